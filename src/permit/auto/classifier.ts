@@ -1,4 +1,7 @@
-/** The classifier of mode auto: what a model is asked about a call. Pure but for the settings, which are asked each time. */
+/**
+ * The classifier of auto mode: what a model is asked about a call. Pure except for the settings, which are read for
+ * each request.
+ */
 import { autoModeLists } from "../../abi/auto-mode.ts";
 import type { Settings } from "../../abi/settings.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
@@ -18,7 +21,7 @@ const STOP = ["</block>"] as const;
 
 type AutoModeSettings = Pick<Settings, "autoMode" | "useAutoModeDuringPlan">;
 
-/** `settings`: of the user and the policy; a project has no say. */
+/** `settings`: those of the user and the policy; a project cannot change them. */
 export function makeClassifier(settings: () => AutoModeSettings): Classifier {
   const lists = () => autoModeLists(settings().autoMode ?? {});
   return {
@@ -76,20 +79,20 @@ function meaningOf({ approved, pending, roots }: Judging): string {
   ].join("\n");
 }
 
-/** No tag can be written in it. */
+/** JSON in which no tag can be written. */
 function data(value: unknown): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
 }
 
-/** Of one text, and of the arguments of one call; both ends are kept. */
+/** Bounds of one text and of the arguments of one call; both ends are kept. */
 const MAX_TEXT_CHARS = 8_000;
 const MAX_INPUT_CHARS = 16_000;
-/** What Crux itself puts before a model, in the name of the user. */
+/** Text that Crux itself adds to the conversation in the user's role. */
 const NOTES = /^<(?:crux-note|agent-message|tool_discovery|system-reminder)\b/;
 
 /**
- * What the person said and what the agent called, as data: one line each, JSON, which nothing in the data can end. What tools
- * gave is left out, and so is what other processes said: a page cannot argue its own case.
+ * The user's messages and the agent's calls as data: one JSON line each, which nothing in the data can break. Tool
+ * results and messages of other processes are left out: a web page cannot argue its own case.
  */
 function transcriptLines(messages: readonly ContextMessage[]): readonly string[] {
   return messages.flatMap((message) => {
@@ -112,7 +115,7 @@ function callLine({ tool, input, effects }: JudgedCall): string {
   });
 }
 
-/** No tag can be written in it. */
+/** JSON in which no tag can be written. */
 function line(value: object): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
 }
@@ -123,11 +126,11 @@ function cut(text: string, max: number): string {
   return `${text.slice(0, half).toWellFormed()} […${text.length - 2 * half} characters…] ${text.slice(-half).toWellFormed()}`;
 }
 
-/** What a classifier answered. Whatever is not one clear verdict blocks. */
+/** Bounds and text for the classifier's answer. Anything but one clear verdict blocks. */
 const MAX_REASON_CHARS = 500;
 const UNCLEAR = "the classifier's answer cannot be read";
 
-/** `<block>yes|no|ask</block>`, once; the last tag may be missing where the answer stopped at it. */
+/** Expects `<block>yes|no|ask</block>` once; the closing tag may be missing where generation stopped at it. */
 export function parseVerdict(text: string): ClassifierVerdict {
   const said = text.replace(/<thinking>[\s\S]*?<\/thinking>/gi, "");
   const opened = said.match(/<\s*block\b/gi) ?? [];

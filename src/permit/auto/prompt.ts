@@ -1,4 +1,7 @@
-/** What the classifier is told. The system text and the conversation are the same bytes in both stages; only the last words differ. */
+/**
+ * The classifier's prompts. The system text and the conversation are the same bytes in both stages; only the last words
+ * differ.
+ */
 import type { AutoModeLists } from "../../abi/auto-mode.ts";
 
 export function autoModePrompt({ allow, softDeny, environment }: AutoModeLists): string {

@@ -1,11 +1,11 @@
 /**
- * Allow rules that do not count while a model judges in a person's place: each of them would let whole programs past it. They
- * are left out of a decision, and written nowhere: when the mode ends they are simply there again.
+ * Allow rules that are ignored while a model judges in the user's place: each would let whole programs past it. They
+ * are only left out of decisions, so they apply again when the mode ends.
  */
 import type { Subject } from "../../kernel/ports/permit.ts";
 import type { Rule } from "../rules/rule.ts";
 
-/** Run whatever they are given: as code, as a file, or as another command. */
+/** Programs that run whatever they are given: as code, as a file, or as another command. */
 const RUNNERS: ReadonlySet<string> = new Set(
   (
     "python python2 python3 pypy pypy3 node nodejs deno bun tsx ts-node ruby irb perl php lua luajit Rscript R julia swift groovy " +
@@ -17,7 +17,7 @@ const RUNNERS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Package runners: dangerous where what they run is not named. */
+/** Package runners: dangerous if the rule does not name what they run. */
 const SCRIPTED: ReadonlySet<string> = new Set(
   (
     "npm run|npm run-script|npm exec|npm x|npm explore|yarn run|yarn exec|yarn dlx|pnpm run|pnpm exec|pnpm dlx|bun run|bun x|" +
@@ -28,7 +28,7 @@ const PACKAGERS: ReadonlySet<string> = new Set([...SCRIPTED].map((words) => word
 const STARTERS: ReadonlySet<string> = new Set(["agent", "spawn"]);
 const SHELLS: ReadonlySet<string> = new Set(["bash", "shell", "powershell", "pwsh"]);
 
-/** Does a model judge for this process what would ask? The only signal; everything about mode auto goes by it. */
+/** Whether a model answers the questions of this process. Everything about auto mode depends on this test alone. */
 export function isAutoModeActive({ mode, judgesPlan }: Pick<Subject, "mode" | "judgesPlan">): boolean {
   return mode === "auto" || (mode === "plan" && judgesPlan === true);
 }
@@ -37,7 +37,7 @@ export function withoutDangerous(rules: readonly Rule[]): readonly Rule[] {
   return rules.filter((rule) => !isDangerous(rule));
 }
 
-/** Would it let a program run that runs what it is told? */
+/** Whether the rule would allow a program that runs whatever it is given. */
 export function isDangerous({ tool, match, spelled }: Pick<Rule, "tool" | "match" | "spelled">): boolean {
   if (STARTERS.has(tool)) return true;
   if (!SHELLS.has(tool.toLowerCase())) return false;
@@ -48,13 +48,13 @@ export function isDangerous({ tool, match, spelled }: Pick<Rule, "tool" | "match
   if (RUNNERS.has(name)) return isOpen || spelled.length <= 1;
   if (!PACKAGERS.has(name)) return false;
   if (!isOpen) return false;
-  // what is run is not named: anything may follow
+  // the rule does not name what is run: anything may follow
   const said = spelled.slice(1).filter((word) => !word.startsWith("-") && !word.includes("*"));
   if (SCRIPTED.has(name)) return said.length === 0;
   return said.length === 0 || (said.length === 1 && SCRIPTED.has(`${name} ${said[0]}`));
 }
 
-/** A character that is escaped stands for itself. */
+/** The base name without backslashes: an escaped character stands for itself. */
 function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1).replaceAll("\\", "");
 }

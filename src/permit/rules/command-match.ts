@@ -1,4 +1,4 @@
-/** How argument vectors meet command rules. */
+/** Matches argument vectors against command rules. */
 import { posix } from "node:path";
 import { canEscalate, escalatingArgs } from "../shell/program/escalating.ts";
 import { meantArgvs, programNames, withoutHarmlessGlobals } from "../shell/program/named-command.ts";
@@ -10,8 +10,8 @@ import { type Match, matchNamed } from "./named-match.ts";
 import type { Rule } from "./rule.ts";
 
 /**
- * For deny and ask rules: any level, by base name. `may`: it depends on what is not known. `text` is all that bash is given:
- * what a command evaluates may stand elsewhere in it.
+ * Matching for deny and ask rules: any level of the part, by base name. `may`: the answer depends on something unknown.
+ * `text` is the whole text passed to bash: what a command evaluates may come from elsewhere in it.
  */
 export function restrictsCommand(rule: Rule, part: Part, text: string): Match {
   if (rule.match.kind !== "command") return "no";
@@ -21,22 +21,22 @@ export function restrictsCommand(rule: Rule, part: Part, text: string): Match {
   );
   if (results.includes("yes")) return "yes";
   if (results.includes("may") || unsure !== null || isOpaque) return "may";
-  // what the outer levels run is the next level; what a launcher runs is somewhere among its words
+  // the outer levels run the next level; a launcher runs something among its own words
   const innermost = levels.at(-1) ?? [];
   if (isLauncher(innermost) && (isOpen || isNamed(rule, shownArgv(innermost.slice(1))))) return "may";
-  // an option that starts something has the command among the words after it
+  // an option that starts a program has the command among the words after it
   const starts = Math.min(...escalatingArgs(innermost).map(({ at }) => at));
   if (Number.isFinite(starts) && isNamed(rule, shownArgv(innermost.slice(starts)))) return "may";
   return evaluates !== null && (isNamed(rule, text) || /\$['"]/.test(text)) ? "may" : "no";
 }
 
-/** Does it run what stands among its words, in ways that are not unfolded? */
+/** Whether the command runs something among its words in ways that are not unfolded. */
 export function isLauncher(argv: readonly Word[]): boolean {
   const name = posix.basename(programOf(argv) ?? "");
   return LAUNCHERS.has(name) || SHELLS.has(name);
 }
 
-/** As written, word by word, or by what the words mean. */
+/** Matches the words as written, or by the meaning of options and subcommands. */
 function matchArgv({ match }: Rule, argv: readonly Word[], isOpen: boolean): Match {
   if (match.kind !== "command") return "no";
   const [name] = argv;
@@ -69,11 +69,11 @@ function matchWords(
   return isSure && (match.rest || !hasLoose) ? "yes" : "may";
 }
 
-/** For allow rules: the innermost level as a whole, in a system directory or by the path that the rule names. */
+/** Matching for allow rules: the innermost level as a whole, run from a system directory or by the path in the rule. */
 export function allowsCommand(rule: Rule, part: Part): boolean {
   const { levels, isOpen, acts, unsure, evaluates } = part;
   if (unsure !== null || evaluates !== null || !hasSystemWrappers(part)) return false;
-  // a wrapper that writes a file of its own is a command as well
+  // a wrapper that acts on its own (it writes a file, say) must be covered as well
   if (acts && !levels.slice(0, -1).every((argv) => coversArgv(rule, argv, false))) return false;
   return coversArgv(rule, levels.at(-1) ?? [], isOpen);
 }
@@ -85,7 +85,7 @@ function coversArgv(rule: Rule, argv: readonly Word[], isOpen: boolean): boolean
   if (isOpen && (!match.rest || canEscalate(name) || isLauncher(argv))) return false;
   const hasPath = match.name.includes("/");
   if (!hasPath && !isSystemProgram(name)) return false;
-  // `*` is no name: what runs anything is covered only by a rule that begins with it
+  // `*` is not a name: a launcher is covered only by a rule that begins with its name
   if (isLauncher(argv) && (match.words.length === 0 || /[*?[]/.test(match.name))) return false;
   if (match.words.length > 0 && !matchesGlob(match.words[0] ?? [], hasPath ? name : posix.basename(name)))
     return false;
@@ -94,7 +94,7 @@ function coversArgv(rule: Rule, argv: readonly Word[], isOpen: boolean): boolean
   return bare.length < argv.length && coversWords(match, bare);
 }
 
-/** Word by word; what starts, writes or brings something only where the rule itself names it. */
+/** Matches word by word; an argument that starts, writes or brings something must be spelled in the rule itself. */
 function coversWords(match: Extract<Rule["match"], { kind: "command" }>, argv: readonly Word[]): boolean {
   const { words, rest } = match;
   const named = Math.max(words.length, 1);
@@ -106,22 +106,25 @@ function coversWords(match: Extract<Rule["match"], { kind: "command" }>, argv: r
   return isMatched && escalatingArgs(argv).every(({ at, text }) => text !== null && isSpelled(words[at]));
 }
 
-/** A pattern that may be anything spells nothing. */
+/** A pattern that begins with a wildcard does not spell a word. */
 function isSpelled(word: Glob | undefined): boolean {
   return word?.[0]?.kind === "char";
 }
 
-/** Something called `env` elsewhere is not the wrapper that was unfolded. */
+/** A program called `env` outside the system directories is not the wrapper that was unfolded. */
 export function hasSystemWrappers({ levels }: Part): boolean {
   return levels.slice(0, -1).every((argv) => isSystemProgram(programOf(argv) ?? "/"));
 }
 
-/** May text that is not understood run what a rule names? Its name stands there as a word, or bash makes words of something else. */
+/**
+ * Whether text that could not be analysed may run what a rule names: the name is among its words, or bash expands
+ * something in it.
+ */
 export function mayRun(rule: Rule, text: string): boolean {
   return rule.match.kind === "command" && (isNamed(rule, text) || isDynamic(text));
 }
 
-/** Its program stands in the text as a word, once quotes and backslashes are gone. */
+/** Whether the rule's program is a word of the text once quotes and backslashes are removed. */
 function isNamed({ match }: Rule, text: string): boolean {
   if (match.kind !== "command") return false;
   if (literalOf(match.base) === "") return true;
@@ -134,7 +137,7 @@ export function unquoted(text: string): string {
   return text.replace(/\\\n|['"\\]/g, "");
 }
 
-/** Bash makes something else of it: expansions, globs, braces, home directories. */
+/** Whether bash would change the text: expansions, globs, braces, home directories. */
 export function isDynamic(text: string): boolean {
   return /[$`*?[{~]/.test(text);
 }

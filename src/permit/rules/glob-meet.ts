@@ -1,4 +1,7 @@
-/** Do two patterns of one name have a text in common? Errs on the side of yes: classes by name and by locale take anything. */
+/**
+ * Decides whether two patterns of one name have a text in common. In doubt the answer is yes: named and
+ * locale-dependent character classes match any character.
+ */
 import type { Glob } from "./glob.ts";
 import { foldName } from "./paths.ts";
 
@@ -8,7 +11,7 @@ type Token =
   | { readonly kind: "run" }
   | { readonly kind: "set"; readonly chars: string };
 
-/** Of a name, as the shell would match it; case counts for nothing. */
+/** The glob of a name as the shell would match it, without regard to case. */
 export type LooseGlob = readonly Token[];
 
 export function looseGlob(text: string): LooseGlob {
@@ -42,15 +45,15 @@ function closeOf(chars: readonly string[], open: number): number {
   return -1;
 }
 
-/** The name as tokens; a plain one is all characters. */
+/** The tokens of a name; a plain name becomes characters only. */
 export function tokensOf(name: string | Glob): LooseGlob {
   if (typeof name === "string") return [...name].map((char) => ({ kind: "char", char }));
   return name.map((token) => (token.kind === "class" ? { kind: "any" } : token));
 }
 
 /**
- * null: none in common. Otherwise how many characters of `name` the glob spells by more than `*`: what a lone star takes in is
- * not named by it. A star at the beginning does not take the dot of a hidden name.
+ * null: no text in common. Otherwise the number of characters of `name` that the glob matches by more than `*`: what
+ * only a star matches is not named. A leading star does not match the dot of a hidden name.
  */
 export function meet(glob: LooseGlob, name: LooseGlob): number | null {
   const [first] = glob;

@@ -1,4 +1,7 @@
-/** Wildcards over one string: `*` any run, `?` one character, `[a-z]` `[!a]` one of a class, `\x` the character itself. */
+/**
+ * Wildcards within one string: `*` any run of characters, `?` one character, `[a-z]` and `[!a]` one character of a
+ * class, `\x` the character itself.
+ */
 
 export type Glob = readonly Token[];
 type Token =
@@ -7,12 +10,12 @@ type Token =
   | { readonly kind: "run" }
   | { readonly kind: "class"; readonly negated: boolean; readonly ranges: readonly [string, string][] };
 
-/** null: an open class or a lone backslash. */
+/** null: an unclosed class or a trailing backslash. */
 export function parseGlob(text: string): Glob | null {
   return parseWrittenGlob(text.normalize("NFC"));
 }
 
-/** In the characters it has, for `matchesWritten`. */
+/** The glob without Unicode normalisation, for `matchesWritten`. */
 export function parseWrittenGlob(text: string): Glob | null {
   const chars = [...text];
   const tokens: Token[] = [];
@@ -52,8 +55,8 @@ export function matchesGlob(glob: Glob, text: string): boolean {
 }
 
 /**
- * By the characters themselves: é as one and as two of them differ. Greedy with one point of return: time is at most the
- * product of both lengths.
+ * Compares without Unicode normalisation: the composed and the decomposed é differ. Greedy, with one backtracking
+ * point: the time is at most the product of both lengths.
  */
 export function matchesWritten(glob: Glob, text: string): boolean {
   const chars = [...text];
@@ -92,7 +95,7 @@ export function literalOf(glob: Glob): string {
   return longest;
 }
 
-/** Text as a glob that matches only itself. */
+/** The glob that matches only this text. */
 export function escapeGlob(text: string): string {
   return text.replace(/[\\*?[\]]/g, "\\$&");
 }

@@ -1,9 +1,9 @@
-/** Host names as rules write them and as calls name them: lower case, IDNA, one trailing dot off, compared by whole labels. */
+/** Host names in rules and calls: in lower case, in IDNA form, without one trailing dot, compared by whole labels. */
 import { BlockList, isIP } from "node:net";
 
 interface HostPattern {
   readonly host: string;
-  /** `*.h`: what lies below h, not h itself. */
+  /** `*.h`: matches the hosts below h, not h itself. */
   readonly subdomains: boolean;
 }
 
@@ -15,14 +15,14 @@ export function parseHostName(written: string): HostPattern | null {
   return { host, subdomains };
 }
 
-/** `host` canonical. */
+/** `host` is in canonical form. */
 export function matchesHost({ host: wanted, subdomains }: HostPattern, host: string): boolean {
   return subdomains ? host.endsWith(`.${wanted}`) : host === wanted;
 }
 
 /**
- * As a URL would carry it (WHATWG URL, host parsing): numbers become addresses, other scripts become IDNA. Addresses of IP 6
- * without brackets. null: no host at all, or one that carries more than a name.
+ * The host as a URL would contain it (WHATWG URL, host parsing): numbers become addresses, other scripts become IDNA.
+ * IPv6 addresses have no brackets. null: not a host, or more than a host name.
  */
 export function canonicalHost(written: string): string | null {
   if (written === "" || written.length > 255 || /[\s\p{Cc}\p{Cf}%@/?#\\*]/u.test(written)) return null;
@@ -66,11 +66,11 @@ for (const [net, bits] of [
 ] as const)
   CLOSED.addSubnet(net, bits, "ipv6");
 
-/** A canonical host that names an address of this machine or of its own network, not of the internet. */
+/** Whether a canonical host is an address of this machine or of its own network, not of the internet. */
 export function isPrivateHost(host: string): boolean {
   if (host === "localhost" || host.endsWith(".localhost")) return true;
   const version = isIP(host);
   if (version === 0) return false;
-  // an IP 4 address in the clothes of IP 6 is checked as what it is
+  // an IPv4 address written as IPv6 is checked as IPv4
   return CLOSED.check(host, version === 4 ? "ipv4" : "ipv6");
 }

@@ -1,4 +1,4 @@
-/** Modes: their names, their order, and which of them holds for a call. */
+/** Permission modes: their names, their order, and the effective mode of a call. */
 import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 import type { Subject } from "../../kernel/ports/permit.ts";
 
@@ -8,7 +8,7 @@ const SPELLINGS: Readonly<Record<string, PermissionMode>> = {
   bypassPermissions: "bypass",
 };
 
-/** Also the spellings of published settings; undefined: not a mode that this system has. */
+/** Accepts the spellings of published settings too; undefined: not a mode. */
 export function findMode(text: string): PermissionMode | undefined {
   if (Object.hasOwn(SPELLINGS, text)) return SPELLINGS[text];
   return PERMISSION_MODES.find((mode) => mode === text);
@@ -18,12 +18,12 @@ export function isHigher(a: PermissionMode, b: PermissionMode): boolean {
   return PERMISSION_MODES.indexOf(a) > PERMISSION_MODES.indexOf(b);
 }
 
-/** Changes of files in the roots are not asked about. */
+/** Whether the mode allows changes of files in the roots without asking. */
 export function acceptsEdits(mode: PermissionMode): boolean {
   return mode === "accept_edits" || mode === "auto";
 }
 
-/** The lower of its own and its ceiling; one that the settings close is `default`. */
+/** The lower of the process's own mode and its ceiling; a mode that the settings close becomes `default`. */
 export function effectiveMode(
   { mode, rights }: Subject,
   closed: ReadonlySet<PermissionMode>,

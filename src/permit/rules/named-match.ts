@@ -1,7 +1,7 @@
 /**
- * Does an argument vector mean the command that a deny or ask rule names? Not by the places of its words: options before a
- * subcommand are skipped, the rule's own options stand anywhere in any spelling, subcommands go by all their names. An option
- * that is not known is read with a value and without one. What it matches it may match a little too often.
+ * Decides whether an argument vector means the command that a deny or ask rule names. Positions do not matter: options
+ * before a subcommand are skipped, the rule's options match anywhere and in any spelling, and subcommands match by all
+ * their names. An unknown option is read both with and without a value, so a rule may match slightly too often.
  */
 
 import { readAt } from "../shell/program/named-command.ts";
@@ -14,18 +14,18 @@ import type { RuleMatch } from "./rule.ts";
 export type Match = "yes" | "may" | "no";
 type CommandMatch = Extract<RuleMatch, { kind: "command" }>;
 
-/** An option of the rule: by its names, or by the word as it is written. */
+/** An option in the rule: by its names, or by the word as written. */
 interface Wanted {
   readonly raw: Glob;
   readonly written: string | null;
-  /** All of them: `-rf` is two. */
+  /** The options that the word contains: `-rf` is two. */
   readonly atoms: readonly { readonly names: readonly string[]; readonly value: Glob | undefined }[];
 }
 
 interface Named {
   readonly plain: readonly Glob[];
   readonly options: readonly Wanted[];
-  /** Where its options are looked up: the program, and the subcommands that the rule names. */
+  /** Where options are looked up: the program, and the subcommands that the rule names. */
   readonly levels: readonly Level[];
 }
 
@@ -141,7 +141,9 @@ function hasOption(atom: Wanted["atoms"][number], levels: readonly Level[], argv
   return best;
 }
 
-/** The value that it is given where the word spells one of the names; "next": what follows; null: it does not. */
+/**
+ * The value of the option if the word spells one of its names; "next": the next word; null: the word does not name it.
+ */
 function valueIn(names: readonly string[], text: string, read: ReadOption["options"]): string | null {
   for (const { option, value } of read)
     if (option.names.some((name) => names.includes(name))) return value ?? "next";
@@ -157,20 +159,20 @@ function valueIn(names: readonly string[], text: string, read: ReadOption["optio
 }
 
 interface State {
-  /** So many words of the rule are found. */
+  /** How many words of the rule have been found. */
   readonly done: number;
   readonly level: Level | null;
   readonly isSure: boolean;
   readonly isEnded: boolean;
 }
 
-/** The rule's words that are no options, in their order, at the front of those of the command. */
+/** Matches the rule's words that are not options, in their order, against the first such words of the command. */
 class PlainWords {
   readonly #wanted: readonly Glob[];
   readonly #rest: boolean;
   readonly #argv: readonly Word[];
   readonly #isOpen: boolean;
-  /** By the place in the command: what may have been found before it. */
+  /** For each position in the command, the states that can be reached before it. */
   readonly #states: State[][];
 
   constructor(wanted: readonly Glob[], rest: boolean, { argv, isOpen }: Command) {
@@ -203,7 +205,10 @@ class PlainWords {
     if (!there.some((each) => includesState(each, state))) there.push(state);
   }
 
-  /** One word on. Whether it may be what the rule names in a way that cannot be told. */
+  /**
+   * Advances by one word. Returns whether the word may or may not be the one that the rule names, which cannot be
+   * decided.
+   */
   #step(at: number, state: State): boolean {
     const word = this.#argv[at] as Word;
     const { text } = word;
@@ -228,11 +233,11 @@ class PlainWords {
       this.#reach(at + 1, { ...state, done: state.done + 1, level: below });
       return false;
     }
-    // an alias of the user's, or a program of its own, may be the command
+    // the word may be an alias of the user's or a program of its own
     return level?.spec.isClosed === true && level.commands?.has(text) === false;
   }
 
-  /** Past a word that is not known. */
+  /** Advances past an unknown word. */
   #stepUnknown(at: number, state: State): boolean {
     const word = this.#argv[at] as Word;
     const glob = this.#wanted[state.done];
@@ -254,7 +259,7 @@ function namedLevel(glob: Glob, level: Level | null): Level | undefined {
   return level?.commands?.get(plainText(glob) ?? "")?.level();
 }
 
-/** Below a subcommand that is not listed the options of the program are not known to count. */
+/** Below an unlisted subcommand the options of the program are not known to apply. */
 function leafLevel(level: Level | null): Level | null {
   return level?.commands == null ? level : null;
 }
@@ -264,7 +269,7 @@ function readUnknown(text: string): { takesNext: boolean | "maybe" } | null {
   return { takesNext: text.includes("=") ? false : "maybe" };
 }
 
-/** By any of the names of a subcommand, or by its beginning where the program takes that. */
+/** Matches any name of a subcommand, or its beginning where the program accepts abbreviations. */
 function meansWord(glob: Glob, text: string, level: Level | null): boolean {
   if (matchesGlob(glob, text)) return true;
   const command = level?.commands?.get(text);

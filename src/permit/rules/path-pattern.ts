@@ -1,6 +1,7 @@
 /**
- * Path patterns of rules, after gitignore: `src/**` and `/x` from the project root, `~/x` home, `//x` host root, a bare
- * name at any depth. A pattern that matches a directory covers all below it.
+ * Path patterns of rules, in the style of gitignore: `src/**` and `/x` from the project root, `~/x` from the home
+ * directory, `//x` from the host root, a bare name at any depth. A pattern that matches a directory covers everything
+ * below it.
  */
 import { isWithin } from "../../lib/path.ts";
 import { type Glob, literalOf, matchesGlob, matchesWritten, parseGlob, parseWrittenGlob } from "./glob.ts";
@@ -8,21 +9,21 @@ import { isInside, namesIn, segmentsOf, writtenPath } from "./paths.ts";
 
 export interface PathPattern {
   readonly anchor: "host" | "home" | "project" | "name";
-  /** "**" takes any number of segments. */
+  /** "**" matches any number of segments. */
   readonly segments: Segments;
-  /** In the characters it has, for what it allows. */
+  /** The segments without Unicode normalisation, for allow rules. */
   readonly written: Segments;
 }
 
 type Segments = readonly (Glob | "**")[];
 
-/** What anchors stand for, absolute. */
+/** The absolute directories that anchors stand for. */
 export interface PathBases {
   readonly home: string;
   readonly project: readonly string[];
 }
 
-/** null: not a pattern (empty, negated, an open class, `..`). */
+/** null: not a pattern (empty, negated, an unclosed class, or with `..`). */
 export function parsePathPattern(text: string): PathPattern | null {
   const { anchor, rest } = splitAnchor(text);
   const parts = rest.split("/").filter((part) => part !== "" && part !== ".");
@@ -57,12 +58,12 @@ const GENEROUS: Reading = { isGenerous: true, matches: matchesGlob };
 const STRICT: Reading = { isGenerous: false, matches: matchesGlob };
 const WRITTEN: Reading = { isGenerous: false, matches: matchesWritten };
 
-/** For deny and ask rules: a bare name counts anywhere on the host, and a name is meant in either form of Unicode. */
+/** Matching for deny and ask rules: a bare name matches anywhere on the host, and a name in either Unicode form. */
 export function matchesPath(pattern: PathPattern, path: string, bases: PathBases): boolean {
   return placements(pattern, bases, true).some((place) => liesAt(place, path, GENEROUS));
 }
 
-/** For allow rules: only the file of just these characters. */
+/** Matching for allow rules: only the file named with exactly these characters. */
 export function matchesAsWritten(pattern: PathPattern, path: string, bases: PathBases): boolean {
   return (
     placements(pattern, bases, false).some((place) => liesAt(place, path, STRICT)) &&
@@ -83,7 +84,7 @@ function isWritten(pattern: PathPattern, path: string, bases: PathBases): boolea
   });
 }
 
-/** Could something below the directory match? Errs on the side of yes. */
+/** Whether something below the directory could match. In doubt the answer is yes. */
 export function mayMatchBelow(pattern: PathPattern, dir: string, bases: PathBases): boolean {
   return placements(pattern, bases, true).some(({ base, segments }) => {
     if (isInside(dir, base)) return true;
@@ -98,7 +99,7 @@ export function mayMatchBelow(pattern: PathPattern, dir: string, bases: PathBase
   });
 }
 
-/** Does text that is not understood name something that the pattern may match? */
+/** Whether text that could not be analysed may name a path that the pattern matches. */
 export function isMentioned(pattern: PathPattern, text: string): boolean {
   const literals = pattern.segments.map((segment) => (segment === "**" ? "" : literalOf(segment)));
   const longest = literals.reduce((a, b) => (b.length > a.length ? b : a), "");
@@ -120,7 +121,7 @@ function placements(pattern: PathPattern, bases: PathBases, generous: boolean): 
   return roots.map((base) => ({ base, segments: anywhere }));
 }
 
-/** The pattern matches the path or one of its ancestors. Places already seen to fail are remembered. */
+/** Whether the pattern matches the path or one of its ancestors. Positions that have failed are remembered. */
 function matchSegments(
   pattern: Segments,
   path: readonly string[],

@@ -6,7 +6,9 @@ export function normalPath(path: string): string {
   return writtenPath(path.normalize("NFC"));
 }
 
-/** The same in the characters it has: names that differ in Unicode's form alone are two files on most volumes. */
+/**
+ * The normal path without Unicode normalisation: names that differ only in Unicode form are two files on most volumes.
+ */
 export function writtenPath(path: string): string {
   const normal = posix.normalize(path);
   return normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;
@@ -16,17 +18,20 @@ export function segmentsOf(path: string): readonly string[] {
   return namesIn(normalPath(path));
 }
 
-/** Of a path whose form is settled. */
+/** The names in a path that is already normalised. */
 export function namesIn(path: string): readonly string[] {
   return path.split("/").filter((segment) => segment !== "");
 }
 
-/** By whole segments: /workspace2 is not inside /workspace. A directory is inside itself. */
+/** Compares whole segments: /workspace2 is not inside /workspace. A directory is inside itself. */
 export function isInside(dir: string, path: string): boolean {
   return isWithin(normalPath(dir), normalPath(path));
 }
 
-/** Whether one of them gives the path: in the characters it has. What takes away holds for both forms (isInsideAny). */
+/**
+ * Whether one of the directories grants the path, compared without Unicode normalisation. Restrictions apply to both
+ * Unicode forms (isInsideAny).
+ */
 export function isGivenBy(dirs: readonly string[], path: string): boolean {
   return dirs.some((dir) => isWithin(writtenPath(dir), writtenPath(path)));
 }
@@ -35,7 +40,7 @@ export function isInsideAny(dirs: readonly string[], path: string): boolean {
   return dirs.some((dir) => isInside(dir, path));
 }
 
-/** Text for a person or the model: control and invisible characters escaped, long text cut. */
+/** Text for the user or the model: control and invisible characters are escaped, long text is cut. */
 export function shown(text: string): string {
   const safe = text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
@@ -44,7 +49,7 @@ export function shown(text: string): string {
   return safe.length <= 300 ? safe : `${safe.slice(0, 200)} … ${safe.slice(-80)}`;
 }
 
-/** Some volumes take names that differ in case or in invisible characters for the same. */
+/** Some volumes treat names that differ only in case or in invisible characters as the same name. */
 export function foldName(text: string): string {
   return text
     .normalize("NFC")

@@ -1,8 +1,8 @@
 /**
- * Paths that hold authority over agents, that start programs, or that are secrets. Writing the first two and reading the
- * third is a question to a person in every mode, whether or not they exist. Only what a call names is looked at: a search
- * over a directory that may hold secrets does not ask, since every project has an `.env`; the search itself leaves
- * secret files out.
+ * Paths that hold authority over agents, that start programs, or that are secrets. Writing the first two kinds and
+ * reading the third asks the user in every mode, whether or not the paths exist. Only paths that a call names are
+ * checked: a search over a directory that may hold secrets does not ask, since every project has an `.env`; the search
+ * itself leaves secret files out.
  */
 import { posix } from "node:path";
 import type { RealPath } from "../../kernel/ports/host.ts";
@@ -15,9 +15,12 @@ export type PathClass = "authority" | "execution" | "secret";
 
 interface Row {
   readonly kind: PathClass;
-  /** `x` at any depth, `~/x` in the home directory, `/x` on the host; `x/` with all below it. `?` stands for a space. */
+  /**
+   * `x` at any depth, `~/x` in the home directory, `/x` on the host; `x/` includes everything below. `?` stands for a
+   * space.
+   */
   readonly paths: string;
-  /** Names that are free: just below a directory, or of the file itself. */
+  /** Names that are not protected: just below a directory, or of the file itself. */
   readonly except?: string;
 }
 
@@ -70,31 +73,31 @@ const PROTECTED_PATHS: readonly Row[] = [
   },
 ];
 
-/** Most are plain: a look at each of them for every path has to be cheap. */
+/** Most names are plain strings, since each is compared with every path. */
 type Name = string | Glob;
 
 export interface Protection {
   readonly kind: PathClass;
   /** Absolute directory in which `segments` begin; null: anywhere. */
   readonly base: string | null;
-  /** `base` as it is spelled on the host, case and all. */
+  /** `base` with its spelling on the host, before case folding. */
   readonly place: string | null;
   readonly segments: readonly Name[];
   readonly isDirectory: boolean;
   readonly except: readonly Name[];
 }
 
-/** What settings make of the table. */
+/** Changes to the table from the settings. */
 interface ProtectionSettings {
-  /** Rows more, written as the paths of rules: writing what they name, or anything below, is a question to a person. */
+  /** Additional rows, written like the paths of rules: a write to one, or to anything below, asks the user. */
   readonly added?: readonly string[];
-  /** Rows that do not count, word for word as in the table, a closing slash apart. */
+  /** Rows to remove, spelled exactly as in the table except for a trailing slash. */
   readonly removed?: readonly string[];
-  /** Where `/x` and `a/b` begin; absent: they count at any depth. */
+  /** The directory where `/x` and `a/b` begin; absent: they match at any depth. */
   readonly projectRoot?: string | undefined;
 }
 
-/** The table for one host: what stands behind the home directory and behind symbolic links is protected as well. */
+/** The table for one host: the real places of the home directory and of symbolic links are protected as well. */
 export function protections(
   home: string,
   realPath: RealPath,
@@ -122,7 +125,7 @@ export function protections(
   return [...shipped, ...added];
 }
 
-/** Is there such a row to take away? */
+/** Whether the shipped table has such a row to remove. */
 export function isShippedProtection(path: string): boolean {
   const name = withoutSlash(path);
   return PROTECTED_PATHS.some(({ paths }) => words(paths).some((each) => withoutSlash(each) === name));
@@ -130,7 +133,7 @@ export function isShippedProtection(path: string): boolean {
 
 const withoutSlash = (path: string): string => path.replace(/(?<=.)\/+$/, "");
 
-/** `**` is understood at the ends only. null: not a path that can be protected. */
+/** `**` is supported only at the beginning and the end. null: not a path that can be protected. */
 export function protectedNames(
   written: string,
 ): { anchor: "" | "~/" | "/" | "project"; names: string } | null {
@@ -160,7 +163,10 @@ function addedRow({ base, place, names }: ReturnType<typeof placesOf>[number]): 
   return { kind: "authority", base, place, segments: names.map(nameOf), isDirectory: true, except: [] };
 }
 
-/** `~/x` and `/x` as written and as resolved: the directory before the last name, and that name. */
+/**
+ * `~/x` and `/x` as written and as resolved: the directory before the first name with a wildcard, and the names from
+ * there on.
+ */
 function placesOf(path: string, home: string, realPath: RealPath) {
   const names = path.split("/").filter((name) => name !== "" && name !== "~");
   if (!path.startsWith("~/") && !path.startsWith("/")) return [{ base: null, place: null, names }];
@@ -175,7 +181,7 @@ function placesOf(path: string, home: string, realPath: RealPath) {
   }));
 }
 
-/** A place that cannot be resolved cannot be written through either. */
+/** The path itself where it cannot be resolved: such a place cannot be written through either. */
 export function resolved(path: string, realPath: RealPath): string {
   try {
     return realPath(path);
@@ -208,10 +214,13 @@ export function findProtection(
   return all.find((each) => isOf(each, access) && covers(each, folded, segments));
 }
 
-/** How much of a name that is a pattern itself has to be spelled: every `*` may come to `x.pem`. */
+/** How many characters of a name that is itself a pattern must be spelled: any `*` could match `x.pem`. */
 const MIN_SPELLED = 2;
 
-/** A place that a pattern of paths may come to: absolute, `**` for any names between. What only a lone `*` takes in is not named. */
+/**
+ * The protected place that an absolute pattern of paths may match; `**` stands for any names. A name matched only by a
+ * lone `*` does not count.
+ */
 export function findProtectionOfGlob(
   all: readonly Protection[],
   access: "read" | "write",
@@ -225,7 +234,7 @@ export function findProtectionOfGlob(
 
 interface GlobSegment {
   readonly name: string;
-  /** null: any number of names. */
+  /** null: `**`, any number of names. */
   readonly glob: LooseGlob | null;
 }
 
@@ -235,7 +244,7 @@ function mayCover(each: Protection, path: readonly GlobSegment[], base: readonly
   return starts.some((at) => fit.holds(at, 0));
 }
 
-/** The names of a place along a path that is a pattern. */
+/** Matches the names of a protected place against a path pattern. */
 class Fit {
   readonly #of: Protection;
   readonly #names: readonly Name[];
@@ -247,7 +256,7 @@ class Fit {
     this.#path = path;
   }
 
-  /** From the name at `to` on, along the path from `at` on. */
+  /** Whether the names from `to` on match the path from `at` on. */
   holds(at: number, to: number): boolean {
     const { isDirectory, except, base, kind } = this.#of;
     const segment = this.#path[at];
@@ -263,7 +272,7 @@ class Fit {
       return this.holds(at + 1, to) || this.holds(at, to + 1) || this.holds(at + 1, to + 1);
     const spelled = meet(segment.glob, tokensOf(name));
     const isLast = to === this.#names.length - 1 && this.#path[at + 1] === undefined;
-    // a search over a directory, which leaves such files out
+    // a search over a directory leaves such files out
     const isSearch = isLast && kind === "secret" && typeof name === "string" && (spelled ?? 0) === 0;
     const isEnough = typeof name === "string" || base !== null || (spelled ?? 0) >= MIN_SPELLED;
     const isNamed = spelled !== null && isEnough && !isSearch;
@@ -271,13 +280,15 @@ class Fit {
   }
 }
 
-/** Is reading the real path a question to a person in every mode? For searches, which leave such files out. */
+/**
+ * Returns a test whether reading the real path asks the user in every mode. For searches, which leave such files out.
+ */
 export function secretPaths(home: string, realPath: RealPath): (path: string) => boolean {
   const all = protections(posix.resolve("/", home), realPath);
   return (path) => findProtection(all, "read", path) !== undefined;
 }
 
-/** A known place below the directory: it goes where the directory goes. */
+/** A known protected place below the directory, which moves or disappears with it. */
 export function findProtectionBelow(all: readonly Protection[], dir: string): Protection | undefined {
   const folded = foldName(dir);
   return all.find((each) => isOf(each, "write") && each.base !== null && isInside(folded, each.base));

@@ -1,6 +1,6 @@
 /**
- * What the user would have to say to let a refused call happen: each way is tried on the policy itself, so one that is named
- * works. From the narrowest on.
+ * The changes by which the user could allow a refused call, from the narrowest on. Each is tried on the policy itself,
+ * so every remedy that is named works.
  */
 import type { Effect } from "../../abi/effects.ts";
 import type { Remedy } from "../../abi/fact.ts";
@@ -17,12 +17,12 @@ interface RemedyPolicy {
   partsOf(effect: Extract<Effect, { kind: "exec" }>): readonly Part[];
 }
 
-/** A longer line helps nobody: then a wider rule is named. */
+/** A longer list would not help the user: a wider rule is named instead. */
 const MAX_RULES = 4;
 const MAX_CHARS = 400;
 const MODES: readonly PermissionMode[] = ["accept_edits", "bypass"];
 
-/** Each allows the call by itself; none: no rule and no mode does. */
+/** Each remedy allows the call by itself; an empty list: no rule and no mode allows it. */
 export function findRemedies(
   policy: RemedyPolicy,
   subject: Subject,
@@ -49,7 +49,7 @@ export function findRemedies(
   return [...distinct, ...modes.map((mode) => ({ mode }))];
 }
 
-/** As if it had been started in the mode. */
+/** The change that makes the subject as if started in the mode. */
 function inMode({ rights }: Subject, mode: PermissionMode): Partial<Subject> {
   return rights === undefined ? { mode } : { mode, rights: { ...rights, mode } };
 }
@@ -65,7 +65,7 @@ function needed(rules: readonly string[], allows: (rules: readonly string[]) => 
   }, rules);
 }
 
-/** Rules that name what the call does and nothing else; what cannot be said as a rule is left out. */
+/** Rules that name exactly what the call does; effects that no rule can express are left out. */
 function exactRules(policy: RemedyPolicy, { tool, effects }: PermitRequest): readonly string[] {
   return [...new Set(effects.flatMap((effect) => rulesOf(policy, tool, effect)))];
 }
@@ -93,7 +93,7 @@ function rulesOf(policy: RemedyPolicy, tool: string, effect: Effect): readonly s
 
 function rulesOfPart({ levels, redirects, cwds }: Part, cwd: string): readonly string[] {
   const words = (levels.at(-1) ?? []).map(({ text }) => text);
-  // what is not known before it runs may be anything
+  // a word that is unknown before the command runs may be anything
   const unknown = words.indexOf(null);
   const known = words.slice(0, unknown < 0 ? words.length : unknown).map((word) => ruleWord(word ?? ""));
   const command = known.length === 0 ? [] : [`bash(${known.join(" ")}${unknown < 0 ? "" : ":*"})`];
@@ -108,7 +108,7 @@ function rulesOfPart({ levels, redirects, cwds }: Part, cwd: string): readonly s
   return [...command, ...files];
 }
 
-/** Quoted where it would otherwise be split, or stand for more than itself. */
+/** The word, quoted where it would otherwise be split or read as a pattern. */
 function ruleWord(word: string): string {
   const quoted = /^[\p{L}\p{N}_@%+=:,./~^{}-]+$/u.test(word) && !word.endsWith(":*") ? word : `'${word}'`;
   return escaped(quoted);
@@ -118,7 +118,7 @@ function pathRule(tool: string, path: string): string {
   return `${tool}(/${escaped(escapeGlob(path))})`;
 }
 
-/** Parentheses end a rule. */
+/** Escapes parentheses, which would end the rule. */
 function escaped(text: string): string {
   return text.replace(/[()]/g, "\\$&");
 }

@@ -1,4 +1,4 @@
-/** What a project's files forbid, in words that mean the same wherever a process works. */
+/** Restrictions from a project's settings, in a form that means the same wherever a process works. */
 
 import { posix } from "node:path";
 import type { RuleSource, RuleText } from "../../abi/rules.ts";
@@ -7,10 +7,10 @@ import { segmentsOf } from "./paths.ts";
 import type { Rule } from "./rule.ts";
 import type { RuleSet } from "./rule-set.ts";
 
-/** Other sources hold everywhere, whatever the directory. */
+/** The sources that belong to a project; rules of the others apply in every directory. */
 const OF_PROJECT: ReadonlySet<RuleSource> = new Set(["projectSettings", "localSettings"]);
 
-/** Deny and ask rules of the project's own files; their paths begin at the host root. */
+/** Deny and ask rules of the project's own files, their paths written from the host root. */
 export function restrictionsOf({ deny, ask }: RuleSet, projectRoot: string | undefined): readonly RuleText[] {
   return [...deny, ...ask]
     .filter(({ source }) => OF_PROJECT.has(source))

@@ -1,24 +1,27 @@
-/** All rules in force, parsed once. Sources unite: deny before ask before allow, whatever the source. */
+/**
+ * All rules in force, parsed once. The rules of all sources are united: deny before ask before allow, whatever the
+ * source.
+ */
 import type { Rights } from "../../abi/rights.ts";
 import type { RuleSource, RuleText } from "../../abi/rules.ts";
 import { describeRule, parseRule, type Rule } from "./rule.ts";
 import { SHIPPED_RULES } from "./shipped.ts";
 
 const MAX_RULES = 2000;
-/** Grants are looked at with each call; beyond, they are parsed anew. */
+/** Grants are parsed at each call, so that many parsed ones are cached; then the cache is emptied. */
 const MAX_KEPT_GRANTS = 2000;
 
 export interface RuleSet {
   readonly deny: readonly Rule[];
   readonly ask: readonly Rule[];
   readonly allow: readonly Rule[];
-  /** What of the policy cannot be understood: it refuses everything but the caller's own state. */
+  /** A problem of the administrator's policy: everything is refused except the caller's own state. */
   readonly brokenPolicy: string | undefined;
-  /** What a person should know about the rules, one line each. */
+  /** Messages about the rules for the user, one line each. */
   readonly warnings: readonly string[];
 }
 
-/** Sources that a directory or a skill brings: they widen nothing until a person has trusted the workspace. */
+/** Sources that come with a directory or a skill: they allow nothing until the user has trusted the workspace. */
 const BROUGHT: ReadonlySet<RuleSource> = new Set(["projectSettings", "localSettings", "command"]);
 
 export function makeRuleSet(
@@ -60,9 +63,9 @@ function widens({ behavior, source }: Rule, isTrusted: boolean): boolean {
   return behavior === "allow" && (isTrusted || !BROUGHT.has(source));
 }
 
-/** Those of the settings, and beside them those that a process was given at its spawn. They never part company again. */
+/** The rules of the settings together with those that a process was given at its spawn, which stay with it for good. */
 export function withRights(base: RuleSet, rights: Rights, isTrusted: boolean): RuleSet {
-  // not counted against the limit of a source: an inherited deny is never one too many
+  // not counted against the limit of a source, so that an inherited deny is never dropped
   const parse = (texts: readonly RuleText[], behavior: Rule["behavior"]) =>
     texts.map((text) => parseRule({ ...text, behavior }));
   const rules = [
@@ -80,7 +83,7 @@ export function withRights(base: RuleSet, rights: Rights, isTrusted: boolean): R
   };
 }
 
-/** Rules that a session was given, as allow rules. Malformed ones allow nothing. */
+/** Parses the rules that a session was granted, as allow rules. Malformed ones allow nothing. */
 export function makeGrantParser(): (grants: readonly string[]) => readonly Rule[] {
   const known = new Map<string, Rule>();
   const parse = (text: string): Rule => {
@@ -107,7 +110,7 @@ function shippedKept(written: readonly RuleText[], warnings: string[]): readonly
   return SHIPPED_RULES.filter((rule) => !dropped.has(keyOf(rule.text)));
 }
 
-/** `Bash(curl *)` and `bash(curl:*)` are the same. */
+/** The same key for equivalent spellings: `Bash(curl *)` and `bash(curl:*)`. */
 function keyOf(text: string): string {
   const rule = parseRule({ source: "shipped", behavior: "deny", text });
   return rule.match.kind === "command" && rule.match.rest && rule.match.words.length === 1

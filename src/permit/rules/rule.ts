@@ -1,4 +1,4 @@
-/** Rules: `tool` or `tool(content)`, where they come from and what their content means. */
+/** Rules of the form `tool` or `tool(content)`: their sources and the meaning of their content. */
 import { posix } from "node:path";
 import { LABEL_SOURCES } from "../../abi/labels.ts";
 import type { RuleSource, RuleText } from "../../abi/rules.ts";
@@ -11,7 +11,7 @@ import { foldName } from "./paths.ts";
 export type RuleMatch =
   /** Every call of the tool. */
   | { readonly kind: "all" }
-  /** Argument vectors that begin so; `rest`: further arguments may follow. */
+  /** Argument vectors that begin with these words; `rest`: further arguments may follow. */
   | {
       readonly kind: "command";
       readonly words: readonly Glob[];
@@ -20,7 +20,7 @@ export type RuleMatch =
       readonly base: Glob;
       readonly rest: boolean;
     }
-  /** `folded`: for volumes that take names in another case for the same. */
+  /** `folded`: the pattern for volumes that ignore case in names. */
   | {
       readonly kind: "path";
       readonly access: "read" | "write";
@@ -28,9 +28,12 @@ export type RuleMatch =
       readonly folded: PathPattern;
     }
   | { readonly kind: "host"; readonly host: string; readonly subdomains: boolean }
-  /** An agent, a receiver, a skill by name; `rest`: arguments may follow. */
+  /** An agent, a receiver or a skill, by name; `rest`: arguments may follow. */
   | { readonly kind: "program"; readonly name: string; readonly rest: boolean }
-  /** Content that the effects of the tool do not tell: no allow matches, deny and ask ask for every call. */
+  /**
+   * Content that the effects of the tool do not reveal: an allow rule never matches, deny and ask rules ask for every
+   * call.
+   */
   | { readonly kind: "untold" }
   | { readonly kind: "malformed" };
 
@@ -41,7 +44,7 @@ export interface Rule {
   /** Canonical name; "" where the text has none. */
   readonly tool: string;
   readonly match: RuleMatch;
-  /** Words of the argument vector as written, for flags that an allow must spell. */
+  /** The words of the argument vector as written, for flags that an allow rule must spell. */
   readonly spelled: readonly string[];
 }
 
@@ -74,7 +77,7 @@ export function parseRule(written: RuleText & { behavior: Rule["behavior"] }): R
   return { source, behavior, text, tool, match, spelled };
 }
 
-/** Why what is written is no rule; null: it is one. Of an allow it says, too, that it could never match. */
+/** Why the text is not a valid rule; null: it is valid. An allow rule that could never match is reported too. */
 export function notRule({ source, behavior, text }: RuleText): string | null {
   if (behavior === "drop") return null;
   const { tool, match } = parseRule({ source, behavior, text });
@@ -90,7 +93,7 @@ export function describeRule(rule: Rule): string {
   return `rule ${rule.text} of ${SOURCE_WORDS[rule.source]}`;
 }
 
-/** `/mnt/mcp/s` and `mcp__s__*` are the server `mcp__s`. */
+/** The canonical tool name; `/mnt/mcp/s` and `mcp__s__*` both name the server `mcp__s`. */
 function toolName(written: string): string {
   const server = /^\/mnt\/mcp\/([\w.-]+)$/.exec(written)?.[1];
   if (server !== undefined) return `mcp__${server}`;
@@ -108,7 +111,7 @@ function splitRule(text: string): { tool: string; content: string | null } | nul
 }
 
 function parseMatch(tool: string, content: string | null): RuleMatch {
-  // it calls another tool, and is judged as that one: a rule on it would match nothing
+  // tool_call is judged as the tool that it calls: a rule on it would match nothing
   if (tool === "tool_call") return { kind: "malformed" };
   return content === null ? { kind: "all" } : parseContent(tool, content);
 }
@@ -163,7 +166,7 @@ function parseCommand(content: string): RuleMatch {
 const WORD = /(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\\[\s\S]|[^\s'"\\])+/gu;
 const PIECE = /'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|(\\[\s\S])|([^\s'"\\]+)/gu;
 
-/** Words as the shell splits them, as globs: what is quoted stands for itself. null: an open quote. */
+/** Words as the shell splits them, as globs: quoted characters stand for themselves. null: an unclosed quote. */
 function splitWords(text: string): readonly string[] | null {
   if (!/['"]/.test(text)) return text.split(/\s+/).filter((word) => word !== "");
   if (text.replace(WORD, "").trim() !== "") return null;

@@ -2,7 +2,7 @@ import { outwardRule } from "../../abi/labels.ts";
 import type { RuleSource, RuleText } from "../../abi/rules.ts";
 import type { Settings } from "../../abi/settings.ts";
 
-/** The rules of one settings file. Dropped defaults count only from user settings; makePermit sees to that. */
+/** The rules of one settings file. Dropped defaults count only from user settings, which makePermit enforces. */
 export function rulesFromSettings(settings: Settings, source: RuleSource): readonly RuleText[] {
   const { allow = [], ask = [], deny = [], drop_defaults = [] } = settings.permissions ?? {};
   const rules = (behavior: RuleText["behavior"], texts: readonly string[]) =>

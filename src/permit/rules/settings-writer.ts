@@ -1,18 +1,18 @@
 /**
- * Programs that write settings by a command of their own: where they write is not among their words. What a row names is asked
- * about as a write to that place; what is not in the table writes none.
+ * Programs with a command that writes settings to a file that is not among their words. A row's place is judged as a
+ * write to that place; commands without a row are assumed to write no settings.
  */
 import { posix } from "node:path";
 import { programOf, type Word } from "../shell/word.ts";
 
-/** As a path would be written: `~/x`, or from the working directory on. */
+/** A path: `~/x`, or relative to the working directory. */
 type SettingsPlace = string;
 
 interface Row {
-  /** Of the words behind the global options, joined by blanks; one that is not known is `…`. */
+  /** Matched against the words after the global options, joined by blanks; an unknown word is `…`. */
   readonly when: RegExp;
   readonly place: SettingsPlace;
-  /** Of all words, options and all. */
+  /** `when` is matched against all words, options included. */
   readonly isWhole?: boolean;
 }
 
@@ -103,11 +103,11 @@ const WRITERS: Readonly<Record<string, readonly Row[]>> = {
   ),
 };
 
-/** They run another program by its name. */
+/** Commands that run another program by its name. */
 const RUNNERS =
   /^(?:npx|bunx|pnpx|uvx|bun x|npm exec|npm x|pnpm exec|pnpm dlx|yarn dlx|yarn exec|yarn run|pnpm run|npm run)$/;
 
-/** Where the command writes settings; null: nowhere that is known. `isOpen`: more words follow. */
+/** Where the command writes settings; null: no known place. `isOpen`: more words follow. */
 export function settingsWritten(argv: readonly Word[], isOpen = false): SettingsPlace | null {
   const name = posix.basename(programOf(argv) ?? "");
   const words = argv.slice(1).map(({ text, prefix }) => text ?? (prefix === "" ? "…" : prefix));
@@ -165,7 +165,7 @@ const CONFIG_WRITES =
   /^(?:--add|--replace-all|--unset|--unset-all|--rename-section|--remove-section|--edit|-e)$/;
 const CONFIG_VALUED = /^(?:-f|--file|--blob|--type|--default|--comment|--value|--url)$/;
 
-/** A lone name is asked for, one with a value is set. */
+/** The place that `git config` writes: a lone name is read, a name with a value is set. */
 function configWritten(args: readonly string[]): SettingsPlace | null {
   const operands = args.filter((arg, i) => !arg.startsWith("-") && !CONFIG_VALUED.test(args[i - 1] ?? ""));
   const [first = "", ...others] = operands;
@@ -181,7 +181,7 @@ function configWritten(args: readonly string[]): SettingsPlace | null {
   return args.includes("--global") ? "~/.gitconfig" : ".git/config";
 }
 
-/** Does it touch nothing but that place? */
+/** Whether the command touches nothing but that place. */
 export function writesOnlySettings(argv: readonly Word[]): boolean {
   return posix.basename(programOf(argv) ?? "") === "git" && argv.every(({ text }) => text !== null);
 }

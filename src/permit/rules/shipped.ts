@@ -1,4 +1,7 @@
-/** Rules that hold until the user's own settings drop them. Defaults, not policy: no project or agent file can. */
+/**
+ * Rules that hold until the user's own settings drop them. They are defaults, not policy, but no project or agent file
+ * can drop them.
+ */
 import type { RuleText } from "../../abi/rules.ts";
 
 const DENIED: readonly { programs: string; instead: string }[] = [
@@ -20,7 +23,7 @@ export const SHIPPED_RULES: readonly RuleText[] = [
   { source: "shipped", behavior: "ask", text: "bash(rm:*)" },
 ];
 
-/** The refusal that the model reads, with the tool to take instead. */
+/** The refusal that the model reads, with the tool to use instead. */
 export function shippedRefusal(program: string): string {
   const { instead = "" } = DENIED.find(({ programs }) => programs.split(" ").includes(program)) ?? {};
   const text = `Command '${program}' is not allowed for security reasons`;

@@ -1,4 +1,7 @@
-/** The rule that an "always" answer would add for a command: at most two static words, never what could run anything. */
+/**
+ * The rule that an "always" answer would add for a command: at most two static words, and never for a command that
+ * could run anything.
+ */
 import { posix } from "node:path";
 import { escalatingArgs } from "../shell/program/escalating.ts";
 import { CHANGES_SHELL, EVALUATES_OPERANDS, isSystemProgram } from "../shell/tables.ts";
@@ -6,11 +9,11 @@ import type { Part } from "../shell/unfold.ts";
 import { WRAPPERS } from "../shell/wrapper.ts";
 import { isLauncher } from "./command-match.ts";
 
-/** Programs of which no call resembles the next. */
+/** Programs whose calls differ too much for a general rule. */
 const NEVER = new Set(
   "rm rmdir dd mkfs shred truncate chmod chown mv ln tee find cd kill pkill killall eval parallel".split(" "),
 );
-/** Launchers with subcommands that stand for one thing. */
+/** Launchers whose subcommands can be named in a rule. */
 const WITH_SUBCOMMANDS = new Set("npm pnpm yarn cargo go".split(" "));
 const RUNS_ANYTHING = new Set(
   "run run-script exec x dlx create init start config install i add ci tool generate".split(" "),

@@ -1,7 +1,7 @@
 /**
- * Files of the table of protected places that have no fixed place: `.env`, `*.pem`, the `.git` of a nested repository. They are
- * looked for below the writable roots, the upper directories first, within bounds; what lies deeper, or in directories that are
- * not looked into, is not found. A directory is read again when it has changed.
+ * Finds protected files without a fixed place: `.env`, `*.pem`, the `.git` of a nested repository. They are searched
+ * for below the writable roots, upper directories first, within bounds; deeper files, and files in directories that are
+ * skipped, are not found. A directory is read again when it has changed.
  */
 import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path/posix";
@@ -12,7 +12,7 @@ export interface SensitivePlace {
   readonly kind: "secret" | "protected";
 }
 
-/** What a name at a path is, and whether what is below it counts as well. */
+/** Classifies a path; for a directory, whether what is below it is protected. */
 export type Classify = (path: string, isDirectory: boolean) => SensitivePlace["kind"] | null;
 
 interface Folder {
@@ -21,12 +21,12 @@ interface Folder {
   readonly found: readonly SensitivePlace[];
 }
 
-/** Of one root. */
+/** Bounds for one root. */
 const maxFolders = 1_000;
 const maxNames = 20_000;
 const maxDepth = 8;
 const maxFound = 200;
-/** For all roots; the cache is emptied when it is full. */
+/** The bound for all roots; the cache is emptied when it is full. */
 const maxCached = 4_000;
 const UNREAD = new Set(["node_modules", ".git", ".hg", ".svn", ".venv", "__pycache__", ".cache", "target"]);
 
@@ -98,7 +98,10 @@ function stampOf(dir: string): string {
   }
 }
 
-/** Another name of the file below the roots, which no mount over the first would cover; `unknown`: there is too much to look at. */
+/**
+ * Another name (hard link) of the file below the roots, which a mount over the first name would not cover; `unknown`:
+ * too many entries to search.
+ */
 export function findSecondName(
   path: string,
   roots: readonly string[],
@@ -120,7 +123,7 @@ export function findSecondName(
   return { kind: "none" };
 }
 
-/** undefined: it is not there, or may not be seen. */
+/** undefined: the file does not exist or cannot be inspected. */
 function findFile(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

@@ -1,6 +1,7 @@
 /**
- * Within what a permitted command runs: a function of what the process may, of the settings and of what the command does. All it
- * asks the host is what lies in the writable roots. What is neither written nor shown here is the host, to be read.
+ * The sandbox in which a permitted command runs: a function of the rights of the process, of the settings and of what
+ * the command does. It asks the host only for the content of the writable roots. Places that the profile does not
+ * mention are the host's, read-only.
  */
 import { posix } from "node:path";
 import type { Effect } from "../../abi/effects.ts";
@@ -31,14 +32,14 @@ import {
 import { repositoryOf } from "./worktree.ts";
 import { type NamedWrites, namedWrites } from "./writes.ts";
 
-/** Of a person: user settings, or the policy. */
+/** From user settings or the policy, never from a project. */
 export interface SandboxSettings {
   readonly mode?: "on" | "off" | "required" | undefined;
-  /** Commands that fit run unasked. */
+  /** Sandboxed commands run without a question. */
   readonly autoAllow?: boolean | undefined;
-  /** May a call ask to run outside? */
+  /** Whether a call may ask to run outside the sandbox. */
   readonly allowOptOut?: boolean | undefined;
-  /** Rules; a command of which every part matches one runs outside. */
+  /** Rules; a command whose parts all match one runs outside the sandbox. */
   readonly excluded?: readonly string[] | undefined;
   readonly denyRead?: readonly string[] | undefined;
   readonly allowWrite?: readonly string[] | undefined;
@@ -50,28 +51,31 @@ export interface SandboxOptions {
   readonly settings: SandboxSettings;
   readonly rules: readonly RuleText[];
   readonly home: string;
-  /** Of Crux itself. */
+  /** Paths of Crux itself. */
   readonly kernelPaths: readonly string[];
-  /** Directories beside those of the process that it works in. */
+  /** Additional working directories from the settings. */
   readonly added: readonly string[];
   readonly protections: readonly Protection[];
   readonly realPath: RealPath;
   readonly decide: Permit["decide"];
-  /** What its text says. */
+  /** The analysis of the command text. */
   readonly analyse: (effect: Extract<Effect, { kind: "exec" }>) => Analysis;
-  /** Would the excluded commands alone allow it? Absent: nothing is excluded. */
+  /** The decision by the excluded commands alone; absent: nothing is excluded. */
   readonly decideExcluded?: Permit["decide"];
 }
 
-/** Where services of the host listen. */
+/** Directories with sockets of the host's services. */
 const SOCKETS = ["/run", "/var/run", "/tmp/.X11-unix", "/tmp/.ICE-unix"];
-/** Below the account's own folder. */
+/** Directories with sockets below the home directory. */
 const OWN_SOCKETS = [".docker/run", ".colima", ".lima", ".rd", ".orbstack/run", ".1password", ".ssh/agent"];
-/** There they lie among files that are needed. */
+/** Directories below the home directory that hold both sockets and needed files: only the sockets are hidden. */
 const WITH_SOCKETS = [".ssh", ".gnupg"];
-/** What is not a file that is kept. Nor is the `/tmp` of the host: every command has one of its own. */
+/**
+ * Places without stored files; they are never opened for writing. Neither is the `/tmp` of the host: every command has
+ * its own.
+ */
 const NEVER_OPENED = ["/proc", "/sys", "/dev"];
-/** More than so many names in one directory: the directory. */
+/** If more names than this in one directory are hidden, the directory is hidden instead. */
 const maxInOne = 32;
 
 export function makeSandbox(options: SandboxOptions): Required<Pick<Permit, "sandbox" | "sandboxMode">> {
@@ -86,8 +90,8 @@ export function makeSandbox(options: SandboxOptions): Required<Pick<Permit, "san
 }
 
 /**
- * With `autoAllow`: what nothing but the mode asks of a command runs unasked, for it runs within. What is uncertain, what a rule
- * or a protected path asks, and what would run outside is asked as ever.
+ * With `autoAllow`, a sandboxed command about which only the mode would ask runs without a question. Uncertain
+ * commands, questions from a rule or a protected path, and commands outside the sandbox still ask.
  */
 export function autoAllowed(
   options: SandboxOptions,
@@ -102,7 +106,10 @@ export function autoAllowed(
   return { behavior: "allow", reason: { kind: "sandbox", detail: "sandbox.autoAllow" } };
 }
 
-/** A call that asks to run outside: INVALID where the settings do not let it, else a question that only a person answers. */
+/**
+ * Judges a call that asks to run outside the sandbox: INVALID if the settings do not allow it, else a question that
+ * only the user can answer.
+ */
 export function judgeOptOut({ allowOptOut }: SandboxSettings, effects: readonly Effect[]): Verdict | null {
   if (!effects.some(wantsOut)) return null;
   if (allowOptOut !== true)
@@ -121,12 +128,12 @@ function isOutside(
   return decideExcluded !== undefined && isWhollyByRule(decideExcluded(plainly(subject), request));
 }
 
-/** Of a call that was permitted: a person has answered for it. */
+/** Whether the call asks to run outside; for a permitted call, the user has agreed to it. */
 function wantsOut(effect: Effect): boolean {
   return effect.kind === "exec" && effect.unconfined === true;
 }
 
-/** Nothing but the excluded rules counts. */
+/** The subject without grants and modes: only the excluded rules count. */
 function plainly({ pid, cwd, roots }: Subject): Subject {
   return { pid, mode: "default", cwd, roots, allowedDevices: null, grants: [] };
 }
@@ -146,7 +153,7 @@ function profileOf(
   const bases = { home, cwd: subject.cwd };
   const paths = (texts: readonly string[] = []) => texts.flatMap((text) => placeOf(text, bases, realPath));
   const { isCertain, gives, places } = commandOf(options, subject, request);
-  // of what cannot be read nobody knows what it wants with more
+  // a command that cannot be read in full gets no additional places
   const lifted = isCertain ? paths(settings.allowWrite) : [];
   const roots = writableRoots(options, subject, lifted);
   const isReader = isReadOnly(options, subject, request);
@@ -181,14 +188,17 @@ function profileOf(
     write: [...new Set([...write, ...freePlaces(protections, write)])],
     protect: [...new Set(protect)],
     hide: [...new Set(hide)],
-    // where the account's own folder, or what may only be read now, lies among temporary files: it is read as elsewhere
+    // the home directory, and roots that are now read-only, would be hidden by the command's own /tmp if they lie there
     show: [home, ...(write.length === 0 ? roots : [])].filter((path) => isWithin("/tmp", path)),
     ...(tmp === undefined ? {} : { tmp }),
     network: isCertain ? sandboxNetwork(settings.network ?? {}, rules, subject.rights) : "off",
   };
 }
 
-/** Its own folder, seen under a second name: so no part of it is hidden or protected. Not where it is worked in. */
+/**
+ * The process's own folder, which is mounted a second time as /tmp: so no part of it is hidden or protected. undefined
+ * where it overlaps a working directory.
+ */
 function temporary({ free = [], roots, cwd }: Subject, more: readonly string[]): string | undefined {
   const [tmp] = free;
   if (tmp === undefined) return undefined;
@@ -196,7 +206,7 @@ function temporary({ free = [], roots, cwd }: Subject, more: readonly string[]):
   return [...roots, cwd, ...more].some(isOver) ? undefined : tmp;
 }
 
-/** What the command is known to do: places it names to write, within the rights of its process. */
+/** What the command is known to do: the places it names for writing, within the rights of its process. */
 function commandOf(
   { analyse, realPath, home }: SandboxOptions,
   { rights }: Subject,
@@ -213,7 +223,7 @@ function commandOf(
   };
 }
 
-/** Nobody but a person lets a command change anything in mode plan: what is allowed there only reads. */
+/** Whether the command only reads: in plan mode only read-only commands are allowed. */
 function isReadOnly({ decide }: SandboxOptions, subject: Subject, request: PermitRequest): boolean {
   const { rights, ...rest } = subject;
   const planning = { ...rest, mode: "plan" as const, grants: [] };
@@ -234,7 +244,10 @@ function writableRoots(
   return [...within, ...free, ...repositories, ...lifted];
 }
 
-/** `x` below the working directory, `~/x`, `/x`; a last `/**` says the same. With other globs it names no place. */
+/**
+ * The place of a setting: `x` below the working directory, `~/x`, `/x`; a trailing `/**` changes nothing. Empty with
+ * other globs.
+ */
 function placeOf(
   text: string,
   { home, cwd }: { home: string; cwd: string },
@@ -246,7 +259,9 @@ function placeOf(
   return [realPath(path)];
 }
 
-/** Deny rules for reading that name one place outside the roots; others are matched where files are looked for. */
+/**
+ * Places of deny rules for reading that have a fixed place; other deny rules are matched where files are searched for.
+ */
 function deniedReads(
   { rules, realPath }: SandboxOptions,
   bases: { home: string; cwd: string },
@@ -259,7 +274,7 @@ function deniedReads(
   });
 }
 
-/** Names that the table or a deny rule knows at any depth. */
+/** Classifies names that the table or a deny rule matches at any depth. */
 function classify({ protections, rules, settings, home }: SandboxOptions): Classify {
   const written = rules
     .filter((rule) => rule.behavior === "deny")
@@ -281,20 +296,22 @@ function classify({ protections, rules, settings, home }: SandboxOptions): Class
   };
 }
 
-/** A pattern of a project may begin at any root. */
+/** The directories above the path: a project pattern may begin at any root. */
 function ancestorsOf(path: string): readonly string[] {
   const all: string[] = [];
   for (let dir = posix.dirname(path); dir !== posix.dirname(dir); dir = posix.dirname(dir)) all.push(dir);
   return all;
 }
 
-/** Many in one directory are hidden with it. */
+/** Replaces many paths in one directory by the directory. */
 function gathered(paths: readonly string[]): readonly string[] {
   const byDirectory = Map.groupBy(paths, (path) => posix.dirname(path));
   return [...byDirectory].flatMap(([dir, names]) => (names.length > maxInOne ? [dir] : names));
 }
 
-/** A mount covers one name of a file. */
+/**
+ * A mount covers only one name of a file. PERMISSION: a protected file has a second name where the command may write.
+ */
 function checkNames(paths: readonly string[], roots: readonly string[]): void {
   for (const path of paths) {
     const second = findSecondName(path, roots);
@@ -309,7 +326,7 @@ function checkNames(paths: readonly string[], roots: readonly string[]): void {
   }
 }
 
-/** Which hosts commands may reach: what the settings allow, within what the process may, without what is denied. */
+/** Hosts that commands may reach: those the settings allow, within the rights of the process, except denied ones. */
 interface NetworkSettings {
   readonly allow?: readonly string[] | undefined;
   readonly deny?: readonly string[] | undefined;
@@ -327,7 +344,7 @@ function sandboxNetwork(
   return refused.includes("*") ? "off" : { allow: [...new Set(reached)], deny: [...deny, ...refused] };
 }
 
-/** The part of a rule that lies within the hosts; a port stays with it. */
+/** The part of a rule that lies within the hosts; its port is kept. */
 function within(rule: string, hosts: readonly string[]): readonly string[] {
   const [, name = rule, port = ""] = /^(.*?)(:\d+)?$/.exec(rule) ?? [];
   return hosts.flatMap((host) => {
@@ -336,13 +353,13 @@ function within(rule: string, hosts: readonly string[]): readonly string[] {
   });
 }
 
-/** `*.h` takes what is below h, also `*.x.h`. */
+/** `*.h` covers the hosts below h, also `*.x.h`. */
 function covers(pattern: string, name: string): boolean {
   if (pattern === name) return true;
   return pattern.startsWith("*.") && name.endsWith(pattern.slice(1)) && name.length >= pattern.length;
 }
 
-/** `*`: a rule that refuses every host. */
+/** The host of a deny rule; `*`: the rule refuses every host. */
 function hostOfDeny({ behavior, text }: RuleText): readonly string[] {
   if (behavior !== "deny") return [];
   if (/^fetch$/i.test(text)) return ["*"];

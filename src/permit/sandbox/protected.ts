@@ -1,4 +1,4 @@
-/** The table of protected places as paths below the writable roots, whether they exist or not. */
+/** The protected places as paths below the writable roots, whether they exist or not. */
 import { lstatSync, readdirSync } from "node:fs";
 import { posix } from "node:path";
 import { isWithin } from "../../lib/path.ts";
@@ -6,12 +6,12 @@ import { type Glob, matchesGlob } from "../rules/glob.ts";
 import { foldName } from "../rules/paths.ts";
 import type { Protection } from "../rules/protected.ts";
 
-/** Of a repository, what starts programs or says where its configuration lies. `git commit` writes to none of it. */
+/** Parts of a repository that start programs or say where its configuration is. `git commit` writes to none of them. */
 const GIT = ["hooks/", "config", "config.worktree", "info/", "commondir", "modules/"];
-/** Of each worktree that a repository has: where it takes its configuration from. */
+/** Parts of each worktree of a repository that say where its configuration is. */
 const WORKTREE = ["commondir", "config.worktree"];
 
-/** Protected below a `.git` directory: the rest of it is what git works on. */
+/** The protected places below a `.git` directory; git itself writes to the rest of it. */
 export function gitPlaces(gitDir: string): readonly string[] {
   const worktrees = posix.join(gitDir, "worktrees");
   const linked = namesIn(worktrees).flatMap((name) =>
@@ -30,7 +30,7 @@ export function placesInRoots(all: readonly Protection[], roots: readonly string
   });
 }
 
-/** Names of the table that are patterns, at the top of each root: whatever of that name comes to stand there. */
+/** Patterns of the table at the top of each root: they also protect files created later. */
 export function patternsInRoots(all: readonly Protection[], roots: readonly string[]): readonly string[] {
   const names = all.flatMap(({ kind, base, segments: [name, other] }) =>
     kind === "secret" || base !== null || name === undefined || other !== undefined || isPlain(name)
@@ -44,7 +44,7 @@ function textOf(glob: Glob): string {
   return glob.map((token) => (token.kind === "char" ? token.char : "*")).join("");
 }
 
-/** What is free in a protected directory, where it is there. */
+/** The existing places in protected directories that the table excepts. */
 export function freePlaces(all: readonly Protection[], roots: readonly string[]): readonly string[] {
   const names = ({ except }: Protection) => except.filter(isPlain);
   return plainIn(all, roots.filter(isDirectory))
@@ -80,7 +80,7 @@ export function kindOf(path: string): "absent" | "directory" | "other" {
   }
 }
 
-/** Secrets with a fixed place, as they are there. */
+/** The existing secrets with a fixed place. */
 export function secretsInPlace(all: readonly Protection[]): readonly string[] {
   return all.flatMap(({ kind, place, segments }) => {
     if (kind !== "secret" || place === null || isWithin("/proc", place)) return [];
@@ -93,7 +93,7 @@ export function secretsInPlace(all: readonly Protection[]): readonly string[] {
   });
 }
 
-/** Agents and shared connections listen there: no network is needed to talk to them. */
+/** The sockets in a directory, where agents and shared connections listen; reaching them needs no network. */
 export function socketsIn(dir: string): readonly string[] {
   try {
     const entries = readdirSync(dir, { withFileTypes: true });

@@ -1,17 +1,17 @@
-/** The repository of a working tree that has its `.git` elsewhere: a worktree, which commits there. */
+/** The repository of a working tree whose `.git` lies elsewhere: a worktree commits to it. */
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path/posix";
 
 interface Repository {
-  /** Its own git directory and that of all worktrees; real paths. */
+  /** The worktree's own git directory and the one common to all worktrees; real paths. */
   readonly gitDirs: readonly string[];
 }
 
 const maxBytes = 4096;
 
 /**
- * undefined: none, or its `.git` is a directory. One that does not point back is not believed, nor one that calls any other
- * directory its repository than the one it lies in: these are opened for writing.
+ * undefined: no repository, or `.git` is a directory. A repository must point back to the worktree and must name as its
+ * common directory the one that contains it, since these directories are opened for writing.
  */
 export function repositoryOf(root: string): Repository | undefined {
   const pointer = join(root, ".git");

@@ -1,7 +1,8 @@
 /**
- * What a permitted command says it writes: places that its sandbox opens for this one call. Who permitted it has judged each of
- * these paths, and a person each that is protected. A path that is there is opened alone. To make, remove or move one, the
- * directory it lies in must be open: only for a command of which every part is known to touch nothing but what it names.
+ * The places that a permitted command names for writing, which its sandbox opens for this one call. The policy has
+ * judged each of these paths, and the user each protected one. An existing path is opened alone. To create, remove or
+ * move one, its directory must be open: this is done only if every part of the command is known to touch nothing but
+ * what it names.
  */
 import { posix } from "node:path";
 import type { RealPath } from "../../kernel/ports/host.ts";
@@ -18,9 +19,12 @@ import { cdTarget } from "../shell/where.ts";
 import { programOf, textsOf } from "../shell/word.ts";
 
 export interface NamedWrites {
-  /** Opened with all below; real paths. */
+  /** Places that are opened with everything below; real paths. */
   readonly places: readonly string[];
-  /** Does what protects a place give way? It is named, or where nothing else happens, a part of it or a folder around it. */
+  /**
+   * Whether the protection of a place is lifted: the command names it or, if it does nothing else, names a part of it
+   * or a folder around it.
+   */
   gives(place: string): boolean;
 }
 
@@ -30,11 +34,11 @@ export interface Looking {
   kindOf(path: string): "absent" | "directory" | "other";
 }
 
-/** They change what they name in place. */
+/** Commands that change the named files in place. */
 const IN_PLACE = new Set("tee truncate chmod chown chgrp touch dd cp".split(" "));
-/** They make, remove or move what they name. All of these do nothing else. */
+/** These and the commands that create, remove or move the named files. None of them does anything else. */
 const KNOWN = new Set([...IN_PLACE, ..."rm rmdir unlink shred mkdir mkfifo ln install mv".split(" ")]);
-/** Of `git init`: its configuration comes from git's own template. */
+/** Options of `git init` with which its configuration comes from git's own template. */
 const INIT_FLAG = /^(?:-q|--quiet|-b|--initial-branch(?:=[\w./-]+)?)$/;
 
 const NOTHING: NamedWrites = { places: [], gives: () => false };
@@ -43,7 +47,7 @@ export function namedWrites({ parts, unread }: Analysis, look: Looking): NamedWr
   if (unread !== null) return NOTHING;
   const all = parts.map((part) => writesOf(part, look));
   const isKnown = all.every((each) => each.isKnown);
-  // nobody was asked about the folder that git makes
+  // nobody was asked about the `.git` that `git init` creates
   const writes = all.flatMap((each) => each.writes).filter(({ isUnasked }) => isKnown || !isUnasked);
   const places = writes.flatMap((write) =>
     write.isUnasked || write.isOpen ? [] : placeOf(write, isKnown, look),
@@ -65,16 +69,16 @@ function isOfPattern(pattern: string, path: string): boolean {
   );
 }
 
-/** `inPlace`: it changes what is there. `isUnasked`: permitted, though nobody has judged the path. */
+/** `inPlace`: the write changes an existing file. `isUnasked`: permitted, though the path was not judged. */
 interface Manner {
   readonly inPlace: boolean;
   readonly isUnasked?: boolean;
-  /** Where it lies is open already; only what protects it gives way. */
+  /** Its directory is already writable; only the protection of the file is lifted. */
   readonly isOpen?: boolean;
 }
-/** Real. */
+/** A write with its real path. */
 type Write = Manner & { readonly path: string };
-/** As written. */
+/** A write with its path as written. */
 type Named = Manner & { readonly word: string };
 
 function placeOf({ path, inPlace }: Write, isKnown: boolean, look: Looking): readonly string[] {
@@ -84,7 +88,7 @@ function placeOf({ path, inPlace }: Write, isKnown: boolean, look: Looking): rea
   return isKnown && parent !== "/" && look.kindOf(parent) === "directory" ? [parent] : [];
 }
 
-/** `isKnown`: it touches nothing but what it names. */
+/** `isKnown`: the part touches nothing but what it names. */
 function writesOf(part: Part, look: Looking): { isKnown: boolean; writes: readonly Write[] } {
   const { levels, isOpen, evaluates, unsure, cwds, redirects } = part;
   const nothing = { isKnown: false, writes: [] };
@@ -122,7 +126,7 @@ function commandWrites(argv: Part["levels"][number], cwds: readonly string[], lo
   const settings = settingsWritten(argv);
   if (settings !== null) {
     const word = settings.startsWith("~/") ? look.home + settings.slice(1) : settings;
-    // within the working directory its own folder is open; what protects the file gives way
+    // a file in the working directory needs no further place; only its protection is lifted
     return {
       isKnown: writesOnlySettings(argv),
       words: [{ word, inPlace: false, isOpen: !word.startsWith("/") }],
@@ -138,13 +142,13 @@ function commandWrites(argv: Part["levels"][number], cwds: readonly string[], lo
     .filter(
       ({ access, operand, isGuess }) => access === "write" && isGuess !== true && !operand.startsWith("-"),
     )
-    // into a directory: what comes to lie in it is named beside it
+    // a directory as target: the file inside it is a write of its own in this list
     .filter(({ operand }) => !(/^(?:cp|mv|ln|install)$/.test(name) && isFolder(operand)))
     .map(({ operand }) => ({ word: operand, inPlace: IN_PLACE.has(name) }));
   return { isKnown: true, words };
 }
 
-/** The `.git` that `git init` makes, as written. */
+/** The `.git` that `git init` creates, as written. */
 function initialised([git = "", verb, ...args]: readonly string[]): string | undefined {
   if (posix.basename(git) !== "git" || verb !== "init") return undefined;
   const rest = args.filter(

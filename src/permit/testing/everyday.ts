@@ -1,4 +1,6 @@
-/** What agents run all day to look around: it changes nothing. `⏎` newline, `§` a dollar before a brace. One text a line. */
+/**
+ * Read-only commands that agents run all the time. `⏎` is a newline, `§` a dollar before a brace. One text per line.
+ */
 
 const texts = (block: string): readonly string[] =>
   block
@@ -365,7 +367,9 @@ gh pr view 12
 npm view react version
 `);
 
-/** In another manner: long pipes, loops, programs within programs. Written before anything was fitted to it. */
+/**
+ * Commands in another style: long pipes, loops, programs within programs. Written before the code was tuned to them.
+ */
 export const HELD_OUT: readonly string[] = texts(String.raw`
 find src -type f -name '*.ts' -print0 | xargs -0 wc -l | sort -rn | head -25
 find . -type f -not -path '*/.git/*' | awk -F. '{print $NF}' | sort | uniq -c | sort -rn | head

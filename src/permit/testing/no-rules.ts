@@ -1,4 +1,4 @@
-/** What becomes of a shell text in a trusted project, in mode default, where nobody has written a rule. */
+/** The decision on a shell text in a trusted project, in default mode, without any user rule. */
 import { bash, run, subject } from "../contract.ts";
 import { makePermit } from "../policy.ts";
 
@@ -14,7 +14,7 @@ const permit = makePermit({
   exists: (path) => path === "/workspace/.git",
 });
 
-/** The parser is loaded. */
+/** The parser must be loaded. */
 export function decidedWithoutRules(text: string): string {
   const effect = { ...bash(text), cwd: "/workspace" } as ReturnType<typeof bash>;
   return run(permit, "bash", [effect], subject({ cwd: "/workspace", roots: ["/workspace"], free: [] }))

@@ -1,4 +1,4 @@
-/** Where a path of the host leads, for tests of the policy: link by link, whether or not it exists. */
+/** Resolves a path of the host for tests of the policy: link by link, whether or not it exists. */
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 
