@@ -1,4 +1,4 @@
-/** Bash text as parts: what each simple command in it runs in the end, and what is not known of it. */
+/** Analyses bash text into parts: what each simple command finally runs, and what is unknown about it. */
 import { posix } from "node:path";
 import type { Node } from "web-tree-sitter";
 import { withTree } from "./parser.ts";
@@ -11,13 +11,15 @@ import { type ScannedText, Walker } from "./walk.ts";
 import type { Cwds } from "./where.ts";
 import { programOf, staticWord, textsOf } from "./word.ts";
 
-/** `unread`: why the text as a whole is not understood; null: each part speaks for itself. */
+/**
+ * `unread`: why the text as a whole could not be analysed; null: it was, and each part says what is uncertain in it.
+ */
 export interface Analysis {
   readonly parts: readonly Part[];
   readonly unread: string | null;
 }
 
-/** A text within a text counts for itself, up to this many in all. */
+/** The bound on parts; those of nested texts count too. */
 const MAX_PARTS = 200;
 
 export function analyseText(text: string, cwd: string, home: string): Analysis {
@@ -29,7 +31,7 @@ export function analyseText(text: string, cwd: string, home: string): Analysis {
   return { parts: marked(parts, reader.functions), unread: null };
 }
 
-/** A vector that is run as it is, by no shell. */
+/** Analyses an argument vector that runs without a shell. */
 export function analyseArgv(argv: readonly string[], cwd: string, home: string): Analysis {
   const reader = new TextReader(home);
   const source = argv.join(" ");
@@ -40,7 +42,7 @@ export function analyseArgv(argv: readonly string[], cwd: string, home: string):
 
 class TextReader {
   readonly home: string;
-  /** Those that are defined anywhere. */
+  /** The functions defined anywhere in the texts read so far. */
   readonly functions = new Set<string>();
 
   constructor(home: string) {
@@ -69,7 +71,7 @@ class TextReader {
   }
 }
 
-/** Bash takes a backslash with its newline away before it reads words. */
+/** Scans the text without its line continuations, which bash removes before it reads words. */
 function scanJoined(text: string): ScannedText | string {
   const first = scan(text);
   if (typeof first === "string" || first.continuations.length === 0)
@@ -88,7 +90,10 @@ function unread(source: string, why: string): Part {
   return { ...nothing, evaluates: null, isOpaque: true, unsure: why, source };
 }
 
-/** What only the whole tells: functions that take the place of programs, files that are written and then run. */
+/**
+ * Marks what only the text as a whole shows: calls of functions defined in it, and programs run from files that it
+ * writes.
+ */
 function marked(parts: readonly Part[], functions: ReadonlySet<string>): readonly Part[] {
   const written = new Set(
     parts.flatMap(({ redirects }) =>

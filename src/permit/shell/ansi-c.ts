@@ -14,7 +14,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 
 const ESCAPE = /\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([\s\S]))/g;
 
-/** null: it cannot be told as text: a byte that is no character of its own, a NUL, which cuts the word, `\c`. */
+/** null: the result is not plain text: a byte that is not a character, a NUL, which ends the word, or `\c`. */
 export function decodeAnsiC(body: string): string | null {
   let isOdd = false;
   const text = body.replace(ESCAPE, (whole, octal, hex, short, long, char: string | undefined) => {

@@ -1,10 +1,10 @@
 /** Brace expansion, as bash does it before all else: `a{b,c}d`, `{1..3}`. */
 import { charsOf, type Piece } from "./piece.ts";
 
-/** Beyond it the words are not known. */
+/** The most words of one expansion; beyond it they count as unknown. */
 const MAX_BRACE_WORDS = 1024;
 
-/** The words that the pieces become; null: more than the bound. */
+/** The words that the pieces expand to; null: more than the bound. */
 export function expandBraces(pieces: readonly Piece[]): readonly (readonly Piece[])[] | null {
   const open = findGroup(pieces);
   if (open === null) return [pieces];
@@ -30,7 +30,7 @@ function isChar(piece: Piece | undefined, char: string): boolean {
   return piece?.kind === "char" && !piece.isQuoted && piece.char === char;
 }
 
-/** The first group that expands; one without a comma or a sequence stays as it is. */
+/** The first group that expands; a group without a comma or a sequence stays as written. */
 function findGroup(pieces: readonly Piece[]): Group | null {
   for (let start = 0; start < pieces.length; start++) {
     if (!isChar(pieces[start], "{")) continue;
@@ -69,7 +69,7 @@ function sequence(pieces: readonly Piece[]): readonly (readonly Piece[])[] | nul
   const by = Math.abs(Number(step)) || 1;
   const count = Math.floor(Math.abs(b - a) / by) + 1;
   const isPadded = [from, to].some((each) => /^-?0\d/.test(each));
-  // padding, and letters of both cases, which pass over signs: their words are not told here
+  // padded numbers, and sequences over letters of both cases, which include signs, are not expanded here
   const isOdd = isPadded || (from === "" && /[a-z]/.test(first) !== /[a-z]/.test(last));
   if (isOdd || count > MAX_BRACE_WORDS) return [[{ kind: "unknown", isQuoted: false }]];
   return Array.from({ length: count }, (_, i) => {

@@ -1,4 +1,7 @@
-/** What the walk has seen of what the scanner read. In the end nothing may be left, and nothing be read in two ways. */
+/**
+ * Records which words, openings and redirections of the scanner the walk has visited. In the end all must be visited,
+ * and both readers must agree on each.
+ */
 import type { Node } from "web-tree-sitter";
 import type { Scan, ScannedWord } from "./scanned.ts";
 import { Unread } from "./unread.ts";
@@ -31,12 +34,12 @@ export class Claims {
     return word;
   }
 
-  /** Keywords are words for the scanner. */
+  /** Claims a token that the scanner may have read as a word: keywords are words for the scanner. */
   token(node: Node): void {
     if (this.#scan.words.get(node.startIndex)?.end === node.endIndex) this.#words.add(node.startIndex);
   }
 
-  /** Those of the node's own level, in order: not what stands in substitutions. */
+  /** The words on the node's own level, in order, without those in substitutions. */
   wordsWithin(node: Node): readonly ScannedWord[] {
     const opens = [...this.#scan.opens].filter(([start]) => start >= node.startIndex);
     const isNested = (at: number) => opens.some(([start, end]) => start < at && at < end);
@@ -46,12 +49,12 @@ export class Claims {
     return own.sort(([a], [b]) => a - b).map(([at, { end }]) => this.word(at, end));
   }
 
-  /** At its `<` or `>`. */
+  /** Claims the redirection with its `<` or `>` at this position. */
   redirect(at: number): void {
     this.#redirects.add(at);
   }
 
-  /** Between the parts of one command there are blanks, nothing that ends it. */
+  /** Throws unless only blanks separate the parts of the command. */
   adjacent(node: Node): void {
     node.children.forEach(({ startIndex }, i, all) => {
       const gap = this.#text.slice(all[i - 1]?.endIndex ?? startIndex, startIndex);
@@ -59,7 +62,7 @@ export class Claims {
     });
   }
 
-  /** Throws where the scanner has read more than the walk. */
+  /** Throws if the scanner has read more than the walk. */
   checkAll(): void {
     const words = [...this.#scan.words.keys()].filter((at) => !this.#words.has(at));
     const opens = [...this.#scan.opens.keys()].filter((at) => !this.#opens.has(at));

@@ -1,4 +1,4 @@
-/** Simple commands as they stand in a text, before wrappers are unfolded. */
+/** Simple commands as written in a text, before wrappers are unfolded. */
 import type { Spelling } from "./spelling.ts";
 import type { Word } from "./word.ts";
 
@@ -9,29 +9,29 @@ export interface Assignment {
 
 export interface Redirect {
   readonly operator: string;
-  /** Absent: a descriptor is closed or doubled. */
+  /** Absent if a descriptor is closed or duplicated. */
   readonly target?: Word;
 }
 
 export interface SimpleCommand {
-  /** Empty: there are only redirections, assignments, or something that bash evaluates. */
+  /** Empty if the command consists of redirections, assignments, or something that bash evaluates. */
   readonly argv: readonly Word[];
   readonly assignments: readonly Assignment[];
   readonly redirects: readonly Redirect[];
-  /** Of a here-document or here-string whose text is known. */
+  /** The text of a here-document or here-string, if it is known. */
   readonly input?: string;
-  /** Names that the command before it in the pipe prints. */
+  /** What the preceding command of the pipe prints, if it is known. */
   readonly fed?: readonly Spelling[] | undefined;
-  /** Where it may run; null: not known. */
+  /** The directories in which it may run; null: unknown. */
   readonly cwds: readonly string[] | null;
-  /** What bash evaluates here that no allow rule covers, in words for a person. */
+  /** What bash evaluates here that no allow rule covers, worded for the user. */
   readonly evaluates: string | null;
-  /** As it stands in the text. */
+  /** The command as written in the text. */
   readonly source: string;
 }
 
 export interface ShellProgram {
   readonly commands: readonly SimpleCommand[];
-  /** Names that are defined as functions: what they stand for is not the program of that name. */
+  /** Names defined as functions: a call of one does not run the program of that name. */
   readonly functions: ReadonlySet<string>;
 }

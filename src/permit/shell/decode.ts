@@ -1,4 +1,4 @@
-/** From the pieces of a scanned word to the words that a program gets. */
+/** Decodes the pieces of a scanned word into the words that a program gets. */
 import { expandBraces } from "./brace.ts";
 import { charsOf, type Piece } from "./piece.ts";
 import { asGlob, behind, type Spelling } from "./spelling.ts";
@@ -6,13 +6,13 @@ import { quoteShown, type Word } from "./word.ts";
 
 export interface Known {
   readonly home: string;
-  /** What an expansion may come to here, where that is known. */
+  /** The values that an expansion may have here; undefined: unknown. */
   spellings(piece: Unknown): readonly Spelling[] | undefined;
 }
 
 type Unknown = Extract<Piece, { kind: "unknown" }>;
 
-/** More ways to read one word are not followed. */
+/** The most readings of one word; with more, the word counts as unknown. */
 const MAX_VARIANTS = 64;
 
 /** null: too many words. */
@@ -21,7 +21,10 @@ export function decodeWord(pieces: readonly Piece[], known: Known): readonly Wor
   return all === null ? null : all.map((each) => wordOf(each, known)).filter((word) => word !== null);
 }
 
-/** As bash treats what stands after `=`: no braces, no splitting, no patterns; `~` after each `:`. */
+/**
+ * Decodes a value after `=` as bash does: no braces, no splitting, no patterns. With an unquoted `~` the value counts
+ * as unknown.
+ */
 export function decodeValue(pieces: readonly Piece[], known: Known): Word {
   const isHomely = pieces.some((piece) => piece.kind === "char" && !piece.isQuoted && piece.char === "~");
   if (isHomely) return dynamic([]);
@@ -29,7 +32,7 @@ export function decodeValue(pieces: readonly Piece[], known: Known): Word {
   return wordOf(quoted, known) ?? { text: "", prefix: "", isMany: false, shown: "''" };
 }
 
-/** null: an empty alternative of braces, which is no word. */
+/** null: an empty alternative of braces, which yields no word. */
 function wordOf(pieces: readonly Piece[], known: Known): Word | null {
   if (pieces.length === 0) return null;
   const [only] = pieces;
@@ -53,7 +56,7 @@ function wordOf(pieces: readonly Piece[], known: Known): Word | null {
   };
 }
 
-/** Without quotes, a known text with blanks becomes several words. */
+/** An unquoted expansion to a known text with blanks, which becomes several words. */
 function splitValue(piece: Unknown, known: Known): Word | null {
   if (piece.isQuoted || piece.isList === true) return null;
   const [value, other] = known.spellings(piece) ?? [];
@@ -71,7 +74,7 @@ function splitValue(piece: Unknown, known: Known): Word | null {
     : { text: null, prefix: commonStart(texts), isMany: true, among, shown: "…" };
 }
 
-/** null: one of the expansions may come to anything. */
+/** null: one of the expansions may be anything, or there are too many readings. */
 function variantsOf(pieces: readonly Piece[], known: Known): readonly (readonly Piece[])[] | null {
   let all: readonly (readonly Piece[])[] = [[]];
   for (const piece of pieces) {
@@ -89,7 +92,7 @@ function choicesOf(piece: Unknown, known: Known): readonly (readonly Piece[])[] 
   return choices.every((choice) => choice !== null) ? choices : null;
 }
 
-/** A text without quotes only where bash would not split it. */
+/** The pieces of one value; null: bash would split an unquoted text. */
 function piecesOf(piece: Unknown, spelling: Spelling): readonly Piece[] | null {
   const { kind, text } = spelling;
   if (kind === "names" || kind === "stream") return [{ kind: "unknown", isQuoted: true, spelling }];
@@ -99,7 +102,10 @@ function piecesOf(piece: Unknown, spelling: Spelling): readonly Piece[] | null {
   return text.split("").map((char) => ({ kind: "char", char, isQuoted: !/[*?[\]]/.test(char) }));
 }
 
-/** Its wildcards stay such, whatever quotes stand around: no file name, but all that it may be. */
+/**
+ * The pieces of a pattern value. Its wildcards stay wildcards even in quotes: it stands for every name that it may
+ * match.
+ */
 function globPieces(glob: string): readonly Piece[] {
   return [...glob.matchAll(/\\([\s\S])|([\s\S])/g)].map(([, escaped, plain = ""]) => ({
     kind: "char",
@@ -108,13 +114,13 @@ function globPieces(glob: string): readonly Piece[] {
   }));
 }
 
-/** Without quotes it may come to several words. */
+/** Whether the piece, being unquoted, may become several words. */
 function isOpen(piece: Piece, known: Known): boolean {
   if (piece.kind === "char" || piece.isQuoted) return false;
   return (known.spellings(piece) ?? []).some(({ kind }) => kind === "glob" || kind === "names");
 }
 
-/** Are its words pieces of what it comes to? */
+/** Whether bash may split the value of the piece at blanks. */
 function splits(piece: Unknown, known: Known): boolean {
   return isOpen(piece, known) && (known.spellings(piece) ?? []).some(({ isWhole }) => isWhole !== true);
 }
@@ -123,7 +129,7 @@ function isOpaque(piece: Piece, at: number, all: readonly Piece[]): boolean {
   if (piece.kind === "char") return false;
   const { spelling } = piece;
   if (spelling === undefined) return true;
-  // only what stands right behind plain text is still a name below
+  // a file name may only come last, directly after plain text
   const before = all.slice(0, at).every((each, i) => each.kind === "char" && !isWild(all, each, i));
   return spelling.kind === "stream" ? all.length > 1 : at !== all.length - 1 || !before;
 }
@@ -176,7 +182,7 @@ function isWild(parts: readonly Piece[], piece: Piece, at: number): boolean {
   return parts.slice(at + 1).some((each) => each.kind === "char" && !each.isQuoted && each.char === "]");
 }
 
-/** Where another piece may be anything: those with one text. */
+/** Replaces the pieces that have exactly one text as value, in a word with other, unknown pieces. */
 function replaced(pieces: readonly Piece[], known: Known): readonly Piece[] {
   return pieces.flatMap((piece): readonly Piece[] => {
     const choices = piece.kind === "unknown" ? choicesOf(piece, known) : null;
@@ -186,7 +192,7 @@ function replaced(pieces: readonly Piece[], known: Known): readonly Piece[] {
   });
 }
 
-/** `~` and `~/x`. `~user`, and `x=~`, which bash expands in some places, are not known. */
+/** Expands `~` and `~/x`. `~user`, and `x=~`, which bash expands in some places, become unknown. */
 function atHome(pieces: readonly Piece[], home: string): readonly Piece[] {
   const text = pieces
     .map((piece) => (piece.kind === "char" && !piece.isQuoted ? piece.char || "\0" : "\0"))

@@ -1,4 +1,4 @@
-/** A simple command while it is read. */
+/** A simple command while it is being read. */
 import type { Node } from "web-tree-sitter";
 import type { Claims } from "./claims.ts";
 import type { Assignment, Redirect } from "./command.ts";
@@ -20,7 +20,7 @@ export function emptyDraft(): Draft {
   return { argv: [], assignments: [], redirects: [], evaluates: null };
 }
 
-/** What bash would redirect after `a && b` or `a | b`. */
+/** The command that bash would redirect after `a && b` or `a | b`: the last one. */
 export function lastCommand(node: Node): Node | undefined {
   if (node.type === "command") return node;
   if (node.type !== "list" && node.type !== "pipeline") return undefined;
@@ -40,7 +40,7 @@ export class NodeReader {
     this.#known = known;
   }
 
-  /** A word-like node as the words that it becomes. */
+  /** The words that a word-like node becomes. */
   words(node: Node): readonly Word[] {
     if (
       node.isNamed &&
@@ -54,7 +54,7 @@ export class NodeReader {
     return this.#decoded(word);
   }
 
-  /** All that the scanner read within the node. */
+  /** The words that the scanner read within the node. */
   wordsWithin(node: Node): readonly Word[] {
     return this.#claims.wordsWithin(node).flatMap((word) => this.#decoded(word));
   }
@@ -74,12 +74,12 @@ export class NodeReader {
     draft.assignments.push({ name: plainName, value: known });
   }
 
-  /** The grammar takes words after the target for further targets; for bash they are arguments. */
+  /** Words after the target are further targets for the grammar, but arguments for bash. */
   redirect(node: Node, draft: Draft): void {
     this.#claims.adjacent(node);
     const sign = node.children.find((child) => !child.isNamed);
     const operator = sign?.type ?? "";
-    // `&>` begins with what the scanner takes for the end of a command
+    // the scanner reads the `&` of `&>` as the end of a command
     this.#claims.redirect((sign?.startIndex ?? 0) + (operator.startsWith("&") ? 1 : 0));
     const targets = node.namedChildren.filter(({ type }) => type !== "file_descriptor" && type !== "comment");
     const [first, ...others] = targets.map((child) => this.words(child));
@@ -102,25 +102,25 @@ export class NodeReader {
   }
 }
 
-/** The tree and the scanner must take the same line for the end of a here-document. */
+/** Throws unless the tree and the scanner agree on the end of a here-document. */
 export function checkEnd(text: string, { end }: HereDocument, node: Node): void {
   if (node.startIndex < end || !/^\t*$/.test(text.slice(end, node.startIndex)))
     throw new Unread("a here-document that is read in two ways");
 }
 
-/** What the command reads of it; null: bash makes something else of it. */
+/** The text that the command reads; null: bash expands something in it. */
 export function plainInput(text: string, { start, end, isQuoted, stripsTabs }: HereDocument): string | null {
   const body = text.slice(start, end);
   if (!isQuoted && /[$`\\]/.test(body)) return null;
   return stripsTabs ? body.replace(/^\t+/gm, "") : body;
 }
 
-/** The grammar hangs what follows on the same line on the here-document. */
+/** Whether the node is a statement: the grammar puts what follows on the same line below the here-document. */
 export function isStatement({ type }: Node): boolean {
   return /^(?:pipeline|command|list|redirected_statement|subshell|compound_statement)$/.test(type);
 }
 
-/** Is the redirection one that the command reads from? */
+/** Whether the command reads from the redirection. */
 export function takesInput({ type, children }: Node): boolean {
   return type !== "file_redirect" || children.some((child) => child.type.startsWith("<"));
 }

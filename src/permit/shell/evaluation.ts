@@ -4,13 +4,16 @@ import { EVALUATES_OPERANDS } from "./tables.ts";
 import { staticWord, type Word } from "./word.ts";
 
 const TESTS = new Set(["test", "["]);
-/** They take a name, subscript and all. What `test` compares as numbers it does not evaluate, but it is asked about as `[[` is. */
+/**
+ * Test operators that take a name, including a subscript. `test` does not evaluate what it compares as numbers, but it
+ * is treated like `[[`.
+ */
 const NAMED = /^-[vR]$/;
 const NUMERIC = /^-(?:eq|ne|lt|le|gt|ge)$/;
 const NAME = /^[A-Za-z_]\w*$/;
 const INTEGER = /^[-+]?\d+$/;
 
-/** Why no allow rule covers it; null: bash evaluates nothing here. */
+/** Why no allow rule covers the command; null: bash evaluates nothing here. */
 export function evaluatedOperands(argv: readonly Word[]): string | null {
   const name = posix.basename(argv[0]?.text ?? "");
   const args = argv.slice(1);
@@ -32,12 +35,12 @@ function isHarmlessSet({ text }: Word): boolean {
   return text !== null && /^[-+][eufCm]*o?$|^(?:pipefail|errexit|nounset|noglob)$|^--$/.test(text);
 }
 
-/** `read -r line`: flags that only say how it reads, then names. */
+/** Whether `read` has only harmless flags and plain names, as in `read -r line`. */
 function isPlainRead(args: readonly Word[]): boolean {
   return readNames([staticWord("read"), ...args]).every((name) => NAME.test(name));
 }
 
-/** The variables that `read` sets; one that is no name: it is not known. */
+/** The variables that `read` sets; an entry that is not a name means that they are unknown. */
 export function readNames(argv: readonly Word[]): readonly string[] {
   const args = argv.slice(1);
   const at = args.findIndex(({ text }, i) => !isReadFlag(text) && args[i - 1]?.text !== "-d");
@@ -49,7 +52,7 @@ function isReadFlag(text: string | null): boolean {
   return text !== null && /^-[rs]*d?$/.test(text);
 }
 
-/** An operator that is not known may be `-v`; where one reads names or numbers, its operands must be such. */
+/** An unknown operator may be `-v`; where an operator takes names or numbers, its operands must be plain. */
 function evaluatedTest(name: string, given: readonly Word[]): string | null {
   const args = name === "[" ? given.slice(0, -1) : given;
   const why = `${name} evaluates its operands`;

@@ -1,12 +1,12 @@
-/** What xargs and find -exec put into the commands that they run. */
+/** The arguments that xargs and find -exec put into the commands that they run. */
 import type { Printed } from "./printed.ts";
 import { behind, type Spelling } from "./spelling.ts";
 import { textsOf, UNKNOWN_WORD, type Word } from "./word.ts";
 
-/** The command with its further arguments. */
+/** Returns the command with its further arguments. */
 export type Fill = (inner: readonly Word[]) => readonly Word[];
 
-/** Of `xargs`: what it adds, or puts in the place of its `-I` text. null: it may be anything. */
+/** For `xargs`: the arguments that it appends or puts in place of its `-I` text. null: they may be anything. */
 export function fedWords(fed: Printed, argv: readonly Word[]): Fill | null {
   const texts = argv.map(({ text }) => text ?? "");
   if (texts.some((text) => /^(?:-a|--arg-file)/.test(text))) return null;
@@ -22,7 +22,7 @@ function unknownWith(place: string) {
   return (word: Word): Word => (word.text?.includes(place) === true ? UNKNOWN_WORD : word);
 }
 
-/** What stands in the place of a text in each word. */
+/** Replaces the `-I` text in a word. */
 function replacing(place: string, fed: readonly Spelling[]) {
   return (word: Word): Word => {
     if (word.text === null || !word.text.includes(place)) return word;
@@ -37,7 +37,7 @@ function replacing(place: string, fed: readonly Spelling[]) {
   };
 }
 
-/** Of `find -exec`: each name whole, beginning with the place that it was found below. null: nobody knows where. */
+/** For `find -exec`: the names found, each beginning with the starting place. null: a starting place is unknown. */
 export function foundWords(argv: readonly Word[]): Fill | null {
   const at = argv.findIndex(({ text }, i) => i > 0 && text !== null && /^[-(!]/.test(text));
   const places = textsOf(argv.slice(1, at < 0 ? argv.length : at));

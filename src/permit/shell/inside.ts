@@ -1,20 +1,22 @@
-/** What stands inside words and tests: substitutions, expansions, arithmetic. Node types are an allow-list here too. */
+/**
+ * Visits the inside of words and tests: substitutions, expansions, arithmetic. Here too, node types are an allow-list.
+ */
 import type { Node } from "web-tree-sitter";
 import type { Claims } from "./claims.ts";
 import { Unread } from "./unread.ts";
 
-/** What the walk does with what is found. */
+/** Callbacks for what is found inside a word. */
 export interface InsideVisitor {
-  /** Commands whose output, or whose file, takes their place. */
+  /** Commands whose output, or a file name for it, replaces the node. */
   substitution(node: Node): void;
   word(node: Node): unknown;
-  /** Of the command around it: bash evaluates something that no rule covers. */
+  /** Called when bash evaluates something that no rule covers; it concerns the surrounding command. */
   evaluates(why: string): void;
 }
 
 const MAX_DEPTH = 200;
 
-/** They may stand in a word and need no look of their own. */
+/** Nodes that may be part of a word and need no handling of their own. */
 const PLAIN = new Set(
   `word number raw_string ansi_c_string string string_content concatenation variable_name special_variable_name
    test_operator regex extglob_pattern heredoc_content brace_expression simple_expansion unary_expression
@@ -28,7 +30,7 @@ const ARITHMETIC = new Set(
 );
 
 export class Inside {
-  /** Variables that hold nothing but a literal integer. */
+  /** Variables that only ever hold a literal integer. */
   readonly integers: ReadonlySet<string>;
   readonly #claims: Claims;
   readonly #host: InsideVisitor;
@@ -40,7 +42,7 @@ export class Inside {
     this.#host = host;
   }
 
-  /** Commands inside a word, and what bash evaluates there. */
+  /** Visits the commands inside a word, and what bash evaluates there. */
   visit(node: Node, isRoot = false): void {
     if (++this.#depth > MAX_DEPTH) throw new Unread("nested too deeply");
     switch (node.type) {
@@ -127,7 +129,7 @@ const ASSIGNED = /(?<![\w$])([A-Za-z_]\w*)([-+*/%]?=)(?!=)\s*([^\s;&|()]*)/g;
 const SETS_OTHERWISE =
   /\b(?:for|select|read|mapfile|readarray|getopts|declare|typeset|local|export|readonly|let|eval|source|trap|printf|wait|coproc|exec)\b|(?:^|[\s;&|(])\.\s/;
 
-/** Variables that hold nothing but a literal integer in a text: arithmetic over them starts nothing. */
+/** Variables that only ever hold a literal integer in a text: arithmetic over them starts nothing. */
 function integersIn(text: string): ReadonlySet<string> {
   const found = new Set<string>();
   const others = new Set<string>();

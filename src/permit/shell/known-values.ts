@@ -1,4 +1,4 @@
-/** What variables and substitutions of a text are known to come to, while it is walked in the order in which it runs. */
+/** The known values of variables and substitutions, while the text is walked in execution order. */
 import type { Node } from "web-tree-sitter";
 import type { SimpleCommand } from "./command.ts";
 import { readNames } from "./evaluation.ts";
@@ -9,7 +9,7 @@ import { isSetOnce, settingsOf } from "./variables.ts";
 import type { Cwds } from "./where.ts";
 import type { Word } from "./word.ts";
 
-/** A loop over more is one over anything. */
+/** The most values of a loop variable; with more, the variable counts as unknown. */
 const MAX_SPELLINGS = 64;
 
 export function spellingsOf({ text, among }: Word): Printed {
@@ -20,9 +20,9 @@ export class KnownValues {
   readonly #text: string;
   readonly #home: string;
   readonly #variables = new Map<string, readonly Spelling[]>();
-  /** What substitutions print, by where they begin. */
+  /** The output of substitutions, by start position. */
   readonly #printed = new Map<number, readonly Spelling[]>();
-  /** Variables that hold lines of a pipe, as long as it lasts. */
+  /** Variables set by `read` from a pipe; forgotten when the pipe ends. */
   readonly #read = new Set<string>();
 
   constructor(text: string, home: string) {
@@ -44,12 +44,12 @@ export class KnownValues {
     return text === undefined ? undefined : [{ kind: "text", text }];
   }
 
-  /** Of a substitution. */
+  /** Records the output of the substitution that begins at `at`. */
   print(at: number, printed: readonly Spelling[]): void {
     this.#printed.set(at, printed);
   }
 
-  /** What an assignment that is always reached makes known. */
+  /** Records the values of assignments that always run. */
   learn(assignments: SimpleCommand["assignments"]): void {
     for (const { name, value } of assignments) {
       const spellings = spellingsOf(value);
@@ -57,7 +57,10 @@ export class KnownValues {
     }
   }
 
-  /** The variable of a loop stands for each of its words; not where another loop within sets it too. */
+  /**
+   * Binds the loop variable to the words of the loop. False if they are unknown or if the variable is also set
+   * elsewhere.
+   */
   bindLoop(node: Node, name: string, among: readonly Printed[]): boolean {
     const spellings = among.flatMap((each) => each ?? []);
     if (among.length === 0 || spellings.length > MAX_SPELLINGS || among.some((each) => each === undefined))
@@ -76,7 +79,7 @@ export class KnownValues {
     this.#variables.delete(name);
   }
 
-  /** `read -r name` of lines that are known. */
+  /** Binds the variable of `read -r name` to known lines. */
   bindRead(argv: readonly Word[], lines: readonly Spelling[]): void {
     const [name = "", other] = readNames(argv);
     if (other !== undefined || !isSetOnce(this.#text, name)) return;

@@ -1,6 +1,7 @@
 /**
- * The grammar of bash, loaded with the first command that must be judged: the start of the daemon does not pay for it.
- * One parser for all; parsing is synchronous, and no tree outlives the call that reads it: its memory is not the collector's.
+ * The grammar of bash, loaded with the first command to be judged so that the daemon starts without it. One parser
+ * serves all callers; parsing is synchronous. No tree outlives the call that reads it, since its memory is not garbage
+ * collected.
  */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -10,8 +11,8 @@ import { setFlagsFromString } from "node:v8";
 import type { Node, Parser } from "web-tree-sitter";
 
 /**
- * V8's optimising compiler takes 500 MB for the grammar's one large function and makes it no faster than the baseline code is.
- * Both flags are needed, and hold only for modules that are compiled after they were set.
+ * V8's optimising compiler needs 500 MB for the grammar's one large function, and the result is no faster than baseline
+ * code. Both flags are needed, and affect only modules compiled after they are set.
  */
 const BASELINE_CODE_ONLY = ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"] as const;
 const MAX_PARSE_MS = 50;
@@ -21,7 +22,7 @@ let loading: Promise<void> | undefined;
 let parser: Parser | undefined;
 let failure = "the grammar of bash is not loaded";
 
-/** null: it is there. Never rejects: what is missing makes every command uncertain. */
+/** Loads the parser; null: it is already loaded. Never rejects: without a parser every command is uncertain. */
 export function loadParser(): Promise<void> | null {
   if (parser !== undefined) return null;
   loading ??= load().catch((error: unknown) => {
@@ -44,14 +45,14 @@ async function load(): Promise<void> {
   parser = made;
 }
 
-/** Beside the bundle, or in its package. */
+/** Reads the file beside the bundle, or else from its package. */
 async function readWasm(packageName: string, file: string): Promise<Uint8Array> {
   const beside = fileURLToPath(new URL(`./${file}`, import.meta.url));
   const path = existsSync(beside) ? beside : createRequire(import.meta.url).resolve(`${packageName}/${file}`);
   return readFile(path);
 }
 
-/** Runs `use` on the tree and frees it; a text is why there is none. */
+/** Runs `use` on the tree and frees it; a returned text says why the text could not be parsed. */
 export function withTree<T>(text: string, use: (root: Node) => T): T | string {
   if (parser === undefined) return failure;
   const began = performance.now();

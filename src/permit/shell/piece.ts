@@ -1,18 +1,21 @@
-/** Parts of a word as the scanner reads them, before bash would expand them. */
+/** Parts of a word as the scanner reads them, before any expansion. */
 import type { Spelling } from "./spelling.ts";
 
 export type Piece =
-  /** One character (UTF-16 unit). Quoted: bash takes it for itself. */
+  /** One character (UTF-16 unit). Quoted: bash takes it literally. */
   | { readonly kind: "char"; readonly char: string; readonly isQuoted: boolean }
-  /** What bash alone can work out. `name`: a plain variable. Quoted: it stays one word, but for "$@" and its kin. */
+  /**
+   * An expansion that only bash can compute. `name`: a plain variable. Quoted: it stays one word, except "$@" and the
+   * like.
+   */
   | {
       readonly kind: "unknown";
       readonly isQuoted: boolean;
       readonly name?: string;
       readonly isList?: boolean;
-      /** Of a substitution: where it begins in the text. */
+      /** For a substitution: its start position in the text. */
       readonly at?: number;
-      /** One of the ways to read it. */
+      /** One of its possible values. */
       readonly spelling?: Spelling;
     };
 
@@ -20,7 +23,7 @@ export function charsOf(text: string, isQuoted: boolean): readonly Piece[] {
   return text.split("").map((char) => ({ kind: "char", char, isQuoted }));
 }
 
-/** What stood between quotes: a word, even where it is empty. */
+/** Pieces of quoted text: a word, even if it is empty. */
 export function quotedText(text: string): readonly Piece[] {
   return [{ kind: "char", char: "", isQuoted: true }, ...charsOf(text, true)];
 }

@@ -1,4 +1,4 @@
-/** What commands print that only read, where that is known: names of files, which other commands are then given. */
+/** The known output of read-only commands: mostly names of files that other commands then get as arguments. */
 import { posix } from "node:path";
 import type { SimpleCommand } from "./command.ts";
 import { readOnlyOperands } from "./read/read-only.ts";
@@ -10,12 +10,15 @@ export type Printed = readonly Spelling[] | undefined;
 
 const BELOW_HERE: readonly Spelling[] = [{ kind: "names", text: "." }];
 const NUMBER: readonly Spelling[] = [{ kind: "glob", text: "[0-9]*", isWhole: true }];
-/** Names of commits, branches and tags: none begins with a dash, none leads out. */
+/** Names of commits, branches and tags: none begins with a dash, none leaves the directory. */
 const REVISION: readonly Spelling[] = [{ kind: "glob", text: "[0-9A-Za-z]*", isWhole: true }];
-/** They pass lines on as they are. */
+/** Commands that pass lines through unchanged. */
 const FILTERS = new Set(words("head tail sort uniq tac grep egrep fgrep cat shuf rev"));
 
-/** By a simple command whose output goes on, and which sets and evaluates nothing. undefined: it may be anything. */
+/**
+ * The output of a simple command; undefined: it may be anything, for example if the command redirects its output, sets
+ * or evaluates something.
+ */
 export function printedByCommand({
   argv,
   assignments,
@@ -29,7 +32,7 @@ export function printedByCommand({
   return isHeard && isPlain ? printedBy(argv, fed) : undefined;
 }
 
-/** `fed`: what the command reads from the one before. */
+/** `fed`: the output of the preceding command, which this one reads. */
 function printedBy(argv: readonly Word[], fed: Printed): Printed {
   const program = argv[0]?.text;
   if (program == null || !isSystemProgram(program)) return undefined;
@@ -65,7 +68,7 @@ function printedBy(argv: readonly Word[], fed: Printed): Printed {
   }
 }
 
-/** Lines chosen, not changed: no file of its own, no flag that adds to them. */
+/** Whether the command only selects lines of its input: no file of its own, no flag that adds to the lines. */
 function isFilter(name: string, args: readonly string[]): boolean {
   const values = name === "head" || name === "tail" ? /^[+-]?\d+$/ : undefined;
   const operands = args.filter((arg) => !arg.startsWith("-") && values?.test(arg) !== true);
@@ -84,7 +87,7 @@ function textOf(text: string): Spelling {
   return { kind: "text", text };
 }
 
-/** Paths printed below places that are given. */
+/** Paths printed below the given places. */
 function namesIn(places: readonly string[]): Printed {
   if (places.length === 0) return BELOW_HERE;
   return places.map((text) => ({ kind: "names", text }));

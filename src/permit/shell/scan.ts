@@ -1,7 +1,7 @@
 /**
  * The second reader. It knows nothing of commands: only quotes, words, and where an expansion, a substitution or a
- * here-document begins and ends. The walk over the tree of the grammar must agree with it on each word and each opening,
- * or the text is uncertain: what one of them misreads, the other one hardly misreads alike.
+ * here-document begins and ends. The walk over the grammar's tree must agree with it on each word and each opening, or
+ * the text is uncertain: both readers are unlikely to make the same mistake.
  */
 import { decodeAnsiC } from "./ansi-c.ts";
 import { charsOf, type Piece, quotedText } from "./piece.ts";
@@ -9,7 +9,7 @@ import type { HereDocument, Scan, ScannedWord } from "./scanned.ts";
 import { isInvisible } from "./text.ts";
 import { Unread } from "./unread.ts";
 
-/** A text is why it could not be read. */
+/** Scans a text; a returned string says why it could not be read. */
 export function scan(text: string): Scan | string {
   try {
     return new Scanner(text).read();
@@ -58,7 +58,7 @@ class Scanner {
     };
   }
 
-  /** Up to its `)`, which is not consumed, or the limit. */
+  /** Reads commands up to the closing `)`, which is not consumed, or to the limit. */
   #commands(stop: ")" | "", limit: number): void {
     if (++this.#depth > MAX_DEPTH) throw new Unread("nested too deeply");
     let cases = 0;
@@ -107,7 +107,7 @@ class Scanner {
     this.#at += 2;
   }
 
-  /** A subshell or, doubled, arithmetic. */
+  /** Reads a subshell or, after `((`, arithmetic. */
   #parenthesis(limit: number): void {
     if (this.#text[this.#at + 1] === "(") {
       this.#at += 2;
@@ -119,7 +119,7 @@ class Scanner {
     this.#at++;
   }
 
-  /** After `((`, past its `))`. */
+  /** Reads from after `((` to past the closing `))`. */
   #arithmetic(limit: number): void {
     for (let open = 2; open > 0; ) {
       if (this.#at >= limit) throw new Unread("open arithmetic");
@@ -135,7 +135,7 @@ class Scanner {
     }
   }
 
-  /** After `[[`, up to its `]]`: words with operators of their own between them. */
+  /** Reads from after `[[` up to the closing `]]`: words with operators of their own between them. */
   #test(limit: number): void {
     for (;;) {
       if (this.#at >= limit) throw new Unread("an open [[");
@@ -174,7 +174,7 @@ class Scanner {
     return found?.[0] ?? "";
   }
 
-  /** After a newline: the bodies of the here-documents that the line began. */
+  /** After a newline, reads the bodies of the here-documents that began on that line. */
   #bodies(limit: number): void {
     const pending = this.#pending;
     this.#pending = [];
@@ -195,7 +195,7 @@ class Scanner {
     }
   }
 
-  /** What bash acts on in text that is otherwise data. */
+  /** Reads the expansions in text that is otherwise data. */
   #expansions(start: number, end: number): void {
     const after = this.#at;
     this.#at = start;
@@ -211,7 +211,7 @@ class Scanner {
     this.#at = after;
   }
 
-  /** Returns it where it is plain text without quotes, otherwise "". */
+  /** Reads a word; returns it if it is plain unquoted text, otherwise "". */
   #word(limit: number): string {
     const start = this.#at;
     const pieces: Piece[] = [];
@@ -234,12 +234,12 @@ class Scanner {
     const next = this.#at < limit ? this.#text.charAt(this.#at) : "";
     if (next === "(" && /[?*+@!]$/.test(source)) throw new Unread("an extended pattern");
     if (/[<>]/.test(next) && /^\{.*\}$/.test(source)) throw new Unread("a descriptor in a variable");
-    // a number right before a redirection is its descriptor
+    // a number directly before a redirection is its descriptor
     if (!(/[<>]/.test(next) && /^\d+$/.test(source))) this.#words.set(start, { end: this.#at, pieces });
     return /['"\\$`]/.test(source) ? "" : source;
   }
 
-  /** One quoted run, expansion or plain character. `into` null: only what opens is noted. */
+  /** Reads one quoted run, expansion or plain character. `into` null: only openings are recorded. */
   #piece(limit: number, into: Piece[] | null): void {
     const char = this.#text.charAt(this.#at);
     if (char === "\\") {
@@ -290,7 +290,7 @@ class Scanner {
     this.#at++;
   }
 
-  /** At a `$` or a backtick. */
+  /** Reads an expansion at a `$` or a backtick. */
   #expansion(limit: number, isQuoted: boolean, into: Piece[] | null): void {
     const start = this.#at;
     const rest = this.#text.slice(start, Math.min(start + 3, limit));
@@ -345,7 +345,7 @@ class Scanner {
     this.#at += found[0].length;
   }
 
-  /** Past its `)`. */
+  /** Reads a substitution to past its `)`. */
   #substitution(start: number, inner: number, limit: number): void {
     this.#opens.set(start, 0);
     this.#at = inner;
@@ -358,7 +358,10 @@ class Scanner {
     this.#opens.set(start, this.#at);
   }
 
-  /** Backslashes inside mean one thing to the outer text and another to the inner: such text is not read. */
+  /**
+   * Reads a backtick substitution. Backslashes in it mean different things to the outer and the inner text: such text
+   * is not read.
+   */
   #backtick(limit: number): void {
     const start = this.#at;
     const end = this.#text.indexOf("`", start + 1);
@@ -374,7 +377,7 @@ class Scanner {
     this.#at = end + 1;
   }
 
-  /** `${…}`, past its brace. */
+  /** Reads `${…}` to past its brace. */
   #parameter(limit: number, isQuoted: boolean): void {
     const start = this.#at;
     if (++this.#depth > MAX_DEPTH) throw new Unread("nested too deeply");

@@ -1,4 +1,4 @@
-/** What the scanner tells of a text. */
+/** The result of the scanner. */
 import type { Piece } from "./piece.ts";
 
 export interface ScannedWord {
@@ -7,7 +7,7 @@ export interface ScannedWord {
 }
 
 export interface HereDocument {
-  /** First and one past the last character of the body; the line of the end is not in it. */
+  /** The first and one past the last character of the body, without the line that ends it. */
   readonly start: number;
   readonly end: number;
   /** Bash expands nothing in it. */
@@ -16,14 +16,14 @@ export interface HereDocument {
 }
 
 export interface Scan {
-  /** Words wherever commands may stand, by their first character. */
+  /** Words wherever commands may occur, by start position. */
   readonly words: ReadonlyMap<number, ScannedWord>;
-  /** Where each of `` ` `` `$(` `$((` `${` `<(` `>(` begins that bash acts on, with one past its end. */
+  /** Start and one-past-end of each `` ` `` `$(` `$((` `${` `<(` `>(` that bash acts on. */
   readonly opens: ReadonlyMap<number, number>;
-  /** Where redirections begin: their `<` or `>`. */
+  /** Positions of redirections: their `<` or `>`. */
   readonly redirects: ReadonlySet<number>;
-  /** By the place of their `<<`. */
+  /** Here-documents by the position of their `<<`. */
   readonly hereDocuments: ReadonlyMap<number, HereDocument>;
-  /** Where a backslash and a newline stand that bash takes away before it reads on. */
+  /** Positions of line continuations (backslash and newline), which bash removes before it reads on. */
   readonly continuations: readonly number[];
 }

@@ -1,21 +1,21 @@
-/** What a word may come to where bash alone knows its text, but not anything. */
+/** The possible values of a word whose text only bash knows, where they are limited. */
 
 export interface Spelling {
   /**
-   * `glob`: a pattern of file names, `\x` is the character itself. `names`: names of files below the directory `text`, or pieces
-   * of such names. `stream`: the end of a pipe, by a name that bash makes.
+   * `glob`: a pattern of file names, in which `\x` is the character itself. `names`: file names below the directory
+   * `text`, or pieces of such names. `stream`: the end of a pipe, by a name that bash creates.
    */
   readonly kind: "text" | "glob" | "names" | "stream";
   readonly text: string;
-  /** Of `names`: what each begins with, where it is not cut in pieces. */
+  /** For `names`: the beginning of each name, unless the names are cut in pieces. */
   readonly start?: string;
-  /** No blank is in it: bash does not cut it. */
+  /** The value contains no blank, so bash does not split it. */
   readonly isWhole?: boolean;
 }
 
 export const STREAM: Spelling = { kind: "stream", text: "" };
 
-/** Names with a text before them. */
+/** The names with a text before them. */
 export function behind(start: string, names: Spelling): Spelling {
   const dir = directoryOf(start);
   return { kind: "names", text: names.text.startsWith("/") ? dir : `${dir}/${names.text}`, start };
@@ -33,12 +33,12 @@ export function mayBeginWithDash({ kind, text, start = "" }: Spelling): boolean 
   return set === undefined ? /^[-*?[]|^$/.test(text) : /^-|-$/.test(set);
 }
 
-/** Wildcards of the text stand for themselves. */
+/** Escapes the text, so that its wildcards match only themselves. */
 export function asGlob(text: string): string {
   return text.replace(/[\\*?[\]]/g, "\\$&");
 }
 
-/** Up to the first wildcard. */
+/** The literal text up to the first wildcard. */
 export function literalStart(glob: string): string {
   return (/^(?:\\[\s\S]|[^\\*?[])*/.exec(glob)?.[0] ?? "").replace(/\\([\s\S])/g, "$1");
 }

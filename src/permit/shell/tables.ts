@@ -1,4 +1,4 @@
-/** Programs by what they do with other programs and with text. Names are base names. */
+/** Programs, classified by how they treat other programs and text. Names are base names. */
 import { posix } from "node:path";
 
 export const wordList = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== "");
@@ -6,14 +6,17 @@ const set = (text: string): ReadonlySet<string> => new Set(wordList(text));
 
 export const SHELLS = set("bash sh dash zsh ksh mksh ash fish csh tcsh rbash pwsh powershell");
 
-/** Whose `-c` text the analysis reads. */
+/** Shells whose `-c` text is analysed. */
 export const POSIX_SHELLS = set("bash sh dash zsh");
 
-/** What bash adds to the language of every shell: `[[ a > b ]]` compares there and writes a file elsewhere. */
+/** Syntax that bash adds to that of every shell: `[[ a > b ]]` compares in bash but writes a file elsewhere. */
 const OF_BASH =
   /\$['"[]|\[\[|\]\]|\(\(|&>|>&(?!\s*[\d-])|<<<|[<>]\(|\|&|\+=|=\(|\{(?!\s)|~[+-]|\b(?:function|select|coproc|time|source)\b/;
 
-/** May the shell read the text otherwise than bash, by whose grammar it is analysed? zsh does so with every pattern. */
+/**
+ * Whether the shell may read the text differently from bash, whose grammar is used for the analysis. zsh does so with
+ * every pattern.
+ */
 export function isForeign(name: string, text: string): boolean {
   if (name === "bash") return false;
   const bare = text.replaceAll(/\$\{\w+\}/g, "");
@@ -26,7 +29,7 @@ const INTERPRETERS = set(
    gmake cmake ninja npx bunx pnpx uvx osascript tclsh expect Rscript java groovy scala julia ghci irb jshell psql mysql m4 dc bc`,
 );
 
-/** They run something else, elsewhere or as somebody else, named by their arguments. */
+/** Programs that run another program, named by their arguments, often elsewhere or as another user. */
 const ELSEWHERE = set(
   `sudo su doas pkexec runuser chroot unshare nsenter systemd-run at batch crontab ssh scp sftp mosh docker podman nerdctl kubectl
    machinectl lxc-attach flatpak snap firejail bwrap proot fakeroot setpriv capsh gosu run0 entr npm pnpm yarn cargo go tsx ts-node
@@ -37,8 +40,9 @@ const ELSEWHERE = set(
 );
 
 /**
- * Only a rule that begins with the program covers it, and a deny rule whose name stands among its words may match. `sed` and
- * `awk` are here for what is not in the table of commands that only read.
+ * Programs that run others: only a rule that begins with the program's name covers them, and a deny rule may match if
+ * its command is among their words. `sed` and `awk` are here for uses that the table of read-only commands does not
+ * cover.
  */
 export const LAUNCHERS: ReadonlySet<string> = new Set([
   ...INTERPRETERS,
@@ -54,7 +58,7 @@ export const CHANGES_SHELL = set(
   "alias unalias shopt enable hash complete compgen compopt bind fc history source . trap coproc pushd popd dirs logout suspend",
 );
 
-/** They evaluate their operands, but for plain names and numbers. */
+/** Builtins that evaluate their operands, except plain names and numbers. */
 export const EVALUATES_OPERANDS = set(
   "let declare typeset local export readonly read mapfile readarray getopts unset wait test [ [[",
 );
@@ -66,14 +70,14 @@ export const BUILTINS = set(
    enable hash complete compgen compopt bind fc history source . trap coproc pushd popd dirs logout suspend caller`,
 );
 
-/** Words of the syntax: as the name of a command they are a misreading. */
+/** Reserved words: one as the name of a command is a misreading. */
 export const RESERVED = set(
   "if then elif else fi for while until do done case esac select in function coproc { } ! [[ ]] ((",
 );
 
 const SYSTEM = set("/usr/bin /bin /usr/sbin /sbin /usr/local/bin /opt/homebrew/bin");
 
-/** A path is trusted as the program it names only in a system directory; a bare name is looked up in PATH. */
+/** A path counts as the program of its name only in a system directory; a bare name is looked up in PATH. */
 export function isSystemProgram(path: string): boolean {
   return !path.includes("/") || SYSTEM.has(posix.dirname(path));
 }

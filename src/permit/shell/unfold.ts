@@ -1,6 +1,6 @@
 /**
- * What a simple command runs in the end. Wrappers (env, timeout, xargs, sh -c …) are unfolded by their own flag grammar; a
- * flag that is not listed makes the part uncertain. Deny and ask rules see every level, an allow rule must cover the
+ * What a simple command finally runs. Wrappers (env, timeout, xargs, sh -c …) are unfolded by their own flag grammar;
+ * an unlisted flag makes the part uncertain. Deny and ask rules see every level, an allow rule must cover the
  * innermost.
  */
 import { posix } from "node:path";
@@ -16,29 +16,32 @@ import { mayBeFlag, programOf, quoteShown, shownArgv, textsOf, UNKNOWN_WORD, typ
 import { innerOf, WRAPPERS, type Wrapper } from "./wrapper.ts";
 
 export interface Part {
-  /** Outermost first, innermost last. Empty: only redirections, assignments, or what bash evaluates. */
+  /**
+   * The argument vectors, outermost first, innermost last. Empty: only redirections, assignments, or what bash
+   * evaluates.
+   */
   readonly levels: readonly (readonly Word[])[];
-  /** Further arguments are not known (xargs, find -exec). */
+  /** Further arguments are unknown (xargs, find -exec). */
   readonly isOpen: boolean;
-  /** The innermost command with them, where it is known of what kind they are. */
+  /** The innermost command with its further arguments, if their kind is known. */
   readonly filled?: readonly Word[];
-  /** One of the wrappers does something of its own: the part does not only read. */
+  /** A wrapper has an effect of its own, so the part is not read-only. */
   readonly acts: boolean;
   readonly cwds: Cwds;
   readonly assignments: SimpleCommand["assignments"];
   readonly redirects: SimpleCommand["redirects"];
-  /** Why no allow rule covers it; null: one may. */
+  /** Why no allow rule covers the part; null: one may. */
   readonly evaluates: string | null;
-  /** What is evaluated may run anything. */
+  /** The evaluated text may run anything. */
   readonly isOpaque: boolean;
-  /** Why it is not known with certainty what runs; null: it is. */
+  /** Why it is uncertain what runs; null: it is certain. */
   readonly unsure: string | null;
   readonly source: string;
 }
 
 interface Reader {
   readonly home: string;
-  /** Text that a command runs, analysed in turn. */
+  /** Analyses text that a command runs. */
   read(text: string, cwds: Cwds, depth: number): readonly Part[];
 }
 
@@ -71,23 +74,23 @@ export function unfold(command: SimpleCommand, reader: Reader, depth: number): r
       },
     ];
   const [first, ...others] = unfoldArgv(run, argv);
-  // what the command as a whole does is told once
+  // assignments and redirections of the whole command belong to the first part only
   if (first === undefined) return [];
   const whole = {
-    // those of a text that it runs stand beside its own
+    // those of a nested text are added to its own
     assignments: [...assignments, ...first.assignments],
     redirects: [...redirects, ...first.redirects],
     evaluates: found ?? first.evaluates,
     isOpaque: isOpaque || first.isOpaque,
   };
-  // an assignment before a wrapper holds for all that it runs
+  // an assignment before a wrapper applies to everything that it runs
   return [{ ...first, ...whole }, ...others.map((part) => ({ ...part, evaluates: part.evaluates ?? found }))];
 }
 
-/** A variable that programs or bash itself heed; null: there is none. */
+/** Why the assignments are not harmless: one sets a variable that programs or bash react to. null: all are harmless. */
 function oddAssignment({ argv, assignments }: SimpleCommand): string | null {
   const isFree = (name: string) => isHarmlessVariable(name) || (argv.length === 0 && isHarmlessName(name));
-  // of `read` alone: where it cuts a line
+  // IFS before `read` only says where it splits a line
   const isCut = (name: string) => name === "IFS" && argv[0]?.text === "read";
   const odd = assignments.find(({ name }) => !isFree(name) && !isCut(name));
   return odd === undefined ? null : `it sets ${odd.name}`;
@@ -146,7 +149,7 @@ function below(
   }));
 }
 
-/** Bash text; `outer` shows what runs it. */
+/** Unfolds nested bash text; `outer` is the command that runs it. */
 function textBelow(run: Run, outer: readonly Word[], text: string): readonly Part[] {
   const parts = run.reader.read(text, run.command.cwds, run.depth + 1);
   return parts.length === 0 ? [plain(run, outer)] : below(outer, parts);
@@ -158,7 +161,7 @@ function unfoldEval(run: Run, argv: readonly Word[]): readonly Part[] {
   return textBelow(run, argv, texts.join(" "));
 }
 
-/** Its text runs later, in whatever directory. */
+/** Unfolds `trap`, whose text runs later, in an unknown directory. */
 function unfoldTrap(run: Run, argv: readonly Word[]): readonly Part[] {
   const [, text] = argv;
   const whole: Part = { ...plain(run, argv), evaluates: "trap runs text later" };
@@ -167,7 +170,7 @@ function unfoldTrap(run: Run, argv: readonly Word[]): readonly Part[] {
   return [whole, ...below(argv, run.reader.read(text.text, null, run.depth + 1))];
 }
 
-/** `-c text`, perhaps with other flags that only change how it fails. */
+/** Unfolds a shell: `-c text`, perhaps with flags that only change how it fails, or text on its input. */
 function unfoldShell(run: Run, argv: readonly Word[], name: string): readonly Part[] {
   const [, first, text] = argv;
   const { input, redirects } = run.command;
@@ -214,7 +217,7 @@ function unfoldWrapper(run: Run, argv: readonly Word[], wrapper: Wrapper): reado
   );
 }
 
-/** With the arguments that a single plain command gets. */
+/** Adds the further arguments if the parts are a single plain command. */
 function fillOne(parts: readonly Part[], fill: Fill | null): readonly Part[] {
   const [part, other] = parts;
   const [argv, deeper] = part?.levels ?? [];
@@ -229,7 +232,7 @@ function fillOne(parts: readonly Part[], fill: Fill | null): readonly Part[] {
   return [{ ...part, filled: fill(argv) }];
 }
 
-/** After the word `time`, which is part of the syntax, assignments and reserved words are what they are at the start. */
+/** Whether the keyword `time` is followed by syntax: assignments and reserved words keep their meaning after it. */
 function isKeywordText(word: Word | undefined): boolean {
   return (
     word !== undefined &&
@@ -243,7 +246,7 @@ function joined(run: Run, inner: readonly Word[]): readonly Part[] {
   return run.reader.read(texts.join(" "), run.command.cwds, run.depth + 1);
 }
 
-/** `env -S 'git status'`. null: it has more in it than words and quotes. */
+/** Unfolds `env -S 'git status'`. null: the text has more than words and quotes. */
 function splitString(run: Run, text: string, rest: readonly Word[]): readonly Part[] | null {
   const words = splitWords(text);
   if (
@@ -258,7 +261,7 @@ function splitString(run: Run, text: string, rest: readonly Word[]): readonly Pa
   return unfoldArgv({ ...run, depth: run.depth + 1 }, [...argv, ...rest]);
 }
 
-/** Words with quotes as in the shell, and nothing else; null: it is more than that. */
+/** Splits words quoted as in the shell; null: the text has more than that. */
 function splitWords(text: string): readonly string[] | null {
   if (/[$`\\]/.test(text)) return null;
   const scanned = scan(text);
@@ -266,7 +269,7 @@ function splitWords(text: string): readonly string[] | null {
     return null;
   const none = { home: "~", spellings: () => undefined };
   const words = [...scanned.words.values()].flatMap(({ pieces }) =>
-    // patterns and braces are kept as they are written
+    // patterns and braces are kept as written
     (
       decodeWord(
         pieces.map((piece) => ({ ...piece, isQuoted: true })),
@@ -277,7 +280,7 @@ function splitWords(text: string): readonly string[] | null {
   return words.every((word) => word !== null) ? words : null;
 }
 
-/** The find itself, and each program after -exec, whose further arguments are not known. */
+/** Unfolds `find`: the command itself, and each program after -exec, whose further arguments are unknown. */
 function unfoldFind(run: Run, argv: readonly Word[]): readonly Part[] {
   const parts: Part[] = [plain(run, argv)];
   argv.forEach((word, i) => {

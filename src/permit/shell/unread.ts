@@ -1,2 +1,2 @@
-/** Why a text is not read with certainty, thrown from wherever that shows. */
+/** Thrown wherever a text turns out not to be readable with certainty; the message says why. */
 export class Unread extends Error {}

@@ -1,11 +1,12 @@
-/** Which assignments of a text give a variable a value that holds wherever it is used after. */
+/** Decides which assignments in a text give a variable a value that holds at every later use. */
 
-/** What bash, or a program, makes of them is not what was assigned. */
+/** Variables to which bash or a program gives other values than those assigned. */
 const SPECIAL =
   /^(?:RANDOM|SRANDOM|SECONDS|LINENO|EPOCH\w*|BASH\w*|FUNCNAME|DIRSTACK|PIPESTATUS|PPID|E?UID|GROUPS|HIST\w*|OLDPWD|IFS|OPT\w*|REPLY|SHELLOPTS|_|COMP_\w*|MAPFILE|COPROC\w*|READLINE\w*|GLOBIGNORE|LC_\w*|LANG)$/;
 /**
- * How often the text may set the variable: every mention counts but `$name`, `${name}` and what takes of it, and a flag `-n` of
- * one letter. So no loop, no `read`, no text in quotes that could be evaluated. Not finite: nobody knows.
+ * How often the text may set the variable: every mention counts, except `$name`, `${name}` and expansions that only
+ * remove parts of it, and a one-letter flag `-n`. So loops, `read` and quoted text that could be evaluated count too.
+ * Infinity: unknown.
  */
 export function settingsOf(text: string, name: string): number {
   if (!/^[A-Za-z_]\w*$/.test(name) || SPECIAL.test(name)) return Number.POSITIVE_INFINITY;
@@ -20,21 +21,21 @@ export function settingsOf(text: string, name: string): number {
   }).length;
 }
 
-/** It holds for that one command. */
+/** `IFS=… read`: the assignment applies to this command only. */
 const READ_WITH_IFS = /\bIFS=(?:'[^']*'|\$'[^']*'|[^\s'"$]*)\s+read\b/g;
 
-/** Nothing else in the text sets it. */
+/** Whether the text sets the variable exactly once. */
 export function isSetOnce(text: string, name: string): boolean {
   return settingsOf(text, name) === 1;
 }
 
-/** Words that name nothing to any program. */
+/** Names of variables that mean nothing to any program. */
 const FREE_NAMES = new Set(
   `FILE FILES DIR DIRS SRC DEST ROOT BASE NAME PATTERN LINE COUNT TOTAL RESULT OUTPUT OUT START END SUM BRANCH COMMIT HASH VERSION
    F D N I X`.split(/\s+/),
 );
 
-/** Set by a text of its own, it changes nothing but text. */
+/** Whether setting the variable affects only the text itself. */
 export function isHarmlessName(name: string): boolean {
   return FREE_NAMES.has(name) || (/^[a-z_][a-z0-9_]*$/.test(name) && !/_proxy$/.test(name));
 }

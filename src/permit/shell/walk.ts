@@ -1,6 +1,6 @@
 /**
- * From the tree of the grammar to simple commands, wherever they stand. Node types are an allow-list: what is not named
- * here makes the text uncertain. Each word and each opening must be the one that the scanner read.
+ * Walks the grammar's tree to collect simple commands, wherever they occur. Node types are an allow-list: an unlisted
+ * type makes the text uncertain. Each word and each opening must be the one that the scanner read.
  */
 import type { Node } from "web-tree-sitter";
 import { Claims } from "./claims.ts";
@@ -37,24 +37,24 @@ export interface ScannedText {
 export class Walker {
   readonly #text: string;
   readonly #scan: Scan;
-  /** What the command that is read gets from the one before it. */
+  /** The output of the preceding command, which the current one reads. */
   #fed: Printed;
-  /** What the last pipe printed. */
+  /** The output of the last pipe. */
   #piped: Printed;
   readonly #values: KnownValues;
   readonly #home: string;
   readonly #commands: SimpleCommand[] = [];
   readonly #functions = new Set<string>();
-  /** Redirections by the command that they belong to: the grammar hangs them on the whole list before them. */
+  /** Redirections by the node of their command: the grammar attaches them to the whole list before them. */
   readonly #trailing = new Map<number, readonly Node[]>();
   readonly #claims: Claims;
   readonly #inside: Inside;
   readonly #nodes: NodeReader;
   #depth = 0;
-  /** A function that changes the directory may be called anywhere. */
+  /** A function that changes the directory may be called anywhere, so that all directories are unknown. */
   #isLost = false;
   #draft: Draft = emptyDraft();
-  /** Substitutions run where the command around them does. */
+  /** The directories of the current command, in which its substitutions run too. */
   #cwdsNow: Cwds = null;
 
   constructor({ text, scan }: ScannedText, home: string) {
@@ -82,7 +82,7 @@ export class Walker {
     return { commands: this.#commands, functions: this.#functions };
   }
 
-  /** Statements one after the other, each in whatever directory the one before left. */
+  /** Walks statements in sequence, each in the directory that the one before left. */
   #sequence(children: readonly Node[], cwds: Cwds, isTop = false): Flow {
     let flow = stays(cwds);
     for (const [i, child] of children.entries()) {
@@ -175,7 +175,7 @@ export class Walker {
     return { ok: flow.ok, any };
   }
 
-  /** Each part in a shell of its own. The grammar binds `a && b 2>&1 | c` otherwise than bash does. */
+  /** Each part of a pipeline runs in a shell of its own. The grammar binds `a && b 2>&1 | c` differently from bash. */
   #pipeline(node: Node, cwds: Cwds): Flow {
     let isOdd = false;
     const outer = this.#fed;
@@ -195,7 +195,7 @@ export class Walker {
     return isOdd ? stays(null) : stays(cwds);
   }
 
-  /** What the commands of a node print, those in its words apart. */
+  /** The output of a node's command, without what its substitutions print. */
   #printedSince(before: number, node: Node): Printed {
     const last = this.#commands.at(-1);
     if (node.type === "pipeline") return this.#piped;
@@ -205,7 +205,7 @@ export class Walker {
     return printedByCommand(last);
   }
 
-  /** The second round begins where the first one ended. */
+  /** The second round of a loop begins in the directory where the first one ended. */
   #loop(children: readonly Node[], cwds: Cwds): Flow {
     const before = this.#commands.length;
     const flow = this.#sequence(children, cwds);
@@ -320,7 +320,7 @@ export class Walker {
     else this.#nodes.redirect(node, this.#draft);
   }
 
-  /** What stands after it on its line is part of its node. */
+  /** Reads a here-document; what follows it on its line is part of its node. */
   #hereDocument(node: Node, cwds: Cwds): void {
     const at = node.children.find(({ type }) => type === "<<" || type === "<<-");
     const document = this.#scan.hereDocuments.get(at?.startIndex ?? -1);
@@ -343,7 +343,7 @@ export class Walker {
     for (const child of later) this.#statement(child, both(cwds, flow.any));
   }
 
-  /** `[` is a command like any other; `[[` has a syntax of its own. */
+  /** `[` is a plain command; `[[` has a syntax of its own. */
   #test(node: Node, cwds: Cwds): Flow {
     if (node.firstChild?.type === "[") {
       this.#inside.visit(node, true);
@@ -362,7 +362,7 @@ export class Walker {
     const outer = this.#draft;
     this.#draft = emptyDraft();
     const children = node.children.filter(({ type }) => !/_redirect$/.test(type));
-    // `$(< file)` reads it
+    // `$(< file)` reads the file
     for (const child of node.children)
       if (/_redirect$/.test(child.type)) this.#redirect(child, this.#cwdsNow);
     const readsFile = this.#draft.redirects.length > 0;

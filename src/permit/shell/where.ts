@@ -1,11 +1,11 @@
-/** Where the commands of a text run, as far as `cd` tells. */
+/** Tracks the directories in which commands of a text run, as far as `cd` shows. */
 import { climbsBack, operandPath } from "./operand-path.ts";
 import { textsOf, type Word } from "./word.ts";
 
-/** A few directories in which a command may run; null: it may be any. */
+/** The directories in which a command may run; null: any directory. */
 export type Cwds = readonly string[] | null;
 
-/** `ok`: when it succeeded; `any`: however it ended. */
+/** The directories after a statement. `ok`: if it succeeded; `any`: however it ended. */
 export interface Flow {
   readonly ok: Cwds;
   readonly any: Cwds;
@@ -13,7 +13,7 @@ export interface Flow {
 
 const MAX_DIRECTORIES = 4;
 const MOVES = new Set("cd pushd popd".split(" "));
-/** They may hide one: in text that is evaluated, or behind a builtin that calls builtins. */
+/** Commands that may hide a change of directory: in evaluated text, or through a builtin that calls builtins. */
 const MAY_MOVE = new Set("eval source . command builtin dirs".split(" "));
 
 export function both(a: Cwds, b: Cwds): Cwds {
@@ -26,7 +26,7 @@ export function stays(cwds: Cwds): Flow {
   return { ok: cwds, any: cwds };
 }
 
-/** After one simple command. */
+/** The directories after one simple command. */
 export function after(argv: readonly Word[], cwds: Cwds, home: string): Flow {
   const name = argv[0];
   if (name === undefined) return stays(cwds);
@@ -44,7 +44,7 @@ export function after(argv: readonly Word[], cwds: Cwds, home: string): Flow {
   return { ok, any: both(cwds, ok) };
 }
 
-/** Of a plain `cd x`; null: it leads somewhere that is not known here. */
+/** The target of a plain `cd x`; null: unknown here. */
 export function cdTarget(argv: readonly Word[], home: string): string | null {
   const texts = textsOf(argv);
   if (texts === null || texts[0] !== "cd") return null;

@@ -1,24 +1,24 @@
-/** Programs that run what stands among their arguments, each with its own flag grammar as data. */
+/** Programs that run a command among their arguments, each with its own flag grammar as data. */
 import { wordList } from "./tables.ts";
 import { isHarmlessVariable } from "./variables.ts";
 import { mayBeFlag, type Word } from "./word.ts";
 
 export interface Wrapper {
-  /** Flags without a value, spelled as they must stand; short ones may stand together. */
+  /** Flags without a value, spelled exactly; short ones may be bundled. */
   readonly flags: readonly string[];
-  /** Flags with one, in the next word or attached. */
+  /** Flags with a value, in the next word or attached. */
   readonly valued: readonly string[];
   /** Flags whose value is bash text that it runs. */
   readonly text?: readonly string[];
-  /** Operands before the inner command. */
+  /** The number of operands before the inner command. */
   readonly operands?: number;
-  /** It adds arguments of its own. */
+  /** The wrapper appends arguments of its own. */
   readonly isOpen?: boolean;
-  /** Assignments stand before the inner command. */
+  /** Assignments may precede the inner command. */
   readonly isEnv?: boolean;
-  /** What it runs is text, its words put together by blanks. */
+  /** The wrapper joins its words by blanks and runs them as text. */
   readonly joinsText?: boolean;
-  /** It does something beside running the inner command: writing a file, say. */
+  /** The wrapper has another effect than running the inner command: writing a file, say. */
   readonly acts?: boolean;
 }
 
@@ -112,7 +112,7 @@ interface Inner {
   readonly assigned: string | null;
 }
 
-/** The inner command, or why it is not known. */
+/** The inner command, or the reason why it is unknown. */
 export function innerOf(argv: readonly Word[], wrapper: Wrapper): Inner | string {
   const name = argv[0]?.shown ?? "";
   let at = 1;
@@ -157,7 +157,7 @@ function isPlainFlag({ flags }: Wrapper, arg: string): boolean {
   return /^-[^-]{2,}$/.test(arg) && [...arg.slice(1)].every((letter) => flags.includes(`-${letter}`));
 }
 
-/** Its text where it is attached, "" where it is the next word; undefined: it is none. */
+/** The text attached to the flag, "" if it is the next word; undefined: not a flag with text. */
 function textFlag({ text = [] }: Wrapper, arg: string): string | undefined {
   for (const flag of text) {
     if (arg === flag) return "";
@@ -167,7 +167,7 @@ function textFlag({ text = [] }: Wrapper, arg: string): string | undefined {
   return undefined;
 }
 
-/** `-n5` and `--signal=TERM`. */
+/** Whether the value is attached to the flag: `-n5`, `--signal=TERM`. */
 function isAttached(flag: string, arg: string): boolean {
   return flag.startsWith("--")
     ? arg.startsWith(`${flag}=`)

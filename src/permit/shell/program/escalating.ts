@@ -1,7 +1,7 @@
 /**
- * What an argument vector does beside what its program is for: options and operands that start a program, write a file, or
- * bring settings, code or another place. An allow rule covers one only if it spells it: `git *` does not cover
- * `git -c core.pager=x log`. A word that is not known counts as one where an option could stand.
+ * Arguments that do more than the program is for: options and operands that start a program, write a file, or bring in
+ * settings, code or another place. An allow rule covers such an argument only if it spells it: `git *` does not cover
+ * `git -c core.pager=x log`. An unknown word counts as one wherever an option could be.
  */
 import { posix } from "node:path";
 import { mayBeFlag, type Word } from "../word.ts";
@@ -10,13 +10,13 @@ import { isOptionLike, type Level, type ReadOption, readOption, type UsedOption 
 import { findProgram } from "./programs.ts";
 
 interface EscalatingArg {
-  /** Place in the argument vector. */
+  /** Position in the argument vector. */
   readonly at: number;
-  /** null: a word that is not known, which no rule can spell. */
+  /** null: an unknown word, which no rule can spell. */
   readonly text: string | null;
 }
 
-/** May unknown further arguments of the program be such options? */
+/** Whether unknown further arguments of the program may be such options. */
 export function canEscalate(program: string): boolean {
   return findProgram(program)?.hasDeeds === true;
 }
@@ -49,7 +49,7 @@ function findEscalating(argv: readonly Word[]): readonly EscalatingArg[] {
   return [...found.values()];
 }
 
-/** One level of the command line, up to each subcommand that may begin there. */
+/** Scans one level of the command line, up to each subcommand that may begin there. */
 class Scan {
   readonly found: EscalatingArg[] = [];
   readonly below: { level: Level; at: number }[] = [];
@@ -82,7 +82,7 @@ class Scan {
     this.found.push({ at, text: this.#argv[at]?.text ?? null });
   }
 
-  /** The place after it. A value that looks like an option is looked at as one. */
+  /** Returns the position after the option. A value that looks like an option is also treated as one. */
   #option(at: number, read: ReadOption): number {
     const next = this.#argv[at + 1];
     for (const { option, value } of read.options) {
@@ -101,7 +101,10 @@ class Scan {
     return at + 1;
   }
 
-  /** A word that is not known, and may be an option that is one. Its value may be anything where its name is known. */
+  /**
+   * Whether an unknown word may be such an option. If only its value is unknown, it counts only if the option itself
+   * does.
+   */
   #isOpen(at: number): boolean {
     const word = this.#argv[at] as Word;
     if (!mayBeFlag(word) || isTextValue(this.#argv, at)) return false;
@@ -113,7 +116,7 @@ class Scan {
     return !hasValue || read.options.some(({ option }) => option.deed !== null);
   }
 
-  /** Does something else read what follows? */
+  /** Whether this level ends here: a subcommand, or a program that takes the rest, reads what follows. */
   #operand(at: number): boolean {
     const { spec, commands } = this.#level;
     const { text } = this.#argv[at] as Word;
@@ -145,7 +148,7 @@ class Scan {
   }
 }
 
-/** Words that are text whatever they hold: the message of a commit. */
+/** Whether the word is plain text, such as the message of a commit. */
 function isTextValue(argv: readonly Word[], at: number): boolean {
   if (posix.basename(argv[0]?.text ?? "") !== "git" || argv[at]?.isMany === true) return false;
   const command = argv[1]?.text ?? "";
@@ -153,7 +156,7 @@ function isTextValue(argv: readonly Word[], at: number): boolean {
   return /^(?:commit|tag|merge|stash|notes)$/.test(command) && /^(?:-[a-z]*m|--message)$/.test(flag);
 }
 
-/** The same for paths: its words name no files. */
+/** Whether the word names no file because it is plain text. */
 export function isTextWord(argv: readonly Word[], at: number): boolean {
   return isTextValue(argv, at);
 }

@@ -218,7 +218,7 @@ export const GIT: ProgramSpec = {
   commands: Object.fromEntries(Object.entries(COMMANDS).map(([name, spec]) => [name, withCommon(spec)])),
 };
 
-/** What any of its subcommands may take to start, write or bring something, unless its own row says otherwise. */
+/** Options by which any subcommand may start, write or bring in something, unless its own row says otherwise. */
 function withCommon(spec: CommandSpec): CommandSpec {
   const common = {
     starts: `--ext-diff --textconv --open-files-in-pager=? --upload-pack= --receive-pack= --exec= --pager=? --extcmd= --to-cmd= --cc-cmd=

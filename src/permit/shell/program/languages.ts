@@ -1,4 +1,4 @@
-/** Interpreters: what is given inline, or brought beside the script, is code that nobody looked at. */
+/** Interpreters: code given inline, or loaded beside the script, has not been reviewed. */
 import { commands } from "./operand-judges.ts";
 import type { ProgramSpec } from "./option-table.ts";
 

@@ -1,4 +1,7 @@
-/** Which command an argument vector means: its subcommands behind options, its options in every spelling, its operands. */
+/**
+ * Finds the command that an argument vector means: its subcommands behind options, its options in every spelling, its
+ * operands.
+ */
 import { posix } from "node:path";
 import { staticWord, type Word } from "../word.ts";
 import {
@@ -11,12 +14,12 @@ import {
 } from "./option-table.ts";
 import { findProgram } from "./programs.ts";
 
-/** Programs whose subcommands are programs of their own as well. */
+/** Programs whose subcommands also exist as programs of their own. */
 const DASHED = /^(git|docker|podman|cargo|kubectl|gh|npm|hg)-([a-z][a-z0-9-]*)$/;
-/** Of python: a module as the program. */
+/** Options of python that run a module as the program. */
 const MODULE = /^-[bBdEhiIOPqsSuvx]*m(.*)$/;
 
-/** Options before the subcommand that are known to be harmless are left out; what was written otherwise stays. */
+/** Removes the options before the subcommand that are known to be harmless; the other words stay. */
 export function withoutHarmlessGlobals(argv: readonly Word[]): readonly Word[] {
   const kept: Word[] = argv.slice(0, 1);
   let level = findProgram(argv[0]?.text ?? "");
@@ -40,7 +43,7 @@ function isHarmless({ isKnown, takesNext, options }: ReadOption): boolean {
   return isKnown && takesNext !== "maybe" && options.every(({ option }) => option.deed === null);
 }
 
-/** How options of a program stand: at the program itself, or below its subcommands. */
+/** Reads a word as an option at a level: of the program, or of a subcommand. */
 export function readAt(level: Level, word: Word, isFirst: boolean): ReadOption | null {
   const text = word.text ?? "";
   if (isOptionLike(text)) return readOption(level, text);
@@ -52,7 +55,7 @@ export function readAt(level: Level, word: Word, isFirst: boolean): ReadOption |
 const MAX_KEPT_NAMES = 1000;
 const names = new Map<string, readonly string[]>();
 
-/** The names under which rules may mean a program: as called, without its version, in another case. */
+/** The names by which rules may mean a program: as called, without its version, in lower case. */
 export function programNames(path: string): readonly string[] {
   const known = names.get(path);
   if (known !== undefined) return known;

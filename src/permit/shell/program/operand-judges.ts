@@ -1,4 +1,4 @@
-/** Operands that do more than name what a program works on, as far as its name tells. */
+/** Finds operands that do more than name what a program works on. */
 
 import { isReadingJq, isReadingSed } from "../read/script.ts";
 import type { OperandJudge, UsedOption } from "./option-table.ts";
@@ -16,13 +16,16 @@ const isPath: Test = (text) =>
 const isUrl: Test = (text) =>
   text !== null && (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || /^[^/]+:/.test(text));
 
-/** Only a remote that the repository's configuration names: a path runs the hooks that lie there, a URL may be anybody's. */
+/**
+ * A push may go only to a remote that the repository's configuration names: a path would run the hooks there, a URL may
+ * be anyone's.
+ */
 export const pushes: OperandJudge = ([to, ...refs]) => {
   const odd = to !== undefined && (isPath(to) || isUrl(to) || isHelper(to)) ? [0] : [];
   return [...odd, ...where(refs, isHelper).map((i) => i + 1)];
 };
 
-/** From a URL, or a remote by its name; not from a path, which is a repository of nobody knows whom. */
+/** A fetch may come from a URL or a named remote; not from a path, whose repository may be anyone's. */
 export const fetches: OperandJudge = ([from, ...others]) => [
   ...(from !== undefined && (isPath(from) || isHelper(from)) ? [0] : []),
   ...where(others, isHelper).map((i) => i + 1),
@@ -36,7 +39,7 @@ export const second: OperandJudge = (operands) => (operands.length > 1 ? [operan
 const isNamed = (used: readonly UsedOption[], names: readonly string[]) =>
   used.filter(({ option }) => names.some((name) => option.names.includes(name)));
 
-/** Scripts are the values of `flags`, else the first operand. */
+/** Judges scripts: the values of `flags`, or else the first operand. */
 const scripts =
   (flags: readonly string[], isHarmless: (script: string) => boolean): OperandJudge =>
   (operands, used) => {
@@ -48,7 +51,10 @@ const scripts =
     return first === null || !isHarmless(first) ? [0] : [];
   };
 
-/** awk: no command, no file but its operands. A comparison before the first `print` redirects nothing. */
+/**
+ * awk is harmless if it starts no command and uses no file but its operands. A comparison before the first `print`
+ * redirects nothing.
+ */
 function isHarmlessAwk(program: string): boolean {
   if (/\b(?:system|getline|extension|ARGV|ARGC|ARGIND|SYMTAB|FUNCTAB)\b|@/.test(program)) return false;
   const bare = program.replaceAll("||", "");
@@ -69,11 +75,11 @@ export const makeVariables: OperandJudge = (operands) =>
     return name !== "" && (PROGRAM_VARIABLE.test(name) || !/^[\w.:+%,][\w.:+%,-]*$|^$/.test(value));
   });
 
-/** A word with `@` brings options from a file. */
+/** A word that begins with `@` reads options from a file. */
 export const responseFiles: OperandJudge = (operands) =>
   where(operands, (text) => text?.startsWith("@") === true);
 
-/** Names that begin so are no data but commands of the program. */
+/** Operands that match are commands of the program rather than data. */
 export const commands =
   (pattern: RegExp): OperandJudge =>
   (operands) =>

@@ -1,21 +1,21 @@
 /**
- * How programs take their options, as data: spellings, values, subcommands, and what an option does beside what the program
- * is for. Written as words: `-o|--output=` takes the next word or what is attached, `--color=?` only what is attached,
- * `-v|--verbose` nothing. Long names stand for each of their beginnings. Compiled when a program is first looked up.
+ * The options of programs, as data: spellings, values, subcommands, and what an option does beyond what the program is
+ * for. Notation: `-o|--output=` takes the next word or an attached value, `--color=?` only an attached value,
+ * `-v|--verbose` no value. Long names may be abbreviated. A row is compiled when its program is first looked up.
  */
 import { posix } from "node:path";
 import { wordList } from "../tables.ts";
 
-/** What an option or a subcommand does beside what its program is for. */
+/** What an option or a subcommand does beyond what its program is for. */
 type Deed = "starts" | "writes" | "reads" | "moves" | "connects";
 
 /**
- * `gnu`: `--long` with its beginnings, `-s` bundled; `word`: `-name` and `--name` alike, never bundled, values attached or in
- * the next word.
+ * `gnu`: `--long`, which may be abbreviated, and `-s`, which may be bundled; `word`: `-name` and `--name` are the same,
+ * never bundled, with values attached or in the next word.
  */
 type Style = "gnu" | "word";
 
-/** Operands, by their places, and options that an allow rule must spell. null: a word that is not known. */
+/** Returns the operands (by index) and options that an allow rule must spell. null: an unknown word. */
 export type OperandJudge = (
   operands: readonly (string | null)[],
   used: readonly UsedOption[],
@@ -23,57 +23,57 @@ export type OperandJudge = (
 
 export interface UsedOption {
   readonly option: Option;
-  /** Its place in the argument vector. */
+  /** Its position in the argument vector. */
   readonly at: number;
-  /** Undefined: it was given none. null: not known. */
+  /** undefined: no value. null: an unknown value. */
   readonly value: string | null | undefined;
 }
 
 export interface CommandSpec {
-  /** Known to be harmless. */
+  /** Options known to be harmless. */
   readonly plain?: string;
-  /** They start a program. */
+  /** Options that start a program. */
   readonly starts?: string;
-  /** They write a file. */
+  /** Options that write a file. */
   readonly writes?: string;
-  /** They take settings, code or lists of files from elsewhere. */
+  /** Options that read settings, code or lists of files from elsewhere. */
   readonly reads?: string;
-  /** They change the directory, the repository, the root or the host that is worked on. */
+  /** Options that change the directory, repository, root or host to work on. */
   readonly moves?: string;
-  /** They carry something to the network or open it. */
+  /** Options that send something to the network or open it. */
   readonly connects?: string;
-  /** `"pull push"`: two that take the same; `"install|i|add"`: one by several names. */
+  /** `"pull push"`: two subcommands with the same options; `"install|i|add"`: one with several names. */
   readonly commands?: Readonly<Record<string, CommandSpec>>;
-  /** Its options are taken after its subcommands as well. */
+  /** Its options are accepted after its subcommands too. */
   readonly isPersistent?: boolean;
-  /** What follows the first operand is no option of its own. */
+  /** Words after the first operand are not its own options. */
   readonly stops?: boolean;
-  /** Operands look like options after `--` too. */
+  /** Words after `--` are still read as options. */
   readonly ignoresEnd?: boolean;
-  /** A beginning of a subcommand stands for it. */
+  /** Subcommands may be abbreviated. */
   readonly abbreviates?: boolean;
-  /** A subcommand that is not listed may be anything: an alias, a program of its own. */
+  /** An unlisted subcommand may be anything: an alias, a program of its own. */
   readonly isClosed?: boolean;
-  /** The subcommand as such is a deed: a rule must name it. */
+  /** The subcommand itself does this, so that a rule must name it. */
   readonly deed?: Deed;
   readonly operands?: OperandJudge;
-  /** Words that mean the same as an option, by its long name: `+main` forces a push. */
+  /** Words with the effect of an option, by its long name: `+main` forces a push. */
   readonly alike?: Readonly<Record<string, RegExp>>;
 }
 
 export interface ProgramSpec extends CommandSpec {
-  /** Names that share this row; each is still a program of its own for rules. */
+  /** Programs that share this row; rules still treat each as a program of its own. */
   readonly names: string;
   readonly style?: Style;
-  /** The first word may be a bundle without its dash: `tar xf`. */
+  /** The first word may be bundled options without a dash: `tar xf`. */
   readonly isDashless?: boolean;
-  /** A word before the subcommand that is neither: `cargo +nightly`. */
+  /** A word before the subcommand that is neither an option nor an operand: `cargo +nightly`. */
   readonly skips?: RegExp;
 }
 
 export interface Option {
   readonly names: readonly string[];
-  /** `either`: with and without one, it depends. */
+  /** `either`: with or without a value, depending on the row. */
   readonly value: "none" | "next" | "joined" | "either";
   readonly deed: Deed | null;
 }
@@ -85,7 +85,7 @@ export interface Level {
   readonly long: ReadonlyMap<string, Option>;
   readonly short: ReadonlyMap<string, Option>;
   readonly words: ReadonlyMap<string, Option>;
-  /** By each of its names; null: it has none. */
+  /** Subcommands by each of their names; null: the level has none. */
   readonly commands: ReadonlyMap<string, Subcommand> | null;
   readonly hasDeeds: boolean;
 }
@@ -105,12 +105,12 @@ function parseOptions(text: string | undefined, deed: Deed | null): readonly Opt
   });
 }
 
-/** What stands in two rows counts as what it does. */
+/** All options of the spec; one that is listed both as harmless and with a deed counts as having the deed. */
 export function optionsOf(spec: CommandSpec): readonly Option[] {
   return [...parseOptions(spec.plain, null), ...DEEDS.flatMap((deed) => parseOptions(spec[deed], deed))];
 }
 
-/** Its own options win over those of the levels above. */
+/** Compiles a level; its own options override those of the levels above. */
 function compileLevel(spec: Level["spec"], style: Style, above: readonly Option[]): Level {
   const own = optionsOf(spec);
   const [long, short, words] = [
@@ -143,12 +143,12 @@ function compileLevel(spec: Level["spec"], style: Style, above: readonly Option[
   return { style, spec, long, short, words, commands, hasDeeds };
 }
 
-/** The names of each subcommand that a row holds for. */
+/** The names of each subcommand that a key covers. */
 export function namesIn(key: string): readonly (readonly string[])[] {
   return wordList(key).map((names) => names.split("|"));
 }
 
-/** What one level says twice of a name holds in both ways. */
+/** Combines two entries of one level for the same name. */
 function merged(before: Option, option: Option): Option {
   return {
     names: [...new Set([...before.names, ...option.names])],
@@ -174,7 +174,7 @@ function compileCommands(
   return found;
 }
 
-/** Rows by name; each is compiled at its first use. */
+/** Finds a program's level by name; each row is compiled at its first use. */
 export function compilePrograms(rows: readonly ProgramSpec[]): (name: string) => Level | null {
   const specs = new Map(rows.flatMap((row) => wordList(row.names).map((name) => [name, row] as const)));
   const levels = new Map<ProgramSpec, Level>();
@@ -189,7 +189,7 @@ export function compilePrograms(rows: readonly ProgramSpec[]): (name: string) =>
   };
 }
 
-/** `python3.11`, `gcc-12`, `x86_64-linux-gnu-gcc`, `git.exe`. */
+/** The program name without version, target or extension: `python3.11`, `gcc-12`, `x86_64-linux-gnu-gcc`, `git.exe`. */
 export function versionless(name: string): string {
   return posix
     .basename(name)
@@ -198,12 +198,12 @@ export function versionless(name: string): string {
     .replace(/-?\d[\d.]*$/, "");
 }
 
-/** What one word that looks like an option means at a level. */
+/** The meaning of one option-like word at a level. */
 export interface ReadOption {
-  /** All that it may be. */
+  /** All options that the word may be. */
   readonly options: readonly { readonly option: Option; readonly value: string | undefined }[];
   readonly takesNext: boolean | "maybe";
-  /** Every part of it is in the table, exactly. */
+  /** Every part of the word is exactly in the table. */
   readonly isKnown: boolean;
 }
 
@@ -253,13 +253,16 @@ function readShortOptions(level: Level, text: string): ReadOption {
   return readLetters(level, text.slice(1));
 }
 
-/** `-vI x`, `-C5`. A letter that is not known may take the next word as its value, or the letters after it. */
+/**
+ * Reads bundled letters: `-vI x`, `-C5`. An unknown letter may take the next word, or the letters after it, as its
+ * value.
+ */
 function readLetters(level: Level, letters: string): ReadOption {
   const read = readEachLetter(level, letters);
   return read.takesNext === true && letters.includes("=") ? { ...read, takesNext: "maybe" } : read;
 }
 
-/** `xfC a b`: the values of such letters are the next words, in their order. */
+/** Reads `xfC a b`: the values of such letters are the next words, in order. */
 export function readDashless(level: Level, letters: string): ReadOption {
   const found = [...letters].map((letter) => level.short.get(letter));
   const options = found.flatMap((option) => (option === undefined ? [] : [{ option, value: undefined }]));
@@ -283,7 +286,7 @@ function readEachLetter(level: Level, letters: string): ReadOption {
     options.push({ option, value: takes && rest !== "" ? rest : undefined });
     if (!takes) continue;
     if (rest === "") return { options, takesNext: takesNext(option), isKnown };
-    // where a letter before it is not known, or may take nothing, what follows is looked at all the same
+    // after an unknown letter, or one that may take no value, the rest is read as options too
     if (isKnown && option.value !== "either") return { options, takesNext: false, isKnown };
   }
   return { options, takesNext: isKnown ? false : "maybe", isKnown };

@@ -1,4 +1,4 @@
-/** All programs whose options are known. */
+/** All programs with known options. */
 
 import { ARCHIVES } from "./archives.ts";
 import { BUILD } from "./build.ts";

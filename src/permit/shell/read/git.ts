@@ -1,4 +1,4 @@
-/** Commands of git that only read, as data. */
+/** Git commands that only read, as data. */
 
 import { wordList as words } from "../tables.ts";
 import type { Grammar } from "./grammar.ts";
@@ -109,7 +109,7 @@ const SUBCOMMANDS: Readonly<Record<string, Grammar>> = {
   version: listing("", "--build-options"),
 };
 
-/** Beside the table: with a word that makes them list, what they take as text. */
+/** Commands that only read with a word that makes them list, and the options they then take. */
 const LISTS: readonly { readonly begins: readonly string[]; readonly rest: Grammar }[] = [
   ...["branch --list", "branch -l", "tag --list", "tag -l"].map((text) => ({
     begins: text.split(" "),
@@ -141,14 +141,14 @@ const LISTS: readonly { readonly begins: readonly string[]; readonly rest: Gramm
   ),
 ];
 
-/** The grammar of what follows, and after how many words; null: not known to be read-only. */
+/** The grammar of the arguments and how many words precede them; null: not known to be read-only. */
 export function gitGrammar(given: readonly (string | null)[]): { grammar: Grammar; skip: number } | null {
   const free = given.findIndex((arg) => arg === null || !HARMLESS_GLOBAL.has(arg));
   const found = free < 0 ? null : grammarOf(given.slice(free));
   return found === null ? null : { ...found, skip: found.skip + free };
 }
 
-/** Before the subcommand: they start nothing and name no place. */
+/** Harmless options before the subcommand: they start nothing and name no place. */
 const HARMLESS_GLOBAL = new Set(
   words("--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects"),
 );
@@ -171,8 +171,9 @@ function grammarOf(args: readonly (string | null)[]): { grammar: Grammar; skip: 
 }
 
 /**
- * Set for a command that only reads: git then starts no monitor, hook or pager that a repository's configuration names. An
- * external diff and a textconv have no such switch; the configuration that names them is a protected path.
+ * Environment of a read-only command: git then starts no monitor, hook or pager that a repository's configuration
+ * names. An external diff and a textconv cannot be switched off this way; the configuration that names them is a
+ * protected path.
  */
 export const QUIET_GIT: Readonly<Record<string, string>> = {
   GIT_CONFIG_COUNT: "5",
@@ -192,8 +193,8 @@ export const QUIET_GIT: Readonly<Record<string, string>> = {
 };
 
 /**
- * Set for every other command of git that nobody was asked about: a repository without `.git` may have been made by the same
- * text, and no protected path covers its configuration.
+ * Environment of every other git command that was allowed without a question: a repository without `.git` may have been
+ * created by the same text, and no protected path covers its configuration.
  */
 export const CAREFUL_GIT: Readonly<Record<string, string>> = {
   GIT_CONFIG_COUNT: "1",

@@ -1,39 +1,42 @@
-/** How a program that only reads takes its arguments, as data, and the reading of arguments by it. */
+/** The arguments of a read-only program, as data, and the code that reads them. */
 import { directoryOf, literalStart, type Spelling } from "../spelling.ts";
 import { mayBeFlag, type Word } from "../word.ts";
 
 export interface Grammar {
-  /** Short flags without a value; they may stand together. */
+  /** Short flags without a value; they may be bundled. */
   readonly flags: string;
   /** Short flags with a value, attached or in the next word. */
   readonly valued: string;
   readonly long: readonly string[];
-  /** Long flags with a value after `=`. Many programs make it optional, so the next word is not taken for it. */
+  /** Long flags with a value after `=`. Many programs make it optional, so the next word is not read as the value. */
   readonly longValued: readonly string[];
-  /** Of a program whose long values are never optional: they may stand in the next word. */
+  /** The values of long flags are never optional: they may be the next word. */
   readonly separateValues?: boolean;
-  /** `pattern`: the first is text, unless a flag of `patternFlags` gave it. `revision`: git, names or paths. */
+  /**
+   * `pattern`: the first operand is text, unless a flag of `patternFlags` gave the pattern. `revision`: git revisions
+   * or paths.
+   */
   readonly operands: "path" | "text" | "pattern" | "revision" | "none";
   readonly patternFlags?: readonly string[];
   readonly minOperands?: number;
   readonly maxOperands?: number;
-  /** `-5`. */
+  /** Accepts a number as a flag, as in `-5`. */
   readonly digits?: boolean;
-  /** No flag of the program starts or writes anything, listed or not: a word that may be one changes nothing. */
+  /** No flag of the program, listed or not, starts or writes anything, so an unknown word may be a flag. */
   readonly anyFlag?: boolean;
-  /** What follows the first operand is no flag. */
+  /** Words after the first operand are not flags. */
   readonly flagsFirst?: boolean;
-  /** Flags that make it descend; "always". */
+  /** Flags that make the program descend into directories; "always": it always does. */
   readonly recursive?: readonly string[] | "always";
-  /** Without a path it reads its working directory; otherwise only its input. */
+  /** Without a path the program reads its working directory; otherwise only its input. */
   readonly readsCwd?: boolean;
 }
 
 export interface ReadOperand {
-  /** As written, relative to the working directory of the command; null: any. */
+  /** The path as written, relative to the working directory of the command; null: any path. */
   readonly path: string | null;
   readonly subtree: boolean;
-  /** A pattern of names, which `path` is the directory of. */
+  /** A pattern of names in the directory `path`. */
   readonly glob?: string;
 }
 
@@ -42,7 +45,7 @@ export interface Arguments {
   readonly operands: readonly Word[];
 }
 
-/** null: a flag that is not in the grammar, or a word that may be one. */
+/** null: a flag is not in the grammar, or a word may be such a flag. */
 export function readArguments(grammar: Grammar, args: readonly Word[]): Arguments | null {
   const used: string[] = [];
   const operands: Word[] = [];
@@ -68,25 +71,25 @@ export function readArguments(grammar: Grammar, args: readonly Word[]): Argument
   return { used, operands };
 }
 
-/** Without quotes, and no pattern: several words, which may be anything. */
+/** Whether the word is an unquoted, unknown expansion: several words, which may be anything. */
 function isLoose({ text, isMany, among }: Word): boolean {
   return text === null && isMany && among === undefined;
 }
 
-/** `--include=*.ts`: whatever it comes to, it is this flag with a value. */
+/** Whether the word is a known flag with an unknown value: `--include=*.ts`. */
 function isValueOf(grammar: Grammar, { prefix, isSplit, isMany, among }: Word): boolean {
   const [, flag] = /^(--[a-z][a-z-]*)=/.exec(prefix) ?? [];
   const isOne = among === undefined ? !isMany : isSplit !== true;
   return flag !== undefined && isOne && grammar.longValued.includes(flag);
 }
 
-/** Text that names no file may be anything. */
+/** Whether an unknown word is acceptable here: text that names no file may be anything. */
 function takesUnknown(grammar: Grammar, count: number, { isMany }: Word): boolean {
   if (grammar.operands === "text") return true;
   return grammar.operands === "pattern" && count === 0 && !isMany;
 }
 
-/** Whether the next word is the flag's value; null: not listed. */
+/** Whether the next word is the flag's value; null: the flag is not listed. */
 function readLong(grammar: Grammar, arg: string, used: string[]): boolean | null {
   const at = arg.indexOf("=");
   const name = at < 0 ? arg : arg.slice(0, at);
@@ -106,7 +109,7 @@ function readShort(grammar: Grammar, arg: string, used: string[]): boolean | nul
   return false;
 }
 
-/** null: operands that the grammar does not know. */
+/** null: operands that the grammar does not allow. */
 export function readsOf(grammar: Grammar, { used, operands }: Arguments): readonly ReadOperand[] | null {
   if (grammar.operands === "text") return operands.flatMap(listedBy);
   if (grammar.operands === "none") return operands.length === 0 ? [] : null;
@@ -124,7 +127,7 @@ export function readsOf(grammar: Grammar, { used, operands }: Arguments): readon
   return reads.length === 0 && (grammar.readsCwd === true || subtree) ? [{ path: ".", subtree }] : reads;
 }
 
-/** All that the word may come to. */
+/** All paths that the word may become. */
 export function operandsOf(word: Word, subtree: boolean): readonly ReadOperand[] {
   if (word.text !== null) return [{ path: word.text, subtree }];
   if (word.among === undefined) return [{ path: null, subtree }];
@@ -138,14 +141,14 @@ function spelledOperands({ kind, text }: Spelling, subtree: boolean): readonly R
   return [{ path: text, subtree: true }];
 }
 
-/** The names that a pattern is replaced by are read from a directory. */
+/** The directory from which bash reads the names that match a pattern. */
 function listedBy({ among = [] }: Word): readonly ReadOperand[] {
   return among.flatMap(({ kind, text }) =>
     kind === "glob" ? [{ path: directoryOf(literalStart(text)), subtree: false, glob: text }] : [],
   );
 }
 
-/** `HEAD:secrets/k` names a file as well as a revision. */
+/** Adds the file that a revision names: `HEAD:secrets/k` is a file as well. */
 function withinRevision(read: ReadOperand): readonly ReadOperand[] {
   const at = read.path?.indexOf(":") ?? -1;
   return at < 0 ? [read] : [read, { ...read, path: read.path?.slice(at + 1) || "." }];

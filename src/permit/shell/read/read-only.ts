@@ -1,6 +1,6 @@
 /**
- * Commands that only read, as data: the flags that are known to be harmless and what the operands are. A flag that is
- * not listed makes a command not read-only; so does everything else that is not understood.
+ * Commands that only read, as data: their known harmless flags and the meaning of their operands. An unlisted flag, or
+ * anything else that is not understood, makes a command not read-only.
  */
 import { posix } from "node:path";
 import { readNames } from "../evaluation.ts";
@@ -12,13 +12,13 @@ import { type Grammar, operandsOf, type ReadOperand, readArguments, readsOf } fr
 import { readerGrammar, row } from "./readers.ts";
 import { isReadingAwk, isReadingJq, isReadingSed } from "./script.ts";
 
-/** Text, whatever it is. */
+/** Commands whose operands are only text. */
 const TEXT = new Set(words("echo printf true false : test [ [["));
 const TEXT_GRAMMAR: Grammar = row("text");
-/** Builtins that only say how their own shell goes on. */
+/** Builtins that only control their own shell. */
 const CONTROL = new Set(words("exit return break continue set shift"));
 
-/** What the command reads, or null: it is not known to be read-only. */
+/** The paths that the command reads; null: not known to be read-only. */
 export function readOnlyOperands(argv: readonly Word[]): readonly ReadOperand[] | null {
   const path = argv[0]?.text;
   if (path == null || !isSystemProgram(path)) return null;
@@ -43,7 +43,7 @@ export function readOnlyOperands(argv: readonly Word[]): readonly ReadOperand[] 
   return readsOf(found.grammar, read);
 }
 
-/** Package managers and the like, asked for what lies here. undefined: it is none of them. */
+/** Read-only queries of package managers and similar programs, as patterns over their arguments. */
 const QUERIES: Readonly<Record<string, RegExp>> = {
   npm: /^(?:(?:ls|list|ll|la)(?: (?:--depth=\d+|--all|-a|--json|--parseable|--prod|--dev|-g|--global|@?[\w./-]+))*|(?:root|prefix|bin)(?: (?:-g|--global))?|pkg get(?: [\w.-]+)*|config get(?: [a-z-]+)?|run|run-script|help)$/,
   pip: /^(?:list|freeze|show(?: [\w.-]+)+)$/,
@@ -59,7 +59,7 @@ function queryOperands(name: string, args: readonly Word[]): readonly ReadOperan
     : null;
 }
 
-/** Does the command take its operands as mere text? Then they name no files. */
+/** Whether the command's operands are only text and name no files. */
 export function takesText(name: string): boolean {
   return TEXT.has(name) || CONTROL.has(name) || readerGrammar(name)?.operands === "text";
 }
@@ -79,7 +79,7 @@ const AWK: Grammar = row("pattern", "", { valued: "Fv", flagsFirst: true });
 function readsOfSed(args: readonly Word[]): readonly ReadOperand[] | null {
   const read = readArguments(SED, args);
   const isGiven = read?.used.some((flag) => flag === "-e" || flag === "--expression") === true;
-  // a script in several pieces, or attached to its flag, is not put together here
+  // a script in several pieces, or attached to its flag, is not assembled here
   if (read === null || read.used.includes("--expression")) return null;
   const given = args.flatMap(({ text }, i) =>
     /^-[nErsuz]*e$/.test(text ?? "") ? [args[i + 1]?.text ?? null] : [],
@@ -110,7 +110,7 @@ function readsOfDate(args: readonly Word[]): readonly ReadOperand[] | null {
   return reads;
 }
 
-/** `find`, where it only looks: places, and predicates that are known to start and write nothing. */
+/** Predicates of `find` that are known to start and write nothing. */
 const FIND_PLAIN = new Set(
   words(
     `-print -print0 -ls -depth -d -daystart -mount -xdev -follow -noleaf -prune -quit -empty -true -false -readable -writable
@@ -124,7 +124,7 @@ const FIND_VALUED = new Set(
   ),
 );
 
-/** Its places, then listed predicates. */
+/** The places that `find` searches, if all its predicates are listed. */
 function readsOfFind(args: readonly Word[]): readonly ReadOperand[] | null {
   const at = args.findIndex(({ text }) => text !== null && (FIND_PLAIN.has(text) || text.startsWith("-")));
   const places = at < 0 ? args : args.slice(0, at);
@@ -142,7 +142,7 @@ function isOddPlace(word: Word): boolean {
   );
 }
 
-/** `-exec … ;` runs what is judged as a command of its own. */
+/** Skips `-exec … ;`, which is judged as a command of its own. */
 function readsPredicates(args: readonly Word[]): boolean {
   for (let i = 0; i < args.length; i++) {
     const { text } = args[i] as Word;
@@ -158,14 +158,14 @@ function readsPredicates(args: readonly Word[]): boolean {
   return true;
 }
 
-/** `-name *.ts` without quotes: what it comes to is no predicate. */
+/** Whether the word is an unquoted pattern such as `-name *.ts`, whose expansion is not a predicate. */
 function isFileName({ among = [] }: Word): boolean {
   return (
     among.length > 0 && among.every(({ kind, text }) => kind === "glob" && /^[\w./]*\*\.\w+$/.test(text))
   );
 }
 
-/** What asks them for their version, and for nothing else. */
+/** Flags that ask these programs for their version, and nothing else. */
 const VERSION_FLAGS: Readonly<Record<string, string>> = {
   node: "--version -v -h --help",
   npm: "--version -v",
@@ -187,7 +187,10 @@ const VERSION_FLAGS: Readonly<Record<string, string>> = {
   git: "--version version --help help",
   docker: "--version -v",
 };
-/** Not those that look for a toolchain, a plugin or a version of their own in the project: yarn, pnpm, mvn, pytest … */
+/**
+ * Programs that print their version without side effects. Not included: those that look for a toolchain, a plugin or a
+ * version of their own in the project: yarn, pnpm, mvn, pytest …
+ */
 const VERSIONED = new Set(
   words(
     `gcc g++ cc clang cmake make ninja bash zsh sh jq rg fd fzf tar gzip kubectl helm terraform gh glab aws gcloud az sqlite3 psql
@@ -196,7 +199,10 @@ const VERSIONED = new Set(
   ),
 );
 
-/** A question for its version, which starts nothing of the project. `cargo` and its kin take a toolchain as their own. */
+/**
+ * Whether the command only asks for a version, which starts nothing of the project. `cargo` and its kin accept a
+ * toolchain as their own option.
+ */
 function isVersionQuery(name: string, args: readonly Word[]): boolean {
   const [flag, other] = args;
   if (flag?.text == null || other !== undefined) return false;

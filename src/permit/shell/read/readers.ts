@@ -1,9 +1,9 @@
-/** Programs that only read: the flags that are known to be harmless, and what their operands are. */
+/** Programs that only read: their known harmless flags, and what their operands are. */
 
 import { wordList as words } from "../tables.ts";
 import type { Grammar } from "./grammar.ts";
 
-/** Of a program. */
+/** The grammar of a program, with defaults. */
 export const row = (operands: Grammar["operands"], flags = "", more: Partial<Grammar> = {}): Grammar => ({
   flags,
   valued: "",
@@ -57,7 +57,7 @@ const GREP: Grammar = row("pattern", "EFGPivwxclLnHhoqsaIbrTuzUZ", {
   recursive: words("-r --recursive"),
 });
 
-/** They print what they are given, or facts of the machine. */
+/** Programs that print their operands, or facts about the machine. */
 const PLAIN: Readonly<Record<string, Grammar>> = {
   nl: row("path", "p", {
     anyFlag: true,
@@ -289,7 +289,7 @@ const PROGRAMS: Readonly<Record<string, Grammar>> = {
   rg: search,
   ag: { ...search, flags: "ivwclnsQ", valued: "ABCGm" },
   ack: { ...search, flags: "ivwclnsQ", valued: "ABCm" },
-  // not -f, -L: they take programs from files
+  // not -f, -L: they load programs from files
   jq: row("pattern", "ceghjnrsSaCM", {
     anyFlag: true,
     long: words(
@@ -308,7 +308,7 @@ const PROGRAMS: Readonly<Record<string, Grammar>> = {
   }),
 };
 
-/** undefined: it is not one of them, or needs more than a table. */
+/** undefined: not in the tables, or more than a table is needed. */
 export function readerGrammar(name: string): Grammar | undefined {
   const table = Object.hasOwn(PROGRAMS, name) ? PROGRAMS : Object.hasOwn(PLAIN, name) ? PLAIN : {};
   return table[name];

@@ -1,16 +1,16 @@
-/** Programs whose argument is a small program: read-only where that is known to start and write nothing. */
+/** Programs whose argument is a small program: read-only if that is known to start and write nothing. */
 
-/** awk: no command, no file but its operands, no other function by name. */
+/** Whether an awk program only reads: no command, no file but its operands, no function called by a computed name. */
 export function isReadingAwk(program: string): boolean {
   if (/\b(?:system|getline|extension|ARGV|ARGC|ARGIND|SYMTAB|FUNCTAB)\b|@/.test(program)) return false;
   if (!/[|>\\]/.test(program)) return true;
   const bare = withoutLiterals(program);
   if (bare === null || /(?<!\|)\|(?!\|)|>>|\\/.test(bare)) return false;
-  // behind `print` it names a file
+  // after `print`, `>` names a file
   return bare.split(/[;{}]/).every((statement) => !/\bprintf?\b[\s\S]*>/.test(statement));
 }
 
-/** The program with its strings, patterns and comments blanked; null: where they begin and end is not plain. */
+/** The program with strings, patterns and comments blanked; null: their bounds are ambiguous. */
 function withoutLiterals(program: string): string | null {
   let bare = "";
   for (let rest = program; rest !== ""; ) {
@@ -28,24 +28,26 @@ function withoutLiterals(program: string): string | null {
   return bare;
 }
 
-/** A slash here begins a pattern; elsewhere it divides. */
+/** Whether a slash here begins a pattern; elsewhere it divides. */
 function beginsPattern(before: string): boolean {
   return /(?:^|[(,{};!~&|=<>?:\n])\s*$/.test(before);
 }
 
-/** After a word of the language, a parenthesis or a doubled sign it may be either. */
+/** Whether a slash here is ambiguous: after a keyword, a parenthesis or a doubled sign. */
 function isDoubtful(before: string): boolean {
   return /(?:\b(?:print|printf|return|case|in|delete|exit|do|else)|[)+\-*%^])\s*$/.test(before);
 }
 
-/** jq: no modules, which are files wherever they say, and not the environment. */
+/** Whether a jq filter only reads: no modules, which may be any file, and not the environment. */
 export function isReadingJq(program: string): boolean {
   return !/\b(?:import|include|modulemeta|env)\b|\$ENV\b/.test(program);
 }
 
 const ADDRESS = /^(?:\d+(?:~\d+)?|\$|\/(?:\\[^\n]|[^/\\\n[])*\/[IM]?)/;
 
-/** sed: the commands `p d q = l n N g G h H x y s`, no `s` with the flags `e` or `w`. */
+/**
+ * Whether a sed script only reads: only the commands `p d q = l n N g G h H x y s`, no `s` with the flag `e` or `w`.
+ */
 export function isReadingSed(script: string): boolean {
   let rest = script;
   while (rest !== "") {
@@ -58,7 +60,7 @@ export function isReadingSed(script: string): boolean {
   return true;
 }
 
-/** What follows the first command; null: it is none of those. */
+/** The script after its first command; null: the command is not allowed. */
 function sedCommand(text: string): string | null {
   let rest = text.replace(ADDRESS, "");
   if (rest !== text && rest.startsWith(",")) {
@@ -84,7 +86,7 @@ function substitution(text: string): string | null {
   for (let part = 0; part < 2; part++) {
     for (; at < body.length && body[at] !== delimiter; at++) {
       if (body[at] === "\\") at++;
-      // whether a bracket hides the delimiter, programs do not agree
+      // programs disagree on whether a bracket hides the delimiter
       else if (part === 0 && body[at] === "[" && hidesDelimiter(body.slice(at), delimiter)) return null;
     }
     if (body[at] !== delimiter) return null;
