@@ -1,6 +1,6 @@
 /**
- * Where the loop is, and how it goes on from there in another daemon. A reply with calls is told whole when it is there, then
- * the result of each call: a call that has its result is not repeated, and the reply is not asked for again.
+ * The position of the loop, and how it resumes from there in another daemon. A reply with calls is recorded whole when
+ * it arrives, then the result of each call: a finished call is not repeated, and the reply is not requested again.
  */
 import { Fault } from "../abi/errors.ts";
 import { INTERRUPTED_NOTE } from "../abi/events.ts";
@@ -13,40 +13,40 @@ import { targetOf } from "./deferred/target.ts";
 import type { Refusals } from "./refusals.ts";
 import type { CallResult } from "./tools/tool-call.ts";
 
-/** A reply that is not in the context yet, with what its request allowed. */
+/** A reply that is not in the context yet, with the output limits of its request. */
 export interface KeptReply {
   readonly reply: Reply;
   readonly maxOutputTokens: number;
   readonly escalatedOutputTokens: number;
-  /** How many of its calls run together, in order. */
+  /** The sizes of the batches of calls that run together, in order. */
   readonly batches: readonly number[];
 }
 
-/** The message of a session whose run is under way. Told before the message enters the context. */
+/** The message of a session whose run is in progress. Recorded before the message enters the context. */
 export interface RunPlace {
-  /** 0: the intent. */
+  /** The sequence number of the message; 0: the intent. */
   readonly seq: number;
   readonly from: Pid;
   readonly client: string;
 }
 
 export interface LoopPosition {
-  /** Of this form. Version 1 knew no runs. */
+  /** The version of this format. Version 1 had no `run`. */
   readonly v: 2;
-  /** Of a session; null: it waits for a message. */
+  /** The current run of a session; null: it waits for a message, or is not a session. */
   readonly run: RunPlace | null;
-  /** Steps of the run that were begun and whose reply was there. */
+  /** Steps of the run that were begun and received a reply. */
   readonly turn: number;
   /** Requests that were answered. */
   readonly requests: number;
   readonly hasEscalated: boolean;
   readonly hasRetriedEmpty: boolean;
-  /** Absent: the last reply with calls brought one that was not refused. */
+  /** Absent: the last reply with calls had at least one that was not refused. */
   readonly refusals?: Refusals;
   readonly kept: KeptReply | null;
 }
 
-/** Told when a call is over; `call` is its index in the reply. */
+/** Added to the checkpoint when a call has finished; `call` is its index in the reply. */
 interface FinishedCall extends CallResult {
   readonly call: number;
 }
@@ -62,7 +62,7 @@ const START: LoopPosition = {
 };
 
 const UNKNOWN = "outcome unknown: the daemon stopped while it ran; check before repeating";
-/** Of the input, in what the model reads of a call whose outcome is unknown. */
+/** The characters of the call shown to the model when its outcome is unknown. */
 const SHOWN_CHARS = 120;
 
 const PROBED: Readonly<Record<Probed["outcome"], CallResult>> = {
@@ -73,14 +73,14 @@ const PROBED: Readonly<Record<Probed["outcome"], CallResult>> = {
   },
 };
 
-/** With the first words of the call: the model may have made several. */
+/** Includes the start of the call: the model may have made several. */
 export function unknownResult({ name, input }: ToolCall): CallResult {
   const words = `${name.slice(0, 64)} ${JSON.stringify(input) ?? ""}`.trimEnd();
   const shown = words.length > SHOWN_CHARS ? `${words.slice(0, SHOWN_CHARS).toWellFormed()}…` : words;
   return { content: `${UNKNOWN}: ${shown}`, isError: true };
 }
 
-/** INTERNAL: told by a version that is not known here. */
+/** INTERNAL: recorded by an unknown version. */
 export function placeOf(restored: Restored | null): LoopPosition {
   const place = (restored?.state ?? START) as
     | LoopPosition
@@ -93,8 +93,9 @@ export function placeOf(restored: Restored | null): LoopPosition {
 }
 
 /**
- * The results that need not be made again, by the index of the call. Calls of the batch that was under way are unknown if an
- * effect began in it, of which of them it was, nobody tells; but a call that is known by its input may have been looked for.
+ * The results of calls that must not be made again, by the index of the call. If an effect began in the batch in
+ * progress, it is not recorded which call it belongs to: its calls without a result get an unknown outcome, unless a
+ * probe, matched by the tool and its input, found out.
  */
 export function finishedCalls(
   { since }: Restored,
@@ -125,7 +126,7 @@ export function finishedCalls(
   return results;
 }
 
-/** Calls of threads are in the same history: the tool and its input tell them apart. */
+/** Probes of calls made by threads are in the same history: matched by the tool and its input. */
 function resultOf(call: ToolCall, probes: readonly Probed[]): CallResult {
   const { name, input } = targetOf(call);
   const text = JSON.stringify(input) ?? "";
@@ -136,8 +137,8 @@ function resultOf(call: ToolCall, probes: readonly Probed[]): CallResult {
 }
 
 /**
- * The daemon may have died while a step was being written to the context: the calls of the reply that are answered there;
- * null: the reply itself is not there.
+ * The daemon may have died while it wrote a step to the context. Returns the calls of the reply that already have a
+ * result there; null: the reply itself is not there.
  */
 export function answeredIn(
   messages: readonly ContextMessage[],
@@ -145,12 +146,12 @@ export function answeredIn(
 ): ReadonlySet<string> | null {
   const at = messages.findLastIndex(({ role }) => role === "assistant");
   const isSame = JSON.stringify(messages[at]?.blocks) === JSON.stringify(blocks);
-  // the same words may have been said before; a call has an id of its own
+  // a reply with the same text may have come before; calls differ by their ids
   if (!isSame || (callsOf(blocks).length === 0 && at < messages.length - 1)) return null;
   return new Set(messages.slice(at + 1).flatMap(({ tool_call_id }) => tool_call_id ?? []));
 }
 
-/** Nothing is left to do: the last word is the model's, or that the user ended the run. */
+/** Whether nothing is left to do: the last message is a reply without calls, or the note that the user interrupted. */
 export function isAtItsEnd(messages: readonly ContextMessage[]): boolean {
   const last = messages.at(-1);
   if (last?.role === "user") return last.content === INTERRUPTED_NOTE;

@@ -1,4 +1,7 @@
-/** What follows a model's reply. Pure: the loop acts on it. Finished calls decide whether to go on, never the stop reason alone. */
+/**
+ * Decides what follows a reply. Pure: the loop acts on it. Calls decide whether to continue, never the stop reason
+ * alone.
+ */
 import { codeOf, DriverError, Fault, messageOf } from "../abi/errors.ts";
 import { type Block, type Reply, totalTokens } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
@@ -8,34 +11,34 @@ import type { AccountView } from "../abi/program.ts";
 export type ToolCall = Extract<Block, { type: "tool_use" }>;
 
 export interface TurnState {
-  /** From 1; counts replies that were kept. */
+  /** From 1; counts the replies that were not dropped. */
   readonly turn: number;
   /** 0: no limit. */
   readonly maxTurns: number;
-  /** What the answered request allowed, and the most that another could. */
+  /** The output limit of the answered request, and the highest limit that another request could have. */
   readonly maxOutputTokens: number;
   readonly escalatedOutputTokens: number;
   readonly hasEscalated: boolean;
   readonly hasRetriedEmpty: boolean;
-  /** Messages wait to be read. */
+  /** Unread messages are queued. */
   readonly hasMail: boolean;
-  /** After the reply was paid for. */
+  /** The account after the reply was charged. */
   readonly account: AccountView;
   readonly device: string;
 }
 
 export type Continue =
   | { readonly reason: "next_turn"; readonly calls: readonly ToolCall[] }
-  /** The run would end here, but something was said to it meanwhile. */
+  /** The run would end here, but messages have arrived meanwhile. */
   | { readonly reason: "mail" }
   | { readonly reason: "empty_reply_retry" }
   | { readonly reason: "max_output_tokens_escalate" };
 
 export type Terminal =
   | { readonly reason: "completed" }
-  /** The calls of the last turn still run. */
+  /** The calls of the last turn are still executed. */
   | { readonly reason: "max_turns"; readonly calls: readonly ToolCall[] }
-  /** `words`: of the call that was refused. */
+  /** `words`: the message of the refused model call. */
   | { readonly reason: "budget_exhausted"; readonly words?: string }
   | { readonly reason: "refusal"; readonly error: Error }
   /** The calls of several replies in a row were refused. */
@@ -60,7 +63,7 @@ export function decide(state: TurnState, reply: Reply): Continue | Terminal {
   return { reason: state.hasMail && !isLast ? "mail" : "completed" };
 }
 
-/** How a run ends that something threw out of. A bug is thrown on: it is never caught to carry on. */
+/** How a run ends after an error was thrown. Errors other than faults are bugs, and are thrown again. */
 export function endOfFailure(error: unknown, isAborted: boolean): Terminal {
   if (isAborted) return { reason: "aborted" };
   if (!(error instanceof Fault)) throw error;
@@ -77,7 +80,7 @@ export function exitOf(end: Terminal): ExitStatus {
     case "budget_exhausted":
       return EXIT.budget;
     case "denied":
-      // a limit: to begin anew would meet the same refusals
+      // kind "done", like a limit: a restart would meet the same refusals
       return { code: 1, reason: messageOf(end.error), kind: "done", err: end.error };
     case "refusal":
     case "model_error":

@@ -1,4 +1,4 @@
-/** For tests: files below /var/out, in memory. They are there once they are closed. */
+/** For tests: files below /var/out, in memory. A file exists once it is closed. */
 import type { FileStat } from "../abi/device.ts";
 import type { Fd } from "../abi/ids.ts";
 
@@ -6,7 +6,7 @@ const MOUNT = "/var/out";
 
 export class FakeOutputs {
   readonly files = new Map<string, Uint8Array>();
-  /** Bytes one file takes; what comes after is dropped. */
+  /** The bytes that one file can hold; the rest is dropped. */
   limit = Number.POSITIVE_INFINITY;
   readonly #writing = new Map<Fd, { readonly path: string; readonly parts: Uint8Array[] }>();
 

@@ -1,14 +1,14 @@
-/** Messages for an agent, as its model reads them: a person's words as they are, another process's in a tag that names it. */
+/** Messages as the model reads them: the user's text unchanged, that of another process in a tag that names its pid. */
 import { codeOf } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { Message } from "../abi/mail.ts";
 import type { ProgramStart, RunInput } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 
-/** More wait for the next step: the model answers some before it reads on. */
+/** Messages read before one step; the rest wait for the next, so that the model answers some before it reads more. */
 export const MAX_PER_STEP = 32;
 
-/** Those that wait now enter the sys, oldest first. Costs nothing when there are none. */
+/** Moves the queued messages into the context, oldest first. */
 export async function readInbox(sys: Sys, { ctxId, session }: ProgramStart, client?: string): Promise<void> {
   for (let read = 0; read < MAX_PER_STEP && sys.hasMail(); read++) {
     const message = await nextMessage(sys, client);
@@ -31,14 +31,14 @@ async function nextMessage(sys: Sys, client: string | undefined): Promise<Messag
   }
 }
 
-/** As who follows a session is told of it. */
+/** The message in the form that the clients of a session receive. */
 export function inputOf({ seq, from, client = "", data }: Message): RunInput {
   return { seq, from, client, text: new TextDecoder().decode(data) };
 }
 
 /**
- * No text can pose as a message of another process, or as a note of Crux about something of its own, which comes from the
- * process itself: the tags are escaped, whoever sent it.
+ * The text of a message for the model. The tags are escaped in every text, so that none can pose as a message of
+ * another process, or as a note of Crux (a message from the process to itself).
  */
 export function messageText({ from, to, data }: Pick<Message, "from" | "to" | "data">): string {
   const words = new TextDecoder().decode(data).replace(/<(\s*\/?\s*(?:agent-message|crux-note))/gi, "&lt;$1");

@@ -1,24 +1,24 @@
-/** What an agent was given at fd 0: read to its end before the first step, and told to the model as a message of the user. */
+/** The input of an agent at fd 0: read to its end before the first step, and given to the model as a user message. */
 import { O_WRONLY } from "../abi/device.ts";
 import type { Fd } from "../abi/ids.ts";
 import type { Sys } from "../abi/sys.ts";
 
-/** Beyond, the model is told of a file instead. */
+/** A larger input is stored in a file, which the model is told to view. */
 export const INPUT_BYTES = 256 * 1024;
 export const INPUT_PATH = "/var/out/input";
 const READ_BYTES = 65_536;
 
 export interface Input {
-  /** All of it, unless it is more than INPUT_BYTES. */
+  /** The whole input, unless it exceeds INPUT_BYTES. */
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
   /** Valid UTF-8. */
   readonly isText: boolean;
-  /** How many of its bytes are at INPUT_PATH; null: there is no file. */
+  /** The bytes stored at INPUT_PATH; null: no file was written. */
   readonly keptBytes: number | null;
 }
 
-/** "": nothing was given, or blanks only. The fd is closed then: its writer hears that all was read. */
+/** Returns "" for an empty or blank input. Closes the fd, so that the writer knows that all was read. */
 export async function takeInput(sys: Sys, fd: Fd): Promise<string> {
   const input = await readToEnd(sys, fd);
   await sys.close(fd);
@@ -46,7 +46,7 @@ async function readToEnd(sys: Sys, fd: Fd): Promise<Input> {
   return { chunks, bytes, isText: check.end(), keptBytes };
 }
 
-/** Bytes that are no text: they may be needed as they are. */
+/** Stores a small input that is not text, so that its bytes can be read unchanged. */
 async function keep(sys: Sys, chunks: readonly Uint8Array[]): Promise<number> {
   const signal = sys.ending;
   const file = await sys.open(INPUT_PATH, O_WRONLY, signal);
@@ -54,7 +54,7 @@ async function keep(sys: Sys, chunks: readonly Uint8Array[]): Promise<number> {
   return finish(sys, file);
 }
 
-/** What the file holds: its limit, or a full disk, may have cut it. */
+/** The stored bytes: fewer than written if the size limit or a full disk cut the file. */
 async function finish(sys: Sys, file: Fd): Promise<number> {
   await sys.close(file);
   return (await sys.stat(INPUT_PATH)).size;
@@ -67,7 +67,7 @@ export function inputMessage({ chunks, bytes, isText, keptBytes }: Input): strin
   const kind = isText ? "" : ", and not valid UTF-8";
   const part = keptBytes < bytes ? `The first ${keptBytes} bytes of it are` : "All of it is";
   const head = `[the input has ${size}${kind}. ${part} at ${INPUT_PATH}: view it, or grep it]`;
-  // a NUL is in no text, and what could be shown of an image says nothing
+  // text contains no NUL, and decoded binary data would not help the model
   return text === null || text.includes("\u0000") ? head : `${head}\n${text}`;
 }
 
@@ -76,7 +76,7 @@ function textOf(chunks: readonly Uint8Array[]): string {
   return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
 }
 
-/** Of bytes that come in pieces. */
+/** Checks whether bytes that arrive in chunks are valid UTF-8. */
 class Utf8Check {
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
   #isValid = true;
@@ -85,7 +85,7 @@ class Utf8Check {
     this.#isValid &&= this.#isDecoded(() => this.#decoder.decode(chunk, { stream: true }));
   }
 
-  /** Were all of them valid, and the last character whole? */
+  /** Whether all bytes were valid and the last character is complete. */
   end(): boolean {
     return this.#isValid && this.#isDecoded(() => this.#decoder.decode());
   }

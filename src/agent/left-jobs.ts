@@ -1,4 +1,4 @@
-/** Jobs that a process leaves running at its end: they end with it, and its result says so. */
+/** Adds a note to the result of a process about jobs that still run at its end: they are ended with it. */
 import { O_RDONLY } from "../abi/device.ts";
 import { codeOf } from "../abi/errors.ts";
 import type { CtxId } from "../abi/ids.ts";
@@ -8,7 +8,7 @@ import type { Sys } from "../abi/sys.ts";
 const READ_BYTES = 1_048_576;
 const NAMED = 10;
 
-/** Asked only of a process that has started some. */
+/** Call it only for a process that has started jobs. */
 export async function tellLeftJobs(sys: Sys, ctxId: CtxId): Promise<void> {
   const left = (await jobsOf(sys)).filter(({ state }) => state === "running");
   if (left.length === 0) return;

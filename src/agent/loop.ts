@@ -1,6 +1,6 @@
 /**
- * What an agent process does: it reasons about its intent and ends, or, as a session, about one message after another. All it
- * does to the world is a system call.
+ * The program of an agent process: it works on its intent and ends, or, as a session, answers one message after
+ * another. It acts on the world only through system calls.
  */
 import type { ExitStatus } from "../abi/process.ts";
 import type { Program } from "../abi/program.ts";
@@ -30,12 +30,12 @@ async function runOnce(run: Run): Promise<ExitStatus> {
   }
   if (run.hasJobs && end.reason !== "aborted") await tellLeftJobs(sys, start.ctxId).catch(() => undefined);
   if (end.reason === "budget_exhausted") logBudget(sys, end.words);
-  // so that a person who talks to it later does not begin its run anew
+  // so that a later message of the user does not restart this run
   if (end.reason !== "completed" && end.reason !== "aborted") checkpoint(run, null);
   return exitOf(end);
 }
 
-/** Its last word was kept, and its daemon died before it was the exit. */
+/** Whether the final reply was recorded but the daemon died before the process exited. */
 async function hasEnded({ sys, start, kept }: Run): Promise<boolean> {
   if (start.restored === null || kept !== null || sys.hasMail()) return false;
   return isAtItsEnd((await sys.buildPrompt(start.ctxId)).messages);

@@ -1,12 +1,12 @@
 /**
- * When replies that cannot be used end a run. A call that is not one (arguments that are not JSON, no name, a key that its tool
- * does not know) is answered with what was wrong, so that the model can send it again; one that makes the same mistake again
- * and again only burns tokens. Counted once a reply. Pure.
+ * When malformed calls end a run. A malformed call (arguments that are not JSON, no name, a key that its tool does not
+ * know) is answered with what was wrong, so that the model can send it again; repeating the same mistake only wastes
+ * tokens, so the run ends then. Counted once per reply. Pure.
  */
 import { DriverError } from "../abi/errors.ts";
 import type { CallResult } from "./tools/tool-call.ts";
 
-/** No checkpoint keeps it: after a crash it is counted anew, and a recording of an earlier version stays as it was. */
+/** Not part of the checkpoint: after a crash the count restarts, and recordings of earlier versions stay valid. */
 export interface Malformed {
   /** Replies in a row whose every call was malformed in the same way. */
   readonly replies: number;
@@ -16,7 +16,7 @@ export interface Malformed {
 
 export const NOT_MALFORMED: Malformed = { replies: 0, words: "" };
 
-/** How often a reply that is malformed in the same way is asked for again. */
+/** How often the model is asked again after the same mistake. */
 export const MAX_ASKED_AGAIN = 3;
 
 export function afterCalls(before: Malformed, results: readonly CallResult[]): Malformed {
@@ -30,7 +30,7 @@ export function isHopeless({ replies }: Malformed): boolean {
   return replies > MAX_ASKED_AGAIN;
 }
 
-/** For the user, while the model is asked again. */
+/** The log line for the user when the model is asked again. */
 export function askedAgain({ replies, words }: Malformed): string {
   return `model: malformed call (${words}), asked again ${replies}/${MAX_ASKED_AGAIN}`;
 }

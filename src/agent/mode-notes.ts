@@ -1,6 +1,6 @@
 /**
- * What a model is told of the mode it works in: when it begins, in full once, and when it ends. A function of the conversation and
- * the mode, so a later daemon, a fork and a replay come to the same.
+ * Notes that inform the model when auto or plan mode begins and ends; the text of auto mode is sent in full only once.
+ * Derived from the conversation and the mode alone, so a later daemon, a fork and a replay produce the same notes.
  */
 
 const OPEN = "<crux-note>Mode ";
@@ -24,13 +24,13 @@ export class ModeNotes {
   #told: Told = "";
   #hasHeardOfAuto = false;
 
-  /** What it was told before, by the notes in its conversation. */
+  /** Restores the state from the notes in the conversation. */
   recall(messages: readonly { readonly role: string; readonly content: string }[]): void {
     for (const { role, content } of messages)
       if (role === "user" && content.startsWith(OPEN)) this.#heard(content);
   }
 
-  /** `standing` as `Sys` has it. "": nothing new. */
+  /** The note to add for `standing` (see `Sys.standing`); "": nothing has changed. */
   note(standing: string): string {
     const [word = "", ...rest] = standing.split(" ");
     const now: Told = word === "auto" || word === "plan" ? word : "";

@@ -1,6 +1,6 @@
-/** What a process is told about its surroundings: the dynamic zone of its system prompt. */
+/** The description of the process's environment: the dynamic part of its system prompt. */
 
-/** Built once per process, so that the bytes stay equal from call to call. */
+/** Built once per process, so that its bytes stay the same from request to request. */
 export function environmentText(around: { cwd: string; day: string; platform: string }): string {
   return [`Working directory: ${around.cwd}`, `Date: ${around.day}`, `Platform: ${around.platform}`].join(
     "\n",

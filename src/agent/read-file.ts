@@ -1,4 +1,4 @@
-/** A small file of the tree, whole. */
+/** Reads a small file of the Crux tree as a whole. */
 import { O_RDONLY } from "../abi/device.ts";
 import type { Sys } from "../abi/sys.ts";
 

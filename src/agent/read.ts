@@ -1,10 +1,10 @@
-/** Reading a whole reply, as lines, from a file. */
+/** Reads a whole reply from a file, as lines. */
 import type { Fd } from "../abi/ids.ts";
 import type { Sys } from "../abi/sys.ts";
 
 /**
- * One read, and more only if it was full or the reply is not over yet: a short reply is one read in the trace.
- * `isLast` is asked about the last line so far.
+ * Reads once, and again only if the buffer was filled or the reply is incomplete: a short reply is one read in the
+ * trace. `isLast` is called with the last line so far.
  */
 export async function readLines(
   sys: Sys,

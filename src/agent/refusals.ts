@@ -1,26 +1,26 @@
 /**
- * When refusals end a run. A refused call is an answer: the model reads why, and goes on in another way. Counted once a reply:
- * a run that nobody attends ends after several replies in a row of which every call was refused. Pure.
+ * When refusals end a run. A refused call is answered: the model reads why, and tries another way. Counted once per
+ * reply: an unattended run ends after several replies in a row whose calls were all refused. Pure.
  */
 import { Fault } from "../abi/errors.ts";
 import type { Refusal } from "../abi/refusal.ts";
 import type { CallResult } from "./tools/tool-call.ts";
 
-/** Plain data: a checkpoint keeps it. */
+/** Plain data: part of the checkpoint. */
 export interface Refusals {
-  /** Replies in a row that brought nothing but refused calls. */
+  /** Replies in a row whose calls were all refused. */
   readonly replies: number;
-  /** What was refused in them, each once. */
+  /** The refused calls of these replies, without duplicates. */
   readonly calls: readonly Refusal[];
 }
 
 export const NO_REFUSALS: Refusals = { replies: 0, calls: [] };
 
 export const MAX_REFUSED_REPLIES = 3;
-/** Of one that tries more, the first are named. */
+/** The number of refused calls that are stored and named; later ones are dropped. */
 const MAX_NAMED = 8;
 
-/** A reply without calls changes nothing, one with a call that was not refused begins anew. */
+/** A reply without calls changes nothing; one with a call that was not refused resets the count. */
 export function afterReply(before: Refusals, results: readonly CallResult[]): Refusals {
   if (results.length === 0) return before;
   const refused = results.flatMap((result) => result.refused ?? []);
@@ -32,7 +32,7 @@ export function isGivenUp({ replies }: Refusals): boolean {
   return replies >= MAX_REFUSED_REPLIES;
 }
 
-/** Why the run ends, with what was refused, and what would have let the first of it happen. */
+/** The error that ends the run: names the refused calls, and how to allow the first that has a remedy. */
 export function givenUp({ replies, calls }: Refusals): Fault {
   const named = calls.map(({ tool, what }) => (what.startsWith(`${tool} `) ? what : `${tool}: ${what}`));
   const message = `every call of ${replies} replies in a row was refused, and nobody is attached to allow any: ${named.join("; ")}`;

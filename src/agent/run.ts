@@ -1,6 +1,6 @@
 /**
- * One run: it asks the model, runs the calls, and stops for a stated reason. A reply and all its results enter the context
- * together, so calls stay paired.
+ * One run: it asks the model, runs the calls, and stops for a stated reason. A reply and all its results enter the
+ * context together, so that every call in the context has its result.
  */
 import type { Reply } from "../abi/llm.ts";
 import type { ProgramStart, Restored } from "../abi/program.ts";
@@ -33,41 +33,44 @@ import { offeredTools } from "./tools/tools.ts";
 import { fitTurn } from "./tools/turn-budget.ts";
 
 export interface AgentOptions {
-  /** For the prompt: `linux`. */
+  /** The platform as the system prompt names it: `linux`. */
   readonly platform: string;
   /** Retries of one model call; default 10. */
   readonly maxRetries?: number;
-  /** Which tools are sent; default: as without any variable. */
+  /** Which tools are deferred; default: as when no environment variable sets it. */
   readonly deferred?: DeferredSetting;
 }
 
-/** One run after another, or the only one. Lives as long as the process. */
+/**
+ * The state of the loop: of the only run of a process, or of the runs of a session in turn. Lives as long as the
+ * process.
+ */
 export interface Run {
-  /** Of the process, or of the run under way in a session: then its calls end with the run. */
+  /** The system calls of the process, or of the current run in a session: then its calls end with the run. */
   sys: Sys;
   readonly start: ProgramStart;
   readonly options: AgentOptions;
   readonly environment: string;
-  /** Of a session: the message whose run is under way; null: none is. */
+  /** In a session: the message whose run is in progress; null: no run is in progress. */
   underWay: RunPlace | null;
   tools: OfferedTools | null;
-  /** What can be looked for, as it was when the process began here: part of the system prompt. */
+  /** The text about deferred tools, fixed when the process starts in this daemon; appended to the system prompt. */
   announced: string;
   readonly discovery: Discovery;
-  /** null: the conversation was not looked at yet. */
+  /** null: not yet restored from the conversation. */
   modeNotes: ModeNotes | null;
   turn: number;
   requests: number;
   hasEscalated: boolean;
   hasRetriedEmpty: boolean;
-  /** In the run under way. */
+  /** Counted over the current run. */
   refusals: Refusals;
   malformed: Malformed;
-  /** Had by an earlier daemon, and not yet dealt with. */
+  /** A reply that an earlier daemon received and did not finish; taken up before the model is asked again. */
   kept: KeptReply | null;
-  /** The last checkpoint names a reply. */
+  /** The last checkpoint holds a reply. */
   hasToldReply: boolean;
-  /** It has started commands in the background. Those of an earlier daemon ended with that. */
+  /** It has started background commands in this daemon; those of an earlier daemon ended with that daemon. */
   hasJobs: boolean;
 }
 
@@ -106,7 +109,7 @@ export async function untilTerminal(run: Run): Promise<Terminal> {
   }
 }
 
-/** Before the first step. The input is taken while the process is paused, too: what a client sent is kept nowhere else. */
+/** Runs before the first step. Reads the input even while the process is paused: it is stored nowhere else. */
 export async function begin(run: Run): Promise<void> {
   const { sys, start } = run;
   if (start.input === null) return;
@@ -132,7 +135,9 @@ export function checkpoint(run: Run, kept: KeptReply | null): void {
   run.sys.checkpoint(place);
 }
 
-/** One step: a reply that is kept, its calls, and all of it in the context. Undefined: another step follows. */
+/**
+ * One step: gets a usable reply, runs its calls, and adds all of it to the context. Undefined: another step follows.
+ */
 async function reasonStep(run: Run): Promise<Terminal | undefined> {
   const { sys, start } = run;
   for (;;) {
@@ -176,7 +181,7 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
   }
 }
 
-/** Calls that are refused, or that are none, again and again. Undefined: the model is asked again. */
+/** Ends the run after too many refused or malformed calls in a row. Undefined: the model is asked again. */
 function endAfterCalls({ sys, start, refusals, malformed }: Run): Terminal | undefined {
   if (isGivenUp(refusals)) return { reason: "denied", error: givenUp(refusals) };
   if (isHopeless(malformed)) return { reason: "model_error", error: hopeless(malformed, start.modelDevice) };
@@ -184,12 +189,14 @@ function endAfterCalls({ sys, start, refusals, malformed }: Run): Terminal | und
   return undefined;
 }
 
-/** The reply itself is dropped. */
+/** Whether the reply is dropped and the model asked again. */
 function isAskedAgain({ reason }: Continue | Terminal): boolean {
   return reason === "empty_reply_retry" || reason === "max_output_tokens_escalate";
 }
 
-/** The last words of a run that is no session's are its result. */
+/**
+ * Emits the text of a reply. Outside a session the last one is the result of the process, so it is not emitted here.
+ */
 function tellReply({ sys, start }: Run, { blocks }: Reply, { reason }: Continue | Terminal): void {
   const text = textOf(blocks);
   if (text.trim() === "") return;
@@ -198,8 +205,8 @@ function tellReply({ sys, start }: Run, { blocks }: Reply, { reason }: Continue 
 }
 
 /**
- * A reply is on record before anything follows from it: its calls, or the wait of a process that was paused while it came.
- * One that would end the run waits there, too.
+ * A reply is recorded before anything follows from it: before its calls run, and before the wait of a process that was
+ * paused meanwhile. A reply that would end the run waits there, too.
  */
 async function nextReply(run: Run): Promise<KeptReply> {
   const { sys } = run;
@@ -233,7 +240,7 @@ async function ask(run: Run): Promise<KeptReply> {
   return { reply, maxOutputTokens, escalatedOutputTokens, batches: sizes };
 }
 
-/** With what was said to the process meanwhile. */
+/** The prompt of the next request, after pending messages and notes were added to the context. */
 function promptOf(run: Run, { deferred }: OfferedTools): Promise<Prompt> {
   const { sys, start } = run;
   return sys.unit(async () => {
@@ -246,7 +253,7 @@ function promptOf(run: Run, { deferred }: OfferedTools): Promise<Prompt> {
   });
 }
 
-/** Once, when it begins, and once when it ends. */
+/** Adds a note to the context when auto or plan mode begins or ends. */
 async function toldOfMode(run: Run, prompt: Prompt): Promise<Prompt> {
   const { sys, start } = run;
   if (start.modes === undefined) return prompt;
@@ -260,12 +267,12 @@ async function toldOfMode(run: Run, prompt: Prompt): Promise<Prompt> {
   return sys.buildPrompt(start.ctxId);
 }
 
-/** What was said last: by a person, or by the model itself. Results of tools ask for nothing. */
+/** The newest message of the user or the model; tool results do not count. */
 function lastWords({ messages }: Prompt): string {
   return messages.findLast(({ role }) => role === "user" || role === "assistant")?.content ?? "";
 }
 
-/** Those of the process; with them, what its model is told of the rest. */
+/** The tools of the process, listed once; this also fixes the announcement of the deferred ones. */
 async function toolsOf(run: Run): Promise<OfferedTools> {
   if (run.tools !== null) return run.tools;
   const { sys, start, options } = run;
@@ -279,7 +286,7 @@ async function toolsOf(run: Run): Promise<OfferedTools> {
   return tools;
 }
 
-/** Before a run of a session: servers may have come or gone since the last. */
+/** Called before a run of a session: adds a note if MCP servers were added or removed since the last run. */
 export async function tellChanges(run: Run): Promise<void> {
   const { sys, start, tools } = run;
   if (tools?.deferred === undefined) return;
@@ -287,7 +294,10 @@ export async function tellChanges(run: Run): Promise<void> {
   if (note !== "") await sys.appendMessage(start.ctxId, "user", note);
 }
 
-/** What an earlier daemon knows of the calls is not made again, and what it did not know stays unknown. */
+/**
+ * Runs the calls. Those with a result from an earlier daemon are not repeated; one with an unknown outcome stays
+ * unknown.
+ */
 async function resultsOf(
   run: Run,
   kept: KeptReply,
@@ -303,7 +313,7 @@ async function resultsOf(
     sys.addToCheckpoint({ call, ...result });
   const done = restored === null ? undefined : finishedCalls(restored, kept.batches, calls);
   if (done !== undefined) {
-    // the tools may be others now, and so what runs together
+    // the tools may differ now, and so which calls run together
     checkpoint(run, { ...kept, batches: batchSizes(calls, tools) });
     for (const [call, result] of done) tell(call, result);
   }
@@ -319,14 +329,14 @@ function batchSizes(calls: readonly ToolCall[], tools: OfferedTools): readonly n
   return batches(calls, tools).map(({ length }) => length);
 }
 
-/** A reply, and what its calls came to. `restored`: it may be in the context already. */
+/** A reply and the results of its calls. `restored` is set if it may already be in the context. */
 interface Finished {
   readonly reply: Reply;
   readonly results: readonly CallResult[];
   readonly restored: Restored | null;
 }
 
-/** The reply and one result per call, as one unit. A call that was not run is answered too. */
+/** Adds the reply and one result per call to the context, as one unit. Calls that did not run get a result too. */
 export async function keep(run: Run, { reply, results, restored }: Finished): Promise<void> {
   const { sys, start } = run;
   const { ctxId } = start;
@@ -345,14 +355,14 @@ export async function keep(run: Run, { reply, results, restored }: Finished): Pr
   });
 }
 
-/** `words`: of the call that was refused; "" where the limit was reached without one. */
+/** `words`: the message of the refused model call; "" where the limit was reached without one. */
 export function logBudget(sys: Sys, words = ""): void {
-  // of anything but tokens they say it all; the line about tokens is one that people look for
+  // messages about other limits are complete; for tokens, the line below is the one users search for
   if (/^(budget exceeded|the price of)/.test(words) && !words.endsWith("tokens")) {
     sys.log("warn", words);
     return;
   }
   const { used, limit } = sys.account();
-  // without a limit of its own it was that of a process above
+  // without a limit of its own, the limit of an ancestor was reached
   sys.log("warn", `Token budget exceeded: ${limit > 0 ? `${used}/${limit}` : "the parent's is spent"}`);
 }

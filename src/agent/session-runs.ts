@@ -1,7 +1,8 @@
 /**
- * A process that a person talks to: one message, one run, then it waits for the next. What ends a run, an interrupt, a failure
- * or a limit, does not end the session. That a run is under way is told before its message enters the context, and that it is
- * over after its last word: wherever the daemon dies, a message is answered, and none twice.
+ * A session: a process that the user talks to. Each message starts one run; then the process waits for the next. An
+ * interrupt, a failure or a limit ends the run, not the session. The start of a run is recorded before its message
+ * enters the context, and its end after its last reply: wherever the daemon dies, each message is answered exactly
+ * once.
  */
 import { INTERRUPTED_NOTE, type RunOutcome } from "../abi/events.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
@@ -17,13 +18,13 @@ import { NO_REFUSALS } from "./refusals.ts";
 import { begin, checkpoint, keep, logBudget, type Run, tellChanges, untilTerminal } from "./run.ts";
 import { NOT_STARTED } from "./tools/tool-call.ts";
 
-/** How a run begins: with a message that it has read, or, in a later daemon, in the middle. */
+/** How a run begins: with a message it has read, with the intent, or, in a later daemon, in the middle. */
 type Beginning =
   | { readonly kind: "message"; readonly input: RunInput; readonly text: string }
   | { readonly kind: "intent"; readonly input: RunInput; readonly isNew: boolean }
   | { readonly kind: "middle"; readonly input: RunInput };
 
-/** Until the process ends, or leaves memory. */
+/** Runs until the process ends or is unloaded from memory. */
 export async function runSession(run: Run): Promise<ExitStatus> {
   const { sys, start } = run;
   try {
@@ -39,14 +40,14 @@ export async function runSession(run: Run): Promise<ExitStatus> {
   }
 }
 
-/** null: it waits for a message. */
+/** How to resume, or start, the run that is due; null: no run is due, it waits for a message. */
 async function underWay(run: Run): Promise<Beginning | null> {
   const { sys, start } = run;
   const { restored, intent, session } = start;
   const input = { seq: 0, from: PID_KERNEL, client: session?.client ?? "", text: intent };
   if (restored === null) return intent === "" ? null : { kind: "intent", input, isNew: true };
   const place = run.underWay;
-  // its message has not entered the context: it is the next that is read
+  // its message has not entered the context: it is the next one to be read
   if (place !== null && sys.isQueued(place.seq)) return forget(run);
   const hasBegun = place !== null || (restored.state === null && intent !== "");
   if (!hasBegun) return closeKept(run);
@@ -63,7 +64,9 @@ function forget(run: Run): null {
   return null;
 }
 
-/** It had ended in the middle of a step: what is known of its calls enters the context, and none is made. */
+/**
+ * The last run ended in the middle of a step: the known results of its calls enter the context, and no call is made.
+ */
 async function closeKept(run: Run): Promise<null> {
   const { kept } = run;
   const { restored } = run.start;
@@ -74,7 +77,7 @@ async function closeKept(run: Run): Promise<null> {
   return forget(run);
 }
 
-/** null: it says nothing. */
+/** null: the message is blank. */
 async function nextMessage(sys: Sys): Promise<Beginning | null> {
   sys.setActivity("waiting");
   const message = await sys.recv({}, sys.ending);
@@ -109,7 +112,7 @@ async function endOf(run: Run, beginning: Beginning): Promise<Terminal> {
   try {
     if (beginning.kind === "message")
       await sys.unit(async () => {
-        // where nothing can be looked for, nothing comes between
+        // without deferred tools there are no changes to report
         if (run.tools?.deferred !== undefined) await tellChanges(run);
         await sys.appendMessage(start.ctxId, "user", beginning.text);
       });
@@ -119,7 +122,7 @@ async function endOf(run: Run, beginning: Beginning): Promise<Terminal> {
   }
 }
 
-/** What the model had said whole is kept, and that it was cut off is told. */
+/** Keeps the complete blocks of the interrupted reply, and adds a note that the run was interrupted. */
 async function noteInterrupt({ sys, start }: Run): Promise<void> {
   const { ctxId, modelFd } = start;
   const blocks = await salvagedBlocks(sys, modelFd);

@@ -1,16 +1,16 @@
-/** What a model is told of the tools that it can look for. Pure. */
+/** The texts that announce deferred tools to the model. Pure. */
 import type { Delta } from "./deferred-tools.ts";
 
-/** More names say less than they cost: then those of a server are counted. */
+/** Beyond this, only the number of tools per server is announced, to save tokens. */
 const MAX_NAMES = 80;
 
-/** All of them, for the system prompt: "" for none. */
+/** The announcement of all tools in the system prompt; "" if there are none. */
 export function announcement(names: readonly string[]): string {
   if (names.length === 0) return "";
   return `<available-deferred-tools>\n${shown(names).join("\n")}\n</available-deferred-tools>`;
 }
 
-/** What changed, as a note; "" for nothing. */
+/** The note about added and removed tools; "" if nothing changed. */
 export function deltaNote({ added, removed }: Delta): string {
   const parts = [
     ...(added.length === 0 ? [] : [`added: ${shown(added).join(", ")}`]),

@@ -1,6 +1,6 @@
 /**
- * The tools of a process that are not sent with its requests: programs by name, looked at when they are first searched for, and
- * what its servers have. One per process; no larger than what is mounted.
+ * The tools that a process can search for but that are not sent with its requests: programs, read on the first search,
+ * and the tools of MCP servers. One instance per process; its size is bounded by what is mounted.
  */
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
@@ -15,21 +15,21 @@ import type { DeferredSetting } from "./setting.ts";
 interface DeferredStart {
   /** Names under /bin. */
   readonly programs: readonly string[];
-  /** Of its agent file. */
+  /** The servers named in the agent file of the process. */
   readonly mounts: ProgramStart["mounts"];
   readonly servers: readonly SeenServer[];
-  /** Of the servers that were asked. */
+  /** The tools of the connected servers, already listed. */
   readonly entries: readonly Entry[];
-  /** Sent with every request. */
+  /** The names of the tools sent with every request. */
   readonly loaded: ReadonlySet<string>;
   readonly setting: DeferredSetting;
-  /** What the agent file keeps from it. */
+  /** Whether the agent file allows a tool, and it is not sent anyway. */
   isOffered(name: string): boolean;
-  /** Whether the agent file lets it see a server at all. */
+  /** Whether the agent file allows a server. */
   isSeen(server: SeenServer): boolean;
 }
 
-/** Names that came or went since the model was last told. */
+/** Names added or removed since the last announcement to the model. */
 export interface Delta {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -38,12 +38,12 @@ export interface Delta {
 export class DeferredTools {
   readonly #start: DeferredStart;
   readonly #entries = new Map<string, Entry>();
-  /** Programs that were not looked at yet. */
+  /** The names of programs whose files were not read yet. */
   readonly #unseen: Set<string>;
   #servers: readonly SeenServer[];
-  /** Paths of servers whose tools are known. */
+  /** The paths of servers whose tools were listed. */
   readonly #asked: Set<string>;
-  /** Of the entries as they were when it was made. */
+  /** The search index, with the names of the entries it was built from. */
   #index: { readonly names: string; readonly index: RankIndex } | null = null;
   #told: readonly string[];
 
@@ -60,7 +60,7 @@ export class DeferredTools {
     return this.#start.setting;
   }
 
-  /** What can be looked for, sorted; a server that has not been asked stands for its tools: `mcp__github`. */
+  /** All deferred names, sorted; a server whose tools were not listed yet appears as its own name: `mcp__github`. */
   names(): readonly string[] {
     const silent = this.#servers
       .filter(({ path }) => !this.#asked.has(path))
@@ -68,7 +68,7 @@ export class DeferredTools {
     return [...new Set([...this.#unseen, ...this.#entries.keys(), ...silent])].sort();
   }
 
-  /** Of what is known without asking anybody. */
+  /** The entries known so far, and their index; reads nothing. */
   known(): Pick<Stock, "entries" | "index"> {
     const entries = [...this.#entries.values()];
     const names = [...this.#entries.keys()].sort().join("\n");
@@ -76,7 +76,7 @@ export class DeferredTools {
     return { entries, index: this.#index.index };
   }
 
-  /** All there is: programs are looked at, servers asked. */
+  /** All deferred tools: reads the remaining programs and lists the tools of the remaining servers. */
   async stock(sys: Sys): Promise<Stock> {
     for (const name of [...this.#unseen].sort()) await this.#look(sys, name);
     for (const server of this.#servers) await this.#ask(sys, server);
@@ -84,17 +84,17 @@ export class DeferredTools {
     return { ...this.known(), loaded: this.#start.loaded, servers };
   }
 
-  /** The server that is announced by this name in place of its tools. */
+  /** The server announced under this name, `mcp__<server>`, in place of its tools. */
   serverNamed(name: string): SeenServer | undefined {
     return this.#servers.find((server) => `mcp__${server.name}` === name);
   }
 
-  /** As far as it is known without asking. */
+  /** Whether calls of the tool may overlap with others; false while the tool is not known. Reads nothing. */
   isParallel(name: string): boolean {
     return (this.#entries.get(name) ?? this.#byPath(name))?.parallel === true;
   }
 
-  /** By name, alias or path; undefined: no such tool. */
+  /** Finds a tool by name, alias or path; undefined: no such tool. */
   async find(sys: Sys, written: string): Promise<Entry | undefined> {
     const name = canonicalToolName(written.replace(/^\/bin\//, ""));
     if (this.#unseen.has(name)) await this.#look(sys, name);
@@ -106,7 +106,7 @@ export class DeferredTools {
     return this.#entries.get(name) ?? this.#byPath(name);
   }
 
-  /** Looks which servers are there now; what came and went since the last telling. */
+  /** Lists the servers again; returns what changed since the last announcement. */
   async refresh(sys: Sys): Promise<Delta> {
     const servers = (await seenServers(sys, this.#start.mounts)).filter((server) =>
       this.#start.isSeen(server),

@@ -1,11 +1,11 @@
 /**
- * Tools that fit what is being talked about, pointed out before they are asked for: once each. Looks only at what is known, so it
- * costs no call; a function of the conversation, so a replay comes to the same.
+ * Suggests deferred tools that fit the conversation before the model searches for them, each once. Uses only known
+ * entries, so it needs no system call; derived from the conversation, so a replay makes the same suggestions.
  */
 import type { DeferredTools } from "./deferred-tools.ts";
 import { queryOf } from "./terms.ts";
 
-/** A hint that is wrong costs more than one that is missing. */
+/** Higher than for a search: a wrong suggestion costs more than a missing one. */
 const MIN_SCORE = 0.45;
 const MAX_HITS = 3;
 const MIN_TERMS = 2;
@@ -20,7 +20,7 @@ export class Discovery {
     return this.#told;
   }
 
-  /** A note, or "" where there is nothing new. */
+  /** The note that suggests tools for `text`; "" if no new tool fits. */
   note(tools: DeferredTools, text: string): string {
     const terms = queryOf(text);
     if (terms.length < MIN_TERMS) return "";
@@ -37,7 +37,7 @@ export class Discovery {
     return `${OPEN}\nThese tools may help; look at one with tool_search select:<name>, call it with tool_call.\n${lines.join("\n")}\n</tool_discovery>`;
   }
 
-  /** What an earlier daemon told, by the notes in the context. */
+  /** Restores the suggestions of an earlier daemon from the notes in the context. */
   recall(messages: readonly { readonly role: string; readonly content: string }[]): void {
     for (const { role, content } of messages) {
       if (role !== "user" || !content.startsWith(OPEN)) continue;

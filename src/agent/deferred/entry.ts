@@ -1,13 +1,13 @@
-/** A tool that is mounted and not sent with every request. */
+/** A tool that is mounted but not sent with every request. */
 import type { ToolSpec } from "../../abi/llm.ts";
 
 export interface Entry extends ToolSpec {
-  /** Of its file. */
+  /** The path of its file. */
   readonly path: string;
-  /** May it run beside other calls of its turn? */
+  /** Whether its calls may overlap with others of the same turn. */
   readonly parallel: boolean;
-  /** 3 to 10 words to be found by; "" where it has none. */
+  /** 3 to 10 search words; "" if it has none. */
   readonly hint: string;
-  /** Of an MCP server; "" of those under /bin. */
+  /** The name of its MCP server; "" for a program under /bin. */
   readonly server: string;
 }

@@ -1,6 +1,7 @@
 /**
- * How well the words of a query match a tool's own: for each term the best place in the name, and what hint and description
- * add. Names are split at `_` and case. Points: name part exact 10 (of a server 12), partial 5 (6), hint 4, description 2.
+ * How well the words of a query match those of a tool. For each term, the points of its best match in the name are
+ * added to those for the hint and the description. Names are split at `_` and at changes of case. Points: exact part of
+ * the name 10 (12 for a tool of a server), partial 5 (6), hint 4, description 2.
  */
 import type { Entry } from "./entry.ts";
 import { termsOf } from "./terms.ts";

@@ -1,6 +1,6 @@
 /**
- * What is sent with every request: a few programs, what the agent file or an entry of a server lists, and the two tools by
- * which all others are found and called. Its bytes stay the same for the life of the process.
+ * Chooses the tools sent with every request: a few programs, those that the agent file or a server entry lists, and the
+ * two tools that find and call all others. Their bytes stay the same for the life of the process.
  */
 import type { ToolSpec } from "../../abi/llm.ts";
 import type { ProgramStart } from "../../abi/program.ts";
@@ -16,14 +16,14 @@ import { type SeenServer, seenServers, toolsOf } from "./server-list.ts";
 import { type DeferredSetting, deferredSetting } from "./setting.ts";
 import { TOOL_CALL, TOOL_SEARCH } from "./specs.ts";
 
-/** Sent where no agent file says otherwise, as far as they are there. */
+/** Sent unless an agent file says otherwise; missing ones are skipped. */
 const CORE_TOOLS: readonly string[] = "agent ask_user bash edit glob grep ls skill todo view write".split(
   " ",
 );
 
-/** Of all servers together: each is sent with every request. */
+/** The limit for all servers together: each of these tools is sent with every request. */
 const MAX_INLINE = 128;
-/** Where the size of the model's window is not known, tokens. */
+/** The assumed context window of the model, in tokens. */
 const WINDOW_TOKENS = 200_000;
 const CHARS_PER_TOKEN = 4;
 
@@ -39,7 +39,7 @@ export async function offer(
 
 interface Offerable {
   readonly core: Awaited<ReturnType<typeof namedPrograms>>;
-  /** Names under /bin that are not sent. */
+  /** The names of programs under /bin that are not sent. */
   readonly others: readonly string[];
   readonly mounts: ProgramStart["mounts"];
   readonly servers: Awaited<ReturnType<typeof seenServers>>;
@@ -58,7 +58,7 @@ async function look(sys: Sys, { agent, mounts }: ProgramStart): Promise<Offerabl
     CORE_TOOLS.filter((name) => !isDenied(name)),
   );
   const names = named === null ? await programNames(sys) : [];
-  // an agent file with a list of its own sees the servers that it names
+  // an agent file with a `tools` list sees only the servers that it names
   const isSeen = ({ isOwn, name }: SeenServer): boolean =>
     (named === null || isOwn) && !denied.some((each) => isServed(each, `mcp__${name}`));
   const servers = (await seenServers(sys, mounts)).filter(isSeen);
@@ -83,7 +83,7 @@ async function programNames(sys: Sys): Promise<readonly string[]> {
   return JSON.parse(await readTextFile(sys, "/bin")) as readonly string[];
 }
 
-/** `auto`: what is deferred is worth it only where it is large. */
+/** With `auto`: whether the deferrable definitions are small enough to be sent with every request. */
 async function isWithinShare(
   sys: Sys,
   { entries, others, isInline }: Offerable,

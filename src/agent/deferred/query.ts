@@ -1,4 +1,4 @@
-/** What `tool_search` was asked, and what it answers: text, for every model driver. Pure. */
+/** Queries of `tool_search` and their answers, as text that suits every model driver. Pure. */
 
 import { canonicalToolName } from "../../abi/tool.ts";
 import { nearNames } from "../../lib/near-names.ts";
@@ -9,9 +9,9 @@ import { termsOf } from "./terms.ts";
 export interface Stock {
   readonly entries: readonly Entry[];
   readonly index: RankIndex;
-  /** Sent with every request already. */
+  /** The names of tools that are already sent with every request. */
   readonly loaded: ReadonlySet<string>;
-  /** Servers that are mounted, by name. */
+  /** The names of the mounted servers. */
   readonly servers: readonly string[];
 }
 
@@ -51,7 +51,7 @@ function selected({ entries, loaded, servers }: Stock, list: string): QueryOutco
   return answer(found, lines);
 }
 
-/** The tool of a name, or the first tools of a server. */
+/** The tool of this name, or the first tools of the server it names. */
 function entriesOf(entries: readonly Entry[], name: string): readonly Entry[] {
   const exact = entries.find((entry) => entry.name === name);
   if (exact !== undefined) return [exact];

@@ -1,6 +1,6 @@
 /**
- * The tools that fit a query, best first: keyword score × 0.4 + TF-IDF × 0.6, the keyword scores first divided by the best of
- * them, so that both lie in 0 … 1. Equal scores stand in the order of their names. Pure.
+ * Ranks the tools for a query, best first: keyword score × 0.4 + TF-IDF × 0.6. Keyword scores are divided by the
+ * highest of them, so that both lie in 0 … 1. Equal scores are ordered by name. Pure.
  */
 import type { Entry } from "./entry.ts";
 import { keywordScore, type Words, wordsOf } from "./keyword.ts";
@@ -9,7 +9,7 @@ import { type TfIdfIndex, tfIdfIndex } from "./tf-idf.ts";
 export interface Weights {
   readonly keyword: number;
   readonly tfIdf: number;
-  /** Below it a tool is not shown. */
+  /** Tools with a lower score are left out. */
   readonly minScore: number;
 }
 
@@ -20,7 +20,7 @@ interface Ranked {
   readonly score: number;
 }
 
-/** Made once for each set of tools. */
+/** Built once for each set of tools. */
 export class RankIndex {
   readonly #entries: readonly Entry[];
   readonly #words: readonly Words[];
@@ -32,7 +32,7 @@ export class RankIndex {
     this.#tfIdf = tfIdfIndex(this.#entries);
   }
 
-  /** `required`: terms that each result must have somewhere. */
+  /** `required`: terms that each result must contain in its name, hint or description. */
   rank(terms: readonly string[], weights: Weights, required: readonly string[] = []): readonly Ranked[] {
     const keywords = this.#words.map((words) => keywordScore(words, terms));
     const best = Math.max(1, ...keywords);

@@ -1,4 +1,4 @@
-/** The MCP servers that a process sees, and what each has, read as files. */
+/** The MCP servers that a process can see, and their tools, both read from files. */
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
@@ -7,19 +7,21 @@ import { readTextFile } from "../read-file.ts";
 import type { Entry } from "./entry.ts";
 
 export interface SeenServer {
-  /** As models and rules call it. */
+  /** The name that models and permission rules use. */
   readonly name: string;
-  /** Where it is mounted. */
+  /** The path where it is mounted. */
   readonly path: string;
   /** Its tools can be listed without starting it. */
   readonly isConnected: boolean;
-  /** Of its agent file. */
+  /** The agent file of the process names it. */
   readonly isOwn: boolean;
   /** Its tools are sent with every request. */
   readonly alwaysLoad: boolean;
 }
 
-/** Those of its agent file, in their order, then others by path: its own, its ancestors', the user's. */
+/**
+ * The servers of the agent file, in their order, then others by path: of the process itself, its ancestors, the user.
+ */
 export async function seenServers(sys: Sys, mounts: ProgramStart["mounts"]): Promise<readonly SeenServer[]> {
   const own = mounts.map(({ name, path, alwaysLoad = false }) => ({
     name,
@@ -47,7 +49,7 @@ async function listed(sys: Sys): Promise<readonly SeenServer[]> {
   }));
 }
 
-/** By name. A server that does not answer has none, with a word about it. */
+/** The tools of a server, sorted by name; empty, with a warning, if the server does not answer. */
 export async function toolsOf(sys: Sys, server: SeenServer): Promise<readonly Entry[]> {
   try {
     const tools = JSON.parse(await readTextFile(sys, `${server.path}/tools`)) as readonly Listed[];
@@ -61,7 +63,7 @@ export async function toolsOf(sys: Sys, server: SeenServer): Promise<readonly En
   }
 }
 
-/** As `tools/list` gives it. */
+/** A tool as `tools/list` returns it. */
 interface Listed {
   readonly name: string;
   readonly title?: string;

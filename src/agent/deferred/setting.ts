@@ -1,9 +1,9 @@
-/** What the environment of the daemon says about deferred tools. */
+/** The settings of deferred tools, from the environment of the daemon. */
 import { DEFAULT_WEIGHTS, type Weights } from "./rank.ts";
 
 type Deferral =
   | { readonly kind: "on" | "off" }
-  /** Deferred where the definitions take more than this share of the context window. */
+  /** Deferred if the definitions take more than this share of the context window. */
   | { readonly kind: "auto"; readonly percent: number };
 
 export interface DeferredSetting {
@@ -13,7 +13,9 @@ export interface DeferredSetting {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** `CRUX_TOOL_SEARCH`: unset, `true`: on; `false`: all inline; `auto`, `auto:N`: by size. Anything else counts as unset. */
+/**
+ * `CRUX_TOOL_SEARCH`: unset, `true`: on; `false`: all inline; `auto`, `auto:N`: by size. Anything else counts as unset.
+ */
 export function deferredSetting(env: Env): DeferredSetting {
   const weights = {
     keyword: numberIn(env.CRUX_TOOL_SEARCH_WEIGHT_KEYWORD, DEFAULT_WEIGHTS.keyword),

@@ -1,4 +1,4 @@
-/** The two tools that the loop itself has. They act by what they find: a call of one is a call of another. */
+/** The two tools that the loop itself provides: one finds tools, the other calls a tool that was found. */
 import type { ToolSpec } from "../../abi/llm.ts";
 
 export const MAX_QUERY_CHARS = 400;

@@ -1,6 +1,6 @@
 /**
- * Which tool a call is a call of. `tool_call` is the call of the tool that it names: permission, budget, journal and trace see
- * that one alone, and so the proxy adds no right and takes none away. Pure.
+ * Resolves which tool a call is for. `tool_call` stands for the tool it names: permission, budget, journal and trace
+ * see only that tool, so the proxy neither adds nor removes rights. Pure.
  */
 import { canonicalToolName } from "../../abi/tool.ts";
 import type { ToolCall } from "../decide.ts";
@@ -10,7 +10,7 @@ export interface Target {
   /** Canonical name, or a path. */
   readonly name: string;
   readonly input: unknown;
-  /** Why it is no call; absent: it is one. */
+  /** Why the call is malformed; absent: it is well formed. */
   readonly problem?: string;
 }
 

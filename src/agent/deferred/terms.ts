@@ -1,11 +1,14 @@
-/** Words as searches compare them: ASCII in lower case and stemmed, names split at `_` and case, CJK text as pairs of characters. */
+/**
+ * The terms that searches compare: ASCII words in lower case and stemmed, names split at `_` and case, CJK text as
+ * pairs of characters.
+ */
 import { stemmer } from "stemmer";
 
 const WORD = /[a-z0-9]+|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu;
-/** Beyond, a text says no more about what it is. */
+/** Longer texts are cut: the rest adds little about the subject. */
 const MAX_CHARS = 4_000;
 
-/** In order, with repetitions. */
+/** The terms of a text in order, with repetitions. */
 export function termsOf(text: string): string[] {
   const split = text
     .slice(0, MAX_CHARS)
@@ -16,14 +19,14 @@ export function termsOf(text: string): string[] {
   );
 }
 
-/** `天气` of `天气预报`, `气预`, `预报`; one character alone is a term. */
+/** Splits `天气预报` into `天气`, `气预`, `预报`; a single character is a term of its own. */
 function pairs(word: string): string[] {
   const letters = [...word];
   if (letters.length === 1) return letters;
   return letters.slice(1).map((letter, i) => `${letters[i]}${letter}`);
 }
 
-/** Words that say nothing about what is wanted. Of queries drawn from a conversation, not of those typed as one. */
+/** Stop words, removed from queries that are drawn from a conversation, but not from those the model writes. */
 const EMPTY = new Set(
   (
     "a about all also an and any are as at be been but by can could do does done for from get had has have how i if in into is it " +
@@ -35,7 +38,7 @@ const EMPTY = new Set(
 );
 const MAX_QUERY_TERMS = 24;
 
-/** What a text of a conversation asks about: its distinct terms, the latest first. */
+/** The query drawn from a message of the conversation: its distinct terms, the latest first. */
 export function queryOf(text: string): string[] {
   const terms = termsOf(text.slice(-MAX_CHARS)).filter((term) => !EMPTY.has(term) && term.length > 1);
   return [...new Set(terms.reverse())].slice(0, MAX_QUERY_TERMS);

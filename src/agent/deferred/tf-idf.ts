@@ -1,6 +1,7 @@
 /**
- * Cosine of TF-IDF vectors. A tool's vector counts its terms by place: name 3.0, hint 2.5, description 1.0; a term's weight is
- * ln((1 + tools) / (1 + tools that have it)) + 1. Only terms of the query are looked at: an inverted index.
+ * Cosine similarity of TF-IDF vectors. A tool's vector counts its terms by where they occur: name 3.0, hint 2.5,
+ * description 1.0; the weight of a term is ln((1 + tools) / (1 + tools that have it)) + 1. An inverted index limits the
+ * work to the terms of the query.
  */
 import type { Entry } from "./entry.ts";
 import { termsOf } from "./terms.ts";
@@ -8,7 +9,7 @@ import { termsOf } from "./terms.ts";
 const WEIGHTS = { name: 3, hint: 2.5, description: 1 } as const;
 
 export interface TfIdfIndex {
-  /** By the place of the tool in the list: 0 … 1. Those that share no term are left out. */
+  /** From the index of a tool in the list to its score, 0 … 1. Tools that share no term with the query are left out. */
   scores(terms: readonly string[]): ReadonlyMap<number, number>;
 }
 

@@ -1,11 +1,11 @@
-/** A call of `tool_search`: what was asked is looked for in all that is mounted. */
+/** A call of `tool_search`: searches all deferred tools. */
 import type { Sys } from "../../abi/sys.ts";
 import { type CallResult, failure } from "../tools/tool-call.ts";
 import type { DeferredTools } from "./deferred-tools.ts";
 import { search } from "./query.ts";
 import { DEFAULT_RESULTS, MAX_QUERY_CHARS, MAX_RESULTS, TOOL_SEARCH } from "./specs.ts";
 
-/** Never rejects but for an abort. */
+/** Rejects only on an abort. */
 export async function callToolSearch(sys: Sys, tools: DeferredTools, input: object): Promise<CallResult> {
   const asked = parse(input);
   if (typeof asked === "string") return failed(sys, "", { message: `tool_search: ${asked}` });
@@ -23,7 +23,7 @@ function failed(sys: Sys, about: string, { message, hint }: { message: string; h
   return failure("INVALID", message, hint);
 }
 
-/** Or what is wrong with it. */
+/** Returns the checked arguments, or a text that says what is wrong with them. */
 function parse(input: object): { query: string; limit: number } | string {
   const { query, limit, ...others } = input as Record<string, unknown>;
   const [unknown] = Object.keys(others);

@@ -1,22 +1,25 @@
 /**
- * Agent files as they were read last, for as long as nothing of them has changed: a spawn looks at a handful of times and
- * sizes instead of reading, and all processes of one agent share its texts.
+ * Caches loaded agent files until one of them changes: a spawn compares a few modification times and sizes instead of
+ * reading the files, and all processes of an agent share its texts.
  */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { AgentFiles } from "./files.ts";
 
 export interface StampedFiles extends AgentFiles {
-  /** Changes when the file or directory behind the path does, comes or goes. Sync: it is asked a dozen times a spawn. */
+  /**
+   * A value that changes when the file or directory is changed, created or removed. Sync: a spawn calls it a dozen
+   * times.
+   */
   stamp(path: string): string;
 }
 
 interface Kept {
   readonly agent: AgentInfo;
-  /** Each path that was looked at, there or not. */
+  /** The stamp of each path that was accessed, whether it exists or not. */
   readonly stamps: ReadonlyMap<string, string>;
 }
 
-/** Beyond, the one that was loaded longest ago goes. */
+/** Beyond this, the agent loaded longest ago is dropped. */
 const MAX_KEPT = 64;
 
 export class AgentCache {
@@ -27,7 +30,10 @@ export class AgentCache {
     this.#files = files;
   }
 
-  /** `load` sees the files through what it is given, and nothing else. An agent with servers is read each time: its entries depend on the environment. */
+  /**
+   * `load` must access files only through its argument. An agent with MCP servers is not cached: its entries depend on
+   * the environment.
+   */
   async load(key: string, load: (files: AgentFiles) => Promise<AgentInfo>): Promise<AgentInfo> {
     const kept = this.#kept.get(key);
     if (kept !== undefined && this.#isFresh(kept)) return kept.agent;
@@ -46,7 +52,7 @@ export class AgentCache {
     return true;
   }
 
-  /** The stamp is taken before the look: what changes in between is seen next time. */
+  /** The stamp is taken before the access, so that a change in between is noticed at the next load. */
   #recording(stamps: Map<string, string>): AgentFiles {
     const files = this.#files;
     const seen = (path: string): string => {

@@ -1,6 +1,6 @@
 /**
- * What is wrong with agent and skill files, each with file, line and the nearest name: settings that cannot be read, keys, tools
- * and skills that nobody knows. Looks at all there are, or at one; nothing is loaded or started.
+ * Finds problems in agent and skill files, each reported with file, line and the nearest valid name: unreadable
+ * settings, unknown keys, tools and skills. Checks all of them, or one; loads and starts nothing.
  */
 import type { AgentManifest } from "../../abi/agent.ts";
 import { codeOf, messageOf } from "../../abi/errors.ts";
@@ -14,14 +14,14 @@ import { allowedTools, findSkill, listSkills, parseSkill } from "./skill.ts";
 import { parseYaml, type YamlFields } from "./yaml-fields.ts";
 
 export interface CheckOptions extends LoaderOptions {
-  /** Of all programs under /bin. */
+  /** The names of all programs under /bin. */
   readonly tools: readonly string[];
 }
 
-/** Of the loop itself. */
+/** Tools that are not listed under /bin. */
 const LOOP_TOOLS = ["tool_search", "tool_call", "agent", "skill"];
 
-/** All agents by name, or the one of that name; NOT_FOUND for none. */
+/** All agents, sorted by name, or only the one called `name`; empty if it does not exist. */
 export async function checkAgents(options: CheckOptions, name?: string): Promise<readonly Definition[]> {
   const { dirs, files } = options;
   const looks: Definition[] = [];
@@ -60,7 +60,7 @@ async function lookAt(found: AgentSource, options: CheckOptions): Promise<Defini
   return { name: entry, path, text, ...shown(path, text), issues };
 }
 
-/** `path`: ends with `.md` where the settings stand above the instructions. */
+/** `path` ends with `.md` if the settings are front matter above the instructions. */
 export async function agentIssues(
   path: string,
   text: string,
@@ -118,7 +118,7 @@ async function skillIssues(
   return issues;
 }
 
-/** All skills by name, or the one of that name. */
+/** All skills, sorted by name, or only the one called `name`; empty if it does not exist. */
 export async function checkSkills(options: CheckOptions, name?: string): Promise<readonly Definition[]> {
   const { skillDirs, files } = options;
   const looks: Definition[] = [];
@@ -177,7 +177,7 @@ function unknownKeys(fields: YamlFields): string[] {
   return fields.unknown("", SKILL_KEYS);
 }
 
-/** As far as it can be read. */
+/** The description and model, or "" where the file cannot be parsed. */
 function shown(path: string, text: string): Pick<Definition, "description" | "model"> {
   try {
     const fields = fieldsOf(path, text);

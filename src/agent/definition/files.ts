@@ -1,20 +1,20 @@
-/** Where agent and skill files come from. Boot implements the port; user space opens no host file itself. */
+/** Access to agent and skill files. Boot implements the port; user space does not open host files itself. */
 import { Fault } from "../../abi/errors.ts";
 import { isWithin } from "../../lib/path.ts";
 
 /** Paths are absolute. Errors carry the host's code: ENOENT, ENOTDIR, EACCES … */
 export interface AgentFiles {
   readText(path: string): Promise<string>;
-  /** Names in a directory, without `.` and `..`. */
+  /** The names in a directory, without `.` and `..`. */
   list(dir: string): Promise<string[]>;
-  /** With `..` and symlinks resolved. */
+  /** The path with `..` and symlinks resolved. */
   realPath(path: string): Promise<string>;
 }
 
-/** Of a definition file: a larger one is no definition. */
+/** The limit of a definition file; a larger one is refused. */
 const MAX_FILE_BYTES = 256 * 1024;
 
-/** Undefined: nothing is there. Other failures are thrown as they came. */
+/** Undefined if the file does not exist. Other failures are rethrown unchanged. */
 export async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
@@ -26,8 +26,8 @@ export async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * The text of a file that must really lie in `base`, a resolved path: links out of it are refused. Undefined: not there.
- * `kind` is for the message.
+ * The text of a file that must be inside `base`, a resolved path: links out of it are refused. Undefined: it does not
+ * exist. `kind` is used in error messages.
  */
 export async function readInside(
   files: AgentFiles,
@@ -47,7 +47,7 @@ export function escapes(kind: "agent" | "skill"): Fault {
   return new Fault({ code: "INVALID", message: `${kind} path escapes its directory` });
 }
 
-/** Names are one path segment; compared without case elsewhere. */
+/** A name is a single path segment. Case is handled by the functions that compare names. */
 export function checkName(kind: "agent" | "skill", name: string): void {
   if (/[/\\\0]/.test(name) || name === "." || name === "..") throw escapes(kind);
   if (isName(name)) return;

@@ -1,8 +1,11 @@
-/** A Markdown file with settings on top: `---`, YAML, `---`, text. Only YAML: other languages after `---` never run. */
+/**
+ * A Markdown file that starts with settings: `---`, YAML, `---`, text. Only YAML: other languages after `---` are never
+ * run.
+ */
 import { Fault } from "../../abi/errors.ts";
 import { parseYaml, type YamlFields } from "./yaml-fields.ts";
 
-/** `file` is its name in messages: `SKILL.md`. The body has no blank lines around it. */
+/** `file` is the name used in messages: `SKILL.md`. The body is trimmed. */
 export function parseFrontMatter(file: string, text: string): { fields: YamlFields; body: string } {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
   if (lines[0]?.trimEnd() !== "---")

@@ -7,26 +7,26 @@ import { parseFrontMatter } from "./front-matter.ts";
 import { manifestOf, parseManifest } from "./manifest.ts";
 import { allowedDevices, findEntry, makeSkillLoader } from "./skill.ts";
 
-/** Definitions looked at in one directory. */
+/** The number of definitions read in one directory; the rest is ignored. */
 const MAX_DEFINITIONS = 500;
-/** Names that mean something else where an agent is chosen. */
+/** Names with another meaning where an agent is chosen. */
 const RESERVED = new Set(["fork", "main"]);
 
 interface AgentLoader {
-  /** INVALID: the name or a file of the agent. NOT_FOUND: the agent, its instructions or a skill. */
+  /** INVALID: the name, or a file of the agent. NOT_FOUND: no such agent, or it lacks its instructions or a skill. */
   load(name: string): Promise<AgentInfo>;
-  /** Names of the agents there are, sorted. */
+  /** The names of all agents, sorted. */
   list(): Promise<string[]>;
 }
 
 export interface LoaderOptions {
-  /** Lowest precedence first; a missing one counts as empty. */
+  /** Directories of agent files, lowest precedence first; a missing one counts as empty. */
   readonly dirs: readonly string[];
   readonly skillDirs: readonly string[];
   readonly files: AgentFiles;
-  /** For variables in the entries of servers; default none. */
+  /** The variables for MCP server entries; default: none. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Hears of keys and names that do nothing. */
+  /** Called for keys and names that have no effect. */
   readonly warn?: (message: string) => void;
 }
 
@@ -51,7 +51,7 @@ export function makeAgentLoader(options: LoaderOptions): AgentLoader {
   return { load, list };
 }
 
-/** instructions, then skill bodies; empty parts leave no separator. */
+/** The instructions, then the bodies of the skills, separated by blank lines; empty parts are skipped. */
 function systemPrompt(instructions: string, skills: readonly Skill[]): string {
   return [instructions, ...skills.map((skill) => skill.body)].filter((part) => part !== "").join("\n\n");
 }
@@ -63,12 +63,12 @@ interface FoundFolder {
   /** The agent's own directory, resolved. */
   readonly base: string;
   readonly entry: string;
-  /** Of the settings, as it was looked for. */
+  /** The path of the settings file, with links not resolved. */
   readonly path: string;
   readonly yaml: string;
 }
 
-/** Settings on top, the instructions below them. */
+/** One file: the settings, then the instructions. */
 interface FoundFile {
   readonly kind: "file";
   readonly entry: string;
@@ -101,7 +101,7 @@ async function findFile(files: AgentFiles, dir: string, name: string): Promise<F
   const entry = await findEntry(files, dir, `${name}.md`);
   if (entry === undefined) return undefined;
   const text = await readInside(files, await files.realPath(dir), `${dir}/${entry}`, "agent");
-  // a text without settings is no agent: a README
+  // a file without settings is not an agent, but perhaps a README
   return text?.startsWith("---") !== true
     ? undefined
     : { kind: "file", entry: entry.slice(0, -".md".length), path: `${dir}/${entry}`, text };
@@ -125,7 +125,7 @@ async function read(found: AgentSource, options: LoaderOptions): Promise<AgentIn
   };
 }
 
-/** NOT_FOUND: a folder without instructions. */
+/** The manifest and instructions of an agent. NOT_FOUND: a folder without instructions. */
 async function parts(found: AgentSource, { files, warn, env }: LoaderOptions) {
   const { entry, path } = found;
   const hear = (message: string): void => warn?.(message);
@@ -144,7 +144,7 @@ async function parts(found: AgentSource, { files, warn, env }: LoaderOptions) {
 }
 
 export async function listAgents(dirs: readonly string[], files: AgentFiles): Promise<string[]> {
-  /** Without case, to the spelling of the highest precedence. */
+  /** From the lower-case name to the spelling with the highest precedence. */
   const names = new Map<string, string>();
   for (const dir of dirs) {
     const listed = ((await ifThere(files.list(dir))) ?? []).filter(isName).slice(0, MAX_DEFINITIONS);

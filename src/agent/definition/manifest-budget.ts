@@ -1,14 +1,14 @@
-/** What an agent file lets a process of it use, with all below it: a cap within what whoever starts it has and gives. */
+/** The budget in an agent file, for its process and all descendants: a cap within what the starter has and grants. */
 import type { AgentManifest } from "../../abi/agent.ts";
 import type { Budget } from "../../abi/budget.ts";
 import type { YamlFields } from "./yaml-fields.ts";
 
 const COUNTS = ["steps", "wall_ms", "depth", "children", "concurrent"] as const;
-/** Of these none is allowed at all by 0; of the others 0 would be no process. */
+/** The counts that may be 0, which forbids them; the others must be at least 1. */
 const FROM_ZERO: ReadonlySet<string> = new Set(["depth", "children", "concurrent"]);
 const MAX_USD = 1e9;
 
-/** `tokens` and `context_budget` are the same. */
+/** `budget.tokens` and `context_budget` mean the same; only one may be given. */
 export function manifestBudget(
   fields: YamlFields,
   warn: (message: string) => void,

@@ -9,7 +9,10 @@ import { parseYaml, type YamlFields } from "./yaml-fields.ts";
 
 const FILE = "agent.yaml";
 
-/** `warn` hears of keys that do nothing; `env` fills in variables of servers. Throws INVALID with the line or the key. */
+/**
+ * `warn` is called for keys without effect; `env` provides the variables of MCP servers. Throws INVALID with the line
+ * or key.
+ */
 export function parseManifest(
   text: string,
   warn: (message: string) => void,
@@ -19,7 +22,7 @@ export function parseManifest(
   return manifestOf(parseYaml(file, text), file, warn, env);
 }
 
-/** Keys of the format that do nothing here: told by a check, not each time the file is loaded. */
+/** Keys of the format without effect in Crux: reported by a check, not each time the file is loaded. */
 export const UNUSED_KEYS: ReadonlySet<string> = new Set([
   "background",
   "color",
@@ -33,7 +36,7 @@ export const UNUSED_KEYS: ReadonlySet<string> = new Set([
   "version",
 ]);
 
-/** `file`: for warnings. */
+/** `file` is the name used in warnings. */
 export function manifestOf(
   fields: YamlFields,
   file: string,
@@ -74,7 +77,7 @@ function models(fields: YamlFields, warn: (message: string) => void): AgentModel
   };
 }
 
-/** `max_turns` is the name in published files of other makers. */
+/** `max_turns` is the name of `max_steps` in agent files published for other programs. */
 function maxSteps(fields: YamlFields): number {
   const key = fields.has("max_steps") ? "max_steps" : "max_turns";
   if (fields.has("max_steps") && fields.has("max_turns"))
@@ -91,7 +94,7 @@ function tools(fields: YamlFields): readonly string[] | null {
   return listed.map(canonicalToolName).filter((name) => !denied.has(name));
 }
 
-/** What is taken away from what is mounted, whatever that is. */
+/** The tools to remove from those that are mounted. */
 function disallowed(fields: YamlFields): Pick<AgentManifest, "disallowedTools"> {
   const names = (fields.list("disallowed_tools") ?? []).map(canonicalToolName);
   return names.length === 0 ? {} : { disallowedTools: names };
@@ -101,7 +104,7 @@ function delegation(fields: YamlFields): Pick<AgentManifest, "delegate"> {
   return fields.text("delegate") === "true" ? { delegate: true } : {};
 }
 
-/** Counts where a person starts the agent: what an agent starts has no more than that. */
+/** Used when the user starts the agent; a process that the agent starts gets no more than the agent has. */
 function outward(fields: YamlFields): Pick<AgentManifest, "outward"> {
   const names = fields.list("outward");
   if (names === undefined) return {};
@@ -114,7 +117,7 @@ function outward(fields: YamlFields): Pick<AgentManifest, "outward"> {
   };
 }
 
-/** One that is not known is the usual one, which every file may have. */
+/** An unknown mode becomes `default`, which every file may request. */
 function mode(fields: YamlFields, warn: (message: string) => void): Pick<AgentManifest, "permissionMode"> {
   const text = fields.text("permission_mode");
   if (text === "") return {};

@@ -1,4 +1,4 @@
-/** The servers that an agent file names (`mcp`, `mcpServers`), their variables filled in. */
+/** The MCP servers in an agent file (`mcp` or `mcpServers`), with their variables expanded. */
 import { isServerName, type McpConfig, type McpServer } from "../../abi/mcp.ts";
 import { expandVariables } from "../../lib/variables.ts";
 import type { YamlFields } from "./yaml-fields.ts";
@@ -6,13 +6,13 @@ import type { YamlFields } from "./yaml-fields.ts";
 const REMOTE = new Set(["http", "streamable-http"]);
 
 export interface EntryContext {
-  /** Of who starts the agent. */
+  /** The environment of the starter of the agent. */
   readonly env: Readonly<Record<string, string>>;
-  /** Hears of what does nothing, and of variables that are not set. */
+  /** Called for settings without effect and for variables that are not set. */
   warn(message: string): void;
 }
 
-/** INVALID: an entry that cannot be one. */
+/** INVALID: an entry is not a valid server. */
 export function mcpServers(fields: YamlFields, context: EntryContext): McpServer[] {
   if (fields.has("mcp") && fields.has("mcp_servers"))
     throw fields.wrong("mcp", "and mcpServers are the same: give one");
@@ -81,7 +81,7 @@ class Entry {
     };
   }
 
-  /** A header whose variable is missing is left out: half a header is worse than none. */
+  /** A header with an unset variable is left out: an incomplete header is worse than none. */
   #remote(): McpConfig {
     const url = this.#expand(this.#fields.text("url"));
     if (url === "") throw this.#wrong("needs a url");

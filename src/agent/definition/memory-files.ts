@@ -1,7 +1,7 @@
 /** For tests: agent and skill files, in memory. */
 import type { AgentFiles } from "./files.ts";
 
-/** Path to text, or to `{ link }`. */
+/** `entries` maps each path to a text, or to a link. */
 export function memoryFiles(entries: Readonly<Record<string, string | { link: string }>>): AgentFiles {
   const resolve = (path: string): string => {
     let real = "";

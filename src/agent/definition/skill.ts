@@ -5,18 +5,20 @@ import { type AgentFiles, checkName, ifThere, isName, readInside } from "./files
 import { parseFrontMatter } from "./front-matter.ts";
 
 const FILE = "SKILL.md";
-/** Looked at in one directory, and named in a message. */
+/** The skills read in one directory, and the skills named in one message. */
 const MAX_SKILLS = 1_000;
 const MAX_NAMED = 50;
 
 interface SkillLoader {
-  /** The front matter: what a listing shows. */
+  /** Only the front matter, as listings show it. */
   loadMetadata(name: string): Promise<SkillManifest>;
-  /** The body too: for use. */
+  /** The front matter and the body. */
   loadFull(name: string): Promise<Skill>;
 }
 
-/** `dirs`: lowest precedence first. A skill's folder may be a link, its SKILL.md may not lead out of the folder. */
+/**
+ * `dirs`: lowest precedence first. The folder of a skill may be a link; its SKILL.md must not lead out of the folder.
+ */
 export function makeSkillLoader(dirs: readonly string[], files: AgentFiles): SkillLoader {
   const loadFull = async (name: string) => parseSkill((await findSkill(dirs, files, name)).text);
   return { loadFull, loadMetadata: async (name) => (await loadFull(name)).manifest };
@@ -37,13 +39,13 @@ export function parseSkill(text: string, file = FILE): Skill {
   };
 }
 
-/** The words of `allowed-tools`: split at blanks, and at commas outside parentheses. Null: no restriction. */
+/** The words of `allowed-tools`: split at spaces, and at commas outside parentheses. Null: no restriction. */
 export function allowedTools(skill: SkillManifest): string[] | null {
   const words = skill.allowedTools.match(/(?:\([^)]*\)|[^\s,(])+/g);
   return words === null ? null : [...words];
 }
 
-/** What the skills that name devices name, together; a skill that names none neither adds nor lifts. */
+/** The devices named by all skills together; null: no restriction, since no skill names a device. */
 export function allowedDevices(skills: readonly Skill[]): string[] | null {
   const words = skills.flatMap((skill) => allowedTools(skill.manifest) ?? []);
   const devices = words.filter((word) => word.startsWith("/"));
@@ -55,7 +57,7 @@ function firstParagraph(body: string): string {
   return paragraph?.replace(/\s+/g, " ").trim().slice(0, 1024) ?? "";
 }
 
-/** Its text, and where that is. NOT_FOUND with those there are. */
+/** The text and path of a skill. NOT_FOUND: no such skill; the message names the existing ones. */
 export async function findSkill(
   dirs: readonly string[],
   files: AgentFiles,
@@ -83,7 +85,7 @@ export async function listSkills(dirs: readonly string[], files: AgentFiles): Pr
   return [...names].sort();
 }
 
-/** The name as it is spelled in the directory: exactly, else without regard to case. */
+/** The entry of the directory with this name: an exact match, else one that differs only in case. */
 export async function findEntry(files: AgentFiles, dir: string, name: string): Promise<string | undefined> {
   const entries = (await ifThere(files.list(dir))) ?? [];
   if (entries.includes(name)) return name;

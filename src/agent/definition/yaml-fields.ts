@@ -1,21 +1,24 @@
-/** YAML settings of agent and skill files: parsed, with keys in one spelling, and read by type. Nothing in them ever runs. */
+/**
+ * YAML settings of agent and skill files: parsed, keys normalized, values read by type. Nothing in them is ever
+ * executed.
+ */
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { Fault, messageOf } from "../../abi/errors.ts";
 import { nearNames } from "../../lib/near-names.ts";
 
 const MAX_ALIASES = 100;
 
-/** Where a key or an item stands, and what is in it: keys as usual, items by their index. */
+/** The position of a key or list item and of what it contains: keys normalized, items by their index. */
 interface Place {
   readonly line: number;
-  /** As it is written. */
+  /** The key as written in the file. */
   readonly spelled: string;
   readonly inner: Places;
 }
 type Places = ReadonlyMap<string, Place>;
 const NO_PLACES: Places = new Map();
 
-/** A mapping with snake_case keys; each reader throws INVALID that names file and key. */
+/** A mapping with keys in snake_case. Each reader throws INVALID that names the file and key. */
 export class YamlFields {
   readonly #file: string;
   readonly #values: ReadonlyMap<string, unknown>;
@@ -28,7 +31,7 @@ export class YamlFields {
     this.#places = places;
   }
 
-  /** `agent.yaml:7`, of a key or of the item of a list; without a line where it is not written. */
+  /** The position of a key, or of an item of its list: `agent.yaml:7`; without a line if it is not in the file. */
   at(key: string, item?: string): string {
     const place = this.#places.get(key);
     const values = this.#values.get(key);
@@ -46,7 +49,7 @@ export class YamlFields {
     return this.#values.get(key) !== undefined;
   }
 
-  /** "" where it is absent. Numbers and booleans count as their text. */
+  /** "" if absent. Numbers and booleans are converted to text. */
   text(key: string): string {
     const value = this.#take(key);
     if (value === undefined) return "";
@@ -62,7 +65,7 @@ export class YamlFields {
     return value;
   }
 
-  /** A sequence of texts, or one text with commas. Undefined: absent. */
+  /** A sequence of texts, or one text split at commas. Undefined: absent. */
   list(key: string): string[] | undefined {
     const value = this.#take(key);
     if (value === undefined) return undefined;
@@ -72,7 +75,7 @@ export class YamlFields {
     return items.map((item) => String(item).trim()).filter((item) => item !== "");
   }
 
-  /** One text, or a sequence of them joined by blanks; "" where it is absent. */
+  /** One text, or a sequence of texts joined by spaces; "" if absent. */
   words(key: string): string {
     return Array.isArray(this.#values.get(key)) ? (this.list(key) ?? []).join(" ") : this.text(key);
   }
@@ -84,7 +87,7 @@ export class YamlFields {
     return new YamlFields(this.#file, byKey(this.#file, value), this.#inner(key));
   }
 
-  /** As it is written, keys included. */
+  /** A mapping of texts with its keys unchanged; values are converted to text. */
   texts(key: string): Record<string, string> {
     const value = this.#take(key);
     if (value === undefined) return {};
@@ -95,8 +98,8 @@ export class YamlFields {
   }
 
   /**
-   * A sequence of mappings, or a mapping of them by name: each with its name, keys as usual. A text in the sequence is a name
-   * alone. The names stay as they are written.
+   * A sequence of mappings with a `name`, or a mapping from names to mappings. The keys inside are normalized, the
+   * names are not. A plain text in the sequence is a name without fields.
    */
   named(key: string): { name: string; fields: YamlFields | null }[] {
     const value = this.#take(key);
@@ -127,7 +130,7 @@ export class YamlFields {
     return value;
   }
 
-  /** Texts as they are written, blanks included. */
+  /** A sequence of texts, not trimmed. */
   strings(key: string): string[] {
     const value = this.#take(key);
     if (value === undefined) return [];
@@ -140,7 +143,9 @@ export class YamlFields {
     return new Fault({ code: "INVALID", message: `${this.at(key)}: ${key} ${what}` });
   }
 
-  /** A line for each key that nobody asked for, with the nearest of those that were; `within`: what holds them. */
+  /**
+   * A message for each key that was not read, with the most similar one that was; `within` is the prefix of the key.
+   */
   unknown(within = "", but: ReadonlySet<string> = new Set()): string[] {
     return this.unread().flatMap((key) => {
       if (but.has(key)) return [];
@@ -151,7 +156,7 @@ export class YamlFields {
     });
   }
 
-  /** Keys that nobody asked for. */
+  /** The keys that were not read. */
   unread(): string[] {
     return [...this.#values.keys()].filter((key) => !this.#read.has(key));
   }
@@ -162,7 +167,7 @@ export class YamlFields {
   }
 }
 
-/** `firstLine` is the line of the file at which `text` begins, from 1. */
+/** `firstLine` is the line of the file where `text` starts, from 1. */
 export function parseYaml(file: string, text: string, firstLine = 1): YamlFields {
   const lines = new LineCounter();
   const document = parseDocument(text, { prettyErrors: true, lineCounter: lines });
@@ -217,7 +222,7 @@ function toPlain(file: string, document: ReturnType<typeof parseDocument>): unkn
   }
 }
 
-/** `contextBudget`, `context-budget` and `context_budget` are one key. */
+/** `contextBudget`, `context-budget` and `context_budget` are the same key; INVALID if two spellings occur. */
 function byKey(file: string, mapping: Record<string, unknown>): Map<string, unknown> {
   const values = new Map<string, unknown>();
   const spelled = new Map<string, string>();

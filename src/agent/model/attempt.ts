@@ -1,4 +1,7 @@
-/** Asking the model. One attempt is one gated write, then reads; another attempt is another write, so nothing is spent unseen. */
+/**
+ * Calls the model. Each attempt is one gated write, then reads; a retry is another write, so that all spending is
+ * accounted for.
+ */
 import type { LlmRequest, Reply } from "../../abi/llm.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
@@ -14,11 +17,13 @@ type Model = Pick<ProgramStart, "modelFd" | "modelDevice">;
 interface Asked {
   readonly request: LlmRequest;
   readonly maxRetries: number;
-  /** Has any attempt of this process been answered? */
+  /** Whether any request of this process was answered before. */
   readonly hasSucceeded: boolean;
 }
 
-/** Retries as retry.ts says; each wait is logged. Rejects with the last failure, as the system call gave it. */
+/**
+ * Retries as `decideRetry` decides; each wait is logged. Rejects with the last failure, as the system call threw it.
+ */
 export async function askModel(sys: Sys, model: Model, asked: Asked): Promise<Reply> {
   const { request, maxRetries, hasSucceeded } = asked;
   let [alike, words] = [0, ""];

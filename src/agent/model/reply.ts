@@ -1,4 +1,4 @@
-/** The NDJSON of one model reply, as it is read from the device with `stream: false`: finished blocks only. */
+/** Parses the NDJSON of one model reply as the device returns it with `stream: false`: complete blocks only. */
 import {
   type Block,
   type Reply,
@@ -13,7 +13,7 @@ export function isMessageStop(line: string): boolean {
   return findEvent(line)?.type === "message_stop";
 }
 
-/** Throws LlmError `stream_malformed`, which is worth a retry. A block that did not stop is dropped. */
+/** Throws LlmError `stream_malformed`, which may be retried. A block without its stop event is dropped. */
 export function parseReply(lines: readonly string[], device: string): Reply {
   let head: { id: string; model: string; usage: Usage } | undefined;
   let tail: { stopReason: StopReason; usage: Usage } | undefined;

@@ -1,4 +1,4 @@
-/** The request of a turn: what the context holds, as the model device takes it. */
+/** Builds the request of a turn from the context, in the format of the model device. */
 import type { Block, LlmRequest, SystemPart, ToolSpec, WireMessage } from "../../abi/llm.ts";
 import type { AccountView } from "../../abi/program.ts";
 import type { Prompt } from "../../abi/sys.ts";
@@ -6,16 +6,18 @@ import { mediaTokens } from "../../lib/media-tokens.ts";
 import { sizeOf, type TextSize, tokensOf } from "../../lib/tokens.ts";
 import { toWireMessages } from "./wire-messages.ts";
 
-/** Providers reserve capacity by the maximum asked for, while nearly all replies are shorter than this. */
+/** The usual maximum. Providers reserve capacity for the maximum requested, and nearly all replies are shorter. */
 export const OUTPUT_TOKENS = 8_000;
-/** After a reply was cut off; the driver caps it at what the model can. */
+/** The maximum after a reply was cut off; the driver caps it at the limit of the model. */
 export const ESCALATED_OUTPUT_TOKENS = 64_000;
-/** Below this an answer is of no use: the gate refuses the call instead. */
+/**
+ * A smaller answer would be useless: at least this is requested, and the gate refuses the call if it is not affordable.
+ */
 const LEAST_OUTPUT_TOKENS = 1_024;
 
 interface TurnRequest {
   readonly request: LlmRequest;
-  /** The most output that a second attempt at this request could ask for. */
+  /** The maximum output that a retry of this request could ask for. */
   readonly escalatedOutputTokens: number;
 }
 
@@ -23,7 +25,7 @@ export function turnRequest(turn: {
   readonly requestId: string;
   readonly model: string;
   readonly prompt: Prompt;
-  /** Text about the surroundings; constant while the process lives. */
+  /** The dynamic part of the system prompt; constant while the process lives. */
   readonly environment: string;
   readonly tools: readonly ToolSpec[];
   readonly account: AccountView;
@@ -51,7 +53,7 @@ export function turnRequest(turn: {
   };
 }
 
-/** By the request as JSON; pictures do not count by their characters. */
+/** Estimates the input tokens from the JSON of the request; images are counted by size, not by their characters. */
 export function inputTokens(
   system: readonly SystemPart[],
   tools: readonly ToolSpec[],
@@ -74,11 +76,11 @@ export function inputTokens(
 }
 
 interface BlockSize extends TextSize {
-  /** Tokens of its pictures. */
+  /** The tokens of its images. */
   readonly shown: number;
 }
 
-/** Of blocks that come again with the next request. */
+/** The sizes of known blocks, since each is sent again with the next request. */
 const sizes = new WeakMap<Block, BlockSize>();
 
 function blockSize(block: Block): BlockSize {
@@ -90,7 +92,10 @@ function blockSize(block: Block): BlockSize {
   return size;
 }
 
-/** What is wanted, or what the account can pay beside the input; whether even the least is affordable, the gate decides. */
+/**
+ * `wanted`, or what the account can pay besides the input, but at least the minimum; the gate checks whether that is
+ * affordable.
+ */
 export function outputTokens(
   { limit, used, reserved }: AccountView,
   inputTokens: number,

@@ -1,4 +1,7 @@
-/** Is a failed model attempt worth another, and when? Pure: time and chance are arguments. Drivers themselves never retry. */
+/**
+ * Decides whether and when a failed model call is retried. Pure: time and randomness are arguments. Drivers never retry
+ * themselves.
+ */
 import { messageOf } from "../../abi/errors.ts";
 import { type LlmErrorKind, RETRYABLE_KINDS } from "../../abi/llm.ts";
 import { findLlmError, LlmError } from "../../abi/llm-error.ts";
@@ -7,22 +10,25 @@ import { HOPELESS_HINT, MAX_ASKED_AGAIN, malformedTooOften } from "../malformed.
 export const DEFAULT_MAX_RETRIES = 10;
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 32_000;
-/** Either way, so that processes that failed together do not come back together. */
+/** The random share added or subtracted, so that processes that failed together do not retry together. */
 const JITTER = 0.25;
-/** A server that asks for more is not waited for: the person decides. */
+/** If the server asks for a longer wait, the call fails, and the user decides. */
 const MAX_RETRY_AFTER_MS = 300_000;
-/** For a server that never answered this process and refuses the connection: it is not there. */
+/** The limit if the server refuses the connection and never answered this process: it is probably not running. */
 const MAX_RETRIES_NOBODY_THERE = 2;
 
 interface RetryState {
-  /** Attempts of this request that failed, this one included: from 1. */
+  /** The failed attempts of this request, including this one: from 1. */
   readonly failures: number;
   readonly maxRetries: number;
-  /** This failure and those just before it that were malformed replies in the same words; 0: it is another failure. */
+  /**
+   * How many failures in a row, up to this one, were malformed replies with the same message; 0: this is another
+   * failure.
+   */
   readonly alike: number;
-  /** Has any attempt of this process been answered? */
+  /** Whether any request of this process was answered before. */
   readonly hasSucceeded: boolean;
-  /** 0 … 1. */
+  /** A random number, 0 … 1. */
   readonly random: number;
 }
 
@@ -50,7 +56,7 @@ export function decideRetry(error: unknown, state: RetryState): RetryDecision {
   return { kind: "wait", delayMs, notice: `model: ${WORDS[fault.kind] ?? fault.kind}${what}, ${when}` };
 }
 
-/** 500 ms doubled, at most 32 s, then 25 % either way. */
+/** 500 ms, doubled for each further failure, at most 32 s; then ±25 %. */
 export function backoffMs(failures: number, random: number): number {
   const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), MAX_DELAY_MS);
   return Math.round(delayMs * (1 - JITTER + 2 * JITTER * random));
@@ -70,12 +76,12 @@ function isNobodyThere(fault: LlmError, state: RetryState): boolean {
   return false;
 }
 
-/** The words of a reply that could not be used; undefined: the attempt failed otherwise. */
+/** The message of the failure if the reply was malformed; undefined: the attempt failed otherwise. */
 export function malformedWords(error: unknown): string | undefined {
   return findLlmError(error)?.kind === "stream_malformed" ? messageOf(error) : undefined;
 }
 
-/** `words`: those of the system call, without secrets. */
+/** `words`: the message of the system call's error, without secrets. */
 function alwaysMalformed(fault: LlmError, words: string, times: number): LlmError {
   const { kind, device, status } = fault;
   const message = malformedTooOften(times, words);

@@ -1,4 +1,4 @@
-/** What is left in the model file by an attempt that was interrupted: the blocks that were whole. */
+/** Reads what an interrupted attempt left in the model file: the complete blocks. */
 import { codeOf } from "../../abi/errors.ts";
 import type { Fd } from "../../abi/ids.ts";
 import type { Block, StreamEvent } from "../../abi/llm.ts";
@@ -8,7 +8,7 @@ type TextBlock = Extract<Block, { type: "text" }>;
 
 const READ_BYTES = 65_536;
 
-/** Its text alone: a call that was cut off was not made. Nothing where no attempt was under way. */
+/** Only the text blocks: the calls of an interrupted reply are not run. Empty if no attempt was in progress. */
 export async function salvagedBlocks(sys: Sys, modelFd: Fd): Promise<TextBlock[]> {
   const decoder = new TextDecoder();
   const parts: string[] = [];
@@ -19,7 +19,7 @@ export async function salvagedBlocks(sys: Sys, modelFd: Fd): Promise<TextBlock[]
       parts.push(decoder.decode(bytes, { stream: true }));
     }
   } catch (error) {
-    // it fails at its end as the attempt did
+    // after the remaining bytes, the read fails like the attempt itself
     if (codeOf(error) === "INTERNAL") throw error;
   }
   return wholeBlocks(parts.join("").split("\n"));

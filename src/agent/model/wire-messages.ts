@@ -1,6 +1,6 @@
 /**
- * Context messages as a model takes them. Holds whatever the context holds: the first message is the user's, roles
- * alternate, and every tool_use has exactly one tool_result, in the next message, in the same order.
+ * Converts context messages to those of the model API. Guaranteed for any context: the first message is the user's,
+ * roles alternate, and every tool_use has exactly one tool_result, in the next message, in the same order.
  */
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
@@ -9,7 +9,7 @@ import { callsOf } from "../decide.ts";
 export const OUTCOME_UNKNOWN = "outcome unknown after a crash, check before repeating";
 const UNKNOWN_RESULT: ContextMessage = { role: "tool", content: OUTCOME_UNKNOWN, is_error: true };
 
-/** In base64, of one request: with all its text it stays below what one write takes. */
+/** The limit of base64 media in one request: with its text, the request stays below the limit of one write. */
 const MAX_MEDIA_CHARS = 6 * 1024 * 1024;
 const LEFT_OUT = "[it is not shown any more: the conversation holds newer ones; view it again to see it]";
 
@@ -17,7 +17,7 @@ export function toWireMessages(messages: readonly ContextMessage[]): WireMessage
   const wire: WireMessage[] = [];
   for (let i = 0; i < messages.length; i++) {
     const message = messages[i] as ContextMessage;
-    if (message.role === "tool") continue; // a result whose call is not there
+    if (message.role === "tool") continue; // a result without its call
     if (message.role !== "assistant") {
       add(wire, "user", blocksOf(message));
       continue;
@@ -34,7 +34,7 @@ export function toWireMessages(messages: readonly ContextMessage[]): WireMessage
   return wire;
 }
 
-/** One request takes only so much: the newest pictures stay, of older ones only the word. */
+/** Keeps the newest images up to the limit, and replaces older ones by a note. */
 function leaveOutOld(wire: readonly WireMessage[]): void {
   let left = MAX_MEDIA_CHARS;
   for (let i = wire.length - 1; i >= 0; i--) {
@@ -50,7 +50,7 @@ function leaveOutOld(wire: readonly WireMessage[]): void {
   }
 }
 
-/** Neighbours of one role become one message. */
+/** Merges neighbouring messages of the same role. */
 function add(wire: WireMessage[], role: WireMessage["role"], content: readonly Block[]): void {
   if (content.length === 0) return;
   const last = wire.at(-1);
@@ -58,7 +58,7 @@ function add(wire: WireMessage[], role: WireMessage["role"], content: readonly B
   else wire.push({ role, content: [...content] });
 }
 
-/** Made once for each message, which is never changed: what is known of a block holds for every request with it. */
+/** The blocks of each message, made once: messages never change, so cached sizes of the blocks stay valid. */
 const made = new WeakMap<ContextMessage, readonly Block[]>();
 
 function once(message: ContextMessage, make: () => readonly Block[]): readonly Block[] {
@@ -67,7 +67,7 @@ function once(message: ContextMessage, make: () => readonly Block[]): readonly B
   return blocks;
 }
 
-/** The blocks as the model sent them; providers refuse empty text. */
+/** The blocks as the model sent them, without empty text, which providers refuse. */
 function blocksOf(message: ContextMessage): readonly Block[] {
   const { role, blocks, content } = message;
   const sent = role === "assistant" ? blocks : undefined;

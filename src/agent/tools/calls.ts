@@ -15,8 +15,9 @@ import { type CallResult, callTool, failure, malformed, NOT_STARTED } from "./to
 const MAX_PARALLEL = 10;
 
 /**
- * Neighbours that may overlap run together, others alone and in order. Those in `done` have their results; each other one is
- * told, with the index of its call, when it is there. Never rejects for an abort.
+ * Neighbouring calls that may overlap run together, the others alone and in order. Calls in `done` already have results
+ * and are not run; `tell` gets the result of each other call, with its index, as soon as it is there. Never rejects on
+ * an abort.
  */
 export async function runCalls(
   sys: Sys,
@@ -45,7 +46,7 @@ export async function runCalls(
   return results;
 }
 
-/** Also when the process ends meanwhile: its signal tells. */
+/** Also resolves when the process ends meanwhile: check `sys.ending` afterwards. */
 export function untilResumed(sys: Sys): Promise<void> {
   return sys.waitIfPaused().catch(() => undefined);
 }
@@ -69,10 +70,10 @@ export function batches(calls: readonly ToolCall[], tools: OfferedTools): ToolCa
 async function runCall(sys: Sys, tools: OfferedTools, call: ToolCall): Promise<CallResult> {
   if (sys.ending.aborted) return NOT_STARTED;
   const { name, input, problem } = targetOf(call);
-  // nothing lies between the look at the signal and the call
+  // checked again directly before the call
   const place = loadedPlace(tools, name) ?? (await deferredPlace(sys, tools, name));
   if (sys.ending.aborted) return NOT_STARTED;
-  // the kernel does not see these
+  // the kernel does not see calls that are answered here, so they are reported to it
   const unsent = (error: string, result: CallResult): CallResult => {
     sys.called({ tool: name || "?", about: "", error });
     return result;
@@ -98,7 +99,7 @@ type Place =
   | { readonly kind: "mounted"; readonly name: string; readonly path: string }
   | { readonly kind: "search"; readonly tools: DeferredTools };
 
-/** Where a tool is that is sent with every request; undefined: it is not. */
+/** The place of a tool that is sent with every request; undefined: it is not such a tool. */
 function loadedPlace({ parallel, files, deferred }: OfferedTools, name: string): Place | undefined {
   if (deferred !== undefined && name === TOOL_SEARCH.name) return { kind: "search", tools: deferred };
   const path = files?.get(name);
@@ -118,7 +119,10 @@ function namesOf({ specs }: OfferedTools): string {
   return specs.map(({ name }) => name).join(", ") || "none";
 }
 
-/** The device knows similar names and what is switched off; for one that is mounted but not offered, the offered ones are told. */
+/**
+ * The error of the device names similar or disabled tools; if the tool exists but is not offered, the offered ones are
+ * named.
+ */
 async function noSuchTool(sys: Sys, tools: OfferedTools, name: string): Promise<CallResult> {
   const served = tools.deferred?.serverNamed(name);
   if (served !== undefined)

@@ -1,4 +1,7 @@
-/** One call of a tool of an MCP server: its result as text for the model, what is no text kept under /var/out and named. */
+/**
+ * Calls a tool of an MCP server. Its result becomes text for the model; other content is stored under /var/out and
+ * named.
+ */
 import { O_WRONLY } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
 import type { Fd } from "../../abi/ids.ts";
@@ -6,7 +9,7 @@ import type { Sys } from "../../abi/sys.ts";
 import { type CallResult, callFile, failure } from "./tool-call.ts";
 
 const READ_BYTES = 1_048_576;
-/** Of a result in the context; a longer one is shown in its first part, and kept whole. */
+/** The longest result that enters the context whole; of a longer one only the start, and the whole is stored. */
 const MAX_CHARS = 100_000;
 const HEAD_CHARS = 8_000;
 
@@ -23,7 +26,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "text/plain": "txt",
 };
 
-/** A tool as models call it, and its file. */
+/** The name of a tool as models call it, and the path of its file. */
 interface MountedFile {
   readonly name: string;
   readonly path: string;
@@ -39,7 +42,7 @@ export function callMounted(sys: Sys, { name, path }: MountedFile, input: object
   });
 }
 
-/** As the server gave it. */
+/** The result as the server sent it. */
 interface ServerResult {
   readonly content: readonly Part[];
   readonly structuredContent?: unknown;
@@ -85,7 +88,7 @@ function parseResult(text: string): ServerResult | undefined {
   }
 }
 
-/** One result; what it keeps is named after the call. */
+/** Renders one result; the files it stores are named after the time and the fd of the call. */
 class Rendering {
   readonly #sys: Sys;
   readonly #base: string;
@@ -99,7 +102,7 @@ class Rendering {
   async result({ content, structuredContent, isError }: ServerResult): Promise<CallResult> {
     const texts: string[] = [];
     for (const part of content) texts.push(await this.#part(part));
-    // a server that has typed data only says nothing else
+    // a server may send only structured data, and no content
     if (texts.length === 0 && structuredContent !== undefined) texts.push(JSON.stringify(structuredContent));
     const text = await this.#bounded(texts.join("\n"));
     const nothing = isError === true ? "the tool failed without a word" : "(no output)";
@@ -144,7 +147,7 @@ class Rendering {
     return `${head}\n[truncated: ${head.length} of ${text.length} characters. ${way}]`;
   }
 
-  /** Its path, or "" when it could not be kept: the text says so. */
+  /** Returns the path of the stored file, or "" when it could not be stored; the text then says so. */
   async #keep(bytes: Uint8Array, extension: string): Promise<string> {
     const sys = this.#sys;
     const path = `${this.#base}-${++this.#kept}.${extension}`;

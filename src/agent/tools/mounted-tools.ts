@@ -1,4 +1,4 @@
-/** The tools of the servers that an agent file names: offered directly, each by the path of its file. */
+/** The tools of the MCP servers that an agent file names: sent with every request, each with the path of its file. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { ToolSpec } from "../../abi/llm.ts";
@@ -6,17 +6,19 @@ import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { readTextFile } from "../read-file.ts";
 
-/** Of all servers together: every one is sent with every request. */
+/** The limit for all servers together: all of these tools are sent with every request. */
 export const MAX_MOUNTED_TOOLS = 128;
 
 interface MountedTool {
   readonly spec: ToolSpec;
   readonly path: string;
-  /** May it overlap with its neighbours? */
+  /** Whether its calls may run together with others. */
   readonly parallel: boolean;
 }
 
-/** In the order of the agent file, then by name. A server that does not answer is left out, with a word about it. */
+/**
+ * Ordered as the servers in the agent file, then by name. A server that does not answer is left out, with a warning.
+ */
 export async function mountedTools(sys: Sys, { mounts, agent }: ProgramStart): Promise<MountedTool[]> {
   const tools: MountedTool[] = [];
   for (const { name, path } of mounts) {
@@ -51,7 +53,7 @@ async function listNames(sys: Sys, mount: string): Promise<string[]> {
   return tools.map(({ name }) => name);
 }
 
-/** An allow-list that names tools of servers is the whole of them; one that names none leaves them all. */
+/** An allow-list that names MCP tools allows only these; one that names none allows all MCP tools. */
 export function isOffered(agent: AgentInfo | null, name: string): boolean {
   const allowed = (agent?.manifest.tools ?? []).filter((each) => each.startsWith("mcp__"));
   const denied = agent?.manifest.disallowedTools ?? [];

@@ -1,14 +1,14 @@
-/** What a process is offered: the tools sent with every request, and those it can look for. */
+/** The tools a process is offered: those sent with every request, and those the model can search for. */
 import type { ToolSpec } from "../../abi/llm.ts";
 import type { DeferredTools } from "../deferred/deferred-tools.ts";
 
 export interface OfferedTools {
-  /** By name; equal bytes for the life of the process. */
+  /** Ordered by name; the same bytes for the life of the process. */
   readonly specs: readonly ToolSpec[];
-  /** Canonical name to: may it overlap with its neighbours? */
+  /** From the canonical name: whether calls of the tool may run together with others. */
   readonly parallel: ReadonlyMap<string, boolean>;
-  /** Name to path, of those that are no programs under /bin. */
+  /** From the name to the path, for tools that are not programs under /bin. */
   readonly files?: ReadonlyMap<string, string>;
-  /** Those that are not sent; absent: there are none. */
+  /** Tools that are not sent but can be searched for; absent: none. */
   readonly deferred?: DeferredTools;
 }

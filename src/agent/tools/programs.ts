@@ -1,4 +1,4 @@
-/** Programs under /bin, as their files tell of them. */
+/** Tools that are programs under /bin, as `stat` of their files describes them. */
 import { codeOf } from "../../abi/errors.ts";
 import type { ToolSpec } from "../../abi/llm.ts";
 import type { Sys } from "../../abi/sys.ts";
@@ -10,7 +10,7 @@ export interface ToolProgram {
   readonly hint: string;
 }
 
-/** By name, in its order. One that an agent file names and that is not there is told of. */
+/** From name to program, sorted by name. A missing program that an agent file names is logged as a warning. */
 export async function namedPrograms(
   sys: Sys,
   named: readonly string[] | null,
@@ -35,7 +35,7 @@ export function isToolName(name: string): boolean {
   return /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(name);
 }
 
-/** undefined: it is not there, or may not be used at all. */
+/** undefined: it does not exist, or the process may not use it. */
 export async function findProgram(sys: Sys, name: string): Promise<ToolProgram | undefined> {
   sys.ending.throwIfAborted();
   try {

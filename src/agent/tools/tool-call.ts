@@ -14,13 +14,13 @@ const TOOL_READ_BYTES = 1_048_576;
 export interface CallResult {
   readonly content: string;
   readonly isError: boolean;
-  /** What the model looks at, after the text. */
+  /** Images and other media for the model, placed after the text. */
   readonly media?: readonly MediaPart[];
-  /** It left a command running in the background. */
+  /** The call left a command running in the background. */
   readonly hasJob?: true;
-  /** The gate refused it, and nobody could be asked. */
+  /** The gate refused the call, and nobody was attached to approve it. */
   readonly refused?: Refusal;
-  /** It was not a call that its tool takes: what was wrong, in the same words for the same mistake. */
+  /** Set for a call that its tool does not accept: what was wrong, worded the same for the same mistake. */
   readonly malformed?: string;
 }
 
@@ -30,12 +30,12 @@ const INTERRUPTED: CallResult = {
   isError: true,
 };
 
-/** A program under /bin. Never rejects. A result that came before an abort is kept. */
+/** Calls a program under /bin. Never rejects. A result that arrived before an abort is returned. */
 export function callTool(sys: Sys, name: string, input: object): Promise<CallResult> {
   return callFile(sys, `/bin/${name}`, async (fd) => render(name, await exchange(sys, fd, input)));
 }
 
-/** Opens, acts, closes. Never rejects. */
+/** Opens the file, calls `act`, closes the file. Never rejects. */
 export async function callFile(
   sys: Sys,
   path: string,
@@ -55,17 +55,17 @@ export async function callFile(
     const refused = findUnattendedRefusal(error);
     return refused === undefined ? result : { ...result, refused };
   } finally {
-    // a handle that was revoked closes nothing; the kernel closes the fds of a process that ended
+    // closing fails if the handle was revoked or the process has ended; the kernel closes those fds itself
     if (fd !== undefined) await sys.close(fd).catch(() => undefined);
   }
 }
 
-/** What a model reads of a call that failed: what is wrong, then what to do. */
+/** The result of a failed call as the model reads it: what is wrong, then what to do. */
 export function failure(code: ErrorCode, message: string, hint?: string): CallResult {
   return { content: `Error [${code}]: ${message}${hint === undefined ? "" : `\n${hint}`}`, isError: true };
 }
 
-/** The same of a call that is not one. The words for a mistake are always the same: they are counted, and replayed. */
+/** The result of a malformed call. The words for a mistake must not vary: they are counted, and replayed. */
 export function malformed(words: string, hint?: string): CallResult {
   return { ...failure("INVALID", words, hint), malformed: words };
 }

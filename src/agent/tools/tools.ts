@@ -1,4 +1,4 @@
-/** The tools that a process is offered: those sent with every request, and those it can look for. */
+/** Determines the tools a process is offered: those sent with every request, and those the model can search for. */
 import type { ToolSpec } from "../../abi/llm.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
@@ -8,10 +8,10 @@ import { mountedTools } from "./mounted-tools.ts";
 import type { OfferedTools } from "./offered.ts";
 import { namedPrograms } from "./programs.ts";
 
-/** What was sent before tools could be looked for. Histories of that time are still replayed. */
+/** The default tools before deferred tools existed. Histories of that time are still replayed with them. */
 export const FIRST_TOOLS: readonly string[] = ["bash", "edit", "glob", "grep", "ls", "view", "write"];
 
-/** What a process may not use is refused by the gate when it is called. */
+/** Rights are not considered here: the gate refuses a call that the process may not make. */
 export function offeredTools(
   sys: Sys,
   start: ProgramStart,
@@ -20,7 +20,7 @@ export function offeredTools(
   return start.toolset === 2 ? offer(sys, start, setting) : firstTools(sys, start);
 }
 
-/** Those named that are mounted, then those of the servers of its agent file, all of them with every request. */
+/** The named programs that exist, then the tools of the agent file's MCP servers; all are sent with every request. */
 async function firstTools(sys: Sys, start: ProgramStart): Promise<OfferedTools> {
   const named = start.agent?.manifest.tools ?? null;
   const programs = await namedPrograms(sys, named, FIRST_TOOLS);

@@ -1,15 +1,15 @@
-/** The results of one turn together: what is too much is cut, the largest first, and kept whole under /var/out. */
+/** Limits the total size of the results of one turn: the largest are cut first, and stored whole under /var/out. */
 import { O_WRONLY } from "../../abi/device.ts";
 import type { Sys } from "../../abi/sys.ts";
 import type { CallResult } from "./tool-call.ts";
 
 export const MAX_TURN_CHARS = 200_000;
-/** What a result says of itself, at its end, stays: where the whole is, an exit code. */
+/** The longest last line that survives a cut: it often holds the exit code, or where the whole is stored. */
 const LAST_LINE_CHARS = 500;
-/** For what is said about a cut. */
+/** Room reserved for the note about the cut. */
 const NOTE_CHARS = 200;
 
-/** Never rejects: also of a run that was ended each result is kept. */
+/** Never rejects: the results of an aborted run are kept, too. */
 export async function fitTurn(sys: Sys, results: readonly CallResult[]): Promise<readonly CallResult[]> {
   const level = levelOf(
     results.map(({ content }) => content.length),
@@ -28,7 +28,7 @@ export async function fitTurn(sys: Sys, results: readonly CallResult[]): Promise
   return fitted;
 }
 
-/** The length beyond which results are cut, so that all together are at most `max`; Infinity: none is. */
+/** The length beyond which results are cut, so that their total is at most `max`; Infinity: no cut is needed. */
 export function levelOf(lengths: readonly number[], max: number): number {
   let left = max;
   const rising = lengths.toSorted((a, b) => a - b);
@@ -40,7 +40,7 @@ export function levelOf(lengths: readonly number[], max: number): number {
   return Infinity;
 }
 
-/** Its first lines and its last, with the way to the rest. */
+/** The first lines of the result and its last one, with a note where to find the rest. */
 export function cut(content: string, max: number, path: string): string {
   const last = content.slice(content.trimEnd().lastIndexOf("\n") + 1);
   const tail = last.length <= LAST_LINE_CHARS ? last : "";
@@ -52,7 +52,7 @@ export function cut(content: string, max: number, path: string): string {
   return `${head}\n${note}${tail === "" ? "" : `\n${tail}`}`;
 }
 
-/** Its path, or "" when it could not be kept: the text says so. */
+/** Returns the path of the stored file, or "" when it could not be stored; the text then says so. */
 async function keep(sys: Sys, path: string, content: string): Promise<string> {
   try {
     const fd = await sys.open(path, O_WRONLY, sys.ending);
