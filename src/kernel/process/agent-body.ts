@@ -1,4 +1,4 @@
-/** An agent: a context, its servers, its model at fd 3, and the reasoning loop of user space. */
+/** The body of an agent: a context, its MCP servers, its model at fd 3, and the reasoning loop of user space. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import { O_RDWR } from "../../abi/device.ts";
 import { SIGNALS, type Signal } from "../../abi/process.ts";
@@ -38,7 +38,7 @@ export function agentBody(agent: AgentInfo | null): Body {
   };
 }
 
-/** INT ends the run of a session, and not the session. */
+/** INT ends the current run of a session, not the session itself. */
 function endsRunAlone(_core: Core, { conversation }: Process, signal: Signal): boolean {
   if (conversation === null || signal !== SIGNALS.SIGINT) return false;
   conversation.interrupt();
@@ -51,7 +51,7 @@ async function prepare(making: Making): Promise<void> {
   undo.push(() => proc.contexts.freeAll(core.contexts));
   const prompt = redactedText(core, proc, systemPrompt(proc.seed.agent, opts.systemPrompt ?? ""));
   core.contexts.setSystemPrompt(proc.ctxId, prompt);
-  // a session may begin without words
+  // a session may begin without an intent
   if (proc.seed.intent !== "") core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent });
   await core.mounts.mountAll(making, proc.seed.agent?.manifest.mcp ?? []);
   await openModel(making);
@@ -62,7 +62,7 @@ function systemPrompt(agent: AgentInfo | null, more: string): string {
   return [agent?.systemPrompt ?? "", more].filter((part) => part !== "").join("\n\n");
 }
 
-/** fd 3. The open is the first call of the child's own trace. */
+/** Opens the model at fd 3. This open is the first call in the child's own trace. */
 async function openModel({ core, proc, opts, signal }: Making): Promise<void> {
   const { agent, env } = proc.seed;
   const wish = {

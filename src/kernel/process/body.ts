@@ -1,6 +1,6 @@
 /**
- * What differs between the kinds of process: how one is made ready and what it runs. Spawn, the gate, signals and reaping
- * are the same for all.
+ * What differs between the kinds of process: how a process is prepared and what it runs. Spawn, the gate, signals and
+ * reaping are the same for all.
  */
 import type { ExitStatus, Signal } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
@@ -11,31 +11,31 @@ import type { BodyFacts } from "./process-seed.ts";
 
 export type Undo = () => Promise<void> | void;
 
-/** A process in the table, before it is journalled. Each step pushes what takes it back. */
+/** A process in the table, before it is journalled. Each step pushes its own undo. */
 export interface Making {
   readonly core: Core;
   readonly parent: Process;
   readonly proc: Process;
   readonly opts: SpawnOpts;
   readonly undo: Undo[];
-  /** The caller gave up, or a signal ended the process that is being made. */
+  /** Fires when the caller gives up, or when a signal ends the process during its spawn. */
   readonly signal: AbortSignal;
 }
 
 export interface Body extends BodyFacts {
-  /** Contexts, devices, mounts, whatever must be there before the first step. Rejects: the spawn fails with it. */
+  /** Sets up what must exist before the first step: contexts, devices, mounts. A rejection fails the spawn. */
   prepare(making: Making): Promise<void>;
-  /** Until the end of the program. What a signal decided outranks what it returns. */
+  /** Runs the program to its end. An exit decided by a signal outranks the returned one. */
   run(core: Core, proc: Process): Promise<ExitStatus>;
-  /** The default action where it is not the kernel's own: natives pass PAUSE, RESUME and INT on. True: that was all. */
+  /** The default action, if it is not the kernel's: natives forward PAUSE, RESUME and INT. True: fully handled. */
   onSignal?(core: Core, proc: Process, signal: Signal): boolean;
   /** Keys added to the record of the spawn. */
   record?(proc: Process): Record<string, unknown>;
-  /** Further records of the spawn, one unit with it: what a later daemon needs to bring the process back. */
+  /** Further records, atomic with the record of the spawn: what a later daemon needs to restore the process. */
   keep?(making: Making): readonly (Pick<JournalDraft, "kind" | "body"> & Partial<Pick<JournalDraft, "v">>)[];
 }
 
-/** Every process is made with one. */
+/** Every process is created with a `Body`; its seed declares only the `BodyFacts` part. */
 export function bodyOf({ seed }: Process): Body {
   return seed.body as Body;
 }

@@ -1,10 +1,10 @@
-/** What the OS children of a process may, as clients of the daemon. */
+/** What the OS children of a process may do as clients of the daemon. */
 import { asPid, PID_KERNEL } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
 import type { ChildClient } from "../ports/kernel-api.ts";
 import type { Process } from "./process.ts";
 
-/** undefined: it has ended, or never was. */
+/** undefined: the process has ended or never existed. */
 export function childClient(core: Core, uuid: string): ChildClient | undefined {
   const proc = [...core.table.all()].find(({ seed }) => seed.uuid === uuid);
   if (proc === undefined || proc.life.isClosed) return undefined;
@@ -20,7 +20,7 @@ export function childClient(core: Core, uuid: string): ChildClient | undefined {
         .map((each) => each.info(now));
     },
     sees: (other) => core.table.get(asPid(other)) !== undefined && core.table.looksInto(pid, asPid(other)),
-    // what an agent does is replayed from its own calls: nothing else acts in its name
+    // an agent is replayed from its own calls, so no OS child may act in its name
     sys: proc.seed.kind === "native" ? core.handle(proc, null) : null,
   };
 }
@@ -37,8 +37,8 @@ function lineOf(core: Core, proc: Process): string {
 }
 
 /**
- * A program, and all above it, started by a person. One whose parent is gone hangs below the kernel; it is a person's only where
- * its session began with it.
+ * Whether the user started the process and all its ancestors, without an agent between. A process whose parent was
+ * reaped is a child of the kernel too; it counts as the user's only if its session began with it.
  */
 function isPersons(core: Core, proc: Process): boolean {
   for (let at: Process | undefined = proc; at !== undefined; at = core.table.get(at.ppid)) {

@@ -1,10 +1,10 @@
 /**
- * How often the classifier of a session failed in a row. At the limit mode auto is over for the session: a guard that does not
- * answer is none.
+ * How often the classifier of a session failed in a row. At the limit, auto mode is closed for the rest of the session:
+ * a guard that does not answer protects nothing.
  */
 import { type Facet, plainFacet } from "../facts/facet.ts";
 
-/** Plain data: what the journal keeps. */
+/** The state as plain data, as the journal stores it. */
 export interface CircuitState {
   readonly failures: number;
   readonly isBroken: boolean;
@@ -15,10 +15,10 @@ const MAX_FAILURES = 5;
 export class Circuit {
   #failures = 0;
   #isBroken = false;
-  /** What an earlier daemon counted is in it. */
+  /** The counts of earlier daemons have been taken over. */
   isKnown = false;
 
-  /** True: it has just broken. */
+  /** True: this failure broke the circuit. */
   recordFailure(): boolean {
     this.#failures++;
     if (this.#isBroken || this.#failures < MAX_FAILURES) return false;
@@ -26,7 +26,7 @@ export class Circuit {
     return true;
   }
 
-  /** False: nothing was counted. */
+  /** False: no failures had been counted. */
   recordSuccess(): boolean {
     const hadFailed = this.#failures > 0;
     this.#failures = 0;
@@ -47,7 +47,7 @@ export class Circuit {
   }
 }
 
-/** Of the session that a process began; null: nothing was counted. */
+/** The circuit of the session that the process began; null: nothing was counted. */
 export const circuitFacet: Facet<CircuitState | null> = plainFacet("circuit", {
   init: null as CircuitState | null,
   folds: { "permit.circuit": (_now, body) => body as unknown as CircuitState },

@@ -1,11 +1,12 @@
 /**
- * How often the calls of a session were denied: in a row for each tool, and in all; of one reply of a model, each tool once. A
- * model that is told no again and again is told to change its approach; then a person decides, where one is there.
+ * How often the calls of a session were denied: in a row for each tool, and in total. Within one reply of a model, each
+ * tool counts once. After repeated denials the model is asked to change its approach; then the user decides, if one is
+ * attached.
  */
 
 import type { Pid } from "../../abi/ids.ts";
 
-/** Plain data: what the journal keeps. */
+/** The state as plain data, as the journal stores it. */
 export interface DenialState {
   readonly inARow: Readonly<Record<string, number>>;
   readonly total: number;
@@ -13,20 +14,20 @@ export interface DenialState {
 
 const MAX_IN_A_ROW = 3;
 const MAX_TOTAL = 20;
-/** Tools that are counted apart; of more, those that have been named longest are forgotten. */
+/** Tools that are counted separately; beyond that, the least recently denied tool is forgotten. */
 const MAX_TOOLS = 256;
-/** Processes whose reply is remembered; of more, those that were told longest ago count anew. */
+/** Processes whose current reply is remembered; beyond that, the one whose reply began first is dropped. */
 const MAX_REPLIES = 256;
 
 export class Denials {
   #inARow = new Map<string, number>();
   #total = 0;
-  /** Tools that were counted in the reply that is under way, by process. */
+  /** Tools already counted in the current reply, by process. */
   readonly #inReply = new Map<Pid, Set<string>>();
-  /** What an earlier daemon counted is in it. */
+  /** The counts of earlier daemons have been taken over. */
   isKnown = false;
 
-  /** Its model is asked again: it has read what was denied. */
+  /** Called when the model of `pid` is asked again: by then it has read the earlier denials. */
   beginReply(pid: Pid): void {
     this.#inReply.delete(pid);
     this.#inReply.set(pid, new Set());
@@ -34,7 +35,7 @@ export class Denials {
     if (this.#inReply.size > MAX_REPLIES && oldest !== undefined) this.#inReply.delete(oldest);
   }
 
-  /** False: it counts no more than it did. A process that asks no model is counted call by call. */
+  /** False: already counted in this reply. A process without a model reply is counted call by call. */
   recordDenial(pid: Pid, tool: string): boolean {
     const counted = this.#inReply.get(pid);
     if (counted?.has(tool) === true) return false;
@@ -48,12 +49,12 @@ export class Denials {
     return true;
   }
 
-  /** False: nothing was counted. */
+  /** False: no denials of this tool had been counted. */
   recordSuccess(tool: string): boolean {
     return this.#inARow.delete(tool);
   }
 
-  /** A person's answer. False: nothing was counted. */
+  /** Resets all counts, after an answer of the user. False: nothing had been counted. */
   clear(): boolean {
     const isClear = this.#total === 0 && this.#inARow.size === 0;
     this.#inARow = new Map();

@@ -1,4 +1,4 @@
-/** The durable facts of a process: a row for each. How each is read, and who holds it, its own file says. */
+/** The list of all durable facts of a process. The file of each facet says how it is read and who holds it. */
 
 import { asksFacet, denialsFacet } from "../../consent/ask/facets.ts";
 import { supervisorFacet } from "../../supervise/facet.ts";
@@ -36,10 +36,10 @@ const FACETS: readonly Facet<unknown>[] = [
   supervisorFacet,
 ];
 
-/** Told by a history, as a whole. */
+/** Facets that need the whole history. */
 export const LATE = FACETS.filter(({ isEarly }) => isEarly !== true);
-/** Told by their kinds. */
+/** Facets read by their record kinds alone, as soon as the process exists. */
 export const EARLY = FACETS.filter(({ isEarly }) => isEarly === true);
-/** A live process holds them, from the moment that they are read. */
+/** Facets that a live process holds from the moment they are read. */
 export const HELD_LATE = LATE.filter(({ isHeld }) => isHeld === true);
 export const HELD_EARLY = EARLY.filter(({ isHeld }) => isHeld === true);

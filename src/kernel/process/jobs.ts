@@ -1,4 +1,4 @@
-/** The jobs of processes as people see them: what is kept of each, and how far those that run are. */
+/** The jobs of processes as shown to the user: the stored record of each, and the progress of running ones. */
 
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
@@ -7,7 +7,10 @@ import type { Core } from "../core.ts";
 import { keptOf } from "./kept-values.ts";
 import type { Process } from "./process.ts";
 
-/** By rising pid, the oldest first. With a pid also of one that came back and has not been needed yet. NOT_FOUND: no such process. */
+/**
+ * Jobs by rising pid, the oldest first. With `pid`, the history of a restored process is read first if needed.
+ * NOT_FOUND: no such process.
+ */
 export async function jobsOf(core: Core, pid?: Pid): Promise<readonly JobView[]> {
   if (pid === undefined)
     return [...core.table.all()].sort((a, b) => a.pid - b.pid).flatMap((proc) => viewsOf(core, proc));
@@ -27,12 +30,15 @@ function asItIs(job: JobRecord, live: ReadonlyMap<string, number>): JobRecord {
   return bytes === undefined ? { ...job, state: "lost" } : { ...job, total_bytes: bytes };
 }
 
-/** Live ones: while there are any, their process is not idle. */
+/** The number of running jobs; while it is above 0, their process is not idle. */
 export function liveJobs(core: Core, proc: Process): number {
   return core.ports.jobs?.live(proc.seed.uuid).size ?? 0;
 }
 
-/** Its output from byte `from` on, in pieces; with `isFollowed` until it has ended. NOT_FOUND: no such job, or its output is gone. */
+/**
+ * The output of a job from byte `from` on, in pieces; with `isFollowed`, until the job ends.
+ * NOT_FOUND: no such job, or its output was removed.
+ */
 export async function* jobOutput(
   core: Core,
   pid: Pid,

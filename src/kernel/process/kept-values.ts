@@ -1,6 +1,6 @@
 /**
- * Named values of a process that devices keep for it: its jobs, its list of what to do. Each change is a record of its own
- * history, so they are there again after a restart, and a fork begins with those of its origin at that place.
+ * Named values that devices store for a process, such as its jobs and its to-do list. Each change is a record in the
+ * process's history, so the values survive a restart, and a fork begins with those of its origin at the fork.
  */
 import type { KeptValues } from "../../abi/device.ts";
 import { Fault } from "../../abi/errors.ts";
@@ -9,7 +9,7 @@ import type { Ref } from "../facts/refs.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "./process.ts";
 
-/** The body of `process.kept`; null: it is kept no more. */
+/** The body of `process.kept`; a null `value` removes the name. */
 interface KeptValue {
   readonly name: string;
   readonly value: unknown;
@@ -19,7 +19,7 @@ interface Recorder {
   note(proc: Process, kind: "process.kept", body: KeptValue): void;
 }
 
-/** The places of their records, in the order in which their names came to be. */
+/** The place of each value's newest record, in the order in which the names were first set. */
 export const keptFacet: Facet<Map<string, Ref>> = {
   init: () => new Map(),
   folds: {
@@ -41,7 +41,7 @@ export function keptOf(proc: Process): ReadonlyMap<string, unknown> {
   return KEPT.get(proc) ?? NONE;
 }
 
-/** Of a process that was brought back. */
+/** Sets the values of a restored process. */
 export function adoptKept(proc: Process, kept: ReadonlyMap<string, unknown>): void {
   if (kept.size > 0) KEPT.set(proc, new Map(kept));
 }
@@ -54,7 +54,7 @@ export function keptValues(core: Recorder, proc: Process): KeptValues {
   };
 }
 
-/** INVALID: too large, or too many. Kept before whatever follows it. */
+/** INVALID: the value is too large, or there are too many. The record precedes every later record of the process. */
 function setKept(core: Recorder, proc: Process, { name, value }: KeptValue): void {
   const own = KEPT.get(proc) ?? new Map<string, unknown>();
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? "");

@@ -1,6 +1,6 @@
 /**
- * Environments of clients for processes that were brought back and have not gone on yet: the one that each had was kept in
- * memory only. What it has now, the daemon's own or a client's, serves until another client's takes its place.
+ * Environments that clients lend to restored processes that have not resumed yet: a process's own environment was held
+ * in memory only. Until it resumes, each lent environment replaces the one before, at first the daemon's.
  */
 import { secretValues } from "../../lib/secret-values.ts";
 import type { Redacting } from "../redact/model-bound.ts";
@@ -11,7 +11,7 @@ type Env = Readonly<Record<string, string>>;
 const LENDERS = new WeakMap<Process, (env: Env) => void>();
 const IN_WANT = new WeakSet<Process>();
 
-/** From its return on, until it goes on. */
+/** Lets clients lend an environment to a restored process, until it resumes. */
 export function mayBorrow({ ports }: Redacting, proc: Process): void {
   const { env, scratch } = proc.seed as { env: Record<string, string>; scratch: string };
   LENDERS.set(proc, (lent) => {
@@ -25,12 +25,12 @@ export function lendEnv(proc: Process | undefined, env: Env): void {
   if (proc !== undefined) LENDERS.get(proc)?.(env);
 }
 
-/** It goes on with what it has. */
+/** The process resumes: it keeps the environment it has now. */
 export function stopLending(proc: Process): void {
   LENDERS.delete(proc);
 }
 
-/** It paused itself, for want of what it needs to go on: no person did. */
+/** Whether the process paused itself because something it needs is missing, and not at a request. */
 export function isInWant(proc: Process): boolean {
   return IN_WANT.has(proc);
 }

@@ -1,11 +1,11 @@
-/** Which model a process has, and which one answers it. */
+/** The model chosen for a process, and the model that answered it last. */
 import type { ModelChoice } from "../ports/models.ts";
 
 export class ModelSeat {
   #choice: Omit<ModelChoice, "remark"> = { device: "", model: "" };
   #answering = "";
 
-  /** Path of its own model device; "" before it is open. */
+  /** Path of the process's own model device; "" before it is open. */
   get device(): string {
     return this.#choice.device;
   }
@@ -15,17 +15,17 @@ export class ModelSeat {
     return this.#choice.model;
   }
 
-  /** A line the person must read first. */
+  /** A line that the user must read first; "" for none. */
   get notice(): string {
     return this.#choice.notice ?? "";
   }
 
-  /** Which model answered last, as its server calls it; "" before any did. */
+  /** The model that answered last, as its server names it; "" before the first answer. */
   get answering(): string {
     return this.#answering;
   }
 
-  /** As people know it: its name, or that of its driver. */
+  /** The name shown to the user: the model's, or else its driver's. */
   get known(): string {
     return this.name || (this.device.split("/")[3] ?? "");
   }
@@ -34,7 +34,7 @@ export class ModelSeat {
     this.#choice = choice;
   }
 
-  /** False: it was the last one too. */
+  /** Records the model of an answer. False: unchanged. */
   answered(model: string): boolean {
     if (model === "" || model === this.#answering) return false;
     this.#answering = model;

@@ -1,4 +1,4 @@
-/** A note that the user pins to a process, so that it is known again: one line, which a fork has too. No prompt has it. */
+/** A one-line note that the user pins to a process to recognize it. A fork inherits it. It is part of no prompt. */
 import { Fault } from "../../abi/errors.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
@@ -7,15 +7,15 @@ import type { JournalDraft } from "../ports/journal.ts";
 
 /** The body of `process.note`, version 1. */
 interface NoteBody {
-  /** "" takes it away. */
+  /** "" removes the note. */
   readonly text: string;
-  /** Absent: a fork has it from its origin. */
+  /** Who set it; absent: a fork inherited it from its origin. */
   readonly by?: GrantBy;
 }
 
 const MAX_CHARS = 200;
 
-/** "" none. */
+/** The current note; "" for none. */
 export const noteFacet: LiveFacet<string> = plainFacet("note", {
   init: "",
   folds: { "process.note": (_now, { text }) => String(text) },
@@ -39,11 +39,14 @@ interface Noting {
 interface Noted {
   readonly seed: { readonly uuid: ProcUuid };
   readonly facts: Facts;
-  /** Secrets in what others may read. */
+  /** Redacts secrets in text that others may read. */
   wording(text: string): string;
 }
 
-/** Resolves once it is synced. "" takes it away. NOT_FOUND; CONFLICT: it has ended; INVALID: more than a line, too long, the kernel's own process. */
+/**
+ * Resolves once the note is synced. "" removes it. NOT_FOUND: no such process. CONFLICT: it has ended. INVALID: more
+ * than one line, too long, or the kernel's own process.
+ */
 export async function pinNote(core: Noting, pid: Pid, text: string, by: GrantBy): Promise<void> {
   if (pid === PID_KERNEL) throw invalid("the kernel's own process takes no note");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for

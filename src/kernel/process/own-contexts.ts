@@ -1,4 +1,4 @@
-/** The contexts of a process: its own, and those that it has made. They are freed with it. */
+/** The contexts of a process: its main one and those it has allocated. They are freed when the process ends. */
 import type { CtxId } from "../../abi/ids.ts";
 import type { ContextSpaces } from "../context/spaces.ts";
 import { LIMITS } from "../limits.ts";
@@ -7,7 +7,7 @@ export class OwnContexts {
   readonly #all = new Set<CtxId>();
   #main = 0 as CtxId;
 
-  /** Which its loop works in; 0: it has none. */
+  /** The context in which its loop works; 0: none. */
   get main(): CtxId {
     return this.#main;
   }
@@ -20,7 +20,7 @@ export class OwnContexts {
     return this.#all.has(cid);
   }
 
-  /** An empty one to work in, in place of the one it had. */
+  /** Replaces the main context with an empty one. */
   open(spaces: ContextSpaces): CtxId {
     if (this.#all.has(this.#main)) this.free(spaces, this.#main);
     this.#main = this.alloc(spaces, LIMITS.contextMessages);

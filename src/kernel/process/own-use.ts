@@ -1,4 +1,4 @@
-/** What a process has used by its own calls, as far as this daemon knows. Its account has what its subtree used. */
+/** What a process has used by its own calls, as far as this daemon knows. The account holds the use of its subtree. */
 import type { Charge } from "../../abi/effects.ts";
 import { microUsd } from "../../lib/usd.ts";
 
@@ -16,19 +16,19 @@ export class OwnUse {
     return this.#microUsd;
   }
 
-  /** Calls whose price nobody knows, of this daemon. */
+  /** Calls of unknown price made under this daemon. */
   get unpricedCalls(): number {
     return this.#unpricedCalls;
   }
 
-  /** One call. */
+  /** Adds the charge of one call. */
   add({ tokens, usd }: Charge): void {
     this.#tokens += tokens;
     this.#microUsd += microUsd(usd ?? 0);
     if (usd === null && tokens > 0) this.#unpricedCalls++;
   }
 
-  /** Of an earlier daemon. */
+  /** Adds the use recorded by earlier daemons. */
   carryOver(earlier: { readonly tokens?: number; readonly microUsd?: number }): void {
     this.#tokens += earlier.tokens ?? 0;
     this.#microUsd += earlier.microUsd ?? 0;

@@ -1,4 +1,4 @@
-/** What an earlier daemon left of a process, and whether a later one can have it. */
+/** What an earlier daemon left of a process, and whether a later daemon can restore it. */
 import type { Restored } from "../../abi/program.ts";
 
 export class Past {
@@ -6,38 +6,38 @@ export class Past {
   #read: (() => Promise<void>) | null = null;
   #restored: Restored | null = null;
 
-  /** The journal has all that a later daemon needs to bring it back. */
+  /** The journal holds all that a later daemon needs to restore the process. */
   get isRestorable(): boolean {
     return this.#isRestorable;
   }
 
-  /** What its program told before its daemon ended; null: a fresh start. */
+  /** The state that its program saved under an earlier daemon; null: a fresh start. */
   get restored(): Restored | null {
     return this.#restored;
   }
 
-  /** Brought back, and its history not read yet. */
+  /** The process was restored, but its history is not read yet. */
   get isUnread(): boolean {
     return this.#read !== null;
   }
 
-  /** At its spawn. */
+  /** Called at the spawn. */
   keep(isRestorable: boolean): void {
     this.#isRestorable = isRestorable;
   }
 
-  /** It was brought back: `read` reads its history when somebody needs it. */
+  /** Called when the process is restored: `read` reads its history on first need. */
   back(read: () => Promise<void>): void {
     this.#isRestorable = true;
     this.#read = read;
   }
 
-  /** Reads its history, if that was not done. Who asks meanwhile waits for the same. */
+  /** Reads the history, if not yet done. Concurrent callers wait for the same read. */
   async recall(): Promise<void> {
     await this.#read?.();
   }
 
-  /** Its history was read. */
+  /** Called when the history was read. */
   recalled(restored: Restored | null): void {
     this.#restored = restored;
     this.#read = null;

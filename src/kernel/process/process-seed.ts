@@ -1,4 +1,4 @@
-/** What a process is told at its spawn, and never changes. */
+/** What a process is given at its spawn; it never changes. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { PermissionMode, ProcessKind } from "../../abi/process.ts";
@@ -6,15 +6,15 @@ import type { Rights } from "../../abi/rights.ts";
 import type { Account } from "../account/account.ts";
 import type { Session } from "./session.ts";
 
-/** What everybody may know of what a process runs; body.ts has the rest. */
+/** The public facts of what a process runs; body.ts has the rest. */
 export interface BodyFacts {
   readonly kind: ProcessKind;
   /** Agent name, program, supervisor name; "" in general mode. */
   readonly name: string;
   readonly agent: AgentInfo | null;
-  /** A process of this kind that works keeps the daemon alive. */
+  /** A working process of this kind keeps the daemon alive. */
   readonly isActive: boolean;
-  /** ms from a TERM that acts by default, or a deadline, to KILL; absent: the usual. */
+  /** ms from TERM by its default action, or from a deadline, to KILL; absent: `LIMITS.termGraceMs`. */
   readonly termGraceMs?: number;
 }
 
@@ -31,25 +31,25 @@ export interface ProcessSeed {
   readonly createdMono: number;
   readonly cwd: string;
   readonly roots: readonly string[];
-  /** A folder of its own, writable without asking; "" none. */
+  /** A folder of its own, writable without approval; "" for none. */
   readonly scratch: string;
   readonly env: Readonly<Record<string, string>>;
-  /** At its spawn. Nothing changes them; what a person gives or takes since is a grant. */
+  /** The rights at its spawn. They never change; what the user allows or denies later is a grant. */
   readonly rights: Rights;
-  /** In which it begins. */
+  /** The permission mode in which it begins. */
   readonly mode: PermissionMode;
-  /** Those above it at its spawn, nearest first: whom grants for a subtree reach. */
+  /** Its ancestors at its spawn, nearest first: a subtree grant to any of them applies to it. */
   readonly line: readonly Pid[];
   readonly maxSteps: number;
   readonly account: Account;
   readonly session: Session;
-  /** An agent stands above it: as an OS process it runs in a sandbox. */
+  /** An agent is among its ancestors: as an OS process it runs in a sandbox. */
   readonly confined?: boolean;
-  /** Makes words that others read fit to be read; absent: as they are. */
+  /** Redacts secrets in text that others read; absent: the text is left unchanged. */
   readonly wording?: (text: string) => string;
   readonly onParentExit: "reparent" | "terminate";
-  /** A person talks to it: it waits for the next message instead of ending. */
+  /** A session with the user: it waits for the next message instead of ending. */
   readonly isSession?: boolean;
-  /** Of a session: whose message the intent is. */
+  /** With a session: the client whose message the intent is. */
   readonly client?: string;
 }

@@ -45,34 +45,34 @@ export class Process {
   readonly children = new Set<Pid>();
   readonly fds: FdTable;
   readonly watchers = new Watchers();
-  /** Those that it holds; each is changed by its owner alone, with a record. */
+  /** The durable facts it holds; each is changed by its owner alone, with a record. */
   readonly facts = new Facts();
-  /** Of the run under way, or the only one. */
+  /** Refusals of the run in progress, or of the only run. */
   readonly refusals = new RefusalList();
-  /** null: it has one run, and ends with it. */
+  /** null: the process has a single run and ends with it. */
   readonly conversation: Conversation | null;
-  /** Who sleeps until a signal is heeded. */
+  /** Callbacks of sleepers, to wake them when a signal is handled. */
   readonly wakers = new Set<() => void>();
   readonly groups = new Set<Pgid>();
   readonly units = new Units();
   readonly dial: ModeDial;
-  /** Makes words that others read fit to be read. */
+  /** Redacts secrets in text that others read. */
   readonly wording: (text: string) => string;
   readonly used = new OwnUse();
-  /** What it has seen of files. */
+  /** What the process has seen of files. */
   readonly seen = new SeenFileSet();
   readonly contexts = new OwnContexts();
   readonly past = new Past();
   readonly model = new ModelSeat();
   readonly abort = new AbortController();
-  /** Fires at KILL, with `abort` or after it. */
+  /** Aborted at KILL, together with `abort` or after it. */
   readonly killed = new AbortController();
-  /** Resolves at the exit; rejects with the error of a spawn that failed, or UNAVAILABLE when it rests with its daemon. */
+  /** Resolves at the exit; rejects with the error of a failed spawn, or UNAVAILABLE when the process leaves memory. */
   readonly done = Promise.withResolvers<ExitStatus>();
   #debug: DebugChannel | null = new DebugChannel();
   #logs: LogChannel | null = new LogChannel();
   #keepLine: ((entry: LogEntry) => void) | null = null;
-  // those below are made on first use: most processes need none
+  // the fields below are created on first use: most processes need none of them
   #signals: SignalState | null = null;
   #mailbox: Mailbox | null = null;
   #threads: ThreadSet | null = null;
@@ -95,7 +95,7 @@ export class Process {
     this.life = new LifeCycle(seed.pid, () => this.work.check());
     this.fds = new FdTable(seed.pid);
     this.conversation = seed.isSession === true ? new Conversation() : null;
-    // Most processes have nobody who waits for a spawn that fails.
+    // for most processes nobody awaits the rejection of a failed spawn
     this.done.promise.catch(() => {});
   }
 
@@ -107,27 +107,27 @@ export class Process {
     return this.dial.mode;
   }
 
-  /** What it came to, so far. */
+  /** The result so far. */
   get result(): string {
     return this.#result;
   }
 
-  /** While its program runs: what it gets from outside passes here. null: nothing is kept of it. */
+  /** Records or replays the inputs of its program while that runs; null: neither. */
   get tape(): Tape | null {
     return this.#tape;
   }
 
-  /** Its parent is reaped: the kernel is its parent now. */
+  /** Makes the kernel its parent, after its own parent was reaped. */
   orphan(): void {
     this.#ppid = PID_KERNEL;
   }
 
-  /** What it says after its end does not count. */
+  /** Sets the result; ignored after the end of the process. */
   conclude(result: string): void {
     if (this.isLive) this.#result = result;
   }
 
-  /** Of its replay, or who records it. */
+  /** Sets the tape that replays or records the program; null: none. */
   runOn(tape: Tape | null): void {
     this.#tape = tape;
   }
@@ -136,7 +136,7 @@ export class Process {
     return this.life.state;
   }
 
-  /** Of its own context; 0: it has none. */
+  /** Its main context; 0: none. */
   get ctxId(): CtxId {
     return this.contexts.main;
   }
@@ -153,7 +153,7 @@ export class Process {
     return this.halt.isPaused;
   }
 
-  /** Where what it has read came from. */
+  /** The origins of the data it has read. */
   get labels(): readonly Label[] {
     return this.facts.of(labelsFacet);
   }
@@ -164,7 +164,7 @@ export class Process {
     return this.#coroutines;
   }
 
-  /** `loop`: its program, its clean-up and the finish; never rejects. */
+  /** `loop` runs the program, its clean-up and the finish; it never rejects. */
   start(mono: number, loop?: () => Promise<void>): void {
     this.life.start(() => {
       this.halt.time.start(mono);
@@ -172,7 +172,7 @@ export class Process {
     });
   }
 
-  /** Holds the program at its next step. Twice is once. */
+  /** Holds the program at its next step. Idempotent. */
   pause(mono: number, why?: Reason): void {
     if (this.halt.pause(mono, why)) this.tell({ event: "paused", pid: this.pid, isPaused: true }, mono);
   }
@@ -181,7 +181,7 @@ export class Process {
     if (this.halt.resume(mono)) this.tell({ event: "paused", pid: this.pid, isPaused: false }, mono);
   }
 
-  /** It runs, and nothing holds it. A session that waits for its person does not work. */
+  /** Whether it runs and nothing holds it. A session that waits for its user does not work. */
   #isWorking(): boolean {
     const { now, activity } = this.life;
     const waits = this.conversation !== null && activity === "waiting";
@@ -199,7 +199,7 @@ export class Process {
     return this.#logs;
   }
 
-  /** First null, then closed: no late event meets a closed channel. */
+  /** Sets the fields to null before closing the channels, so that no late event reaches a closed channel. */
   closeChannels(): void {
     const [debug, logs] = [this.#debug, this.#logs];
     this.#debug = null;
@@ -208,13 +208,13 @@ export class Process {
     logs?.end();
   }
 
-  /** It acts for another, whose trace has its calls; it has no log. */
+  /** For a process that acts for another: its calls go into that one's trace, and it has no log. */
   traceInto(debug: DebugChannel | null): void {
     this.closeChannels();
     this.#debug = debug;
   }
 
-  /** `keep` hears each log line once it is said; the journal keeps them. */
+  /** `keep` is called with each log line once it is emitted, to journal it. */
   keepLog(keep: (entry: LogEntry) => void): void {
     this.#keepLine = keep;
   }
@@ -246,7 +246,7 @@ export class Process {
     return this.#threads;
   }
 
-  /** Where the MCP servers it owns are mounted: its own devices, whatever its rights say. */
+  /** Mount paths of the MCP servers it owns: it may always use these devices, whatever its rights. */
   get mounts(): ReadonlySet<string> | null {
     return this.#mounts;
   }
@@ -260,7 +260,7 @@ export class Process {
     this.#mounts?.delete(path);
   }
 
-  /** To whoever watches, and into the log. */
+  /** Publishes the event to all watchers and adds it to the log. */
   tell(event: ProcessEvent, mono: number): void {
     this.watchers.publish(event);
     const line = logLine(event);

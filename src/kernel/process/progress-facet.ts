@@ -1,17 +1,17 @@
-/** How far the program of a process has come: its last checkpoint, and what followed it. */
+/** The progress of a process's program: its last checkpoint and what followed it. */
 import type { Probed } from "../../abi/program.ts";
 import type { Facet } from "../facts/facet.ts";
 import { isLoading, isModelCall, isProbed } from "../facts/intents.ts";
 import type { Ref } from "../facts/refs.ts";
 
 /**
- * A part of the checkpoint, an effect that began, what a later daemon found of one (`intent`: its record). Effects that follow
- * one another are one.
+ * A part added to the checkpoint, an effect that began, or the outcome of an effect as found by a later daemon
+ * (`intent`: the effect's record). Consecutive effects count as one.
  */
 type Since = { readonly part: Ref } | { readonly probed: Probed["outcome"]; readonly intent: Ref } | "effect";
 
 interface Progress {
-  /** The last checkpoint; null: there is none. */
+  /** The last checkpoint; null: none yet. */
   place: Ref | null;
   since: Since[];
 }

@@ -1,13 +1,13 @@
-/** What was refused in a run, for whoever reads its end. Bounded: of more, the first are kept. */
+/** The calls refused in a run, reported with its completion. Bounded: only the first ones are kept. */
 import type { Refusal } from "../../abi/refusal.ts";
 
 const MAX_KEPT = 64;
 
 export class RefusalList {
-  /** null: none, as in most runs. */
+  /** null: no refusals, as in most runs. */
   #kept: Map<string, Refusal> | null = null;
 
-  /** The same call again says nothing new. */
+  /** A repeated refusal of the same call is ignored. */
   add(refusal: Refusal): void {
     const key = `${refusal.tool}\n${refusal.what}`;
     this.#kept ??= new Map();
@@ -18,7 +18,7 @@ export class RefusalList {
     this.#kept = null;
   }
 
-  /** For an event: none is left out. */
+  /** The field of an event; absent if nothing was refused. */
   told(): { readonly denied?: readonly Refusal[] } {
     return this.#kept === null ? {} : { denied: [...this.#kept.values()] };
   }

@@ -1,13 +1,13 @@
-/** How long a process ran, pauses and the time between two daemons not counted. Wall clock, ms: for a deadline it is near enough. */
+/** How long a process ran, without pauses and time between daemons. Wall clock, ms: accurate enough for a deadline. */
 import type { Facet } from "../facts/facet.ts";
 
 interface RunTime {
   readonly beforeMs: number;
-  /** null: it is paused, or has ended. */
+  /** Wall clock since when it runs; null: paused or ended. */
   readonly since: number | null;
-  /** Of its newest record. */
+  /** The time of its newest record. */
   readonly until: number;
-  /** How long it had run when the newest daemon took it over; null: a signal has said it since, or there was but one. */
+  /** Its run time when the newest daemon took it over; null: a later signal record has it, or there was one daemon. */
   readonly recoveredMs: number | null;
 }
 
@@ -42,6 +42,6 @@ export const runTimeFacet: Facet<RunTime> = {
 };
 
 export function ranMs({ beforeMs, since, until }: RunTime): number {
-  // a wall clock that was set back takes nothing away
+  // a wall clock that was set back must not reduce the run time
   return beforeMs + (since === null ? 0 : Math.max(0, until - since));
 }

@@ -1,6 +1,7 @@
 /**
- * What a process has seen of files, so that its tools change none it does not know. Kept by its records: a later daemon and a
- * fork have it too, a child begins with nothing. A record that a crash took costs one view, never a lost change.
+ * What a process has seen of files, so that its tools change no file it has not seen. Recorded in its history: a later
+ * daemon and a fork have it too; a child begins with nothing. A record lost in a crash costs one more view of a file,
+ * never a lost change.
  */
 import type { SeenFile } from "../../abi/device.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
@@ -15,7 +16,7 @@ export interface SeenBody extends SeenFile {
 
 export class SeenFileSet {
   readonly #files = new RecentMap<string, SeenFile>(LIMITS.seenFiles);
-  /** How often a message of the first context was replaced. */
+  /** How often a message of the main context was replaced. */
   epoch = 0;
 
   use(path: string): SeenFile | undefined {
@@ -31,7 +32,7 @@ export class SeenFileSet {
   }
 }
 
-/** Where each was seen last, the least recently seen first. */
+/** The record of each file's last view, the least recently seen first. */
 export const seenFacet: Facet<RecentMap<string, Ref>> = {
   init: () => new RecentMap(LIMITS.seenFiles),
   folds: {

@@ -1,11 +1,11 @@
-/** What a process has seen of files (seen-file-set.ts), as its devices get it. */
+/** What a process has seen of files (seen-file-set.ts), as its devices use it. */
 import type { SeenFile, SeenFiles } from "../../abi/device.ts";
 import type { Core } from "../core.ts";
 import { addLabels } from "../labels/labelled.ts";
 import type { Process } from "./process.ts";
 import type { SeenBody } from "./seen-file-set.ts";
 
-/** What is set is journalled. */
+/** Each `set` is journalled. */
 export function seenFilesOf(core: Core, self: Process): SeenFiles {
   const { seen: files } = self;
   return {

@@ -1,4 +1,4 @@
-/** A helper of the kernel as a process, so that it is seen, owned and ended like all others. */
+/** Runs a helper of the kernel as a process, so that it is listed, owned and ended like any other. */
 import type { ServiceSpec } from "../ports/services.ts";
 import type { Body } from "./body.ts";
 

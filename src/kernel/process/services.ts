@@ -1,4 +1,4 @@
-/** Service processes: children of pid 0 that hold something for others, stopped when nobody needs it. */
+/** Service processes: children of pid 0 that hold a resource for other processes, stopped once it is unused. */
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { SIGNALS } from "../../abi/process.ts";
 import type { Core } from "../core.ts";

@@ -1,6 +1,6 @@
 /**
- * What a top-level process shares with all its descendants: the "always" answers a person gave, and who can be asked.
- * Grants live as long as the session and are journalled where they are given.
+ * What a top-level process shares with all its descendants: the "always" answers of the user, and the clients that can
+ * be asked. Grants live as long as the session and are journalled where they are given.
  */
 
 import { GrantList } from "../../consent/grants/grant-list.ts";
@@ -10,7 +10,7 @@ import { Circuit } from "./circuit.ts";
 import { Denials } from "./denials.ts";
 
 export class Session {
-  /** The top-level process: its history keeps the grants. null: the kernel's own, which asks nobody. */
+  /** The top-level process, whose history holds the grants. null: the kernel's own session, which asks nobody. */
   readonly owner: RecordOwner | null;
   /** Changed by `Grants` alone (consent/grants). */
   readonly grants = new GrantList();
@@ -25,7 +25,7 @@ export class Session {
     this.owner = owner;
   }
 
-  /** Somebody is there now who can answer. */
+  /** Whether a client that can answer is attached now. */
   get canAsk(): boolean {
     return this.approvers.isHeard;
   }

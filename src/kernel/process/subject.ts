@@ -1,4 +1,4 @@
-/** A process as the policy sees it, at this moment. */
+/** A process as the permission policy sees it at this moment. */
 import type { Rights } from "../../abi/rights.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Subject } from "../ports/permit.ts";
@@ -8,13 +8,13 @@ import type { Granted } from "./rights/granted.ts";
 import { isAbove } from "./rights/narrow.ts";
 import { devicesOf } from "./rights/rights.ts";
 
-/** What it depends on beside the process. */
+/** What `subjectOf` needs besides the process. */
 export interface Granting {
   readonly ports: Pick<KernelPorts, "classifier" | "models" | "permitFor">;
   readonly grants: { of(self: Process): Granted };
 }
 
-/** `granted`: what persons have permitted since its spawn; absent: as it is now. */
+/** `granted`: what the user has granted since the spawn; absent: the current grants. */
 export function subjectOf(core: Granting, self: Process, granted: Granted = core.grants.of(self)): Subject {
   const { cwd, roots, scratch, env } = self.seed;
   return {
@@ -32,10 +32,10 @@ export function subjectOf(core: Granting, self: Process, granted: Granted = core
   };
 }
 
-/** The policy parses the rules of rights once for each object: the same rights are the same object. */
+/** Caches the last result: the policy parses rules once per `Rights` object, so equal rights must be one object. */
 const NOW = new WeakMap<Process, { readonly key: string; readonly rights: Rights }>();
 
-/** With what was denied since, what was raised by a person, and the servers it has mounted. */
+/** The rights of the spawn, with later denies and asks, a mode raised by the user, and the servers it has mounted. */
 function rightsNow(self: Process, { deny, ask }: Granted): Rights {
   const { rights } = self.seed;
   const isRaised = isAbove(self.mode, rights.mode);

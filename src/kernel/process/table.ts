@@ -1,4 +1,4 @@
-/** The process table: who exists, who sees and who controls whom. */
+/** The process table: which processes exist, and which of them see or control which. */
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { LIMITS } from "../limits.ts";
@@ -37,17 +37,20 @@ export class ProcessTable {
     return this.#byPid.get(pid);
   }
 
-  /** As they came, or came back. */
+  /** All processes in the order in which they were spawned or restored. */
   all(): IterableIterator<Process> {
     return this.#byPid.values();
   }
 
-  /** What it may look into, and also the fellow members of its compose project: that they are there, and where to write to them. */
+  /**
+   * Whether `viewer` may look into `pid`, or is a fellow member of its compose project: fellows see that a process
+   * exists and where to write to it.
+   */
   sees(viewer: Pid, pid: Pid): boolean {
     return this.looksInto(viewer, pid) || this.#are(this.#areFellows, viewer, pid);
   }
 
-  /** Itself, its descendants, ancestors and group members; the kernel and its clients look into all. */
+  /** A process looks into itself, its descendants, ancestors and group members; the kernel and its clients into all. */
   looksInto(viewer: Pid, pid: Pid): boolean {
     if (viewer === PID_KERNEL) return true;
     return this.isKin(viewer, pid) || this.#are(this.#shareGroup, viewer, pid);
@@ -63,7 +66,7 @@ export class ProcessTable {
     return one !== undefined && other !== undefined && relation(one, other);
   }
 
-  /** It controls itself and its descendants. */
+  /** A process controls itself and its descendants; the kernel controls all. */
   controls(caller: Pid, pid: Pid): boolean {
     return caller === PID_KERNEL || caller === pid || this.isAncestor(caller, pid);
   }
@@ -79,7 +82,7 @@ export class ProcessTable {
     return false;
   }
 
-  /** A process the caller may see; else NOT_FOUND. With `control`, PERMISSION for one it sees but does not control. */
+  /** The process, if the caller sees it; else NOT_FOUND. With `control`: PERMISSION if it does not control it. */
   require(caller: Pid, pid: Pid, syscall: string, right: "see" | "control"): Process {
     const proc = this.#byPid.get(pid);
     if (proc === undefined || !this.sees(caller, pid)) {

@@ -1,10 +1,10 @@
-/** Which task list is a process's own: its environment says, else its group, else its leader's group, else its session. */
+/** The task list of a process: given by its environment, else its group, its leader's group, or its session. */
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { TaskPlace } from "../../abi/task.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "./process.ts";
 
-/** null: there is no such process any more. The leader is the process a person started; it leads itself, too. */
+/** null: the process no longer exists. The leader is the process that the user started; it is its own leader, too. */
 export function taskPlaceOf(core: Core, pid: Pid): TaskPlace | null {
   const proc = pid === PID_KERNEL ? core.root : core.table.get(pid);
   if (proc === undefined) return null;
@@ -24,7 +24,7 @@ function given(name: string | undefined): string | undefined {
   return name === undefined || name === "" ? undefined : name;
 }
 
-/** The oldest of its groups; a name may have dots, which the name of a list has not. */
+/** The oldest of its groups; dots in its name are replaced, as the name of a list cannot contain them. */
 function groupOf(core: Core, { groups }: Process): string | undefined {
   const [oldest] = [...groups].sort((a, b) => a - b);
   if (oldest === undefined) return undefined;

@@ -1,4 +1,7 @@
-/** Lets so many at once through, the others wait in their order. Unbounded: those who wait are processes, and so are bounded. */
+/**
+ * Lets at most `places` actions run at once; the others wait in order. The queue needs no bound of its own: the waiters
+ * are processes, whose number is bounded.
+ */
 export class Turnstile {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -1,10 +1,10 @@
-/** One after another: what a thread writes to the shared context in one go is not split by what another writes. */
+/** Runs units one after another, so that what a thread writes to the shared context in one unit is not interleaved. */
 import { abortable } from "../../lib/abort.ts";
 
 export class Units {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Whoever gives up while it waits does not act; without a signal its turn is waited for. */
+  /** If `signal` fires while the caller waits for its turn, `act` is not run; without a signal it always waits. */
   run<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const before = this.#last;
     const turn = signal === undefined ? before : abortable(before, signal);

@@ -1,6 +1,7 @@
 /**
- * The end of all processes when nothing can be kept any more. None of them exits, for an exit that is not kept would be a lie:
- * they leave memory as they are in the journal, what they started is killed at once, and the next daemon goes on from there.
+ * Ends all processes when nothing can be journalled any more. None of them exits, since an exit that is not recorded
+ * must not be announced: they leave memory, what they started is killed at once, and the next daemon resumes them from
+ * the journal.
  */
 import { Fault, printed } from "../../../abi/errors.ts";
 import type { Core } from "../../core.ts";
@@ -8,10 +9,10 @@ import { LIMITS } from "../../limits.ts";
 import type { Process } from "../process.ts";
 import { endWithin } from "./grace.ts";
 
-/** Bounded by the time a program gets to hear that it is over; then its files are let go. */
+/** Takes at most `loopGraceMs`, the time that programs get to end; then their files are abandoned. */
 export async function abandonAll(core: Core, words: string): Promise<void> {
   const live = [...core.table.all()].filter((proc) => proc.isLive);
-  // in one step, so that none hears of another's end and acts on it
+  // in one step, so that no process is notified of another's end and acts on it
   for (const proc of live) cut(proc);
   await Promise.all(live.map((proc) => leave(core, proc, words)));
 }

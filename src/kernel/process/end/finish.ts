@@ -1,4 +1,4 @@
-/** running → zombie, once, whoever comes first: the loop's end or a forced kill. */
+/** running → zombie, exactly once: by the end of the loop or a forced kill, whichever is first. */
 
 import type { ErrorCode } from "../../../abi/errno.ts";
 import { codeOf, Fault, printed } from "../../../abi/errors.ts";
@@ -11,7 +11,7 @@ import { resultLines } from "../../log/log-line.ts";
 import type { JournalDraft } from "../../ports/journal.ts";
 import type { Process } from "../process.ts";
 
-/** What a signal or deadline decided outranks what the program returned. */
+/** The exit that a signal or a deadline decided outranks the one that the program returned. */
 export function finish(core: Core, proc: Process, returned: ExitStatus): Promise<void> {
   return proc.life.finish((hurry) => {
     const exit = proc.ending.verdict ?? returned;
@@ -23,7 +23,7 @@ interface Finish {
   readonly core: Core;
   readonly proc: Process;
   readonly exit: ExitStatus;
-  /** Ends its wait for the disk. */
+  /** Ends the wait for the disk. */
   readonly hurry: AbortSignal;
 }
 
@@ -31,7 +31,7 @@ async function finishOnce(finish: Finish): Promise<void> {
   const { core, proc, exit } = finish;
   await core.mounts.unmountOf(proc);
   if (proc.past.isUnread) await lastWords(core, proc);
-  // nobody hears of an exit that can never be kept: the daemon ends, and the next goes on with this process
+  // an exit that can never be recorded is not announced: the daemon ends, and the next one resumes this process
   if (!(await journalExit(finish)) && core.ports.journal.state.state === "lost") return;
   core.snapshots.rests(proc);
   proc.life.exited(exit, core.ports.clock.mono());
@@ -43,7 +43,7 @@ async function finishOnce(finish: Finish): Promise<void> {
   if (proc.ppid === PID_KERNEL) core.offer(proc, "seen");
 }
 
-/** Those that end with it do so at its exit, however long nobody reaps it. */
+/** Children that end with their parent do so at its exit, however late it is reaped. */
 function endDependants(core: Core, proc: Process): void {
   for (const pid of proc.children) {
     const child = core.table.get(pid);
@@ -52,7 +52,7 @@ function endDependants(core: Core, proc: Process): void {
   }
 }
 
-/** What it came to may be in a history that nobody needed yet. One that cannot be read keeps nothing from its end. */
+/** Reads the history for the result, if not yet done. A history that cannot be read does not prevent the end. */
 async function lastWords(core: Core, proc: Process): Promise<void> {
   try {
     await proc.past.recall();
@@ -61,7 +61,7 @@ async function lastWords(core: Core, proc: Process): Promise<void> {
   }
 }
 
-/** Nobody hears of an exit that is not kept; but who wants its end now, by a signal, does not wait for the disk. */
+/** An exit is announced only once recorded; so this waits for the disk, unless a signal demands the end now. */
 async function append({ core, proc, hurry }: Finish, record: JournalDraft): Promise<void> {
   for (;;) {
     try {
@@ -76,8 +76,9 @@ async function append({ core, proc, hurry }: Finish, record: JournalDraft): Prom
 }
 
 /**
- * Synced before anyone hears of it. A disk that refuses does not keep a process alive: it is logged, and the record is kept for
- * when the disk takes it, or the next daemon would take the process for lost. False: it was refused.
+ * The exit is synced before it is announced. A disk that refuses does not keep a process alive: this is logged, and the
+ * record is held until the disk accepts it; without it, the next daemon would take the process for lost. False:
+ * refused.
  */
 async function journalExit(finish: Finish): Promise<boolean> {
   const { core, proc, exit } = finish;
@@ -99,14 +100,14 @@ async function journalExit(finish: Finish): Promise<boolean> {
   } catch (error) {
     core.ports.log("error", `pid ${pid}: its exit could not be journalled: ${printed(error)}`);
     core.note(proc, "process.exited", body);
-    // what it came to is in its messages; that it ended must not be forgotten
+    // the result is in the messages as well; the fact that the process ended must not be lost
     const end = { code, reason: body.reason, kind, result: "", tokensUsed: proc.used.tokens };
     core.keptEnds.keep({ proc: proc.seed.uuid, pid, kind: "process.exited", body: end });
     return false;
   }
 }
 
-/** A record that is too large would be refused, and the process be taken for lost: the end of a long result goes. */
+/** Truncates a long result: a record that is too large would be refused, and the process taken for lost. */
 function bounded(result: string): string {
   if (result.length <= LIMITS.journalResultChars) return result;
   const encodedBytes = Buffer.byteLength(JSON.stringify(result));
@@ -138,15 +139,15 @@ function tell(core: Core, proc: Process, exit: ExitStatus): void {
   proc.logs?.end();
 }
 
-/** Of an exit without an error of its own: a limit, a signal, or a program that gave up. */
+/** The error code of an exit without an error of its own: by a limit, a signal, or a program that gave up. */
 export function codeOfExit({ code, reason, kind }: ExitStatus): ErrorCode {
   if (kind === "killed") return "CANCELLED";
   return code === EXIT.budget.code || reason === EXIT.maxSteps.reason ? "BUDGET" : "INTERNAL";
 }
 
 /**
- * A verdict has fallen on a live process: the program is told. A forced one ends it now; else the program has `graceMs` to
- * heed it (Infinity: as long as it likes). One that is still being made ends in spawn.
+ * Carries out the verdict on a live process by aborting its program. KILL ends it now; otherwise the program has
+ * `graceMs` to end by itself (Infinity: no limit). A process that is still being spawned is ended by the spawn.
  */
 export function endLive(core: Core, proc: Process, graceMs: number): void {
   proc.abort.abort();
@@ -155,7 +156,7 @@ export function endLive(core: Core, proc: Process, graceMs: number): void {
   else forceAfter(core, proc, graceMs);
 }
 
-/** TERM to KILL where nobody says. */
+/** The default time from TERM to KILL. */
 export function graceOf(proc: Process): number {
   return proc.seed.body.termGraceMs ?? LIMITS.termGraceMs;
 }
@@ -167,8 +168,8 @@ function force(core: Core, proc: Process): void {
 }
 
 /**
- * Ends it by force if it has not ended by itself after `graceMs` (Infinity: never), whatever it does about signals. One plan
- * a process, unless a later one ends sooner; the timer goes with the process.
+ * Ends the process by force if it has not ended by itself after `graceMs` (Infinity: never), whatever its signal
+ * handling. A new plan counts only if it is due sooner than the current one; the timer stops at the end of the process.
  */
 export function forceAfter(core: Core, proc: Process, graceMs: number): void {
   const at = core.ports.clock.mono() + graceMs;
@@ -176,11 +177,11 @@ export function forceAfter(core: Core, proc: Process, graceMs: number): void {
   const stop = new AbortController();
   core.ports.clock.sleep(graceMs, stop.signal).then(
     () => {
-      // What it decided itself, or a deadline, keeps its words; a signal that was not heeded becomes KILL.
+      // a verdict of a deadline or of the process itself stays; a signal that was not obeyed becomes KILL
       const { verdict } = proc.ending;
       if (verdict === null || verdict.kind === "killed") proc.ending.overrule(EXIT.sigkill);
       proc.abort.abort();
-      // one that is still being made ends in spawn
+      // a process that is still being spawned is ended by the spawn
       if (proc.state === "running") force(core, proc);
     },
     () => {},

@@ -1,7 +1,7 @@
 /** Waiting for an end that may not come. */
 import type { Clock } from "../../../abi/program.ts";
 
-/** All of `ends` have settled, within `ms`; false: some have not. Leaves no timer. */
+/** Whether all of `ends` settled within `ms`. Leaves no timer behind. */
 export async function endWithin(
   clock: Clock,
   ends: readonly Promise<unknown>[],

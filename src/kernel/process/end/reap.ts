@@ -34,7 +34,7 @@ async function reapOnce(core: Core, proc: Process): Promise<void> {
   }
 }
 
-/** Those that end with their parent were told so at its exit. */
+/** Gives the children to the kernel. Those that end with their parent were already sent TERM at its exit. */
 function handleOrphanChildren(core: Core, proc: Process): void {
   for (const pid of proc.children) {
     const child = core.table.get(pid);
@@ -46,7 +46,7 @@ function handleOrphanChildren(core: Core, proc: Process): void {
   proc.children.clear();
 }
 
-/** Its `finally` closes all fds. A loop that does not end is given up after 5 s: its handle is dead already. */
+/** The loop closes all fds at its end. A loop that does not end is abandoned after 5 s: its handle is dead already. */
 async function waitForLoop(core: Core, proc: Process): Promise<void> {
   const giveUp = new AbortController();
   const stop = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * Takes the zombies whose parent is the kernel: at once when their client has read the end, else a minute after the exit,
- * so that `ps` shows them. A zombie whose parent lives waits for that parent.
+ * Reaps the zombies whose parent is the kernel: at once when their client has read the end, else a minute after the
+ * exit, so that `ps` shows them. A zombie whose parent lives waits for that parent.
  */
 import { PID_KERNEL } from "../../../abi/ids.ts";
 import type { Core } from "../../core.ts";
@@ -11,7 +11,7 @@ import { reapProcess } from "./reap.ts";
 
 export class Reaper {
   readonly #core: () => Core;
-  /** Each with what ends its wait. */
+  /** The zombies to be reaped later, each with the controller that cancels its timer. */
   readonly #waiting = new Map<Process, AbortController>();
   #closed = false;
 
@@ -19,22 +19,22 @@ export class Reaper {
     this.#core = core;
   }
 
-  /** `now`: its client has read the end, or its parent was reaped. `seen`: it has just ended. */
+  /** `now`: the client has read the end, or the parent was reaped. `seen`: the process has just ended. */
   offer(proc: Process, when: "now" | "seen"): void {
     if (!isFree(proc.life.now) || proc.ppid !== PID_KERNEL) return;
-    // A client still reads: it hands the process over when it goes.
+    // a client still reads: the process is offered again when that client leaves
     if (proc.watchers.count > 0) return;
     if (when === "now") void reapProcess(this.#core(), proc);
     else this.#later(proc);
   }
 
-  /** It was reaped by somebody else. */
+  /** Cancels the timer of a process that was reaped elsewhere. */
   forget(proc: Process): void {
     this.#waiting.get(proc)?.abort();
     this.#waiting.delete(proc);
   }
 
-  /** Nobody waits any more; what is a zombie then is reaped by the shutdown. */
+  /** Cancels all timers; the remaining zombies are reaped by the shutdown. */
   close(): void {
     this.#closed = true;
     for (const stop of this.#waiting.values()) stop.abort();
@@ -56,7 +56,7 @@ export class Reaper {
   }
 }
 
-/** A zombie that nobody reaps yet. */
+/** Whether it is a zombie whose reaping has not begun. */
 function isFree(life: Life): boolean {
   return life.is === "zombie" && life.reaping === null;
 }

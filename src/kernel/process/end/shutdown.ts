@@ -1,8 +1,9 @@
 /**
- * All processes at the daemon's end. Those that work are ended, by TERM, a grace, KILL, and reaped. A paused agent rests, and so
- * does a session: what it has under way is finished, if it is within the grace, and then it leaves memory without an exit, for
- * the next daemon to bring back. A session that waits has nothing under way; in the middle of a run it is held as by a pause.
- * Services come last, when all that use them are gone: no call of theirs is cut off while its caller could still hear.
+ * The end of all processes when the daemon stops. Working processes are ended by TERM, a grace and KILL, and reaped. A
+ * paused agent is laid to rest, and so is a session: its call in progress may finish within the grace, then it leaves
+ * memory without an exit, for the next daemon to restore. A waiting session has no call in progress; a session within a
+ * run is held as by a pause. Services end last, when all their users have ended, so that no call of a service is cut
+ * off while its caller still waits for it.
  */
 import { Fault, printed } from "../../../abi/errors.ts";
 import { PID_KERNEL } from "../../../abi/ids.ts";
@@ -14,12 +15,12 @@ import { STDIN } from "../spawn/stdio.ts";
 import { endWithin } from "./grace.ts";
 import { reapProcess } from "./reap.ts";
 
-/** All but the services. */
+/** Ends or lays to rest all processes except services. */
 export async function endAll(core: Core, graceMs: number): Promise<void> {
   await end(core, (proc) => !isService(proc), graceMs);
 }
 
-/** Once nobody holds them any more. */
+/** Ends the services, once all their users have ended. */
 export async function endServices(core: Core): Promise<void> {
   await end(core, isService, LIMITS.serviceGraceMs);
 }
@@ -32,12 +33,12 @@ async function end(core: Core, isMeant: (proc: Process) => boolean, graceMs: num
   const live = [...core.table.all()].filter((proc) => proc.isLive && isMeant(proc));
   const paused = new Set(live.filter((proc) => mayRest(core, proc)));
   const ending = live.filter((proc) => !paused.has(proc));
-  // not by a signal: it is nobody's wish, and not what it comes back to
+  // not by a signal: nobody requested this pause, and the restored process must not stay paused by it
   for (const proc of paused) proc.pause(core.ports.clock.mono());
   for (const proc of ending) await core.deliver(proc, SIGNALS.SIGTERM);
   const ends = [...ending.map(({ done }) => done.promise), ...[...paused].map((proc) => still(core, proc))];
   await endWithin(core.ports.clock, ends, graceMs);
-  // one that went on meanwhile is ended like the others
+  // a process that was resumed meanwhile is ended like the others
   const resting = new Set([...paused].filter((proc) => mayRest(core, proc)));
   const rest = live.filter((proc) => !resting.has(proc));
   for (const proc of rest) await core.deliver(proc, SIGNALS.SIGKILL);
@@ -50,7 +51,9 @@ async function end(core: Core, isMeant: (proc: Process) => boolean, graceMs: num
   await Promise.all(leaving);
 }
 
-/** Only what can come back as it is: all above it rest too, and nothing is left to read that dies with this daemon. */
+/**
+ * Whether it can be restored as it is: its ancestors rest too, and it has no stdin, which would end with this daemon.
+ */
 function mayRest(core: Core, proc: Process): boolean {
   const mayHold = proc.isPaused || proc.conversation !== null;
   const isHeld = proc.life.now.is === "running" && mayHold && proc.ending.verdict === null;
@@ -60,7 +63,7 @@ function mayRest(core: Core, proc: Process): boolean {
   return parent !== undefined && mayRest(core, parent);
 }
 
-/** What it did last is in the journal, and it has not begun anything since. */
+/** Resolves when its last action is in the journal, and it has not begun another since. */
 async function still(core: Core, { halt: { stillness }, conversation }: Process): Promise<void> {
   if (conversation !== null && conversation.run === null) return;
   do {
@@ -70,14 +73,14 @@ async function still(core: Core, { halt: { stillness }, conversation }: Process)
 }
 
 /**
- * It leaves memory without an end. Nothing that it does from here on counts: what is still under way is cut off, and unknown
- * to who has it next. Twice is once.
+ * Removes the process from memory without an exit. Nothing that it does from here on counts: a call in progress is cut
+ * off, and its outcome is unknown to the next daemon. Idempotent.
  */
 export function layToRest(core: Core, proc: Process, why: string): Promise<void> {
   return proc.life.rest() ? goToRest(core, proc, why) : untilGone(proc);
 }
 
-/** Until one that is on its way to rest has left; at once for any other. */
+/** Resolves when a process that is being laid to rest has left memory; at once for any other. */
 export async function untilGone(proc: Process | undefined): Promise<void> {
   if (proc?.life.isResting === true) await proc.done.promise.catch(() => {});
 }
@@ -91,7 +94,7 @@ async function goToRest(core: Core, proc: Process, why: string): Promise<void> {
   leave(core, proc);
 }
 
-/** Who follows it hears that it did not end. */
+/** Reports to its watchers that it rests and did not end. */
 function tell(core: Core, proc: Process, why: string): void {
   const { pid, conversation } = proc;
   const message = `${why}; process ${pid} rests${conversation === null ? " paused" : ""}`;
@@ -104,7 +107,7 @@ function tell(core: Core, proc: Process, why: string): void {
   proc.done.reject(error);
 }
 
-/** What it has on disk stays: its history, its outputs, its scratch folder. */
+/** Frees its memory. What it has on disk stays: its history, its outputs, its scratch folder. */
 function leave(core: Core, proc: Process): void {
   proc.mailbox?.close();
   proc.signals?.clear();

@@ -1,11 +1,11 @@
-/** What was decided about the end of a process while it lives, and how its program hears of it. */
+/** What was decided about the end of a live process: its exit, and when it is ended by force. */
 import type { ExitStatus } from "../../../abi/process.ts";
 
 export class Ending {
   #verdict: ExitStatus | null = null;
   #forceAt: number | null = null;
 
-  /** What a signal or a deadline decided; outranks what the program returns. */
+  /** The exit that a signal or a deadline decided; it outranks the one that the program returns. */
   get verdict(): ExitStatus | null {
     return this.#verdict;
   }
@@ -15,12 +15,12 @@ export class Ending {
     this.#verdict ??= verdict;
   }
 
-  /** KILL, over a signal that is under way. What the process decided itself, or a deadline, keeps its words. */
+  /** Replaces the verdict: KILL outranks a signal that is still in effect. */
   overrule(verdict: ExitStatus): void {
     this.#verdict = verdict;
   }
 
-  /** By force, at this monotonic millisecond. False: nothing changes, it is planned for then or sooner. */
+  /** Plans the end by force at this monotonic millisecond. False: already planned for then or sooner. */
   plan(at: number): boolean {
     if (this.#forceAt !== null && this.#forceAt <= at) return false;
     this.#forceAt = at;

@@ -1,10 +1,10 @@
-/** What keeps a process from going on: a pause, the disk, questions to a person. */
+/** What holds up a process: a pause, the disk, questions to the user. */
 import type { Hold } from "../../../abi/process.ts";
 import { abortable } from "../../../lib/abort.ts";
 import { Stillness } from "./stillness.ts";
 import { Stopwatch } from "./stopwatch.ts";
 
-/** Why it is paused. */
+/** The reason of a pause. */
 export type Reason = Exclude<Hold, "disk">;
 
 interface Pause {
@@ -13,12 +13,12 @@ interface Pause {
 }
 
 export class Halt {
-  /** Hears of each change. */
+  /** Called after each change. */
   readonly #changed: () => void;
   readonly #time = new Stopwatch();
   readonly stillness = new Stillness();
   #pause: Pause | null = null;
-  /** The disk takes nothing, and the process waits to begin something. */
+  /** Set while the disk refuses writes and the process waits to begin something. */
   #stall: PromiseWithResolvers<void> | null = null;
   #openAsks = 0;
 
@@ -30,13 +30,13 @@ export class Halt {
     return this.#pause !== null;
   }
 
-  /** Why it is halted; null: it is not. */
+  /** Why the process is halted; null: not halted. */
   get why(): Hold | null {
     if (this.#pause !== null) return this.#pause.why;
     return this.#stall === null ? null : "disk";
   }
 
-  /** Questions of the gate that wait for a person. */
+  /** The number of questions that wait for the user. */
   get openAsks(): number {
     return this.#openAsks;
   }
@@ -45,7 +45,7 @@ export class Halt {
     return this.#time;
   }
 
-  /** Holds the program at its next step. False: it was paused already. */
+  /** Holds the program at its next step. False: already paused. */
   pause(mono: number, why: Reason = "signal"): boolean {
     if (this.#pause !== null) return false;
     this.#time.hold(mono);
@@ -54,7 +54,7 @@ export class Halt {
     return true;
   }
 
-  /** False: it was not paused. */
+  /** Ends the pause. False: not paused. */
   resume(mono: number): boolean {
     if (this.#pause === null) return false;
     this.#pause.over.resolve();
@@ -63,12 +63,12 @@ export class Halt {
     return true;
   }
 
-  /** Of a pause under way. */
+  /** Changes the reason of the current pause. */
   explain(why: Reason): void {
     if (this.#pause !== null) this.#pause = { ...this.#pause, why };
   }
 
-  /** As a pause, but nobody's wish: its time does not count, and no signal ends it. Twice is once. */
+  /** Like a pause, its time does not count; but nobody requested it, and no signal ends it. Idempotent. */
   stall(mono: number): void {
     if (this.#stall !== null) return;
     this.#time.hold(mono);
@@ -83,7 +83,7 @@ export class Halt {
     this.#go(mono);
   }
 
-  /** A question waits for a person while `wait` does. */
+  /** Counts a question to the user as open while `wait` runs. */
   async asking<T>(wait: () => Promise<T>): Promise<T> {
     this.#openAsks++;
     this.#changed();
@@ -95,17 +95,17 @@ export class Halt {
     }
   }
 
-  /** Of the pause, or else of the disk's: resolves when it ends. null: nothing halts it. */
+  /** Resolves when the pause ends, or else the wait for the disk. null: not halted. */
   get end(): Promise<void> | null {
     return (this.#pause?.over ?? this.#stall)?.promise ?? null;
   }
 
-  /** Returns when it is not paused; rejects when `signal` fires. */
+  /** Resolves once the process is not paused; rejects when `signal` fires. */
   async untilResumed(signal: AbortSignal): Promise<void> {
     while (this.#pause !== null) await this.stillness.hold(abortable(this.#pause.over.promise, signal));
   }
 
-  /** The same within a call. */
+  /** The same as `untilResumed`, from within a call. */
   async suspended(signal: AbortSignal): Promise<void> {
     while (this.#pause !== null) await this.stillness.suspend(abortable(this.#pause.over.promise, signal));
   }

@@ -1,4 +1,4 @@
-/** The one holder of a life: it takes each step at once, or refuses it and changes nothing. */
+/** The only holder of a life: it takes each step at once, or refuses it and changes nothing. */
 import type { Pid } from "../../../abi/ids.ts";
 import type { Activity, ExitStatus, ProcessState } from "../../../abi/process.ts";
 import {
@@ -17,7 +17,7 @@ import { illegal } from "./state.ts";
 
 export class LifeCycle {
   readonly #pid: Pid;
-  /** Hears of each step. */
+  /** Called after each step. */
   readonly #changed: () => void;
   #now: Life = { is: "created", isClosed: false };
   #loop: Promise<void> = Promise.resolve();
@@ -35,17 +35,17 @@ export class LifeCycle {
     return stateOf(this.#now);
   }
 
-  /** Not ended: created or running. */
+  /** The process has not ended. */
   get isLive(): boolean {
     return this.#now.is !== "zombie" && this.#now.is !== "dead";
   }
 
-  /** Its exit is decided, whether it is journalled yet or not. */
+  /** The exit is decided, though perhaps not journalled yet. */
   get hasFinished(): boolean {
     return this.#now.is === "finishing" || !this.isLive;
   }
 
-  /** Neither its end nor its rest has begun. */
+  /** The process has neither begun to end nor to rest. */
   get isHere(): boolean {
     return this.#now.is === "created" || this.#now.is === "running";
   }
@@ -68,7 +68,7 @@ export class LifeCycle {
     return "exit" in this.#now ? this.#now.exit : null;
   }
 
-  /** Monotonic milliseconds of its exit; null: it lives. */
+  /** Monotonic milliseconds of the exit; null: not ended. */
   get endedMono(): number | null {
     return "exit" in this.#now ? this.#now.endedMono : null;
   }
@@ -83,17 +83,17 @@ export class LifeCycle {
     this.#loop = loop();
   }
 
-  /** Every later call of its program is CANCELLED. */
+  /** Revokes the handle: every later call of the program is CANCELLED. */
   close(): void {
     this.#now = closed(this.#now);
   }
 
-  /** Whoever says that it waits for a person lets its work be checked after that. */
+  /** A caller that sets an activity in which the process does not work calls `Work.check` afterwards. */
   act(activity: Activity | null): void {
     this.#now = acting(this.#now, activity);
   }
 
-  /** False: it rests already, or its exit is decided. */
+  /** False: already resting, or the exit is decided. */
   rest(): boolean {
     const now = rested(this.#now);
     if (now === this.#now) return false;
@@ -102,7 +102,7 @@ export class LifeCycle {
     return true;
   }
 
-  /** Once, whoever comes first. */
+  /** Runs the `act` of the first caller only; later callers get its promise. */
   finish(act: (hurry: AbortSignal) => Promise<void>): Promise<void> {
     if ("over" in this.#now) return this.#now.over;
     const over = Promise.withResolvers<void>();
@@ -112,7 +112,7 @@ export class LifeCycle {
     return over.promise;
   }
 
-  /** An exit that waits for the disk waits no longer. */
+  /** An exit that waits for the disk stops waiting. */
   hurry(): void {
     if (this.#now.is === "finishing") this.#now.hurry.abort();
   }
@@ -121,7 +121,7 @@ export class LifeCycle {
     this.#turn("Exit", "zombie", exited(this.#now, exit, mono));
   }
 
-  /** Once, whoever comes first. */
+  /** Runs the `act` of the first caller only; later callers get its promise. */
   reap(act: () => Promise<void>): Promise<void> {
     if ("reaping" in this.#now && this.#now.reaping !== null) return this.#now.reaping;
     const over = Promise.withResolvers<void>();

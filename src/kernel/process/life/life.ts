@@ -1,13 +1,13 @@
 /**
- * The life of a process: one closed union, whose cases have what only they have, and the steps from case to case. null is the
- * answer to a step that its case does not have. LifeCycle alone takes them.
+ * The life of a process: a closed union of cases, each with its own fields, and the steps from case to case. A step
+ * returns null if the current case does not allow it. Only LifeCycle takes steps.
  */
 import type { Activity, ExitStatus, ProcessState } from "../../../abi/process.ts";
 
-/** It is being made. */
+/** The process is being spawned. */
 interface Created {
   readonly is: "created";
-  /** Its handle is dead: every later call is CANCELLED. */
+  /** The handle is dead: every later call is CANCELLED. */
   readonly isClosed: boolean;
 }
 
@@ -17,18 +17,18 @@ interface Running {
   readonly activity: Activity | null;
 }
 
-/** It leaves memory without an end, with its daemon: nothing that it does now counts. */
+/** The process leaves memory without an exit; nothing that it still does counts. */
 interface Resting {
   readonly is: "resting";
   readonly was: Created | Running;
 }
 
-/** Its exit is decided, and journalled now. */
+/** The exit is decided and being journalled. */
 interface Finishing {
   readonly is: "finishing";
   readonly activity: Activity | null;
   readonly over: Promise<void>;
-  /** Ends its wait for the disk. */
+  /** Ends the wait for the disk. */
   readonly hurry: AbortController;
 }
 
@@ -36,13 +36,13 @@ interface Ended {
   readonly exit: ExitStatus;
   /** Monotonic milliseconds. */
   readonly endedMono: number;
-  /** Resolves when its exit was told to all. */
+  /** Resolves when the exit was announced to all watchers. */
   readonly over: Promise<void>;
 }
 
 interface Zombie extends Ended {
   readonly is: "zombie";
-  /** null: nobody has begun. */
+  /** null: reaping has not begun. */
   readonly reaping: Promise<void> | null;
 }
 
@@ -53,35 +53,35 @@ interface Dead extends Ended {
 
 export type Life = Created | Running | Resting | Finishing | Zombie | Dead;
 
-/** What the process table shows of it. */
+/** The state that the process table shows. */
 export function stateOf(life: Life): ProcessState {
   if (life.is === "resting") return life.was.is;
   return life.is === "finishing" ? "running" : life.is;
 }
 
-/** One that is cut off while it is made is made to its end. */
+/** A process laid to rest during its spawn completes the spawn, but keeps resting. */
 export function started(life: Life): Life | null {
   if (life.is === "created") return { is: "running", isClosed: life.isClosed, activity: null };
   if (life.is !== "resting" || life.was.is !== "created") return null;
   return { is: "resting", was: { is: "running", isClosed: true, activity: null } };
 }
 
-/** Twice is once; one that rests or ends is closed. */
+/** Idempotent; a resting or ending process is closed already. */
 export function closed(life: Life): Life {
   return life.is === "created" || life.is === "running" ? { ...life, isClosed: true } : life;
 }
 
-/** What one does that does not run is nobody's matter. */
+/** Ignored unless the process runs. */
 export function acting(life: Life, activity: Activity | null): Life {
   return life.is === "running" ? { ...life, activity } : life;
 }
 
-/** An exit that is decided stands. */
+/** No effect once an exit is decided. */
 export function rested(life: Life): Life {
   return life.is === "created" || life.is === "running" ? { is: "resting", was: life } : life;
 }
 
-/** KILL reaches one that rests, as long as it is there. */
+/** KILL still reaches a resting process, as long as it is in memory. */
 export function finishing(life: Life, over: Promise<void>, hurry: AbortController): Life | null {
   const run = life.is === "resting" ? life.was : life;
   if (run.is !== "running") return null;

@@ -1,4 +1,7 @@
-/** What is seen of a life, of a process or a thread: one table drives it, every pair that is not in it is a bug and changes nothing. */
+/**
+ * The visible states of a process or a thread. One table has all legal transitions; any other is a bug and changes
+ * nothing.
+ */
 import { SyscallError } from "../../../abi/errors.ts";
 import type { Pid } from "../../../abi/ids.ts";
 import type { ProcessState } from "../../../abi/process.ts";
@@ -15,7 +18,7 @@ interface Mover {
   readonly syscall: string;
 }
 
-/** `to`, if it may follow `from`; else INTERNAL `illegal transition: <from> → <to>`. */
+/** Returns `to` if it may follow `from`; else INTERNAL `illegal transition: <from> → <to>`. */
 export function transition(from: ProcessState, to: ProcessState, mover: Mover): ProcessState {
   if (NEXT[from] === to) return to;
   throw illegal(from, to, mover);

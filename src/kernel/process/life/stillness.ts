@@ -1,6 +1,6 @@
 /**
- * Whether a program is still: somewhere it is held, by a pause or by a question to a person, and no call of it is under way.
- * Then it may leave memory, and nothing of its work is cut off.
+ * Whether a program is still: it is held by a pause or by a question to the user, and none of its calls is in progress.
+ * A still program may leave memory without any of its work being cut off.
  */
 export class Stillness {
   #calls = 0;
@@ -11,7 +11,7 @@ export class Stillness {
     return this.#held > 0 && this.#calls === 0;
   }
 
-  /** A call is under way. */
+  /** A call begins. */
   begin(): void {
     this.#calls++;
   }
@@ -21,7 +21,7 @@ export class Stillness {
     this.#tell();
   }
 
-  /** Waits as `wait` does, between two calls. */
+  /** Counts the program as held, between two calls, until `wait` settles. */
   async hold<T>(wait: Promise<T>): Promise<T> {
     this.#held++;
     this.#tell();
@@ -32,7 +32,7 @@ export class Stillness {
     }
   }
 
-  /** The same within a call, which is not under way meanwhile. */
+  /** The same within a call, which does not count as in progress meanwhile. */
   async suspend<T>(wait: Promise<T>): Promise<T> {
     this.#calls--;
     try {
@@ -42,7 +42,7 @@ export class Stillness {
     }
   }
 
-  /** Resolves when it is still; at most one waits. It may go on again right after. */
+  /** Resolves when the program is still; at most one waiter. The program may resume right afterwards. */
   reached(): Promise<void> {
     if (this.isStill) return Promise.resolve();
     return new Promise((resolve) => {

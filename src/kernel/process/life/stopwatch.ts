@@ -1,6 +1,6 @@
-/** How long a process has run: pauses do not count, nor the time between two daemons. Monotonic milliseconds come in. */
+/** How long a process has run, without pauses and the time between two daemons. Takes monotonic milliseconds. */
 export class Stopwatch {
-  /** null: it has not begun. */
+  /** null: not started. */
   #startedMono: number | null = null;
   #beforeMs = 0;
   #heldSince: number | null = null;
@@ -16,7 +16,7 @@ export class Stopwatch {
     this.#beforeMs = ms;
   }
 
-  /** Twice is once. */
+  /** Idempotent. */
   hold(mono: number): void {
     this.#heldSince ??= mono;
   }

@@ -1,4 +1,4 @@
-/** Whether a process works: its time counts against a budget then. Who counts it hears of each change. */
+/** Whether a process works, so that its time counts against a budget. The watcher is notified of each change. */
 export class Work {
   readonly #isWorking: () => boolean;
   #was = false;
@@ -8,14 +8,14 @@ export class Work {
     this.#isWorking = isWorking;
   }
 
-  /** Hears how it is now, and when that changes; one at most. */
+  /** `heard` is called with the current value and after each change; at most one watcher. */
   watch(heard: (isWorking: boolean) => void): void {
     this.#heard = heard;
     this.#was = this.#isWorking();
     heard(this.#was);
   }
 
-  /** After each change of what it looks at. */
+  /** Called after each change of what `isWorking` depends on. */
   check(): void {
     const is = this.#isWorking();
     if (is === this.#was) return;

@@ -1,13 +1,13 @@
-/** Mode auto: who may be in it, and who is. */
+/** Auto mode: which processes may enter it, and which are in it. */
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Process } from "../process.ts";
 
-/** What it depends on beside the process. */
+/** What these functions need besides the process. */
 interface Judging {
   readonly ports: Pick<KernelPorts, "classifier" | "models" | "permitFor">;
 }
 
-/** Why no model judges for this process; "" one does. */
+/** Why this process cannot be in auto mode; "" if it can. */
 export function autoRefusal({ ports }: Judging, { seed, model }: Process): string {
   if (ports.classifier === undefined) return "";
   if (seed.session.circuit.isBroken) return "its classifier failed too often in this session";
@@ -16,7 +16,7 @@ export function autoRefusal({ ports }: Judging, { seed, model }: Process): strin
   return `the model ${model.known} is not known to judge calls well enough`;
 }
 
-/** Is it judged by a model now? In mode plan too, where that was entered from auto. */
+/** Whether a model judges its calls now; in plan mode too, if that was entered from auto mode. */
 export function isAutoActive(core: Judging, proc: Process): boolean {
   return proc.mode === "auto" || judgesPlan(core, proc);
 }
@@ -28,7 +28,7 @@ export function judgesPlan(core: Judging, proc: Process): boolean {
   return classifier.judgesPlan() && autoRefusal(core, proc) === "";
 }
 
-/** Brought back: what the model or the session no longer allows is `default`. */
+/** For a restored process: falls back to `default` if its model or its session no longer allows auto mode. */
 export function recheckAuto(core: Judging, proc: Process): void {
   if (proc.mode === "auto" && autoRefusal(core, proc) !== "") proc.dial.cap("default");
 }

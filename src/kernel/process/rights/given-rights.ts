@@ -1,6 +1,6 @@
 /**
- * What a process is given at its spawn: of its parent's rights as they are at that moment, no more than its definition and the
- * request say. A person alone goes beyond the parent's, with rules of the command line.
+ * The rights given to a process at its spawn: its parent's current rights, narrowed by its definition and the request.
+ * Only the user goes beyond the parent's rights, with rules of the command line.
  */
 import type { AgentInfo, AgentManifest } from "../../../abi/agent.ts";
 import { Fault } from "../../../abi/errors.ts";
@@ -19,23 +19,23 @@ import type { Process } from "../process.ts";
 import { lowest, narrow } from "./narrow.ts";
 import { devicesOf } from "./rights.ts";
 
-/** Of those that a person starts: into `bypass` only from the start, everything else later too. */
+/** The ceiling of processes that the user starts: they enter `bypass` only at their start, other modes later too. */
 const TOP_CEILING: PermissionMode = "auto";
-/** Of an agent that an agent starts, where nothing says it. */
+/** The mode of an agent started by another process, if nothing specifies one. */
 const SUB_MODE: PermissionMode = "accept_edits";
 
 interface Giving {
   readonly core: Core;
-  /** Who asks for it. */
+  /** The process that requests the spawn. */
   readonly caller: Process;
-  /** Of whose rights it gets part. */
+  /** The process whose rights it gets in part. */
   readonly giver: Process;
   readonly body: Body;
   readonly opts: SpawnOpts;
   readonly cwd: string;
 }
 
-/** The rights, and the mode in which it begins. */
+/** The rights and the initial mode. */
 export function givenRights(giving: Giving): { rights: Rights; mode: PermissionMode } {
   const { core, caller, giver, body, opts, cwd } = giving;
   const isTop = giver.pid === PID_KERNEL;
@@ -51,7 +51,7 @@ export function givenRights(giving: Giving): { rights: Rights; mode: PermissionM
   };
 }
 
-/** INVALID: rules that are too many or too long. */
+/** INVALID: too many rules, or a rule that is empty or too long. */
 export function checkWish(wish: RightsWish): void {
   const { allow = [], deny = [], ask = [], tools = [], hosts = [], settings = {} } = wish;
   const all = [...allow, ...deny, ...ask, ...tools, ...hosts, ...Object.values(settings).flat()];
@@ -62,7 +62,7 @@ export function checkWish(wish: RightsWish): void {
       throw invalid(`a rule has 1 to ${LIMITS.ruleChars} characters: ${String(text).slice(0, 80)}`);
 }
 
-/** INVALID: one that would match nothing, or every call. A person hears of it before anything runs. */
+/** INVALID: a rule that would match nothing, or every call. So the user gets the error before anything runs. */
 export function checkPersonsRules(permit: Pick<Permit, "notRule">, wish: RightsWish): void {
   for (const rule of [...personsRules(wish), ...wished(wish, true).ask, ...wished(wish, true).deny]) {
     const why = permit.notRule?.(rule) ?? null;
@@ -70,12 +70,12 @@ export function checkPersonsRules(permit: Pick<Permit, "notRule">, wish: RightsW
   }
 }
 
-/** What a person allows beside the settings. */
+/** What the user allows in addition to the settings. */
 function personsRules({ allow, settings }: RightsWish): readonly RuleText[] {
   return [...rules(allow, "allow", "cliArg"), ...rules(settings?.allow, "allow", "flagSettings")];
 }
 
-/** The file of an agent that a person starts is the person's word. Of a child it can only be less than its parent has. */
+/** The definition of an agent that the user starts counts as the user's own rules; that of a child can only narrow. */
 function outwardRules(isTop: boolean, manifest: AgentManifest | undefined): readonly RuleText[] {
   return isTop ? rules(manifest?.outward?.map(outwardRule), "allow", "cliArg") : [];
 }
@@ -84,7 +84,7 @@ function topMode(core: Core, { permissionMode }: SpawnOpts, cwd: string): Permis
   return permissionMode ?? core.ports.permitFor(cwd).defaultMode;
 }
 
-/** A program of the host and a supervisor have the mode of who started them: they start what works in it. */
+/** Programs of the host and supervisors take the giver's mode, for the processes that they start. */
 function subMode(giver: Process, { kind, agent }: Body, { permissionMode }: SpawnOpts): PermissionMode {
   const usual = kind === "agent" ? (agent?.manifest.permissionMode ?? SUB_MODE) : giver.mode;
   return lowest(giver.mode, permissionMode ?? usual);
@@ -94,7 +94,7 @@ function topRights(mode: PermissionMode): Rights {
   return { ...ALL_RIGHTS, mode: mode === "bypass" ? mode : TOP_CEILING, allow: [] };
 }
 
-/** As they are now. A project's own restrictions go with a child that leaves the project. */
+/** The giver's current rights. A project's own restrictions still apply to a child that leaves the project. */
 function ofParent({ ports }: Core, giver: Process, cwd: string): Rights {
   const { rights } = giver.seed;
   const own = { ...rights, mode: giver.mode, devices: devicesOf(giver) };
@@ -117,7 +117,7 @@ function definitionOf(agent: AgentInfo | null): Rights {
   };
 }
 
-/** An allow-list that names no tool of a server says nothing about them. */
+/** An allow-list that names no tool of an MCP server does not restrict such tools. */
 function listsOf({ tools, disallowedTools = [] }: AgentManifest): Pick<Rights, "tools" | "deny"> {
   const named = tools?.map(canonicalToolName) ?? null;
   const isSilent = named?.every((name) => !name.startsWith("mcp__")) === true;
@@ -127,7 +127,7 @@ function listsOf({ tools, disallowedTools = [] }: AgentManifest): Pick<Rights, "
   };
 }
 
-/** What an agent wishes for is no more than it has; what a person gives is added after. */
+/** The request as rights to narrow by. What the user allows is not in it: that is added afterwards. */
 function wished({ allow, deny, ask, tools, hosts, settings }: RightsWish, isPersons: boolean): Rights {
   const [source, file] = isPersons
     ? (["cliArg", "flagSettings"] as const)

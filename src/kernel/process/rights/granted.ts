@@ -1,8 +1,8 @@
-/** What persons have granted a process, and which of it brought a decision about. Pure. */
+/** What the user has granted to a process, and which grants a decision depended on. Pure. */
 import type { Grant } from "../../../abi/grants.ts";
 import type { RuleText } from "../../../abi/rules.ts";
 
-/** What counts for a process now. */
+/** The grants that apply to a process now. */
 export interface Granted {
   /** Rule texts, oldest first. */
   readonly allow: readonly string[];
@@ -10,17 +10,17 @@ export interface Granted {
   readonly ask: readonly RuleText[];
 }
 
-/** Would it be allowed with these? */
+/** Whether the call would be allowed with these grants. */
 export type Allows = (granted: Granted) => boolean;
 
-/** Of `counted`, those without which it is not allowed; where each alone can be spared but not all, all of them. */
+/** The grants of `counted` without which the call is not allowed; all, if each can be spared but not all together. */
 export function necessary(counted: readonly Grant[], granted: Granted, allows: Allows): readonly Grant[] {
   if (!allows(granted) || allows(without(granted, counted))) return [];
   const needed = counted.filter((grant) => !allows(without(granted, [grant])));
   return needed.length === 0 ? counted : needed;
 }
 
-/** A rule that several gave is still there when one of them goes. */
+/** Removes one copy of the rule per grant: a rule given by several grants stays when one of them is removed. */
 function without(granted: Granted, taken: readonly Grant[]): Granted {
   const left = [...granted.allow];
   for (const { rule } of taken) {

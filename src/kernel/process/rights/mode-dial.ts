@@ -1,4 +1,4 @@
-/** In which permission mode a process is, and was before it began to plan. set-mode.ts turns it, with a record. */
+/** The permission mode of a process, and its mode before plan mode. set-mode.ts changes it, with a record. */
 import type { PermissionMode } from "../../../abi/process.ts";
 import { lowest } from "./narrow.ts";
 
@@ -15,17 +15,17 @@ export class ModeDial {
     return this.#mode;
   }
 
-  /** In plan mode: the one it was in before; null: it is in another, or nobody knows. */
+  /** In plan mode: the mode before it; null: not in plan mode, or unknown. */
   get prior(): PermissionMode | null {
     return this.#prior;
   }
 
-  /** Rises with each turn. */
+  /** Counts the calls of `turn`. */
   get turns(): number {
     return this.#turns;
   }
 
-  /** What it was before it began to plan is what it goes back to. */
+  /** Sets the mode. Entering plan mode remembers the mode to return to. */
   turn(mode: PermissionMode): void {
     if (mode !== "plan") this.#prior = null;
     else if (this.#mode !== "plan") this.#prior = this.#mode;
@@ -33,12 +33,12 @@ export class ModeDial {
     this.#turns++;
   }
 
-  /** Of a process that was brought back: the mode that it planned from. */
+  /** For a restored process: sets the mode from which it entered plan mode. */
   comeBack(prior: PermissionMode | null): void {
     if (this.#mode === "plan") this.#prior = prior;
   }
 
-  /** No longer above what it may. Nobody turned it. */
+  /** Lowers the mode to at most `most`. Does not count as a turn. */
   cap(most: PermissionMode): void {
     this.#mode = lowest(this.#mode, most);
   }

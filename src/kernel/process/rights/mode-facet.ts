@@ -1,17 +1,17 @@
-/** The permission mode that was set last, as the journal has it: what it counts for now is decided when the process is there. */
+/** The permission mode set last, as journalled. Whether it still applies is decided when the process is restored. */
 import { PERMISSION_MODES, type PermissionMode } from "../../../abi/process.ts";
 import { NO_RIGHTS } from "../../../abi/rights.ts";
 import { type Facet, plainFacet } from "../../facts/facet.ts";
 
 export interface KeptMode {
   readonly mode: PermissionMode;
-  /** A person gave it, whatever those above it may. */
+  /** The user gave the mode, so the modes of its ancestors do not limit it. */
   readonly given?: true;
-  /** With plan mode: the one before it. */
+  /** With plan mode: the mode before it. */
   readonly prior?: PermissionMode;
 }
 
-/** undefined: the one it began in. */
+/** undefined: the mode in which it began. */
 export const modeFacet: Facet<KeptMode | undefined> = plainFacet("mode", {
   init: undefined as KeptMode | undefined,
   folds: {
@@ -24,7 +24,7 @@ export const modeFacet: Facet<KeptMode | undefined> = plainFacet("mode", {
   isEarly: true,
 });
 
-/** From a record: what is not understood is the lowest. */
+/** Reads a mode from a record; an unknown value becomes the lowest mode. */
 export function readMode(mode: unknown): PermissionMode {
   return PERMISSION_MODES.find((known) => known === mode) ?? NO_RIGHTS.mode;
 }

@@ -1,6 +1,7 @@
 /**
- * The law that rights only narrow. `narrow` is pure, commutative and idempotent, and what it gives is within both: allows meet,
- * denies and asks unite, the mode is the lower. Lists come out sorted, and without what another entry covers.
+ * The law that rights only narrow. `narrow` is pure, commutative and idempotent, and its result is within both: allows
+ * are intersected, denies and asks united, and the lower mode is taken. Lists are sorted and contain no entry that
+ * another entry covers.
  */
 import { PERMISSION_MODES, type PermissionMode } from "../../../abi/process.ts";
 import type { Rights } from "../../../abi/rights.ts";
@@ -23,7 +24,7 @@ export function narrow(a: Rights, b: Rights): Rights {
   };
 }
 
-/** `a` may nothing that `b` may not. */
+/** Whether `a` permits nothing that `b` does not permit. */
 export function isSubset(a: Rights, b: Rights): boolean {
   return (
     rank(a.mode) <= rank(b.mode) &&
@@ -43,30 +44,30 @@ export function lowest(a: PermissionMode, ...more: readonly (PermissionMode | un
   return least;
 }
 
-/** Higher than: it would be a rise. */
+/** Whether a change from `ceiling` to `mode` would be a raise. */
 export function isAbove(mode: PermissionMode, ceiling: PermissionMode): boolean {
   return rank(mode) > rank(ceiling);
 }
 
-/** `mcp__server` and `mcp__server__*` are all tools of that server, `mcp__*` those of all. */
+/** `mcp__server` and `mcp__server__*` cover all tools of that server, `mcp__*` the tools of all servers. */
 export function coversTool(wide: string, name: string): boolean {
   const base = wide.replace(/__\*$/, "");
   if (name === wide || name === base) return true;
   return (base === "mcp" || base.startsWith("mcp__")) && name.startsWith(`${base}__`);
 }
 
-/** All tools of a server have one spelling, so that equal lists have equal bytes. */
+/** Spells `mcp__server__*` as `mcp__server`, so that equal lists have equal bytes. */
 function named(tools: List): List {
   return tools?.map((name) => name.replace(/^(mcp__.+)__\*$/, "$1")) ?? null;
 }
 
-/** `*.h`: all below h, on the borders of labels, without h. */
+/** `*.h` covers all subdomains of h, but not h itself. */
 export function coversHost(wide: string, host: string): boolean {
   if (wide === host) return true;
   return wide.startsWith("*.") && host.endsWith(wide.slice(1)) && host.length > wide.length - 1;
 }
 
-/** Entries are nested or apart, so what two lists share is what of each lies in the other. */
+/** Two entries are nested or disjoint, so the intersection is the entries of each list that the other covers. */
 export function meet(a: List, b: List, covers: Covers): List {
   if (a === null || b === null) {
     const one = a ?? b;
@@ -77,7 +78,7 @@ export function meet(a: List, b: List, covers: Covers): List {
   return least([...within(a, b), ...within(b, a)], covers);
 }
 
-/** Without what another covers; of two that cover one another the first in order. */
+/** Drops entries that another entry covers; of two that cover each other, the first in order stays. */
 function least(list: readonly string[], covers: Covers): readonly string[] {
   const kept: string[] = [];
   for (const entry of [...new Set(list)].sort()) {
@@ -109,7 +110,7 @@ function common(a: Rights["allow"], b: Rights["allow"]): Rights["allow"] {
   return inOrder([...within(a, ofB), ...within(b, ofA)]);
 }
 
-/** Each once. Equal lists have equal bytes. */
+/** Sorted, without duplicates, so that equal lists have equal bytes. */
 function inOrder(rules: readonly RuleText[]): readonly RuleText[] {
   if (rules.length === 0) return rules;
   const byKey = new Map(rules.map((rule) => [`${rule.behavior}\0${rule.text}\0${rule.source}`, rule]));

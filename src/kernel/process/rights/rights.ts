@@ -1,11 +1,11 @@
-/** Which devices and tools a process may open: the ceiling that no rule and no person lifts in passing. */
+/** The devices and tools that a process may open: a ceiling that no permission rule or answer of the user lifts. */
 import type { AgentInfo } from "../../../abi/agent.ts";
 import type { Rights } from "../../../abi/rights.ts";
 import { canonicalToolName } from "../../../abi/tool.ts";
 import { isWithin } from "../../../lib/path.ts";
 import { coversTool } from "./narrow.ts";
 
-/** Of a process. */
+/** The part of a process that is needed here. */
 interface Holder {
   readonly pid: number;
   readonly seed: { readonly rights: Rights; readonly agent: AgentInfo | null };
@@ -13,9 +13,7 @@ interface Holder {
   readonly mounts: ReadonlySet<string> | null;
 }
 
-/**
- * Programs, its own outputs and lists, its person and its own model are always in; what programs open is checked again.
- */
+/** Always allowed: programs, its own outputs and lists, the user's terminal. What programs open is checked again. */
 const ALWAYS = ["/bin", "/var/out", "/var/tasks", "/dev/todo", "/dev/plan", "/dev/tty", "/dev/git"];
 const BIN = "/bin/";
 
@@ -32,7 +30,7 @@ function mayOpen(self: Holder, mount: string, path: string): boolean {
   return devices.some((allowed) => isWithin(allowed, mount));
 }
 
-/** The programs under /bin. Those of servers are judged by name, where they are called. */
+/** Checks the programs under /bin. Tools of MCP servers are checked by name when they are called. */
 function mayUse({ seed }: Holder, path: string): boolean {
   if (!path.startsWith(BIN)) return true;
   const name = canonicalToolName(path.slice(BIN.length).split("/")[0] ?? "");
@@ -41,7 +39,7 @@ function mayUse({ seed }: Holder, path: string): boolean {
   return lists.every((tools) => tools === null || tools.some((tool) => coversTool(tool, name)));
 }
 
-/** What a process may hand on: its list, and its own mounts. null: no restriction. */
+/** The devices that a process may pass on: its list and its own mounts. null: no restriction. */
 export function devicesOf({ seed, mounts }: Pick<Holder, "seed" | "mounts">): readonly string[] | null {
   const { devices } = seed.rights;
   return devices === null ? null : [...devices, ...(mounts ?? [])];

@@ -1,6 +1,7 @@
 /**
- * The permission mode of a process, and the one place that changes it. Lowering is free, counts at once, and binds all that
- * lives below; raising lifts nobody else. Above what its rights and its parent allow, a person raises it, with a grant.
+ * The permission mode of a process, and the only code that changes it. Lowering needs no approval, applies at once, and
+ * lowers all descendants too; raising changes no other process. Above what its rights and its parent allow, only the
+ * user raises it, with a grant.
  */
 import { Fault } from "../../../abi/errors.ts";
 import type { GrantBy } from "../../../abi/grants.ts";
@@ -15,10 +16,13 @@ import { autoRefusal } from "./auto-mode.ts";
 import type { KeptMode } from "./mode-facet.ts";
 import { isAbove, lowest } from "./narrow.ts";
 
-/** Who wants it. A person goes beyond the ceiling, a process does not. */
+/** The requester. The user may go beyond the ceiling, a process may not. */
 type ModeBy = GrantBy & { readonly isPerson: boolean };
 
-/** Resolves when it is synced. PERMISSION: beyond its ceiling, or closed by settings. INVALID: `bypass` later than at the start. */
+/**
+ * Resolves once the change is synced. PERMISSION: above the ceiling, or closed by settings. INVALID: `bypass` after the
+ * start. UNAVAILABLE: auto mode, and no model can judge.
+ */
 export async function setMode(core: Core, proc: Process, mode: PermissionMode, by: ModeBy): Promise<void> {
   if (mode === proc.mode) return;
   if (isAbove(mode, proc.mode)) await raise(core, proc, mode, by);
@@ -29,7 +33,7 @@ export function modeView(core: Core, proc: Process): ModeView {
   return { mode: proc.mode, ceiling: limitOf(core, proc) };
 }
 
-/** Before a person is asked. PERMISSION, INVALID. */
+/** Checks a raise, before the user is asked. Errors: as for `setMode`. */
 export function checkRaise(core: Core, proc: Process, mode: PermissionMode, isPerson: boolean): void {
   if (core.ports.permitFor(proc.seed.cwd).mayEnter?.(mode) === false)
     throw new Fault({ code: "PERMISSION", message: `${mode} mode is closed by settings` });
@@ -48,7 +52,7 @@ function aboveCeiling(pid: Pid, mode: PermissionMode, ceiling: PermissionMode): 
   return new Fault({ code: "PERMISSION", message, fact: { kind: "above_ceiling", pid, mode } });
 }
 
-/** No mode is above the ceiling any more: a grant was taken back, or settings were closed. */
+/** Lowers every mode above its ceiling, after a grant was revoked or a mode was closed by settings. */
 export async function clampModes(core: Core, by: ModeBy): Promise<void> {
   for (const proc of [...core.table.all()]) {
     if (!proc.isLive) continue;
@@ -58,7 +62,7 @@ export async function clampModes(core: Core, by: ModeBy): Promise<void> {
   }
 }
 
-/** Its own rights, and what its parent may now. */
+/** The ceiling of its own rights and grants, and its parent's current mode. */
 function limitOf(core: Core, proc: Process): PermissionMode {
   const parent = proc.ppid === PID_KERNEL ? undefined : core.table.get(proc.ppid);
   return lowest(core.grants.ceiling(proc), parent?.mode);
@@ -76,7 +80,7 @@ async function lower(core: Core, proc: Process, mode: PermissionMode, by: ModeBy
   );
 }
 
-/** What a person gave may be more than its own, also when it is less than it was. */
+/** A lowered mode may still be above the process's own ceiling: then it remains a mode given by the user. */
 function loweredTo(core: Core, proc: Process, mode: PermissionMode): KeptMode {
   const parent = proc.ppid === PID_KERNEL ? undefined : core.table.get(proc.ppid);
   const own = lowest(proc.seed.rights.mode, parent?.mode);
@@ -91,7 +95,7 @@ async function raise(core: Core, proc: Process, mode: PermissionMode, by: ModeBy
     const wish = { behavior: "allow", rule: ruleOfMode(mode), scope: "process", by: who } as const;
     await core.grants.add(proc, wish, { alongside: [draft(proc, { mode, given: true }, by)] });
   } else await keep(core, proc, by, [draft(proc, { mode }, by)]);
-  // one that was lowered meanwhile, after this in the journal, stays low
+  // if the mode was lowered meanwhile, which is later in the journal, it stays lowered
   if (proc.dial.turns !== turns) return;
   proc.dial.turn(mode);
   tell(core, proc);
@@ -108,12 +112,12 @@ function descendants(core: Core, proc: Process): readonly Process[] {
   });
 }
 
-/** One that is being made says its mode in the record of its spawn. */
+/** A process that is still being spawned has its mode in the record of the spawn. */
 function isKept(proc: Process): boolean {
   return proc.state === "running" && (proc.seed.kind === "agent" || proc.seed.kind === "supervisor");
 }
 
-/** Of one that is lowered, after that; of one that is raised, before. */
+/** Drafted after the change when a mode is lowered, and before it when raised. */
 function draft(proc: Process, kept: KeptMode, { principal, client, uid }: GrantBy): JournalDraft {
   const { seed, pid } = proc;
   const { prior: priorMode } = proc.dial;
@@ -122,7 +126,7 @@ function draft(proc: Process, kept: KeptMode, { principal, client, uid }: GrantB
   return { proc: seed.uuid, pid, kind: "mode.set", v: 1, body };
 }
 
-/** A person hears at once that the disk takes nothing; who works on its own waits for it. */
+/** If the disk refuses writes, the user gets the error at once; a process waits for the disk. */
 async function keep(core: Core, proc: Process, by: ModeBy, drafts: readonly JournalDraft[]): Promise<void> {
   if (drafts.length === 0) return;
   if (by.isPerson) await core.ports.journal.append(drafts);

@@ -4,7 +4,7 @@ import { PID_KERNEL } from "../../../abi/ids.ts";
 import type { Making } from "../body.ts";
 import { autoRefusal } from "./auto-mode.ts";
 
-/** UNAVAILABLE: the user asked for auto mode, and its model cannot judge. What nobody asked for becomes `default`. */
+/** UNAVAILABLE: the user requested auto mode, but the model cannot judge. Auto mode by default becomes `default`. */
 export function settleMode({ core, parent, proc, opts }: Making): void {
   const refusal = proc.mode === "auto" ? autoRefusal(core, proc) : "";
   if (refusal !== "") {

@@ -1,4 +1,6 @@
-/** Runs a program in its process: created → running, the loop, its clean-up, the finish. The kernel owns the promise. */
+/**
+ * Runs a program in its process: created → running, the loop, its clean-up, the finish. The kernel owns the promise.
+ */
 
 import { printed, SyscallError } from "../../../abi/errors.ts";
 import { EXIT, type ExitStatus } from "../../../abi/process.ts";
@@ -9,7 +11,7 @@ import { bodyOf } from "../body.ts";
 import { endLive, finish, graceOf } from "../end/finish.ts";
 import type { Process } from "../process.ts";
 
-/** Longest delay a timer of the platform takes, 24.8 days: a longer one fires at once. */
+/** The longest delay of a platform timer, 24.8 days: a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function runProgram(core: Core, proc: Process, timeoutMs: number): void {
@@ -21,8 +23,8 @@ export function runProgram(core: Core, proc: Process, timeoutMs: number): void {
 }
 
 /**
- * Refused first, then its threads ended, then closed, then aborted: a file that is closed by a program's end is no aborted
- * one, and no thread is left that reads it.
+ * The order at the end: refuse calls, end the threads, close the files, abort. So a file closed by the end of the
+ * program is not an aborted one, and no thread still reads it.
  */
 async function loop(core: Core, proc: Process, timeoutMs: number): Promise<void> {
   const stopDeadline = startDeadline(core, proc, timeoutMs);
@@ -35,7 +37,7 @@ async function loop(core: Core, proc: Process, timeoutMs: number): Promise<void>
   if (!proc.life.isResting) await finish(core, proc, exit);
 }
 
-/** One that was killed while it was made does not take a step; one that was paused takes none until it goes on. */
+/** A process killed during its spawn takes no step; a paused one takes none until it is resumed. */
 async function run(core: Core, proc: Process): Promise<ExitStatus> {
   try {
     await proc.halt.untilResumed(proc.abort.signal);
@@ -66,7 +68,7 @@ export function startDeadline(core: Core, proc: Process, timeoutMs: number): () 
   return () => stop.abort();
 }
 
-/** Until it has run this long; pauses do not count. */
+/** Resolves once the process has run for `timeoutMs`; pauses do not count. */
 export async function untilDeadline(
   core: Core,
   proc: Process,

@@ -1,4 +1,4 @@
-/** What a new process is from its first moment: everything comes from its parent, its program and the request, and narrows. */
+/** The seed of a new process, derived from its parent, its program and the request; rights only narrow. */
 
 import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
@@ -23,7 +23,7 @@ export function seedOf(
   body: Body,
   opts: SpawnOpts,
   account?: Account,
-  /** Of whose rights it gets part. */
+  /** The process whose rights it gets in part. */
   rights: Process = parent,
 ): ProcessSeed {
   const { clock, scratchDir, home, realPath, additionalRoots, env } = core.ports;
@@ -67,18 +67,18 @@ export function seedOf(
   };
 }
 
-/** The kernel is above all, and no part of it. */
+/** The ancestors of a child of this process, nearest first. The kernel is not included. */
 export function lineBelow({ pid, seed }: Process): readonly Pid[] {
   return pid === PID_KERNEL ? [] : [pid, ...seed.line];
 }
 
-/** What an agent starts is confined, and what that starts; what a person starts is not. */
+/** Processes started by an agent are confined, with all their descendants; those started by the user are not. */
 function isConfined({ pid, seed }: Process): boolean {
   if (pid === PID_KERNEL) return false;
   return seed.kind === "agent" || seed.kind === "supervisor" || seed.confined === true;
 }
 
-/** Of a session, for each run: none unless it is asked for. A person is there to end it. */
+/** 0: no limit. A session has no limit per run unless one is requested: the user is there to stop it. */
 function stepLimit(core: Core, { kind, agent }: Body, { maxTurns = 0, session }: SpawnOpts): number {
   if (maxTurns > 0) return maxTurns;
   if (session === true && kind === "agent") return 0;

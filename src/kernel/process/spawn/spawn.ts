@@ -32,23 +32,23 @@ import { runProgram } from "./run.ts";
 import { type Identity, seedOf } from "./seed.ts";
 import { handOver, installFiles, type StdFile } from "./stdio.ts";
 
-/** What the kernel's own parts may ask for beyond what a program may. */
+/** Options for the kernel's own callers, not available to programs. */
 export interface SpawnMore {
   /** Called before the first event. */
   readonly onMade?: (proc: Process) => void;
-  /** A budget that outlives the process: that of a supervised child. */
+  /** An account that outlives the process: that of a supervised child. */
   readonly account?: Account;
-  /** Of whose rights it gets part, where that is not its parent: a supervisor that a person started only keeps what runs. */
+  /** The process whose rights it gets in part, if not its parent: a user's supervisor only keeps children running. */
   readonly rights?: Process;
-  /** A native runs as the host is: the gate has decided so. */
+  /** A native runs without a sandbox, by decision of the gate. */
   readonly isOutside?: boolean;
-  /** Its fds 0 to 2. Closed with it, also if the spawn fails once it is in the table. */
+  /** Its fds 0 to 2. Closed with the process, also if the spawn fails after it entered the table. */
   readonly files?: readonly StdFile[];
-  /** Records of another process, one unit with the record of the spawn. */
+  /** Records of another process, atomic with the record of the spawn. */
   readonly alongside?: (proc: Process) => readonly JournalDraft[];
 }
 
-/** An agent, or with `opts.command` a program of the host. */
+/** Spawns an agent, or with `opts.command` a program of the host. */
 export function spawnProcess(
   core: Core,
   caller: Process,
@@ -76,8 +76,8 @@ export async function spawnBody(
   signal: AbortSignal,
   more: SpawnMore = {},
 ): Promise<Process> {
-  // a person hears at once that the disk takes nothing; who works on its own waits for it. First of all: between what is checked
-  // and the table nothing may happen.
+  // If the disk refuses writes, the user gets the error at once; a process waits for the disk. This comes first:
+  // nothing may happen between the checks and the entry in the table.
   if (caller.pid === PID_KERNEL) core.journalWatch.check("Spawn");
   else await core.journalWatch.wait(caller, "Spawn", signal);
   core.ports.redactor?.learn(secretValues(opts.env ?? {}));
@@ -88,7 +88,7 @@ export async function spawnBody(
   if (body.kind !== "native") checkEnvironment(caller, rights, opts);
   if (body.kind === "agent") checkSpawn(core, parent);
   const id = { pid: core.nextPid(), uuid: core.ports.uuid() };
-  // The scratch folder is there even when nothing else is.
+  // the scratch folder may exist even if nothing else does
   const undo: Undo[] = [() => core.ports.onReaped(id.uuid)];
   let proc: Process | undefined;
   try {
@@ -96,7 +96,7 @@ export async function spawnBody(
       seedOf(core, caller, parent, id, intent, body, opts, more.account, rights),
       parent.pid,
     );
-    // what it is told to do is made of what its parent has read
+    // its intent may contain what its parent has read
     proc.facts.change(labelsFacet, "process.spawned", { labels: caller.labels });
     await build({ core, caller, parent, proc, opts, more, undo }, signal);
     more.onMade?.(proc);
@@ -111,7 +111,7 @@ export async function spawnBody(
   }
 }
 
-/** In reverse order; what cannot be undone is logged and does not keep the rest. */
+/** Runs the undo steps in reverse order; a step that fails is logged and the next one runs. */
 async function takeBack(core: Core, pid: Pid, undo: readonly Undo[]): Promise<void> {
   for (const step of undo.toReversed()) {
     try {
@@ -150,7 +150,7 @@ function checkArguments(core: Core, caller: Process, parent: Process, intent: st
   if (opts.permissionMode === "bypass" && caller.pid === PID_KERNEL) checkBypass(core, caller);
 }
 
-/** Without questions, as who may do all to the machine: only where that is a machine to throw away. */
+/** INVALID: bypass mode for a user who could damage the machine; it is meant for disposable machines. */
 function checkBypass(core: Core, caller: Process): void {
   const why = core.ports.bypassRefusal?.() ?? "";
   if (why !== "") throw refuse(caller.pid, "INVALID", why);
@@ -167,8 +167,8 @@ function checkDirectory(core: Core, caller: Process, parent: Process, cwd: strin
 }
 
 /**
- * Which programs it finds, and where its keys go, is the person's to say. A program of the host is another matter: with what
- * its environment has of its own it was judged.
+ * An agent has its parent's environment: only the user decides which programs it finds and where its keys go. Programs
+ * of the host are not checked here: the gate judged them with the variables that they are given.
  */
 function checkEnvironment(caller: Process, { pid, seed }: Process, { env }: SpawnOpts): void {
   if (pid === PID_KERNEL || env === undefined) return;
@@ -188,7 +188,7 @@ interface Building {
   readonly undo: Undo[];
 }
 
-/** Steps 2 to 6; each pushes what takes it back. */
+/** Steps 2 to 6; each pushes its undo. */
 async function build(
   { core, caller, parent, proc, opts, more, undo }: Building,
   signal: AbortSignal,
@@ -198,7 +198,7 @@ async function build(
   undo.push(() => {
     core.table.remove(proc.pid);
     core.groups.leaveAll(proc);
-    // Its parent may have been reaped meanwhile.
+    // its parent may have been reaped meanwhile
     (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
     proc.closeChannels();
   });
@@ -207,7 +207,7 @@ async function build(
   handOver(core, caller, proc, opts);
   installFiles(proc, more.files ?? []);
   if (opts.group !== undefined) core.groups.joinNew(proc, opts.group, (more.rights ?? caller).pid);
-  // A signal to a process that is being made ends the making.
+  // a signal to a process during its spawn ends the spawn
   using linked = linkSignals(signal, proc.abort.signal);
   const making = { core, parent, proc, opts, undo, signal: linked.signal };
   await bodyOf(proc).prepare(making);
@@ -215,7 +215,7 @@ async function build(
   await journalSpawn(making, caller, [...counted, ...(more.alongside?.(proc) ?? [])]);
 }
 
-/** As at the end of every process: refused, closed, aborted. */
+/** The same order as at the end of every process: refuse calls, close the files, abort. */
 async function endHandle(core: Core, proc: Process): Promise<void> {
   proc.life.close();
   await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
@@ -263,13 +263,13 @@ async function journalSpawn(
   }
 }
 
-/** A sync that fails may have happened all the same. */
+/** After a failed sync the record may be on disk or not. */
 function unsure(pid: Pid, cause: unknown): Fault {
   const message = `${messageOf(cause)}; whether process ${pid} was recorded is not known`;
   return new Fault({ code: "UNAVAILABLE", message, fact: { kind: "unsure", pid }, cause });
 }
 
-/** Who follows it may go, and its log is kept. */
+/** Has the process offered to the reaper when its last watcher leaves, and its log journalled. */
 export function attend(core: Core, proc: Process): (entry: LogEntry) => void {
   const keep = keepLog(core, proc);
   proc.watchers.onEmpty = () => core.offer(proc, "now");
@@ -277,7 +277,7 @@ export function attend(core: Core, proc: Process): (entry: LogEntry) => void {
   return keep;
 }
 
-/** What who follows it hears first. */
+/** The first event that its watchers get. */
 export function spawnEvent(proc: Process): ProcessEvent {
   const { seed, pid } = proc;
   const details = {
@@ -297,13 +297,13 @@ function begin(core: Core, proc: Process, opts: SpawnOpts): void {
   const keep = attend(core, proc);
   const early = [...(proc.logs?.kept ?? [])];
   proc.tell(spawnEvent(proc), core.ports.clock.mono());
-  // what was said of its making, when nobody could hear it yet
+  // log lines of the spawn itself, emitted before anyone could watch
   for (const entry of early) {
     proc.watchers.publish({ event: "log", pid, entry });
     keep(entry);
   }
   runProgram(core, proc, opts.timeoutMs ?? 0);
-  // who stands above it was lowered while it was made
+  // its mode was changed during the spawn, with that of an ancestor
   if (proc.mode !== seed.mode) core.note(proc, "mode.set", { mode: proc.mode, ...priorOf(proc) });
   if (proc.ending.verdict !== null) endLive(core, proc, graceOf(proc));
 }
@@ -315,7 +315,7 @@ function priorOf({ dial: { prior } }: Process): { prior?: PermissionMode } {
 async function journalFailure(core: Core, { pid, uuid }: Identity, error: unknown): Promise<void> {
   const body = { code: codeOf(error), message: messageOf(error).slice(0, LIMITS.journalWordsChars) };
   const record = { proc: uuid, pid, kind: "process.failed", v: 1, body } as const;
-  // The pid must stay spent; if even that cannot be written, the first error is the one to report.
+  // the record keeps the pid from being reused; if it cannot be written either, the first error is the one to report
   await core.ports.journal.append([record]).catch(() => {});
 }
 

@@ -1,4 +1,4 @@
-/** fds 0 and 1 of a process: handed over at spawn, and what an agent does with its own. */
+/** fds 0 and 1 of a process: handed over at spawn; an agent's result goes to its fd 1. */
 import { O_RDONLY, O_WRONLY, type OpenFile } from "../../../abi/device.ts";
 import { codeOf, messageOf, SyscallError } from "../../../abi/errors.ts";
 import { asFd, type Fd } from "../../../abi/ids.ts";
@@ -15,8 +15,8 @@ export const STDOUT = asFd(1);
 const STDIN_PATH = "/dev/stdin";
 
 /**
- * The caller's fds become the child's. Both are looked at before one is moved: who is refused here keeps them. If the spawn
- * fails later they are closed with it: who is at their other end hears.
+ * Moves the caller's fds to the child. Both are checked before either is moved, so a refused caller keeps them. If the
+ * spawn fails later they are closed with it, and the other end is notified.
  */
 export function handOver(core: Core, caller: Process, proc: Process, { stdin, stdout }: SpawnOpts): void {
   checkInput(caller, stdin);
@@ -29,7 +29,7 @@ export function handOver(core: Core, caller: Process, proc: Process, { stdin, st
   if (stdout !== undefined) proc.fds.install(STDOUT, caller.fds.take(stdout));
 }
 
-/** A file of the kernel's own that a process begins with. */
+/** A file made by the kernel with which a process begins. */
 export interface StdFile {
   readonly fd: 0 | 1 | 2;
   readonly file: OpenFile;
@@ -61,7 +61,7 @@ function checkOpenFor(caller: Process, fd: Fd, use: "reading" | "writing"): void
     throw invalid(caller, `fd ${fd} is not open for ${use}`);
 }
 
-/** A file goes on acting for who opened it: of a device, only to who could have opened it. */
+/** An open file keeps the rights of its opener: that of a device goes only to a process that could have opened it. */
 function checkMayHave(core: Core, caller: Process, proc: Process, fd: Fd): void {
   const { mount, path } = caller.fds.find(fd, "Spawn");
   if (!core.devices.has(mount) || narrowedTo(proc, mount, path)) return;
@@ -69,7 +69,7 @@ function checkMayHave(core: Core, caller: Process, proc: Process, fd: Fd): void 
   throw new SyscallError({ syscall: "Spawn", pid: caller.pid, code: "PERMISSION", message });
 }
 
-/** The caller keeps no hand on the bytes. */
+/** Copies the bytes, so that the caller cannot change them later. */
 function given(bytes: Uint8Array): FdDraft {
   const file = bytesFile(bytes.slice(), STDIN_PATH);
   return { file, path: STDIN_PATH, mount: STDIN_PATH, traffic: "byte", flags: O_RDONLY };
@@ -79,7 +79,7 @@ function invalid(caller: Process, message: string): SyscallError {
   return new SyscallError({ syscall: "Spawn", pid: caller.pid, code: "INVALID", message });
 }
 
-/** An agent's result goes to its fd 1, if it has one. A reader that is gone is no failure of the agent. */
+/** Writes an agent's result to its fd 1, if it has one. A missing reader is logged; it is no failure of the agent. */
 export async function writeResult(core: Core, proc: Process): Promise<void> {
   if (!proc.fds.has(STDOUT) || proc.result === "" || proc.abort.signal.aborted) return;
   try {

@@ -1,4 +1,6 @@
-/** One coroutine: a body that runs only between a resume and a yield. Values pass both ways, one for one, in order. */
+/**
+ * One coroutine: a body that runs only between a resume and a yield. Each resume passes a value in, each yield one out.
+ */
 import { Fault } from "../../../abi/errors.ts";
 import type { CoroutineHandle, CoroutineStep } from "../../../abi/sys.ts";
 import { type LinkedSignal, linkSignals } from "../../../lib/abort.ts";
@@ -12,9 +14,9 @@ export class Coroutine {
   readonly #linked: LinkedSignal;
   readonly #returned = Promise.withResolvers<void>();
   #phase: "new" | "running" | "yielded" | "ended" = "new";
-  /** Who resumed, while the body runs. */
+  /** The pending resume, while the body runs. */
   #resumer: PromiseWithResolvers<Step> | null = null;
-  /** The body in its yield. */
+  /** The pending yield of the body. */
   #yielder: PromiseWithResolvers<unknown> | null = null;
 
   constructor(body: CoroutineBody, ofProcess: AbortSignal) {
@@ -28,7 +30,7 @@ export class Coroutine {
     return this.#phase === "ended";
   }
 
-  /** The body has returned, or never will run; never rejects. One that was cancelled may take its time. */
+  /** Resolves when the body has returned or will never run; never rejects. A cancelled body may take its time. */
   get returned(): Promise<void> {
     return this.#returned.promise;
   }
@@ -46,7 +48,7 @@ export class Coroutine {
     return resumer.promise;
   }
 
-  /** Who waits for it, and its body in a yield, hear CANCELLED. Twice is once. */
+  /** A pending resume, and a body in its yield, get CANCELLED. Idempotent. */
   cancel(): void {
     this.#cancel.abort();
   }
@@ -68,7 +70,7 @@ export class Coroutine {
       return Promise.reject(new Fault({ code: "CONFLICT", message: "it has yielded and was not resumed" }));
     this.#phase = "yielded";
     this.#yielder = Promise.withResolvers<unknown>();
-    // a body that does not wait for its yield must not take the daemon with it when it is cancelled
+    // a body that does not await its yield must not crash the daemon by an unhandled rejection when it is cancelled
     this.#yielder.promise.catch(() => {});
     this.#resumer?.resolve({ done: false, value });
     this.#resumer = null;
@@ -87,7 +89,7 @@ export class Coroutine {
     this.#returned.resolve();
   }
 
-  /** Who waited for it, if anybody does. */
+  /** Marks the coroutine as ended; returns the pending resume, if any. */
   #end(): PromiseWithResolvers<Step> | null {
     const resumer = this.#resumer;
     this.#phase = "ended";

@@ -1,6 +1,6 @@
 /**
- * The coroutines of one process. Made on first use. Bounded: one that was cancelled counts until its body has returned, so a
- * body that does not heed its signal is not forgotten. They live as long as the daemon.
+ * The coroutines of one process. Created on first use. Bounded: a cancelled coroutine counts until its body has
+ * returned, so a body that ignores its signal still counts. They end with the daemon.
  */
 import { Fault } from "../../../abi/errors.ts";
 import { asCoId, type CoId, type Pid } from "../../../abi/ids.ts";
@@ -20,7 +20,7 @@ export class Coroutines {
     this.#ofProcess = ofProcess;
   }
 
-  /** Of those that have not ended. */
+  /** The number of coroutines that have not ended. */
   get live(): number {
     return [...this.#coroutines.values()].filter(({ isEnded }) => !isEnded).length;
   }
@@ -37,7 +37,7 @@ export class Coroutines {
     return id;
   }
 
-  /** Who gives up leaves the coroutine alone: it runs on, and what it yields next is dropped. */
+  /** A caller that gives up does not stop the coroutine: it keeps running, and its next value is dropped. */
   async resume(id: CoId, value: unknown, signal: AbortSignal): Promise<CoroutineStep<unknown, unknown>> {
     const coroutine = this.#find(id);
     if (coroutine === undefined) throw hasEnded();
@@ -45,7 +45,7 @@ export class Coroutines {
     return abortable(coroutine.resume(value), signal);
   }
 
-  /** Nothing happens to one that has ended. */
+  /** No effect on a coroutine that has ended. */
   cancel(id: CoId): void {
     this.#find(id)?.cancel();
   }
@@ -60,7 +60,7 @@ export class Coroutines {
     this.#coroutines.clear();
   }
 
-  /** undefined: it has ended. */
+  /** undefined: the coroutine has ended. */
   #find(id: CoId): Coroutine | undefined {
     if (Number.isInteger(id) && id >= 1 && id < this.#next) return this.#coroutines.get(id);
     throw new Fault({ code: "NOT_FOUND", message: `coroutine not found: ${id}` });

@@ -3,7 +3,7 @@ import type { ThreadView } from "../../../abi/sys.ts";
 
 /** The threads of one process (threads.ts). */
 export interface ThreadSet {
-  /** Of those that have not ended. */
+  /** The number of threads that have not ended. */
   readonly live: number;
   spawn(intent: string, maxTurns: number, signal: AbortSignal): Promise<Tid>;
   join(tid: Tid, signal: AbortSignal): Promise<{ result: string; err?: Error }>;

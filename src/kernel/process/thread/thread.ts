@@ -1,4 +1,7 @@
-/** One further loop in a process: its own model file, signal and result over the context, fds, rights and account of all. */
+/**
+ * An additional loop in a process, with its own model file, signal and result. It shares the context, fds, rights and
+ * account of the process.
+ */
 import { Fault } from "../../../abi/errors.ts";
 import type { Fd, Tid } from "../../../abi/ids.ts";
 import { EXIT, type ExitStatus, type ProcessState } from "../../../abi/process.ts";
@@ -8,7 +11,7 @@ import { codeOfExit } from "../end/finish.ts";
 import { transition } from "../life/state.ts";
 import type { Process } from "../process.ts";
 
-/** How a thread differs from the process it runs in. */
+/** What a thread has of its own within its process. */
 export interface ThreadSeat {
   readonly intent: string;
   readonly modelFd: Fd;
@@ -35,7 +38,7 @@ export class Thread {
     this.#linked = linkSignals(proc.abort.signal, this.#abort.signal);
   }
 
-  /** Fires with the process's, or when the thread is cancelled. */
+  /** Fires with the signal of the process, or when the thread is cancelled. */
   get signal(): AbortSignal {
     return this.#linked.signal;
   }
@@ -44,7 +47,7 @@ export class Thread {
     return this.#state;
   }
 
-  /** It runs no more; never rejects. */
+  /** Resolves when the thread has ended; never rejects. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
@@ -58,19 +61,19 @@ export class Thread {
     this.#abort.abort();
   }
 
-  /** It could not be started. */
+  /** Frees a thread that could not be started. */
   discard(): void {
     this.#linked[Symbol.dispose]();
     this.#ended.resolve();
   }
 
-  /** To its end. The kernel owns the promise: the process does not end before it, see Threads.clear(). */
+  /** Runs the thread to its end. The kernel owns the promise: the process ends after it, see Threads.clear(). */
   start(core: Core, modelFd: Fd, maxSteps: number): void {
     this.#move("running");
     void this.#run(core, modelFd, maxSteps);
   }
 
-  /** Somebody has its outcome. Twice is once. */
+  /** Called when the outcome was collected. Idempotent. */
   bury(): void {
     if (this.#state === "zombie") this.#move("dead");
   }
@@ -83,7 +86,7 @@ export class Thread {
       this.#err = this.signal.aborted ? cancelled() : err;
     }
     await this.#closeModel(core, modelFd);
-    // calls that it has left behind
+    // cancels calls that are still in progress
     this.#abort.abort();
     this.#linked[Symbol.dispose]();
     this.#move("zombie");
@@ -109,7 +112,7 @@ export class Thread {
     return exit.err ?? new Fault({ code: codeOfExit(exit), message: exit.reason });
   }
 
-  /** Not by a call: the handle may be revoked. */
+  /** Closes the file directly and not by a call, since the handle may be revoked. */
   async #closeModel(core: Core, modelFd: Fd): Promise<void> {
     const { fds, pid } = this.#proc;
     if (!fds.has(modelFd)) return;

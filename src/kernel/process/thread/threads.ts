@@ -1,6 +1,7 @@
 /**
- * The threads of one process. Made on first use. Bounded: one that has ended counts until it is joined, so that no outcome is
- * lost and none is kept for ever. They live as long as the daemon: after a restart the process goes on without them.
+ * The threads of one process. Created on first use. Bounded: an ended thread counts until it is joined, so that no
+ * outcome is lost and none is kept for ever. They end with the daemon: after a restart the process resumes without
+ * them.
  */
 import { O_RDWR } from "../../../abi/device.ts";
 import { Fault } from "../../../abi/errors.ts";
@@ -30,15 +31,17 @@ class Threads implements ThreadSet {
     this.#proc = proc;
   }
 
-  /** Of those that have not ended. */
+  /** The number of threads that have not ended. */
   get live(): number {
     return [...this.#threads.values()].filter(({ state }) => state !== "zombie").length;
   }
 
-  /** Resolves when it has its model and runs. Errors of the open are the caller's, and no thread is left. */
+  /**
+   * Resolves when the thread has its model and runs. If the open fails, the caller gets the error and no thread exists.
+   */
   async spawn(intent: string, maxTurns: number, signal: AbortSignal): Promise<Tid> {
     const thread = this.#add(intent);
-    // recorded before anything of the thread: a replay ends here
+    // recorded before any call of the thread: a replay ends here
     this.#proc.tape?.input("threads", () => thread.tid);
     try {
       const { model, seed } = this.#proc;
@@ -53,7 +56,7 @@ class Threads implements ThreadSet {
     }
   }
 
-  /** Waits for its end. Who joins at the same time hears the same; later it is NOT_FOUND. */
+  /** Waits for the end. Concurrent joins get the same outcome; later ones get NOT_FOUND. */
   async join(tid: Tid, signal: AbortSignal): Promise<{ result: string; err?: Error }> {
     const thread = this.#threads.get(tid);
     if (thread === undefined) throw unknown(tid);
@@ -63,7 +66,7 @@ class Threads implements ThreadSet {
     return thread.outcome;
   }
 
-  /** Resolves when it is told; join() waits for its end. Nothing happens to one that has ended. */
+  /** Signals the thread; join() waits for its end. No effect on a thread that has ended. */
   cancel(tid: Tid): void {
     if (!Number.isInteger(tid) || tid < 1 || tid >= this.#next) throw unknown(tid);
     this.#threads.get(tid)?.cancel();
@@ -73,7 +76,7 @@ class Threads implements ThreadSet {
     return [...this.#threads.values()].map(({ tid, intent, state }) => ({ tid, intent, state }));
   }
 
-  /** Cancels all and waits for their ends, at most 5 s; there are no new ones. Whoever calls, it happens once. */
+  /** Cancels all threads and waits at most 5 s for their ends; refuses new ones. Later callers get the same promise. */
   clear(): Promise<void> {
     this.#clearing ??= this.#clear();
     return this.#clearing;
