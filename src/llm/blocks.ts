@@ -57,10 +57,7 @@ export function emptied(block: Block): Block {
   }
 }
 
-/**
- * Parses the arguments of a call: an empty text is `{}`; anything but one JSON object is kept as BadInput and never
- * run.
- */
+/** Parses the arguments of a call: blank is `{}`; anything but one JSON object is kept as BadInput and never run. */
 function parseInput(json: string): Record<string, unknown> | BadInput {
   if (json.trim() === "") return {};
   try {

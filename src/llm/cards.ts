@@ -188,10 +188,7 @@ function judgesCalls(driver: CardedDriver, model: string): boolean {
   );
 }
 
-/**
- * Families of models that accept images. Unknown ids are assumed not to, because a server refuses what it cannot
- * process.
- */
+/** Model families that accept images. Unknown ids are assumed not to, because a server refuses what it cannot take. */
 const SIGHTED: Readonly<Record<string, RegExp>> = {
   anthropic: /^claude-/,
   openai: /^(gpt-4o|gpt-4\.1|gpt-([5-9]|\d\d)|chatgpt-|o[1-9](-|$))/,

@@ -67,8 +67,7 @@ interface LlmDeviceOptions {
   /** `path`: the path below the device, without the leading slash. */
   readonly make: (caller: DriverCaller, path: string) => Driver;
   /**
-   * Environment variables that an instance depends on: callers with equal values share one. Absent: one driver per open
-   * file.
+   * The environment variables of an instance: callers with equal values share one. Absent: one driver per open file.
    */
   readonly envKeys?: readonly string[];
   /** The effects of opening a path, if the path is more than the name of a model. */

@@ -37,8 +37,5 @@ export interface AttemptRequest extends LlmRequest {
   metadata?: { agent?: string };
 }
 
-/**
- * The parts of the caller that a driver may depend on. Credentials come from `env`, never from the daemon's
- * environment.
- */
+/** What a driver may depend on. Credentials come from the caller's `env`, never from the daemon's environment. */
 export type DriverCaller = Pick<Caller, "pid" | "uuid" | "cwd" | "env" | "signal" | "killed">;

@@ -48,8 +48,7 @@ export class Meter {
   }
 
   /**
-   * The charge: the reported usage or, without it, estimated input plus received output. `failure`: the kind of a
-   * failed attempt.
+   * The charge: the reported usage, else estimated input plus received output. `failure`: the kind of a failed attempt.
    */
   charge(driver: Driver, request: AttemptRequest, failure: LlmErrorKind | undefined): Charge {
     const usage = driver.countsNothing === true ? NO_USAGE : this.#settled(request, failure);
@@ -72,10 +71,7 @@ export class Meter {
     };
   }
 
-  /**
-   * The cost by the server's model name, else by the requested one; `asked` is null if the server answered with another
-   * model.
-   */
+  /** The cost by the server's name for the model, else by `asked`, which is null if another model answered. */
   #costOf(driver: Driver, asked: string | null, usage: Usage): number | null {
     const told = this.#model === "" ? null : driver.cost(this.#model, usage);
     return told ?? (asked === null ? null : driver.cost(asked, usage));

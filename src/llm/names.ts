@@ -64,8 +64,7 @@ function isElsewhere(url: string | undefined, vendor: string): boolean {
 }
 
 /**
- * Whether `answered` is the requested model, perhaps under a longer or shorter name (`opus`, `x-latest`, `x-20260101`,
- * `vendor/x`).
+ * Whether `answered` is the requested model, perhaps under another form of its name (`opus`, `x-latest`, `vendor/x`).
  */
 export function isSameModel(asked: string, answered: string): boolean {
   const [one, other] = [plain(asked), plain(answered)];

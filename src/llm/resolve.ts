@@ -185,10 +185,7 @@ class Choosing {
     throw this.#refusal(wish);
   }
 
-  /**
-   * The first suitable driver: the one that the wish names, those of the model's vendor, those of other wishes, then
-   * any.
-   */
+  /** The first suitable driver: the wish's own, those of the model's vendor, those of other wishes, then any. */
   async #driverOf({ driver: named, model, isFirm }: Wish): Promise<DriverName | undefined> {
     const { env } = this.#request;
     const others = [...vendorsOf(model), ...this.#wishes.flatMap(({ driver }) => driver ?? []), ...DRIVERS];

@@ -18,8 +18,7 @@ interface Watch {
 const defaultGapMs = 90_000;
 
 /**
- * The limits from `CRUX_STREAM_IDLE_TIMEOUT_MS`; the default if it is invalid or below 1. A local model may first load
- * for minutes.
+ * The limits from `CRUX_STREAM_IDLE_TIMEOUT_MS`, or the default if invalid. A local model may first load for minutes.
  */
 export function patienceOf(env: Readonly<Record<string, string>>, isLocal: boolean): Patience {
   const value = Number(env.CRUX_STREAM_IDLE_TIMEOUT_MS);

@@ -1,7 +1,4 @@
-/**
- * Converts an LlmRequest to the JSON body of a Messages request. Messages repeated by the next request are serialized
- * once.
- */
+/** Converts an LlmRequest to the JSON body of a Messages request. Each message is serialized once, then reused. */
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 import { sentName } from "../call-name.ts";

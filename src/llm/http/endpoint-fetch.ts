@@ -1,13 +1,7 @@
-/**
- * The fetch that is passed to a vendor's SDK: it controls what is sent, whatever the SDK and the daemon's environment
- * add.
- */
+/** The fetch for a vendor's SDK: it controls what is sent, whatever the SDK and the daemon's environment add. */
 import { VERSION } from "../version.ts";
 
-/**
- * Headers that an SDK may set; all others (its name and platform, custom ones from the daemon's environment) are
- * dropped.
- */
+/** Headers that an SDK may set; others (its name and platform, custom ones from the environment) are dropped. */
 const kept = new Set(["accept", "content-type", "anthropic-version"]);
 
 /** `credential` is the one authentication header. Redirects are not followed: they would carry the key elsewhere. */

@@ -91,10 +91,7 @@ export function answerError(endpoint: Endpoint, answer: ErrorAnswer): LlmError {
   });
 }
 
-/**
- * The error of a request without an answer, or of a body that broke off, from the socket's error in the chain of
- * causes.
- */
+/** The error of a request without an answer, or of a body that broke off; the cause chain has the socket's error. */
 export function connectionError(endpoint: Endpoint, error: unknown): LlmError {
   const code = socketCode(error);
   const where = shownUrl(endpoint.baseUrl);

@@ -1,7 +1,4 @@
-/**
- * Converts an LlmRequest to the body of a Chat Completions request, with the differences between servers of that
- * dialect.
- */
+/** Converts an LlmRequest to the body of a Chat Completions request, with the peculiarities of each server. */
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 import { sentName } from "../call-name.ts";
@@ -69,10 +66,7 @@ function messagesOf({ role, content }: WireMessage, quirks: Quirks): Part[] {
  */
 const SAYS_FAILURE = /^error|\nError \[[A-Z_]+\]: /i;
 
-/**
- * The messages of one user message. Results come first, one `tool` message each: nothing may stand between a call and
- * its answer.
- */
+/** The messages of one user message. Results come first, one each: nothing may stand between a call and its answer. */
 function userMessages(content: readonly Block[]): Part[] {
   const results = content.flatMap((block): Part[] => {
     if (block.type !== "tool_result") return [];
@@ -89,10 +83,7 @@ function userMessages(content: readonly Block[]): Part[] {
   return text === "" && results.length > 0 ? results : [...results, { role: "user", content: text }];
 }
 
-/**
- * The media of a result, which follow it in a user message with the id of its call, because `tool` messages hold text
- * only.
- */
+/** The media of a result. They follow it in a user message with the call's id: `tool` messages hold text only. */
 function shownParts(block: Block): Part[] {
   if (block.type !== "tool_result" || block.media === undefined) return [];
   const title = { type: "text", text: `[shown by call ${block.tool_use_id}]` };

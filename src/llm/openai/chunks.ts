@@ -95,8 +95,8 @@ export class ChatDecoder {
   }
 
   /**
-   * Adds a fragment of a call. A server may omit index or id, or number every call 0; a name with another id begins a
-   * new call.
+   * Adds a fragment of a call. Servers may omit index or id, or number every call 0; a name with a new id begins a
+   * call.
    */
   *#call(fragment: Json, at: number): Generator<StreamEvent> {
     const index = typeof fragment.index === "number" ? fragment.index : at;

@@ -1,7 +1,4 @@
-/**
- * Parses scenario files (YAML or JSON), which the player plays. Errors are INVALID and name the line, never the
- * content.
- */
+/** Parses scenario files (YAML or JSON) for the player. Errors are INVALID and name the line, never the content. */
 import { LineCounter, parseDocument } from "yaml";
 import * as z from "zod";
 import { DriverError } from "../../abi/errors.ts";

@@ -1,15 +1,15 @@
 /**
  * Templates in scenario texts: `{{source}}` or `{{source | filter | filter …}}`.
  *
- * Sources: `cwd`, `pid`, `scratch`, `model`, `user` (the message that began the run), `result` (all of the last message),
- * `result:<n>` (the n-th call of this run, from 1), `rows:<n>` (its lines without blank ones, without notes in square
- * brackets and without "No matches found"; none when the call failed), `note:<n>` (its notes in square brackets),
- * `error:<n>` (its first line, when the call failed). `<n>` may be `last`. `errors` has the first lines of all calls of
- * this run that failed. What does not exist is empty.
+ * Sources: `cwd`, `pid`, `scratch`, `model`, `user` (the message that began the run), `result` (all results in the last
+ * message), `result:<n>` (of the n-th call of this run, from 1), `rows:<n>` (its lines without blank ones, without
+ * notes in square brackets and without "No matches found"; empty if the call failed), `note:<n>` (its notes in square
+ * brackets), `error:<n>` (its first line, if the call failed). `<n>` may be `last`. `errors` has the first lines of all
+ * failed calls of this run. A value that does not exist is empty.
  *
- * Filters, on lines: `count`, `first <n>`, `top <n>` (the n largest by the number after the last colon), `sum` (of those
- * numbers), `names` (what stands before the last colon), `list` (a bullet before each), `quote` (four blanks before
- * each). On the whole: `clip <n>` (characters), `or <text>` (when empty), `then <text>` (when not empty). A text may stand
+ * Filters on lines: `count`, `first <n>`, `top <n>` (the n largest by the number after the last colon), `sum` (of those
+ * numbers), `names` (the text before the last colon), `list` (a bullet before each), `quote` (four blanks before each).
+ * Filters on the whole: `clip <n>` (characters), `or <text>` (if empty), `then <text>` (if not empty). A text may stand
  * in double quotes, to keep its blanks.
  */
 import type { CallResult, Conversation } from "./conversation.ts";
