@@ -26,10 +26,7 @@ export function linkSignals(...sources: readonly (AbortSignal | undefined)[]): L
   return { signal: controller.signal, abort, [Symbol.dispose]: dispose };
 }
 
-/**
- * Settles as `promise` does, or rejects with the signal's reason if that comes first. No listener is left on the
- * signal.
- */
+/** Settles as `promise` does, or rejects with the signal's reason if that comes first. Leaves no listener. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
     promise.catch(() => {});

@@ -1,6 +1,5 @@
 /**
- * Finds the texts that a pattern matches, under a deadline: some patterns search for hours, and all users share the
- * thread.
+ * Finds the texts that a pattern matches, under a deadline: some patterns run for hours, and would block the thread.
  */
 import { createContext, runInContext } from "node:vm";
 

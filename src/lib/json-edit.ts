@@ -3,10 +3,7 @@
  * text must be JSON (RFC 8259): the caller has parsed it.
  */
 
-/**
- * Sets the value at `path`. Missing objects on the way are created; a value on the way that is not an object is
- * replaced.
- */
+/** Sets the value at `path`. On the way, missing objects are created and values that are not objects are replaced. */
 export function withJsonValue(text: string, path: readonly string[], value: unknown): string {
   const source = text.trim() === "" ? "{}\n" : text;
   const { start, end } = valueAt(source, skipSpace(source, 0));

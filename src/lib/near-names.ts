@@ -4,8 +4,7 @@
 const MAX_LENGTH = 100;
 
 /**
- * The names of `known` at most `maxDistance` away, nearest first; equally near ones keep their order. `name` itself is
- * left out.
+ * The names of `known` at most `maxDistance` away, without `name`, nearest first; equally near ones keep their order.
  */
 export function nearNames(
   name: string,

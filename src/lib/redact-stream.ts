@@ -6,10 +6,7 @@ import { DROPPED, type Redactor } from "./redact.ts";
 import { MAX_NEEDLE_CHARS, MIN_KNOWN_CHARS } from "./redact-known.ts";
 
 const CARRY_CHARS = 4_096;
-/**
- * A secret that ends this far before the end of the text is complete: a known value that begins inside it would be
- * visible.
- */
+/** A secret that ends this far before the end is complete: any known value that begins inside it is already visible. */
 const MARGIN_CHARS = MAX_NEEDLE_CHARS + 128;
 /** How many characters patterns look back. */
 const CONTEXT_CHARS = 8;

@@ -1,6 +1,5 @@
 /**
- * FNV-1a, 32 bits, as 8 hex digits: a short name for a path. Not unique; loading node:crypto would slow down each
- * command.
+ * FNV-1a, 32 bits, as 8 hex digits: a short, not unique name for a path. Loading node:crypto would slow down commands.
  */
 export function shortHash(text: string): string {
   let hash = 0x811c9dc5;

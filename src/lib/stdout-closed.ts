@@ -1,5 +1,2 @@
-/**
- * The exit code when stdout is closed, as a shell reports for SIGPIPE: Node ignores the signal and raises an error
- * instead.
- */
+/** The exit code when stdout is closed, which a shell reports for SIGPIPE; Node turns that signal into an error. */
 export const STDOUT_CLOSED = 141;

@@ -14,7 +14,10 @@ export interface Machine {
   now(): number;
   /** Monotonic ms with a fraction; advances while the process is stopped. */
   mono(): number;
-  /** Calls `act` once after `ms`, at most 24.8 days; the result cancels. `keepsAlive` false: the process may end without it. */
+  /**
+   * Calls `act` once after `ms`, at most 24.8 days; the returned function cancels. Without `keepsAlive` the process may
+   * end before it.
+   */
   after(ms: number, act: () => void, keepsAlive: boolean): () => void;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Replaces `$VAR`, `${VAR}` and `${VAR:-default}` in a text as the shell does, and `$$` by `$`; nothing else is
- * special.
- */
+/** Replaces `$VAR`, `${VAR}` and `${VAR:-default}` in a text as the shell does, and `$$` by `$`. */
 
 interface Expanded {
   readonly text: string;

@@ -1,7 +1,4 @@
-/**
- * A machine whose clocks a test moves: time passes, passes without the program running (a freeze), or the wall clock
- * jumps.
- */
+/** A machine whose clocks a test moves: time passes with or without the program (a freeze), or the wall clock jumps. */
 import type { Machine } from "../steady-clock.ts";
 
 interface Timer {
@@ -31,10 +28,7 @@ export class FakeMachine implements Machine {
     return () => this.#timers.delete(timer);
   }
 
-  /**
-   * The number of armed timers; `keepsAlive`: only those that keep the program from ending (true), or the others
-   * (false).
-   */
+  /** The number of armed timers; with `keepsAlive` only those that do (or do not) keep the program from ending. */
   pending(keepsAlive?: boolean): number {
     return [...this.#timers].filter((timer) => timer.keepsAlive === (keepsAlive ?? timer.keepsAlive)).length;
   }
