@@ -96,10 +96,7 @@ function hold(dir: string, db: DatabaseSync): Lease {
   };
 }
 
-/**
- * The owner that owner.json names; null: no such file, or it is not readable. The file outlives an owner that was
- * killed.
- */
+/** The owner in owner.json, which outlives an owner that was killed; null: no such file, or it is not readable. */
 export function readOwner(dir: string): Owner | null {
   try {
     const owner: unknown = JSON.parse(readFileSync(join(dir, "owner.json"), "utf8"));

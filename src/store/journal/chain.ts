@@ -1,14 +1,14 @@
 /**
- * The hash chain of each process's history: every record's hash covers the hash before it, so a record cannot be changed,
- * taken out or put in without all later hashes changing. Outside programs can check it. With H = SHA-256 and ‖ for bytes
- * put together:
+ * The hash chain of each process's history: every record's hash covers the hash before it, so a record cannot be
+ * changed, removed or inserted without changing all later hashes. Outside programs can check it. With H = SHA-256 and ‖
+ * for concatenated bytes:
  *
- *   genesis = H("crux-journal-1" ‖ kernelId ‖ proc), both UUIDs in text form. A history that begins with `process.forked`
- *             has the hash of record `at` of `from` instead; the plain genesis, if there was no such record.
+ *   genesis = H("crux-journal-1" ‖ kernelId ‖ proc), both UUIDs in text form. A history that begins with
+ *             `process.forked` has the hash of record `at` of `from` instead; the plain genesis, if there is none.
  *   hash    = H(hash of the previous record, or genesis
  *               ‖ JSON.stringify([lsn, proc, seq, epoch, pid, kind, v, call ?? null, at, mono]) ‖ "\n" ‖ body)
  *
- * Text is UTF-8; `body` is the text as it is stored (the column of that name); numbers are written as JavaScript writes them.
+ * Text is UTF-8; `body` is the text as stored (the column of that name); numbers are written as JavaScript writes them.
  */
 import { hash } from "node:crypto";
 
@@ -59,10 +59,10 @@ export interface Tail {
 }
 
 /**
- * One hash over the last record of every process and over the root before it (`null`: this is the first).
- * Leaves, by rising `proc`: H(0x00 ‖ JSON.stringify([proc, seq]) ‖ "\n" ‖ hash). A level is made of pairs, H(0x01 ‖ left ‖
- * right), an odd last one going up as it is. The root: H(0x02 ‖ previous root ‖ top); 32 zero bytes stand for no previous
- * root and for the top of no tails.
+ * One hash over the last record of every process and over the previous root (`null`: this is the first root). Leaves,
+ * by rising `proc`: H(0x00 ‖ JSON.stringify([proc, seq]) ‖ "\n" ‖ hash). Each level joins pairs, H(0x01 ‖ left ‖
+ * right); an odd last node moves up unchanged. The root: H(0x02 ‖ previous root ‖ top); 32 zero bytes stand for no
+ * previous root, and for the top if there are no tails.
  */
 export function anchorRoot(tails: readonly Tail[], previous: Uint8Array | null): Uint8Array {
   const sorted = [...tails].sort((a, b) => (a.proc < b.proc ? -1 : a.proc > b.proc ? 1 : 0));

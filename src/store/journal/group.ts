@@ -1,7 +1,4 @@
-/**
- * The journal on top of a ledger: encodes bodies on the way in and decodes them on the way out; the queue decides when
- * to commit.
- */
+/** The journal on top of a ledger: it encodes bodies on the way in and decodes them on the way out; a queue commits. */
 import { Fault } from "../../abi/errors.ts";
 import { asProcUuid, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type {

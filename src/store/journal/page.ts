@@ -1,7 +1,4 @@
-/**
- * How far a page of a history can be trusted: seqs must have no gaps, and each hash must match its record and the hash
- * before it.
- */
+/** How far a page of a history can be trusted: seqs have no gaps, each hash matches its record and the one before. */
 import { Fault } from "../../abi/errors.ts";
 import { chainHash } from "./chain.ts";
 import type { ChainedRecord, LedgerReader, PageBound } from "./ledger.ts";

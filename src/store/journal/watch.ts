@@ -1,7 +1,4 @@
-/**
- * Watches the commit in progress, once a second with one timer for all commits: a slow commit is reported, a hanging
- * one is a fault.
- */
+/** Checks the commit in progress once a second: a slow commit is reported, a hanging one is a fault. */
 import type { JournalClock } from "./journal-clock.ts";
 
 const SLOW_MS = 1_000;

@@ -21,10 +21,7 @@ const NOTE = "collecting";
 /** How long a transaction here waits for the writer's, which are short. */
 const LOCK_WAIT_MS = 10_000;
 
-/**
- * The tombstone of a removal that has begun and not ended: the process's row is deleted, some of its records may
- * remain.
- */
+/** The tombstone of an unfinished removal: the process's row is deleted, but not yet all of its records. */
 export function underRemoval(db: ToolsDatabase): Tombstone | undefined {
   const note = db.meta(NOTE);
   return typeof note === "string" && note !== "" ? (JSON.parse(note) as Tombstone) : undefined;

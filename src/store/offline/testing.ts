@@ -1,7 +1,4 @@
-/**
- * A journal with a history, for the tests of its tools: two agents that work in turn, a fork, an agent that failed to
- * start.
- */
+/** A journal with a history, for the tests of its tools: two agents that work in turn, and a fork of the first. */
 import { cpSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -74,10 +71,7 @@ export function anchorsOf(
   });
 }
 
-/**
- * Makes a cleanly closed journal with one anchor and one call without result: 26 records of processes, and the
- * kernel's.
- */
+/** Makes a cleanly closed journal: one anchor, one call without result, 26 records of processes, and the kernel's. */
 export async function makePast(): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), "crux-tools-"));
   const journal = await openHere(dir);

@@ -37,10 +37,7 @@ export interface Removed extends Removal {
   readonly tail: Tail | undefined;
 }
 
-/**
- * All removals, by rising lsn of their record. Unreadable records are left out; then their missing lsns stay
- * unexplained.
- */
+/** All removals, by rising lsn of their record. Unreadable records are left out; they explain no missing lsn. */
 export async function readRemoved(db: ToolsDatabase, pace: Pace): Promise<Removed[]> {
   const found: Removed[] = [];
   for (const kind of ["journal.tombstone", "journal.repair"] as const) {

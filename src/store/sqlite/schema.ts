@@ -100,10 +100,7 @@ export function claimSchema(db: DatabaseSync, path: string): { epoch: number; ke
   }
 }
 
-/**
- * The identity for a reader: the epoch is the one that the next daemon will have. Errors: UNAVAILABLE for any other
- * schema.
- */
+/** The identity for a reader: its epoch is that of the next daemon. Errors: UNAVAILABLE for any other schema. */
 export function identityOf(db: DatabaseSync): { epoch: number; kernelId: string } {
   assertKnown(versionOf(db));
   const meta = readMeta(db);

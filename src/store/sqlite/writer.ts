@@ -180,8 +180,7 @@ export class SqliteWriter {
   }
 
   /**
-   * After some errors (full, I/O) SQLite has already rolled back. An error here is ignored in favour of the original
-   * one.
+   * After some errors (full, I/O) SQLite has already rolled back. The original error counts, so one here is ignored.
    */
   #undo(): void {
     try {
