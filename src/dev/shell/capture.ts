@@ -1,13 +1,13 @@
-/** What a command prints: a bounded part in memory, and the whole in a file once it is long. */
+/** Captures the output of a command: a bounded part in memory, and all of it in a file once it is long. */
 import type { ShellAnswer } from "../../abi/fs-ops.ts";
 import { PrintedText } from "../../lib/printed-text.ts";
 import type { RedactedBytes } from "../../lib/redact-bytes.ts";
 import type { OutputFile } from "../out/output-store.ts";
 import { Pages } from "./pages.ts";
 
-/** Up to here nothing is worth a file. */
+/** Output up to this size gets no file. */
 const fileFromBytes = 64 * 1024;
-/** Head and tail together 2 MiB: of the one stream, or of both. */
+/** Head and tail together take 2 MiB: of the merged stream, or of both streams together. */
 const mergedPartBytes = 1024 * 1024;
 const singlePartBytes = mergedPartBytes / 2;
 
@@ -23,19 +23,19 @@ export class Capture {
   readonly #openOutput: () => OutputFile;
   #pages: { readonly stdout: Pages; readonly stderr: Pages };
   readonly #isMerged: boolean;
-  /** In order of arrival, until there is a file. */
+  /** The output so far, in order of arrival, until there is a file. */
   #early: Buffer[] = [];
   #totalBytes = 0;
   #totalLines = 0;
-  /** Its parts are not wanted any more: the file has all. */
+  /** True once the parts in memory are no longer needed: the file has everything. */
   #isOnlyFile = false;
   #file: OutputFile | undefined;
   #hasFileFailed = false;
   readonly #printed: Readonly<Record<Stream, PrintedText>>;
-  /** Of each stream; null: it is kept as it was printed. */
+  /** The secret filter of each stream; null: output is kept as printed. */
   #redacted: { readonly stdout: RedactedBytes; readonly stderr: RedactedBytes } | null;
 
-  /** `redacted`: makes what takes the secrets out of a stream. */
+  /** `redacted`: makes a filter that removes secrets from a stream. */
   constructor(isMerged: boolean, openOutput: () => OutputFile, redacted?: () => RedactedBytes) {
     this.#printed = { stdout: new PrintedText(), stderr: new PrintedText() };
     this.#redacted = redacted === undefined ? null : { stdout: redacted(), stderr: redacted() };
@@ -49,7 +49,7 @@ export class Capture {
     this.#show(stream, this.#printed[stream].push(chunk));
   }
 
-  /** The lines in progress too, for who reads what there is; what was read stays, whatever is printed over it. */
+  /** Makes the lines in progress readable too; what was read stays, even if the program overprints it. */
   flush(): void {
     for (const stream of STREAMS) this.#show(stream, this.#printed[stream].flush());
   }
@@ -73,7 +73,7 @@ export class Capture {
     return this.#totalBytes;
   }
 
-  /** Where the whole lies; undefined: nowhere. */
+  /** The path of the complete output; undefined: there is no file. */
   get path(): string | undefined {
     return this.#file?.path;
   }
@@ -82,25 +82,25 @@ export class Capture {
     return this.#totalLines;
   }
 
-  /** Of the one stream. */
+  /** The end of the merged stream. */
   tail(maxBytes: number): string {
     return this.#pages.stdout.tail(maxBytes);
   }
 
-  /** However little there is: others read it there while it grows. */
+  /** Writes a file however short the output is: others read it there while it grows. */
   keepWhole(): void {
     this.flush();
     if (this.#file === undefined && !this.#hasFileFailed) this.#startFile();
   }
 
-  /** What comes goes to the file alone. */
+  /** From now on output goes only to the file. */
   dropParts(): void {
     this.#isOnlyFile = true;
     const none = new Pages(64 * 1024);
     this.#pages = { stdout: none, stderr: none };
   }
 
-  /** When nothing more comes, or it is not waited for. */
+  /** The captured output; call when no more is expected or awaited. */
   captured(): Captured {
     const { stdout, stderr } = this.#pages;
     const altered = STREAMS.map((stream) => this.#printed[stream].note).filter((note) => note !== "");
@@ -115,7 +115,7 @@ export class Capture {
     };
   }
 
-  /** Nothing more comes. Idempotent. */
+  /** Call when no more output comes. Idempotent. */
   close(): void {
     for (const stream of STREAMS) this.#show(stream, this.#printed[stream].end());
     const redacted = this.#redacted;
@@ -128,7 +128,7 @@ export class Capture {
     this.#early = [];
   }
 
-  /** Without a file, on a full disk, the command goes on: memory has its head and tail. */
+  /** Without a file, for example on a full disk, the command continues: memory has the head and tail. */
   #startFile(): void {
     try {
       this.#file = this.#openOutput();

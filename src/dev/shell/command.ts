@@ -1,6 +1,6 @@
 /**
- * One command from start to end. It ends with the call that started it, until it becomes a job: then with its process alone,
- * and it stays the same OS process.
+ * One command from start to end. It ends with the call that started it, unless it becomes a job: then it ends only
+ * with its process. It stays the same OS process.
  */
 import type { Act } from "../../abi/device.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
@@ -15,9 +15,9 @@ import type { Calling, ShellDeps } from "./run.ts";
 export interface CommandEnd {
   readonly code: number | null;
   readonly signal: string | null;
-  /** It did not start. */
+  /** The error if it did not start. */
   readonly error?: Error;
-  /** What its sandbox has seen of it. */
+  /** Violations that its sandbox observed. */
   readonly violations?: readonly string[];
 }
 
@@ -26,13 +26,13 @@ const bashPlaces = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
 export class Command {
   readonly run: ShellRun;
   readonly capture: Capture;
-  /** When nothing of it is left. Never rejects. */
+  /** Resolves when nothing of the command is left. Never rejects. */
   readonly ended: Promise<CommandEnd>;
-  /** Monotonic, ms. */
+  /** Start time on the monotonic clock, in ms. */
   readonly begunMs: number;
-  /** Its deadline passed and ended it. */
+  /** True if its timeout ended it. */
   isLate = false;
-  /** It was ended by who it belongs to. */
+  /** True if its call, its process or a kill request ended it. */
   isStopped = false;
   hasEnded = false;
   readonly sandbox: SandboxProfile | null;
@@ -91,12 +91,12 @@ export class Command {
     if (run.endsAtTimeout) this.#endAfter(run.timeoutMs);
   }
 
-  /** ms since its start. */
+  /** Time since its start, in ms. */
   get ageMs(): number {
     return (this.#deps.clock ?? systemClock).mono() - this.begunMs;
   }
 
-  /** From now on it outlives its call, and ends with what permitted that, if a person wants it so. */
+  /** From now on the command outlives its call; if the user wants so, it ends when its permission does. */
   becomeJob(): void {
     const release = this.#attend?.(this.#end);
     if (release !== undefined) void this.ended.then(release);
@@ -104,13 +104,13 @@ export class Command {
     this.capture.keepWhole();
   }
 
-  /** TERM to all of it, then KILL. Resolves when it is gone. */
+  /** Sends TERM to all of its processes, then KILL. Resolves when they have ended. */
   async kill(): Promise<void> {
     this.#end();
     await this.ended;
   }
 
-  /** Told when it printed something, and when it ended. The result ends it. */
+  /** `told` is called when the command printed something, and when it ended. Returns a function that stops this. */
   listen(told: () => void): () => void {
     this.#listeners.add(told);
     return () => void this.#listeners.delete(told);
@@ -136,7 +136,7 @@ export class Command {
   }
 }
 
-/** Last word: `$0`, which bash puts before its own messages. */
+/** The last word becomes `$0`, which bash puts before its own messages. */
 function argvOf({ command }: ShellRun): string[] {
   const bash = bashPlaces.find(isExecutable) ?? "bash";
   return [bash, "--noprofile", "--norc", "-c", command, "bash"];

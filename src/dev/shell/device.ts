@@ -1,4 +1,7 @@
-/** /dev/shell: one command at a time; write it, then read how it went. Below it, the jobs of the caller. */
+/**
+ * /dev/shell: runs one command at a time; write the command, then read its result. Below it are the jobs of the
+ * caller.
+ */
 import {
   type Act,
   type Caller,
@@ -94,7 +97,7 @@ class ShellFile implements OpenFile {
     }
   }
 
-  /** Waits for the command that is running, or for what it tells of itself. */
+  /** Waits for the end of the running command, or for its next progress line. */
   async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
     throwIfAborted(signal, "Read");
     if (this.#running !== undefined) {
@@ -104,7 +107,7 @@ class ShellFile implements OpenFile {
     return this.#answer.take(length);
   }
 
-  /** Ends what runs; resolves when it is gone. */
+  /** Ends the running command; resolves when it has ended. */
   async close(): Promise<void> {
     this.#closed.abort();
     await this.#running?.catch(() => {});
@@ -115,7 +118,7 @@ class ShellFile implements OpenFile {
     return Promise.resolve(stat);
   }
 
-  /** undefined: it is over. A line is always far shorter than a read. */
+  /** The next progress line; undefined: the command has ended. A line is always far shorter than a read. */
   async #untilTold(running: Promise<void>, signal: AbortSignal): Promise<Uint8Array | undefined> {
     const progress = this.#progress;
     if (progress === undefined) {
@@ -135,7 +138,7 @@ class ShellFile implements OpenFile {
     }
   }
 
-  /** Interrupted, it is CANCELLED; what was printed until then may still be read. */
+  /** CANCELLED: the command was interrupted; its output until then may still be read. */
   async #run(
     bytes: Uint8Array,
     act: Pick<Act, "signal" | "callId" | "sandbox" | "env" | "showsSecrets" | "attend">,
@@ -160,7 +163,7 @@ class ShellFile implements OpenFile {
   }
 }
 
-/** Resolves when `work` is over, however it went; CANCELLED if `signal` fires first. */
+/** Resolves when `work` has settled, even if it rejected; CANCELLED if `signal` fires first. */
 function settled(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(cancelled("Read"));

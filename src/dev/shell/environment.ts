@@ -1,24 +1,30 @@
-/** The environment of a command: the user's, without secrets and without what would change what bash does before the command. */
+/**
+ * The environment of a command: the user's, without secrets and without variables that change what bash does before
+ * the command.
+ */
 import { statSync } from "node:fs";
 import type { Caller } from "../../abi/device.ts";
 import { driverError } from "../driver-error.ts";
 import { pathDirectories } from "../program.ts";
 
-/** Keys and tokens, by the names they commonly have. */
+/** Keys and tokens, recognised by their usual names. */
 const secret =
   /_(KEY|KEYS|TOKEN|TOKENS|SECRET|SECRETS|PASSWORD|PASSWD|CREDENTIALS)$|^(AWS|AZURE|ANTHROPIC|OPENAI|GEMINI|GOOGLE|MISTRAL|GROQ|OPENROUTER|DEEPSEEK|XAI|HF|GITHUB|GH|GITLAB|CLAUDE|DBUS)_|^(DATABASE_URL|DISPLAY|WAYLAND_DISPLAY)$|^SSH_/i;
-/** Read by bash or the loader before the first word of the command runs, or by common programs as code. */
+/**
+ * Variables that bash or the loader read before the first word of the command runs, or that common programs run as
+ * code.
+ */
 const injecting =
   /^(IFS|ENV|SHELLOPTS|BASHOPTS|CDPATH|GLOBIGNORE|PS4|PROMPT_COMMAND|NODE_OPTIONS|RUBYOPT)$|^(BASH_ENV|BASH_FUNC_|BASH_XTRACEFD|LD_|DYLD_|GIT_|PYTHON|PERL5|CRUX_|KAIRO_)/;
 
-/** Start programs, or lead elsewhere: not inherited, though a request may set them. */
+/** Variables that start programs or redirect traffic: not inherited, though a request may set them. */
 const leading = /^(EDITOR|VISUAL|PAGER)$|_PROXY$/i;
 
 const quiet = { TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" };
 
 /**
- * `extra` is the request's own; it may set anything but PATH and the injecting names: INVALID. `passes`: names that a person has
- * given to the program although they look like secrets.
+ * `extra`: the variables of the request. INVALID: it sets PATH or an injecting name. `passes`: names that the user
+ * has granted to the program although they look like secrets.
  */
 export function commandEnvironment(
   caller: Pick<Caller, "pid" | "uuid" | "env">,
@@ -43,12 +49,12 @@ export function commandEnvironment(
   };
 }
 
-/** Which replica of its service it belongs to: told by the kernel, for the service and all below it. */
+/** The replica number within its service, set by the kernel for the service and all its descendants. */
 function replicaOf({ CRUX_REPLICA: n }: Readonly<Record<string, string>>): Record<string, string> {
   return n !== undefined && /^\d{1,4}$/.test(n) ? { CRUX_REPLICA: n } : {};
 }
 
-/** Its own folder, as the kernel names it. */
+/** The path of its scratch folder, set by the kernel. */
 function scratchOf({ CRUX_SCRATCH: path }: Readonly<Record<string, string>>): Record<string, string> {
   return path === undefined || path === "" ? {} : { CRUX_SCRATCH: path };
 }
@@ -63,7 +69,7 @@ function checked(extra: Readonly<Record<string, string>>): Readonly<Record<strin
   return extra;
 }
 
-/** Without relative directories, and without those where anybody may put a program. */
+/** Drops relative directories, and those where any user may put a program. */
 function safePath(path: string | undefined): string {
   return pathDirectories(path)
     .filter((directory) => !isWorldWritable(directory))

@@ -1,4 +1,7 @@
-/** /dev/shell/jobs/<id>: a job of the caller: its output from a byte on, waiting for its end where that is wanted; its end. */
+/**
+ * /dev/shell/jobs/<id>: a job of the caller. It answers requests for the job's output from a byte offset on,
+ * optionally after waiting for its end, and for ending it.
+ */
 import * as z from "zod";
 import type { Act, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
 import type { JobAnswer, JobRequest } from "../../abi/fs-ops.ts";
@@ -85,7 +88,7 @@ export class JobFile implements OpenFile {
   async #told(request: JobRequest): Promise<JobAnswer> {
     const from = request.op === "output" ? request.offset : undefined;
     const part = { from, maxBytes: request.max_bytes ?? MAX_OUTPUT_BYTES };
-    // asked before the output is read: what it printed last is then in it
+    // checked before the output is read, so that the last output is included
     const isOver = this.#jobs.find(this.#id).state !== "running";
     const { text, next } = await this.#jobs.read(this.#id, part, (bytes) => wholeCharacters(bytes, isOver));
     if (isOver) this.#jobs.told(this.#id);

@@ -1,7 +1,7 @@
 /**
- * The jobs of each process: commands that outlive the call that started them and end with the process. What is known of each
- * is kept with the process (abi/jobs.ts), so that its id is never used again and one that a crash took is known as lost.
- * 50 may run in one process; of those that ended, the last 100 are remembered.
+ * The jobs of each process: commands that outlive the call that started them and end with the process. A record of
+ * each is kept with the process (abi/jobs.ts), so that its id is never reused and a job interrupted by a crash is
+ * known as lost. At most 50 may run in one process; of those that ended, the last 100 are kept.
  */
 import { open } from "node:fs/promises";
 import type { Caller, KeptValues } from "../../abi/device.ts";
@@ -22,9 +22,9 @@ interface JobsDeps {
   readonly outputs: OutputStore;
   /** Wall clock, ms. */
   now(): number;
-  /** A note for a process that one of its jobs has ended. False: it was not told. */
+  /** Sends the process a note that one of its jobs has ended. False: the note was not delivered. */
   notify(pid: Pid, text: string): Promise<boolean>;
-  /** Nothing is left of a job: its process may have nothing to do any more. */
+  /** Called when a job has ended completely: its process may have no work left. */
   onEnd(pid: Pid): void;
 }
 
@@ -35,7 +35,7 @@ interface OutputPart {
 
 interface Live {
   readonly command: Command;
-  /** Somebody waits for its end and tells it. */
+  /** The number of callers that wait for its end and report it themselves. */
   waiters: number;
 }
 
@@ -47,7 +47,7 @@ export class Jobs implements JobDesk {
     this.#deps = deps;
   }
 
-  /** For as long as the process is there. */
+  /** The jobs of the caller, kept until its process ends. */
   of(caller: Caller): OwnJobs {
     const known = this.#byProcess.get(caller.uuid);
     if (known !== undefined) return known;
@@ -83,7 +83,7 @@ export class OwnJobs {
   readonly #kept: KeptValues;
   readonly #live = new Map<string, Live>();
   readonly #endings = new Set<Promise<void>>();
-  /** Up to where each was read, in bytes. */
+  /** By job id, how far its output was read, in bytes. */
   readonly #readTo = new Map<string, number>();
   #last: number;
 
@@ -93,7 +93,7 @@ export class OwnJobs {
     this.#kept = caller.kept ?? memory();
     const jobs = this.list();
     this.#last = Math.max(0, ...jobs.map(({ id }) => numberOf(id)));
-    // of an earlier daemon, or of the process that this one is a fork of
+    // started by an earlier daemon, or by the process that this one was forked from
     for (const job of jobs.filter(({ state }) => state === "running"))
       this.#keep({ ...job, state: "lost", ended_at: deps.now(), is_told: true });
   }
@@ -106,7 +106,7 @@ export class OwnJobs {
     return findJobs(this.#kept.entries());
   }
 
-  /** NOT_FOUND names those there are. */
+  /** NOT_FOUND: its message names the existing jobs. */
   find(id: string): JobRecord {
     const jobs = this.list();
     const job = jobs.find((each) => each.id === id);
@@ -123,7 +123,7 @@ export class OwnJobs {
     throw driverError("Write", "BUDGET", message);
   }
 
-  /** A command that was not a job is ended where there is no room for one more. */
+  /** Makes a running command a job and returns its id. BUDGET: too many jobs; the command is ended. */
   async adopt(command: Command): Promise<string> {
     try {
       this.checkRoom();
@@ -155,7 +155,7 @@ export class OwnJobs {
     return id;
   }
 
-  /** Waits for the end, at most until `signal` fires; the end counts as told then. */
+  /** Waits for the end, at most until `signal` fires; an end during the wait counts as reported. */
   async untilEnd(id: string, signal: AbortSignal): Promise<void> {
     const live = this.#live.get(id);
     if (live === undefined) return;
@@ -163,24 +163,24 @@ export class OwnJobs {
     try {
       await abortable(live.command.ended, signal);
     } catch {
-      // it goes on
+      // the job continues
     } finally {
       live.waiters--;
     }
   }
 
-  /** It was shown to who owns it, so no note is due. */
+  /** Marks the end as reported to the owner, so that no note is sent. */
   told(id: string): void {
     const job = this.find(id);
     if (job.state !== "running" && !job.is_told) this.#keep({ ...job, is_told: true });
   }
 
-  /** So that its file has the line that it is printing. */
+  /** Writes the line in progress to the output file too. */
   flush(id: string): void {
     this.#live.get(id)?.command.capture.flush();
   }
 
-  /** Absent `from`: what came since the last read. */
+  /** Absent `from`: the output since the last read. */
   async read(
     id: string,
     { from = this.#readTo.get(id) ?? 0, maxBytes }: OutputPart,
@@ -194,7 +194,7 @@ export class OwnJobs {
     return { text: read.text, next };
   }
 
-  /** CONFLICT: it has ended already. */
+  /** CONFLICT: the job has already ended. */
   async kill(id: string): Promise<void> {
     const live = this.#live.get(id);
     const job = this.find(id);
@@ -219,7 +219,7 @@ export class OwnJobs {
     }
   }
 
-  /** When none is left. */
+  /** Resolves when all jobs have ended. */
   async over(): Promise<void> {
     await Promise.all(this.#endings);
   }
@@ -285,7 +285,7 @@ function numberOf(id: string): number {
   return Number(id.slice("job-".length));
 }
 
-/** The file that its output goes to. */
+/** The host path of the job's output file. */
 function outputPath(outputs: OutputStore, uuid: ProcUuid, { id, output_path: path }: JobRecord): string {
   if (path === "") throw driverError("Read", "NOT_FOUND", `the output of ${id} could not be kept`);
   return outputs.hostPath(uuid, path.slice(path.lastIndexOf("/") + 1), "Read");
@@ -301,7 +301,7 @@ async function readPart(path: string, from: number, maxBytes: number): Promise<U
   }
 }
 
-/** Of a caller for whom nothing is kept. */
+/** A substitute in memory, for a caller without kept values. */
 function memory(): KeptValues {
   const values = new Map<string, unknown>();
   return {

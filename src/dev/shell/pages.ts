@@ -1,4 +1,7 @@
-/** The first and the last part of a stream, in bounded memory: what lies between is dropped as it leaves the last part. */
+/**
+ * The first and the last part of a stream, in bounded memory: the bytes in between are dropped as they leave the last
+ * part.
+ */
 import { withoutBrokenEnd, withoutBrokenStart } from "../../lib/utf8.ts";
 
 const pageBytes = 64 * 1024;
@@ -6,15 +9,15 @@ const pageBytes = 64 * 1024;
 export class Pages {
   readonly #headPages: number;
   readonly #tailPages: number;
-  /** All full but the last. The first `#headPages` stay. */
+  /** All pages but the last are full. The first `#headPages` are never dropped. */
   readonly #pages: Buffer[] = [];
   #lastBytes = pageBytes;
   #totalBytes = 0;
 
-  /** Each of both parts takes `partBytes`, a multiple of 64 KiB. */
+  /** Each of the two parts holds `partBytes`, a multiple of 64 KiB. */
   constructor(partBytes: number) {
     this.#headPages = partBytes / pageBytes;
-    // while the last page fills, one more is needed to have a whole part
+    // while the last page fills, one more page is needed to hold a whole part
     this.#tailPages = this.#headPages + 1;
   }
 
@@ -26,7 +29,7 @@ export class Pages {
     return this.#totalBytes > 2 * this.#headPages * pageBytes;
   }
 
-  /** Copies: many small chunks would otherwise hold on to many small buffers. */
+  /** Copies the chunk: otherwise many small chunks would keep many small buffers alive. */
   add(chunk: Buffer): void {
     this.#totalBytes += chunk.byteLength;
     for (let at = 0; at < chunk.byteLength; ) {
@@ -38,7 +41,7 @@ export class Pages {
     }
   }
 
-  /** UTF-8; a character that the cut went through is left out. */
+  /** The text, as UTF-8; a character split by the cut is left out. */
   text(): string {
     const bytes = Buffer.concat(this.#pages).subarray(0, this.#keptBytes());
     if (!this.isCut) return bytes.toString("utf8");
@@ -49,7 +52,7 @@ export class Pages {
     return `${head.toString("utf8")}\n... [${missing} bytes left out] ...\n${tail.toString("utf8")}`;
   }
 
-  /** The last bytes as text, at most `maxBytes`, which is no more than a page. */
+  /** The last bytes as text; `maxBytes` is at most one page. */
   tail(maxBytes: number): string {
     const bytes = Buffer.concat(this.#pages.slice(-2)).subarray(0, this.#lastTwoBytes());
     return withoutBrokenStart(bytes.subarray(Math.max(0, bytes.byteLength - maxBytes))).toString("utf8");
@@ -71,7 +74,7 @@ export class Pages {
   }
 }
 
-/** The text of bytes of which more may follow: a character that is not whole yet is left for then. */
+/** Decodes bytes that more may follow: an incomplete character at the end is left for the next call. */
 export function wholeCharacters(bytes: Uint8Array, isLast: boolean): { text: string; bytes: number } {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const whole = isLast ? all : withoutBrokenEnd(all);

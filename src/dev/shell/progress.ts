@@ -1,4 +1,4 @@
-/** How far a command is, as data comes: at most one line a second, and none once nothing more came. */
+/** Reports the progress of a command as output arrives: at most once a second, and only if there is new output. */
 import type { Clock } from "../../abi/program.ts";
 import type { CommandProgress } from "../../abi/tool.ts";
 import { abortable } from "../../lib/abort.ts";
@@ -19,7 +19,7 @@ export class ProgressReader {
     this.#clock = clock;
   }
 
-  /** Waits for more than was told. Rejects when `signal` fires. */
+  /** Waits for output that was not reported yet. Rejects when `signal` fires. */
   async next(signal: AbortSignal): Promise<CommandProgress> {
     const { capture } = this.#command;
     if (capture.totalBytes === this.#toldBytes) await this.#untilData(signal);

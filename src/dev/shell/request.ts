@@ -1,4 +1,4 @@
-/** Reading what was written to /dev/shell: a command as text, or a JSON request. */
+/** Parses what was written to /dev/shell: a command as text, or a JSON request. */
 import { resolve } from "node:path";
 import * as z from "zod";
 import type { WritePlan } from "../../abi/device.ts";
@@ -27,25 +27,25 @@ const REQUEST = z.strictObject({
 
 export interface ShellRun {
   readonly command: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly isMerged: boolean;
-  /** It asks to run outside the sandbox. */
+  /** True if the request is to run outside the sandbox. */
   readonly isUnconfined: boolean;
-  /** The timeout ends it. */
+  /** True if the timeout ends it; otherwise it becomes a job then. */
   readonly endsAtTimeout: boolean;
-  /** When it becomes a job; null: never. */
+  /** After how many ms it becomes a job; null: never. */
   readonly jobAfterMs: number | null;
-  /** It becomes one when it runs for long. */
+  /** True if it becomes a job when it runs for long. */
   readonly isAutoJob: boolean;
   readonly tellsProgress: boolean;
-  /** How the answer is written. */
+  /** The format of the answer. */
   readonly form: "text" | "json";
 }
 
-/** A JSON object is a request, everything else a command: no command of bash is a JSON object. */
+/** A JSON object is a request, anything else is a command: a JSON object is never a valid bash command. */
 export function parseRun(bytes: Uint8Array, cwd: string): ShellRun {
   const text = Buffer.from(bytes).toString("utf8");
   const object = findObject(text);
@@ -90,7 +90,7 @@ export function planOf(run: ShellRun): WritePlan {
   };
 }
 
-/** Variables change what a command does, so they are judged, shown and recorded with it: as bash would be told to set them. */
+/** Variables change what a command does, so they are judged, shown and recorded with it, written as bash exports. */
 function withVariables({ command, env }: ShellRun): string {
   const set = Object.entries(env).map(([name, value]) => `export ${name}=${shellWord(value)}\n`);
   return set.join("") + command;
@@ -122,7 +122,10 @@ function invalid(message: string): Error {
   return driverError("Write", "INVALID", `shell: ${message}`);
 }
 
-/** Where nothing may run in the background: what would become a job ends at its timeout. UNAVAILABLE: it was to be one from the start. */
+/**
+ * Adapts a request where background commands are switched off: a command that would become a job later ends at its
+ * timeout. UNAVAILABLE: it asked to be a job from the start.
+ */
 export function withoutJobs(run: ShellRun): ShellRun {
   if (run.jobAfterMs !== 0) return { ...run, endsAtTimeout: true, jobAfterMs: null, isAutoJob: false };
   const message =

@@ -1,4 +1,6 @@
-/** One request for a command, from start to answer: until it has ended, or has become a job of its process. */
+/**
+ * One request for a command, from start to answer: until the command has ended, or has become a job of its process.
+ */
 import { constants } from "node:os";
 import type { Act, Caller } from "../../abi/device.ts";
 import type { ShellAnswer } from "../../abi/fs-ops.ts";
@@ -18,35 +20,39 @@ import { tellViolation, violationWords } from "./violation.ts";
 export interface ShellDeps {
   readonly exec: HostExec;
   readonly outputs: OutputStore;
-  /** Makes what takes secrets out of what a command prints. Absent: nothing is a secret. */
+  /** Makes a filter that removes secrets from a command's output. Absent: nothing is removed. */
   readonly redacted?: () => RedactedBytes;
-  /** Of a process: told to its commands as CRUX_IPC_SOCKET and KAIRO_IPC_SOCKET. */
+  /** The socket path of a process, passed to its commands as CRUX_IPC_SOCKET and KAIRO_IPC_SOCKET. */
   socketOf(uuid: ProcUuid): string;
-  /** Names of the environment that a command gets although they look like secrets. Absent: none. */
+  /** Names of environment variables that a command gets although they look like secrets. Absent: none. */
   passes?(command: string, cwd: string): (name: string) => boolean;
-  /** Absent: nothing runs in the background. */
+  /** Absent: commands cannot run in the background. */
   readonly jobs?: Jobs;
-  /** Is it switched off, by the settings or by the environment of who asks? Absent: no. */
+  /**
+   * Whether commands may run in the background; the settings or the caller's environment can switch it off. Absent:
+   * they may.
+   */
   readonly mayBackground?: (env: Caller["env"]) => boolean;
-  /** When a command of a session with a person attached becomes a job; default a minute. */
+  /** After how many ms a command of a session with a user attached becomes a job; default: a minute. */
   readonly autoJobMs?: number;
-  /** Default the machine's own. */
+  /** Default: the machine's clock. */
   readonly clock?: Pick<Clock, "now" | "mono" | "sleep">;
 }
 
-/** Who runs a command, and by which call. */
+/** The caller of a command, and the call that runs it. */
 export interface Calling {
   readonly caller: Caller;
   readonly act: Pick<Act, "callId" | "sandbox" | "env" | "showsSecrets" | "attend">;
-  /** Each ends the command while it is no job. */
+  /** Each of these ends the command, unless it has become a job. */
   readonly ofCall: readonly AbortSignal[];
-  /** Hears of a command that has started. */
+  /** Called once the command has started. */
   onStart(command: Command): void;
 }
 
 /**
- * Resolves when the command and everything it started are gone, or when it has become a job. A signal of the call ends it: the
- * answer then says `interrupted`. DRIVER: bash did not start; BUDGET: too many jobs, and nothing was started or it was ended.
+ * Resolves when the command and everything it started have ended, or when it has become a job. A signal of the call
+ * ends it: the answer then says `interrupted`. DRIVER: bash did not start; BUDGET: too many jobs; the command was not
+ * started, or was ended.
  */
 export async function runShell(deps: ShellDeps, run: ShellRun, calling: Calling): Promise<ShellAnswer> {
   const { caller } = calling;
@@ -68,7 +74,7 @@ export async function runShell(deps: ShellDeps, run: ShellRun, calling: Calling)
   return answer;
 }
 
-/** What its sandbox cannot be for is told as it is. */
+/** A sandbox error (UNAVAILABLE) is passed on unchanged. */
 function notStarted(error: Error): Error {
   if ("code" in error && error.code === "UNAVAILABLE") return error;
   return driverError("Write", "DRIVER", `bash did not start: ${error.message}`, error);
@@ -76,7 +82,7 @@ function notStarted(error: Error): Error {
 
 const AUTO_JOB_MS = 60_000;
 
-/** Never, where it may not become one. */
+/** Resolves when the command is to become a job; never settles if it may not. */
 async function untilJob(deps: ShellDeps, command: Command): Promise<"job"> {
   const { clock = systemClock, autoJobMs = AUTO_JOB_MS } = deps;
   const { jobAfterMs: asked, isAutoJob } = command.run;
@@ -84,7 +90,7 @@ async function untilJob(deps: ShellDeps, command: Command): Promise<"job"> {
   if (jobAfterMs === Infinity) return new Promise(() => {});
   const stop = new AbortController();
   void command.ended.then(() => stop.abort());
-  // one that cannot start is no job
+  // a command that cannot start does not become a job
   if (jobAfterMs === 0) await new Promise((resolve) => setImmediate(resolve));
   else await clock.sleep(jobAfterMs, stop.signal).catch(() => new Promise(() => {}));
   return "job";
@@ -114,7 +120,7 @@ function refusalOf(
   return words === null ? {} : { sandbox: words };
 }
 
-/** The text form: what was printed, then a line for each thing the reader must know. */
+/** The text form: the output, then a line for each note to the reader. */
 export function shellText(answer: ShellAnswer, run: ShellRun): string {
   const notes: string[] = [];
   if (answer.truncated && answer.output_path !== null)

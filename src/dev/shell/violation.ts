@@ -1,16 +1,17 @@
 /**
- * What a sandbox seems to have refused a command, and the setting that would permit it. A program only prints that something
- * failed, in its own words: so this is a guess, and says so, but for what the sandbox itself has told.
+ * Describes what a sandbox seems to have refused a command, and the setting that would permit it. A program only
+ * prints, in its own words, that something failed: so this is a guess and says so, except for what the sandbox itself
+ * reported.
  */
 import type { Caller } from "../../abi/device.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 
 export interface Seen {
   readonly sandbox: SandboxProfile | null;
-  /** Of the host: what was refused or taken away. */
+  /** Reported by the host: what was refused or moved away. */
   readonly violations: readonly string[];
   readonly exitCode: number | null;
-  /** As it was printed, or the end of it. */
+  /** The output as printed, or the end of it. */
   readonly output: string;
 }
 
@@ -22,13 +23,13 @@ const REFUSED = /Permission denied|EACCES|Operation not permitted|EPERM/i;
 const OFFLINE =
   /Could not resolve|Temporary failure in name resolution|Network is unreachable|ENETUNREACH|ENOTFOUND|EAI_AGAIN|Name or service not known|getaddrinfo|CONNECT tunnel failed/i;
 
-/** To the person who follows the process, and to its history. */
+/** Reports it to the user who follows the process, and in its history. */
 export function tellViolation(caller: Pick<Caller, "log" | "violation">, words: string): void {
   caller.log("warn", `sandbox.violation: ${words}`);
   caller.violation?.(words);
 }
 
-/** null: nothing looks like it. Otherwise one line for the model and the person. */
+/** null: no sign of a violation. Otherwise one line for the model and the user. */
 export function violationWords({ sandbox, violations, exitCode, output }: Seen): string | null {
   if (sandbox === null) return null;
   const told = violations.slice(0, maxTold);
