@@ -1,4 +1,7 @@
-/** What a change of a host file replaces, told to whoever keeps it before anything is changed. The path's lock is held. */
+/**
+ * Announces each change of a host file, with what it replaces, to the process's history before anything is changed.
+ * The caller holds the path's lock.
+ */
 import { createHash } from "node:crypto";
 import { type BigIntStats, lstatSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -6,20 +9,20 @@ import { dirname } from "node:path";
 import type { Caller, FileChange, HostEntry } from "../../abi/device.ts";
 import { openToRead } from "./regular.ts";
 
-/** A file over this is told of, and not looked at: what it holds cannot be kept. */
+/** A larger file is announced without its content, which cannot be kept. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
 const ABSENT: HostEntry = { kind: "absent" };
 
 interface Announced {
   readonly path: string;
-  /** What lies at `path` now, itself and not what it leads to; undefined: nothing. */
+  /** The current entry at `path`, links not followed; undefined: no entry. */
   readonly before: BigIntStats | undefined;
   readonly after: HostEntry;
   readonly made?: readonly string[];
 }
 
-/** For the changes of one call; `changing` undefined: nobody wants to know. */
+/** Announces the changes of one call; `changing` undefined: changes are not announced. */
 export class Announcer {
   readonly #changing: Caller["changing"];
   readonly #call: FileChange["call"];
@@ -29,7 +32,9 @@ export class Announcer {
     this.#call = call;
   }
 
-  /** The mode that a written file gets instead of its own; null: its own. Rejects: the change may not happen. */
+  /**
+   * Returns the mode that a written file gets instead of its own; null: its own. Rejects: the change must not happen.
+   */
   async tell({ path, before: stats, after, made = [] }: Announced): Promise<number | null> {
     if (this.#changing === undefined) return null;
     const { entry: before, content } = await entryOf(path, stats);
@@ -37,17 +42,17 @@ export class Announcer {
     return (await this.#changing({ path, before, after, made, content, ...call })).mode;
   }
 
-  /** A link is `other`: what it leads to is not told by it. */
+  /** Announces a removal. A link has the kind `other`: its target is not recorded. */
   async gone(path: string): Promise<void> {
     await this.tell({ path, before: statsOf(path), after: ABSENT });
   }
 
-  /** A directory. */
+  /** Announces a new directory. */
   async made(path: string): Promise<void> {
     await this.tell({ path, before: statsOf(path), after: { kind: "directory" } });
   }
 
-  /** Two changes: one place loses what the other gets. */
+  /** Announces a rename as two changes: one path gets what the other loses. */
   async moved(from: string, to: string): Promise<void> {
     if (this.#changing === undefined) return;
     const before = statsOf(from);
@@ -85,7 +90,7 @@ async function bytesOf(path: string): Promise<Uint8Array> {
   }
 }
 
-/** Makes what is missing of the directories above `path`; those made, the outermost first. */
+/** Creates the missing directories above `path`; returns those created, the outermost first. */
 export async function makeParents(path: string): Promise<readonly string[]> {
   const missing: string[] = [];
   for (let at = dirname(path); lstatSync(at, { throwIfNoEntry: false }) === undefined; at = dirname(at))

@@ -1,4 +1,4 @@
-/** Plain bytes of a host file: read in sequence, or written and put in place at close. */
+/** The plain bytes of a host file: read in sequence, or written and put in place at close. */
 import type { FileHandle } from "node:fs/promises";
 import type { Caller, FileStat, OpenFile } from "../../abi/device.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
@@ -8,11 +8,11 @@ import type { PathLocks } from "./locks.ts";
 import { findWritable, openToRead } from "./regular.ts";
 import { TempFile } from "./temp-file.ts";
 
-/** One read allocates no more, whatever was asked for. */
+/** Bound on the buffer of one read, whatever length was requested. */
 const chunkBytes = 1024 * 1024;
 
 export interface Target {
-  /** As asked for; error texts show it. */
+  /** The path as requested; error messages show it. */
   readonly path: string;
   readonly real: string;
   stat(): Promise<FileStat>;
@@ -45,7 +45,7 @@ export async function openReader(target: Target): Promise<OpenFile> {
   };
 }
 
-/** Its signal fires when the process ends: then the old file stays. */
+/** The caller's signal fires when its process ends; the old file is then kept. */
 export async function openWriter(
   target: Target,
   deps: { locks: PathLocks; realPath: RealPath },

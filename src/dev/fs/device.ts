@@ -14,11 +14,11 @@ import { statEntry } from "./stat.ts";
 interface FsDeps {
   readonly exec: HostExec;
   readonly realPath: RealPath;
-  /** The daemon's own environment: where ripgrep and git's ignore files are. */
+  /** The daemon's environment, used to find ripgrep and git's ignore files. */
   readonly env: Env;
-  /** A search of a directory leaves these out; whoever names one has been asked. */
+  /** Secret files, which a search of a directory leaves out; a caller that names one has been asked. */
   readonly isSecret: (path: string) => boolean;
-  /** Of a search's deadline; default the machine's own. */
+  /** The clock for the time limit of a search; default: the machine's clock. */
   readonly clock?: Pick<Clock, "sleep">;
 }
 

@@ -1,4 +1,4 @@
-/** The tree below a directory, as a person would want to see it: without hidden and git-ignored entries. */
+/** Lists the tree below a directory as a user would want to see it: without hidden and git-ignored entries. */
 import { type Dirent, existsSync } from "node:fs";
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
@@ -11,16 +11,18 @@ type ListRequest = Extract<FsRequest, { op: "list" }>;
 
 const defaultDepth = 3;
 const defaultLimit = 1_000;
-/** Entries looked at, shown or not: a listing of `/` must end. What lies beyond is not counted in `more`. */
+/**
+ * Bound on the entries visited, shown or not: a listing of `/` must end. Entries beyond it are not counted in `more`.
+ */
 const maxVisited = 100_000;
 
-/** Patterns of one ignore file and the directory they are relative to. */
+/** The patterns of one ignore file and the directory that they are relative to. */
 interface Rules {
   readonly base: string;
   readonly patterns: Ignore;
 }
 
-/** `root` is a real path. NOT_FOUND, INVALID when it is no directory. Links are shown, not followed. */
+/** `root` is a real path. NOT_FOUND: no such entry; INVALID: not a directory. Links are shown, not followed. */
 export async function listTree(root: string, request: ListRequest, signal: AbortSignal): Promise<FsListing> {
   const stats = await lstat(root);
   if (!stats.isDirectory()) throw driverError("Read", "INVALID", `not a directory: ${root}`);
@@ -67,7 +69,7 @@ class Walk {
   }
 }
 
-/** Directories first, then by name. Below the root, what may not be read is empty. */
+/** Directories first, then by name. Below the root, an unreadable directory counts as empty. */
 async function readSorted(directory: string, isRoot: boolean): Promise<Dirent[]> {
   const found = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
     if (isRoot) throw error;
@@ -77,7 +79,7 @@ async function readSorted(directory: string, isRoot: boolean): Promise<Dirent[]>
   return found.sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
 }
 
-/** The last file that has a say decides, as in git: the nearest one. */
+/** The last ignore file with a matching pattern decides, as in git: the nearest one. */
 function isIgnored(path: string, isDirectory: boolean, rules: readonly Rules[]): boolean {
   let ignored = false;
   for (const { base, patterns } of rules) {
@@ -99,7 +101,10 @@ async function kindAndSize(
   return { kind: kindOf(found), size };
 }
 
-/** The ignore files between the top of the repository and `root`. None of them hold inside a directory that is itself ignored: it was asked for. */
+/**
+ * The ignore files between the top of the repository and `root`. None apply if `root` itself is ignored, because it
+ * was named explicitly.
+ */
 async function rulesAbove(root: string): Promise<Rules[]> {
   const above: string[] = [];
   for (let at = root; !existsSync(join(at, ".git")); at = dirname(at)) {

@@ -1,8 +1,8 @@
-/** One writer at a time for each real path of the host, across all processes of the daemon. */
+/** Locks that allow one writer at a time per real path of the host, across all processes of the daemon. */
 import { cancelled } from "../driver-error.ts";
 
 export class PathLocks {
-  /** The last in line for each path; gone when nobody waits or holds. Bounded by the writes under way. */
+  /** The last waiter or owner of each path's lock; removed when there is none. Bounded by the writes in progress. */
   readonly #tails = new Map<string, Promise<void>>();
 
   get size(): number {
@@ -26,7 +26,7 @@ export class PathLocks {
     }
   }
 
-  /** Of several paths, always in the same order: nobody waits in a circle. */
+  /** Locks several paths, always in sorted order, so that callers cannot deadlock. */
   async holdAll<T>(paths: readonly string[], signal: AbortSignal, act: () => Promise<T>): Promise<T> {
     const [first, ...rest] = [...new Set(paths)].sort();
     if (first === undefined) return act();

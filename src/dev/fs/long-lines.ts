@@ -1,22 +1,22 @@
 /**
- * What `rg --null -n --column` prints, with long lines cut to a window that has their first match in it, and without the
- * columns. A stream in, a stream out: a line of any length takes no more memory than its window.
+ * Filters the output of `rg --null -n --column`: cuts long lines to a window around their first match, and removes
+ * the columns. It works as a stream: a line of any length takes no more memory than its window.
  */
 import { withoutBrokenEnd, withoutBrokenStart } from "../../lib/utf8.ts";
 
 const MAX_LINE_BYTES = 2_000;
-/** Of a window that does not begin with its line: what stands before the match. */
+/** Bytes before the match, in a window that does not start at the beginning of its line. */
 const LEAD_BYTES = 200;
-/** As much of a match is shown at least. */
+/** At least this much of a match is shown. */
 const MATCH_BYTES = 500;
-/** A line number, its mark, a column: as much is needed behind the path to read them. */
+/** Bytes needed after the path to read the line number, its separator and the column. */
 const HEAD_BYTES = 32;
 const NEWLINE = 10;
 const CUT = Buffer.from("…");
 
 export class LongLines {
   #out: Buffer[] = [];
-  /** Of the line in progress, while its head is not known. */
+  /** The start of the current line, while its head is incomplete. */
   #begun = Buffer.alloc(0);
   #line: Line | undefined;
 
@@ -32,7 +32,7 @@ export class LongLines {
     return given;
   }
 
-  /** A last line without an end. */
+  /** Ends the stream; returns a last line without a newline. */
   end(): Buffer {
     return this.#line === undefined && this.#begun.byteLength === 0
       ? Buffer.alloc(0)
@@ -53,7 +53,7 @@ export class LongLines {
   }
 }
 
-/** Without a head, as a remark or a separator: it is cut at its end. */
+/** A line without a head (a message or a separator) is cut at its end. */
 function lineOf(begun: Buffer, nul: number): Line {
   const head = begun.toString("latin1", nul + 1, nul + 1 + HEAD_BYTES);
   const found = nul === -1 ? null : /^(\d+(?:-|:(?=\d+:)))(?:(?<=:)(\d+):)?/.exec(head);
@@ -65,9 +65,9 @@ function lineOf(begun: Buffer, nul: number): Line {
 
 class Line {
   readonly #head: Buffer;
-  /** Where the window begins, in bytes of the line. */
+  /** Where the window starts, in bytes of the line. */
   readonly #from: number;
-  /** Its first bytes, for a match that is counted from another line, and its window. */
+  /** The first bytes of the line, used if the column counts from another line (multiline matches), and the window. */
   readonly #kept = { first: new Part(0), window: new Part(0) };
   #bytes = 0;
 
@@ -93,7 +93,7 @@ class Line {
   }
 }
 
-/** Bytes of a line from one of them on. */
+/** A bounded part of a line, from byte `from` on. */
 class Part {
   readonly from: number;
   #parts: Buffer[] = [];
@@ -107,7 +107,7 @@ class Part {
     return Buffer.concat(this.#parts);
   }
 
-  /** `at`: of its first byte in the line. */
+  /** `at`: the position in the line of the first byte of `part`. */
   add(part: Buffer, at: number): void {
     const start = Math.max(0, this.from - at);
     const wanted = part.subarray(start, start + MAX_LINE_BYTES - this.#size);

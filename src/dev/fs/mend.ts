@@ -1,17 +1,18 @@
 /**
- * A file with several hard links is written in place: a rename would part it from its other names. What a crash leaves of
- * that is neither the old file nor the new one. The new content lies whole beside it until the write is over, and the old one
- * is kept in the journal; where the file is a mixture of both, it gets its old content again.
+ * Repairs a file with several hard links after a crash. Such a file is written in place, as a rename would separate
+ * it from its other names, so a crash can leave a mixture of the old and the new content. The complete new content
+ * lies beside it until the write has finished, and the old content is kept in the journal; if the file is a mixture
+ * of both, its old content is restored.
  */
 import { constants } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { openChecked } from "./regular.ts";
 import { findTemp } from "./temp-file.ts";
 
-/** As `overwrite` does not write larger ones in place. */
+/** Same as the bound of `overwrite`, which does not write larger files in place. */
 const maxBytes = 64 * 1024 * 1024;
 
-/** `path` is a real path; no write to it may be under way. Tells whether it was mended. */
+/** `path` is a real path; no write to it may be in progress. Returns true if it was repaired. */
 export async function mendFile(path: string, old: Uint8Array): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats === undefined || !stats.isFile() || stats.nlink < 2 || stats.size > maxBytes) return false;
@@ -25,7 +26,10 @@ export async function mendFile(path: string, old: Uint8Array): Promise<boolean> 
   return false;
 }
 
-/** Neither of both, and every byte is at its place in one of them: what somebody else wrote since is left alone. */
+/**
+ * True if `now` is neither `old` nor `next`, but each byte equals the byte at its place in one of them: a later
+ * change by another program is left alone.
+ */
 export function isTorn(now: Uint8Array, old: Uint8Array, next: Uint8Array): boolean {
   if (Buffer.compare(now, old) === 0 || Buffer.compare(now, next) === 0) return false;
   if (now.length > Math.max(old.length, next.length)) return false;

@@ -1,4 +1,4 @@
-/** The requests that touch one entry: read, mkdir, remove, rename. Paths are absolute host paths. */
+/** The requests on a single entry: read, mkdir, remove, rename. Paths are absolute host paths. */
 import { lstatSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { FsRequest } from "../../abi/fs-ops.ts";
@@ -7,11 +7,13 @@ import { driverError, throwIfAborted } from "../driver-error.ts";
 import { openToRead } from "./regular.ts";
 import { syncDirectory } from "./temp-file.ts";
 
-/** The answer to one read, in bytes. */
+/** Bound on the answer to one read, in bytes. */
 const maxReadBytes = 16 * 1024 * 1024;
 const chunkBytes = 1024 * 1024;
 
-/** The bytes asked for; fewer at the end of the file. Sizes are not believed: what /proc shows has none. */
+/**
+ * The requested bytes; fewer at the end of the file. File sizes are not relied on: files in /proc report a size of 0.
+ */
 export async function readPart(
   real: string,
   request: Extract<FsRequest, { op: "read" }>,
@@ -40,14 +42,14 @@ export async function makeDirectory(real: string): Promise<void> {
   await syncDirectory(dirname(real));
 }
 
-/** A file, link or empty directory; of a link the link itself. */
+/** Removes a file, a link (not its target) or an empty directory. */
 export async function removeEntry(entry: string): Promise<void> {
   if (lstatSync(entry).isDirectory()) rmdirSync(entry);
   else unlinkSync(entry);
   await syncDirectory(dirname(entry));
 }
 
-/** CONFLICT when something is at `to`. The caller holds the locks of both. */
+/** CONFLICT: `to` exists. The caller holds the locks of both. */
 export async function renameEntry(from: string, to: string): Promise<void> {
   lstatSync(from);
   if (lstatSync(to, { throwIfNoEntry: false }) !== undefined)
@@ -57,7 +59,9 @@ export async function renameEntry(from: string, to: string): Promise<void> {
   if (dirname(from) !== dirname(to)) await syncDirectory(dirname(from));
 }
 
-/** The entry itself, its directory resolved: for calls that act on a link and not on what it leads to. */
+/**
+ * The path of the entry itself, with only its directory resolved: for calls that act on a link, not on its target.
+ */
 export function entryPath(path: string, realPath: RealPath): string {
   return path === "/" ? path : join(realPath(dirname(path)), basename(path));
 }

@@ -1,8 +1,11 @@
-/** From a path below /dev/fs to a path of the host. */
+/** Converts a path below /dev/fs to a path of the host. */
 import { normalize, resolve } from "node:path";
 import { driverError, type FileOp } from "../driver-error.ts";
 
-/** `/etc/hosts` is that file; `/./src/a.ts` is `src/a.ts` below `cwd`; "" is the root. `..` is refused before by the VFS. */
+/**
+ * `/etc/hosts` is that file; `/./src/a.ts` is `src/a.ts` below `cwd`; an empty path is the root. The VFS has already
+ * refused `..`.
+ */
 export function hostPath(subpath: string, cwd: string, op: FileOp): string {
   if (subpath.includes("\0")) throw driverError(op, "INVALID", "a path may not contain NUL");
   const isBelowCwd = subpath === "/." || subpath.startsWith("/./");

@@ -1,6 +1,6 @@
 /**
- * The text of a PDF's pages, taken in a thread of its own: a file that was made to keep its reader busy, or to fill its memory,
- * ends this thread and nothing else. Told in `workerData`, answered with one message.
+ * Extracts the text of a PDF's pages in a separate thread: a file made to keep its reader busy, or to fill its
+ * memory, ends only this thread. The job is passed in `workerData` and answered with one message.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { getDocumentProxy } from "unpdf";

@@ -1,4 +1,7 @@
-/** PDF files: how many pages they have, and the text of some. Read by a thread (pdf-thread.ts) that is ended with the call. */
+/**
+ * PDF files: the number of pages, and the text of some. They are read in a thread (pdf-thread.ts) that is ended with
+ * the call.
+ */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { FsRequest, PdfAnswer } from "../../abi/fs-ops.ts";
@@ -7,11 +10,11 @@ import { readPart } from "./ops.ts";
 
 const maxBytes = 20 * 1024 * 1024;
 const deadlineMs = 20_000;
-/** Threads at once; whoever comes later waits. Each may take as much memory as its limit says. */
+/** Bound on concurrent threads; later calls wait. Each thread may use as much memory as `resourceLimits` allows. */
 const maxThreads = 2;
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
 
-/** Pages from 1 on, both included; `last` 0: only their number is asked for. */
+/** Pages are counted from 1, both ends included; `last` 0: only the number of pages is requested. */
 export interface PdfJob {
   readonly bytes: Uint8Array;
   readonly first: number;
@@ -21,7 +24,7 @@ export interface PdfJob {
 const waiting: (() => void)[] = [];
 let running = 0;
 
-/** INVALID: over 20 MiB, or no PDF that can be read. TIMEOUT: it takes too long. */
+/** INVALID: over 20 MiB, or not a readable PDF. TIMEOUT: it takes too long. */
 export async function readPdf(
   real: string,
   request: Extract<FsRequest, { op: "pdf" }>,
@@ -53,7 +56,7 @@ async function wholeFile(real: string, signal: AbortSignal): Promise<Uint8Array>
   return new Uint8Array(Buffer.concat(pages));
 }
 
-/** An error of another kind comes out of a thread as a plain object. */
+/** An error that is not an Error arrives from the thread as a plain object. */
 function wordsOf(error: unknown): string {
   const { message } = (typeof error === "object" && error !== null ? error : {}) as { message?: unknown };
   if (typeof message === "string" && message !== "") return message;
@@ -77,7 +80,7 @@ async function inThread(workerData: PdfJob, signal: AbortSignal): Promise<PdfAns
   const thread = new Worker(url, options);
   const late = AbortSignal.timeout(deadlineMs);
   try {
-    // an error of the thread rejects
+    // an error in the thread rejects this
     const [answer] = await once(thread, "message", { signal: AbortSignal.any([signal, late]) });
     return answer as PdfAnswer;
   } catch (error) {

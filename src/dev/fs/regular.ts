@@ -1,9 +1,9 @@
-/** Opening host files without ever opening anything else: a device, FIFO or socket may block, never end, or act when opened. */
+/** Opens regular host files only: a device, FIFO or socket may block, never end, or act when opened. */
 import { type BigIntStats, constants, readlinkSync } from "node:fs";
 import { access, type FileHandle, lstat, open } from "node:fs/promises";
 import { driverError, errnoOf, type FileOp } from "../driver-error.ts";
 
-/** What lies at a real path; undefined: nothing. INVALID: neither file nor directory. */
+/** The entry at a real path; undefined: no entry. INVALID: neither a file nor a directory. */
 export async function findEntry(real: string, op: FileOp): Promise<BigIntStats | undefined> {
   const stats = await lstatOrUndefined(real);
   if (stats !== undefined && !stats.isFile() && !stats.isDirectory())
@@ -11,7 +11,7 @@ export async function findEntry(real: string, op: FileOp): Promise<BigIntStats |
   return stats;
 }
 
-/** As findEntry, for calls that take files only. */
+/** Like findEntry, for calls that accept only files. */
 export async function findFile(real: string, op: FileOp): Promise<BigIntStats | undefined> {
   const stats = await findEntry(real, op);
   if (stats?.isDirectory()) throw driverError(op, "INVALID", `is a directory: ${real}`);
@@ -19,8 +19,8 @@ export async function findFile(real: string, op: FileOp): Promise<BigIntStats | 
 }
 
 /**
- * As findFile, for a file that is about to be replaced. A rename asks only for the directory's permission; the file's own is
- * asked for here: PERMISSION.
+ * Like findFile, for a file that will be replaced. A rename needs only the directory's permission; the file's own is
+ * checked here: PERMISSION.
  */
 export async function findWritable(real: string, op: FileOp): Promise<BigIntStats | undefined> {
   const stats = await findFile(real, op);
@@ -28,19 +28,22 @@ export async function findWritable(real: string, op: FileOp): Promise<BigIntStat
   return stats;
 }
 
-/** Opens a file for reading. `real` has its links resolved; one that came meanwhile is not followed: CONFLICT. */
+/**
+ * Opens a file for reading. The links of `real` are already resolved; CONFLICT: the path was replaced by a link
+ * meanwhile.
+ */
 export async function openToRead(real: string, op: FileOp): Promise<FileHandle> {
   if ((await findFile(real, op)) === undefined) throw driverError(op, "NOT_FOUND", `file not found: ${real}`);
   return openChecked(real, { flags: constants.O_RDONLY | constants.O_NONBLOCK }, op);
 }
 
-/** As open(2) takes them; `mode` is for a file that is made. */
+/** Arguments of open(2); `mode` is used if the file is created. */
 interface OpenHow {
   readonly flags: number;
   readonly mode?: number;
 }
 
-/** Opens what must lie exactly at `real`. The caller owns the handle. */
+/** Opens the file exactly at `real`. The caller owns the handle. */
 export async function openChecked(
   real: string,
   { flags, mode = 0 }: OpenHow,
@@ -59,7 +62,7 @@ export async function openChecked(
   }
 }
 
-/** A directory of the path may have been exchanged for a link after it was resolved. Where the host cannot tell, it is taken as is. */
+/** False if a directory of the path was replaced by a link after it was resolved. True if the host cannot tell. */
 function liesAt(handle: FileHandle, real: string): boolean {
   let opened: string;
   try {

@@ -1,4 +1,4 @@
-/** The `write` request: a whole file, put in place at once. */
+/** The `write` request: replaces a file atomically. */
 import { createHash } from "node:crypto";
 import type { Caller, FileChange } from "../../abi/device.ts";
 import type { FsWritten } from "../../abi/fs-ops.ts";
@@ -12,10 +12,10 @@ const chunkBytes = 1024 * 1024;
 interface Replacement {
   readonly content: Uint8Array;
   readonly append: boolean;
-  /** SHA-256 the file must have; null: must not exist; undefined: whatever is there. */
+  /** The SHA-256 that the file must have; null: the file must not exist; undefined: no condition. */
   readonly expect: string | null | undefined;
   readonly mkdirs: boolean;
-  /** Bytes of the old file that the content takes the place of; undefined: all. */
+  /** The bytes of the old file that the content replaces; undefined: all. */
   readonly part?: { readonly at: number; readonly length: number } | undefined;
   readonly changing?: Caller["changing"];
   readonly call?: FileChange["call"];
@@ -45,7 +45,7 @@ export async function replaceFile(real: string, want: Replacement, signal: Abort
   }
 }
 
-/** The old file, with other bytes in the place of some. */
+/** Copies the old file with some of its bytes replaced. */
 class Splice {
   readonly #temp: TempFile;
   readonly #content: Uint8Array;
@@ -61,7 +61,7 @@ class Splice {
     this.#end = at + length;
   }
 
-  /** INVALID: the file has no such bytes. */
+  /** INVALID: the file is too short to have these bytes. */
   async copy(eachOld: (take: (chunk: Uint8Array) => Promise<void>) => Promise<void>): Promise<void> {
     await eachOld((chunk) => this.#take(chunk));
     if (!this.#isPut && this.#at === 0) await this.#put();

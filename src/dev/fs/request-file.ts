@@ -1,4 +1,4 @@
-/** /dev/fs opened for requests: one JSON object in, its answer out. */
+/** /dev/fs opened for requests: takes one JSON object, returns its answer. */
 import { lstatSync } from "node:fs";
 import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
 import type { FsRequest } from "../../abi/fs-ops.ts";
@@ -27,10 +27,10 @@ export interface FsParts {
 
 const done = { ok: true } as const;
 
-/** What the gate gave to the write that is under way. */
+/** The parts of the gate's act that a write in progress needs. */
 type Under = Pick<Act, "signal" | "callId">;
 
-/** Where a path leads, and the entry that it names: a link is not what it leads to. */
+/** The target that a path leads to, and the entry that it names: for a link they differ. */
 interface Place {
   readonly real: string;
   readonly entry: string;
@@ -43,7 +43,7 @@ export class RequestFile implements OpenFile {
   readonly #answer = new Answer("fs");
   readonly #closed = new AbortController();
   readonly stat: () => Promise<FileStat>;
-  /** What was permitted: the path must lead to the same place when it is done. */
+  /** The permitted request: its path must lead to the same place when it is performed. */
   #planned: ({ bytes: Uint8Array; request: FsRequest } & Place) | undefined;
 
   constructor({ path, stat }: Pick<Target, "path" | "stat">, caller: Caller, parts: FsParts) {

@@ -1,4 +1,4 @@
-/** Reading a request of /dev/fs, and what it would do. */
+/** Parses a request of /dev/fs and determines its effects. */
 import * as z from "zod";
 import type { WritePlan } from "../../abi/device.ts";
 import type { Effect, EffectClass } from "../../abi/effects.ts";
@@ -11,7 +11,7 @@ const count = z.int().min(0);
 const text = z.string();
 const flag = may(z.boolean());
 const digest = z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in hex");
-/** A word that ripgrep takes as a file type. */
+/** The name of a ripgrep file type. */
 const typeName = z.string().regex(/^[A-Za-z0-9_+-]{1,64}$/, "must be a file type");
 
 const SHAPES = {
@@ -73,7 +73,7 @@ export function parseRequest(bytes: Uint8Array): FsRequest {
   throw driverError("Write", "INVALID", `fs: ${place}: ${issue?.message ?? "invalid"}`);
 }
 
-/** Bytes at a place mean nothing in a file that is not known. */
+/** Writing a part requires `expect`: an offset has no meaning in an unknown file. */
 function checkPart(request: FsRequest): FsRequest {
   if (request.op !== "write" || request.part === undefined) return request;
   if (typeof request.expect === "string" && request.append !== true) return request;
@@ -89,18 +89,18 @@ function parseObject(bytes: Uint8Array): object {
     const value: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
     if (typeof value === "object" && value !== null) return value;
   } catch {
-    // said below
+    // reported below
   }
   throw driverError("Write", "INVALID", 'fs: a request is one JSON object, such as {"op":"stat"}');
 }
 
-/** What was opened, and what a plan asks the host of it. */
+/** The opened path, and the questions that a plan asks about the host. */
 export interface Look {
   readonly path: string;
   readonly cwd: string;
-  /** Does a write replace something? */
+  /** True if a write would replace a file. */
   exists(path: string): boolean;
-  /** The path with the links of its directory resolved, its last name as it is. */
+  /** The path with the links of its directory resolved, but not its last name. */
   entryOf(path: string): string;
 }
 
@@ -110,7 +110,8 @@ export function planOf(request: FsRequest, { path, cwd, exists, entryOf }: Look)
     path: at,
     change: exists(at) ? "modify" : "create",
   });
-  // what goes is the entry: a link that lies elsewhere than it seems, and leads back, is told by neither path nor target
+  // the entry itself is removed: for a link whose directory is itself behind a link, neither the path nor its target
+  // names it
   const removed = [...new Set([path, entryOf(path)])].map(
     (at): Effect => ({ kind: "write", path: at, change: "delete" }),
   );
@@ -121,7 +122,7 @@ export function planOf(request: FsRequest, { path, cwd, exists, entryOf }: Look)
     case "stat":
       return { ...of("none", { kind: "read", path }), parallel: true };
     case "list":
-      // depth 1 is the directory alone, as with a plain read of it
+      // depth 1 reads only the directory, like a plain read of it
       if (request.depth === 1) return { ...of("none", { kind: "read", path }), parallel: true };
       return { ...of("none", { kind: "read", path, subtree: true }), parallel: true };
     case "grep":

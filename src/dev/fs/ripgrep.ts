@@ -1,4 +1,4 @@
-/** The search engine: where its program is, and one bounded run of it. */
+/** The search engine: finds the ripgrep program, and runs it within bounds. */
 import { join } from "node:path";
 import type { Clock } from "../../abi/program.ts";
 import type { ExecSpec, HostExec } from "../../kernel/ports/host.ts";
@@ -9,18 +9,18 @@ import { LongLines } from "./long-lines.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** What came by then is the answer. */
+/** After this time the output so far is the answer. */
 const deadlineMs = 20_000;
 const maxBytes = 20_000_000;
 const maxErrorBytes = 64 * 1024;
-/** Global ignore files of git are found by these; nothing else of the environment concerns a search. */
+/** Variables that ripgrep needs to find the global ignore files of git; no others are passed. */
 const kept = ["PATH", "HOME", "XDG_CONFIG_HOME", "LANG", "LC_ALL"];
 
 interface Search {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly owner: string;
-  /** It prints lines with columns, which are cut around their matches. */
+  /** True if the output has lines with columns; long lines are cut around their matches. */
   readonly cutsLines?: boolean;
 }
 
@@ -28,11 +28,11 @@ export interface RipgrepOutput {
   readonly exitCode: number;
   readonly stdout: Buffer;
   readonly stderr: string;
-  /** Cut by the deadline or by size; the last, unfinished piece is still there. */
+  /** True if the output was cut by the deadline or the size limit; the last, incomplete piece is still included. */
   readonly partial: boolean;
 }
 
-/** Of a search; default 20 s by the machine's own clock. */
+/** The time limit of a search; default: 20 s by the machine's clock. */
 interface Deadline {
   readonly deadlineMs?: number;
   readonly clock?: Pick<Clock, "sleep"> | undefined;
@@ -45,7 +45,7 @@ export class Ripgrep {
   readonly #clock: Pick<Clock, "sleep">;
   #packaged: Promise<string | undefined> | undefined;
 
-  /** `env` is the daemon's own. */
+  /** `env`: the daemon's environment. */
   constructor(exec: HostExec, env: Env, deadline: Deadline = {}) {
     this.#exec = exec;
     this.#env = env;
@@ -53,7 +53,10 @@ export class Ripgrep {
     this.#clock = deadline.clock ?? systemClock;
   }
 
-  /** `roots`: directories whose content is not trusted to name a program. UNAVAILABLE: none found. TIMEOUT: nothing came. */
+  /**
+   * `roots`: directories that are not trusted to contain the program. UNAVAILABLE: no ripgrep found. TIMEOUT: no
+   * output within the time limit.
+   */
   async run(search: Search, roots: readonly string[], signal: AbortSignal): Promise<RipgrepOutput> {
     const program = await this.#find(roots);
     const first = await this.#once(program, search, signal);
@@ -118,7 +121,7 @@ export class Ripgrep {
     const stdout = collected.stdout();
     if (partial && stdout.byteLength === 0)
       throw driverError("Write", "TIMEOUT", `the search found nothing within ${this.#deadlineMs / 1000} s`);
-    // one that was stopped has no status of its own
+    // a search that was stopped has no exit code
     const exitCode = end.code ?? (stdout.byteLength > 0 ? 0 : 1);
     return { exitCode, stdout, stderr: collected.stderr(), partial, lacksThreads };
   }
@@ -137,7 +140,7 @@ class Collected {
     return this.#room.stdout === 0;
   }
 
-  /** True: enough; the rest of stderr is dropped, of stdout it is not wanted. */
+  /** Returns true if stdout is full; further output is dropped. */
   take(stream: "stdout" | "stderr", printed: Buffer): boolean {
     const chunk = stream === "stdout" && this.#lines !== null ? this.#lines.push(printed) : printed;
     return this.#keep(stream, chunk);
@@ -150,7 +153,7 @@ class Collected {
     return this.isFull;
   }
 
-  /** When nothing more comes. */
+  /** Call when no more output comes. */
   stdout(): Buffer {
     if (this.#lines !== null) this.#keep("stdout", this.#lines.end());
     return Buffer.concat(this.#chunks.stdout);

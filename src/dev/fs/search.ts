@@ -1,4 +1,7 @@
-/** The requests grep and files: ripgrep with fixed arguments. No pattern, glob or path can become an option of it. */
+/**
+ * The requests `grep` and `files`: run ripgrep with fixed arguments. No pattern, glob or path can be taken for an
+ * option.
+ */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
@@ -11,17 +14,17 @@ import type { Ripgrep, RipgrepOutput } from "./ripgrep.ts";
 
 const defaultContext = 2;
 const defaultLimit = 1_000;
-/** Files looked at before others get a turn. */
+/** Files examined before other tasks get a turn. */
 const statBatch = 2_000;
-/** `--no-config`: a file of the user's could add options. */
+/** `--no-config`: a configuration file of the user could add options. */
 const always = ["--no-config", "--null", "--hidden", "--glob", "!.git"];
 
 interface SearchScope {
-  /** Real path. */
+  /** The real path to search. */
   readonly real: string;
   readonly roots: readonly string[];
   readonly owner: string;
-  /** Files that are read only where a person was asked about that very file. */
+  /** Files that are read only if the user was asked about that very file. */
   readonly isSecret: (path: string) => boolean;
 }
 
@@ -43,7 +46,7 @@ export class Search {
     const end = request.output === "files" ? "\0" : "\n";
     const printed = withoutDot(whole(found, end).toString("utf8"), request);
     const stdout = where.isDirectory ? withoutSecrets(printed, end, this.#place) : printed;
-    // as if there had been no hit
+    // ripgrep's exit code for no match
     const exitCode = stdout === "" && found.exitCode === 0 ? 1 : found.exitCode;
     return { exit_code: exitCode, stdout, stderr: found.stderr, partial: found.partial };
   }
@@ -95,8 +98,8 @@ function grepFlags(request: GrepRequest): string[] {
 }
 
 /**
- * A directory is searched from within, so that globs hold relative to it. It is named all the same: where no path is given,
- * a search that every file was left out of counts as an error.
+ * A directory is searched from within, so that globs are relative to it. It is still named as an argument: without a
+ * path, ripgrep reports an error if every file was filtered out.
  */
 async function whereToSearch(real: string): Promise<{ cwd: string; args: string[]; isDirectory: boolean }> {
   const stats = await findEntry(real, "Write");
@@ -108,8 +111,8 @@ async function whereToSearch(real: string): Promise<{ cwd: string; args: string[
 }
 
 /**
- * Only the directory was named, so what it holds of secrets stays out: hits, counts and names, which tell of content as well.
- * One that is itself a secret place was asked about.
+ * Removes secret files from the output (matches, counts and names, which also reveal content), as only the directory
+ * was named. If the named path is itself secret, the user was asked about it.
  */
 function withoutSecrets(stdout: string, end: "\n" | "\0", { real, isSecret }: SearchScope): string {
   if (isSecret(real)) return stdout;
@@ -134,17 +137,17 @@ function withoutSecrets(stdout: string, end: "\n" | "\0", { real, isSecret }: Se
   return kept.map((piece) => piece + end).join("");
 }
 
-/** Ripgrep shows what it found in `.` as `./src/a.ts`: at the start of each line, or of each name. */
+/** Removes the `./` that ripgrep puts before each path found in `.`: at the start of each line, or of each name. */
 function withoutDot(stdout: string, { output }: GrepRequest): string {
   return output === "files" ? stdout.replace(/(^|\0)\.\//g, "$1") : stdout.replace(/(^|\n)\.\//g, "$1");
 }
 
-/** A search that was cut ends in the middle of a piece: without it. */
+/** Drops the last, incomplete piece of a truncated search. */
 function whole(found: RipgrepOutput, end: "\n" | "\0"): Buffer {
   return found.partial ? found.stdout.subarray(0, found.stdout.lastIndexOf(end) + 1) : found.stdout;
 }
 
-/** A file that went meanwhile is left out. */
+/** A file that was removed meanwhile is left out. */
 async function withTimes(
   cwd: string,
   names: readonly string[],
@@ -161,24 +164,25 @@ async function withTimes(
 }
 
 /**
- * Which paths below a directory a glob means: as ripgrep and gitignore read it. Without a slash it holds at any depth;
- * hidden files count. Not handed to ripgrep itself, where a glob that matches a directory brings back what is ignored.
+ * Bound on a glob. A glob selects paths below a directory, as in ripgrep and gitignore: without a slash it matches at
+ * any depth, and hidden files count. It is not passed to ripgrep itself, where a glob that matches a directory would
+ * include ignored files.
  */
 const MAX_CHARS = 1_000;
 
-/** Of one search, however many names it is held against. */
+/** Time limit for matching all names of one search. */
 const maxMs = 500;
 
 /**
- * Gives those of some paths that the glob means. INVALID: a glob that cannot match anything: an unclosed bracket or brace.
- * TIMEOUT: it goes through the names in too many ways.
+ * Returns a filter for the paths that match the glob. INVALID: a glob that cannot match anything: an unclosed bracket
+ * or brace. TIMEOUT: matching the names takes too long.
  */
 export function globFilter(glob: string): (paths: readonly string[]) => readonly string[] {
   const anchored = glob.replace(/^\.?\//, "");
   const pattern = anchored === glob && !glob.includes("/") ? `**/${glob}` : anchored;
   if (glob === "" || glob.length > MAX_CHARS || !isClosed(glob))
     throw driverError("Write", "INVALID", `not a glob: ${glob.slice(0, 100)}`);
-  // é is the same letter as one character and as two
+  // é counts as the same letter whether it is one character or two
   const regex = picomatch.makeRe(pattern.normalize("NFC"), { dot: true });
   return (paths) => {
     const composed = paths.map((path) => path.normalize("NFC"));
@@ -186,12 +190,12 @@ export function globFilter(glob: string): (paths: readonly string[]) => readonly
     if (found === null)
       throw driverError("Write", "TIMEOUT", `the glob takes too long on these names: ${glob.slice(0, 100)}`);
     const meant = new Set(found);
-    // brackets in a name: the name itself is meant as well
+    // a glob with brackets may also be the literal name of a file
     return paths.filter((path, at) => meant.has(at) || path === pattern);
   };
 }
 
-/** How many levels down a glob can mean anything; undefined: any number. */
+/** How many levels deep a glob can match; undefined: any number. */
 export function depthOf(glob: string): number | undefined {
   if (!glob.includes("/") || /\*\*|[{}()]/.test(glob)) return undefined;
   return glob.replace(/^\.?\//, "").split("/").length;

@@ -1,10 +1,10 @@
-/** What the host knows of an entry, in the words of the contract. */
+/** The host's information about an entry, in the terms of the device contract. */
 import type { BigIntStats, Dirent } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { FileStat, HostStat } from "../../abi/device.ts";
 
-/** What the path, whose links are resolved, leads to. NOT_FOUND for a link to nothing. */
+/** The entry at a path whose links are resolved. NOT_FOUND: a link to a missing file. */
 export async function statEntry(real: string, name = basename(real)): Promise<FileStat> {
   const stats = await lstat(real, { bigint: true });
   const host: HostStat = {

@@ -1,6 +1,7 @@
 /**
- * The new content of a file, beside it until it is whole: `.<name>.crux-<random>`, readable by its owner alone. Then it takes
- * the file's place by rename, so that at every moment, crash included, the old file or the new one is there.
+ * The new content of a file, kept beside it until it is complete: `.<name>.crux-<random>`, readable by its owner
+ * only. It then replaces the file by rename, so that at every moment, even after a crash, either the old file or the
+ * new one exists.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { type BigIntStats, constants, lstatSync, renameSync } from "node:fs";
@@ -10,14 +11,14 @@ import { driverError } from "../driver-error.ts";
 import { findFile, openChecked } from "./regular.ts";
 
 const { O_WRONLY, O_CREAT, O_EXCL } = constants;
-/** Of a name, on every file system that matters. */
+/** Bound of a file name, on all common file systems. */
 const maxNameBytes = 255;
 const randomChars = 16;
 
-/** The file whose place it takes. */
+/** The file that is replaced. */
 interface Replaced {
   readonly real: string;
-  /** As it was when this began: for one that is removed meanwhile. */
+  /** Its state at the start, used if it is removed meanwhile. */
   readonly before: BigIntStats | undefined;
 }
 
@@ -36,10 +37,10 @@ export class TempFile {
     this.#handle = handle;
   }
 
-  /** `before`: what lies at `real` now. The caller ends it with commit or discard. */
+  /** `before`: the current state of the file at `real`. The caller must call commit or discard. */
   static async create(real: string, before: BigIntStats | undefined): Promise<TempFile> {
     const path = join(dirname(real), tempPrefix(real) + randomBytes(randomChars / 2).toString("hex"));
-    // a file that is new anyway takes its mode from the umask
+    // a new file gets its mode from the umask
     const mode = before === undefined ? 0o666 : 0o600;
     const handle = await openChecked(path, { flags: O_WRONLY | O_CREAT | O_EXCL, mode }, "Write");
     return new TempFile({ real, before }, path, handle);
@@ -51,15 +52,16 @@ export class TempFile {
       at += (await this.#handle.write(bytes, at, bytes.byteLength - at)).bytesWritten;
   }
 
-  /** Of what was written, in hex; nothing is written after it was asked for. */
+  /** SHA-256 of the content, in hex; after it was read, nothing more may be written. */
   get sha256(): string {
     this.#digest ??= this.#hash.digest("hex");
     return this.#digest;
   }
 
   /**
-   * Puts the content in place; the caller holds the lock of the real path. `unchangedSince`: CONFLICT if the file is another
-   * than that by now. `mode`: the permission bits it gets, instead of the old file's. On failure nothing but the old file is left.
+   * Puts the content in place; the caller holds the lock of the real path. CONFLICT: the file differs from
+   * `unchangedSince`. `mode`: the permission bits to set instead of the old file's. On failure only the old file
+   * remains.
    */
   async commit(
     unchangedSince?: { stats: BigIntStats | undefined },
@@ -70,9 +72,9 @@ export class TempFile {
       await this.#takeModeAndOwner(now ?? this.#replaced.before);
       if (mode !== null) await this.#handle.chmod(mode);
       await this.#handle.sync();
-      // a crash in the middle of an overwrite is known by what lies beside the file
+      // the temporary file beside it shows that an overwrite was interrupted by a crash
       if (now !== undefined && now.nlink > 1n) await syncDirectory(dirname(this.#replaced.real));
-      // from here to the rename nothing else of this daemon runs
+      // from here to the rename no other code of this daemon runs
       const target = this.#checkTarget(unchangedSince);
       if (target !== undefined && target.nlink > 1n) await overwrite(this.#replaced.real, target, this.#path);
       else this.#rename();
@@ -83,7 +85,7 @@ export class TempFile {
     }
   }
 
-  /** Idempotent; after commit only the handle is left to close. */
+  /** Idempotent; after commit it only closes the handle. */
   async discard(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -96,7 +98,8 @@ export class TempFile {
     const [uid, gid] = [Number(stats.uid), Number(stats.gid)];
     const mine = await this.#handle.stat();
     const isKept = (mine.uid === uid && mine.gid === gid) || (await this.#chown(uid, gid));
-    // changing the owner clears set-uid, so the mode comes after; with another owner set-uid would mean somebody else
+    // changing the owner clears set-uid, so the mode is set afterwards; with a different owner, set-uid would grant
+    // another user's rights
     await this.#handle.chmod(Number(stats.mode) & (isKept ? 0o7777 : 0o777));
   }
 
@@ -122,12 +125,12 @@ export class TempFile {
   }
 }
 
-/** Removes what a crash left of writes to `path`, a real path. No write to it may be under way. */
+/** Removes temporary files that a crash left beside `path`, a real path. No write to it may be in progress. */
 export async function sweepTemp(path: string): Promise<void> {
   for (const temp of await findTemp(path)) await rm(temp, { force: true });
 }
 
-/** The new contents of `path`, a real path, that lie beside it. */
+/** The temporary files beside `path`, a real path. */
 export async function findTemp(path: string): Promise<readonly string[]> {
   const prefix = tempPrefix(path);
   const directory = dirname(path);
@@ -137,7 +140,7 @@ export async function findTemp(path: string): Promise<readonly string[]> {
     .map((name) => join(directory, name));
 }
 
-/** A rename is durable once its directory is. Some file systems cannot sync one; they have done all they can. */
+/** Makes a rename durable by syncing its directory. Some file systems cannot sync one; that is ignored. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, constants.O_RDONLY).catch(() => undefined);
   if (handle === undefined) return;
@@ -145,7 +148,7 @@ export async function syncDirectory(directory: string): Promise<void> {
   await handle.close();
 }
 
-/** A very long name is cut, at a character, so that the temporary one still fits. */
+/** A very long name is cut at a character boundary, so that the temporary name still fits. */
 function tempPrefix(path: string): string {
   const room = maxNameBytes - ".".length - ".crux-".length - randomChars;
   let name = basename(path);
@@ -164,12 +167,15 @@ function isSameState(a: BigIntStats | undefined, b: BigIntStats | undefined): bo
   );
 }
 
-/** Old and new content are held in memory, so that a full disk can be undone. */
+/**
+ * Bound for overwriting: the old and the new content are held in memory, so that a failure (a full disk) can be
+ * undone.
+ */
 const maxBytes = 64 * 1024 * 1024;
 
 /**
- * Copies the temporary file over `real`, which is `now`: it has several hard links, and a rename would part it from its other
- * names. A failure puts the old content back.
+ * Copies the temporary file over `real`, whose state is `now`: it has several hard links, and a rename would separate
+ * it from its other names. On failure the old content is restored.
  */
 async function overwrite(real: string, now: BigIntStats, tempPath: string): Promise<void> {
   const next = await readFile(tempPath);

@@ -1,11 +1,14 @@
-/** For tests of /dev/fs: the device over real OS children, and PDFs. */
+/** Test helpers for /dev/fs: the device with real OS children, and PDFs. */
 import { afterAll } from "vitest";
 import type { Device } from "../../abi/device.ts";
 import { HostProcesses } from "../host/exec.ts";
 import { realPath } from "../host/real-path.ts";
 import { fsDevice } from "./device.ts";
 
-/** For all tests of a file: the children end with the last of them. Secret are `.env` and what lies in `aws`. */
+/**
+ * Shared by all tests of a file; the children are ended after the last test. Secret paths are `.env` and everything
+ * in `aws`.
+ */
 export function fsForTests(): { device: Device; exec: HostProcesses } {
   const exec = new HostProcesses({ kernelId: "k-fs", epoch: 1 });
   afterAll(() => exec.close());
