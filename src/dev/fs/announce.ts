@@ -1,6 +1,6 @@
 /**
- * Announces each change of a host file, with what it replaces, to the process's history before anything is changed.
- * The caller holds the path's lock.
+ * Announces each change of a host file before it is made, so that the content it replaces can be kept. The caller
+ * holds the path's lock.
  */
 import { createHash } from "node:crypto";
 import { type BigIntStats, lstatSync } from "node:fs";
