@@ -1,4 +1,6 @@
-/** The beginning of a stream, read in pieces of a known length. What is left over goes back to the stream. Bounded. */
+/**
+ * Reads the beginning of a stream in pieces of a known length; unread bytes can be returned to the stream. Bounded.
+ */
 import type { Duplex } from "node:stream";
 
 export class ByteReader {
@@ -9,7 +11,7 @@ export class ByteReader {
     this.#stream = stream;
   }
 
-  /** Rejects where the stream ends before. */
+  /** Rejects if the stream ends first. */
   async peek(length: number): Promise<Buffer> {
     while (this.#bytes.length < length) await this.more();
     return this.#bytes.subarray(0, length);
@@ -21,7 +23,7 @@ export class ByteReader {
     return taken;
   }
 
-  /** All up to and with `mark`, as text. Rejects where it does not come within `maxBytes`. */
+  /** Takes everything up to and including `mark`, as text. Rejects if it does not come within `maxBytes`. */
   async until(mark: string, maxBytes: number): Promise<string> {
     for (;;) {
       const at = this.#bytes.indexOf(mark, 0, "latin1");
@@ -31,7 +33,7 @@ export class ByteReader {
     }
   }
 
-  /** What is there so far. */
+  /** The bytes that were read but not taken. */
   get seen(): Buffer {
     return this.#bytes;
   }
@@ -41,7 +43,7 @@ export class ByteReader {
     this.#bytes = Buffer.concat([this.#bytes, chunk]);
   }
 
-  /** Hands the stream on, with what has been read of it but not taken. */
+  /** Returns the stream, with the bytes that were read but not taken. */
   giveBack(): Duplex {
     if (this.#bytes.length > 0) this.#stream.unshift(this.#bytes);
     this.#bytes = Buffer.alloc(0);

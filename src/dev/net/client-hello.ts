@@ -1,18 +1,18 @@
-/** The name for which a TLS connection is begun, read from its first bytes. Format: RFC 8446 4.1.2 and 5.1, RFC 6066 3. */
+/** Reads the server name of a TLS connection from its first bytes. Format: RFC 8446 4.1.2 and 5.1, RFC 6066 3. */
 
 type ClientHello =
-  /** Not all of it is there yet. */
+  /** The ClientHello is still incomplete. */
   | { readonly kind: "more" }
   | { readonly kind: "name"; readonly name: string }
-  /** No such beginning, or one that hides its name. */
+  /** Not a ClientHello, or one that hides its server name. */
   | { readonly kind: "bad"; readonly why: string };
 
 const HANDSHAKE = 0x16;
 const CLIENT_HELLO = 1;
 const SERVER_NAME = 0;
-/** Its real name is encrypted; what can be read is a stand-in. */
+/** Encrypted ClientHello: the real name is encrypted; the readable one is a stand-in. */
 const ENCRYPTED_HELLO = 0xfe0d;
-/** Of everything that is looked at. */
+/** Bound on the bytes that are examined. */
 export const maxHelloBytes = 64 * 1024;
 
 const MORE: ClientHello = { kind: "more" };
@@ -33,7 +33,7 @@ export function readClientHello(bytes: Buffer): ClientHello {
   }
 }
 
-/** The records put together, as far as they are there. */
+/** Joins the payloads of the TLS records received so far. */
 function handshakeOf(bytes: Buffer): Buffer | ClientHello {
   const parts: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -46,7 +46,7 @@ function handshakeOf(bytes: Buffer): Buffer | ClientHello {
   return Buffer.concat(parts);
 }
 
-/** Throws RangeError where a length points beyond the end. */
+/** Throws RangeError if a length points beyond the end. */
 function nameIn(hello: Buffer): ClientHello {
   let at = 2 + 32;
   at += 1 + hello.readUInt8(at);

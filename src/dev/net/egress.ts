@@ -1,8 +1,8 @@
 /**
- * The one way out of a sandbox: a proxy on a Unix socket of its own, which connects to the hosts that are allowed and no other.
- * Names are resolved here, once, and the connection goes to the address that was looked at; a name that leads to this machine or
- * its network leads nowhere. On TLS the server that is named inside must be the one that was asked for. It lives as long as its
- * program, and says in the end what it refused.
+ * The only network access of a sandbox: a proxy on a Unix socket of its own, which connects to the allowed hosts and
+ * no others. A name is resolved here, once, and the connection goes to the address that was checked; a name that
+ * resolves to this machine or its network is refused. With TLS, the server name in the ClientHello must be the
+ * requested host. The proxy lives as long as its program, and reports at the end what it refused.
  */
 import { lookup as resolve } from "node:dns/promises";
 import { rmSync } from "node:fs";
@@ -14,21 +14,21 @@ import { maxHelloBytes, readClientHello } from "./client-hello.ts";
 import { type ProxyRequest, readRequest } from "./proxy-request.ts";
 
 export interface EgressDeps {
-  /** All addresses of a name. */
+  /** Returns all addresses of a name. */
   lookup(host: string): Promise<readonly string[]>;
   connect(address: string, port: number): Socket;
 }
 
 export interface Egress {
   readonly path: string;
-  /** Ends every connection. What was refused, in words, each once. */
+  /** Ends every connection. Returns what was refused, in words, each reason once. */
   close(): readonly string[];
 }
 
-/** At once; further ones wait in the socket's queue or are turned away. */
+/** Bound on concurrent connections; further ones wait in the socket's queue or are rejected. */
 const maxConnections = 256;
 const maxTold = 20;
-/** For the request of a client, and its first bytes. */
+/** Timeout for a client's request and the first bytes after it. */
 const headMs = 30_000;
 const connectMs = 30_000;
 const TLS_PORT = 443;
@@ -40,7 +40,7 @@ const hostDeps: EgressDeps = {
 };
 
 interface EgressOptions extends Partial<EgressDeps> {
-  /** At most 107 bytes. */
+  /** The path of the socket, at most 107 bytes. */
   readonly path: string;
   readonly network: SandboxNetwork;
 }
@@ -68,7 +68,7 @@ class ProxyServer {
   readonly #deps: EgressDeps;
   readonly #network: SandboxNetwork;
   readonly #refused = new Set<string>();
-  /** Their end is that of the program too. */
+  /** Open connections; all are ended with the program. */
   readonly #open = new Set<Socket>();
 
   constructor(deps: EgressDeps, network: SandboxNetwork) {
@@ -76,7 +76,7 @@ class ProxyServer {
     this.#network = network;
   }
 
-  /** What was refused. */
+  /** Ends all connections; returns what was refused, in words. */
   close(): readonly string[] {
     for (const socket of this.#open) socket.destroy();
     return [...this.#refused];
@@ -91,7 +91,7 @@ class ProxyServer {
     if (this.#refused.size < maxTold) this.#refused.add(words);
   }
 
-  /** Never rejects; the connection is over in the end. */
+  /** Serves one connection until it is closed. Never rejects. */
   async serve(client: Socket): Promise<void> {
     this.#track(client);
     const late = setTimeout(() => client.destroy(), headMs + connectMs).unref();
@@ -105,19 +105,19 @@ class ProxyServer {
       endTogether(client, outer);
       endTogether(outer, client);
       request.accept();
-      // the server may speak first; the client's words wait until its first ones are judged
+      // the server may speak first; the client's bytes are held until the first ones are checked
       outer.pipe(client);
       if (await this.#mayGoOn(reader, request)) reader.giveBack().pipe(outer);
       else client.destroy();
     } catch {
-      // whoever asked is gone, or asked for nothing that can be answered
+      // the client has gone, or sent something that cannot be answered
       client.destroy();
     } finally {
       clearTimeout(late);
     }
   }
 
-  /** undefined: refused, and told so. */
+  /** undefined: refused, and the client was informed. */
   async #connect(request: ProxyRequest): Promise<Socket | undefined> {
     const { host, port } = request;
     const name = hostName(host);
@@ -147,7 +147,7 @@ class ProxyServer {
     return why === undefined;
   }
 
-  /** Why it may not go on; undefined: it may. */
+  /** The reason to end the connection; undefined: it may continue. */
   async #judge(reader: ByteReader, name: string, port: number): Promise<string | undefined> {
     const [first] = await reader.peek(1);
     if (first !== TLS_FIRST_BYTE) return port === TLS_PORT ? "it is not TLS" : undefined;
@@ -162,7 +162,7 @@ class ProxyServer {
   }
 }
 
-/** What one has said to its end still reaches the other, also when it is closed by then. */
+/** Ends `other` after `one` has closed, but first delivers everything that `one` sent before a regular end. */
 function endTogether(one: Socket, other: Socket): void {
   one.once("close", (hasFailed) => {
     if (hasFailed || !one.readableEnded || other.writableFinished) other.destroy();
@@ -182,13 +182,19 @@ function connected(socket: Socket): Promise<Socket> {
   });
 }
 
-/** IANA's special-purpose registries: this host, private, shared, link-local (with clouds' metadata), tests, multicast. */
+/**
+ * IANA's special-purpose registries: this host, private, shared, link-local (including cloud metadata), test and
+ * multicast addresses.
+ */
 const V4 = `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
   192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4`;
-/** All but global unicast, and of that what carries an IPv4 address or goes nowhere. */
+/** Everything except global unicast, and of that the ranges that carry an IPv4 address or are not routed. */
 const V6 = "::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 2002::/16 3fff::/20";
 
-/** Only this machine or its network has them. One for each family: to a list, an IPv4 address lies within `::/3` too. */
+/**
+ * Addresses of this machine or its network only. There is a list per family, because a BlockList would match IPv4
+ * addresses with `::/3` too.
+ */
 const refused = { ipv4: listOf(V4, "ipv4"), ipv6: listOf(V6, "ipv6") };
 
 function listOf(text: string, family: "ipv4" | "ipv6"): BlockList {
@@ -200,7 +206,7 @@ function listOf(text: string, family: "ipv4" | "ipv6"): BlockList {
   return list;
 }
 
-/** May a name lead there? False too for what is no address. */
+/** True if a name may resolve to this address. False for anything that is not an address. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 0) return false;
@@ -208,19 +214,21 @@ export function isPublicAddress(address: string): boolean {
   return !refused[family].check(address, family);
 }
 
-/** A name as it is compared: lower case, without the dot at its end; undefined: no name, or an address. */
+/**
+ * The name in the form used for comparison: lower case, without a trailing dot; undefined: not a name, or an address.
+ */
 function hostName(text: string): string | undefined {
   const name = text.toLowerCase().replace(/\.$/, "");
   if (name.length > 253 || isIP(name) !== 0) return undefined;
   const labels = name.split(".");
-  // what ends in a number is read as an address by many: 2130706433, 0x7f.1
+  // many programs read a name that ends in a number as an address: 2130706433, 0x7f.1
   if (/^(?:\d+|0x[\da-f]*)$/.test(labels.at(-1) ?? "")) return undefined;
   return labels.every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label)) ? name : undefined;
 }
 
 /**
- * `h`, `*.h` (below h, not h itself), each with `:port`; without, port 443. A deny without a port is for every port. Name and
- * port are compared as they are.
+ * Rules are `h` or `*.h` (names below h, not h itself), optionally with `:port`. An allow rule without a port means
+ * port 443, a deny rule without a port means all ports.
  */
 function mayReach({ allow, deny }: SandboxNetwork, host: string, port: number): boolean {
   const withPort = (rule: string) => (rule.includes(":") ? rule : `${rule}:${TLS_PORT}`);

@@ -1,7 +1,8 @@
 /**
- * Inside a sandbox without a network: what listens on its loopback and hands each connection to the socket of the proxy. It is
- * the parent of the program, hears its signals too, and ends as it ends. As text, because no file of ours need be seen there.
- * Where the host has perl, which starts in a tenth of the time, it is that; else the node that runs the daemon.
+ * A program inside a sandbox without a network: it listens on the loopback and forwards each connection to the socket
+ * of the proxy. It is the parent of the confined program, passes on its signals, and exits with its status. It is
+ * passed as source text, because no file of ours needs to be visible there. It is written in perl if the host has it,
+ * as perl starts in a tenth of the time; otherwise it runs on the daemon's node.
  */
 import { isExecutable } from "../program.ts";
 
@@ -18,7 +19,7 @@ export const egressEnvironment: Readonly<Record<string, string>> = {
   ...Object.fromEntries(["ALL_PROXY", "all_proxy"].map((name) => [name, `socks5h://127.0.0.1:${PORT}`])),
   NO_PROXY: "localhost,127.0.0.1,::1",
   no_proxy: "localhost,127.0.0.1,::1",
-  // Node heeds proxies only when it is told to
+  // Node uses proxies only if this is set
   NODE_USE_ENV_PROXY: "1",
 };
 
@@ -26,30 +27,30 @@ export type Forward = "perl" | "node";
 
 let found: Forward | undefined;
 
-/** Looked for once. */
+/** Looked up once. */
 function forwardHere(): Forward {
   found ??= process.platform === "linux" && PERL.some(isExecutable) ? "perl" : "node";
   return found;
 }
 
-/** `argv` behind it. `socketPath`: as it is seen inside. */
+/** The argv that runs `argv` behind the forwarder. `socketPath`: the path of the socket inside. */
 export function forwarded(
   argv: readonly string[],
   socketPath: string,
   by: Forward = forwardHere(),
 ): readonly [string, ...string[]] {
   const perl = PERL.find(isExecutable) ?? "perl";
-  // without the start-up files of the site
+  // -f: without the site's start-up files
   const [program, ...how]: readonly [string, ...string[]] =
     by === "perl" ? [perl, "-f", "-e", IN_PERL] : [process.execPath, "-e", IN_NODE];
   return [program, ...how, "--", socketPath, String(PORT), ...argv];
 }
 
 /**
- * Two processes: one forwards, the other waits for the program, as whose status it ends. A signal that comes before the program
- * has begun is the program's. Each direction holds at most 64 KiB; who is
- * not read from is not read. Numbers of Linux: AF_UNIX 1, AF_INET 2, SOCK_STREAM 1, SOL_SOCKET 1, SO_REUSEADDR 2, O_NONBLOCK 04000
- * by F_SETFL 4; EAGAIN 11, EINTR 4.
+ * Two processes: one forwards, the other waits for the program and exits with its status. A signal that arrives
+ * before the program has begun is passed to the program. Each direction buffers at most 64 KiB; while a buffer is not
+ * drained, its source is not read. The numbers are those of Linux: AF_UNIX 1, AF_INET 2, SOCK_STREAM 1, SOL_SOCKET 1,
+ * SO_REUSEADDR 2, O_NONBLOCK 04000 by F_SETFL 4; EAGAIN 11, EINTR 4.
  */
 const IN_PERL = String.raw`
 my ($path, $port, @argv) = @ARGV;
@@ -125,7 +126,7 @@ sub forward {
   }
 }`;
 
-/** Names of the streams: 0 to 2 are handed on. The program begins when the port is open. */
+/** The program inherits fds 0 to 2. It begins once the port is open. */
 const IN_NODE = `const net = require("node:net");
 const { spawn } = require("node:child_process");
 const { constants } = require("node:os");

@@ -1,20 +1,24 @@
-/** What a client of the proxy asks for: HTTP CONNECT (RFC 9110 9.3.6) or SOCKS5 CONNECT without a login (RFC 1928). */
+/**
+ * Reads the request of a proxy client: HTTP CONNECT (RFC 9110 9.3.6) or SOCKS5 CONNECT without a login (RFC 1928).
+ */
 import type { Duplex } from "node:stream";
 import type { ByteReader } from "./byte-reader.ts";
 
 export interface ProxyRequest {
   readonly host: string;
   readonly port: number;
-  /** Tells the client that it is connected. */
+  /** Informs the client that it is connected. */
   accept(): void;
-  /** Tells it that it is not, and why where the protocol has room for words; ends the connection. */
+  /**
+   * Informs the client that it is refused, with the reason if the protocol has room for text; ends the connection.
+   */
   refuse(why: string): void;
 }
 
 const SOCKS = 5;
 const maxHeadBytes = 16 * 1024;
 
-/** undefined: nothing that can be answered; the connection is over. */
+/** undefined: the request was not valid and was refused; the connection has ended. */
 export async function readRequest(client: Duplex, reader: ByteReader): Promise<ProxyRequest | undefined> {
   const [first] = await reader.peek(1);
   return first === SOCKS ? readSocks(client, reader) : readConnect(client, reader);
