@@ -1,4 +1,7 @@
-/** /var/out: the outputs a process has kept. It sees its own, reads them, and stores whole results under the name of a call. */
+/**
+ * /var/out: the stored outputs of a process. A process lists and reads its own, and stores whole results under the id
+ * of a call.
+ */
 import {
   type Caller,
   type Device,
@@ -47,7 +50,7 @@ function openList(store: OutputStore, flags: number, caller: Caller): OpenFile {
   return snapshotFile(content, outStat("out", content.byteLength));
 }
 
-/** Kept at close; forgotten when a write was cut short or the process ended. */
+/** The file is kept at close, or discarded if a write was aborted or the process has ended. */
 function storing(output: OutputFile, name: string, owner: AbortSignal): OpenFile {
   let isSpoilt = false;
   let isClosed = false;

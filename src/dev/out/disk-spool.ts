@@ -1,4 +1,7 @@
-/** A spool that is being written: segment files, made with their first byte or at the end. One fd, none before and after. */
+/**
+ * A spool that is being written, as segment files; each is created with its first byte, an empty one at the end. It
+ * uses one fd while it is written, none before and after.
+ */
 import { closeSync, constants, openSync, rmSync, writeSync } from "node:fs";
 import type { Spool } from "../../kernel/ports/spools.ts";
 import { driverError } from "../driver-error.ts";
@@ -10,14 +13,14 @@ export interface Segment {
 }
 
 interface DiskSpoolOptions {
-  /** Absolute; a segment has its number behind it. */
+  /** Absolute path prefix; the number of the segment is appended. */
   readonly place: string;
-  /** At two segments: of all for `drop`, of what is unread for `refuse`. */
+  /** What happens at the bound of two segments, which counts all bytes for `drop`, only unread ones for `refuse`. */
   readonly onFull: "drop" | "refuse";
   readonly segmentBytes: number;
-  /** What there is, in order; called once. */
+  /** Called once at the end, with the existing segments in order. */
   onEnd(segments: readonly Segment[]): void;
-  /** With the same; after it. */
+  /** Called on removal, after onEnd and with the same segments. */
   onRemove(segments: readonly Segment[]): void;
 }
 
@@ -28,12 +31,12 @@ export class DiskSpool implements Spool, SegmentSource {
   readonly #readers = new Set<SegmentReader>();
   #bytes = 0;
   #droppedBytes = 0;
-  /** Segments before this one are gone. */
+  /** Segments before this one were removed. */
   #firstSegment = 0;
-  /** All before it was read by whoever reads. */
+  /** All readers have read the bytes before this position. */
   #readBytes = 0;
   #file: { readonly segment: number; readonly fd: number } | undefined;
-  /** Once it has ended. */
+  /** The segments that exist at the end; undefined: not ended yet. */
   #left: readonly Segment[] | undefined;
   #isRemoved = false;
   #more: PromiseWithResolvers<void> | undefined;
@@ -60,7 +63,10 @@ export class DiskSpool implements Spool, SegmentSource {
     return this.#left !== undefined;
   }
 
-  /** A disk that takes no more: `drop` counts what it did not take, `refuse` takes nothing of the chunk. */
+  /**
+   * If the disk is full, `drop` counts the missing bytes as dropped, and `refuse` throws UNAVAILABLE and accepts
+   * nothing of the chunk.
+   */
   write(chunk: Uint8Array): void {
     if (this.isEnded) return;
     const unread = this.#bytes - this.#readBytes;
@@ -105,7 +111,9 @@ export class DiskSpool implements Spool, SegmentSource {
     return this.#more.promise;
   }
 
-  /** The slowest decides what was read; what all have read makes room where nothing may be dropped. */
+  /**
+   * The slowest reader defines what counts as read; with `refuse`, segments that all readers have read are removed.
+   */
   onRead(): void {
     const slowest = Math.min(...[...this.#readers].map(({ position }) => position));
     if (slowest > this.#readBytes && slowest !== Infinity) this.#readBytes = slowest;
@@ -116,7 +124,7 @@ export class DiskSpool implements Spool, SegmentSource {
     this.#readers.delete(reader);
   }
 
-  /** How much of it the disk took. Nothing counts as written here. */
+  /** Returns how many bytes the disk accepted; the caller counts them as written. */
   #store(chunk: Uint8Array): number {
     let at = 0;
     try {
@@ -128,7 +136,7 @@ export class DiskSpool implements Spool, SegmentSource {
         at += writeSync(this.#fdOf(segment), chunk, at, part, offset);
       }
     } catch {
-      // full, or gone: told by the count
+      // the disk is full or gone: the returned count shows it
     }
     return at;
   }
@@ -142,12 +150,12 @@ export class DiskSpool implements Spool, SegmentSource {
     return fd;
   }
 
-  /** One who had nothing to say is told from one whose words are gone. */
+  /** Creates an empty file, so that an empty spool can be told from one whose data was removed. */
   #makeEmpty(): void {
     try {
       this.#fdOf(0);
     } catch {
-      // then it is not
+      // then there is no file
     }
   }
 
@@ -156,7 +164,7 @@ export class DiskSpool implements Spool, SegmentSource {
     this.#file = undefined;
   }
 
-  /** How many that were. */
+  /** Removes the segments before `segment`; returns how many. */
   #removeUpTo(segment: number): number {
     const before = this.#firstSegment;
     for (; this.#firstSegment < segment; this.#firstSegment++)

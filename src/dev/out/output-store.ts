@@ -1,6 +1,7 @@
 /**
- * What is too long for memory or for a model: `<outputs>/<process uuid>/<name>`, shown to its process at /var/out/<name>.
- * A file takes 64 MiB and drops what comes after; a process has 1 GiB, and the oldest of its files go when it needs more.
+ * Outputs that are too long for memory or for a model: `<outputs>/<process uuid>/<name>`, visible to its process as
+ * /var/out/<name>. A file holds 64 MiB and drops the rest; a process has 1 GiB, and its oldest files are removed when
+ * it needs more.
  */
 import {
   closeSync,
@@ -25,21 +26,27 @@ export interface OutputLimits {
   readonly processBytes: number;
 }
 
-/** Kept in memory, beside those that are written to; others are read from the disk again. */
+/**
+ * Bound on the processes whose file lists stay in memory, besides those being written; others are read from the disk
+ * again.
+ */
 const MAX_SHELVES = 256;
 
 const defaultLimits: OutputLimits = { fileBytes: 64 * 1024 * 1024, processBytes: 1024 * 1024 * 1024 };
 
-/** Being written. Bytes go to the host's page cache at once: nothing queues up in memory, and order is theirs. */
+/**
+ * A file being written. Bytes go to the host's page cache at once: nothing is queued in memory, and the order is
+ * kept.
+ */
 export interface OutputFile {
   /** `/var/out/<name>` */
   readonly path: string;
-  /** Kept so far. */
+  /** Bytes stored so far. */
   readonly bytes: number;
-  /** Came, and found no room in the file or on the disk. */
+  /** Bytes dropped because the file or the disk was full. */
   readonly droppedBytes: number;
   write(chunk: Uint8Array): void;
-  /** Idempotent, like discard; the first of them counts. */
+  /** Ends the file and keeps it. Idempotent, like discard; only the first call of either has an effect. */
   end(): void;
   discard(): void;
 }
@@ -49,7 +56,7 @@ interface Entry {
   isOpen: boolean;
 }
 
-/** The files of one process in the order they were made. */
+/** The files of one process, in the order of their creation. */
 interface Shelf {
   readonly directory: string;
   readonly entries: Map<string, Entry>;
@@ -59,23 +66,25 @@ interface Shelf {
 export class OutputStore {
   readonly #root: string;
   readonly #limits: OutputLimits;
-  /** Of processes that wrote or read since the daemon began; `remove` takes them out. */
-  /** What was used longest ago goes first: a process that rests may never come back. */
+  /**
+   * The files of processes that wrote or read since the daemon started, least recently used first. `remove` deletes
+   * an entry; at the bound the first is dropped, because an idle process may never return.
+   */
   readonly #shelves = new Map<ProcUuid, Shelf>();
 
-  /** Makes `root`, for the user alone. */
+  /** Creates `root`, accessible to the user only. */
   constructor(root: string, limits: OutputLimits = defaultLimits) {
     mkdirSync(root, { recursive: true, mode: 0o700 });
     this.#root = realpathSync(root);
     this.#limits = limits;
   }
 
-  /** Of processes whose files are known without a look at the disk. */
+  /** The number of processes whose file lists are in memory. */
   get size(): number {
     return this.#shelves.size;
   }
 
-  /** A new file named after the call; `<call>-2` and so on when that name is taken. */
+  /** A new file, named after the call; `<call>-2` and so on if that name is taken. */
   openOutput(uuid: ProcUuid, callId: CallId): OutputFile {
     const shelf = this.#shelf(uuid, "Write");
     const base = checkName(callId, "Write");
@@ -84,7 +93,10 @@ export class OutputStore {
     return this.#create(shelf, name, () => {});
   }
 
-  /** A file that appears under `name` only when it is ended, unless a longer one is there by then: that stays. */
+  /**
+   * A file that appears under `name` only when it is ended, unless a file that is at least as long exists by then:
+   * that one is kept.
+   */
   openWhole(uuid: ProcUuid, name: string): OutputFile {
     const shelf = this.#shelf(uuid, "Open");
     const hidden = `.${checkName(name, "Open")}`;
@@ -93,7 +105,7 @@ export class OutputStore {
     return this.#create(shelf, hidden, () => place(shelf, hidden, name));
   }
 
-  /** The host path of a file. NOT_FOUND. */
+  /** The host path of a file. NOT_FOUND: no such output. */
   hostPath(uuid: ProcUuid, name: string, op: FileOp): string {
     const shelf = this.#shelf(uuid, op);
     if (shelf.entries.has(checkName(name, op))) return join(shelf.directory, name);
@@ -108,7 +120,7 @@ export class OutputStore {
       .map(([name, { bytes }]) => ({ name, size: bytes }));
   }
 
-  /** Everything of a process. Idempotent. */
+  /** Removes all outputs of a process. Idempotent. */
   async remove(uuid: ProcUuid): Promise<void> {
     this.#shelves.delete(uuid);
     await rm(join(this.#root, checkName(uuid, "Close")), { recursive: true, force: true });
@@ -162,7 +174,7 @@ export class OutputStore {
     };
   }
 
-  /** How much of `wanted` fits, after the oldest files have made way. */
+  /** How many of the `wanted` bytes fit, after removing the oldest files. */
   #makeRoom(shelf: Shelf, entry: Entry, wanted: number): number {
     const inFile = Math.min(wanted, this.#limits.fileBytes - entry.bytes);
     for (const [name, { isOpen }] of shelf.entries) {
@@ -173,7 +185,7 @@ export class OutputStore {
   }
 }
 
-/** What an earlier daemon kept, oldest first; what it did not finish goes. */
+/** The files that an earlier daemon stored, oldest first; unfinished ones are removed. */
 function loadShelf(directory: string): Shelf {
   const shelf: Shelf = { directory, entries: new Map(), totalBytes: 0 };
   const found = readdirOrNone(directory).map((name) => ({ name, stats: statSync(join(directory, name)) }));
@@ -205,7 +217,7 @@ function drop(shelf: Shelf, name: string): void {
   shelf.entries.delete(name);
 }
 
-/** A full disk must not end the run whose output this is: what was not written counts as dropped. */
+/** A full disk must not end the run whose output this is: bytes that were not written count as dropped. */
 function writeAll(fd: number, bytes: Uint8Array): number {
   let at = 0;
   try {

@@ -1,4 +1,7 @@
-/** A folder for each process that it may read and write without asking: `<root>/<process uuid>`, 0700. The policy knows it by its path. */
+/**
+ * A folder for each process, which it may read and write without asking: `<root>/<process uuid>`, 0700. The policy
+ * recognises it by its path.
+ */
 import { mkdirSync, realpathSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,22 +10,22 @@ import type { ProcUuid } from "../../abi/ids.ts";
 export class ScratchStore {
   readonly #root: string;
 
-  /** Makes `root`, for the user alone. */
+  /** Creates `root`, accessible to the user only. */
   constructor(root: string) {
     mkdirSync(root, { recursive: true, mode: 0o700 });
     this.#root = realpathSync(root);
   }
 
-  /** Makes the folder and gives its real path. */
+  /** Creates the folder and returns its real path. */
   scratchDir(uuid: ProcUuid): string {
     const path = this.#path(uuid);
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return path;
   }
 
-  /** Its process has gone: a folder it put nothing into goes too. */
+  /** Call when the process has ended: removes its folder if it is empty. */
   async removeEmpty(uuid: ProcUuid): Promise<void> {
-    // one that holds something, and one that is gone, stay as they are
+    // a folder that is not empty, or does not exist, is left alone
     await rmdir(this.#path(uuid)).catch(() => {});
   }
 

@@ -1,4 +1,7 @@
-/** One reader's way through bytes that lie in several files, and may still be growing at one end and going at the other. */
+/**
+ * One reader of bytes that are spread over several files, which may still grow at the end and be removed at the
+ * start.
+ */
 import { type FileHandle, open } from "node:fs/promises";
 import type { SpoolReader } from "../../kernel/ports/spools.ts";
 import { abortable, reasonOf } from "../../lib/abort.ts";
@@ -8,18 +11,21 @@ export interface SegmentSource {
   /** Positions run from `oldest` to `bytes`. */
   readonly oldest: number;
   readonly bytes: number;
-  /** There will be no more. */
+  /** True if no more bytes will come. */
   readonly isEnded: boolean;
-  /** Where a byte lies, and how many follow it in the same file. */
+  /** The file and offset of a byte, and how many bytes follow in the same file, including it. */
   locate(position: number): { path: string; offset: number; left: number };
-  /** Resolves when there are more, or the end. */
+  /** Resolves when there are more bytes, or at the end. */
   more(): Promise<void>;
-  /** A reader has moved on. */
+  /** Called when a reader has advanced. */
   onRead(): void;
   onClose(reader: SegmentReader): void;
 }
 
-/** Reads of one reader follow each other. Between them it holds no file: readers are forgotten, and stand still for days. */
+/**
+ * Reads of one reader must be sequential. It keeps no file open between them: readers are abandoned, or idle for
+ * days.
+ */
 export class SegmentReader implements SpoolReader {
   readonly #source: SegmentSource;
   #position: number;
@@ -30,7 +36,7 @@ export class SegmentReader implements SpoolReader {
     this.#position = from;
   }
 
-  /** Of the next byte. */
+  /** The position of the next byte. */
   get position(): number {
     return this.#position;
   }
@@ -58,7 +64,7 @@ export class SegmentReader implements SpoolReader {
     this.#source.onClose(this);
   }
 
-  /** Empty: what should be here is gone; the reader stands behind it then. */
+  /** Empty: the bytes at the position were removed; the reader has skipped the rest of their file. */
   async #next(length: number, signal: AbortSignal): Promise<Uint8Array> {
     const { path, offset, left } = this.#source.locate(this.#position);
     const chunk = await readAt(path, offset, Math.min(length, left));
@@ -69,7 +75,7 @@ export class SegmentReader implements SpoolReader {
   }
 }
 
-/** Empty: there is no such file, or it is shorter. */
+/** Empty: the file does not exist, or is shorter. */
 async function readAt(path: string, offset: number, length: number): Promise<Uint8Array> {
   let handle: FileHandle | undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * Spools on disk: `<dir>/<name>.<n>`, segments of 32 MiB, the last two of which are kept. A spool that has ended holds no
- * fd; it stays for 24 h, while fewer than 1,000 others and less than 4 GiB of them have ended after it.
+ * Spools on disk: `<dir>/<name>.<n>`, segments of 32 MiB, of which the last two are kept. A spool that has ended uses
+ * no fd; it is kept for 24 h. At most 1,000 ended spools with 4 GiB in total are kept; beyond, the oldest is removed.
  */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const defaultLimits: SpoolLimits = {
   keptBytes: 4 * 1024 ** 3,
 };
 
-/** Of a spool that has ended. */
+/** A spool that has ended. */
 interface Kept {
   readonly segments: readonly Segment[];
   /** Wall clock, ms. */
@@ -34,10 +34,10 @@ export class DiskSpools implements SpoolStore {
   readonly #limits: SpoolLimits;
   readonly #now: () => number;
   readonly #live = new Map<string, DiskSpool>();
-  /** The longest ended first. Read from the folder when it is first needed. */
+  /** Ended spools, oldest first. Read from the folder on first use. */
   #ended: Map<string, Kept> | undefined;
 
-  /** Makes `dir`, for the user alone. `now`: the wall clock, for files outlive the daemon. */
+  /** Creates `dir`, accessible to the user only. `now`: the wall clock, because files outlive the daemon. */
   constructor(dir: string, now: () => number = Date.now, limits: SpoolLimits = defaultLimits) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     this.#dir = dir;
@@ -45,7 +45,7 @@ export class DiskSpools implements SpoolStore {
     this.#limits = limits;
   }
 
-  /** Takes the place of an ended one of this name. */
+  /** Creates a spool; it replaces an ended one of the same name. */
   open(name: string, onFull: "drop" | "refuse"): Spool {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) throw new Error(`not a name for a spool: ${name}`);
     if (this.#live.has(name)) throw new Error(`spool is in use: ${name}`);
@@ -56,7 +56,7 @@ export class DiskSpools implements SpoolStore {
       segmentBytes: this.#limits.segmentBytes,
       onEnd: (segments) => this.#keep(name, segments),
       onRemove: (segments) => {
-        // another may have its name by now
+        // a new spool may have this name by now
         if (this.#known().get(name)?.segments === segments) this.#forget(name);
       },
     });
@@ -104,12 +104,12 @@ export class DiskSpools implements SpoolStore {
   }
 }
 
-/** A disk that takes nothing keeps it: whoever looks is not kept from looking. */
+/** A file that cannot be removed (read-only disk) must not fail a lookup. */
 function removeIfCan(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // the next time, or with the next daemon
+    // retried the next time, or by the next daemon
   }
 }
 
@@ -137,7 +137,7 @@ function bytesOf({ segments }: Kept): number {
   return segments.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** What earlier daemons left, and what has ended since. */
+/** The spools that earlier daemons left, and those that have ended since. */
 function listKept(dir: string, live: ReadonlySet<string>): Map<string, Kept> {
   const found = new Map<string, { path: string; segment: number; bytes: number; endedAt: number }[]>();
   for (const file of readdirSync(dir)) {
