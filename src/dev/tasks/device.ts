@@ -1,4 +1,7 @@
-/** /var/tasks: the task list of the caller. Opened for both ways it takes requests; opened for reading it shows the files. */
+/**
+ * /var/tasks: the task list of the caller. Opened for reading and writing it takes requests; opened for reading it
+ * shows the files.
+ */
 import * as z from "zod";
 import {
   type Caller,
@@ -21,7 +24,7 @@ const MOUNT = "/var/tasks";
 interface TasksDeviceDeps {
   readonly store: TaskStore;
   readonly tasks: Tasks;
-  /** Which list is the caller's; null: the caller is gone. */
+  /** The list of the caller; null: the caller has ended. */
   placeOf(caller: Pick<Caller, "pid">): TaskPlace | null;
 }
 
@@ -102,7 +105,10 @@ class TaskLists {
     return place;
   }
 
-  /** "": the name of the list; `/<list>`: its files; `/<list>/<id>.json`. Of other lists nothing is there. */
+  /**
+   * For an empty subpath the name of the list; for `/<list>` the names of its files; for `/<list>/<id>.json` a task.
+   * NOT_FOUND for other lists.
+   */
   async content(subpath: string, caller: Caller, op: FileOp): Promise<Uint8Array> {
     const { list } = this.placeFor(caller, op);
     if (subpath === "") return jsonBytes([list]);
@@ -140,7 +146,7 @@ class TasksFile implements OpenFile {
     return { effects: [{ kind: "state", path: `${MOUNT}/${list}` }], effectClass: isRead ? "none" : "once" };
   }
 
-  /** Once it has begun it is done to its end: a list is never left half changed. */
+  /** A change that has begun is not interrupted: a list is never left half changed. */
   async write(bytes: Uint8Array, { signal }: { readonly signal: AbortSignal }): Promise<void> {
     this.#answer.expectRequest();
     throwIfAborted(signal, "Write");

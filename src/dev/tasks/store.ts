@@ -1,7 +1,7 @@
 /**
- * Task lists on disk: `<root>/<list>/<id>.json`. Changes of a list run one after another, within this daemon in the order in
- * which they were asked for, beside other programs under the list's lock. A file is replaced whole and synced before anybody
- * hears of it; a change of several that a crash cut short is made whole by the next.
+ * Task lists on disk: `<root>/<list>/<id>.json`. Changes of a list run one after another: within this daemon in the
+ * order of the calls, and against other programs under the list's lock. A file is replaced atomically and synced
+ * before its change is reported; a change of several files that a crash interrupted is completed by the next change.
  */
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const MARK = ".highwatermark";
 export class TaskStore implements TaskDesk {
   readonly #root: string;
   readonly #clock: Pick<Clock, "sleep">;
-  /** The last change of each list that is under way. */
+  /** The last pending change of each list. */
   readonly #lanes = new Map<string, Promise<unknown>>();
 
   constructor(root: string, clock: Pick<Clock, "sleep">) {
@@ -24,7 +24,7 @@ export class TaskStore implements TaskDesk {
     this.#clock = clock;
   }
 
-  /** In id order; none where there is no such list. */
+  /** In id order; empty if the list does not exist. */
   async tasks(list: string): Promise<readonly Task[]> {
     const dir = this.#dir(list);
     const found = await Promise.all((await idsIn(dir)).map((id) => readTask(dir, id)));
@@ -42,12 +42,15 @@ export class TaskStore implements TaskDesk {
     );
   }
 
-  /** Is there anything in it? Costs next to nothing. */
+  /** Whether the list has any file. A cheap check. */
   async isThere(list: string): Promise<boolean> {
     return LIST_NAME.test(list) && (await readdirOrNone(join(this.#root, list))).length > 0;
   }
 
-  /** What `act` makes of the list is on disk when this resolves; if it throws, nothing is. TIMEOUT: it is locked. */
+  /**
+   * Changes a list through `act`; the changes are on disk when this resolves. If `act` throws, nothing is written.
+   * TIMEOUT: the list is locked.
+   */
   change<T>(list: string, act: (graph: TaskGraph) => T): Promise<T> {
     const dir = this.#dir(list);
     const before = this.#lanes.get(list) ?? Promise.resolve();
@@ -89,7 +92,7 @@ export class TaskStore implements TaskDesk {
 
 const LIST_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The mark first: an id that was given is never given again, whatever is lost. */
+/** Writes the high-water mark first: an id is never reused, even if its task is lost. */
 async function save(dir: string, { added, changed, removed, highest }: TaskGraph): Promise<void> {
   if (added) await replace(dir, MARK, `${highest}\n`);
   for (const task of changed) await replace(dir, `${task.id}.json`, `${JSON.stringify(task)}\n`);
@@ -121,7 +124,7 @@ async function idsIn(dir: string): Promise<readonly string[]> {
   return ids.sort((a, b) => Number(a) - Number(b));
 }
 
-/** undefined: it was removed meanwhile. DRIVER: it is no task; it stays as it is. */
+/** undefined: the task was removed meanwhile. DRIVER: the file is not a task; it is left alone. */
 async function readTask(dir: string, id: string): Promise<Task | undefined> {
   let text: string;
   try {
@@ -161,13 +164,13 @@ async function readdirOrNone(path: string): Promise<string[]> {
   }
 }
 
-/** The lock of a task list: a file that names who holds it. One whose holder is dead is broken. */
+/** Retries for the lock of a task list: a file with the pid of its owner. A lock whose owner has ended is removed. */
 const TRIES = 30;
 const FIRST_WAIT_MS = 5;
-/** 30 tries take 2.6 s. */
+/** All 30 tries together take 2.6 s. */
 const LONGEST_WAIT_MS = 100;
 
-/** TIMEOUT: somebody else holds it all the time. The result gives it back. */
+/** Takes the lock; returns a function that releases it. TIMEOUT: another program holds it all the time. */
 async function takeLock(path: string, clock: Pick<Clock, "sleep">): Promise<() => Promise<void>> {
   for (let tries = 1, waitMs = FIRST_WAIT_MS; ; tries++, waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
     if (await create(path)) return () => rm(path, { force: true });
@@ -196,7 +199,10 @@ async function create(path: string): Promise<boolean> {
   }
 }
 
-/** A holder that has not written its name yet is given the time to. This daemon never waits for itself. */
+/**
+ * A lock without a pid yet is not abandoned: its owner is about to write it. A lock with our own pid is: this daemon
+ * never waits for itself.
+ */
 async function isAbandoned(path: string): Promise<boolean> {
   const holder = Number(await readFile(path, "utf8").catch(() => ""));
   if (!Number.isInteger(holder) || holder <= 0) return false;

@@ -1,4 +1,7 @@
-/** The tasks of one list and what waits for what. Pure: rules in, changed tasks out. Both ends of a dependency change together. */
+/**
+ * The tasks of one list and their dependencies. Pure: applies the rules and returns the changed tasks. Both ends of a
+ * dependency change together.
+ */
 import type { ErrorCode } from "../../abi/errno.ts";
 import type { ClaimReason, Task, TaskCreate, TaskUpdate } from "../../abi/task.ts";
 import { driverError } from "../driver-error.ts";
@@ -6,7 +9,7 @@ import { driverError } from "../driver-error.ts";
 const MAX_OPEN = 1_000;
 const MAX_METADATA_BYTES = 16 * 1024;
 
-/** Who changes a task. `isLeader`: may change those of others too. */
+/** The process that changes a task. `isLeader`: it may also change tasks of others. */
 export interface TaskCaller {
   readonly owner: string;
   readonly isLeader: boolean;
@@ -23,7 +26,7 @@ export class TaskGraph {
   highest: number;
   added = false;
 
-  /** `highest`: the highest id ever given. What a crash left half done is made whole. */
+  /** `highest`: the highest id ever used. Completes changes that a crash interrupted. */
   constructor(tasks: readonly Task[], highest: number) {
     this.#tasks = new Map(tasks.map((task) => [task.id, task]));
     this.highest = highest;
@@ -62,7 +65,7 @@ export class TaskGraph {
     return this.find(id);
   }
 
-  /** Words and dependencies; status and owner have rules of their own. */
+  /** Changes texts and dependencies; status and owner have their own rules. */
   edit(update: TaskUpdate): void {
     const { task_id: id, subject, description, active_form: activeForm, metadata } = update;
     const task = this.find(id);
@@ -80,7 +83,7 @@ export class TaskGraph {
     for (const other of update.add_blocked_by ?? []) this.#link(other, id);
   }
 
-  /** PERMISSION: it is somebody else's. */
+  /** PERMISSION: the task belongs to another process. */
   checkMayChange(id: string, { owner, isLeader }: TaskCaller): void {
     const task = this.find(id);
     if (isLeader || task.owner === undefined || task.owner === owner) return;
@@ -90,7 +93,10 @@ export class TaskGraph {
     );
   }
 
-  /** Exists, owner, status, blockers, and only then it is written. Claiming one's own again changes nothing that matters. */
+  /**
+   * Checks existence, owner, status and blockers, in this order, before it claims the task. Claiming one's own task
+   * again is allowed.
+   */
   claim(id: string, owner: string, isBusyChecked: boolean): Claim {
     const task = this.#tasks.get(id);
     if (task === undefined) return refused("task_not_found", `task not found: ${id.slice(0, 40)}`);
@@ -108,7 +114,7 @@ export class TaskGraph {
     return { ok: true };
   }
 
-  /** Those that wait for nothing any more come back. */
+  /** Returns the ids of tasks that are no longer blocked. */
   setStatus(id: string, status: Task["status"]): readonly string[] {
     const task = this.find(id);
     this.#put({ ...task, status });
@@ -121,7 +127,7 @@ export class TaskGraph {
     });
   }
 
-  /** "": nobody's. */
+  /** An empty `owner` removes the owner. */
   setOwner(id: string, owner: string): void {
     const { owner: _owner, ...task } = this.find(id);
     this.#put(owner === "" ? task : { ...task, owner });
@@ -136,7 +142,7 @@ export class TaskGraph {
     this.#removed.add(id);
   }
 
-  /** What such owners have not finished is free again. */
+  /** Releases the unfinished tasks of owners that have ended, and returns them. */
   free(hasEnded: (owner: string) => boolean): readonly Task[] {
     const held = this.all.filter(
       ({ owner, status }) => owner !== undefined && status !== "completed" && hasEnded(owner),
@@ -157,7 +163,7 @@ export class TaskGraph {
     this.#changed.add(task.id);
   }
 
-  /** `first` must be done before `then`. INVALID: they wait for each other. */
+  /** `first` must be completed before `then`. INVALID: they would wait for each other. */
   #link(first: string, then: string): void {
     if (first === then) throw failed("INVALID", `task ${first} cannot wait for itself`);
     const [before, after] = [this.find(first), this.find(then)];
@@ -176,7 +182,7 @@ export class TaskGraph {
       this.#put({ ...after, blocked_by: without(after.blocked_by, first) });
   }
 
-  /** What must be done after `from`, up to `to`; undefined: it does not lead there. */
+  /** The chain of dependent tasks from `from` to `to`; undefined: there is none. */
   #pathFrom(from: string, to: string): readonly string[] | undefined {
     const came = new Map<string, string>([[from, ""]]);
     for (const at of came.keys()) {
@@ -190,7 +196,10 @@ export class TaskGraph {
     return undefined;
   }
 
-  /** Only one of two files was written, or one is gone: what one end says counts, and what names nothing goes. */
+  /**
+   * Repairs a task after a crash that wrote only one of two files, or lost one: a dependency that one end has is
+   * added to the other, and references to missing tasks are removed.
+   */
   #mend({ id }: Task): void {
     const task = this.find(id);
     const blocks = task.blocks.filter((other) => this.#tasks.has(other));

@@ -1,4 +1,7 @@
-/** What processes do with their task lists: who may what, who is told of it, and what becomes of tasks whose owner has ended. */
+/**
+ * The operations of processes on their task lists: permissions, notifications, and the release of tasks whose owner
+ * has ended.
+ */
 import { asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Task, TaskAnswer, TaskPlace, TaskRequest, TaskUpdate } from "../../abi/task.ts";
 import type { TaskStore } from "./store.ts";
@@ -6,15 +9,15 @@ import type { Claim, TaskCaller, TaskGraph } from "./task-graph.ts";
 
 interface TasksDeps {
   readonly store: TaskStore;
-  /** It has ended and comes back by nobody's doing but a person's. */
+  /** True if the process has ended, and only the user can bring it back. */
   hasEnded(pid: Pid): Promise<boolean>;
-  /** A note for a process. */
+  /** Sends a note to a process. */
   notify(pid: Pid, text: string): Promise<unknown>;
 }
 
 export class Tasks {
   readonly #deps: TasksDeps;
-  /** Looked through since the daemon began: a crash may have ended owners. */
+  /** Lists checked since the daemon started: a crash may have ended owners. */
   readonly #known = new Set<string>();
 
   constructor(deps: TasksDeps) {
@@ -42,7 +45,7 @@ export class Tasks {
     }
   }
 
-  /** The process has ended: what it had not finished is free, and the leader of its list hears of it. */
+  /** Call when a process has ended: releases its unfinished tasks and notifies the leader of its list. */
   async exited(pid: Pid, { list, leader }: TaskPlace): Promise<void> {
     const { store } = this.#deps;
     if (!(await store.isThere(list))) return;
@@ -86,7 +89,7 @@ export class Tasks {
 interface Updated {
   readonly task: Task;
   readonly freed: readonly string[];
-  /** Who was given it by somebody else. */
+  /** The process that another one assigned the task to; null: not assigned by another. */
   readonly assigned: Pid | null;
 }
 

@@ -1,4 +1,4 @@
-/** /dev/todo: what a process means to do, in its own words. Kept with the process; written whole, read whole. */
+/** /dev/todo: the to-do list of a process, in its own words. Stored with the process; written and read as a whole. */
 import * as z from "zod";
 import {
   type Caller,
@@ -41,7 +41,7 @@ export function todoDevice(): Device {
   };
 }
 
-/** A write replaces the list; a list of which all is completed is stored empty. */
+/** A write replaces the list; a list whose items are all completed is stored empty. */
 function openTodo({ kept }: Caller): OpenFile {
   let rest: Uint8Array = jsonBytes(kept?.get(NAME) ?? []);
   return {
