@@ -1,12 +1,12 @@
 /**
- * Which addresses are public (IANA special-purpose registries). All that is not is a machine of this network, or this one: no
- * page may lead a request there.
+ * Decides which addresses are public (IANA special-purpose registries). Any other address is a machine of this
+ * network, or this one: no page may direct a request there.
  */
 import { BlockList, isIP, isIPv4 } from "node:net";
 
 const SPECIAL_V4 =
   "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4";
-/** IPv4 in IPv6 and translated forms are looked at as what they carry. */
+/** IPv6 addresses that contain an IPv4 address (mapped or translated) are judged by that address. */
 const SPECIAL_V6 =
   "::/128 ::1/128 100::/64 2001::/23 2001:db8::/32 2002::/16 3fff::/20 5f00::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8";
 
@@ -19,7 +19,7 @@ function add(range: string, family: "ipv4" | "ipv6"): void {
   special.addSubnet(net, Number(bits), family);
 }
 
-/** False for what is no address at all. */
+/** False for anything that is not an address. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0 || address.includes("%")) return false;
   if (isIPv4(address)) return !special.check(address, "ipv4");
@@ -28,7 +28,7 @@ export function isPublicAddress(address: string): boolean {
   return !special.check(address, "ipv6");
 }
 
-/** Of `::ffff:a.b.c.d`, `::a.b.c.d` and `64:ff9b::a.b.c.d`. */
+/** The IPv4 address inside `::ffff:a.b.c.d`, `::a.b.c.d` or `64:ff9b::a.b.c.d`. */
 function innerV4(address: string): string | undefined {
   const words = wordsOf(address);
   const [high = 0, low = 0] = words.slice(6);
@@ -39,7 +39,7 @@ function innerV4(address: string): string | undefined {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
-/** Eight of 16 bits. `address` is one of IPv6. */
+/** The eight 16-bit words of an IPv6 address. */
 function wordsOf(address: string): number[] {
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
   const text =

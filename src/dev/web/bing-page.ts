@@ -1,12 +1,12 @@
-/** The results of a page of Bing, by the classes it gives them (seen in November 2026; it may change them). */
+/** Extracts the results from a Bing result page by its CSS classes (as of November 2026; Bing may change them). */
 import domino, { type HtmlNode } from "@mixmark-io/domino";
 import type { SearchResult } from "../../abi/web-ops.ts";
 
 const MAX_RESULTS = 10;
-/** Where the words under a result stand, the best place first. */
+/** Selectors of the text under a result, the best first. */
 const SNIPPETS = ["p[class^='b_lineclamp']", ".b_caption p", ".b_caption"];
 
-/** null: this is no page of results, or not one that can be read. */
+/** null: not a result page, or not a readable one. */
 export function bingResults(html: string): SearchResult[] | null {
   const document = domino.createDocument(html);
   const items = [...document.querySelectorAll("li.b_algo")];
@@ -24,7 +24,10 @@ function resultOf(item: HtmlNode): SearchResult[] {
   return [{ title: plain(link.textContent ?? ""), url, snippet: plain(words ?? "") }];
 }
 
-/** Bing leads through a page of its own: `u` holds the address in base64, after `a1`. */
+/**
+ * The target of a result link. Bing links to a redirect page of its own: its parameter `u` holds the address in
+ * base64, after `a1`.
+ */
 export function targetUrl(href: string): string | undefined {
   if (!URL.canParse(href)) return undefined;
   const url = new URL(href);

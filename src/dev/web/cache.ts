@@ -1,4 +1,7 @@
-/** Pages that were fetched not long ago: 15 minutes, 50 MB, the least recently used goes first. Of the whole daemon. */
+/**
+ * A cache of fetched pages for the whole daemon: 15 minutes, at most 50 MB; the least recently used page is removed
+ * first.
+ */
 export interface CachedPage {
   readonly finalUrl: string;
   readonly status: number;
@@ -8,7 +11,7 @@ export interface CachedPage {
 
 const MAX_AGE_MS = 15 * 60 * 1000;
 const MAX_BYTES = 50 * 1024 * 1024;
-/** What an entry costs beside its body. */
+/** The assumed cost of an entry in addition to its body. */
 const ENTRY_BYTES = 1024;
 
 export class PageCache {

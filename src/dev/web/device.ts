@@ -1,6 +1,6 @@
 /**
- * /dev/web: a page of the web is written as a URL and read as text; /dev/web/search: a query, read as results. Only GET; where
- * it may lead, the gate and its rules say.
+ * /dev/web: takes a URL and returns the page as text; /dev/web/search: takes a query and returns results. It sends
+ * only GET requests; the gate and its rules decide which hosts are allowed.
  */
 import type { Caller, Device, FileStat } from "../../abi/device.ts";
 import { SEARCH_HOSTS } from "../../abi/web-ops.ts";

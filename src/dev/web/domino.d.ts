@@ -1,4 +1,4 @@
-/** The package's own types are no module. Only what is needed of it. */
+/** The package's own types are not a module. This declares only the parts in use. */
 declare module "@mixmark-io/domino" {
   interface HtmlNode {
     readonly textContent: string | null;

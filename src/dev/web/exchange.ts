@@ -1,6 +1,7 @@
 /**
- * One request and what came back, no redirect followed. The name is resolved here, each of its addresses checked, and the
- * connection made to the address that was checked: a name that answers differently a moment later changes nothing.
+ * Makes one request and returns the response; redirects are not followed. The name is resolved here, each of its
+ * addresses is checked, and the connection goes to a checked address: a name that resolves differently a moment later
+ * has no effect.
  */
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { isIP } from "node:net";
@@ -23,12 +24,12 @@ interface ExchangeCall {
   readonly url: PageUrl;
   readonly headers: Readonly<Record<string, string>>;
   readonly ports: WebPorts;
-  /** Of a host that a person's settings name: whatever its address is. */
+  /** True for a host that the user's settings name: its address may be private. */
   readonly isPrivate: boolean;
   readonly signal: AbortSignal;
 }
 
-/** PERMISSION: it leads into this network. INVALID: over 10 MB. DRIVER: no answer. */
+/** PERMISSION: the host is in this network. INVALID: over 10 MB. DRIVER: no answer. */
 export async function exchange(call: ExchangeCall): Promise<Exchange> {
   const response = await connectToAny(call, await checkedAddresses(call));
   const headers = Object.fromEntries(
@@ -37,7 +38,7 @@ export async function exchange(call: ExchangeCall): Promise<Exchange> {
   return { status: response.statusCode ?? 0, headers, body: await bodyOf(response) };
 }
 
-/** One that is not public is enough to refuse them all. */
+/** All addresses are refused if one of them is not public. */
 async function checkedAddresses({ url, ports, isPrivate }: ExchangeCall): Promise<readonly string[]> {
   const addresses = isIP(url.host) === 0 ? await resolved(ports, url.host) : [url.host];
   const wrong = isPrivate ? undefined : addresses.find((address) => !ports.isPublic(address));
@@ -47,7 +48,7 @@ async function checkedAddresses({ url, ports, isPrivate }: ExchangeCall): Promis
   return addresses.slice(0, MAX_ADDRESSES);
 }
 
-/** One after another: not every network has a way to every kind of address. */
+/** Tries the addresses one after another: not every network can reach every kind of address. */
 async function connectToAny(call: ExchangeCall, addresses: readonly string[]): Promise<IncomingMessage> {
   let failure: unknown;
   for (const address of addresses) {
@@ -70,11 +71,11 @@ async function resolved(ports: WebPorts, host: string): Promise<readonly string[
 }
 
 async function connect({ url, headers, signal }: ExchangeCall, address: string): Promise<IncomingMessage> {
-  // with the first page: as modules they bring a second client along, and a daemon that starts has no time for it
+  // imported with the first page: as modules they load a second HTTP client, which would slow down the daemon's start
   const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   const { pathname, search } = new URL(url.href);
   const options: RequestOptions = {
-    // the name stands in Host and in TLS; the connection goes to the address
+    // the name is used for Host and TLS; the connection goes to the address
     host: url.host,
     port: url.port,
     path: pathname + search,
@@ -95,7 +96,7 @@ async function connect({ url, headers, signal }: ExchangeCall, address: string):
   });
 }
 
-/** Counted as it unfolds: a size that the server states may lie. */
+/** Counts the bytes as they are decompressed: the size stated by the server may be wrong. */
 async function bodyOf(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -128,7 +129,7 @@ function unpacked(response: IncomingMessage): Readable {
 
 function noAnswer({ host }: PageUrl, why: string, cause?: unknown): Error {
   const message = `web: no answer from ${host}: ${why}`;
-  // what is no errno of the host may quote the server: names in its certificate
+  // a message without an errno of the host may quote the server, for example names in its certificate
   const isOurs = cause === undefined || errnoOf(cause) !== undefined;
   return (isOurs ? unreadError : driverError)("Write", "DRIVER", message, cause);
 }

@@ -1,4 +1,4 @@
-/** What is to be made of HTML: its text as Markdown, or the results of a page of Bing. Read by a thread (html-thread.ts). */
+/** Converts HTML to Markdown, or extracts the results of a Bing page, in a thread (html-thread.ts). */
 import { Worker } from "node:worker_threads";
 import { linkSignals } from "../../lib/abort.ts";
 import { ThreadSlots } from "../thread-slots.ts";
@@ -8,12 +8,14 @@ export interface HtmlJob {
   readonly html: string;
 }
 
-/** Of HTML; what comes after is left out. */
+/** Bound on the HTML; the rest is left out. */
 const MAX_CHARS = 2 * 1024 * 1024;
 const MAX_MS = 10_000;
 const slots = new ThreadSlots(2);
 
-/** undefined: the thread gave up, or was given up: too deep, too long. Rejects when the signal fires. */
+/**
+ * undefined: the thread failed or was stopped (HTML nested too deeply, or too slow). Rejects when the signal fires.
+ */
 export async function readHtml<T>({ kind, html }: HtmlJob, signal: AbortSignal): Promise<T | undefined> {
   using linked = linkSignals(signal, AbortSignal.timeout(MAX_MS));
   const job = { kind, html: html.slice(0, MAX_CHARS) };

@@ -1,6 +1,6 @@
 /**
- * What is made of HTML, in a thread of its own: a page that was written to keep its reader busy, or to fill its memory, ends
- * this thread and nothing else. Told in `workerData`, answered with one message.
+ * Converts HTML in a separate thread: a page made to keep its reader busy, or to fill its memory, ends only this
+ * thread. The job is passed in `workerData` and answered with one message.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import Turndown from "turndown";
@@ -9,7 +9,7 @@ import type { HtmlJob } from "./html-job.ts";
 
 const converter = new Turndown({ headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-" });
 converter.remove(["script", "style", "noscript", "template", "iframe", "object", "svg" as "canvas", "head"]);
-// an image is nothing to a reader of text, and its data may be long
+// a text reader cannot use an image, and its data may be long
 converter.addRule("images", {
   filter: "img",
   replacement: (_content, node) => {

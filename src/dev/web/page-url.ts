@@ -1,4 +1,4 @@
-/** A URL that may be asked for, in the one form that rules, cache and connection see. */
+/** A URL that may be requested, in the one form that rules, cache and connection use. */
 import { isIP } from "node:net";
 import { driverError } from "../driver-error.ts";
 import { isPublicAddress } from "./address.ts";
@@ -8,14 +8,14 @@ const MAX_CHARS = 2_000;
 export interface PageUrl {
   readonly href: string;
   readonly protocol: "http:" | "https:";
-  /** Lower case, in ASCII, without a trailing dot; of IPv6 without brackets. */
+  /** Lower case, in ASCII, without a trailing dot; an IPv6 address without brackets. */
   readonly host: string;
   readonly port: number;
 }
 
 /**
- * INVALID: no web address, a user or password in it, a host that is none or not public. `isPrivate`: hosts with port of this
- * network that a person's settings name; those keep http.
+ * INVALID: not a web address, one with a user or password, or a host that is not valid or not public. `isPrivate`:
+ * true for a host with port that the user's settings name in this network; such URLs keep http.
  */
 export function parsePageUrl(text: string, isPrivate: (hostAndPort: string) => boolean): PageUrl {
   const url = parse(text);
@@ -34,7 +34,7 @@ export function parsePageUrl(text: string, isPrivate: (hostAndPort: string) => b
 
 function parse(text: string): URL {
   if (text.length > MAX_CHARS) throw invalid(`over ${MAX_CHARS} characters`);
-  // a parser would drop these without a word
+  // a parser would silently drop these
   if (/[\p{Cc}\s\\]/u.test(text)) throw invalid("a control character, a blank or a backslash in it");
   if (/%00/i.test(text)) throw invalid("a NUL in it");
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -1,4 +1,4 @@
-/** One page from request to answer: from the cache or the net, as text or as a file under /var/out. */
+/** Fetches one page, from request to answer: from the cache or the network, as text or as a file under /var/out. */
 import type { CallId, ProcUuid } from "../../abi/ids.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { SearchAdapter, WebAnswer } from "../../abi/web-ops.ts";
@@ -18,9 +18,9 @@ export interface WebDeps {
   readonly outputs: Pick<OutputStore, "openOutput">;
   readonly clock: Pick<Clock, "mono" | "sleep">;
   readonly version: string;
-  /** In the place of the adapters' own: of tests. */
+  /** Origins used instead of the adapters' own, in tests. */
   readonly searchOrigins?: Readonly<Partial<Record<SearchAdapter, string>>>;
-  /** Hosts with port of this network, `localhost:3000`, that the user's settings name. */
+  /** True for a host with port in this network, such as `localhost:3000`, that the user's settings name. */
   isPrivate(hostAndPort: string): boolean;
 }
 
@@ -34,7 +34,7 @@ interface PageCall {
 const MAX_MS = 60_000;
 const MAX_ERROR_CHARS = 2_000;
 
-/** DRIVER: a status from 400 on, with the first of what the server said. TIMEOUT after 60 s. */
+/** DRIVER: a status of 400 or above, with the start of the server's text. TIMEOUT: after 60 s. */
 export async function fetchPage(deps: WebDeps, call: PageCall): Promise<WebAnswer> {
   const { run } = call;
   const beganMs = deps.clock.mono();
@@ -105,13 +105,13 @@ function refusedBy({ status, finalUrl, body, contentType }: CachedPage, asked: s
     ? body.toString("utf8").slice(0, MAX_ERROR_CHARS).toWellFormed()
     : "";
   const words = said.trim() === "" ? "" : `: ${said}`;
-  // where a redirect led is the server's word as well
+  // the target of a redirect is foreign text as well
   const isSilent = words === "" && finalUrl === asked;
   const message = `web: ${finalUrl} answered ${status}${words}`;
   return (isSilent ? unreadError : driverError)("Write", "DRIVER", message);
 }
 
-/** null: it is no text. */
+/** null: the body is not text. */
 async function textOf(page: CachedPage, as: WebRun["as"], signal: AbortSignal): Promise<string | null> {
   const { body, contentType } = page;
   if (!isText(contentType, body)) return null;
@@ -132,13 +132,16 @@ function keep(deps: WebDeps, { uuid, callId }: PageCall, page: CachedPage): stri
   return file.path;
 }
 
-/** A page with the redirects that stay on its host; one that leads elsewhere is told, and is a call of its own. */
+/**
+ * Bound on the redirects followed for a page. Only redirects on the same host are followed; one to another host is
+ * reported and needs a call of its own.
+ */
 const MAX_REDIRECTS = 10;
 
 interface Followed {
   readonly last: PageUrl;
   readonly answer: Exchange;
-  /** Of another host. */
+  /** The target of a redirect to another host; null: none. */
   readonly redirect: string | null;
 }
 
@@ -164,7 +167,7 @@ async function follow(first: PageUrl, fetching: Fetching): Promise<Followed> {
   throw driverError("Write", "DRIVER", `web: ${first.host}: more than ${MAX_REDIRECTS} redirects`);
 }
 
-/** Checked as if it had been asked for. */
+/** Checks the target of a redirect like a requested URL. */
 function target(from: PageUrl, location: string, { isPrivate }: Fetching): PageUrl {
   const href = URL.canParse(location, from.href) ? new URL(location, from.href).href : location;
   return parsePageUrl(href, isPrivate);
@@ -185,7 +188,9 @@ function checkProxy({ headers }: Exchange): void {
   throw driverError("Write", "PERMISSION", `web: ${proxy} does not let this host through`);
 }
 
-/** The text without its tags, where no better can be had of it: too deep, too long, not HTML at all. */
+/**
+ * The text without its tags, if no better conversion is possible: nested too deeply, too slow, or not HTML at all.
+ */
 export function plainText(html: string): string {
   return html
     .replace(/<(script|style|noscript|template)\b[\s\S]*?<\/\1\s*>/gi, " ")
@@ -205,7 +210,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "#39": "'",
 };
 
-/** Never rejects but for the signal. */
+/** Rejects only when the signal fires. */
 async function htmlToMarkdown(html: string, signal: AbortSignal): Promise<string> {
   return (await readHtml<string>({ kind: "markdown", html }, signal)) ?? plainText(html.slice(0, MAX_CHARS));
 }

@@ -1,11 +1,11 @@
-/** What the device needs of the network; tests put a server on loopback in its place. */
+/** The device's access to the network; tests replace it with a server on loopback. */
 import { lookup } from "node:dns/promises";
 import { isPublicAddress } from "./address.ts";
 
 export interface WebPorts {
-  /** All addresses of a name, best first. Rejects: there is none. */
+  /** All addresses of a name, best first. Rejects if it has none. */
   resolve(host: string): Promise<readonly string[]>;
-  /** May a connection be made there? Asked for the very address that is connected to. */
+  /** Whether a connection to this address is allowed. Called for the exact address that is connected to. */
   isPublic(address: string): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** A written request, parsed. INVALID: nothing was asked for. */
+/** Parses a written request. INVALID: not a valid request. */
 import { SEARCH_ADAPTERS, type SearchRequest, type WebRequest } from "../../abi/web-ops.ts";
 import { driverError } from "../driver-error.ts";
 import { type PageUrl, parsePageUrl } from "./page-url.ts";
@@ -10,7 +10,7 @@ export interface WebRun {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** INVALID: no search. */
+/** INVALID: not a valid search request. */
 export function parseSearchRequest(bytes: Uint8Array): SearchRequest {
   const { query, adapter } = parseObject(bytes) as Partial<SearchRequest>;
   if (typeof query !== "string" || query.trim() === "" || query.length > MAX_QUERY_CHARS)
@@ -22,7 +22,7 @@ export function parseSearchRequest(bytes: Uint8Array): SearchRequest {
 
 const MAX_QUERY_CHARS = 400;
 const KEYS = new Set(["url", "as", "headers"]);
-/** Those a page may be asked with; credentials are no matter of a call. */
+/** Headers that a request may set; a call must not send credentials. */
 const HEADERS = new Set(["accept", "accept-language"]);
 const MAX_VALUE_CHARS = 500;
 

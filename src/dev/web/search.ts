@@ -1,4 +1,7 @@
-/** A search by one of the adapters: a page of Bing, or the LLM context API of Brave (https://api.search.brave.com). */
+/**
+ * A search through one of the adapters: a Bing result page, or the LLM context API of Brave
+ * (https://api.search.brave.com).
+ */
 import { SEARCH_HOSTS, type SearchRequest, type SearchResult } from "../../abi/web-ops.ts";
 import { driverError } from "../driver-error.ts";
 import { exchange } from "./exchange.ts";
@@ -23,7 +26,10 @@ export class WebSearch {
     this.#within = AbortSignal.any([signal, this.#late]);
   }
 
-  /** UNAVAILABLE: the adapter needs a key. DRIVER: an answer that cannot be read is no empty success. */
+  /**
+   * UNAVAILABLE: the adapter needs a key. DRIVER: no answer, or an unreadable one, which does not count as an empty
+   * result. TIMEOUT: after 30 s.
+   */
   async run({ query, adapter }: SearchRequest): Promise<readonly SearchResult[]> {
     try {
       return adapter === "brave" ? await this.#brave(query) : await this.#bing(query);
@@ -71,7 +77,7 @@ export class WebSearch {
   }
 }
 
-/** `grounding.generic`: url, title, snippets. */
+/** The entries of `grounding.generic`: url, title, snippets. undefined: not readable. */
 function braveRows(text: string): SearchResult[] | undefined {
   try {
     const { grounding } = JSON.parse(text) as { grounding?: { generic?: unknown } };

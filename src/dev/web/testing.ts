@@ -1,4 +1,4 @@
-/** A web of a few hosts, all of them one server on loopback. */
+/** A web of a few hosts for tests, all served by one server on loopback. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { WebPorts } from "./ports.ts";
@@ -10,12 +10,12 @@ export interface TestWeb extends AsyncDisposable {
   /** Host and path of each request, in order. */
   readonly asked: readonly string[];
   readonly ports: WebPorts;
-  /** As the settings would name them. */
+  /** As if the settings named these hosts. */
   isPrivate(hostAndPort: string): boolean;
   url(host: string, path?: string): string;
 }
 
-/** `names`: hosts and their addresses, asked for in turn, the last one again and again. Loopback counts as public here. */
+/** `names`: hosts and their addresses, returned in turn, the last one repeatedly. Loopback counts as public here. */
 export async function testWeb(
   site: Site,
   names: Readonly<Record<string, readonly string[]>> = {},
