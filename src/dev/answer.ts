@@ -8,12 +8,12 @@ export class Answer {
   #offset = 0;
   readonly #name: string;
 
-  /** `name` is how error texts call the device: `shell`. */
+  /** `name`: the device's name in error messages, such as `shell`. */
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** CONFLICT while an earlier answer waits to be read. Forgets an answer that was read. */
+  /** CONFLICT: an earlier answer is still unread. Drops an answer that was read. */
   expectRequest(): void {
     if (this.isUnread)
       throw driverError("Write", "CONFLICT", `${this.#name}: the last answer has not been read`);
@@ -21,7 +21,7 @@ export class Answer {
     this.#offset = 0;
   }
 
-  /** There is an answer, and some of it has not been read. */
+  /** True if there is an answer that has not been read completely. */
   get isUnread(): boolean {
     return this.#bytes !== undefined && this.#offset < this.#bytes.byteLength;
   }
@@ -31,13 +31,13 @@ export class Answer {
     this.#offset = 0;
   }
 
-  /** The next bytes; empty at the end, and again until the next request. INVALID before there was one. */
+  /** The next bytes; empty at the end, repeatedly, until the next request. INVALID: there was no request yet. */
   take(length: number): Uint8Array {
     if (this.#bytes === undefined)
       throw driverError("Read", "INVALID", `${this.#name}: write a request first, then read its answer`);
     const part = this.#bytes.subarray(this.#offset, this.#offset + length);
     this.#offset += part.byteLength;
-    // the end was reached: only the fact that there was an answer is kept
+    // at the end the bytes are dropped; only the fact that there was an answer is kept
     if (this.#offset === this.#bytes.byteLength) this.#forgetBytes();
     return part;
   }

@@ -1,4 +1,4 @@
-/** What holds for every device; each device's test runs it with cases of its own. */
+/** The test suite that every device must pass; the test of each device runs it with its own cases. */
 import { describe, expect, it } from "vitest";
 import {
   type Act,
@@ -18,17 +18,17 @@ import type { Syscalls } from "../abi/sys.ts";
 export interface DeviceCase {
   readonly device: Device;
   readonly caller: Caller;
-  /** Opens O_RDONLY; its whole content. */
+  /** A file that opens O_RDONLY, and its whole content. */
   readonly readable?: { subpath: string; content: string };
-  /** Opens O_WRONLY and takes these bytes. */
+  /** A file that opens O_WRONLY and accepts these bytes. */
   readonly writable?: { subpath: string; bytes: string };
-  /** Opens O_RDWR; a request that is answered with something. */
+  /** A file that opens O_RDWR, and a request that gets a non-empty answer. */
   readonly request?: { subpath: string; bytes: string };
-  /** Opens that fail. */
+  /** Calls of open() that must fail. */
   readonly refused: readonly { subpath: string; flags: OpenFlag; code: ErrorCode }[];
 }
 
-/** `make` is called for each test; what it creates is removed by the test file's own hooks. */
+/** `make` is called for each test; the hooks of the test file remove what it creates. */
 export function deviceContract(name: string, make: () => Promise<DeviceCase>): void {
   describe(`${name}, as a device`, () => {
     opens(make);
@@ -142,7 +142,7 @@ function answers(make: () => Promise<DeviceCase>): void {
 
 type Way = "readable" | "writable" | "request";
 
-/** Does nothing for a device that has no such file. */
+/** Does nothing if the device has no such file. */
 async function withOpen<W extends Way>(
   make: () => Promise<DeviceCase>,
   way: W,
@@ -168,7 +168,7 @@ function act(signal: AbortSignal = new AbortController().signal): Act {
   return { signal, callId: asCallId("c_1"), sys: {} as Syscalls };
 }
 
-/** The code of the DriverError it fails with; undefined: it does not. Any other error fails the test. */
+/** The code of the DriverError that `work` fails with; undefined: it succeeds. Any other error fails the test. */
 async function codeOf(work: Promise<unknown> | undefined): Promise<ErrorCode | undefined> {
   try {
     await work;

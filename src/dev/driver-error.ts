@@ -1,4 +1,4 @@
-/** Errors of devices: documented codes, and the host's errno as one of them. */
+/** Errors of devices with documented codes, and their mapping from the host's errno. */
 import type { ErrorCode } from "../abi/errno.ts";
 import { DriverError, UnreadError } from "../abi/errors.ts";
 
@@ -8,7 +8,7 @@ export function driverError(op: FileOp, code: ErrorCode, message: string, cause?
   return new DriverError({ op, code, message, cause });
 }
 
-/** Nothing came from there, and no word of the message is foreign. */
+/** An error without foreign content: nothing was read from outside, and the message is entirely ours. */
 export function unreadError(op: FileOp, code: ErrorCode, message: string, cause?: unknown): UnreadError {
   return new UnreadError({ op, code, message, cause });
 }
@@ -21,13 +21,15 @@ export function throwIfAborted(signal: AbortSignal, op: FileOp): void {
   if (signal.aborted) throw cancelled(op);
 }
 
-/** The errno name of a failed host call: `ENOENT`; undefined for any other error. */
+/** The errno name of a failed host call, such as `ENOENT`; undefined for any other error. */
 export function errnoOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   return typeof error.code === "string" && /^E[A-Z0-9]+$/.test(error.code) ? error.code : undefined;
 }
 
-/** A failed host call on `path` in documented words. What is documented already, and what is a bug, passes unchanged. */
+/**
+ * Converts the error of a failed host call on `path` to a documented one. Documented errors and bugs pass unchanged.
+ */
 export function hostError(op: FileOp, path: string, error: unknown): unknown {
   if (error instanceof DriverError) return error;
   if (error instanceof Error && error.name === "AbortError") return cancelled(op);
@@ -39,7 +41,7 @@ export function hostError(op: FileOp, path: string, error: unknown): unknown {
 
 const WORDS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   ENOENT: ["NOT_FOUND", "file not found"],
-  // a path that goes on below a file
+  // a path that continues below a file
   ENOTDIR: ["NOT_FOUND", "file not found"],
   EEXIST: ["CONFLICT", "exists already"],
   ENOTEMPTY: ["CONFLICT", "directory is not empty"],

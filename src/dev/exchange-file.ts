@@ -1,4 +1,4 @@
-/** A file to which one request is written and whose answer is read: what most devices are that do something. */
+/** A file that takes one written request and returns its answer: the form of most devices that perform actions. */
 import {
   type Act,
   type Caller,
@@ -12,15 +12,15 @@ import { linkSignals } from "../lib/abort.ts";
 import { Answer } from "./answer.ts";
 import { cancelled, driverError, throwIfAborted } from "./driver-error.ts";
 
-/** What is done with a request. Both throw INVALID for what cannot be one; `plan` changes nothing. */
+/** How requests are handled. Both methods throw INVALID for an invalid request; `plan` changes nothing. */
 export interface Exchange {
   readonly stat: FileStat;
   plan(data: Uint8Array): WritePlan;
-  /** `signal`: of the call, the file or the process, whichever ends first. */
+  /** `signal` fires when the call, the file or the process ends. */
   answer(data: Uint8Array, act: Act, signal: AbortSignal): Promise<Uint8Array>;
 }
 
-/** INVALID unless it is opened for both ways. */
+/** INVALID: not opened for reading and writing. */
 export function openExchange(exchange: Exchange, flags: OpenFlag, caller: Caller): OpenFile {
   if (flags === O_RDWR) return new ExchangeFile(exchange, caller);
   const { devicePath } = exchange.stat;
@@ -57,7 +57,7 @@ class ExchangeFile implements OpenFile {
     }
   }
 
-  /** Waits for the request under way. */
+  /** Waits for the request in progress. */
   async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
     throwIfAborted(signal, "Read");
     await this.#running?.catch(() => {});

@@ -1,10 +1,16 @@
-/** The file in which a process keeps its plan. It lies in the process's own folder, and what is put in its place is not followed. */
+/**
+ * The file in which a process keeps its plan. It lies in the process's own folder; a symbolic link in its place is
+ * not followed.
+ */
 import { constants } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 
 const MAX_BYTES = 1024 * 1024;
 
-/** "" where there is none, or what is there is no file. Of a longer one the first MiB, which is too long for a plan. */
+/**
+ * Empty if the file is missing or not a regular file. Of a longer file only the first MiB, which exceeds the bound of
+ * a plan.
+ */
 export async function readPlan(path: string): Promise<string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -18,7 +24,7 @@ export async function readPlan(path: string): Promise<string> {
   }
 }
 
-/** Whole, or not at all. */
+/** Writes the plan atomically. */
 export async function writePlan(path: string, plan: string, unique: string): Promise<void> {
   const made = `${path}.${unique}`;
   try {

@@ -1,4 +1,4 @@
-/** Finding programs on the host. */
+/** Finds programs on the host. */
 import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import type { DriverError } from "../abi/errors.ts";
@@ -6,7 +6,7 @@ import { driverError } from "./driver-error.ts";
 
 const defaultPath = "/usr/local/bin:/usr/bin:/bin";
 
-/** Directories of a PATH; relative ones are left out, for what they name depends on where one stands. */
+/** The directories of a PATH; relative ones are left out, because their meaning depends on the working directory. */
 export function pathDirectories(path: string | undefined): string[] {
   return (path ?? defaultPath).split(":").filter((directory) => isAbsolute(directory));
 }
@@ -23,14 +23,14 @@ export function isExecutable(path: string): boolean {
 const systemPlaces = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 const systemPrograms = new Map<string, string | undefined>();
 
-/** A program of the system, whatever the PATH says; undefined: this machine has none. Looked up once. */
+/** A program of the system, regardless of PATH; undefined: not installed. Looked up once. */
 export function findSystemProgram(name: string): string | undefined {
   if (!systemPrograms.has(name))
     systemPrograms.set(name, systemPlaces.map((place) => join(place, name)).find(isExecutable));
   return systemPrograms.get(name);
 }
 
-/** The absolute path of what `name` starts, or the error of why it starts nothing. */
+/** The absolute path of the program that `name` starts, or the error that says why none is started. */
 export function findProgram(
   name: string,
   cwd: string,

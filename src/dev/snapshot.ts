@@ -1,4 +1,4 @@
-/** A file whose content was made when it was opened: later reads continue that copy. */
+/** A file whose content was created when it was opened; reads continue through that copy. */
 import type { FileStat, OpenFile } from "../abi/device.ts";
 import { driverError, throwIfAborted } from "./driver-error.ts";
 

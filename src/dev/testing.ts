@@ -1,4 +1,4 @@
-/** For tests of devices: a caller, an act, a folder that goes away, and whole requests. */
+/** Test helpers for devices: a caller, an act, a temporary folder, and complete requests. */
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import type { Syscalls } from "../abi/sys.ts";
 export const uuidA = asProcUuid("0b4f3c1e-0000-4000-8000-00000000000a");
 export const uuidB = asProcUuid("0b4f3c1e-0000-4000-8000-00000000000b");
 
-/** A new folder, by its real path; removed when the test that asked for it is over. */
+/** The real path of a new folder, removed at the end of the test. */
 export function tempFolder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), "crux-dev-")));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
@@ -30,7 +30,7 @@ export function callerIn(cwd: string, fields: Partial<Caller> = {}): Caller {
   };
 }
 
-/** Devices get no further than the signal and the call's name. */
+/** Devices use only the signal and the id of the call. */
 export function actOf(signal: AbortSignal = new AbortController().signal, callId = "c_81f2"): Act {
   return { signal, callId: asCallId(callId), sys: {} as Syscalls };
 }
@@ -44,7 +44,7 @@ export async function readAll(file: OpenFile): Promise<Buffer> {
   }
 }
 
-/** Opens, asks as the gate would (plan, then write), reads, closes. */
+/** Opens a file, makes a request as the gate would (plan, then write), reads the answer, and closes it. */
 export async function ask(
   device: Device,
   subpath: string,
@@ -80,7 +80,7 @@ export async function openAndRead(device: Device, subpath: string, caller: Calle
   }
 }
 
-/** Waits for what another OS process does; fails when it does not come. */
+/** Waits for an effect of another OS process; fails if it does not happen within 10 s. */
 export async function until(holds: () => boolean, what: string): Promise<void> {
   const endMs = performance.now() + 10_000;
   while (!holds()) {

@@ -1,4 +1,4 @@
-/** Threads that take memory of their own run few at once; who comes later waits its turn. */
+/** Bounds how many memory-intensive threads run at once; later calls wait in a queue. */
 export class ThreadSlots {
   readonly #max: number;
   readonly #waiting: (() => void)[] = [];

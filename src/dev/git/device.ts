@@ -1,4 +1,7 @@
-/** /dev/git/<absolute host path>: what git says of a directory. Written `{"op":"status"}`, it answers what git prints. */
+/**
+ * /dev/git/<absolute host path>: the git status of a directory. The request `{"op":"status"}` is answered with git's
+ * output.
+ */
 import type { Caller, Device, FileStat } from "../../abi/device.ts";
 import { driverError } from "../driver-error.ts";
 import { type Exchange, openExchange } from "../exchange-file.ts";

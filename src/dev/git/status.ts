@@ -1,6 +1,6 @@
 /**
- * `git status` of a directory as git prints it, NUL-separated. A repository is somebody else's: nothing that it configures is
- * started. Hooks and the file system monitor are off, and so is each filter that it names.
+ * Runs `git status` in a directory and returns its output, NUL-separated. A repository is not trusted: no program
+ * that it configures is started. Hooks and the file system monitor are off, and so is each filter that it configures.
  */
 import type { Clock } from "../../abi/program.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
@@ -14,7 +14,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export interface GitDeps {
   readonly exec: HostExec;
   readonly clock: Pick<Clock, "sleep">;
-  /** Of the daemon: where git is, and the user's own configuration. */
+  /** The daemon's environment, used to find git and the user's own configuration. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -25,7 +25,10 @@ interface GitRun {
   readonly killed: AbortSignal | undefined;
 }
 
-/** NOT_FOUND: no repository; TIMEOUT: after 20 s; UNAVAILABLE: no git; DRIVER: what git said. */
+/**
+ * NOT_FOUND: not a repository; TIMEOUT: after 20 s; UNAVAILABLE: git cannot be started; DRIVER: git failed, with its
+ * message.
+ */
 export async function gitStatus(deps: GitDeps, run: GitRun, signal: AbortSignal): Promise<string> {
   const late = new AbortController();
   const over = new AbortController();
@@ -38,7 +41,7 @@ export async function gitStatus(deps: GitDeps, run: GitRun, signal: AbortSignal)
     const git = new Git(deps, run, linked.signal);
     const names = await git.output(["config", "--list", "--name-only", "-z"], QUIET);
     const off = { ...QUIET, ...filtersOff(names) };
-    // inside a submodule git would start that one's filters, whose names are not known here
+    // inside a submodule git would start the submodule's filters, whose names are not known here
     const status = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal"];
     status.push("--ignore-submodules=dirty");
     return await git.output(status, off);
@@ -59,7 +62,7 @@ const QUIET: Config = {
   "core.untrackedCache": "false",
 };
 
-/** Each would be run on the files that have changed. */
+/** Switches off the filters in the configuration; git would run each on the changed files. */
 function filtersOff(names: string): Config {
   const found = names
     .split("\0")
@@ -110,7 +113,7 @@ class Git {
   }
 }
 
-/** What is set by environment comes after every file, in submodules too, and takes any name as it is. */
+/** Settings in the environment override every configuration file, in submodules too, and accept any name unquoted. */
 function environment(env: Config, config: Config): Record<string, string> {
   const entries = Object.entries(config);
   const set = entries.flatMap(([key, value], i) => [

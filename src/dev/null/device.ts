@@ -1,4 +1,4 @@
-/** /dev/null: takes everything, gives nothing. */
+/** /dev/null: accepts all writes, returns no data. */
 import type { Device, FileStat, OpenFile } from "../../abi/device.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
 

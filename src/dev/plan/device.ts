@@ -1,4 +1,6 @@
-/** /dev/plan: into mode plan, and out of it with the plan that lies on disk. One request is written, what became of it is read. */
+/**
+ * /dev/plan: enters plan mode, and leaves it with the plan stored on disk. A request is written, its outcome is read.
+ */
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
 import type { Act, Caller, Device, FileStat, WritePlan } from "../../abi/device.ts";
@@ -43,7 +45,7 @@ class PlanExchange implements Exchange {
     this.#caller = caller;
   }
 
-  /** A person is asked, and what the mode becomes is that person's doing. */
+  /** The user is asked, and decides about the mode. */
   plan(data: Uint8Array): WritePlan {
     const question = parse(data).op === "enter" ? "plan first?" : "approve the plan?";
     return { effects: [{ kind: "person", question }], effectClass: "repeat" };
@@ -70,7 +72,7 @@ class PlanExchange implements Exchange {
   }
 }
 
-/** The model is told the plan as it was approved, whether or not it can be kept. */
+/** The model gets the approved plan even if it cannot be stored. */
 async function keepEdited(caller: Caller, path: string, plan: string): Promise<void> {
   try {
     await writePlan(path, plan, randomBytes(6).toString("hex"));

@@ -1,4 +1,4 @@
-/** /proc: what the process table knows, as files. Read-only; a file shows the moment it was opened. */
+/** /proc: the process table as read-only files; a file shows the state at the moment it was opened. */
 import { type Caller, type Device, type FileStat, O_RDONLY } from "../../abi/device.ts";
 import { asPid } from "../../abi/ids.ts";
 import type { ExitStatus, ProcInfo } from "../../abi/process.ts";
@@ -64,7 +64,9 @@ class ProcFiles {
     this.#view = view;
   }
 
-  /** "": the visible pids; `/<pid>`: the names of its files. NOT_FOUND for anything that is not there or not to be seen. */
+  /**
+   * For an empty subpath the visible pids; for `/<pid>` the names of its files. NOT_FOUND: missing or not visible.
+   */
   async content(subpath: string, caller: Caller, op: FileOp): Promise<Uint8Array> {
     const view = this.#view;
     const [, first = "", file = "", ...more] = subpath.split("/");
@@ -94,7 +96,7 @@ function procStat(subpath: string, content: Uint8Array): FileStat {
   return { name, size: content.byteLength, isDevice: false, devicePath: mount };
 }
 
-/** `/proc/<pid>/status`: eight keys in a fixed order, then what else there is to say. */
+/** `/proc/<pid>/status`: eight keys in a fixed order, then additional ones. */
 function statusOf(info: ProcInfo): Record<string, unknown> {
   const { exit } = info;
   return {
@@ -113,7 +115,7 @@ function statusOf(info: ProcInfo): Record<string, unknown> {
   };
 }
 
-/** `/proc/<pid>/supervisor`: what it keeps up, how each child does, and why those that ended did. */
+/** `/proc/<pid>/supervisor`: its configuration, the state of each child, and the exits of children that crashed. */
 function supervisorOf(view: SupervisorView): Record<string, unknown> {
   const { name, strategy, intensity, children, crashes } = view;
   return {
@@ -133,7 +135,7 @@ function supervisorOf(view: SupervisorView): Record<string, unknown> {
   };
 }
 
-/** How an exit is shown: the error behind it stays in the journal. */
+/** An exit as shown: the underlying error stays in the journal. */
 function exitOf({ code, reason, kind }: ExitStatus): Omit<ExitStatus, "err"> {
   return { code, reason, kind };
 }

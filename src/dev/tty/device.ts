@@ -1,4 +1,4 @@
-/** /dev/tty: the user a process works for. Questions are written, what became of them is read. */
+/** /dev/tty: asks the user that a process works for. Questions are written, their outcome is read. */
 import * as z from "zod";
 import type { Caller, Device, FileStat } from "../../abi/device.ts";
 import type { Pid } from "../../abi/ids.ts";
