@@ -1,27 +1,27 @@
 /**
- * The tools of one connection, as they may be used: named, described, bounded. What a server lists is foreign text; what does
- * not fit is dropped and named, never cut into something else.
+ * The tools of one connection, with validated names, descriptions and sizes. A server's list is foreign text; a tool
+ * that does not fit is dropped and reported, never changed to fit.
  */
 import { MCP_LIMITS } from "./limits.ts";
 
 export interface McpTool {
-  /** As the server calls it. */
+  /** The server's name for the tool. */
   readonly name: string;
   readonly title?: string;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
-  /** Claims of the server: they order and show, and lift no question. */
+  /** Claims of the server: used for order and display; they never avoid a permission question. */
   readonly annotations?: Readonly<Record<string, unknown>>;
 }
 
 export interface Catalogue {
   readonly tools: readonly McpTool[];
-  /** Why some are not there, one line each. */
+  /** Why tools were dropped, one line each. */
   readonly dropped: readonly string[];
 }
 
-/** Of what the pages of `tools/list` held. */
+/** Builds the catalogue from the items on the pages of `tools/list`. */
 export function catalogueOf(listed: readonly unknown[]): Catalogue {
   const tools = new Map<string, McpTool>();
   const dropped: string[] = [];
@@ -42,7 +42,7 @@ export function catalogueOf(listed: readonly unknown[]): Catalogue {
   return { tools: [...tools.values()], dropped };
 }
 
-/** Or why it is none. */
+/** The tool, or the reason why the item is not a valid one. */
 function readTool(item: unknown): McpTool | string {
   if (!isRecord(item) || typeof item.name !== "string") return "a tool without a name";
   const { name, title, description, inputSchema, outputSchema, annotations } = item;

@@ -1,4 +1,7 @@
-/** One connection to a server, from its start to its end: a local program as a service, or a remote server over HTTP. */
+/**
+ * One connection to a server, from start to end: to a local program run as a service, or to a remote server over
+ * HTTP.
+ */
 import type {
   Client,
   ClientOptions,
@@ -23,26 +26,26 @@ export interface ConnectionDeps extends ServiceDeps {
 
 export interface Connection {
   readonly session: Session;
-  /** Tools that are left out, and why: one line each. */
+  /** Why tools were left out, one line each. */
   readonly dropped: readonly string[];
-  /** null: remote. */
+  /** null: a remote server. */
   readonly servicePid: Pid | null;
-  /** Why it ended, in words; never rejects. */
+  /** Resolves at the end with the reason, in words; never rejects. */
   readonly ended: Promise<string>;
-  /** Requests under way fail. Idempotent; resolves when nothing of it is left. */
+  /** Closes the connection; requests in progress fail. Idempotent; resolves when it has ended completely. */
   close(): Promise<void>;
 }
 
-/** Longer than any deadline of ours. */
+/** Longer than any timeout of ours, so that the library's timers never fire. */
 const NEVER_MS = 2 ** 31 - 1;
-/** A remote server gets this long to forget its session; then it is left to its own. */
+/** How long we wait for a remote server to delete its session. */
 const FAREWELL_MS = 400;
 
-/** Connects to one server, as often as it is wanted. */
+/** Connects to one server, any number of times. */
 export class Connector {
   readonly #deps: ConnectionDeps;
   readonly #launch: ServerLaunch;
-  /** It was found out at an earlier start: it ends when it is asked for the newer protocol. */
+  /** True once an earlier start showed that the server ends when it is probed for the newer protocol. */
   #isLegacy = false;
 
   constructor(deps: ConnectionDeps, launch: ServerLaunch) {
@@ -51,8 +54,8 @@ export class Connector {
   }
 
   /**
-   * Connected means: its tools are known; a server that has them and cannot list them is of no use. UNAVAILABLE, in words; or
-   * what `signal` says. When it rejects nothing is left.
+   * Resolves when the tools are known: a server that has tools but cannot list them is useless. UNAVAILABLE: not
+   * connected, with the reason; or rejects with the reason of `signal`. After a rejection everything is stopped.
    */
   async open(signal: AbortSignal): Promise<Connection> {
     const sdk = await abortable(loadSdk(), signal);
@@ -69,7 +72,7 @@ export class Connector {
       await abortable(client.connect(service.transport, { timeout: NEVER_MS, ...prior }), signal);
       ({ dropped } = await session.tools(signal));
     } catch (error) {
-      // what it died of says more than that its pipe is closed
+      // the reason of its end is more useful than the closed pipe
       const { end } = service;
       await service.stop();
       if (signal.aborted) throw lateOrStopped(signal, service);
@@ -118,7 +121,7 @@ export class Connector {
   }
 }
 
-/** A request or a stream that fails says little; whether the server is there, a ping tells. One at a time. */
+/** Finds out by a ping, one at a time, whether the server is still there after a request or a stream failed. */
 class Checker {
   readonly #sdk: Sdk;
   readonly #session: Session;
@@ -138,7 +141,7 @@ class Checker {
       .request("ping", undefined, new AbortController().signal)
       .catch((error: unknown) => {
         const cause = error instanceof Error ? error.cause : undefined;
-        // a server that was started again may answer 400 to a session it does not know
+        // a restarted server may answer 400 to an unknown session
         const isForgotten = error instanceof SessionGone || httpStatus(this.#sdk, cause) === 400;
         if (isForgotten || networkErrno(error) !== undefined) this.#lost(`it is gone: ${messageOf(error)}`);
       })
@@ -169,7 +172,7 @@ function begin(sdk: Sdk, deps: ConnectionDeps) {
   return { client, session, ended: over.promise, why };
 }
 
-/** What a tool gives is checked as what it is given: by the basics of its schema. */
+/** Checks a tool's results like its arguments: by the basics of its schema. */
 function basicValidator<T>(schema: unknown): JsonSchemaValidator<T> {
   return (input) => {
     const wrong = findMismatch(schema, input);
@@ -179,7 +182,7 @@ function basicValidator<T>(schema: unknown): JsonSchemaValidator<T> {
   };
 }
 
-/** Ends the session on the server, if there is one and it answers soon. */
+/** Ends the session on the server, if there is one; gives up after FAREWELL_MS. */
 async function farewell(transport: StreamableHTTPClientTransport, { clock }: ConnectionDeps): Promise<void> {
   if (transport.sessionId === undefined) return;
   const stop = new AbortController();
@@ -188,7 +191,7 @@ async function farewell(transport: StreamableHTTPClientTransport, { clock }: Con
   stop.abort();
 }
 
-/** A deadline knows what is late; the program may know why. */
+/** A timeout only says what was late; the program's stderr may say why. */
 function lateOrStopped({ reason }: AbortSignal, service: LocalService): Error {
   const isLate = reason instanceof DriverError;
   return isLate ? notConnected(withWords(reason.message, service), reason) : cancelled("Open");
@@ -211,10 +214,10 @@ function notConnected(words: string, cause: unknown): Error {
   return driverError("Open", "UNAVAILABLE", words, cause);
 }
 
-/** fetch() for a remote server: what it answers is read within the bounds of a message, and is never a redirect elsewhere. */
+/** fetch() for a remote server, with its responses read within the bounds of a message. */
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** Fails the body of a response whose message, or whose event in a stream of events, is too long. */
+/** Fails the body of a response if its message, or one event of an event stream, is too long. */
 export function boundedFetch(fetchImpl: Fetch = fetch): Fetch {
   return async (url, init) => {
     const response = await fetchImpl(url, init);
@@ -223,7 +226,7 @@ export function boundedFetch(fetchImpl: Fetch = fetch): Fetch {
     const body = response.body.pipeThrough(boundedBytes(isStream));
     const { status, statusText, headers } = response;
     const bounded = new Response(body, { status, statusText, headers });
-    // the library looks where a redirect led
+    // the library checks where a redirect led
     Object.defineProperty(bounded, "url", { value: response.url });
     Object.defineProperty(bounded, "redirected", { value: response.redirected });
     Object.defineProperty(bounded, "type", { value: response.type });
@@ -231,7 +234,7 @@ export function boundedFetch(fetchImpl: Fetch = fetch): Fetch {
   };
 }
 
-/** An event ends at an empty line. */
+/** Bounds the bytes of a whole body, or of each event of a stream; an event ends at an empty line. */
 function boundedBytes(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   let isLineStart = false;
@@ -246,7 +249,7 @@ function boundedBytes(isStream: boolean): TransformStream<Uint8Array, Uint8Array
   });
 }
 
-/** Bytes since the last empty line, and whether the last byte ended a line. */
+/** The bytes since the last empty line, and whether the last byte ended a line. */
 function sinceEvent(chunk: Uint8Array, before: number, wasLineStart: boolean) {
   let bytes = before;
   let isLineStart = wasLineStart;

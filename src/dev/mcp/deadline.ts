@@ -1,4 +1,7 @@
-/** How long an answer may take: so long since the last sign of life, and so long in all. One timer, gone with the call. */
+/**
+ * Timeouts for an answer: one since the last sign of life, and one in total. Uses a single timer, which ends with the
+ * call.
+ */
 import { Fault } from "../../abi/errors.ts";
 import type { Clock } from "../../abi/program.ts";
 import { linkSignals } from "../../lib/abort.ts";
@@ -7,13 +10,13 @@ export interface Patience {
   readonly clock: Clock;
   readonly quietMs: number;
   readonly totalMs: number;
-  /** What is rejected with when the time is over. */
+  /** Makes the error to reject with after a timeout. */
   late(words: string): Error;
 }
 
 /**
- * Runs `act` with a signal that fires when the caller gives up or the time is over.
- * `alive` starts the quiet time anew.
+ * Runs `act` with a signal that fires when the caller gives up or a timeout expires. `alive` restarts the quiet
+ * timeout.
  */
 export async function withPatience<T>(
   { clock, quietMs, totalMs, late }: Patience,
@@ -46,7 +49,7 @@ export async function withPatience<T>(
       heard = clock.mono();
     });
   } catch (error) {
-    // who knows more about it than that it is late says so
+    // a specific error is more useful than the timeout
     throw over.signal.aborted && !signal.aborted && !(error instanceof Fault) ? over.signal.reason : error;
   } finally {
     done.abort();

@@ -1,10 +1,10 @@
 /**
- * /mnt/mcp/<server>: its tools and resources as files (kernel reference, MCP mounts).
+ * /mnt/mcp/<server>: the tools and resources of a server as files (kernel reference, MCP mounts).
  *
  *     /                      ["tools","resources"]
- *     /tools                 what tools/list gave
- *     /tools/<name>          write JSON arguments: tools/call; read: the result
- *     /resources             what resources/list gave
+ *     /tools                 the answer of tools/list
+ *     /tools/<name>          write JSON arguments (tools/call), then read the result
+ *     /resources             the answer of resources/list
  *     /resources/<uri>       the contents; the uri is percent-encoded
  */
 
@@ -36,7 +36,7 @@ class McpDevice implements Device {
   readonly name: string;
   readonly traffic = "message";
   readonly #transport: PooledTransport;
-  /** Made once for each list. */
+  /** The call names of the tools, computed once per list. */
   #named: { readonly of: Catalogue; readonly names: ReadonlyMap<string, string> } | null = null;
 
   constructor(server: string, transport: PooledTransport) {
@@ -64,13 +64,13 @@ class McpDevice implements Device {
     };
   }
 
-  /** Reading a resource asks the server for what the path says: rules on the server hold for it. */
+  /** Reading a resource sends its URI to the server, so rules about the server apply. */
   openEffects(subpath: string) {
     if (this.#place(subpath, "Open").kind !== "resource") return [];
     return this.shownEffects();
   }
 
-  /** Lists too: their words are the server's. */
+  /** The effects of showing a list: its text is the server's. */
   shownEffects() {
     return [{ kind: "mcp", server: this.name, tool: "", host: this.#transport.host } as const];
   }
@@ -167,7 +167,7 @@ function toolStat(tool: McpTool, callName: string): ToolStat {
   };
 }
 
-/** A resource: asked for at the first read, then read like a file. */
+/** A resource: requested at the first read, then read like a file. */
 class ResourceFile implements OpenFile {
   readonly #transport: PooledTransport;
   readonly #uri: string;
@@ -207,7 +207,7 @@ class ResourceFile implements OpenFile {
   }
 }
 
-/** Texts and bytes one after another, with a newline between: nearly always there is one. DRIVER: there is none. */
+/** Joins texts and bytes, with a newline in between; there is nearly always only one item. DRIVER: no contents. */
 function contentsOf(result: unknown): Uint8Array {
   const { contents } = result as { contents?: unknown };
   if (!Array.isArray(contents)) throw driverError("Read", "DRIVER", "the server gave no contents");

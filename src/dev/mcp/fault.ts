@@ -1,24 +1,29 @@
-/** What went wrong with a request, in documented words. A call whose end is not known says so: it is never sent again. */
+/**
+ * Converts the failure of a request to a documented error. If the outcome of a call is unknown, the error says so:
+ * such a call is never sent again.
+ */
 import { DriverError, messageOf } from "../../abi/errors.ts";
 import { driverError, type FileOp, unreadError } from "../driver-error.ts";
 import type { Sdk } from "./sdk.ts";
 
-/** A request as error texts name it. */
+/** A request, as named in error messages. */
 export interface Sent {
   /** `memory create_entities`, `tools/list` */
   readonly what: string;
   readonly op: FileOp;
-  /** It may have had effects: what became of it matters. */
+  /** True if the request may have had effects, so that its outcome matters. */
   readonly isCall: boolean;
 }
 
-/** A remote server does not know the session any more and has done nothing: the request may be sent in a new one. */
+/**
+ * A remote server no longer knows the session and has done nothing: the request may be sent again in a new session.
+ */
 export class SessionGone extends DriverError {}
 
 const RESOURCE_NOT_FOUND = -32_002;
-/** Nobody was there: nothing was sent. */
+/** Errors of a failed connect: nothing was sent. */
 const UNREACHED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
-/** Beyond these of one kind in a row, a remote connection counts as lost. */
+/** Network errors after which the connection may be lost. */
 const TERMINAL = new Set([
   ...UNREACHED,
   "ECONNRESET",
@@ -47,7 +52,7 @@ export function faultOf(sdk: Sdk, error: unknown, sent: Sent): Error {
   return unknownEnd(sent, `the connection broke (${errno})`, error);
 }
 
-/** Of what changes nothing, an unknown end is no more than a failure. */
+/** An unknown outcome; for a request without effects it is an ordinary failure. */
 function unknownEnd(sent: Sent, why: string, cause?: unknown): DriverError {
   if (!sent.isCall) return driverError(sent.op, "UNAVAILABLE", `${sent.what}: ${why}`, cause);
   return driverError(sent.op, "DRIVER", `${sent.what}: ${why}: its outcome is unknown`, cause);
@@ -74,14 +79,14 @@ export function httpStatus(sdk: Sdk, error: unknown): number | undefined {
   return error instanceof sdk.SdkHttpError ? error.data.status : undefined;
 }
 
-/** The errno behind a failed fetch. */
+/** The errno that caused a failed fetch, if it is one of TERMINAL. */
 export function networkErrno(error: unknown): string | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++)
     if ("code" in at && typeof at.code === "string" && TERMINAL.has(at.code)) return at.code;
   return undefined;
 }
 
-/** One line of foreign text. */
+/** Foreign text as one line, without control characters. */
 function plain(error: unknown): string {
   return messageOf(error)
     .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, " ")

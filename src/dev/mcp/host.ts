@@ -1,4 +1,4 @@
-/** MCP servers: transports over a pool of servers, and the device over a transport. */
+/** MCP servers: transports that share a pool of servers, and the device that uses a transport. */
 import type { Device } from "../../abi/device.ts";
 import type { McpConfig } from "../../abi/mcp.ts";
 import type { Clock } from "../../abi/program.ts";
@@ -13,12 +13,12 @@ import { PooledTransport } from "./pooled-transport.ts";
 
 interface McpDeps {
   readonly exec: HostExec;
-  /** Asked at the first server: the kernel that has them is made with this host. */
+  /** Called when the first server starts, because the kernel that provides services is created with this host. */
   readonly services: () => Services;
   readonly clock: Clock;
   readonly home: string;
   readonly version: string;
-  /** How long a server lives that nobody holds; default 5 minutes. */
+  /** How long a server without holders is kept; default: 5 minutes. */
   readonly idleTtlMs?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What an entry comes to once it is known for whom: what is started, or where it is reached. */
+/** Resolves the config entry of a server for its owner: the program to start, or the URL to connect to. */
 import { createHash } from "node:crypto";
 import type { McpConfig } from "../../abi/mcp.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
@@ -9,11 +9,11 @@ import { driverError } from "../driver-error.ts";
 export type ServerLaunch = LocalLaunch | RemoteLaunch;
 
 interface Common {
-  /** Equal for those that can share one server. */
+  /** Equal for entries that can share one server. */
   readonly key: string;
-  /** For people, without secrets. */
+  /** A readable name, without secrets. */
   readonly label: string;
-  /** In effects: where a call goes. */
+  /** The host that effects name as the target of a call. */
   readonly host: string;
 }
 
@@ -31,7 +31,7 @@ export interface RemoteLaunch extends Common {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** INVALID: a config that cannot be one. */
+/** INVALID: not a usable config. */
 export function launchOf(
   config: McpConfig,
   owner: Pick<McpOwner, "env" | "sandbox">,
@@ -55,7 +55,7 @@ function local(
   const argv = [command, ...args];
   const env = serverEnvironment(owner.env, config.env);
   const sandbox = owner.sandbox ?? null;
-  // what is hidden and protected follows from the rest, and may change from day to day
+  // hidden and protected paths follow from these, and may change from day to day
   const bounds = sandbox === null ? [] : [sandbox.write, sandbox.network];
   const key = keyOf("stdio", argv, cwd, distinguishing(env), bounds);
   return { kind: "local", key, label: serverLabel(config), host: "local", argv, cwd, env, sandbox };
@@ -90,9 +90,12 @@ function invalid(message: string): Error {
   return driverError("Open", "INVALID", `MCP server: ${message}`);
 }
 
-/** The environment of a local server: what any program needs to find its way, and what its entry adds. Never a key of ours. */
+/**
+ * The variables that a local server inherits: those that any program needs, never a key of ours. Its entry adds
+ * others.
+ */
 const KEPT = /^(HOME|LOGNAME|PATH|SHELL|TERM|USER|LANG|LC_[A-Z_]+|TMPDIR|XDG_[A-Z_]+)$/;
-/** Differ from terminal to terminal, and change nothing about what a server does. */
+/** Variables that differ between terminals and do not change what a server does. */
 const COSMETIC = /^(TERM|LANG|LC_[A-Z_]+|XDG_(SESSION|SEAT|VTNR|CURRENT_DESKTOP)\w*)$/;
 
 function serverEnvironment(
@@ -103,7 +106,7 @@ function serverEnvironment(
   return { ...Object.fromEntries(kept), ...entry };
 }
 
-/** What of an environment makes two servers of one entry different, sorted by name. */
+/** The variables that distinguish two servers of one entry, sorted by name. */
 function distinguishing(env: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(env)
     .filter(([name]) => !COSMETIC.test(name))

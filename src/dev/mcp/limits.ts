@@ -1,47 +1,47 @@
-/** Every limit of MCP servers, one line each with its reason. */
+/** The limits of MCP servers, each with its reason. */
 export const MCP_LIMITS = {
-  /** Distinct servers at once; beyond, BUDGET: each is a program of somebody else's that runs for days. */
+  /** Bound on distinct servers; beyond it, BUDGET: each is a foreign program that runs for days. */
   servers: 64,
-  /** A server that nobody holds lives on this long: the next process that wants it finds it warm. */
+  /** How long a server without holders is kept, so that the next process finds it running. */
   idleTtlMs: 300_000,
-  /** Servers that connect at once: each local one is a program that starts. */
+  /** Bound on servers that connect at the same time: each local one is a starting program. */
   connectingLocal: 3,
   connectingRemote: 20,
-  /** One attempt to connect, from the start of the program to its list of tools. */
+  /** Timeout for one attempt to connect, from the start of the program to its list of tools. */
   connectMs: 30_000,
-  /** How long the newer protocol is asked for before a silent program counts as an older one. */
+  /** How long we wait for an answer in the newer protocol before a silent program counts as an older one. */
   probeMs: 5_000,
-  /** A request without an answer and without progress, and one with progress. */
+  /** Timeouts for a request: without an answer or progress, and in total. */
   quietMs: 60_000,
   totalMs: 600_000,
-  /** Between restarts: doubled from the first to the last. */
+  /** Delay between restarts: doubled each time, up to the maximum. */
   backoffMs: 1_000,
   maxBackoffMs: 30_000,
-  /** Restarts in a window; then the server has failed. */
+  /** Restarts allowed per window; one more and the server has failed. */
   restarts: 5,
   restartWindowMs: 60_000,
-  /** INT and a closed input, then TERM, then KILL. */
+  /** Stopping: INT and a closed input; TERM after the first time; KILL after the second. */
   interruptMs: 100,
   termMs: 400,
-  /** One message of a server: beyond, its connection ends. */
+  /** Bound on one message of a server; beyond it, the connection ends. */
   messageBytes: 10 * 1024 * 1024,
-  /** Lines on stdout in a row that are no messages: beyond, its connection ends. */
+  /** Bound on consecutive lines on stdout that are not messages; beyond it, the connection ends. */
   garbageLines: 10_000,
-  /** Written to a server that does not read: beyond, its connection ends. */
+  /** Bound on bytes that a server has not read yet; beyond it, the connection ends. */
   unreadBytes: 16 * 1024 * 1024,
-  /** Of a server's stderr, for the words about its end. */
+  /** Bytes of a server's stderr kept for the report of its end. */
   stderrBytes: 8 * 1024,
-  /** Lines of a server's stderr that are logged, and characters of each. The journal keeps logs. */
+  /** Lines of a server's stderr that are logged, and characters of each; bounded, because the journal keeps logs. */
   logLines: 1_000,
   logLineChars: 500,
-  /** Tools and pages of a list; what comes after is not there. */
+  /** Bounds on the tools and pages of a list; the rest is ignored. */
   tools: 4_096,
   pages: 512,
   resources: 1_000,
-  /** All of one list as text: it is kept as long as the connection. */
+  /** Bound on a whole list as text, because it is kept as long as the connection. */
   listBytes: 8 * 1024 * 1024,
   schemaBytes: 64 * 1024,
   descriptionChars: 2_048,
-  /** Of one result, as a model reads it. */
+  /** Bound on one result, as shown to a model. */
   resultChars: 100_000,
 } as const;

@@ -1,6 +1,6 @@
-/** A stream of bytes as lines. What does not fit is the end: a half message is worth nothing. */
+/** Splits a stream of bytes into lines. A line that is too long ends it, as half a message is useless. */
 const NEWLINE = 0x0a;
-/** Small pieces are joined: one byte at a time, they would take a hundred times their size. */
+/** Bound on the pieces kept: single bytes would take a hundred times their size, so they are joined. */
 const MAX_PARTS = 256;
 
 export class LineSplitter {
@@ -12,7 +12,7 @@ export class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
-  /** The lines that end in this chunk, without their line ends. null: one is too long, and nothing more is taken. */
+  /** The lines that end in this chunk, without line ends. null: a line is too long; nothing more is accepted. */
   push(chunk: Uint8Array): string[] | null {
     const lines: string[] = [];
     let from = 0;

@@ -1,4 +1,4 @@
-/** The servers there are, by what makes them distinct. One that nobody holds lives on for a while, then is stopped. */
+/** The existing servers, by their key. A server without holders is kept for a while, then stopped. */
 import { driverError } from "../driver-error.ts";
 import type { ConnectionDeps } from "./connection.ts";
 import type { ServerLaunch } from "./launch.ts";
@@ -12,15 +12,15 @@ interface PoolDeps extends ConnectionDeps {
 
 interface Entry {
   readonly server: SharedServer;
-  /** Ends the wait of a server that nobody holds; null while somebody does. */
+  /** Cancels the idle timer of a server without holders; null while it has a holder. */
   idle: AbortController | null;
 }
 
 export class Pool {
   readonly #deps: PoolDeps & SharedServerDeps;
-  /** In the order in which they were last held. */
+  /** In the order in which they were last acquired. */
   readonly #entries = new Map<string, Entry>();
-  /** Being stopped, by key. */
+  /** Servers being stopped, by key. */
   readonly #leaving = new Map<string, Promise<void>>();
   #isClosed = false;
 
@@ -32,7 +32,7 @@ export class Pool {
     return this.#deps.clock;
   }
 
-  /** BUDGET: there are too many, and all are held. UNAVAILABLE: the daemon shuts down. */
+  /** BUDGET: too many servers, and all have holders. UNAVAILABLE: the daemon is shutting down. */
   acquire(launch: ServerLaunch, holder: Holder): SharedServer {
     if (this.#isClosed) throw driverError("Open", "UNAVAILABLE", "the daemon is shutting down");
     const { key } = launch;
@@ -45,7 +45,7 @@ export class Pool {
     return entry.server;
   }
 
-  /** One that works is kept for the next who wants it; any other is stopped. */
+  /** A connected server is kept for the next holder; any other is stopped. */
   release(server: SharedServer, holder: Holder): void {
     server.letGo(holder);
     const { key } = server.launch;
@@ -63,7 +63,7 @@ export class Pool {
     );
   }
 
-  /** Ends all of them. */
+  /** Stops all servers. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const [key, entry] of [...this.#entries]) this.#retire(key, entry);
@@ -76,7 +76,7 @@ export class Pool {
     return { server: new SharedServer(this.#deps, launch, after), idle: null };
   }
 
-  /** The one that nobody has held for the longest goes. */
+  /** Stops the server that has been without a holder for longest. */
   #makeRoom(): void {
     const unheld = [...this.#entries].find(([, { idle }]) => idle !== null);
     if (unheld === undefined)

@@ -1,4 +1,4 @@
-/** One reference to a shared server, as a mount holds it. */
+/** A mount's reference to a shared server. */
 import type { Pid } from "../../abi/ids.ts";
 import type { McpState } from "../../abi/mcp.ts";
 import type { McpOwner, McpTransport } from "../../kernel/ports/mcp.ts";
@@ -29,7 +29,7 @@ export class PooledTransport implements McpTransport {
   get label(): string {
     return this.#launch.label;
   }
-  /** In effects: where a call goes. */
+  /** The host that effects name as the target of a call. */
   get host(): string {
     return this.#launch.host;
   }
@@ -49,13 +49,13 @@ export class PooledTransport implements McpTransport {
     return this.#closing.signal.aborted;
   }
 
-  /** What must fail fails before a person is asked. UNAVAILABLE: not mounted any more, or not connected. */
+  /** Lets a call that must fail do so before the user is asked. UNAVAILABLE: no longer mounted, or not connected. */
   check(op: FileOp): void {
     if (this.#isClosed) throw this.#unmounted(op);
     this.#held(op).check(op);
   }
 
-  /** What was read before is gone with the mount. */
+  /** UNAVAILABLE: no longer mounted; content read earlier is no longer available either. */
   checkMounted(op: FileOp): void {
     if (this.#isClosed) throw this.#unmounted(op);
   }
@@ -110,7 +110,7 @@ export class PooledTransport implements McpTransport {
     if (this.#server !== null) this.#pool.release(this.#server, this.#holder);
   }
 
-  /** What is under way when it is closed ends UNAVAILABLE. */
+  /** A request in progress when the mount is closed fails with UNAVAILABLE. */
   async #use<T>(
     op: FileOp,
     signal: AbortSignal,

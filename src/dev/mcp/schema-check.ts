@@ -1,21 +1,21 @@
 /**
- * The basics of JSON Schema: types, what is required, what is allowed. Enough to send nothing that cannot be right. What
- * needs more (patterns, references, alternatives) is left to the server: its schemas are foreign, and a pattern of theirs
- * could hold up the daemon.
+ * Checks the basics of JSON Schema: types, required and allowed members. That is enough to avoid sending clearly
+ * wrong arguments. The rest (patterns, references, alternatives) is left to the server: its schemas are foreign, and
+ * a pattern in one could block the daemon.
  */
 
-/** Values looked at; deeper or longer ones count as right. */
+/** Bounds on the values that are checked; the rest counts as right. */
 const MAX_VALUES = 10_000;
 const MAX_DEPTH = 32;
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What is wrong with `value`, for whoever sent it; undefined: nothing that is seen. */
+/** The error in `value`, worded for its sender; undefined: no error found. */
 export function findMismatch(schema: unknown, value: unknown): string | undefined {
   return new Check().at(schema, value, { path: "", depth: 0 });
 }
 
-/** Where in the value. */
+/** A position in the value. */
 interface Spot {
   readonly path: string;
   readonly depth: number;
@@ -66,7 +66,7 @@ class Check {
   }
 }
 
-/** Keys that other keywords may allow are left alone. */
+/** True if unknown keys are errors; not if other keywords may allow them. */
 function isClosed(schema: Schema): boolean {
   const others = ["patternProperties", "allOf", "anyOf", "oneOf", "$ref"];
   return schema.additionalProperties === false && others.every((keyword) => schema[keyword] === undefined);

@@ -1,4 +1,7 @@
-/** The client library. It takes tens of milliseconds to load and most daemons start no server, so it comes on first use. */
+/**
+ * The client library. It takes tens of milliseconds to load and most daemons start no server, so it is loaded on
+ * first use.
+ */
 export type Sdk = typeof import("@modelcontextprotocol/client");
 
 let loading: Promise<Sdk> | undefined;

@@ -1,6 +1,6 @@
 /**
- * One distinct server, shared by all who mounted it: connected while somebody holds it, started again when it ends, given up
- * when it ends too often. Who holds it keeps it through all that, and is told.
+ * One distinct server, shared by all its holders: connected while it has a holder, restarted when it ends, given up
+ * when it ends too often. Holders keep it throughout, and get log messages.
  */
 import { messageOf } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
@@ -15,28 +15,28 @@ import { MCP_LIMITS } from "./limits.ts";
 import type { Session } from "./session.ts";
 import type { Slots } from "./slots.ts";
 
-/** Of tools that are left out. */
+/** Bound on the log messages about left-out tools. */
 const MAX_TOLD = 10;
 
 export interface Holder {
   log(level: "info" | "warn" | "error", message: string): void;
 }
 
-/** A run from its start until it is stopped or given up. */
+/** A run, from its start until the server is stopped or given up. */
 interface Run {
   readonly stop: AbortController;
   readonly over: Promise<void>;
 }
 
 export interface SharedServerDeps extends ConnectionDeps {
-  /** Shared by all servers. */
+  /** The connection slots, shared by all servers. */
   readonly slots: Slots;
 }
 
 export class SharedServer {
   readonly launch: ServerLaunch;
   readonly #deps: SharedServerDeps;
-  /** What had this key before has to be gone first: two of one kind could share a file. */
+  /** Resolves when the previous server with this key has ended: two of one kind could use the same file. */
   readonly #after: Promise<unknown>;
   readonly #holders = new Set<Holder>();
   readonly #connector: Connector;
@@ -44,7 +44,7 @@ export class SharedServer {
   #problem = "";
   #connection: Connection | null = null;
   #run: Run | null = null;
-  /** Settles when it is connected, or given up. */
+  /** Settles when the server is connected, or given up. */
   #outcome = new Outcome();
   #failedAt = 0;
 
@@ -79,20 +79,20 @@ export class SharedServer {
     this.#holders.delete(holder);
   }
 
-  /** Resolves when it is connected; UNAVAILABLE when it is given up, in words. */
+  /** Resolves when the server is connected. UNAVAILABLE: it was given up, with the reason. */
   async connect(signal: AbortSignal): Promise<void> {
     if (this.#state === "connected") return;
     this.#start();
     await abortable(this.#outcome.promise, signal);
   }
 
-  /** UNAVAILABLE while there is no connection; one that was given up is then tried again. */
+  /** UNAVAILABLE: not connected; a server that was given up is then started again. */
   check(op: FileOp): Connection {
     if (this.#connection === null) throw this.#unavailable(op);
     return this.#connection;
   }
 
-  /** Runs `act` in a session. UNAVAILABLE as check(). */
+  /** Runs `act` in a session. UNAVAILABLE: as check(). A lost session is replaced and `act` is run once more. */
   async use<T>(op: FileOp, signal: AbortSignal, act: (session: Session) => Promise<T>): Promise<T> {
     const connection = this.check(op);
     try {
@@ -104,7 +104,7 @@ export class SharedServer {
     }
   }
 
-  /** Ends it for good. Never rejects. */
+  /** Stops the server for good. Never rejects. */
   async stop(): Promise<void> {
     const run = this.#run;
     if (run === null) return;
@@ -123,7 +123,7 @@ export class SharedServer {
     return driverError(op, "UNAVAILABLE", mayTry ? `${words}. It is tried again now` : words);
   }
 
-  /** The session is gone, the server is not. */
+  /** Replaces a lost session; the server itself is still there. */
   async #reconnect(old: Connection, signal: AbortSignal): Promise<void> {
     if (this.#connection === old) {
       this.#dropped("its session is gone");
@@ -158,7 +158,7 @@ export class SharedServer {
         if (clock.mono() - since >= MCP_LIMITS.restartWindowMs) inRow = 0;
       } catch (error) {
         if (signal.aborted) break;
-        // what never worked is not tried again and again: whoever mounts it hears why
+        // a server that never worked is not retried; the holders get the reason
         if (!wasConnected) return this.#fail(error);
         why = messageOf(error);
       }
@@ -175,7 +175,7 @@ export class SharedServer {
     this.#fail(new Error("it was stopped"));
   }
 
-  /** One attempt, in a slot, within its time. */
+  /** Makes one attempt to connect, in a slot and within its timeout. */
   async #open(signal: AbortSignal): Promise<Connection> {
     const free = await this.#deps.slots.take(this.launch.kind, signal);
     try {
@@ -189,7 +189,7 @@ export class SharedServer {
     }
   }
 
-  /** Until it ends: why. */
+  /** Serves until the connection ends; returns the reason. */
   async #stay(connection: Connection, isBack: boolean): Promise<string> {
     this.#connection = connection;
     this.#state = "connected";
@@ -203,7 +203,7 @@ export class SharedServer {
     return why;
   }
 
-  /** Who waits from now on waits for the next connection. */
+  /** New waiters wait for the next connection. */
   #dropped(why: string): void {
     this.#connection = null;
     this.#state = "pending";
@@ -228,7 +228,7 @@ export class SharedServer {
   }
 }
 
-/** Of connecting. One that nobody waits for is no failure of ours. */
+/** The outcome of connecting. A rejection without a waiter is not an unhandled error. */
 class Outcome {
   readonly #settling = Promise.withResolvers<void>();
   isSettled = false;
@@ -252,15 +252,15 @@ class Outcome {
   }
 }
 
-/** When a server that ended is started again. A pure decision. */
+/** Decides when an ended server is restarted. Pure. */
 interface Crashes {
-  /** Restarts so far, monotonic ms, oldest first. */
+  /** Earlier restarts, in monotonic ms, oldest first. */
   readonly restarts: readonly number[];
-  /** Crashes since it last stayed up for a window. */
+  /** Consecutive crashes since the server last stayed up for a whole window. */
   readonly inRow: number;
 }
 
-/** ms until the next start; null: it has failed too often. */
+/** The delay until the next start, in ms; null: too many restarts. */
 export function restartDelay({ restarts, inRow }: Crashes, nowMs: number): number | null {
   const recent = restarts.filter((at) => at > nowMs - MCP_LIMITS.restartWindowMs);
   if (recent.length >= MCP_LIMITS.restarts) return null;

@@ -1,6 +1,6 @@
 /**
- * A local server as a process of the kernel: the OS child runs as long as the service does, and no longer. Told to stop, its
- * input is closed and its group interrupted; 100 ms later it gets TERM, 400 ms after that KILL.
+ * Runs a local server as a kernel process: the OS child runs exactly as long as the service. To stop it, its input is
+ * closed and its group gets INT; 100 ms later it gets TERM, 400 ms after that KILL.
  */
 import { constants } from "node:os";
 import { basename } from "node:path";
@@ -33,20 +33,20 @@ interface ServerEnd {
 export interface LocalService {
   readonly pid: Pid;
   readonly transport: StdioTransport;
-  /** Null while it runs; set before its connection closes. */
+  /** null while it runs; set before its connection closes. */
   readonly end: ServerEnd | null;
-  /** Resolves when nothing of it is left. */
+  /** Resolves when the OS child and its descendants have ended. */
   readonly over: Promise<void>;
-  /** The last of what it printed on stderr, on one line; "" for nothing. */
+  /** The end of its stderr output, on one line; empty if it printed nothing. */
   said(): string;
-  /** Resolves when it has ended and is reaped. */
+  /** Stops it; resolves when it has ended and was reaped. */
   stop(): Promise<void>;
 }
 
 type RunContext = Parameters<Parameters<Services["start"]>[0]["run"]>[0];
 type RunningChild = Omit<LocalService, "pid" | "stop">;
 
-/** UNAVAILABLE: the kernel shuts down, or has no room. Whether the program starts, `end` tells. */
+/** UNAVAILABLE: the kernel is shutting down, or has no room. If the program does not start, `end` says so. */
 export async function startService(
   deps: ServiceDeps,
   launch: LocalLaunch,
@@ -119,7 +119,7 @@ async function runChild(
   return statusOf(end);
 }
 
-/** Ends the child and all it started; at most 600 ms for one that heeds nothing. */
+/** Ends the child and its descendants; takes at most 600 ms if it ignores signals. */
 async function windDown(child: ExecChild, clock: Clock): Promise<void> {
   child.endInput();
   child.signal("SIGINT");
@@ -152,7 +152,10 @@ function wordsOf({ code, signal, error }: End, broken: string, said: string): st
   return said === "" ? what : `${what}; it said: ${said}`;
 }
 
-/** What a server prints beside its messages, as log lines of its service. Bounded: the journal keeps every one. */
+/**
+ * Logs what a server prints besides its messages as log lines of its service. Bounded, because the journal keeps
+ * every line.
+ */
 type LogLine = (level: "info" | "warn" | "error", message: string) => void;
 
 export class ServerLog {
@@ -169,7 +172,7 @@ export class ServerLog {
     for (const line of this.#stderr.push(chunk) ?? []) if (line.trim() !== "") this.#line("info", line);
   }
 
-  /** A line on stdout that is no message. */
+  /** Logs a line on stdout that is not a message. */
   garbage(line: string): void {
     if (line.trim() !== "") this.#line("warn", `not a message, dropped: ${line}`);
   }
@@ -183,7 +186,7 @@ export class ServerLog {
   }
 }
 
-/** The last bytes of a stream, for the words about its end. */
+/** The last bytes of a stream, for the report of its end. */
 export class Tail {
   readonly #maxBytes: number;
   #bytes = Buffer.alloc(0);
@@ -194,11 +197,11 @@ export class Tail {
 
   push(chunk: Uint8Array): void {
     const joined = Buffer.concat([this.#bytes, chunk]);
-    // a copy: a view would keep all that came before
+    // a copy, because a view would keep all earlier bytes in memory
     this.#bytes = Buffer.from(joined.subarray(Math.max(0, joined.byteLength - this.#maxBytes)));
   }
 
-  /** The last lines that say something, on one line, at most `maxChars`. */
+  /** The last printable text, on one line, at most `maxChars`. */
   words(maxChars: number): string {
     const text = stripVTControlCharacters(this.#bytes.toString("utf8"))
       .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, " ")

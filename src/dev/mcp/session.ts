@@ -1,4 +1,7 @@
-/** Requests to a connected server: each with a deadline and errors in our words, its lists kept as long as they hold. */
+/**
+ * Sends requests to a connected server: each with timeouts and documented errors. Lists are cached while they are
+ * valid.
+ */
 import type { Client } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import type { Clock } from "../../abi/program.ts";
@@ -10,17 +13,17 @@ import { faultOf, type Sent } from "./fault.ts";
 import { MCP_LIMITS } from "./limits.ts";
 import type { Sdk } from "./sdk.ts";
 
-/** Longer than any deadline of ours: the library's own timers do not decide. */
+/** Longer than any timeout of ours, so that the library's timers never fire. */
 const NEVER_MS = 2 ** 31 - 1;
 
-/** Its items are looked at one by one: one that is wrong does not spoil the rest. */
+/** The items are validated one by one, so that a wrong one does not invalidate the page. */
 const anyPage = z.looseObject({
   tools: z.array(z.unknown()).optional(),
   resources: z.array(z.unknown()).optional(),
   nextCursor: z.string().nullish(),
 });
 const anyResult = z.looseObject({});
-/** Requests that change nothing. */
+/** Requests without effects. */
 const READS = /^(ping|tools\/list|(resources|prompts)\/(list|read|get|templates\/list))$/;
 
 export type ListName = "tools" | "resources";
@@ -38,12 +41,12 @@ export class Session {
     this.#clock = clock;
   }
 
-  /** Of the last list that came. */
+  /** The number of tools in the last list received. */
   get toolCount(): number {
     return this.#toolCount;
   }
 
-  /** The server says that a list has changed: the next who wants it asks again. */
+  /** The server reported a change of a list: the next use requests it again. */
   forget(list: ListName): void {
     this.#lists.delete(list);
   }
@@ -60,7 +63,7 @@ export class Session {
     return this.#list("resources", signal, (own) => this.#pages("resources", MCP_LIMITS.resources, own));
   }
 
-  /** A result as the server gave it. `tool`: what the call was checked against. */
+  /** Returns the server's result unchanged. `tool`: the definition that the call was checked against. */
   async callTool(tool: McpTool, args: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
     const { name } = tool;
     const sent: Sent = { what: name, op: "Write", isCall: true };
@@ -77,7 +80,7 @@ export class Session {
     return this.#send(sent, signal, (options) => this.#client.request(message, anyResult, options));
   }
 
-  /** One request for all who wait, ended by its deadline; its answer is kept until it fails or the list changes. */
+  /** All waiters share one request, which ends by its own timeout; its answer is kept until the list changes. */
   async #list<T>(name: ListName, signal: AbortSignal, fetch: (own: AbortSignal) => Promise<T>): Promise<T> {
     let fetching = this.#lists.get(name) as Promise<T> | undefined;
     if (fetching === undefined) {
@@ -116,7 +119,10 @@ export class Session {
     return items;
   }
 
-  /** TIMEOUT after so long without a sign of life, DRIVER or UNAVAILABLE for what the server or the way to it did. */
+  /**
+   * TIMEOUT: no sign of life for too long; DRIVER or UNAVAILABLE: the server or the connection failed; CANCELLED:
+   * `signal` fired.
+   */
   async #send<T>(
     sent: Sent,
     signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** How many servers connect at once: who comes later waits in line. */
+/** Bounds how many servers connect at the same time; later ones wait in a queue. */
 import { abortable } from "../../lib/abort.ts";
 import { MCP_LIMITS } from "./limits.ts";
 
@@ -9,10 +9,10 @@ export class Slots {
     local: MCP_LIMITS.connectingLocal,
     remote: MCP_LIMITS.connectingRemote,
   };
-  /** As many as there are servers. */
+  /** The waiters, at most one per server. */
   readonly #waiting: Record<Kind, (() => void)[]> = { local: [], remote: [] };
 
-  /** Gives back what frees the slot. */
+  /** Waits for a slot; returns a function that frees it. */
   async take(kind: Kind, signal: AbortSignal): Promise<() => void> {
     if (this.#free[kind] > 0) this.#free[kind]--;
     else await this.#wait(kind, signal);
@@ -37,7 +37,7 @@ export class Slots {
     }
   }
 
-  /** To the next in line, or back. */
+  /** Passes the slot to the next waiter, or marks it as free. */
   #release(kind: Kind): void {
     const next = this.#waiting[kind].shift();
     if (next === undefined) this.#free[kind]++;

@@ -1,19 +1,22 @@
 /**
- * Messages over the pipes of an OS child, one JSON object a line (MCP, stdio transport). The child belongs to its service;
- * this only reads and writes.
+ * Messages over the pipes of an OS child, one JSON object per line (MCP, stdio transport). The child belongs to its
+ * service; this class only reads and writes.
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { ExecChild } from "../../kernel/ports/host.ts";
 import { MCP_LIMITS } from "./limits.ts";
 import { LineSplitter } from "./lines.ts";
 
-/** Of a line that is no message. */
+/** How much of an invalid line is shown. */
 const SHOWN_CHARS = 60;
 
 interface StdioHooks {
-  /** A line that is no message. */
+  /** Called for each line that is not a message. */
   garbage(line: string): void;
-  /** It cannot go on: too long a message, a flood of what is none, or a program that does not read. The service is to be stopped. */
+  /**
+   * The transport failed: a message was too long, too many lines were not messages, or the program does not read. The
+   * service must be stopped.
+   */
   broken(why: string): void;
 }
 
@@ -21,17 +24,20 @@ export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** The library takes a transport that has both for one over pipes: silence then means an older server, not an outage. */
+  /**
+   * The library takes a transport that has `stderr` and `pid` for one over pipes: no answer then means an older
+   * server, not an outage.
+   */
   readonly stderr = null;
   readonly pid: number | undefined;
-  /** Why it could not go on; "" where it was not its fault. */
+  /** Why the transport failed; empty if it did not. */
   brokenBy = "";
   readonly #child: ExecChild;
   readonly #hooks: StdioHooks;
   readonly #lines = new LineSplitter(MCP_LIMITS.messageBytes);
-  /** Bytes handed to the pipe and not taken by it. */
+  /** Bytes written that the pipe has not accepted yet. */
   #unread = 0;
-  /** Lines since its last message that are none. */
+  /** Lines since the last message that are not messages. */
   #garbage = 0;
   #isClosed = false;
 
@@ -55,14 +61,14 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** The library is done with it, or its program is: nothing is read or written any more. */
+  /** Called when the library or the program has ended: nothing more is read or written. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.onclose?.();
   }
 
-  /** Its program wrote this. */
+  /** Takes output of the program. */
   take(chunk: Uint8Array): void {
     if (this.#isClosed) return;
     const lines = this.#lines.push(chunk);
@@ -80,7 +86,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** A few lines on the wrong stream are a blemish; a program that writes nothing else is no server. */
+  /** A few stray lines on stdout are tolerated; a program that prints nothing else is not a server. */
   #discard(line: string): void {
     this.#garbage++;
     if (this.#garbage <= MCP_LIMITS.garbageLines) this.#hooks.garbage(line);
@@ -96,7 +102,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Whether its parts are right, the library looks. */
+/** Checks only the frame; the library checks the members. */
 function parseMessage(line: string): JSONRPCMessage | undefined {
   try {
     const value: unknown = JSON.parse(line);

@@ -1,4 +1,4 @@
-/** An open tool: its arguments are written as JSON, the result of the call is read as the server gave it. */
+/** An open tool: its arguments are written as JSON, and the result of the call is read as the server sent it. */
 import type { CallEnd } from "../../abi/call-note.ts";
 import type { Act, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
 import { DriverError } from "../../abi/errors.ts";
@@ -12,7 +12,7 @@ import { findMismatch } from "./schema-check.ts";
 
 interface OpenTool {
   readonly tool: McpTool;
-  /** `mcp__memory__create_entities`: what rules name. */
+  /** The name used in rules: `mcp__memory__create_entities`. */
   readonly callName: string;
   readonly server: string;
   readonly transport: PooledTransport;
@@ -31,7 +31,7 @@ export class ToolFile implements OpenFile {
     this.#answer = new Answer(of.callName);
   }
 
-  /** What a server says of its tools lifts no question: every call is one that cannot be taken back. */
+  /** A server's claims about its tools never avoid a permission question: every call counts as irreversible. */
   plan(data: Uint8Array): WritePlan {
     const { tool, callName, server, transport } = this.#of;
     transport.check("Write");
@@ -63,12 +63,12 @@ export class ToolFile implements OpenFile {
     }
   }
 
-  /** Waits for the call under way. */
+  /** Waits for the call in progress. */
   async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
     throwIfAborted(signal, "Read");
     await this.#running?.catch(() => {});
     if (this.#closing.signal.aborted) throw cancelled("Read");
-    // a call that was made is answered, whatever became of the mount since
+    // the answer of a completed call can be read even after the mount has gone
     if (!this.#answer.isUnread) this.#of.transport.checkMounted("Read");
     return this.#answer.take(length);
   }
@@ -102,7 +102,7 @@ export class ToolFile implements OpenFile {
   }
 }
 
-/** INVALID: not an object, or not one that the tool could take; nothing was sent then. */
+/** INVALID: not an object, or not valid arguments of the tool; nothing was sent. */
 function parseArguments({ tool, callName }: OpenTool, data: Uint8Array): Record<string, unknown> {
   const text = Buffer.from(data).toString("utf8");
   let value: unknown;
@@ -118,7 +118,7 @@ function parseArguments({ tool, callName }: OpenTool, data: Uint8Array): Record<
   return value as Record<string, unknown>;
 }
 
-/** A server's word on its own failure is the first text of its result. */
+/** If the result is an error, its first text is the server's message. */
 function endingOf(result: unknown): CallEnd {
   const { isError, content } = (result ?? {}) as { isError?: unknown; content?: unknown };
   if (isError !== true) return {};
@@ -137,7 +137,7 @@ function notACall(message: string): DriverError {
 
 const MAX_SHOWN = 4_000;
 
-/** Nothing hidden, nothing that reorders what a person reads, nothing endless. */
+/** The arguments as shown to the user: bounded, and without characters that are invisible or reorder the text. */
 function shown(args: Record<string, unknown>): string {
   const text = JSON.stringify(args, null, 1).replaceAll(/[\p{Cf}\p{Zl}\p{Zp}]|[^\P{Cc}\n]/gu, (char) => {
     const code = char.codePointAt(0)?.toString(16) ?? "";

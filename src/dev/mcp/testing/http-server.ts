@@ -1,4 +1,4 @@
-/** A remote MCP server for tests, on loopback: it answers in plain JSON, and goes wrong as it is told. */
+/** A remote MCP server for tests, on loopback: it answers in plain JSON, and fails in the ways a test configures. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
@@ -26,7 +26,7 @@ export class HttpServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/mcp`;
   }
 
-  /** Whoever comes with the session of before is told 404. */
+  /** Invalidates the session: requests with the old one are answered with 404. */
   forget(): void {
     this.#session++;
   }

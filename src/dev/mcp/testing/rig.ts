@@ -1,4 +1,7 @@
-/** For tests of MCP: the host over real OS children, a clock that stands still or goes, and services that a test can look at. */
+/**
+ * Test helpers for MCP: the host with real OS children, a clock that a test may stop, and services that a test can
+ * inspect.
+ */
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -23,7 +26,7 @@ export const scripted = (...args: string[]): McpConfig => ({
   env: {},
 });
 
-/** As the kernel's, without a kernel. */
+/** Services like the kernel's, without a kernel. */
 class TestServices implements Services {
   readonly running = new Map<Pid, { stop: AbortController; over: Promise<ExitStatus> }>();
   readonly logs: string[] = [];
@@ -54,17 +57,17 @@ export interface Rig {
   readonly exec: HostProcesses;
   readonly services: TestServices;
   readonly host: ReturnType<typeof mcpHost>;
-  /** Pids of all that it started and what those started, by the mark in their environment. */
+  /** The pids of all started processes and their descendants, found by the mark in their environment. */
   osProcesses(): string[];
-  /** What owners are told. */
+  /** Log messages to owners. */
   readonly told: string[];
   owner(fields?: Partial<McpOwner>): McpOwner;
-  /** A transport that is connected. */
+  /** Returns a connected transport. */
   connected(config?: McpConfig, owner?: McpOwner): Promise<PooledTransport>;
   transport(config?: McpConfig, owner?: McpOwner): PooledTransport;
 }
 
-/** All that it started is ended with the test. */
+/** Everything it started is ended with the test. */
 export function rig(clock: Clock = new VirtualClock(), idleTtlMs?: number): Rig {
   const kernelId = randomUUID();
   const exec = new HostProcesses({ kernelId, epoch: 1 });
@@ -80,7 +83,7 @@ export function rig(clock: Clock = new VirtualClock(), idleTtlMs?: number): Rig 
     ...(idleTtlMs === undefined ? {} : { idleTtlMs }),
   });
   onTestFinished(async () => {
-    // a clock that stands still would hold up the steps of an end
+    // a stopped clock would block the steps of stopping a server
     const moving =
       clock instanceof VirtualClock ? setInterval(() => void clock.advance(1_000), 20) : undefined;
     await host.close();

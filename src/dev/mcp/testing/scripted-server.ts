@@ -1,9 +1,9 @@
 /**
- * An MCP server for tests: `node scripted-server.ts [--flag …]` speaks JSON-RPC over its pipes, well or badly as it is told.
+ * An MCP server for tests: `node scripted-server.ts [--flag …]` speaks JSON-RPC over its pipes, with the faults that the flags choose.
  *
  *     --mute            never answers          --dead            ends at once
- *     --no-probe        ends when it is asked for the newer protocol
- *     --stubborn        heeds no signal        --mute-list       never answers tools/list
+ *     --no-probe        ends when it is probed for the newer protocol
+ *     --stubborn        ignores signals       --mute-list       never answers tools/list
  *     --many            1,000 tools in pages; --huge: 5,000    --noisy           prints garbage beside each answer
  */
 import { spawn } from "node:child_process";
@@ -55,7 +55,7 @@ const tools: Json[] = [
 ];
 const resource = { uri: "file:///notes/a b.txt", name: "notes", mimeType: "text/plain" };
 
-/** The call that ticks. */
+/** The pending call of the tool `progress`. */
 let waiting: { id: unknown; progressToken: unknown } | undefined;
 let ticks = 1;
 
@@ -121,7 +121,7 @@ function page(cursor: unknown): Json {
   return from >= last ? { tools: found } : { tools: found, nextCursor: String(from + 100) };
 }
 
-/** The response, without its id; undefined: none. */
+/** The response, without its id; undefined: no response. */
 function answer(method: string, params: Json, id: unknown): Json | undefined {
   switch (method) {
     case "server/discover":
