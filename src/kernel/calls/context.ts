@@ -1,6 +1,6 @@
 /**
- * The calls of contexts: the messages that a model is shown. A context belongs to its process;
- * another's is PERMISSION. The kernel's clients may look, and change nothing.
+ * The calls of contexts: the messages that a model is shown. A context belongs to its process; a call on another
+ * process's context is PERMISSION. The kernel's clients may read contexts, but not change them.
  */
 
 import { ContextError, SyscallError } from "../../abi/errors.ts";
@@ -16,7 +16,7 @@ import type { OwnContexts } from "../process/own-contexts.ts";
 import type { Past } from "../process/past.ts";
 import { type Redacting, redactedBytes, redactedMessage, redactedText } from "../redact/model-bound.ts";
 
-/** What they use of the kernel. */
+/** The parts of the kernel that these calls use. */
 interface Kernel {
   readonly contexts: ContextSpaces;
   readonly ports: Redacting["ports"] & { readonly journal: Pick<Journal, "note"> };
@@ -25,7 +25,7 @@ interface Kernel {
 }
 
 interface Owner extends Taker {
-  /** Its first. */
+  /** The process's first context. */
   readonly ctxId: CtxId;
   readonly contexts: OwnContexts;
   readonly seen: { epoch: number };
@@ -67,7 +67,9 @@ const ctxRead: ContextCall<"ctxRead", { cid: CtxId; offset: number; length: numb
   },
 };
 
-/** CtxWrite(cid, offset, size): one JSON message; offset 0 appends, 1 … N replaces. The journal keeps what was replaced. */
+/**
+ * CtxWrite(cid, offset, size): one JSON message; offset 0 appends, 1 … N replaces. The journal keeps what was replaced.
+ */
 const ctxWrite: ContextCall<"ctxWrite", { cid: CtxId; offset: number; data: Uint8Array }> = {
   name: "CtxWrite",
   take: (cid, offset, data) => ({ cid, offset, data }),
@@ -77,7 +79,8 @@ const ctxWrite: ContextCall<"ctxWrite", { cid: CtxId; offset: number; data: Uint
     const { core, self } = pass;
     const data = redactedBytes(core, self, said);
     journalMessage(pass, { cid, replaces: offset }, core.contexts.write(cid, offset, data));
-    // what it was shown of a file may have gone with the message
+    // the replaced message may have shown a file's content: what the process has seen of files may no longer be in
+    // context
     if (offset > 0 && cid === self.ctxId) self.seen.epoch++;
   },
 };
@@ -184,14 +187,14 @@ function requireReadable(pass: Pass, cid: CtxId, op: string): void {
   requireOwn(pass, cid, op);
 }
 
-/** Whose it is, as far as the caller has to ask: one that a program has is there. */
+/** The owner of a context that is not the caller's; undefined: the caller's own (it needs no recall), or not found. */
 function ownerOf({ core, self }: Pass, cid: CtxId): Pick<Owner, "past"> | undefined {
   if (self.contexts.has(cid)) return undefined;
   for (const proc of core.table.all()) if (proc.ctxId === cid) return proc;
   return undefined;
 }
 
-/** What a call of it appends. */
+/** The context that a call appends to, and the name of that call. */
 interface Place {
   readonly cid: CtxId;
   readonly op: string;
@@ -205,14 +208,14 @@ function append(pass: Pass, { cid, op }: Place, said: ContextMessage): void {
   journalMessage(pass, { cid, replaces: 0 }, message);
 }
 
-/** Where a message stands in which context; 0: at its end. */
+/** A message's position in a context; `replaces` 0: at its end. */
 interface Position {
   readonly cid: CtxId;
   readonly replaces: number;
 }
 
 /**
- * A message in the journal, synced with the next group: before the model sees it, because its request is synced later.
+ * Journals a message, synced with the next group: before the model sees it, because its request is synced later.
  * Without `cid` it belongs to the process's first context.
  */
 function journalMessage({ core, self }: Pass, { cid, replaces }: Position, message: ContextMessage): void {
@@ -222,7 +225,7 @@ function journalMessage({ core, self }: Pass, { cid, replaces }: Position, messa
     ...(cid === self.ctxId ? {} : { cid }),
   };
   const record = { proc: self.seed.uuid, pid: self.pid, kind: "ctx.record", v: 1, body } as const;
-  // a received message and what was made of it are one: a crash leaves both or neither
+  // the taking of a received message and the message made from it go in one batch: a crash leaves both or neither
   core.ports.journal.note([record, ...takenDrafts(self)]);
 }
 

@@ -33,7 +33,7 @@ const resumeCoroutine: CoroutineCall<"resumeCoroutine", { id: CoId; value: unkno
   run: ({ self, signal }, { id, value }) => self.coroutines.resume(id, value, signal),
 };
 
-/** CancelCoroutine(id): idempotent. Its body hears CANCELLED where it waits. */
+/** CancelCoroutine(id): idempotent. Its body gets CANCELLED where it waits. */
 const cancelCoroutine: CoroutineCall<"cancelCoroutine", { id: CoId }> = {
   name: "CancelCoroutine",
   take: (id) => ({ id }),

@@ -36,7 +36,7 @@ import { redactedBytes, showSecrets } from "../redact/model-bound.ts";
 import { type FdEntry, inLane } from "../vfs/fd-table.ts";
 import type { Resolved } from "../vfs/registry.ts";
 
-/** Open(flags, path): a device file for the caller. What opening itself would do passes the guard. */
+/** Open(flags, path): a device file for the caller. The effects of opening itself pass the guard. */
 export const open: KernelCall<"open", { path: string; flags: OpenFlag }> = {
   name: "Open",
   holds: true,
@@ -61,7 +61,7 @@ export const open: KernelCall<"open", { path: string; flags: OpenFlag }> = {
   },
 };
 
-/** Another's mount is not there; what lies outside its list is refused. */
+/** NOT_FOUND: a mount that the caller may not see. PERMISSION: a path outside the caller's list of devices. */
 function checkAllowed(
   { core, self }: KernelPass,
   found: Resolved,
@@ -122,7 +122,7 @@ async function attach({ core, self, signal }: KernelPass, opening: Opening): Pro
     const file = await abortable(opened, signal);
     return self.fds.add({ file, path, mount: found.mount, traffic: found.device.traffic, flags }).fd;
   } catch (error) {
-    // Nobody will hold the file, if it comes to be one: it is closed as soon as it is open.
+    // Nobody will hold the file if it does open: close it as soon as it is open.
     const closed = opened.then(
       (file) => file.close(),
       () => {},
@@ -134,7 +134,7 @@ async function attach({ core, self, signal }: KernelPass, opening: Opening): Pro
 
 const VIOLATION_CHARS = 2_000;
 
-/** `call`: the one that its changes of files belong to. */
+/** `call`: the call that the caller's file changes belong to. */
 function callerOf(core: Core, self: Process, call?: CallId): Caller {
   const { pid, seed, abort, killed } = self;
   const { uuid, cwd, env, roots } = seed;
@@ -200,14 +200,16 @@ export const read: KernelCall<"read", { fd: Fd; length: number }> = {
   },
 };
 
-/** What its program gets goes to its model, and into the record. What a model said is acted upon as it is. */
+/**
+ * Redacts what an agent's program reads, because it goes to the model and the journal. Model replies stay as they are.
+ */
 function presentable({ core, self, scope }: KernelPass, entry: FdEntry, bytes: Uint8Array): Uint8Array {
   if (scope !== null || self.seed.kind !== "agent" || isWithin("/dev/llm", entry.mount)) return bytes;
   if (entry.isSecret === true) showSecrets(core, self, bytes);
   return redactedBytes(core, self, bytes);
 }
 
-/** The first read after a write to a program or a shell ends one tool call on the verbose screen. */
+/** The first read after a write to a program or a shell completes one tool call on the verbose screen. */
 function tellRead({ core, self }: KernelPass, entry: FdEntry, outBytes: number): void {
   const { lastWrite } = entry;
   if (lastWrite === null) return;
@@ -221,7 +223,7 @@ function tellRead({ core, self }: KernelPass, entry: FdEntry, outBytes: number):
 
 const HARMLESS: WritePlan = { effects: [], effectClass: "none" };
 
-/** Write(fd, size): hands data to a file. The file says what it would do with it; the guard decides; then it acts. */
+/** Write(fd, size): hands data to a file. The file plans the effects; the guard decides; then the file acts. */
 export const write: KernelCall<"write", { fd: Fd; data: Uint8Array }> = {
   name: "Write",
   holds: true,
@@ -237,12 +239,12 @@ export const write: KernelCall<"write", { fd: Fd; data: Uint8Array }> = {
     if (data.byteLength > LIMITS.writeBytes)
       throw invalid(at, `${data.byteLength} bytes; at most ${LIMITS.writeBytes}`);
     const began = core.ports.clock.mono();
-    // The fd's own end counts too: closing it takes back a question that is still open.
+    // The fd's closing counts too: it withdraws a question that is still open.
     using linked = linkSignals(pass.signal, entry.closing.signal);
     const { signal } = linked;
-    // What is permitted is what is done: the caller keeps no hand on the bytes.
+    // What was permitted must be what is done: the caller cannot change this copy of the bytes.
     const own = data.slice();
-    // What a program does within its own call is not a call of the agent.
+    // A write by a program within its own call is not a call of the agent.
     const told = pass.scope === null && isToolLike(entry) ? new CallTold(core, self, entry) : undefined;
     try {
       await inLane(entry, "write", signal, () => writeEdited({ ...pass, signal, entry, told }, own));
@@ -259,11 +261,13 @@ export const write: KernelCall<"write", { fd: Fd; data: Uint8Array }> = {
 
 interface Writing extends KernelPass {
   readonly entry: FdEntry;
-  /** Of a call of a tool. */
+  /** Set for a tool call. */
   readonly told: CallTold | undefined;
 }
 
-/** Other arguments of a person are decided as if they had come from the program: nothing of the first decision holds. */
+/**
+ * If the user changes the arguments, the call is decided again from the start; nothing of the first decision applies.
+ */
 async function writeEdited(writing: Writing, first: Uint8Array): Promise<void> {
   const { core, self, entry } = writing;
   for (let data = first; ; ) {
@@ -281,7 +285,7 @@ async function writeGuarded(writing: Writing, data: Uint8Array): Promise<void> {
   const { core, self, entry, told } = writing;
   const plan = (await entry.file.plan?.(data)) ?? HARMLESS;
   told?.planned(plan);
-  // For the journal, and for who judges. A model request repeats the whole context, which the journal has already.
+  // For the journal and the classifier. A model request repeats the whole context, which the journal already has.
   const isKept = plan.effects.length > 0 && !plan.effects.some((effect) => effect.kind === "llm");
   const input = isKept ? Buffer.from(data).toString("utf8") : "";
   const charge = () => entry.file.charge?.();
@@ -309,7 +313,7 @@ async function writeGuarded(writing: Writing, data: Uint8Array): Promise<void> {
 
 const LASTING: ReadonlySet<string> = new Set(["write", "exec", "network", "mcp"]);
 
-/** Where a mark stands for a secret, the mark would be written instead of it. */
+/** Refuses a write that would put a redaction mark in the place of a secret. */
 function checkMarks({ self, entry }: Writing, { effects }: WritePlan, data: Uint8Array): void {
   if (self.seed.kind !== "agent" || !effects.some(({ kind }) => LASTING.has(kind))) return;
   if (!hasMark(Buffer.from(data).toString("utf8"))) return;
@@ -322,7 +326,7 @@ function isToolLike(entry: FdEntry): boolean {
   return isWithin("/bin", entry.mount) || entry.mount === "/dev/shell" || entry.mount.startsWith("/mnt/mcp/");
 }
 
-/** Close(fd): the fd leaves the table first; then the device's close. A second call is NOT_FOUND. */
+/** Close(fd): the fd leaves the table first; then the device closes the file. A second call is NOT_FOUND. */
 export const close: KernelCall<"close", { fd: Fd }> = {
   name: "Close",
   take: (fd) => ({ fd }),
@@ -338,7 +342,7 @@ export const close: KernelCall<"close", { fd: Fd }> = {
   },
 };
 
-/** Stat(path): no open needed. What it shows of the world passes the guard. */
+/** Stat(path): no open needed. What it reads outside Crux passes the guard. */
 const stat: KernelCall<"stat", { path: string }> = {
   name: "Stat",
   quiet: true,

@@ -43,7 +43,7 @@ const leaveGroup: KernelCall<"leaveGroup", { pid: Pid; group: Pgid | string }> =
   },
 };
 
-/** Clients are only told what is kept; a process goes on, and loses both together. */
+/** Clients get an answer only once it is recorded. A process does not wait: a crash loses the change and the answer. */
 function checkTaken({ core, self }: KernelPass, syscall: string): void {
   if (self.pid === PID_KERNEL) core.journalWatch.check(syscall);
 }
@@ -52,7 +52,7 @@ async function durable({ core, self }: KernelPass): Promise<void> {
   if (self.pid === PID_KERNEL) await core.ports.journal.sync();
 }
 
-/** GetProcGroup(group): its members, by rising pid, as far as the caller sees them; its maker sees all. */
+/** GetProcGroup(group): the members that the caller sees, by rising pid; its maker sees all. */
 const getProcGroup: KernelCall<"getProcGroup", { group: Pgid | string }> = {
   name: "GetProcGroup",
   take: (group) => ({ group }),
@@ -67,7 +67,7 @@ const getProcGroup: KernelCall<"getProcGroup", { group: Pgid | string }> = {
   },
 };
 
-/** SignalGroup(group, signal): to who is a member now; the number of those that were alive. */
+/** SignalGroup(group, signal): signals the current members; returns the number of those that were alive. */
 const signalGroup: KernelCall<"signalGroup", { group: Pgid | string; signal: Signal }> = {
   name: "SignalGroup",
   holds: true,

@@ -34,7 +34,7 @@ const CALLS: { readonly [Name in CallName]: KernelCall<Name, unknown> } = {
 };
 
 export function handleFor(entrant: Entrant): Syscalls {
-  // its methods are those of the table, which has every call
+  // the methods are defined from the table, which has every call
   return new Handle(entrant) as unknown as Syscalls;
 }
 

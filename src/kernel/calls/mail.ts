@@ -20,10 +20,10 @@ import type { LifeCycle } from "../process/life/life-cycle.ts";
 import { redactedBytes } from "../redact/model-bound.ts";
 
 /**
- * Send(pid, size): a message into the mailbox of a process that the caller sees: itself, its descendants, ancestors, group
- * members, fellow members of its compose project. For any other pid there is NOT_FOUND, as everywhere: who is out of sight is not told apart from who is not there.
- * The sender hears when the message is durable. Back-pressure: a full box refuses with UNAVAILABLE and nothing is stored;
- * whether to wait, drop or tell is for the sender to decide.
+ * Send(pid, size): puts a message into the mailbox of a process that the caller sees: itself, its descendants,
+ * ancestors, group members, fellow members of its compose project. Any other pid is NOT_FOUND: an invisible process
+ * looks like a missing one. Resolves when the message is durable. Back-pressure: a full box refuses with UNAVAILABLE
+ * and stores nothing; the sender decides whether to wait, drop or report it.
  */
 const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions> = {
   name: "Send",
@@ -36,11 +36,11 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions> = {
       const message = `message of ${given.byteLength} bytes; at most ${LIMITS.mailBytes}`;
       throw new SyscallError({ syscall: "Send", pid: self.pid, code: "INVALID", message });
     }
-    // the caller keeps no hand on the bytes
+    // the caller cannot change this copy of the bytes
     const data = redactedBytes(core, self, given).slice();
     if (self.pid === PID_KERNEL) core.journalWatch.check("Send");
     else if (pass.scope === null) await core.journalWatch.held(self, "Send", pass.signal);
-    // a person's words bring back a session that rests
+    // a message from the user wakes a resting session
     if (self.pid === PID_KERNEL && !core.sessions.isHere(pid)) await core.sessions.awake(pid);
     const target = core.table.require(self.pid, pid, "Send", "see");
     checkFellow(pass, pid);
@@ -49,7 +49,7 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions> = {
   },
 };
 
-/** What it takes to receive. */
+/** The parts of the kernel that receiving uses. */
 interface ReceiverKernel extends LabelKeeper {
   readonly ports: {
     readonly clock: Pick<Clock, "sleep">;
@@ -63,13 +63,14 @@ interface Receiver extends Taker, Labelled {
   ownMailbox(): Mailbox;
 }
 
-/** What a timer of the platform takes, 24.8 days. */
+/** The longest timeout of the platform's timers, 24.8 days. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * Recv(): the oldest message for the caller, waiting for one. Who gives up, or whose time is over, takes none: the message
- * stays for the next. That it was taken is journalled in one with what next enters the context, or at the next Recv; a daemon
- * that dies before leaves it in the box, so a message is in the box or in the context, and never in neither.
+ * Recv(): the oldest message for the caller, waiting for one. A cancelled or timed-out call takes none: the message
+ * stays for the next call. The taking is journalled in one batch with the next message that enters the context, or at
+ * the next Recv; if the daemon dies earlier the message is still in the box. So it is always in the box or in the
+ * context, never in neither.
  */
 const recv: Call<"recv", RecvOptions, ReceiverKernel, Receiver> = {
   name: "Recv",
@@ -84,7 +85,7 @@ const recv: Call<"recv", RecvOptions, ReceiverKernel, Receiver> = {
     const message =
       box.tryTake(wants) ??
       (await shownWaiting(self, () => within(pass, timeoutMs, (signal) => box.take(signal, wants))));
-    // the one before was dealt with, whatever its program made of it
+    // the previous message counts as handled, whatever the program did with it
     core.ports.journal.note(takenDrafts(self));
     tookMail(self, message.seq);
     addLabels(core, self, readLabels(message.labels));
@@ -98,7 +99,7 @@ function checkTimeout({ pid }: Receiver, timeoutMs: number | undefined): void {
   throw new SyscallError({ syscall: "Recv", pid, code: "INVALID", message });
 }
 
-/** The process shows `waiting` meanwhile, and then again what it showed before. */
+/** Shows the activity `waiting` during the wait, then the previous one again. */
 async function shownWaiting(self: Receiver, wait: () => Promise<Message>): Promise<Message> {
   const before = self.life.activity;
   self.life.act("waiting");

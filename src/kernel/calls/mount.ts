@@ -9,7 +9,7 @@ import type { Scope } from "../gate/scope.ts";
 import { MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
 import { serverLabel } from "../vfs/server-label.ts";
 
-/** Mount(path, server): an MCP server as files. For a program, what starting or reaching it does passes the guard. */
+/** Mount(path, server): an MCP server as files. For a program, starting or reaching the server passes the guard. */
 const mount: KernelCall<"mount", { path: string; config: McpConfig }> = {
   name: "Mount",
   holds: true,
@@ -21,7 +21,7 @@ const mount: KernelCall<"mount", { path: string; config: McpConfig }> = {
     const config = ownCopy(self, "Mount", given);
     const act = (scope?: Scope) =>
       core.mounts.mount({ owner: self, path, config, isOutside: scope?.sandbox === null }, pass.signal);
-    // what the person mounts was the person's choice
+    // the user's own mounts need no permission
     if (self.pid === PID_KERNEL) {
       core.journalWatch.check("Mount");
       return act();
@@ -39,7 +39,7 @@ const mount: KernelCall<"mount", { path: string; config: McpConfig }> = {
   },
 };
 
-/** Unmount(path): the server goes; files that are open on it answer UNAVAILABLE from then on. */
+/** Unmount(path): removes the server; files that are open on it return UNAVAILABLE from then on. */
 const unmount: KernelCall<"unmount", { path: string }> = {
   name: "Unmount",
   take: (path) => ({ path }),
@@ -47,7 +47,7 @@ const unmount: KernelCall<"unmount", { path: string }> = {
   run: ({ core, self }, { path }) => core.mounts.unmount(self, path),
 };
 
-/** UnmountAll(): pid 0's, at shutdown. */
+/** UnmountAll(): all mounts, at shutdown; only for pid 0. */
 const unmountAll: KernelCall<"unmountAll", Record<string, never>> = {
   name: "UnmountAll",
   take: () => ({}),

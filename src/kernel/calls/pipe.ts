@@ -6,20 +6,22 @@ import { makePipe } from "../ipc/pipe.ts";
 import type { Lookup } from "../ports/lookup.ts";
 import type { FdTable } from "../vfs/fd-table.ts";
 
-/** What it uses of the kernel. */
+/** The parts of the kernel that pipes use. */
 interface Kernel {
   readonly table: Lookup<Owner>;
   nextPipe(): number;
 }
 
-/** In whose table an end lies. */
+/** The process whose fd table holds an end. */
 interface Owner {
   readonly pid: Pid;
   readonly isLive: boolean;
   readonly fds: FdTable;
 }
 
-/** Pipe(reader, writer): bytes from one process to another; each end lies in its own process's table and ends with it. */
+/**
+ * Pipe(reader, writer): bytes from one process to another; each end lies in its own process's table and ends with it.
+ */
 export const pipe: Call<"pipe", { writer: Pid; reader: Pid }, Kernel, Owner> = {
   name: "Pipe",
   take: (writer, reader) => ({ writer, reader }),
@@ -44,7 +46,7 @@ export const pipe: Call<"pipe", { writer: Pid; reader: Pid }, Kernel, Owner> = {
   },
 };
 
-/** Whose table takes an end: one that the caller controls and that still takes files, so that adding cannot fail. */
+/** The process that gets an end: the caller controls it, and it still accepts files, so that adding cannot fail. */
 function ownerOf({ table }: Kernel, self: Owner, pid: Pid): Owner {
   const owner = pid === self.pid ? self : table.require(self.pid, pid, "Pipe", "control");
   if (owner.isLive && !owner.fds.isEnded) return owner;

@@ -3,7 +3,7 @@ import type { Member } from "../../abi/member.ts";
 import type { ProcInfo } from "../../abi/process.ts";
 import type { Call } from "../gate/call.ts";
 
-/** What is shown of the kernel. */
+/** The parts of the kernel that the list uses. */
 interface Shown {
   readonly ports: { readonly clock: { mono(): number } };
   readonly table: { all(): Iterable<Listed>; looksInto(viewer: Pid, pid: Pid): boolean };
@@ -18,13 +18,16 @@ interface Listed {
   info(nowMono: number): ProcInfo;
 }
 
-/** Where the viewer stands in the tree. */
+/** The position of the viewer in the process tree. */
 interface Standing {
   readonly pid: Pid;
   readonly ppid: Pid;
 }
 
-/** ListProcs(): copies of what the caller sees, by rising pid. Of fellow members of a compose project: that they are there. */
+/**
+ * ListProcs(): copies of what the caller sees, by rising pid. Fellow members of a compose project are shown without
+ * details.
+ */
 export const listProcs: Call<"listProcs", Record<never, never>, Shown, Standing> = {
   name: "ListProcs",
   take: () => ({}),
@@ -44,12 +47,12 @@ export const listProcs: Call<"listProcs", Record<never, never>, Shown, Standing>
       if (core.table.looksInto(self.pid, proc.pid)) seen.push({ ...proc.info(now), ...more });
       else if (member !== undefined) seen.push(fellowInfo(proc.info(now), member));
     }
-    // one that came back stands behind those that came after it
+    // a restored process comes after newer ones in the table
     return seen.sort((a, b) => a.pid - b.pid);
   },
 };
 
-/** What it works at, with what, and what came of it, is not for its fellows to read. */
+/** Fellow members may not see each other's work: intent, devices, model, result. */
 function fellowInfo(
   { pid, ppid, kind, state, createdAt, elapsedMs, name }: ProcInfo,
   member: Member,

@@ -33,8 +33,8 @@ interface SpawnArgs {
 }
 
 /**
- * Spawn(agent, intent, model): a new process. The steps are in process/spawn/. A program of the host is an effect, and so
- * are the servers that an agent brings: they pass the guard before anything starts, unless a person starts it.
+ * Spawn(agent, intent, model): a new process. The steps are in process/spawn/. Host programs and the MCP servers of an
+ * agent are effects: they pass the guard before anything starts, unless the user starts them.
  */
 const spawn: KernelCall<"spawn", SpawnArgs> = {
   name: "Spawn",
@@ -54,7 +54,10 @@ const spawn: KernelCall<"spawn", SpawnArgs> = {
   },
 };
 
-/** Of what the guard judges. Its words may be long, and are shared by all that run the same agent. */
+/**
+ * A private copy of the parts that the guard judges. The agent's prompts are not copied: they may be long, and are
+ * shared.
+ */
 function ownArgs(self: Process, { intent, agent, opts: { stdin, ...opts } }: SpawnArgs): SpawnArgs {
   return {
     intent,
@@ -89,7 +92,7 @@ function spawnNative(pass: KernelPass, command: readonly string[], args: SpawnAr
   });
 }
 
-/** It ends when a person takes back what alone allowed it, if the person wants that. */
+/** The process ends when the user removes the grant that alone allowed it, if the user chose to. */
 function attend({ core, self }: KernelPass, scope: Scope, pid: Pid): void {
   const proc = core.table.get(pid);
   if (proc === undefined) return;
@@ -98,14 +101,16 @@ function attend({ core, self }: KernelPass, scope: Scope, pid: Pid): void {
   proc.done.promise.finally(release).catch(() => {});
 }
 
-/** A program under /bin starts only what it said it would. */
+/** A program under /bin may start only what it declared. */
 function checkDeclared(self: Process, agent: AgentInfo | null, scope: Scope): void {
   const program = agent?.manifest.name ?? "";
   const effect = { kind: "spawn", program, background: false } as const;
   checkCovered(scope, [effect], { self, syscall: "Spawn", device: program });
 }
 
-/** Wait(pid): the exit status of a process, once it has ended; reaps it. Giving up leaves the process alone. */
+/**
+ * Wait(pid): the exit status of a process once it has ended; reaps it. Cancelling the call leaves the process alone.
+ */
 const wait: KernelCall<"wait", { pid: Pid }> = {
   name: "Wait",
   take: (pid) => ({ pid }),
@@ -115,7 +120,7 @@ const wait: KernelCall<"wait", { pid: Pid }> = {
     const { core, self } = pass;
     const proc = core.table.require(self.pid, pid, "Wait", "control");
     const exit = await abortable(proc.done.promise, pass.signal);
-    // its result goes to who waits for it
+    // the waiting process receives its result, and so its labels
     addLabels(core, self, proc.labels);
     await abortable(reapProcess(core, proc), pass.signal);
     return exit;
@@ -168,7 +173,7 @@ const exit: KernelCall<"exit", { code: number; reason: string }> = {
   },
 };
 
-/** SetMode(mode): another permission mode for the caller itself. To lower it is free; to raise it asks a person. */
+/** SetMode(mode): another permission mode for the caller itself. Lowering it is free; raising it asks the user. */
 const setMode: KernelCall<"setMode", { mode: PermissionMode }> = {
   name: "SetMode",
   holds: true,
@@ -182,7 +187,7 @@ const setMode: KernelCall<"setMode", { mode: PermissionMode }> = {
     const act = (): Promise<void> => change(core, self, mode, by);
     const isRaised = isAbove(mode, self.mode);
     if (isRaised) checkRaise(core, self, mode, false);
-    // a tool changes it only if it said so
+    // even for lowering, a tool must have declared the change
     if (!isRaised && pass.scope === null) return act();
     const effects: readonly Effect[] = [{ kind: "mode", to: mode }];
     const at = {

@@ -1,4 +1,4 @@
-/** The calls of signals. What a signal then does is in ipc/deliver.ts. */
+/** The calls of signals. ipc/deliver.ts has what a signal then does. */
 import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { type Disposition, isSignal, SIGNALS, type Signal, type SignalAction } from "../../abi/process.ts";
@@ -11,7 +11,7 @@ import { recorded, unblock } from "../ipc/deliver.ts";
 
 const ENDS: ReadonlySet<Signal> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGINT, SIGNALS.SIGKILL]);
 
-/** Signal(pid, signal): kill() that tells what the signal met. */
+/** Signal(pid, signal): like kill(), but returns how the process took the signal. */
 const signal: KernelCall<"signal", { pid: Pid; signal: Signal }> = {
   name: "Signal",
   holds: true,
@@ -21,13 +21,16 @@ const signal: KernelCall<"signal", { pid: Pid; signal: Signal }> = {
   run: (pass, wanted) => sendSignal(pass, "Signal", wanted),
 };
 
-/** Who sends a signal. */
+/** The sender of a signal. */
 interface Sender {
   readonly core: { readonly journalWatch: { check(syscall: string): void } };
   readonly self: { readonly pid: Pid };
 }
 
-/** What ends a process acts whatever the disk does; anything else that could not be kept is not begun for a person. */
+/**
+ * A signal that ends a process acts whatever the disk does; any other from the user is refused if it cannot be
+ * recorded.
+ */
 export function checkKept({ core, self }: Sender, syscall: string, signal: Signal): void {
   if (self.pid === PID_KERNEL && !ENDS.has(signal)) core.journalWatch.check(syscall);
 }
@@ -37,7 +40,7 @@ interface Wanted {
   readonly signal: Signal;
 }
 
-/** It acts at once; the caller hears of it when it is recorded. */
+/** It acts at once; the caller gets the answer when it is recorded. */
 async function sendSignal(
   pass: KernelPass,
   syscall: "Kill" | "Signal",
@@ -51,7 +54,8 @@ async function sendSignal(
   }
   const proc = core.table.require(self.pid, pid, syscall, "control");
   checkKept(pass, syscall, signal);
-  // who lets one go on that an earlier daemon left hears when it cannot; any other is met in this turn
+  // the user who resumes a process of an earlier daemon gets an error if it cannot resume; any other signal acts in
+  // this turn
   const isUnread = proc.past.isUnread && proc.isPaused;
   if (isUnread && self.pid === PID_KERNEL && signal === SIGNALS.SIGRESUME) await recalled(proc);
   const disposition = await core.deliver(proc, signal);
@@ -70,7 +74,7 @@ const kill: KernelCall<"kill", { pid: Pid; signal: Signal }> = {
   },
 };
 
-/** SigBlock(pid, signal): from now on the signal waits, pending, until it is unblocked. */
+/** SigBlock(pid, signal): from now on the signal stays pending until it is unblocked. */
 const sigBlock: KernelCall<"sigBlock", { pid: Pid; signal: Signal }> = {
   name: "SigBlock",
   take: (pid, signal) => ({ pid, signal }),
@@ -83,7 +87,7 @@ const sigBlock: KernelCall<"sigBlock", { pid: Pid; signal: Signal }> = {
   },
 };
 
-/** SigUnblock(pid, signal): what was pending is delivered, its handlers run, before the call returns. */
+/** SigUnblock(pid, signal): a pending signal is delivered and its handler run before the call returns. */
 const sigUnblock: KernelCall<"sigUnblock", { pid: Pid; signal: Signal }> = {
   name: "SigUnblock",
   take: (pid, signal) => ({ pid, signal }),
@@ -93,12 +97,12 @@ const sigUnblock: KernelCall<"sigUnblock", { pid: Pid; signal: Signal }> = {
     checkMaskable(signal, pass.scope);
     const proc = core.table.require(self.pid, pid, "SigUnblock", "control");
     const heeded = unblock(core, proc, signal);
-    // what was delivered may have ended the caller: its work is done then
+    // the delivered signal may have ended the caller: nothing is left to wait for
     if (!pass.signal.aborted) await abortable(heeded, pass.signal);
   },
 };
 
-/** SigHandle(signal): what the caller itself does at a signal, from now on. */
+/** SigHandle(signal): sets the caller's own action for a signal, from now on. */
 const sigHandle: KernelCall<"sigHandle", { signal: Signal; action: SignalAction }> = {
   name: "SigHandle",
   take: (signal, action) => ({ signal, action }),
@@ -125,8 +129,8 @@ export function checkSignal(signal: unknown): void {
 }
 
 /**
- * Of what changes how a process takes a signal: INVALID also for KILL. PERMISSION for a program under /bin: that would
- * outlast its call.
+ * For calls that change how a process takes a signal: KILL is INVALID too. PERMISSION for a program under /bin: the
+ * change would outlast its call.
  */
 function checkMaskable(signal: unknown, scope: Scope | null): void {
   checkSignal(signal);

@@ -16,9 +16,9 @@ import { MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
 import type { Process } from "../process/process.ts";
 
 /**
- * SpawnSupervisor(name, strategy): keeps children up as the spec says. The programs of the host among them are effects, and so
- * are the servers that their agents bring: they pass the guard all at once before the first starts, unless a person starts
- * them, and start again without asking. What starts then, however late, is what was permitted.
+ * SpawnSupervisor(name, strategy): keeps children running as the spec says. Its host programs and the MCP servers of
+ * its agents are effects: they pass the guard together before the first starts, unless the user starts them; restarts
+ * are not asked again. What a restart runs, however late, is what was permitted.
  */
 export const spawnSupervisor: KernelCall<
   "spawnSupervisor",
@@ -49,7 +49,7 @@ type Start = () => Promise<Pid>;
 async function guarded(wish: Wish, endowment: Endowment, start: Start): Promise<Pid> {
   const { self, spec, scope } = wish;
   const all = startsOf(self, spec);
-  // a program under /bin starts only what it said it would; agents of others need no leave of their own
+  // a program under /bin may start only what it declared; for other callers, starting agents needs no permission
   if (scope !== null) checkCovered(scope, all, { self, ...atOf(spec) });
   const own = effectful(
     spec,
@@ -60,7 +60,7 @@ async function guarded(wish: Wish, endowment: Endowment, start: Start): Promise<
   return judged(wish, own, () => judged(wish, brought, start));
 }
 
-/** Rules match by the tool: who may run any command through `bash` may not yet mount any server. */
+/** Rules match by tool: a process that may run any command through `bash` may not therefore mount any server. */
 function effectful(spec: CheckedSpec, tool: string, effects: readonly Effect[]): Effectful {
   return { ...atOf(spec), tool, input: spec.name, effects, effectClass: "once" };
 }
@@ -90,7 +90,7 @@ function effectsOf(self: Process, start: CheckedStart): Effect[] {
   }
 }
 
-/** Of the agents, which are loaded here and not again: who can change their files would else start other servers. */
+/** The agents are loaded here once: loading them again later would let changed files start other servers. */
 async function serversOf(
   pass: KernelPass,
   { children }: CheckedSpec,

@@ -1,4 +1,4 @@
-/** The calls of threads: further loops in one process. */
+/** The calls of threads: further reasoning loops in one process. */
 import { SyscallError } from "../../abi/errors.ts";
 import type { Tid } from "../../abi/ids.ts";
 import type { KernelCall } from "../gate/gate.ts";
@@ -9,7 +9,10 @@ import { threadsOf } from "../process/thread/threads.ts";
 
 const THREADS = "/proc/self/threads";
 
-/** SpawnThread(intent): a second reasoning loop in the caller. It has all the caller's rights and spends from its account. */
+/**
+ * SpawnThread(intent): a further reasoning loop in the caller. It has all the caller's rights and spends from its
+ * account.
+ */
 const spawnThread: KernelCall<"spawnThread", { intent: string; maxTurns: number }> = {
   name: "SpawnThread",
   holds: true,
@@ -33,7 +36,10 @@ function checkArguments(self: Process, intent: string, maxTurns: number): void {
   if (!Number.isInteger(maxTurns) || maxTurns < 0) throw invalid(self, `not a step limit: ${maxTurns}`);
 }
 
-/** A thread is not bound by the one call of a program under /bin: only one that declared that it changes the threads may. */
+/**
+ * A thread outlasts the call of a program under /bin, so only a program that declared a change of the threads may start
+ * one.
+ */
 function checkDeclared({ pid }: Pick<Process, "pid">, { tool, effects }: Scope): void {
   if (effects.some((effect) => effect.kind === "state" && effect.path === THREADS)) return;
   const message = `tool ${tool} did not declare this effect: state ${THREADS}`;
@@ -44,7 +50,7 @@ function invalid(self: Process, message: string): SyscallError {
   return new SyscallError({ syscall: "SpawnThread", pid: self.pid, code: "INVALID", message });
 }
 
-/** JoinThread(tid): how a thread ended. Its failure is data; giving up leaves it alone. */
+/** JoinThread(tid): how a thread ended. Its failure is data; cancelling the call leaves the thread alone. */
 const joinThread: KernelCall<"joinThread", { tid: Tid }> = {
   name: "JoinThread",
   take: (tid) => ({ tid }),
@@ -52,7 +58,7 @@ const joinThread: KernelCall<"joinThread", { tid: Tid }> = {
   run: ({ core, self, signal }, { tid }) => threadsOf(core, self).join(tid, signal),
 };
 
-/** CancelThread(tid): idempotent; its end is for JoinThread to tell. */
+/** CancelThread(tid): idempotent; JoinThread reports how the thread ended. */
 const cancelThread: KernelCall<"cancelThread", { tid: Tid }> = {
   name: "CancelThread",
   take: (tid) => ({ tid }),
@@ -60,7 +66,7 @@ const cancelThread: KernelCall<"cancelThread", { tid: Tid }> = {
   run: ({ core, self }, { tid }) => threadsOf(core, self).cancel(tid),
 };
 
-/** ListThreads(): those that run, and those that have ended and were not joined, by rising tid. */
+/** ListThreads(): running threads, and ended ones that were not joined, by rising tid. */
 const listThreads: KernelCall<"listThreads", Record<string, never>> = {
   name: "ListThreads",
   take: () => ({}),

@@ -9,7 +9,7 @@ import type { Mailbox } from "../ipc/mailbox.ts";
 import type { Lookup } from "../ports/lookup.ts";
 import type { LifeCycle } from "../process/life/life-cycle.ts";
 
-/** What it uses of the kernel. */
+/** The parts of the kernel that sleeping uses. */
 interface Kernel {
   readonly ports: { readonly clock: Pick<Clock, "sleep"> };
   readonly table: Lookup<{ readonly done: { readonly promise: Promise<unknown> } }>;
@@ -20,18 +20,18 @@ interface Sleeper {
   readonly life: Pick<LifeCycle, "activity" | "act">;
   ownMailbox(): Mailbox;
   readonly conversation: { readonly run: { readonly client: string } | null } | null;
-  /** Called when a signal is heeded. */
+  /** Called when a signal was acted on. */
   readonly wakers: Set<() => void>;
 }
 
 type Wake = (woken: Woken) => void;
 
-/** An hour. */
+/** One hour. */
 const MAX_SLEEP_MS = 3_600_000;
 
 /**
- * Sleep(ms): until the time is over, a message is there for the caller, or a signal was heeded that does not end it; with a
- * pid, until that process ends or the time is over. Nothing is taken: the message stays.
+ * Sleep(ms): until the time is over, a message for the caller arrives, or a signal was acted on that does not end it;
+ * with a pid, until that process ends or the time is over. It takes nothing: the message stays in the box.
  */
 export const sleep: Call<"sleep", { ms: number; pid?: Pid }, Kernel, Sleeper> = {
   name: "Sleep",
@@ -68,7 +68,7 @@ export const sleep: Call<"sleep", { ms: number; pid?: Pid }, Kernel, Sleeper> = 
   },
 };
 
-/** A message that is there already wakes it at once. */
+/** Wakes at once if a message is already there. */
 function watchOwn(self: Sleeper, wake: Wake): () => void {
   const box = self.ownMailbox();
   const ofRun = self.conversation?.run?.client;
