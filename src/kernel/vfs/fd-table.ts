@@ -1,7 +1,7 @@
 /**
- * The open files of one process: numbers from 3, counting up, never reused; 0 and 1 are what it was given at spawn. Calls
- * of one direction on one fd run one after another; reading may wait beside a write. Closing takes the fd out first, then
- * aborts what is under way on it.
+ * The open files of one process: numbers from 3, counting up, never reused; 0 and 1 are given at spawn. Calls of one
+ * direction on one fd run one after another; a read may wait while a write runs. Closing removes the fd first, then
+ * aborts the calls in progress on it.
  */
 import type { OpenFile, OpenFlag } from "../../abi/device.ts";
 import { VfsError } from "../../abi/errors.ts";
@@ -22,13 +22,13 @@ export interface FdEntry {
   readonly closing: AbortController;
   /** The last call of each direction; never rejects. */
   readonly lanes: { read: Promise<void>; write: Promise<void> };
-  /** Called once, after the device's close: an effect that ends there. */
+  /** Called once, after the device's close: the end of an effect that lasts as long as the file is open. */
   readonly onClose: (error: unknown) => void;
-  /** Tool calls: bytes written and when, for the line of the verbose screen. */
+  /** For tool calls: bytes written and when, for the line of the verbose screen. */
   lastWrite: { bytes: number; began: number } | null;
-  /** A person let the caller read a secret by it. */
+  /** A write to this fd was permitted to read a secret. */
   isSecret?: true;
-  /** What its reads may bring in; absent or null: nothing that has labels. */
+  /** The labels that its reads may bring in; absent or null: it reads nothing that has labels. */
   inflow?: Inflow | null;
 }
 
@@ -39,7 +39,7 @@ export type FdDraft = Pick<FdEntry, "file" | "path" | "mount" | "traffic" | "fla
 export class FdTable {
   readonly #pid: Pid;
   readonly #open = new Map<Fd, FdEntry>();
-  /** Places kept for files that are being opened. */
+  /** Places reserved for files that are being opened. */
   #claims = 0;
   #ended = false;
   #next = 3;
@@ -52,7 +52,7 @@ export class FdTable {
     return this.#open.size;
   }
 
-  /** Its process has ended: no file is added any more. */
+  /** The process has ended: no file can be added. */
   get isEnded(): boolean {
     return this.#ended;
   }
@@ -61,7 +61,7 @@ export class FdTable {
     return [...this.#open.values()].map(({ fd, path, flags }) => ({ fd, path, flags }));
   }
 
-  /** Keeps a place while a file is opened, and gives back what frees it. UNAVAILABLE when the table is full. */
+  /** Reserves a place while a file is opened; the result frees it. UNAVAILABLE: the table is full. */
   claim(path: string, op = "Open"): () => void {
     if (this.#open.size + this.#claims >= LIMITS.openFds) {
       const message = `too many open files: ${LIMITS.openFds}`;
@@ -73,7 +73,7 @@ export class FdTable {
     };
   }
 
-  /** Within a claim. CANCELLED after the end of the process: the file is the caller's to close. */
+  /** Called within a claim. CANCELLED if the process has ended: the caller must then close the file. */
   add(draft: FdDraft): FdEntry {
     if (this.#ended) {
       const { path } = draft;
@@ -91,7 +91,7 @@ export class FdTable {
     return entry;
   }
 
-  /** fd 0 or 1, before the process runs. */
+  /** Sets fd 0 or 1, before the process runs. */
   install(fd: Fd, draft: FdDraft): void {
     this.#open.set(fd, entryOf(fd, draft));
   }
@@ -100,7 +100,7 @@ export class FdTable {
     return this.#open.has(fd);
   }
 
-  /** Out of this table without closing it: it belongs to another from now on. What is under way on it is aborted. */
+  /** Removes an fd without closing it, to give it to another process. Calls in progress on it are aborted. */
   take(fd: Fd): FdDraft {
     const entry = this.find(fd, "Spawn");
     this.#open.delete(fd);
@@ -129,7 +129,10 @@ export class FdTable {
     }
   }
 
-  /** The end: all of them, in reverse order of opening; a failure does not stop the next. No fd comes after it. */
+  /**
+   * At the end of the process: closes all, in reverse order of opening; a failure does not stop the rest. No fd is
+   * added after.
+   */
   async closeAll(onFailure: (error: unknown) => void): Promise<void> {
     this.#ended = true;
     for (const fd of [...this.#open.keys()].reverse()) {
@@ -141,7 +144,7 @@ export class FdTable {
     }
   }
 
-  /** The same without waiting: for files of a program that does not end, whose devices may not answer either. */
+  /** closeAll without waiting: for a program that does not end, whose devices may not answer either. */
   abandonAll(onFailure: (error: unknown) => void): void {
     this.#ended = true;
     for (const fd of [...this.#open.keys()].reverse()) void this.close(fd).catch(onFailure);
@@ -155,8 +158,8 @@ function entryOf(fd: Fd, { file, path, mount, traffic, flags, onClose = () => {}
 }
 
 /**
- * Runs `act` after what waits in the lane; a failure there does not concern it. Who gives up while waiting leaves at once
- * and does not act.
+ * Runs `act` after the calls before it in the lane, even if those fail. A call aborted while it waits leaves at once
+ * without acting.
  */
 export function inLane<T>(
   entry: FdEntry,

@@ -1,7 +1,7 @@
 /**
- * What the person mounted, for the daemons to come: the newest `process.state` of pid 0 names it all. Secrets are not kept: a
- * server that was given variables, headers or anything that looks like one is remembered by name alone, and the person mounts it
- * again; any other is there again, and is started when it is first used.
+ * The user's mounts, recorded for later daemons: the newest `process.state` of pid 0 names them all. Secrets are not
+ * stored: of a server with variables, headers or anything that looks like a secret only the label is stored, and the
+ * user must mount it again; any other is restored, and started at its first use.
  */
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { McpConfig, MountView } from "../../abi/mcp.ts";
@@ -10,13 +10,13 @@ import { maskedCommand, serverLabel } from "./server-label.ts";
 
 interface KeptMount {
   readonly path: string;
-  /** What effects and rules call it. */
+  /** The name of the server in effects and rules. */
   readonly server: string;
-  /** For people, without secrets. */
+  /** For screens, without secrets. */
   readonly label: string;
-  /** null: it needs what is not kept. */
+  /** null: it needs values that are not stored. */
   readonly config: McpConfig | null;
-  /** What that is; "" nothing. */
+  /** The values that are not stored, in words; "": none. */
   readonly lacks: string;
 }
 
@@ -29,12 +29,12 @@ export class KeptMounts {
     this.#journal = journal;
   }
 
-  /** Those that are not there for want of what was not kept. */
+  /** Mounts that were not restored because they need values that are not stored. */
   get lacking(): readonly KeptMount[] {
     return [...this.#all.values()].filter(({ config }) => config === null);
   }
 
-  /** Durable when it resolves; what cannot be kept is not. */
+  /** Durable when it resolves; a config with secrets is not stored. */
   async add(path: string, server: string, config: McpConfig): Promise<void> {
     const lacks = missingOf(config);
     const kept = { path, server, label: serverLabel(config), config: lacks === "" ? config : null, lacks };
@@ -42,7 +42,7 @@ export class KeptMounts {
     await this.#become(new Map([...this.#all, [path, kept]]));
   }
 
-  /** False: it was none of the person's. */
+  /** False: not one of the user's mounts. */
   async remove(path: string): Promise<boolean> {
     await this.recall();
     if (!this.#all.has(path)) return false;
@@ -50,7 +50,7 @@ export class KeptMounts {
     return true;
   }
 
-  /** What the last daemon had; read once. */
+  /** The mounts of the last daemon; read once. */
   async recall(): Promise<readonly KeptMount[]> {
     this.#recalling ??= this.#read();
     await this.#recalling;
@@ -63,7 +63,7 @@ export class KeptMounts {
     this.#all = new Map(mounts.map((each) => [each.path, each]));
   }
 
-  /** In the same turn as its record is handed over: the order of both is one. */
+  /** Changes memory in the same turn in which the record is appended, so that both have the same order. */
   async #become(next: ReadonlyMap<string, KeptMount>): Promise<void> {
     const before = this.#all;
     this.#all = next;
@@ -79,7 +79,7 @@ export class KeptMounts {
   }
 }
 
-/** In words for people; "" nothing. */
+/** What cannot be stored, in words for screens; "": nothing. */
 function missingOf(config: McpConfig): string {
   if (config.type === "http") {
     const { username, password, search, hash } = new URL(config.url);
@@ -96,7 +96,7 @@ function named(noun: string, names: readonly string[]): string {
   return `its ${noun}${names.length === 1 ? "" : "s"} ${names.slice(0, 8).join(", ")}`;
 }
 
-/** What the daemon before had, and this one cannot start. */
+/** A mount that the last daemon had and this one cannot start. */
 export function lackingView({ path, label, lacks }: KeptMount): MountView {
   const problem = `not there since the daemon was started again, which does not keep ${lacks}: mount it again`;
   return { path, pid: PID_KERNEL, server: label, state: "pending", tools: 0, servicePid: null, problem };

@@ -1,4 +1,4 @@
-/** Where MCP servers are mounted: /mnt/mcp/<name>, and /mnt/mcp/<pid>-<server> for those of an agent file. */
+/** Where MCP servers are mounted: /mnt/mcp/<name>, and /mnt/mcp/<pid>-<server> for servers of an agent file. */
 import type { Pid } from "../../abi/ids.ts";
 import { isServerName } from "../../abi/mcp.ts";
 import { parsePath } from "./path.ts";
@@ -7,11 +7,11 @@ const BASE = "/mnt/mcp";
 
 interface MountPlace {
   readonly path: string;
-  /** What effects and rules call the server. */
+  /** The name of the server in effects and rules. */
   readonly server: string;
 }
 
-/** What is wrong with it, in words, or the place. */
+/** The place, or an error message. */
 export function parseMountPath(path: string): MountPlace | string {
   const [mnt, mcp, name, ...rest] = parsePath(path)?.segments ?? [];
   if (mnt !== "mnt" || mcp !== "mcp" || name === undefined || rest.length > 0)
@@ -30,7 +30,7 @@ export function agentMountPath(pid: Pid, name: string): string {
   return `${BASE}/${pid}-${name}`;
 }
 
-/** As it is mounted: without doubled or final slashes. */
+/** The path as it is mounted: without double or final slashes. */
 export function canonicalMount(path: string): string {
   const parsed = parsePath(path);
   return parsed === undefined ? path : `/${parsed.segments.join("/")}`;

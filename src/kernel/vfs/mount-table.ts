@@ -1,4 +1,4 @@
-/** Which mount lies where, which paths are claimed for one that is being made, and who sees it. */
+/** Which mount lies at which path, which paths are claimed for mounts in progress, and who sees a mount. */
 import type { ErrorCode } from "../../abi/errno.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import type { LogEntry } from "../../abi/events.ts";
@@ -10,7 +10,7 @@ import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { McpTransport } from "../ports/mcp.ts";
 import type { DeviceRegistry } from "./registry.ts";
 
-/** What the table stands on. */
+/** The parts of the kernel that the table uses. */
 export interface TableGround {
   readonly ports: Pick<KernelPorts, "mcp">;
   readonly table: { isAncestor(ancestor: Pid, pid: Pid): boolean };
@@ -18,7 +18,7 @@ export interface TableGround {
   readonly accepting: boolean;
 }
 
-/** The process that mounted, or is to see what is mounted. */
+/** A process that mounts, or that looks at mounts. */
 interface Mounter {
   readonly pid: Pid;
   readonly life: { readonly isClosed: boolean };
@@ -32,18 +32,18 @@ interface Mounter {
 export interface Mount {
   readonly path: string;
   readonly owner: Mounter;
-  /** What effects and rules call it. */
+  /** The name of the server in effects and rules. */
   readonly server: string;
   readonly transport: McpTransport;
-  /** Ends connecting, which may go on after the mount call is back. */
+  /** Aborts connecting, which may still run after the mount call has returned. */
   readonly closing: AbortController;
-  /** Never rejects unheard. */
+  /** A rejection is always handled. */
   readonly connecting: Promise<void>;
 }
 
 export class MountTable {
   readonly #byPath = new Map<string, Mount>();
-  /** Paths of mounts that are being made. */
+  /** Paths claimed for mounts in progress. */
   readonly #claimed = new Map<string, Mounter>();
   readonly #ground: TableGround;
 
@@ -59,7 +59,7 @@ export class MountTable {
     return this.#byPath.get(path);
   }
 
-  /** CONFLICT, UNAVAILABLE: it cannot be mounted there. */
+  /** CONFLICT: the path is taken. UNAVAILABLE: the kernel is shutting down, or the owner has too many mounts. */
   claim(owner: Mounter, path: string): void {
     const { accepting, devices } = this.#ground;
     if (!accepting)
@@ -76,12 +76,12 @@ export class MountTable {
     this.#claimed.set(path, owner);
   }
 
-  /** The claim of one that was not entered. */
+  /** Releases the claim of a mount that was not entered. */
   release(owner: Mounter, path: string): void {
     if (this.#claimed.get(path) === owner) this.#claimed.delete(path);
   }
 
-  /** CANCELLED: its owner has ended meanwhile, and nobody would take it away. */
+  /** CANCELLED: the owner has ended meanwhile, so nobody would unmount it. */
   enter(mount: Mount): void {
     const { accepting, devices, ports } = this.#ground;
     const { path, owner, server, transport } = mount;
@@ -99,7 +99,7 @@ export class MountTable {
     owner.unmounted(path);
   }
 
-  /** May `viewer` open what is mounted here? True for what is no mount. */
+  /** May `viewer` open what is mounted here? True for a path without a mount. */
   isVisible(viewer: Mounter, path: string): boolean {
     const mount = this.#byPath.get(path);
     if (mount === undefined) return true;
@@ -108,7 +108,7 @@ export class MountTable {
     return this.#ground.table.isAncestor(owner, viewer.pid);
   }
 
-  /** What `viewer` may open, by path. */
+  /** The mounts that `viewer` may open, by path. */
   seenBy(viewer: Mounter): readonly { name: string; path: string; state: McpState }[] {
     const seen = [...this.#byPath.values()].filter(({ path }) => this.isVisible(viewer, path));
     const rows = seen.map(({ server, path, transport }) => ({ name: server, path, state: transport.state }));

@@ -1,6 +1,7 @@
 /**
- * Who mounted which MCP server where. A mount is seen by its owner, the owner's descendants and pid 0; pid 0's by all. Its
- * owner's end takes it away. Making one: transport, connect, device, register, record; what fails undoes what came before.
+ * Who mounted which MCP server where. A mount is visible to its owner, the owner's descendants and pid 0; mounts of pid
+ * 0 are visible to all. It is removed when its owner ends. Mounting: claim, transport, connect, device, record; a
+ * failure undoes the steps before it.
  */
 
 import { codeOf, messageOf, printed, SyscallError } from "../../abi/errors.ts";
@@ -24,42 +25,42 @@ import { KeptMounts, lackingView } from "./kept-mounts.ts";
 import { agentMountPath, canonicalMount, notAName, parseMountPath } from "./mount-path.ts";
 import { failed, type Mount, MountTable, type TableGround } from "./mount-table.ts";
 
-/** What the mounts stand on. */
+/** The parts of the kernel that mounting uses. */
 interface Ground extends TableGround {
   readonly ports: Pick<KernelPorts, "journal" | "mcp" | "clock" | "log" | "redactor">;
   readonly root: Process;
 }
 
-/** Within what a server of this process runs; null: as the host is. */
+/** The sandbox in which a server of this process runs; null: none. */
 type SandboxOf = (owner: Process, config: McpConfig) => SandboxProfile | null;
 
 export interface MountRequest {
   readonly owner: Process;
   readonly path: string;
   readonly config: McpConfig;
-  /** The gate has decided that it runs as the host is. */
+  /** The gate decided that the server runs without a sandbox. */
   readonly isOutside?: boolean;
 }
 
-/** A process that is made ready, or brought back: what takes its mounts away again is pushed. */
+/** A process being spawned or restored; `undo` collects what removes its mounts again. */
 interface Mounting {
   readonly proc: Process;
   readonly undo: (() => Promise<void> | void)[];
   readonly signal: AbortSignal;
 }
 
-/** Of an agent file. */
+/** A mount of a server from an agent file. */
 interface NamedMount {
   readonly server: McpServer;
   readonly mount: Mount;
 }
 
-/** As its program knows it. */
+/** A mount as the process's program sees it. */
 type NamedPath = ProgramStart["mounts"][number];
 
 export class Mounts {
   readonly #table: MountTable;
-  /** The servers of agent files, in their order. */
+  /** The mounts of servers from agent files, in the order of the file. */
   readonly #named = new Map<Pid, NamedPath[]>();
   readonly #kept: KeptMounts;
   readonly #ground: Ground;
@@ -72,7 +73,7 @@ export class Mounts {
     this.#kept = new KeptMounts(ground.ports.journal);
   }
 
-  /** What the person had mounted: each is started when it is first used. Before the processes come back. */
+  /** Restores the user's mounts before the processes are restored; each server is started at its first use. */
   async bringBack(): Promise<void> {
     const { ports, root } = this.#ground;
     for (const { path, server, config } of await this.#kept.recall()) {
@@ -91,7 +92,7 @@ export class Mounts {
     }
   }
 
-  /** Back within 500 ms, connected or not; a server that fails within them is not mounted. */
+  /** Returns within 500 ms, connected or not; a server that fails within that time is not mounted. */
   async mount(request: MountRequest, signal: AbortSignal): Promise<{ path: string; state: McpState }> {
     const { owner, config } = request;
     const place = parseMountPath(request.path);
@@ -109,7 +110,7 @@ export class Mounts {
     return { path: mount.path, state: mount.transport.state };
   }
 
-  /** NOT_FOUND; PERMISSION: another's. */
+  /** NOT_FOUND: not mounted, or not visible. PERMISSION: another process's mount. */
   async unmount(caller: Process, path: string): Promise<void> {
     const mount = this.#table.find(canonicalMount(path));
     if (caller.pid === PID_KERNEL && (mount === undefined || mount.owner === caller)) {
@@ -134,15 +135,16 @@ export class Mounts {
     await this.#remove(mount);
   }
 
-  /** In parallel; what takes longer than 600 ms is left to the end of its service. */
+  /** All in parallel; what takes longer than 600 ms is left to the end of its service process. */
   async unmountAll(): Promise<void> {
     const all = Promise.all(this.#table.all().map((mount) => this.#drop(mount)));
     await this.#within(all, LIMITS.unmountAllMs, this.#ground.root.killed.signal);
   }
 
   /**
-   * The servers of an agent file, each at /mnt/mcp/<pid>-<name>. They connect side by side and are entered in order. One that
-   * does not connect within 30 s is left out, or ends the spawn if it is required. Pushes what takes each back.
+   * Mounts the servers of an agent file, each at /mnt/mcp/<pid>-<name>. They connect in parallel and are entered in
+   * order. One that does not connect within 30 s is left out, or fails the spawn if it is required. Pushes an undo step
+   * for each mount.
    */
   async mountAll(mounting: Mounting, servers: readonly McpServer[]): Promise<void> {
     if (servers.length === 0) return;
@@ -178,7 +180,7 @@ export class Mounts {
     }
   }
 
-  /** Why it could not be; undefined: it is there. */
+  /** The error that prevented it; undefined: it is mounted. */
   async #enterNamed({ server, mount }: NamedMount, signal: AbortSignal): Promise<unknown> {
     try {
       await abortable(mount.connecting, signal);
@@ -194,7 +196,7 @@ export class Mounts {
     return undefined;
   }
 
-  /** Those of a process that ends, one by one; a failure is logged and holds nothing up. */
+  /** Unmounts the mounts of an ending process, one by one; a failure is logged and does not stop the rest. */
   async unmountOf(proc: Process): Promise<void> {
     for (const path of [...(proc.mounts ?? [])]) {
       const mount = this.#table.find(path);
@@ -202,22 +204,22 @@ export class Mounts {
     }
   }
 
-  /** By the names of its agent file. */
+  /** The mounts of the process's agent file. */
   namedBy(pid: Pid): readonly NamedPath[] {
     return this.#named.get(pid) ?? [];
   }
 
-  /** May `viewer` open what is mounted here? True for what is no mount. */
+  /** May `viewer` open what is mounted here? True for a path without a mount. */
   isVisible(viewer: Process, path: string): boolean {
     return this.#table.isVisible(viewer, path);
   }
 
-  /** What `viewer` may open, by path. */
+  /** The mounts that `viewer` may open, by path. */
   seenBy(viewer: Process): ReturnType<MountTable["seenBy"]> {
     return this.#table.seenBy(viewer);
   }
 
-  /** By path. */
+  /** All mounts by path, with the user's mounts that could not be restored. */
   list(): readonly MountView[] {
     const lacking = this.#kept.lacking
       .filter(({ path }) => this.#table.find(path) === undefined)
@@ -226,7 +228,7 @@ export class Mounts {
     return [...there, ...lacking].sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  /** A claim on the path, a transport, and connecting under way. What fails here has left nothing. */
+  /** Claims the path, makes a transport and starts connecting. A failure here leaves nothing behind. */
   #begin({
     owner,
     path,
@@ -260,7 +262,9 @@ export class Mounts {
     return this.#ground.ports.clock.mono();
   }
 
-  /** Record, then transport, then device. One that was never entered is closed. Idempotent. */
+  /**
+   * Removes the record, then the transport, then the device. A mount that was never entered is only closed. Idempotent.
+   */
   async #remove(mount: Mount): Promise<void> {
     const { path, owner, transport, closing } = mount;
     const isEntered = this.#table.find(path) === mount;
@@ -310,7 +314,7 @@ export class Mounts {
     return () => stop.abort();
   }
 
-  /** Whoever mounted it hears how connecting went on. */
+  /** Logs the outcome of connecting for the process that mounted it. */
   #follow(mount: Mount): void {
     mount.connecting.then(
       () => this.#note(mount),
@@ -326,7 +330,7 @@ export class Mounts {
     owner.log("info", `MCP server at ${path}: ${transport.label}, ${tools}`, this.#mono());
   }
 
-  /** Throws for a required server. */
+  /** Throws if the server is required. */
   #leftOut(proc: Process, server: McpServer, error: unknown): void {
     const message = `MCP server ${server.name}: ${messageOf(error)}`;
     const code = codeOf(error) === "INVALID" ? "INVALID" : "UNAVAILABLE";

@@ -1,10 +1,13 @@
-/** Paths of the tree: absolute, at most 4,096 bytes; `//` is `/`, a final `/` and `.` segments fall away, `..` is refused. */
+/**
+ * Paths of the tree: absolute, at most 4,096 bytes; `//` is `/`, a final `/` and `.` segments are dropped, `..` is
+ * refused.
+ */
 import { LIMITS } from "../limits.ts";
 
 interface ParsedPath {
   /** Segments without `.`. */
   readonly segments: readonly string[];
-  /** A `.` stood before the segment with this index (or before the end). */
+  /** Indexes of the segments that had a `.` before them (the number of segments: a `.` at the end). */
   readonly dotBefore: ReadonlySet<number>;
 }
 

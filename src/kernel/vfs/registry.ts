@@ -8,14 +8,14 @@ export interface Resolved {
   readonly device: Device;
   /** Where it is mounted. */
   readonly mount: string;
-  /** "" or the rest with its `/`; a `.` directly after the mount point is kept. */
+  /** The rest of the path with its leading `/`, or ""; a `.` directly after the mount point is kept. */
   readonly subpath: string;
 }
 
 export class DeviceRegistry {
   readonly #mounts = new Map<string, Device>();
 
-  /** CONFLICT: the path is taken; INVALID: it is no path. */
+  /** CONFLICT: the path is taken; INVALID: not a valid path. */
   register(path: string, device: Device): void {
     const mount = canonical(path);
     if (mount === undefined || mount === "/")
@@ -64,7 +64,7 @@ export class DeviceRegistry {
     throw new VfsError({ op, pid, device: path, code: "NOT_FOUND", message: `device not found: ${path}` });
   }
 
-  /** Closes all devices, in no order; a failure of one does not stop the others. */
+  /** Closes all devices, in any order; a failure of one does not stop the others. */
   async close(): Promise<void> {
     const devices = [...new Set(this.#mounts.values())];
     this.#mounts.clear();

@@ -1,11 +1,11 @@
-/** An MCP server in words for people: what is started or where it is, never what opens it. */
+/** An MCP server in words for screens: its command or address, without credentials. */
 import type { McpConfig } from "../../abi/mcp.ts";
 
 const MAX_CHARS = 200;
 const HIDDEN = "…";
 /** A flag whose value is a secret; with `=`, the value is in the same word. */
 const SECRET_FLAG = /^(--?[\w.-]*(?:key|token|secret|passw|auth|credential|bearer)[\w.-]*)(=.*)?$/i;
-/** Values that are secrets whatever stands before them. */
+/** Values that are secrets whatever flag they follow. */
 const SECRET_VALUE = /^(?:sk|pk|ghp|gho|ghs|glpat|xox[a-z]|github_pat|AKIA)[-_A-Za-z0-9]{12,}|^Bearer /;
 
 /** `stdio: npx server-memory`, `http: http://127.0.0.1:8080/mcp` */
@@ -14,7 +14,7 @@ export function serverLabel(config: McpConfig): string {
   return cut(`stdio: ${[config.command, ...maskedArgs(config.args)].join(" ")}`);
 }
 
-/** A command line as it is shown and kept: its words without values that are secrets by their flag or their form. */
+/** A command line as it is shown and stored: without values that look like secrets, or that follow a flag for one. */
 export function maskedCommand([program = "", ...args]: readonly string[]): readonly string[] {
   return [program, ...maskedArgs(args)];
 }
@@ -30,7 +30,7 @@ function maskedArgs(args: readonly string[]): readonly string[] {
   });
 }
 
-/** Without user, password, query and fragment. */
+/** The URL without user, password, query and fragment. */
 function withoutSecrets(url: string): string {
   return url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1").replace(/[?#].*$/s, "");
 }
