@@ -1,4 +1,4 @@
-/** Accounts as wires see them. */
+/** Accounts as the wires see them. */
 import type { Amounts, Budget, BudgetLimits } from "../../abi/budget.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import type { Pid } from "../../abi/ids.ts";
@@ -12,9 +12,9 @@ export interface BudgetView {
   readonly intent: string;
   readonly isLive: boolean;
   readonly limits: BudgetLimits;
-  /** Spent by its own calls; by it and its descendants; reserved for calls in progress. */
+  /** Spent by its own calls; `spent`: by it and its descendants; `reserved`: for calls in progress. */
   readonly own: Omit<Amounts, "steps">;
-  /** Of its own calls, how many have no known price: they cost nothing here. */
+  /** How many of its own calls have no known price: they cost nothing here. */
   readonly unpricedCalls: number;
   readonly spent: Amounts;
   readonly reserved: Amounts;
@@ -22,7 +22,7 @@ export interface BudgetView {
   /** Agents started below it, and those that run now. */
   readonly children: number;
   readonly running: number;
-  /** The most that one of its calls can spend, limits of its ancestors included; null: no limit. */
+  /** The most that its next call can spend, limits of its ancestors included; null: no limit. */
   readonly left: { readonly tokens: number | null; readonly microUsd: number | null };
 }
 
@@ -33,7 +33,7 @@ export interface WindowView {
   readonly perMs: number;
 }
 
-/** null takes a limit away. */
+/** null removes a limit. */
 export type BudgetChange = { readonly [K in keyof Budget]: Budget[K] | null };
 
 const COST_KEYS = ["pid", "model", "tool", "source", "day"] as const;
@@ -44,7 +44,7 @@ export interface CostLine {
   readonly calls: number;
   readonly tokens: number;
   readonly microUsd: number;
-  /** Calls whose price is not known: they are not in the sum. */
+  /** Calls without a known price: not in the sum. */
   readonly unpriced: number;
 }
 
@@ -52,8 +52,8 @@ export interface Budgets {
   /** Accounts in memory of one process and its descendants, or of all; parents first. */
   list(pid?: Pid): { readonly processes: readonly BudgetView[]; readonly windows: readonly WindowView[] };
   /**
-   * New limits of a process, whatever it does now; those that are not named stay. `add`: on top of what they are. Durable when
-   * it resolves. NOT_FOUND; INVALID: pid 0, or a limit to add to that is none.
+   * Sets limits of a process, whatever it does now; limits that are not named stay. `add`: added to the current ones.
+   * Durable when it resolves. NOT_FOUND; INVALID: pid 0, or `add` to a limit that is not set.
    */
   set(pid: Pid, change: BudgetChange, add: Budget, by: GrantBy): Promise<BudgetLimits>;
   /** The cost of calls since then (wall clock, ms) according to the journal, for the newest 1,000 processes. */

@@ -1,6 +1,6 @@
 /**
- * A model that judges calls in a person's place, as the kernel needs it: what it is asked, and what its answer means. `permit/`
- * implements it; the kernel makes the calls, for the process that is judged and on its account.
+ * A model that judges calls in place of the user, as the kernel needs it: what it is asked, and what its answer means.
+ * `permit/` implements it; the kernel makes the calls to the model, for the judged process and on its account.
  */
 import type { AutoModeLists } from "../../abi/auto-mode.ts";
 import type { SystemPart, WireMessage } from "../../abi/llm.ts";
@@ -18,7 +18,9 @@ export interface JudgedCall {
 
 export interface Judging {
   readonly messages: readonly ContextMessage[];
-  /** Permitted since the newest of those, oldest first: the calls of a reply enter the context when all are over. */
+  /**
+   * Calls permitted since the newest message, oldest first: a reply's calls enter the context only when all are over.
+   */
   readonly since: readonly JudgedCall[];
   readonly pending: JudgedCall;
   /** The folders that the process works in, cwd first. */
@@ -27,7 +29,7 @@ export interface Judging {
   readonly approved: readonly string[];
 }
 
-/** Equal in all stages but for the last words. */
+/** The requests of all stages differ only in their last words. */
 export interface ClassifierRequest {
   readonly system: readonly SystemPart[];
   readonly messages: readonly WireMessage[];
@@ -48,7 +50,7 @@ export interface Classifier {
   judgesPlan(): boolean;
   lists(): AutoModeLists;
   request(judging: Judging, stage: ClassifierStage): ClassifierRequest;
-  /** Does a command do what was approved in words? `allow`: that and nothing else. */
+  /** Does a command do what the user approved in words? `allow`: that and nothing else. */
   meaning(judging: Judging): ClassifierRequest;
   verdict(text: string): ClassifierVerdict;
 }

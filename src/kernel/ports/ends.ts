@@ -1,4 +1,4 @@
-/** Room for what ends or holds a process, where the journal has none: `store/` implements it. */
+/** Storage for records that end or pause a process when the journal is full: `store/` implements it. */
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { JournalDraft } from "./journal.ts";
 
@@ -7,8 +7,8 @@ export type KeptEnd = Pick<JournalDraft, "proc" | "pid" | "body"> & {
 };
 
 export interface Ends {
-  /** True: it is synced, and will be in the journal when that takes records again. */
+  /** True: it is synced, and is copied to the journal when that accepts records again. */
   keep(draft: KeptEnd): boolean;
-  /** The end of a process that is kept here and not yet in the journal. */
+  /** The end of a process that is stored here and not yet in the journal. */
   exitOf(proc: ProcUuid): { readonly code: number; readonly reason: string } | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Going back: what a process has done step by step, a new process that begins at one of those steps, and its files as they
- * were then. What the wires see of it; `history/fork` implements it.
+ * Going back: the steps of a process, a new process that begins at one of those steps, and its files as they were at
+ * that step. The part that the wires see; `history/fork` implements it.
  */
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
@@ -9,16 +9,19 @@ import type { RequestMark } from "../../abi/request-mark.ts";
 export interface StepView {
   /** The number of the step from 1; 0: before the first, when only the first message was there. */
   readonly step: number;
-  /** The history that contains it and the record that ends it: the first steps of a fork lie in the history of its origin. */
+  /**
+   * The history that contains it and the record that ends it: the first steps of a fork lie in the history of its
+   * origin.
+   */
   readonly proc: ProcUuid;
   readonly seq: number;
-  /** Wall clock, ms: for people. */
+  /** Wall clock, ms: for display. */
   readonly at: number;
-  /** First words of the reply; where it said nothing, the tools that it called. */
+  /** The first words of the reply; if it has no text, the tools it called. */
   readonly words: string;
   /** Paths that its calls changed, in order of the first change. */
   readonly files: readonly string[];
-  /** Commands that it ran: what those changed is not known. */
+  /** Commands that it ran: the files they changed are unknown. */
   readonly commands: number;
 }
 
@@ -29,9 +32,9 @@ export interface ForkRequest {
   readonly at?: ForkPoint;
   /** A message for the new process, before its next step. */
   readonly message?: string;
-  /** Whose the message is. */
+  /** The client that sent the message. */
   readonly client?: string;
-  /** Whether it resumes at once; otherwise it rests until somebody opens it. */
+  /** Whether it resumes at once; otherwise it rests until it is opened. */
   readonly wake?: boolean;
   /** The environment of the client, for a fork that resumes. */
   readonly env?: Readonly<Record<string, string>>;
@@ -68,15 +71,15 @@ export interface FileRewound {
 }
 
 export interface RewindRequest {
-  /** Absent: before the last message that the process was given. */
+  /** Absent: before the last message to the process. */
   readonly at?: ForkPoint;
-  /** The agent's files are put back, too. */
+  /** Also restores the agent's files. */
   readonly files: boolean;
-  /** Reports what would change, and changes nothing. */
+  /** Only reports what would change. */
   readonly dryRun: boolean;
-  /** Files that somebody else has changed since, too. */
+  /** Also restores files that others have changed since. */
   readonly force: boolean;
-  /** false: nothing but the files. */
+  /** false: restores the files only. */
   readonly fork?: boolean;
 }
 
@@ -84,9 +87,9 @@ export interface Rewound {
   readonly step: number | null;
   readonly seq: number;
   readonly files: readonly FileRewound[];
-  /** Paths that somebody else has changed since: without `force` nothing is touched then, and nothing forked. */
+  /** Paths that others have changed since: without `force` nothing is restored then, and nothing forked. */
   readonly conflicts: readonly string[];
-  /** Commands that ran since, newest last, at most 20: what they changed is not put back. And how many there were. */
+  /** Commands that ran since, newest last, at most 20: their changes are not undone. `commandCount`: how many ran. */
   readonly commands: readonly string[];
   readonly commandCount: number;
   /** The new process. null: not requested, a dry run, or refused. */
@@ -94,16 +97,22 @@ export interface Rewound {
 }
 
 export interface Forks {
-  /** Oldest first: the newest `last` of them, with step 0 if all fit. NOT_FOUND: no such process, or its history is gone. */
+  /**
+   * The newest `last` steps, oldest first, with step 0 if all fit. NOT_FOUND: no such process, or its history was
+   * removed.
+   */
   steps(pid: Pid, last: number): Promise<readonly StepView[]>;
   /**
-   * A new process on the same history up to a step, whose records are shared: rights of the process as it is now and no more,
-   * an account of its own below the same limits; nothing open, no children, mail, groups or "always" answers. INVALID: inside
-   * a call, or no agent; NOT_FOUND: no such process or step; CONFLICT: its history is damaged, or too little of it was kept.
+   * A new process on the same history up to a step, sharing its records: with the current rights of the process and no
+   * more, its own account under the same limits; no open files, children, mail, groups or "always" answers. INVALID:
+   * inside a call, or not an agent; NOT_FOUND: no such process or step; CONFLICT: its history is damaged, or too little
+   * was recorded.
    */
   fork(pid: Pid, request: ForkRequest): Promise<Forked>;
   /** The fork that an earlier request made; it resumes if that was requested. NOT_FOUND: its history was removed. */
   again(fork: Pid, request: Pick<ForkRequest, "wake" | "env">): Promise<Forked>;
-  /** Like `fork`, and restores files. CONFLICT: the process runs. NOT_FOUND: the file history does not reach that far. */
+  /**
+   * Like `fork`, and restores files. CONFLICT: the process runs. NOT_FOUND: the file history does not reach that far.
+   */
   rewind(pid: Pid, request: RewindRequest): Promise<Rewound>;
 }

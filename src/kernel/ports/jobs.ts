@@ -7,6 +7,6 @@ export interface JobDesk {
   live(uuid: ProcUuid): ReadonlyMap<string, number>;
   /** Up to `maxBytes` of its output from byte `from`; empty: no more for now. NOT_FOUND: its output was removed. */
   read(uuid: ProcUuid, job: JobRecord, from: number, maxBytes: number): Promise<Uint8Array>;
-  /** Resolves when it has printed more than `bytes`, or has ended; at once for one that does not run. */
+  /** Resolves when it has printed more than `bytes`, or has ended; at once if it is not running. */
   changed(uuid: ProcUuid, id: string, bytes: number, signal: AbortSignal): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /**
- * What is done to the journal as a whole: checked, measured, cleared out. Works beside a daemon that writes (read-only but for
- * `collect`) and on a journal that nobody has open. All of it in small portions: an event loop that shares the thread goes on.
+ * Operations on the journal as a whole: check, measure, collect. They work beside a daemon that writes (read-only but
+ * for `collect`) and on a journal that nobody has open. All work is done in small portions, so that the event loop is
+ * not blocked.
  */
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 
@@ -55,9 +56,9 @@ export interface VerifyReport {
   readonly processes: number;
   readonly anchors: number;
   readonly lastAnchor: Anchor | null;
-  /** Anchors that name a history which retention has removed since: their roots cannot be made again. */
+  /** Anchors over a history that retention has removed since: their roots cannot be recomputed. */
   readonly uncheckedAnchors: number;
-  /** null: the chain holds. Else the first record that does not fit, by lsn. */
+  /** null: the chain is intact. Otherwise the first record that does not fit, by lsn. */
   readonly broken: Finding | null;
   readonly elapsedMs: number;
 }
@@ -65,7 +66,7 @@ export interface VerifyReport {
 export interface Usage {
   /** Bytes in use, the write-ahead log included. */
   readonly databaseBytes: number;
-  /** Freed inside the database's file: used again before it grows. */
+  /** Freed inside the database file: reused before the file grows. */
   readonly reusableBytes: number;
   readonly blobBytes: number;
   readonly blobs: number;
@@ -78,7 +79,7 @@ export interface Usage {
 }
 
 export interface CollectReport {
-  /** Histories that went, and would go with `dryRun`. */
+  /** Histories that were removed, or with `dryRun` would be. */
   readonly processes: readonly {
     readonly pid: Pid;
     readonly proc: ProcUuid;
@@ -91,28 +92,34 @@ export interface CollectReport {
 }
 
 export interface Retention {
-  /** Ended processes idle for longer go; 0: never by age. */
+  /** Ended processes idle for longer are removed; 0: never by age. */
   readonly cleanupPeriodDays: number;
   readonly maxBytes: number;
 }
 
 export interface JournalTools {
-  /** `full`: every hash, body, snapshot and blob; else head, rows against tails, open calls, the last 1,000 records of each history. */
+  /**
+   * `full`: every hash, body, snapshot and blob; otherwise head, rows against tails, open calls, the last 1,000 records
+   * of each history.
+   */
   check(options: {
     full: boolean;
-    /** Pids or UUIDs: only their histories. */
+    /** Pids or UUIDs: checks only their histories. */
     only?: readonly string[];
     signal?: AbortSignal;
     progress?: (records: number) => void;
   }): Promise<CheckReport>;
-  /** Every hash of every history in lsn order, and each anchor; `against`: roots kept elsewhere. */
+  /** Checks every hash of every history in lsn order, and each anchor; `against`: roots stored elsewhere. */
   verify(options: {
     against?: readonly Anchor[];
     signal?: AbortSignal;
     progress?: (records: number) => void;
   }): Promise<VerifyReport>;
   usage(): Promise<Usage>;
-  /** Retention and the sweep of blobs that no record names and that are older than a day. A fork's prefix stays while it does. */
+  /**
+   * Retention, and removal of blobs that no record names and that are older than a day. A fork's prefix stays as long
+   * as the fork.
+   */
   collect(options: {
     retention: Retention;
     now: number;
@@ -135,10 +142,10 @@ export interface JournalDesk extends Pick<JournalTools, "check" | "verify" | "us
   anchors(): AsyncIterable<readonly Anchor[]>;
   /** A process by pid or UUID. NOT_FOUND: no such process, or its history was removed. */
   find(process: string): Promise<ProcUuid>;
-  /** The seq of the n-th record from the end, of that kind if one is given; 1 if there are fewer. */
+  /** The seq of the `count`-th record from the end, of that kind if one is given; 1 if there are fewer. */
   seqFromEnd(proc: ProcUuid, count: number, kind?: string): Promise<number>;
-  /** Noted records too. At most 256 records and about 4 MiB, but at least one; empty at the end. */
+  /** Includes noted records. At most 256 records and about 4 MiB, but at least one; empty at the end. */
   lines(proc: ProcUuid, fromSeq: number, kind?: string): Promise<LinePage>;
-  /** Its newest exit is on record: nothing follows unless the user resumes it. */
+  /** Its newest exit is recorded: nothing follows unless the user resumes it. */
   hasEnded(proc: ProcUuid): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 /**
- * The journal port: the durable log of everything a process did. `store/` implements it; the kernel never sees a disk.
- * What `append` acknowledged survives kill -9 and power loss; what survives is a prefix by lsn.
+ * The journal port: the durable log of everything a process did. `store/` implements it; the kernel never accesses a
+ * disk. What `append` acknowledged survives kill -9 and power loss; what survives is always a prefix by lsn.
  */
 import type { CallId, Pid, ProcUuid } from "../../abi/ids.ts";
 import type { ProcessKind } from "../../abi/process.ts";
@@ -17,17 +17,22 @@ export type RecordKind =
   | "process.kept"
   /** A later daemon restored it. Body: `{epoch}`; `resumed`: it had ended, and the user resumed it. */
   | "process.recovered"
-  /** The first record of a fork: `{from: ProcUuid, at: seq}`. What it remembers begins with records 1 … at of that process. */
+  /**
+   * The first record of a fork: `{from: ProcUuid, at: seq}`. Its history begins with records 1 … at of that process.
+   */
   | "process.forked"
   /** Set by the user: `{title?, kept?}`. */
   | "process.described"
-  /** A line that the user pinned to it: `{text, by?}`; "": taken away. */
+  /** A line that the user pinned to it: `{text, by?}`; "": removed. */
   | "process.note"
   /** New labels of what it has read: `{labels}` (abi/labels.ts). */
   | "label.add"
-  /** A person took labels away: `{which, by}`. */
+  /** The user removed labels: `{which, by}`. */
   | "label.clear"
-  /** In the kernel's history: a file that a process with labels wrote, `{path, sha256, labels}`; without labels: cleared. */
+  /**
+   * In the kernel's history: a file that a process with labels wrote, `{path, sha256, labels}`; without labels:
+   * cleared.
+   */
   | "label.file"
   | "call.intent"
   | "call.result"
@@ -52,7 +57,7 @@ export type RecordKind =
   | "permit.classified"
   /** Consecutive failures of the classifier, in the history of the session's own process: `CircuitState`. */
   | "permit.circuit"
-  /** A person's permission, in the history of its session's own process, or of the kernel (grants/grant-record.ts). */
+  /** A grant of the user, in the history of its session's own process, or of the kernel (grants/grant-record.ts). */
   | "grant.add"
   /** A grant was revoked by the user; one of its uses was spent. */
   | "grant.remove"
@@ -74,11 +79,13 @@ export type RecordKind =
   /** The clock jumped, or the daemon was frozen: `{gapMs, jumpMs}`. */
   | "kernel.clock"
   | "journal.degraded"
-  /** An anchor in the kernel's history, `{root, previous, processes, lsn}`: `audit verify` compares with it (chain.ts). */
+  /**
+   * An anchor in the kernel's history, `{root, previous, processes, lsn}`: `audit verify` compares with it (chain.ts).
+   */
   | "journal.anchor"
-  /** Records that fsck cut off. */
+  /** fsck removed damaged records. */
   | "journal.repair"
-  /** A process whose history is gone by retention: `{proc, pid, seq, hash}`. */
+  /** Retention removed the history of a process: `{proc, pid, seq, hash}`. */
   | "journal.tombstone";
 
 export interface JournalDraft {
@@ -90,8 +97,8 @@ export interface JournalDraft {
   readonly v: number;
   readonly call?: CallId;
   /**
-   * Plain data. Strings over 64 KiB in it are kept apart, by digest, and come back whole; the rest has at most 1 MiB encoded:
-   * INVALID beyond. All of it together at most 64 MiB.
+   * Plain data. Strings over 64 KiB in it are stored separately, by digest, and are returned whole; the rest has at
+   * most 1 MiB encoded, else INVALID. At most 64 MiB in all.
    */
   readonly body: unknown;
 }
@@ -100,17 +107,17 @@ export interface JournalDraft {
 export type RecordOwner = Pick<JournalDraft, "proc" | "pid">;
 
 export interface JournalRecord extends JournalDraft {
-  /** Order of the whole kernel; rises, the only order that counts. */
+  /** Order across the whole kernel; rising, the only order that counts. */
   readonly lsn: number;
-  /** Place in the process's history: from 1, no gaps. */
+  /** Position in the process's history: from 1, without gaps. */
   readonly seq: number;
   /** Fencing token of the daemon that wrote it. */
   readonly epoch: number;
-  /** Wall clock, ms: for people. */
+  /** Wall clock, ms: for display. */
   readonly at: number;
 }
 
-/** The row of a process, updated with its records: what is known of it without reading its history. */
+/** The row of a process, updated with its records: what is known without reading its history. */
 export interface ProcessRow {
   readonly proc: ProcUuid;
   readonly pid: Pid;
@@ -123,7 +130,7 @@ export interface ProcessRow {
   readonly cwd: string;
   /** The user talks to it: it waits for the next message. */
   readonly isSession: boolean;
-  /** Wall clock, ms; of its last record likewise. */
+  /** Wall clock, ms; `lastAt`: the time of its last record. */
   readonly createdAt: number;
   readonly lastAt: number;
   /** The sequence number of its newest record. */
@@ -131,7 +138,7 @@ export interface ProcessRow {
   /** Whether its newest `signal` record paused it. */
   readonly isPaused: boolean;
   readonly ranMs: number;
-  /** Tokens spent by its own calls; and, counted against its own limit, by it and its descendants. */
+  /** Tokens spent by its own calls; `limitUsed`: by it and its descendants, counted against its own limit. */
   readonly tokensUsed: number;
   readonly limitUsed: number;
   /** Messages in its context that came from the user or another process. */
@@ -141,9 +148,9 @@ export interface ProcessRow {
   readonly forkedFrom: { readonly proc: ProcUuid; readonly at: number } | null;
   /** "" none. */
   readonly title: string;
-  /** Retention leaves it alone. */
+  /** Retention never removes it. */
   readonly isKept: boolean;
-  /** The first record that cannot be trusted; null: none is known. It is readable up to there and is not run. */
+  /** The first record that cannot be trusted; null: none known. It is readable up to there and is not run. */
   readonly damagedAt: number | null;
 }
 
@@ -152,13 +159,14 @@ export interface RowFilter {
   readonly live?: boolean;
   readonly session?: boolean;
   readonly cwd?: string;
-  /** Newest last record first; at most 1,000, which is also the default; only with `live` and no limit all of them. */
+  /** The row with the newest last record first; at most 1,000, also the default; with `live` and no limit, all. */
   readonly limit?: number;
 }
 
 /**
- * `degraded`: the disk takes nothing for now (full, read-only, too slow); what is appended is refused, what is noted is kept,
- * and it is tried again by itself. `lost`: nothing will be acknowledged any more, whatever the disk does.
+ * `degraded`: the disk accepts nothing for now (full, read-only, too slow); appends are refused, noted records are kept
+ * in memory, and writing is retried automatically. `lost`: nothing will be acknowledged any more, whatever the disk
+ * does.
  */
 export type JournalState =
   | { readonly state: "well" }
@@ -166,13 +174,13 @@ export type JournalState =
       readonly state: "degraded";
       readonly reason: string;
       readonly path: string;
-      /** Free on its file system; null: not known. */
+      /** Free bytes on its file system; null: not known. */
       readonly freeBytes: number | null;
       readonly needBytes: number;
     }
   | { readonly state: "lost"; readonly reason: string; readonly message: string };
 
-/** Kinds of which a history has few: they are found without reading it. */
+/** Kinds with few records per history: they are found without reading it. */
 export type SparseKind = Extract<
   RecordKind,
   | "process.spawned"
@@ -192,14 +200,14 @@ export interface Journal {
   /** The state directory's own name, a UUID that never changes. */
   readonly kernelId: string;
   /**
-   * The highest record of earlier daemons that is known to have been acknowledged; what lies behind it may have been told to
-   * nobody. Absent: all were.
+   * The highest record of earlier daemons known to have been acknowledged; clients may not have heard of later ones.
+   * Absent: all were acknowledged.
    */
   readonly acknowledgedLsn?: number;
   /**
    * Resolves once all drafts are synced, in order, as one unit. UNAVAILABLE: the disk refuses (full, read-only);
-   * nothing of the batch was taken. INVALID: a body too large. `expect`: the last seq of the history of the first draft;
-   * CONFLICT if it is another: nothing was taken.
+   * nothing of the batch was stored. INVALID: a body is too large. `expect`: the last seq of the history of the first
+   * draft; CONFLICT if it differs: nothing was stored.
    */
   append(
     drafts: readonly JournalDraft[],
@@ -210,25 +218,28 @@ export interface Journal {
    * Bounded: beyond 65,536 waiting records the group is committed at once.
    */
   note(drafts: readonly JournalDraft[]): void;
-  /** Resolves when all that was noted or appended before is synced. */
+  /** Resolves when everything noted or appended before is synced. */
   sync(): Promise<void>;
   /**
-   * A page of a process's own history from `seq` on, at most 256 and 8 MiB of bodies, but at least one. INTERNAL with the seq: a record is damaged
-   * (its hash, or a gap); what lies before it was given by the page before, or is in this page when the damage is not its
-   * first record.
+   * A page of a process's own history from `fromSeq` on, at most 256 records and 8 MiB of bodies, but at least one
+   * record. INTERNAL with the seq: a record is damaged (its hash, or a gap). It is thrown only if the damaged record is
+   * the first of the page; the records before it come as a shorter page.
    */
   read(proc: ProcUuid, fromSeq: number, limit: number): Promise<readonly JournalRecord[]>;
   /**
-   * Single records of a process's own history, by rising seq: the first of those that are asked for, bounded as a page is,
-   * but at least one; none that was never written. INTERNAL with the seq: the first of them is damaged; one that comes later
-   * ends the answer.
+   * Single records of a process's own history, by rising seq: the first of `seqs`, bounded like a page, but at least
+   * one; missing records are left out. INTERNAL with the seq: the first of them is damaged; damage in a later one ends
+   * the answer.
    */
   readAt(proc: ProcUuid, seqs: readonly number[]): Promise<readonly JournalRecord[]>;
   /** Intents of any process without a result. */
   openCalls(): Promise<readonly JournalRecord[]>;
   /** Processes spawned and not exited, by rising pid: their `process.spawned` records. */
   unfinished(): Promise<readonly JournalRecord[]>;
-  /** The newest `process.state` of each of them that has one, and for all of them what of `mail.put` and `group.join` is not undone. */
+  /**
+   * The newest `process.state` of each of these processes; `liveMail`, `liveGroups`: the `mail.put` and `group.join`
+   * records of all of them that are not undone.
+   */
   liveStates(): Promise<readonly JournalRecord[]>;
   liveMail(): Promise<readonly JournalRecord[]>;
   liveGroups(): Promise<readonly JournalRecord[]>;
@@ -236,29 +247,32 @@ export interface Journal {
   ofKind(proc: ProcUuid, kind: SparseKind): Promise<readonly JournalRecord[]>;
   /** The last record of one kind in the history of one process, searched from its end; undefined: none. */
   newest(proc: ProcUuid, kind: "acct.settle"): Promise<JournalRecord | undefined>;
-  /** The newest that the request of a client with this id has made (abi/request-mark.ts); undefined: none. */
+  /** The newest record made by the client request with this id (abi/request-mark.ts); undefined: none. */
   requested(id: string): Promise<JournalRecord | undefined>;
   rows(filter: RowFilter): Promise<readonly ProcessRow[]>;
   row(proc: ProcUuid): Promise<ProcessRow | undefined>;
-  /** The process that had this pid; undefined: none, or its history is gone. */
+  /** The process that had this pid; undefined: none, or its history was removed. */
   processOf(pid: Pid): Promise<ProcUuid | undefined>;
   /** The highest pid ever used by any daemon on this journal; 0 for none. */
   highestPid(): number;
   /** The highest `seq` of a message (`mail.put`) ever stored on this journal; 0 for none. */
   highestMessage(): number;
   /**
-   * A folded state of a process as of its record `seq`: a cache, never the truth. The last two are kept; one over 8 MiB is
-   * dropped. Never rejects: a snapshot that cannot be written is none.
+   * A folded state of a process as of its record `seq`: only a cache. The last two are kept; one over 8 MiB is
+   * dropped. Never rejects: a failure to write is ignored.
    */
   saveSnapshot(proc: ProcUuid, seq: number, state: unknown): Promise<void>;
-  /** The newest at or before `atMost`; undefined: none that is whole. */
+  /** The newest snapshot at or before `atMost`; undefined: no intact one. */
   snapshot(proc: ProcUuid, atMost?: number): Promise<{ seq: number; state: unknown } | undefined>;
-  /** Synced when it resolves: the record that names it comes after. At most 64 MiB: INVALID. The SHA-256 in hex. */
+  /**
+   * Synced when it resolves: append the record that names it afterwards. At most 64 MiB, else INVALID. The SHA-256 in
+   * hex.
+   */
   putBlob(bytes: Uint8Array): Promise<string>;
   /** NOT_FOUND: no such blob, or it was evicted. INTERNAL: its content does not match its digest; it is set aside. */
   getBlob(digest: string): Promise<Uint8Array>;
   readonly state: JournalState;
-  /** Told of each change of `state`, from now on. The result ends it. */
+  /** Calls `listener` at each change of `state`, from now on. The result stops that. */
   onState(listener: (state: JournalState) => void): () => void;
   /** Syncs and closes; later calls are UNAVAILABLE. */
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** The kernel as wires see it. Everything a client does passes the handle of pid 0, and so the gate. */
+/** The kernel as the wires see it. Everything a client does passes the handle of pid 0, and so the gate. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { AskAnswer, AskReply, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
 import type { GrantBy } from "../../abi/grants.ts";
@@ -27,13 +27,13 @@ export interface AnswerMore extends Pick<AskReply, "rule" | "destination" | "inp
 /** What an OS child of a process may do: see what that process sees, and act for it if it is its program. */
 export interface ChildClient {
   readonly pid: Pid;
-  /** The uuid of its oldest ancestor that still is, or its own. */
+  /** The uuid of its oldest ancestor that still exists, or its own. */
   readonly line: string;
-  /** A person started it, and no agent stands between: it is the person's own. */
+  /** The user started it, and no agent stands in between: it acts for the user. */
   readonly isPersons: boolean;
   list(): readonly ProcInfo[];
   sees(pid: number): boolean;
-  /** Its handle, through the gate. null: an agent acts by its own calls alone. */
+  /** Its handle, through the gate. null for a child of an agent: agents act only by their own calls. */
   readonly sys: Syscalls | null;
 }
 
@@ -63,28 +63,28 @@ export interface KernelApi {
    */
   attachDebug(pid: Pid, options: { all: boolean }): Subscription<SyscallEvent>;
   /**
-   * Follows a process that runs, from now on to its end; one that has ended tells its end at once. While the subscription is
+   * Follows a running process from now on to its end; an ended one reports its end at once. While the subscription is
    * open it is not reaped. `interactive`: this client can answer questions. NOT_FOUND.
    */
   attach(pid: Pid, options: { interactive: boolean }): Subscription<ProcessEvent>;
   /**
-   * The newest `tail` lines, then what comes until the end. A process that is gone answers from the journal, a native's output
-   * from its spool. NOT_FOUND: there never was such a process, or its history is gone.
+   * The newest `tail` lines, then new ones until the end. For a process that is gone they come from the journal, a
+   * native's output from its spool. NOT_FOUND: no such process, or its history was removed.
    */
   logs(pid: Pid, options: { tail: number; follow: boolean }): Promise<Subscription<LogPiece>>;
   /** Signals a process and all its living descendants; returns those reached, by rising pid. NOT_FOUND. */
   signalTree(pid: Pid, signal: Signal): Promise<Pid[]>;
   /**
-   * What a process that was brought back after a restart needs of its client before it can go on; nothing for others.
-   * Kept in memory only.
+   * Lends a process that was restored after a restart the environment it needs from its client to resume; no effect on
+   * others. Kept in memory only.
    */
   lendEnv(pid: Pid, env: Readonly<Record<string, string>>): void;
   /**
-   * A process goes on, whatever it does now: paused, resting, or ended. One that had completed waits for a message. `env` as
-   * above. NOT_FOUND: there is none, or its history is gone; CONFLICT: it cannot come back, and why.
+   * Resumes a process, whether paused, resting or ended. One that had completed waits for a message. `env` as above.
+   * NOT_FOUND: no such process, or its history was removed; CONFLICT: it cannot be resumed, with the reason.
    */
   resume(pid: Pid, env?: Readonly<Record<string, string>>): Promise<ProcInfo>;
-  /** Pins a line to a process, "" takes it away; absent: none is pinned. The line it has then. NOT_FOUND, INVALID. */
+  /** Pins a line to a process; "" removes it; absent: no change. Returns the pinned line. NOT_FOUND, INVALID. */
   pin(pid: Pid, change?: { readonly text: string; readonly by: GrantBy }): Promise<string>;
   listGroups(): readonly GroupView[];
   listMounts(): readonly MountView[];
@@ -92,19 +92,22 @@ export interface KernelApi {
   listDevices(): readonly string[];
   /** NOT_FOUND: no supervisor has this pid. */
   supervisor(pid: Pid): SupervisorControl;
-  /** wait() with a deadline, also for a process that only the journal knows, with what the last line of a run shows. TIMEOUT: it still runs. */
+  /**
+   * wait() with a deadline, also for a process that only the journal knows, with the figures for the last line of a
+   * run. TIMEOUT: it is still running.
+   */
   waitFor(
     pid: Pid,
     signal: AbortSignal,
   ): Promise<{ exit: ExitStatus; tokensUsed: number; elapsedMs: number }>;
   /**
-   * First valid answer wins: CONFLICT later; NOT_FOUND unknown. `words` reach the model with a no. Resolves once it is kept, with
-   * what the person must know of it; "": nothing.
+   * The first valid answer wins, a later one is CONFLICT; NOT_FOUND: no such question. `words` go to the model with a
+   * no. Resolves once it is recorded, with a note for the user; "": none.
    */
   answer(askId: string, answer: AskAnswer, words?: string, more?: AnswerMore): Promise<string>;
   /** Commands in the background: of one process, or of all. NOT_FOUND: no such process. */
   jobs(pid?: Pid): Promise<readonly JobView[]>;
-  /** The output of one from a byte on; `isFollowed`: until it has ended. NOT_FOUND. */
+  /** The output of a background command from byte `from` on; `isFollowed`: until it has ended. NOT_FOUND. */
   jobOutput(
     pid: Pid,
     id: string,
@@ -114,18 +117,19 @@ export interface KernelApi {
   clientOf(uuid: string): ChildClient | undefined;
   /** A notice to show before any output of this process; "" for none. */
   noticeOf(pid: Pid): string;
-  /** Created and running processes that keep the daemon alive: all but sessions that wait with nobody there. */
+  /** Created and running processes that keep the daemon alive: all but unattended sessions that wait. */
   active(): number;
-  /** Live OS children, of every owner. */
+  /** Live OS children of all owners. */
   readonly osChildren: number;
   /**
-   * TERM to all, `graceMs`, KILL, reaped; no new spawns from now on (UNAVAILABLE). Paused agents rest: they do not end, and the
-   * next daemon brings them back. Idempotent.
+   * TERM to all, `graceMs`, KILL, reaped; no new spawns from now on (UNAVAILABLE). Paused agents do not end: they rest,
+   * and the next daemon restores them. Idempotent.
    */
   shutdown(graceMs: number): Promise<void>;
   /**
-   * Nothing that is done can be kept any more: all processes end here and now, without an exit, and what they started is killed.
-   * Who follows them hears UNAVAILABLE with the words. The next daemon goes on from what was kept. Bounded in time.
+   * Nothing can be recorded any more: all processes stop here and now, without an exit, and their OS children are
+   * killed. Their followers get UNAVAILABLE with `words`. The next daemon resumes from what was recorded. Bounded in
+   * time.
    */
   abandon(words: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Everything the kernel needs from outside: no disk, no model, no clock of its own. `boot` fills it in. */
+/** Everything the kernel needs from outside: it has no disk, no model, no clock of its own. `boot` fills it in. */
 
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { Budget, BudgetWindow } from "../../abi/budget.ts";
@@ -21,7 +21,7 @@ import type { TimeGaps } from "./time-gaps.ts";
 
 export interface KernelPorts {
   readonly journal: Journal;
-  /** Absent: what ends on a full disk is forgotten with its daemon. */
+  /** Absent: an exit while the disk is full is forgotten with its daemon. */
   readonly ends?: Ends;
   /** The policy for a process that works in `cwd`: settings of the user and of that project. */
   readonly permitFor: (cwd: string) => Permit;
@@ -39,37 +39,40 @@ export interface KernelPorts {
   readonly exec: HostExec;
   /** Background commands of processes. Absent: not supported. */
   readonly jobs?: JobDesk;
-  /** Outputs of natives and pipes of projects, on disk. */
+  /** Outputs of native programs and pipes of projects, on disk. */
   readonly spools: SpoolStore;
   readonly mcp: McpHost;
-  /** The environment a command of this process gets: without secrets. INVALID: `extra` names what it may not. */
+  /** The environment of a process's command, without secrets. INVALID: `extra` names a variable that it may not set. */
   readonly commandEnv: (
     owner: { pid: Pid; uuid: ProcUuid; env: Readonly<Record<string, string>> },
     extra: Readonly<Record<string, string>>,
-    /** What is started: some programs get variables that the user has given them. */
+    /** The command that is started: some programs get variables that the user has given them. */
     argv?: readonly string[],
   ) => Record<string, string>;
   /** 0 … 1, for jitter. */
   readonly random: () => number;
   /** The version of Crux, for recordings; absent: it is not recorded. */
   readonly version?: string;
-  /** An agent by name for who starts one inside the kernel: "none" is null. NOT_FOUND names those there are. */
+  /** Loads an agent by name, for starts inside the kernel: "none" is null. NOT_FOUND lists the known names. */
   readonly loadAgent: (
     name: string | undefined,
     cwd: string,
     env: Readonly<Record<string, string>>,
   ) => Promise<AgentInfo | null>;
-  /** The compose file of a project that an earlier daemon left, read and checked. Absent: none comes back with its services. */
+  /**
+   * Reads and checks the compose file of a project of an earlier daemon. Absent: no project is restored with its
+   * services.
+   */
   readonly loadProject?: (
     source: ProjectSource,
     env: Readonly<Record<string, string>>,
   ) => Promise<ComposeProject>;
   readonly realPath: RealPath;
-  /** Takes secrets out of what is kept, shown, logged or sent to a model. Absent: nothing is a secret. */
+  /** Redacts secrets from what is stored, shown, logged or sent to a model. Absent: nothing counts as a secret. */
   readonly redactor?: Redactor;
-  /** Seals what persons have granted; private to this state directory. 32 bytes. */
+  /** The key that seals the user's grants; private to this state directory. 32 bytes. */
   readonly grantKey: Uint8Array;
-  /** Why nobody may start a process in mode `bypass` here; "" somebody may. Absent: the same. */
+  /** Why no process may start in mode `bypass` here; "": it may. Absent: the same. */
   readonly bypassRefusal?: () => string;
   /** A random UUID. */
   readonly uuid: () => ProcUuid;
@@ -77,25 +80,25 @@ export interface KernelPorts {
   readonly nonce: () => string;
   /** Makes the private folder of a process and names it. */
   readonly scratchDir: (uuid: ProcUuid) => string;
-  /** The process has ended: what it held of lists that it shares is free. Absent: nobody needs to know. */
+  /** Called when the process has ended: releases what it held of shared lists. Absent: nothing to release. */
   readonly onExited?: (pid: Pid) => void;
-  /** The process is gone: what devices keep for it may go. */
+  /** Called when the process is reaped: devices may remove what they keep for it. */
   readonly onReaped: (uuid: ProcUuid) => Promise<void>;
   readonly home: string;
   /** The environment of processes whose client sends none. */
   readonly env: Readonly<Record<string, string>>;
   /** Directories beside cwd that every process works in (settings). */
   readonly additionalRoots: readonly string[];
-  /** When a session with nobody there and nothing to do leaves memory; asked each time. Absent: the usual. */
+  /** How long an unattended idle session stays in memory; asked each time. Absent: the default. */
   readonly sessionRestMs?: () => number;
   /**
-   * After how long a question is denied that nobody answers (0: never), and one whose clients have all left; asked each time.
-   * Absent: never, and the usual.
+   * After how long an unanswered question is denied (0: never), and one whose clients have all left; asked each time.
+   * Absent: never, and the default.
    */
   readonly askTimeouts?: () => { readonly askMs: number; readonly detachedMs: number };
   /** The budgets in the settings; read at each use. Absent: none. */
   readonly budget?: () => BudgetPolicy;
-  /** Step limit where nothing else says. */
+  /** The step limit if nothing else sets one. */
   readonly defaultMaxSteps: number;
   readonly log: (level: "info" | "warn" | "error", message: string) => void;
 }
@@ -107,8 +110,10 @@ export interface BudgetPolicy {
   readonly windows: readonly BudgetWindow[];
   /** At a limit: `ask` an attached user, or `fail`. Absent: ask if somebody is attached. */
   readonly onLimit?: "ask" | "fail";
-  /** At the limit of a window: `wait` until there is room again, for processes that nobody follows. Absent: fail. */
+  /** At the limit of a window: `wait` for room, only for processes that nobody follows. Absent: fail. */
   readonly onWindow?: "fail" | "wait";
-  /** Agents at once, where no account says: children of one agent, and all that there are. Absent: as in limits.ts. */
+  /**
+   * Agents running at once, if no account sets it: children of one agent, and agents in all. Absent: as in limits.ts.
+   */
   readonly agents?: { readonly children?: number; readonly kernel?: number };
 }

@@ -1,4 +1,6 @@
-/** MCP servers as the kernel mounts them. `dev/mcp` implements it: transports, the pool, the device over a transport. */
+/**
+ * MCP servers as the kernel mounts them. `dev/mcp` implements it: transports, the pool, the device over a transport.
+ */
 import type { Device } from "../../abi/device.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { McpConfig, McpState } from "../../abi/mcp.ts";
@@ -10,14 +12,14 @@ export interface McpOwner {
   readonly uuid: ProcUuid;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Within what a local server runs; absent or null: as the host is. Those that differ in it share no server. */
+  /** The sandbox of a local server; absent or null: none. Owners with different sandboxes share no server. */
   readonly sandbox?: SandboxProfile | null;
   log(level: "info" | "warn" | "error", message: string): void;
 }
 
 /** One reference to a server; the process behind it may be shared. */
 export interface McpTransport {
-  /** `stdio: npx server-memory`: for people, without secrets. */
+  /** A label for screens, without secrets: `stdio: npx server-memory`. */
   readonly label: string;
   readonly state: McpState;
   /** The service process behind it; null: remote, or not started. */
@@ -25,22 +27,24 @@ export interface McpTransport {
   /** Why it is not connected; "" otherwise. */
   readonly problem: string;
   readonly tools: number;
-  /** Resolves when connected; rejects UNAVAILABLE, BUDGET (too many servers), or with the signal's reason. At most 30 s. */
+  /**
+   * Resolves when connected; rejects UNAVAILABLE, BUDGET (too many servers), or with the signal's reason. At most 30 s.
+   */
   connect(signal: AbortSignal): Promise<void>;
-  /** Instead of `connect`: the first use does it, and fails as it would. */
+  /** Instead of `connect`: the first use connects, with the same errors. */
   connectOnUse(): void;
   /** UNAVAILABLE: not connected. DRIVER: the server's error. TIMEOUT. */
   call(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   ping(signal: AbortSignal): Promise<void>;
-  /** Drops the reference; calls under way end UNAVAILABLE. Idempotent, at most 600 ms. */
+  /** Drops the reference; calls in progress end with UNAVAILABLE. Idempotent, at most 600 ms. */
   close(): Promise<void>;
 }
 
 export interface McpHost {
-  /** INVALID: a config that cannot be one. Starts nothing before `connect`. */
+  /** INVALID: a malformed config. Starts nothing before `connect`. */
   transport(config: McpConfig, owner: McpOwner): McpTransport;
   /** The device of kernel reference 9.1 over a transport; `server` names it in effects and rules. */
   device(server: string, transport: McpTransport): Device;
-  /** Ends all services. At shutdown. */
+  /** Ends all services, at shutdown. */
   close(): Promise<void>;
 }

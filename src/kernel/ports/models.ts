@@ -4,9 +4,9 @@ export interface ModelChoice {
   readonly device: string;
   /** "" is the driver's default. */
   readonly model: string;
-  /** A line the person must read first; set when the built-in interpreter answers because nothing is set up. */
+  /** A line that the user must read first; set when the built-in interpreter answers because no model is configured. */
   readonly notice?: string;
-  /** A line of its log: another model answers than the first that was asked for. */
+  /** A line for the log of the process: another model answers than the first one requested. */
   readonly remark?: string;
 }
 
@@ -23,9 +23,9 @@ interface ModelRequest {
 export interface ModelResolver {
   /** Errors: NOT_FOUND unknown driver (near names), UNAVAILABLE with the ways to configure one that has the model. */
   resolve(request: ModelRequest, signal: AbortSignal): Promise<ModelChoice>;
-  /** Is the model of this device shown pictures and documents? `env`: of the process. Absent: none is. Pure. */
+  /** Does the model of this device accept images and documents? `env`: of the process. Absent: no model does. Pure. */
   supportsImages?(device: string, model: string, env: Readonly<Record<string, string>>): boolean;
-  /** Whether the model may decide calls in auto mode, and the most it can be asked at once. Absent: unknown. Pure. */
+  /** Whether the model may decide calls in auto mode, and its largest input. Absent: unknown. Pure. */
   classifierCard?(
     device: string,
     model: string,
@@ -33,10 +33,10 @@ export interface ModelResolver {
   ): { readonly autoMode: boolean; readonly maxInputTokens: number };
 }
 
-/** A choice, for people. */
+/** A choice of model, for screens. */
 interface ModelAnswer {
   readonly driver: string;
-  /** Its id; "": what the driver's server takes by default. */
+  /** Its id; "": the default of the driver's server. */
   readonly model: string;
   /** Where the choice comes from: a flag, a variable, a setting, a default. */
   readonly why: string;
@@ -62,7 +62,7 @@ export interface ModelView {
 
 /** What screens show about models. */
 export interface ModelDesk {
-  /** Errors as of `resolve`. */
+  /** The same errors as `resolve`. */
   explain(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer>;
   survey(
     env: Readonly<Record<string, string>>,

@@ -21,7 +21,7 @@ export interface Subject {
   readonly roots: readonly string[];
   /** Directories of its own that it may read and write without asking: its scratch folder. Real paths. */
   readonly free?: readonly string[];
-  /** Directories where its commands are looked for: PATH, absolute. What is put there is run by name. */
+  /** Directories in which its commands are looked up: PATH, absolute. A file put there can be run by name. */
   readonly programs?: readonly string[];
   /** Device paths it may open; null: no restriction. Checked as a ceiling before anything is asked. */
   readonly allowedDevices: readonly string[] | null;
@@ -40,11 +40,13 @@ export interface PermitRequest {
   readonly tool: string;
   /** Paths absolute, `real` filled in. */
   readonly effects: readonly Effect[];
-  /** The tool says that this call changes nothing but the caller's own lists. It lifts no deny and no ask. */
+  /** The tool declares that this call changes nothing but the caller's own lists. It lifts no deny and no ask. */
   readonly readOnly?: boolean;
 }
 
-/** One simple command of a shell text, or another part that was judged on its own: screens show each with its decision. */
+/**
+ * One simple command of a shell text, or another part that was judged on its own: screens show each with its decision.
+ */
 export interface JudgedPart {
   /** The command as it will run, without wrappers; unknown words are shown as `…`. Control characters are escaped. */
   readonly text: string;
@@ -79,7 +81,7 @@ export type Decision =
       readonly behavior: "allow";
       readonly reason: Reason;
       readonly parts?: readonly JudgedPart[];
-      /** Set in the environment of the call's OS processes: git then starts nothing that a repository names. */
+      /** Set in the environment of the call's OS processes: git then starts no program that a repository names. */
       readonly env?: Readonly<Record<string, string>>;
     }
   | {
@@ -87,7 +89,7 @@ export type Decision =
       readonly message: string;
       /** The rule that an "always" answer would add; null where none may be suggested. */
       readonly always: string | null;
-      /** What the user can configure instead where nobody can be asked each time, in words. */
+      /** What the user can configure instead if nobody can be asked each time, in words. */
       readonly choices?: string;
       /** Only the user can allow it; no mode and no allow rule can. */
       readonly isHard?: boolean;
@@ -107,36 +109,42 @@ export type Decision =
       readonly code?: "INVALID";
     };
 
-/** The sources of what a call reads, and what it touches: for labels. */
+/** The sources of what a call reads, and the files it touches: for labels. */
 export interface Origins {
   readonly labels: readonly Label[];
   /** Real paths. */
   readonly reads: readonly { readonly path: string; readonly isSubtree: boolean }[];
-  /** Real paths that its commands write, as far as they say; what tools write is seen where it is written. */
+  /**
+   * Real paths that its commands write, as far as the command shows them; files written by tools are recorded at the
+   * write.
+   */
   readonly writes: readonly string[];
 }
 
 export interface Permit {
   decide(subject: Subject, request: PermitRequest): Decision;
-  /** Resolves when everything needed to decide such effects is loaded. null: it is already. Never rejects. */
+  /** Resolves when everything needed to decide such effects is loaded. null: already loaded. Never rejects. */
   ready?(effects: readonly Effect[]): Promise<void> | null;
-  /** Each would allow the call by itself: the narrowest first. */
+  /** Remedies that would each allow the call by itself, the narrowest first. */
   remedies?(subject: Subject, request: PermitRequest): readonly Remedy[];
-  /** The sandbox for the OS processes of a permitted call; null: none, which only settings of the user can bring about. */
+  /** The sandbox for the OS processes of a permitted call; null: none, which only settings of the user can cause. */
   sandbox?(subject: Subject, request: PermitRequest): SandboxProfile | null;
-  /** What happens to a command that cannot be confined: `on` asks the user, `required` refuses it. Absent: `on`. */
+  /** What happens to a command that cannot be sandboxed: `on` asks the user, `required` refuses it. Absent: `on`. */
   readonly sandboxMode?: "on" | "off" | "required";
   /** The sources of a permitted call. Absent: nothing that it reads has labels. */
   origins?(subject: Subject, request: PermitRequest): Origins;
-  /** Is every call of this tool denied? Then it is not offered. */
+  /** Is every call of this tool denied? If so, it is not offered. */
   hides?(subject: Subject, tool: string): boolean;
-  /** Why the text is not a valid rule; null: it is. For rules given at a start, whose errors are shown and not only logged. */
+  /**
+   * Why the text is not a valid rule; null: it is valid. For rules given at a start, whose errors are shown, not only
+   * logged.
+   */
   notRule?(rule: RuleText): string | null;
-  /** May anybody be in this mode at all, as the settings stand? Where not, what is in it works in `default`. */
+  /** Do the settings allow this mode at all? If not, processes in it work in `default`. */
   mayEnter?(mode: PermissionMode): boolean;
   /**
-   * The deny and ask rules of the project's own files, their paths from the host root: a child that works elsewhere keeps them
-   * in its rights.
+   * The deny and ask rules of the project's own files, with paths from the host root: a child that works in another
+   * folder keeps them in its rights.
    */
   restrictions?(): readonly RuleText[];
   /** The mode of a new top-level process when the client names none. */

@@ -8,8 +8,8 @@ export interface Plans {
   /** Asks the user. CONFLICT: it is in plan mode already. PERMISSION: the user refused, or nobody is attached. */
   enter(pid: Pid, reason: string, signal: AbortSignal): Promise<PlanEntered>;
   /**
-   * Shows the plan to a person. CONFLICT: it is not planning, or no more when the answer came. INVALID: the plan is empty or too
-   * long. PERMISSION: nobody is there.
+   * Shows the plan to the user. CONFLICT: it is not in plan mode, or no longer when the answer came. INVALID: the plan
+   * is empty or too long. PERMISSION: nobody is attached.
    */
   leave(pid: Pid, leaving: PlanLeaving, signal: AbortSignal): Promise<PlanLeft>;
 }

@@ -11,7 +11,10 @@ export interface ProcView {
   list(viewer: Pid): readonly ProcInfo[];
   /** undefined: no such process, or not visible to the viewer. */
   find(viewer: Pid, pid: Pid): ProcInfo | undefined;
-  /** GetContextSummary; "" once the context is freed. Reads what a process that came back has not needed yet. */
+  /**
+   * GetContextSummary; "" once the context is freed. Reads the history of a restored process if it was not needed
+   * before.
+   */
   contextSummary(pid: Pid): Promise<string>;
   /** Its commands in the background. */
   jobs(pid: Pid): Promise<readonly JobView[]>;
@@ -29,7 +32,7 @@ export interface ProcView {
     readonly pending: readonly number[];
     readonly handled: readonly number[];
   };
-  /** The MCP servers that it may open, by path. `name`: as rules call it. */
+  /** The MCP servers that it may open, by path. `name`: the name in rules. */
   servers(pid: Pid): readonly { readonly name: string; readonly path: string; readonly state: string }[];
   /** Its own mounts. `device` names the server, without secrets. */
   mounts(pid: Pid): readonly { readonly path: string; readonly device: string }[];

@@ -10,7 +10,7 @@ export interface ProjectSource {
   readonly path: string;
   /** The absolute base of relative paths in it; its last segment is the default name. */
   readonly dir: string;
-  /** Overrides the name in the file; "" does not. */
+  /** Overrides the name in the file; "": it does not. */
   readonly name: string;
 }
 
@@ -22,7 +22,7 @@ export interface ProjectUp {
   readonly removeOrphans: boolean;
   /** The environment of its agents, for model credentials; never journalled. */
   readonly env: Readonly<Record<string, string>>;
-  /** Absent: nobody knows; then a later daemon does not start its services. */
+  /** Absent: unknown; a later daemon then does not start its services. */
   readonly source?: ProjectSource;
   /** The mark of the client's request, kept in the record of what it starts. */
   readonly request?: RequestMark;
@@ -30,23 +30,26 @@ export interface ProjectUp {
 
 export interface Projects {
   /**
-   * Starts what does not run, replaces what changed. Resolves when the supervisor runs; the events begin with `starting` and
-   * end with `done`, `failed` or `stopped`. Closing them ends nothing. `signal` gives up only the wait for one of this name that
-   * is being brought up or down: CANCELLED, and nothing was begun.
+   * Starts services that are not running, replaces changed ones. Resolves when the supervisor runs; the events begin
+   * with `starting` and end with `done`, `failed` or `stopped`. Closing them ends nothing. `signal` cancels only the
+   * wait for a project of this name that is being brought up or down: CANCELLED, and nothing was begun.
    */
   up(request: ProjectUp, signal?: AbortSignal): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }>;
   /**
-   * Follows what a request has brought up before: `up`, then what comes, or its end. `env` as in `up`, for what a later daemon has
-   * brought back. CONFLICT: it has not ended, and is not running.
+   * Follows a project that a request has brought up before: `up`, then new events, or its end. `env` as in `up`, for a
+   * project that a later daemon has restored. CONFLICT: it has not ended, but is not running.
    */
   rejoin(name: string, pid: Pid, env: ProjectUp["env"]): Promise<Subscription<ProjectEvent>>;
-  /** Stops all services in reverse order, then the supervisor; kills what is left after `timeoutMs`. NOT_FOUND: it does not run. */
+  /**
+   * Stops all services in reverse order, then the supervisor; kills what is left after `timeoutMs`. NOT_FOUND: not
+   * running.
+   */
   down(name: string, timeoutMs: number): Promise<void>;
   /** KILL to everything at once. NOT_FOUND. */
   kill(name: string): Promise<void>;
   /** NOT_FOUND: no such project, or it was forgotten: the last 32 that ended are remembered. */
   view(name: string): ProjectView;
-  /** The newest `tail` lines of each child, merged in order, then what comes. NOT_FOUND. */
+  /** The newest `tail` lines of each child, merged in order, then new ones. NOT_FOUND. */
   logs(
     name: string,
     options: { services: readonly string[]; tail: number; follow: boolean },

@@ -1,8 +1,8 @@
-/** Running a process again from its records: nothing happens but in memory, and no model is asked. */
+/** Replays a process from its records: everything happens in memory only, and no model is called. */
 import type { Pid } from "../../abi/ids.ts";
 import type { JournalRecord } from "./journal.ts";
 
-/** The first place where the program does something else than is recorded there. */
+/** The first place where the program does something other than what is recorded. */
 export interface Difference {
   /** The sequence number of the record in the history of the process. */
   readonly seq: number;
@@ -15,16 +15,16 @@ export interface Difference {
 
 export interface ReplayReport {
   readonly pid: Pid;
-  /** Replies of the model that were used again. */
+  /** Recorded model replies that were used. */
   readonly steps: number;
-  /** Records of the program's own that were compared. */
+  /** Records of the program's own actions that were compared. */
   readonly records: number;
   /** The number of runs of the program: one for each daemon that had the process. */
   readonly runs: number;
   /** Versions of Crux that recorded them, and the one that replays. */
   readonly recorded: readonly string[];
   readonly version: string;
-  /** `incomplete`: not all that is needed is recorded, and nothing is said of the rest. */
+  /** `incomplete`: some of what is needed is not recorded, and the rest was not checked. */
   readonly outcome: "same" | "differs" | "incomplete";
   readonly difference?: Difference;
   /** The reason for `incomplete`. */
@@ -32,7 +32,7 @@ export interface ReplayReport {
 }
 
 export interface ReplayWish {
-  /** Stops where the process had so many replies. */
+  /** Stops after this many model replies. */
   readonly to?: number;
   readonly signal?: AbortSignal;
 }
@@ -40,11 +40,11 @@ export interface ReplayWish {
 export interface Replays {
   /** Replays a live process as far as it is recorded. NOT_FOUND: no such process, or its history was removed. */
   replay(pid: Pid, wish?: ReplayWish): Promise<ReplayReport>;
-  /** The memory of a process, oldest first, and what it did so far. NOT_FOUND. */
+  /** The memory of a process, oldest first, and its records so far. NOT_FOUND. */
   records(pid: Pid): Promise<AsyncIterable<JournalRecord>>;
   /**
-   * Records from elsewhere: those of one process, after those of the processes that it comes from. They are read twice. INVALID:
-   * there are none.
+   * Replays exported records: those of one process, after those of the processes it was forked from. They are read
+   * twice. INVALID: there are no records.
    */
   replayRecords(open: () => AsyncIterable<JournalRecord>, wish?: ReplayWish): Promise<ReplayReport>;
 }

@@ -1,6 +1,6 @@
 /**
- * Requests of clients that had a key: what one has made already. It stands in the record of that itself, so what is on disk is
- * known, whatever became of the answer. `history/recover/requests.ts` implements it.
+ * Client requests that had a key: what each has already made. The mark is stored in the record of what the request
+ * made, so it is known even if the answer was lost. `history/recover/requests.ts` implements it.
  */
 import type { ProcessEvent } from "../../abi/events.ts";
 import type { Pid } from "../../abi/ids.ts";
@@ -16,11 +16,12 @@ export interface Requested {
 }
 
 export interface Requests {
-  /** undefined: nothing yet, or it was more than a day ago. */
+  /** undefined: the request has made nothing yet, or did so more than a day ago. */
   find(id: string): Promise<Requested | undefined>;
   /**
-   * Follows a process that a request has made, for the client that asks again: what waits since a restart for who asked for it
-   * goes on, a session that rests comes back. One that has ended tells its end. CONFLICT: it is not running, and may go on.
+   * Follows the process that a request has made, for the client that repeats it: a process that waits for its client
+   * since a restart resumes, a resting session comes back. An ended one reports its end. CONFLICT: it is not running,
+   * but can be resumed.
    */
   rejoin(pid: Pid, options: RejoinOptions): Promise<Subscription<ProcessEvent>>;
 }

@@ -8,14 +8,15 @@ import type { ClassifierStage } from "./classifier.ts";
 
 export interface ModeView {
   readonly mode: PermissionMode;
-  /** The highest that it may ask for. */
+  /** The highest mode that it may enter by itself. */
   readonly ceiling: PermissionMode;
 }
 
 export interface RightsControl {
   /**
-   * The mode of a process, set first if one is given; a session that rests comes back for that. Above its ceiling the person
-   * gives it with a grant. NOT_FOUND; PERMISSION: settings close it; INVALID: `bypass` later than at the start.
+   * The mode of a process, set first if one is given; a resting session is brought back to set it. Above its ceiling,
+   * the user's change adds a grant. NOT_FOUND; PERMISSION: settings disable it; INVALID: `bypass` other than at the
+   * start.
    */
   mode(pid: Pid, change?: { readonly mode: PermissionMode; readonly by: GrantBy }): Promise<ModeView>;
   /** The instructions of the auto mode classifier according to the current settings. */
@@ -27,8 +28,8 @@ export interface RightsControl {
   /** The grants that apply to a process; absent: all in memory. NOT_FOUND: no such process. */
   grants(pid?: Pid): Promise<readonly GrantView[]>;
   /**
-   * It binds from the next passage of the gate on; with `isKilling` what only it allowed ends. `pid`: a process of its session,
-   * where that rests. NOT_FOUND.
+   * Takes effect at the next passage of the gate; with `isKilling`, running calls that only it allowed end. `pid`: a
+   * process of its session, needed if the session rests. NOT_FOUND.
    */
   removeGrant(
     id: string,
@@ -37,7 +38,9 @@ export interface RightsControl {
   ): Promise<void>;
   /** The sources of what a process has read. NOT_FOUND. */
   labels(pid: Pid): Promise<readonly Label[]>;
-  /** Labels of a source or of one place, or `all`, count no more: what is left. NOT_FOUND: no such process or label. */
+  /**
+   * Removes the labels of a source or of one place, or `all`; returns the rest. NOT_FOUND: no such process or label.
+   */
   clearLabels(pid: Pid, which: string, by: GrantBy): Promise<readonly Label[]>;
   /** Settings were reloaded: processes in a mode that is now disabled change to `default`. */
   recheckModes(): Promise<void>;

@@ -7,8 +7,8 @@ export interface ServiceSpec {
   readonly intent: string;
   readonly name: string;
   /**
-   * What it does; the process ends when it resolves. `signal` fires at TERM, `killed` at KILL: then it must end what it
-   * started.
+   * The work; the process ends when it resolves. `signal` fires at TERM, `killed` at KILL: then it must end everything
+   * it started.
    */
   run(context: {
     readonly pid: Pid;
@@ -19,8 +19,8 @@ export interface ServiceSpec {
 }
 
 export interface Services {
-  /** A child of pid 0, ended with the daemon. UNAVAILABLE: the kernel shuts down, or the table is full. */
+  /** Starts a child of pid 0, ended with the daemon. UNAVAILABLE: the kernel is shutting down, or the table is full. */
   start(spec: ServiceSpec): Promise<Pid>;
-  /** TERM; resolves when it has ended and is reaped. */
+  /** Sends TERM; resolves when it has ended and is reaped. */
   stop(pid: Pid): Promise<void>;
 }

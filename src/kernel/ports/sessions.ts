@@ -1,7 +1,7 @@
-/** Processes that a person talks to, as the wires see them: live ones, and those that rest on disk. */
+/** Sessions, the processes that the user talks to, as the wires see them: live ones, and resting ones on disk. */
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 
-/** `resting`: it has left memory and has not ended; who opens it, or speaks to it, brings it back. */
+/** `resting`: it has left memory but not ended; opening it or sending it a message brings it back. */
 export type SessionState = "running" | "waiting" | "blocked" | "paused" | "resting" | "ended";
 
 export interface SessionView {
@@ -13,13 +13,13 @@ export interface SessionView {
   readonly name: string;
   readonly cwd: string;
   readonly state: SessionState;
-  /** Wall clock, ms; of its last record likewise. */
+  /** Wall clock, ms; `lastAt`: the time of its last record. */
   readonly createdAt: number;
   readonly lastAt: number;
   readonly tokensUsed: number;
-  /** Messages to it. */
+  /** The number of messages to it. */
   readonly turns: number;
-  /** Retention leaves it alone. */
+  /** Retention never removes it. */
   readonly isKept: boolean;
 }
 
@@ -61,6 +61,8 @@ export interface Sessions {
   history(pid: Pid, options: { readonly before?: string; readonly limit: number }): Promise<HistoryPage>;
   /** Durable when it resolves. INVALID: a title too long, or blank. */
   describe(pid: Pid, words: { readonly title?: string; readonly kept?: boolean }): Promise<void>;
-  /** Withdraws a waiting message. NOT_FOUND: no such live process. CONFLICT: the message was read, or does not exist. */
+  /**
+   * Withdraws a waiting message. NOT_FOUND: no such live process. CONFLICT: the message was read, or does not exist.
+   */
   withdraw(pid: Pid, seq: number): Promise<void>;
 }

@@ -1,11 +1,16 @@
-/** Bytes kept on disk between a writer and its readers, so that neither waits for the other. `dev/out` implements it. */
+/**
+ * Bytes kept on disk between a writer and its readers, so that neither waits for the other. `dev/out` implements it.
+ */
 
 export interface Spool {
   /** Bytes written so far. */
   readonly bytes: number;
-  /** Forgotten because the spool was full. */
+  /** Bytes dropped because the spool was full. */
   readonly droppedBytes: number;
-  /** Sync to the page cache. Over the limit: `drop` forgets the oldest, `refuse` throws UNAVAILABLE `pipe spool full`. */
+  /**
+   * Written synchronously to the page cache. Over the limit: `drop` drops the oldest, `refuse` throws UNAVAILABLE `pipe
+   * spool full`.
+   */
   write(chunk: Uint8Array): void;
   /** No more will come. Idempotent. */
   end(): void;
@@ -16,7 +21,7 @@ export interface Spool {
 }
 
 export interface SpoolReader {
-  /** Bytes that a read gives now without waiting. */
+  /** Bytes that can be read without waiting. */
   readonly available: number;
   /** The next bytes, at most `length`; waits for some; empty is the end. Rejects with the signal's reason. */
   read(length: number, signal: AbortSignal): Promise<Uint8Array>;
@@ -24,11 +29,11 @@ export interface SpoolReader {
 }
 
 export interface SpoolStore {
-  /** `name`: a file name. `onFull` at 64 MiB: `drop` forgets the oldest half, `refuse` says no. */
+  /** `name`: a file name. `onFull` at 64 MiB: `drop` drops the oldest half, `refuse` refuses the write. */
   open(name: string, onFull: "drop" | "refuse"): Spool;
   /**
-   * From its oldest byte: one that is written now, or what an ended one kept, also of an earlier daemon. undefined: there is
-   * none, or it went after 24 h, or for newer ones (1,000, or 4 GiB).
+   * A reader from the oldest byte of a spool that is being written, or that has ended, also under an earlier daemon.
+   * undefined: not found, or removed after 24 h or to make room for newer ones (1,000, or 4 GiB).
    */
   find(name: string): SpoolReader | undefined;
 }

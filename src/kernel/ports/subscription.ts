@@ -1,13 +1,13 @@
 /** Subscriptions to the events and the log of a process. */
 import type { LogEntry } from "../../abi/events.ts";
 
-/** A bounded stream of events with one reader. Ends when the process does or `close` is called. */
+/** A bounded stream of events with one reader. Ends when the process ends or `close` is called. */
 export interface Subscription<T> extends AsyncIterable<T> {
-  /** Events the queue had no room for; they are lost. */
+  /** Events lost because the queue was full. */
   readonly dropped: number;
-  /** The reader goes away: nothing is kept for it any more. Idempotent. */
+  /** The reader is gone: nothing is queued for it any more. Idempotent. */
   close(): void;
 }
 
-/** A piece of a log: a line an agent said, or bytes a native program wrote. */
+/** A piece of a log: a line logged by an agent, or bytes written by a native program. */
 export type LogPiece = { readonly entry: LogEntry } | { readonly data: Uint8Array };

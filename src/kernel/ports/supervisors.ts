@@ -4,10 +4,13 @@ import type { SupervisorView } from "../../abi/supervise.ts";
 /** What a client can do to a running supervisor. */
 export interface SupervisorControl {
   view(): SupervisorView;
-  /** NOT_FOUND: no such child; CONFLICT: it runs. With the error of a start that fails it is stopped. */
+  /**
+   * NOT_FOUND: no such child; CONFLICT: it is running. If the start fails, the child is stopped and the error is
+   * thrown.
+   */
   startChild(id: string): Promise<void>;
-  /** Stops a child for good. CONFLICT: it does not run. */
+  /** Stops a child for good. CONFLICT: it is not running. */
   stopChild(id: string): Promise<void>;
-  /** CONFLICT: it does not run. A start that fails counts as an exit. */
+  /** CONFLICT: it is not running. A start that fails counts as an exit. */
   restartChild(id: string): Promise<void>;
 }

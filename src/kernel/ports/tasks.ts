@@ -1,4 +1,4 @@
-/** Task lists as people see them. */
+/** Task lists, for screens. */
 import type { Task, TaskListView } from "../../abi/task.ts";
 
 export interface TaskDesk {

@@ -2,7 +2,10 @@ import type { TrustedWorkspace, WorkspaceView } from "../../abi/trust.ts";
 
 /** Whether the user trusts a workspace, having seen its files. Until then its files can only forbid. */
 export interface WorkspaceTrust {
-  /** `root`: a real path. `files`: what the workspace would bring, as it is now; one that changed since is not trusted. */
+  /**
+   * `root`: a real path. `files`: the workspace's current files; if one has changed since, the workspace is not
+   * trusted.
+   */
   isTrusted(root: string, files: readonly BroughtFile[]): boolean;
   /** Crux itself wrote the file at the request of the user: the new content is as trusted as the old. */
   hasWritten?(root: string, before: BroughtFile | null, after: BroughtFile): void;
@@ -11,16 +14,18 @@ export interface WorkspaceTrust {
 export interface BroughtFile {
   /** Absolute. */
   readonly path: string;
-  /** SHA-256 of what is in it, hex. */
+  /** SHA-256 of its content, hex. */
   readonly digest: string;
 }
 
-/** The trust decisions of the user. `dir` is any folder of a workspace; `seen`: digests by the paths of a WorkspaceView. */
+/**
+ * The trust decisions of the user. `dir` is any folder of a workspace; `seen`: digests by the paths of a WorkspaceView.
+ */
 export interface TrustDesk {
   list(): readonly TrustedWorkspace[];
   /** NOT_FOUND: no such folder. */
   show(dir: string, options?: { readonly withDiff?: boolean }): Promise<WorkspaceView>;
-  /** CONFLICT: something that was seen is another by now, and nothing was trusted. Durable when it resolves. */
+  /** CONFLICT: a file has changed since it was seen; nothing was trusted. Durable when it resolves. */
   add(dir: string, seen: Readonly<Record<string, string>>, by: string): Promise<TrustedWorkspace>;
   /** Remembers the decision, so that the user is not asked again until something changes. */
   decline(dir: string, seen: Readonly<Record<string, string>>): Promise<void>;
