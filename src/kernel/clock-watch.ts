@@ -1,10 +1,10 @@
 /**
- * Time that does not go by as it should: the daemon was frozen, or the wall clock was set. The clock itself sees to it that no
- * deadline burns such time; here it is told, in the kernel's history and in the log. While no process lives nobody looks, so
- * that an idle daemon sleeps.
+ * Gaps in time: the daemon was frozen, or the wall clock was set. The clock itself keeps such time out of all
+ * deadlines; here it is reported, in the kernel's history and in the log. While no process is live nothing is watched,
+ * so that an idle daemon sleeps.
  *
- * Another daemon may have taken over meanwhile. That needs no check of its own: every effect begins with its intent, and the
- * journal takes none of a daemon that is fenced off.
+ * Another daemon may have taken over meanwhile. That needs no check of its own: every effect begins with its intent,
+ * and the journal refuses the records of a daemon that is fenced off.
  */
 import { PID_KERNEL } from "../abi/ids.ts";
 import { KERNEL_UUID } from "./ports/journal.ts";
@@ -21,12 +21,12 @@ export class ClockWatch {
     ports.gaps?.onGap((gap) => this.#tell(gap));
   }
 
-  /** A process lives. */
+  /** A process has become live. */
   enter(): void {
     if (this.#live++ === 0) this.#end = this.#ports.gaps?.watch() ?? (() => {});
   }
 
-  /** One that has entered is gone. */
+  /** A process that has entered is gone. */
   leave(): void {
     if (--this.#live === 0) this.#end();
   }

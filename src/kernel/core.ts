@@ -41,9 +41,9 @@ export interface Core {
   readonly journalWatch: JournalWatch;
   readonly keptEnds: KeptEnds;
   readonly clockWatch: ClockWatch;
-  /** Hears when a process is paused, at its end, or leaves memory. */
+  /** Called when a process is paused, ends, or leaves memory. */
   readonly snapshots: { rests(proc: Process): void };
-  /** Those that run, by pid; a supervisor enters and leaves by itself. */
+  /** Running supervisors, by pid; each enters and removes itself. */
   readonly supervisors: Map<Pid, SupervisorControl>;
   readonly projects: ProjectRoster;
   readonly sessions: RestingSessions;
@@ -53,22 +53,24 @@ export interface Core {
   readonly accepting: boolean;
   /** Pids rise by one and are never used again. */
   nextPid(): Pid;
-  /** A session may have nothing to do from now on: if that stays so, it leaves memory. */
+  /** The session may be idle from now on: if it stays so, it leaves memory. */
   idle(proc: Process): void;
-  /** Rises over the whole kernel. */
+  /** Message numbers rise over the whole kernel. */
   nextMessage(): number;
-  /** Names the pipes of this daemon. */
+  /** Numbers the pipes of this daemon. */
   nextPipe(): number;
-  /** A record of a process that may wait for the next group. */
+  /** Notes a record of a process; it may wait for the next group. */
   note(proc: Process, kind: RecordKind, body: unknown): void;
-  /** Hands a zombie whose parent is the kernel to the reaper: `now`, or when it has been seen. */
+  /** Hands a zombie whose parent is the kernel to the reaper: `now`, or once it has been seen. */
   offer(proc: Process, when: "now" | "seen"): void;
-  /** It has left the table: the reaper waits for it no more. */
+  /** The process has left the table: the reaper stops waiting for it. */
   forget(proc: Process): void;
-  /** It has acted when the call returns. `graceMs`, with TERM: KILL follows after it, whatever TERM met. */
+  /** The signal has acted when the call returns. `graceMs`, with TERM: KILL follows after it, whatever TERM did. */
   deliver(proc: Process, signal: Signal, graceMs?: number): Promise<Disposition>;
-  /** The handle of a process; with a scope, one with narrower rights; with a signal, every call of it ends with that too. */
+  /**
+   * The handle of a process; with a scope, one with narrower rights; with a signal, all its calls are aborted with it.
+   */
   handle(self: Process, scope: Scope | null, signal?: AbortSignal): Syscalls;
-  /** What its program gets, or one further thread of it. */
+  /** The handle and the start of its program, or of one further thread of it. */
   program(proc: Process, seat?: ThreadSeat): Begun;
 }

@@ -1,7 +1,7 @@
 /**
- * What becomes of the processes while the disk takes nothing. Degraded: nothing new is begun, as in a pause; what had begun gets
- * its result, which the journal keeps; a client that asks for something hears why not; all goes on by itself. Lost: nothing is
- * acknowledged any more, and the daemon ends (daemon/run.ts).
+ * What processes do while the disk accepts no records. Degraded: nothing new begins, as in a pause; calls in progress
+ * get their results, which the journal keeps; requests of clients fail with the reason; all resumes by itself. Lost:
+ * nothing is acknowledged any more, and the daemon ends (daemon/run.ts).
  */
 
 import { Fault, SyscallError } from "../abi/errors.ts";
@@ -17,11 +17,11 @@ type Degraded = Extract<JournalState, { state: "degraded" }>;
 export class JournalWatch {
   readonly #ports: KernelPorts;
   readonly #end: () => void;
-  /** Settles when the journal is not degraded any more; null: it is not. */
+  /** Settles when the journal is no longer degraded; null: it is not degraded. */
   #healing: PromiseWithResolvers<void> | null = null;
   #since = 0;
   #first: Degraded | null = null;
-  /** Those that hold, each with its calls that do: told once, however many. */
+  /** Waiting processes, each with the number of its waiting calls: each process is notified once. */
   readonly #holding = new Map<Process, number>();
 
   constructor(ports: KernelPorts) {
@@ -30,12 +30,12 @@ export class JournalWatch {
     if (ports.journal.state.state === "degraded") this.#turn(ports.journal.state);
   }
 
-  /** At the end of the kernel. */
+  /** Called at the end of the kernel. */
   close(): void {
     this.#end();
   }
 
-  /** For what a client asks, before any of it is done. UNAVAILABLE: it could not be kept. */
+  /** Checked before a client's request begins. UNAVAILABLE: it could not be recorded. */
   check(syscall: string): void {
     const { state } = this.#ports.journal;
     if (state.state === "well") return;
@@ -48,25 +48,25 @@ export class JournalWatch {
     });
   }
 
-  /** What is wrong; undefined: nothing. */
+  /** The current problem; undefined: none. */
   get fact(): Fact | undefined {
     const { state } = this.#ports.journal;
     return state.state === "well" ? undefined : factOf(state);
   }
 
-  /** For a daemon that found it so: what every client hears. */
+  /** For a daemon that starts on a read-only journal: the message for every client. */
   get readOnlyWords(): string {
     const { state } = this.#ports.journal;
     if (state.state === "well") return "";
     return `${reasonOf(state)}, so nothing runs and nothing is kept; what is on record can be looked at, and the next command after a repair finds all as it was`;
   }
 
-  /** As `wait`, for a call that is under way in the gate. */
+  /** Like `wait`, for a call in progress in the gate. */
   async held(proc: Process, syscall: string, signal: AbortSignal): Promise<void> {
     if (this.#healing !== null) await proc.halt.stillness.suspend(this.wait(proc, syscall, signal));
   }
 
-  /** Returns when the journal is not degraded; CANCELLED when the process ends first, or the call is given up. */
+  /** Returns when the journal is not degraded; CANCELLED when the process ends first, or the call is cancelled. */
   async wait(proc: Process, syscall: string, signal: AbortSignal): Promise<void> {
     while (this.#healing !== null) {
       this.#hold(proc);
@@ -81,7 +81,7 @@ export class JournalWatch {
     }
   }
 
-  /** Of a process, synced: where the disk refuses it waits, and tries again. */
+  /** Appends and syncs records of a process: if the disk refuses, it waits and retries. */
   async append(
     proc: Process,
     syscall: string,
@@ -94,7 +94,7 @@ export class JournalWatch {
       try {
         return await journal.append(drafts);
       } catch (error) {
-        // refused as the state changed, to either side: once more, and only a degraded journal is waited for
+        // refused while the state changed, in either direction: retry once; only a degraded journal is waited for
         const isRefused = error instanceof Fault && error.code === "UNAVAILABLE";
         const { state } = journal.state;
         if (!isRefused || state === "lost" || (state === "well" && tries > 1)) throw error;
@@ -102,7 +102,7 @@ export class JournalWatch {
     }
   }
 
-  /** For an exit: its record waits for the disk until `signal` fires. It never rejects. */
+  /** For an exit: waits for the disk until `signal` fires. Never rejects. */
   async heldUntil(proc: Process, signal: AbortSignal): Promise<void> {
     while (this.#healing !== null && !signal.aborted) {
       this.#hold(proc);
@@ -167,7 +167,7 @@ export class JournalWatch {
   }
 }
 
-/** One line for a person: what is wrong, and where. */
+/** One line for the user: what is wrong, and where. */
 function reasonOf(state: Exclude<JournalState, { state: "well" }>): string {
   if (state.state === "lost") return state.message;
   const { reason, path, freeBytes, needBytes } = state;

@@ -1,4 +1,4 @@
-/** The kernel: its parts put together, and the face it shows to the wires. One instance per daemon. */
+/** The kernel: puts its parts together, and is the API for the wires. One instance per daemon. */
 
 import type { AgentInfo } from "../abi/agent.ts";
 import type { Device } from "../abi/device.ts";
@@ -212,7 +212,7 @@ export class Kernel implements KernelApi, Core {
     return deliver(this, proc, signal, graceMs);
   }
 
-  /** It is in memory, or on its way there. */
+  /** The process is in memory, or being brought there. */
   holds(pid: Pid): boolean {
     return this.table.get(pid) !== undefined || isWaking(this, pid);
   }
@@ -274,7 +274,7 @@ export class Kernel implements KernelApi, Core {
   ): Promise<{ pid: Pid; events: Subscription<ProcessEvent> }> {
     let events: Subscription<ProcessEvent> | undefined;
     const watch = (proc: Process): void => {
-      // one that an agent is the parent of asks whoever that asks
+      // a child of an agent asks whoever its parent asks
       const isPersons = opts.interactive === true && proc.ppid === PID_KERNEL;
       events = isPersons ? this.asks.attend(proc) : proc.watchers.watch();
     };
@@ -316,24 +316,24 @@ export class Kernel implements KernelApi, Core {
     return this.asks.answer(askId, { answer, words, ...reply }, by);
   }
 
-  /** What an agent asks its person, by the device it asks through. NOT_FOUND: there is no such process. */
+  /** A question of an agent to the user, through a device. NOT_FOUND: no such process. */
   askPerson(pid: Pid, items: readonly QuestionItem[], signal: AbortSignal): Promise<QuestionOutcome> {
     const proc = this.table.require(PID_KERNEL, pid, "Ask", "see");
     return askPerson({ core: this, proc, items }, signal);
   }
 
-  /** A note for a process about something of its own. False: it was not told, and that is logged. */
+  /** Sends a process a note about something of its own. False: it was not delivered, and that is logged. */
   async notify(pid: Pid, text: string): Promise<boolean> {
     const proc = this.table.get(pid);
     return proc !== undefined && notify(this, proc, text);
   }
 
-  /** The task list of a process, and who leads there; null: there is no such process. */
+  /** The task list of a process, and its leader; null: no such process. */
   taskPlace(pid: Pid): TaskPlace | null {
     return taskPlaceOf(this, pid);
   }
 
-  /** It has ended, or there never was such a process; one that rests has not. */
+  /** True if it has ended or never existed; a resting process has not ended. */
   async hasEnded(pid: Pid): Promise<boolean> {
     if (this.table.get(pid) !== undefined) return this.table.get(pid)?.isLive !== true;
     const uuid = await this.ports.journal.processOf(pid);
@@ -341,7 +341,7 @@ export class Kernel implements KernelApi, Core {
     return row === undefined || row.exit !== null;
   }
 
-  /** It may have nothing to do from now on. */
+  /** The process may be idle from now on. */
   rested(pid: Pid): void {
     const proc = this.table.get(pid);
     if (proc !== undefined) this.idle(proc);
@@ -399,7 +399,7 @@ export class Kernel implements KernelApi, Core {
     ]);
   }
 
-  /** What /proc shows. */
+  /** The content of /proc. */
   view(): ProcView {
     const visible = (viewer: Pid, pid: Pid): Process | undefined => {
       const proc = this.table.get(pid);
@@ -438,7 +438,7 @@ export class Kernel implements KernelApi, Core {
     };
   }
 
-  /** What the last daemon left. Called once, before the socket opens. */
+  /** Restores what the last daemon left. Called once, before the socket opens. */
   async recover(): Promise<Recovery> {
     await this.grants.recover();
     await this.fileLabels.recover();
@@ -483,7 +483,7 @@ function makeRoot(ports: KernelPorts): Process {
     },
     PID_KERNEL,
   );
-  // Clients come and go for days: nobody traces pid 0, and nothing is kept for it.
+  // Clients come and go for days: pid 0 is not traced, and nothing is queued for it.
   init.closeChannels();
   init.start(ports.clock.mono());
   return init;

@@ -1,4 +1,6 @@
-/** What a program gets: its handle, which is the system calls and what is of its own process and passes no gate, and its start. */
+/**
+ * What a program gets: its handle (the system calls, and access to its own process that needs no gate), and its start.
+ */
 import { printed } from "../abi/errors.ts";
 import { asFd } from "../abi/ids.ts";
 import type { Begun, ProgramStart } from "../abi/program.ts";
@@ -60,7 +62,7 @@ function signalOf(proc: Process, { thread, run }: Seat): AbortSignal {
   return thread?.signal ?? run?.signal ?? proc.abort.signal;
 }
 
-/** Threads have none: nobody knows which of them asked for what. */
+/** Threads have no tape: it could not tell which of them made a call. */
 function tapeOf(proc: Process, { thread }: Seat): Tape | null {
   return thread === undefined ? proc.tape : null;
 }
@@ -71,7 +73,7 @@ function handleOf(core: Core, proc: Process, seat: Seat): Sys {
   const ending = tapeOf(proc, seat)?.signal(signal) ?? signal;
   const more = [tells, reads, waits, keeps].map((part) => part(core, proc, seat));
   const runs = sessionRuns(core, proc, (run) => handleOf(core, proc, { run }));
-  // its calls are methods of its class
+  // the calls are methods of the handle's class
   return Object.assign(calls, { ending }, ...more, runs) as Sys;
 }
 
@@ -96,7 +98,7 @@ function tells(core: Core, proc: Process, { thread }: Seat): Pick<Sys, Tells> {
 
 type Reads = "hasMail" | "isPaused" | "standing" | "account" | "now" | "mono" | "today" | "random";
 
-/** Each is an input of the tape, by its name. */
+/** Each is an input of the tape, under its name. */
 function reads(core: Core, proc: Process, seat: Seat): Pick<Sys, Reads> {
   const { clock, random } = core.ports;
   const input =
@@ -120,7 +122,7 @@ function reads(core: Core, proc: Process, seat: Seat): Pick<Sys, Reads> {
   };
 }
 
-/** What a run may read is its client's, and of other processes. */
+/** A run may read messages of its own client, and of other processes. */
 function hasMail({ mailbox }: Process, { thread, run }: Seat): boolean {
   if (thread !== undefined || mailbox === null) return false;
   return run === undefined ? mailbox.isReady : mailbox.has((message) => joins(message, run.client));
@@ -156,9 +158,9 @@ function keeps(core: Core, proc: Process, { thread }: Seat): Pick<Sys, "checkpoi
   return { checkpoint: (state) => keep({ state }), addToCheckpoint: (part) => keep({ part }) };
 }
 
-/** One that is paused may be the one that a later daemon brings back: then it does not wait for company. */
+/** A paused process may be restored from this checkpoint by a later daemon: so it is synced at once. */
 function noteCheckpoint(core: Core, proc: Process, body: { state: unknown } | { part: unknown }): void {
-  // what a program does after its end does not count
+  // a program that still runs after the end of its process is ignored
   if (proc.life.isClosed) return;
   core.note(proc, "process.checkpoint", body);
   if (!proc.isPaused) return;

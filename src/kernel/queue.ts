@@ -1,7 +1,7 @@
 /**
- * A bounded queue with one reader. `push` never waits and never throws. Full: the first element that may be lost goes,
- * else the new one if it may be lost; both are counted in `dropped`. What may not be lost is bounded by its kind
- * (one completion, at most 64 questions a process).
+ * A bounded queue with one reader. `push` never waits and never throws. When full, the first losable element is
+ * dropped, otherwise the new one if it is losable; both are counted in `dropped`. Elements that may not be lost are
+ * bounded by their kind (one completion, at most 64 questions a process).
  */
 import type { Subscription } from "./ports/subscription.ts";
 
@@ -39,7 +39,7 @@ export class Queue<T> implements Subscription<T> {
     this.#signal();
   }
 
-  /** No more elements will come; the reader still gets what is queued. */
+  /** No more elements will come; the reader still gets the queued ones. */
   end(): void {
     this.#ended = true;
     this.#signal();
