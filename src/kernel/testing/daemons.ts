@@ -1,4 +1,4 @@
-/** Daemons one after another on one journal, for tests of what comes back. */
+/** Several daemons, one after another, on one journal, for tests of what is restored. */
 import { expect } from "vitest";
 import { asProcUuid, type Pid } from "../../abi/ids.ts";
 import type { ChildSpec, SupervisorSpec } from "../../abi/supervise.ts";
@@ -10,7 +10,7 @@ import { settle } from "./virtual-clock.ts";
 
 let generation = 0;
 
-/** The next daemon on the same journal; names that are random in truth differ from those of the one before. */
+/** The next daemon on the same journal; names that are normally random differ from those of the previous daemon. */
 function daemonOn(journal: MemoryJournal | undefined, ports: Partial<KernelPorts> = {}): TestKernel {
   generation++;
   let named = 0;
@@ -36,7 +36,7 @@ export class Daemon {
     return this.t.init.spawnSupervisor({ name: "shop", children, ...more });
   }
 
-  /** It dies with all that it had only noted, after `gone` ms another one begins. */
+  /** The daemon dies and loses all merely noted records; `goneMs` later another one begins. */
   async next(goneMs = 0, ports: Partial<KernelPorts> = {}): Promise<Daemon> {
     this.t.journal.crash();
     const next = new Daemon(this, ports);

@@ -9,7 +9,7 @@ function statOf(name: string): FileStat {
   return { name, size: 0, isDevice: true, devicePath: "" };
 }
 
-/** A file of bytes per subpath, shared by all; `live` counts what is open. */
+/** A file of bytes per subpath, shared by all; `live` counts open files. */
 export class ByteDevice implements Device {
   readonly name = "bytes";
   readonly traffic = "byte";
@@ -40,7 +40,7 @@ export class ByteDevice implements Device {
   }
 }
 
-/** What a test changes of a message file. */
+/** The behaviour of a message file that a test can set. */
 export interface MessageScript {
   effects: readonly Effect[];
   plan: Partial<WritePlan>;
@@ -52,7 +52,7 @@ export interface MessageScript {
   close: () => Promise<void>;
 }
 
-/** Plans what `script` says; the answer to a write is what was written. */
+/** Plans what `script` sets; the answer to a write is the written data. */
 export class MessageDevice implements Device {
   readonly name: string;
   readonly traffic = "message";
@@ -100,7 +100,7 @@ export class MessageDevice implements Device {
   }
 }
 
-/** Reads and writes wait for the abort; it does not even honour that when it is `deaf`. */
+/** Reads and writes wait until they are aborted; with `deaf`, they ignore even that. */
 export function hangingDevice(options: { deaf?: boolean } = {}): Device & { live: number } {
   const never = new Promise<never>(() => {});
   const wait = (signal: AbortSignal): Promise<never> =>
@@ -124,7 +124,7 @@ export function hangingDevice(options: { deaf?: boolean } = {}): Device & { live
   return device;
 }
 
-/** Opening it fails. */
+/** A device whose files fail to open. */
 export function brokenDevice(
   error: Error = new DriverError({ op: "Open", code: "DRIVER", message: "broken" }),
 ) {

@@ -1,4 +1,4 @@
-/** OS children that are not there: each ends when its signal fires. For tests of the kernel that start none. */
+/** Fake OS children: each ends when its signal fires. For tests of the kernel that start none. */
 import type { HostExec } from "../ports/host.ts";
 
 export function fakeExec(): HostExec {

@@ -1,4 +1,4 @@
-/** MCP servers that are not there. What one does follows from its command; `ok`, and any other, connects at once. */
+/** Fake MCP servers. The command sets the behaviour; `ok`, and any unknown one, connects at once. */
 import { DriverError } from "../../abi/errors.ts";
 import type { McpConfig, McpState } from "../../abi/mcp.ts";
 import { abortable } from "../../lib/abort.ts";
@@ -33,7 +33,7 @@ export class FakeTransport implements McpTransport {
 
   connectOnUse(): void {}
 
-  /** For `hangs`: it has connected after all. */
+  /** For `hangs`: lets it connect after all. */
   finish(): void {
     this.state = "connected";
     this.#connecting.resolve();
@@ -61,7 +61,7 @@ export class FakeTransport implements McpTransport {
 
 export class FakeMcp implements McpHost {
   readonly opened: FakeTransport[] = [];
-  /** In the order in which they were closed. */
+  /** Closed transports, in the order in which they were closed. */
   readonly closed: string[] = [];
 
   /** Transports that were made and not closed. */

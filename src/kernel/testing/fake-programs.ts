@@ -1,4 +1,4 @@
-/** OS children that do what the test says, for tests of what the kernel makes of them. */
+/** OS children that do what the test scripts, for tests of how the kernel handles them. */
 import { Fault } from "../../abi/errors.ts";
 import type { ExecChild, ExecSpec, HostExec } from "../ports/host.ts";
 
@@ -7,9 +7,9 @@ type End = Awaited<ExecChild["exited"]>;
 export class FakePrograms implements HostExec {
   readonly ownership = "group";
   readonly started: FakeProgram[] = [];
-  /** find() does not find these. */
+  /** Programs that find() does not find. */
   readonly missing = new Set<string>();
-  /** They do not heed TERM. */
+  /** Programs that ignore TERM. */
   readonly stubborn = new Set<string>();
 
   get live(): number {
@@ -38,7 +38,7 @@ export class FakePrograms implements HostExec {
     for (const program of this.started) program.hear("SIGKILL");
   }
 
-  /** The one that was started last. */
+  /** The program that was started last. */
   get last(): FakeProgram {
     const last = this.started.at(-1);
     if (last === undefined) throw new Error("no program was started");
@@ -49,11 +49,11 @@ export class FakePrograms implements HostExec {
 export class FakeProgram implements ExecChild {
   readonly osPid = 1;
   readonly spec: ExecSpec;
-  /** What it heard, in order. */
+  /** The signals it received, in order. */
   readonly signals: string[] = [];
   input = "";
   isInputEnded = false;
-  /** It reads no more: writes to it fail. */
+  /** It no longer reads: writes to it fail. */
   isDeaf = false;
   isOver = false;
   readonly #isStubborn: boolean;
@@ -68,7 +68,7 @@ export class FakeProgram implements ExecChild {
     return this.#exit.promise;
   }
 
-  /** Resolves when it may go on. */
+  /** Resolves when the program may continue. */
   async print(text: string, stream: "stdout" | "stderr" = "stdout"): Promise<void> {
     await this.spec.onOutput(stream, Buffer.from(text));
   }
@@ -82,7 +82,7 @@ export class FakeProgram implements ExecChild {
     this.#exit.resolve(end);
   }
 
-  /** Ends by what would end it. */
+  /** Receives a signal; ends if the signal would end it. */
   hear(signal: string): void {
     if (this.isOver) return;
     this.signals.push(signal);

@@ -1,4 +1,4 @@
-/** Sets tokens aside for a test; undefined: refused. */
+/** Reserves tokens for a test; undefined: refused. */
 import { type Account, Reservation } from "../account/account.ts";
 import { tokensOnly } from "../account/amounts.ts";
 

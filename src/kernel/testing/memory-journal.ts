@@ -1,4 +1,4 @@
-/** A journal in memory for tests of the kernel: it keeps order and places, and refuses or waits when it is told to. */
+/** A journal in memory for tests of the kernel: it assigns lsn and seq, and refuses or waits when the test says so. */
 import { Fault } from "../../abi/errors.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type {
@@ -17,20 +17,20 @@ export class MemoryJournal implements Journal {
   readonly epoch = 1;
   readonly kernelId = "11111111-1111-4111-8111-111111111111";
   readonly records: JournalRecord[] = [];
-  /** The disk is full for these kinds. */
+  /** Kinds for which the disk is full. */
   readonly refused = new Set<RecordKind>();
-  /** By process: the first record that cannot be trusted. */
+  /** The first record that cannot be trusted, by process. */
   readonly damaged = new Map<ProcUuid, number>();
-  /** Of each process, oldest first. */
+  /** Snapshots by process, oldest first. */
   readonly snapshots = new Map<ProcUuid, { seq: number; state: unknown }[]>();
   /** How many pages of histories were read. */
   pagesRead = 0;
-  /** Wall clock of what is kept from now on, ms. */
+  /** The wall clock for records from now on, ms. */
   now = 0;
-  /** Appends wait for it. */
+  /** Appends wait for this promise. */
   gate: Promise<void> = Promise.resolve();
   #noted: JournalDraft[] = [];
-  /** Where each note ends in `#noted`: one is kept whole or not at all. */
+  /** Where each note ends in `#noted`: a note is kept whole or not at all. */
   #noteEnds: number[] = [];
   #state: JournalState = { state: "well" };
   readonly #blobs = new MemoryBlobs();
@@ -64,7 +64,7 @@ export class MemoryJournal implements Journal {
     await this.append([]);
   }
 
-  /** The daemon dies: what was only noted is lost, but for the first `kept` notes. */
+  /** The daemon dies: noted records are lost, except for the first `kept` notes. */
   crash(kept = 0): void {
     const drafts = this.#noted.slice(0, this.#noteEnds[kept - 1] ?? (kept > 0 ? Infinity : 0));
     this.#noted = [];
@@ -188,12 +188,12 @@ export class MemoryJournal implements Journal {
     await this.sync();
   }
 
-  /** Kinds of what was kept and noted, in order; of one process if `pid` is given. */
+  /** Kinds of stored and noted records, in order; of one process if `pid` is given. */
   kinds(pid?: number): RecordKind[] {
     return [...this.records, ...this.#noted].filter((r) => r.pid === (pid ?? r.pid)).map((r) => r.kind);
   }
 
-  /** Bodies of what was kept and noted. */
+  /** Bodies of stored and noted records. */
   bodies(kind: RecordKind): Record<string, unknown>[] {
     const found = [...this.records, ...this.#noted].filter((r) => r.kind === kind);
     return found.map((r) => r.body as Record<string, unknown>);
@@ -203,7 +203,7 @@ export class MemoryJournal implements Journal {
     return this.#histories.get(proc) ?? [];
   }
 
-  /** A reader sees what was noted, too; a daemon that dies loses it all the same. */
+  /** Readers see noted records too, although a crash loses them. */
   #seenOf(proc: ProcUuid): readonly JournalRecord[] {
     const kept = this.#historyOf(proc);
     const noted = this.#noted.filter((draft) => draft.proc === proc);
@@ -242,7 +242,7 @@ export class MemoryJournal implements Journal {
   }
 }
 
-/** Those of a kind whose key no later record of the other kind names. */
+/** Records of a kind whose key no later record of the other kind names. */
 function notUndone(
   history: readonly JournalRecord[],
   kind: RecordKind,

@@ -1,10 +1,10 @@
-/** A process in one line, from its records: what the row of a journal in memory says. */
+/** The row of a process, computed from its records, for a journal in memory. */
 import { asPid, type ProcUuid } from "../../abi/ids.ts";
 import type { JournalRecord, ProcessRow } from "../ports/journal.ts";
 
 type Row = { -readonly [K in keyof ProcessRow]: ProcessRow[K] };
 
-/** What bodies of all kinds hold; each has some of it. */
+/** The fields of the bodies of all kinds; each body has some of them. */
 interface Body {
   readonly ppid?: number;
   readonly kind?: ProcessRow["kind"];

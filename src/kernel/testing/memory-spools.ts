@@ -22,7 +22,7 @@ const LIMIT = 64 * 1024 * 1024;
 
 class MemorySpool implements Spool {
   readonly droppedBytes = 0;
-  /** Open now. */
+  /** The number of open readers. */
   readers = 0;
   readonly #onFull: "drop" | "refuse";
   readonly #onRemove: () => void;

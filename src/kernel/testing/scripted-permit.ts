@@ -1,4 +1,4 @@
-/** A policy that says what the test says, and remembers what it was asked. */
+/** A policy that answers as the test sets it, and records the requests. */
 import type { Remedy } from "../../abi/fact.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { RuleText } from "../../abi/rules.ts";

@@ -1,4 +1,4 @@
-/** A kernel over ports that live in memory, for tests of the kernel and of whoever builds on it. */
+/** A kernel over ports that live in memory, for tests of the kernel and of the code that uses it. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import { Fault } from "../../abi/errors.ts";
 import { asPid, asProcUuid, type Pid, type ProcUuid } from "../../abi/ids.ts";
@@ -19,20 +19,20 @@ import { VirtualClock } from "./virtual-clock.ts";
 const MODEL_PATH = "/dev/llm/fake";
 
 export interface StartOptions extends SpawnOpts {
-  /** Who spawns it; pid 0. */
+  /** The handle that spawns it; default: pid 0. */
   readonly by?: Syscalls;
   readonly agent?: AgentInfo;
-  /** It does not heed its signal. */
+  /** It ignores its abort signal. */
   readonly stubborn?: boolean;
 }
 
-/** A process that does nothing but what the test does with its handle. */
+/** A process that only does what the test does with its handle. */
 export interface Started {
   readonly pid: Pid;
   readonly sys: Sys;
   readonly start: ProgramStart;
   readonly proc: Process;
-  /** Its program returns. */
+  /** Lets its program return. */
   end(exit?: ExitStatus): void;
 }
 
@@ -41,12 +41,12 @@ export class TestKernel {
   readonly journal: MemoryJournal;
   readonly permit = new ScriptedPermit();
   readonly model = new MessageDevice("fake");
-  /** What a process with this intent runs; others complete at once. */
+  /** The programs of processes by intent; any other process completes at once. */
   readonly programs = new Map<string, Program>();
-  /** Agents by name, for what starts them itself. */
+  /** Agents by name, for starts inside the kernel. */
   readonly agents = new Map<string, AgentInfo>();
   readonly logs: string[] = [];
-  /** Scratch folders that are there. */
+  /** Existing scratch folders. */
   readonly scratch = new Set<ProcUuid>();
   readonly kernel: Kernel;
   #named = 0;
@@ -86,7 +86,7 @@ export class TestKernel {
     return found;
   }
 
-  /** What must be back at its beginning when all processes are gone. */
+  /** Counts that must be back at their initial values when all processes are gone. */
   census(): Record<string, number> {
     const { kernel, clock, scratch, model } = this;
     return {
@@ -151,7 +151,7 @@ export function testKernel(overrides: Partial<KernelPorts> = {}, journal = new M
   return new TestKernel(overrides, journal);
 }
 
-/** An agent file with nothing in it but what is given. */
+/** An agent file with only the given fields set. */
 export function agentFile(
   more: Partial<AgentInfo> & { contextBudget?: number; maxSteps?: number } = {},
 ): AgentInfo {

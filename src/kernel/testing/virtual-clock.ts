@@ -1,4 +1,4 @@
-/** A clock that stands still until it is moved. Nothing sleeps: waiting is a list of dates. */
+/** A clock that stands still until the test advances it. Nothing really sleeps: waiting is a list of dates. */
 import type { Clock } from "../../abi/program.ts";
 import { reasonOf } from "../../lib/abort.ts";
 
@@ -11,7 +11,7 @@ export class VirtualClock implements Clock {
   #mono = 0;
   readonly #sleeps = new Set<Sleep>();
 
-  /** Sleeps that nobody has ended. */
+  /** Sleeps that have not ended. */
   get pending(): number {
     return this.#sleeps.size;
   }
@@ -41,7 +41,7 @@ export class VirtualClock implements Clock {
     return promise;
   }
 
-  /** Wakes in order of their dates those who are due within `ms`; each has its turn before the next. */
+  /** Wakes the sleeps that are due within `ms`, in order of their dates; each runs before the next one wakes. */
   async advance(ms: number): Promise<void> {
     const end = this.#mono + ms;
     await settle();
@@ -60,7 +60,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Lets everything run that can run without time going by, local I/O included: the more `turns`, the further it gets. */
+/** Runs everything that can run without time passing, local I/O included: the more `turns`, the further it gets. */
 export async function settle(turns = 3): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
