@@ -1,9 +1,9 @@
-/** The reply of a model device as one text, with what it says of itself. */
+/** Folds the stream of a model device into one text, with its model and usage. */
 import type { StreamEvent, Usage } from "../../abi/llm.ts";
 
 export interface ClassifierAnswer {
   readonly text: string;
-  /** What it thought, where the model tells that apart. */
+  /** Its thinking, if the model reports that separately. */
   readonly thinking: string;
   readonly model: string;
   readonly usage: Usage;

@@ -1,6 +1,6 @@
 /**
- * Judging calls in a person's place. A call that would ask is shown to the process's own model, in one or two stages; only a clear
- * verdict of it lets the call through. Whatever fails makes it a person's question again.
+ * Judges calls in place of the user. A call that would need approval is shown to the process's own model, in one or two
+ * stages; only a clear verdict lets the call through. On any failure the user is asked after all.
  */
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import { RETRYABLE_KINDS, type Usage } from "../../abi/llm.ts";
@@ -22,7 +22,7 @@ import { noteClassified } from "./failures.ts";
 import type { ApprovedCall, Judge, Judgement } from "./judge.ts";
 import { callModel } from "./model-call.ts";
 
-/** As the journal keeps it. */
+/** A classification as the journal stores it. */
 interface ClassifierResult {
   readonly tool: string;
   readonly about: "call" | "meaning";
@@ -55,7 +55,7 @@ const MAX_THINKING_CHARS = 16_000;
 
 export class Classifications implements Judge {
   readonly #core: () => Core;
-  /** Calls that were let through and are in no context yet, while that has this many messages. */
+  /** Calls permitted but not yet in the context, as long as the context has this many messages. */
   readonly #since = new WeakMap<Process, { messages: number; readonly calls: JudgedCall[] }>();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
@@ -124,7 +124,7 @@ export class Classifications implements Judge {
     return asked;
   }
 
-  /** Once more where that is worth its while. */
+  /** Retries once after a transient failure. */
   async #answer(self: Process, { request, stage }: Question, signal: AbortSignal): Promise<Asked> {
     const core = this.#core();
     const { classifier, models } = core.ports;
@@ -145,7 +145,7 @@ export class Classifications implements Judge {
     }
   }
 
-  /** A few at a time in the whole kernel: they come in the midst of other calls. */
+  /** Limits how many run at once in the whole kernel: they run in the middle of other calls. */
   async #inTurn<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
     while (this.#running >= LIMITS.classifications) {
       const turn = Promise.withResolvers<void>();
@@ -154,7 +154,7 @@ export class Classifications implements Judge {
         await abortable(turn.promise, signal);
       } catch (error) {
         const at = this.#waiting.indexOf(turn.resolve);
-        // its turn had come: the next takes it
+        // it was already given its turn: pass it to the next waiter
         if (at < 0) this.#waiting.shift()?.();
         else this.#waiting.splice(at, 1);
         throw error;

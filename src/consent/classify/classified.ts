@@ -1,4 +1,7 @@
-/** What a model makes of a call that would ask, in mode auto; and of a command, what a person approved in words with a plan. */
+/**
+ * Lets a model judge a call that needs approval in auto mode, and match a command against the approvals that the user
+ * gave in words with a plan.
+ */
 
 import { decide } from "../../kernel/gate/decide.ts";
 import { type AskDecision, effectWords } from "../../kernel/gate/describe.ts";
@@ -10,7 +13,7 @@ import { digestNow } from "../ask/question.ts";
 
 type Deny = Extract<Decision, { behavior: "deny" }>;
 
-/** null: it may run. Else what is denied, or still a person's question. */
+/** null: allowed. Otherwise a denial, or still a question for the user. */
 export async function classified(
   passage: Passage,
   decision: AskDecision,
@@ -28,7 +31,7 @@ async function judged(passage: Passage, decision: AskDecision): Promise<AskDecis
   const before = digestNow(passage);
   const { kind, why } = await core.classifications.judge(self, callOf(passage), signal);
   const now = decide(passage);
-  // what was judged is what is done, and it counts as far as the mode goes that asked for it
+  // the verdict counts only if the call is unchanged and the current mode still asks for it
   if (now.behavior === "deny") return now;
   const isSame = digestNow(passage) === before;
   if (now.behavior === "allow") return isSame ? null : decision;
@@ -40,7 +43,7 @@ async function judged(passage: Passage, decision: AskDecision): Promise<AskDecis
   return kind === "allow" && isSame ? null : told(decision, why);
 }
 
-/** After too many denials the next call is a person's to decide, where one is there. */
+/** After too many denials the user decides the next call, if attached. */
 function isForPerson({ core, self, scope }: Passage): boolean {
   return self.seed.session.denials.shouldFallbackToPrompting(scope.tool) && core.asks.canAsk(self);
 }
@@ -55,11 +58,11 @@ async function isMeant(passage: Passage, decision: AskDecision): Promise<boolean
   if (!isCovered || digestNow(passage) !== before) return false;
   const now = decide(passage);
   const isOpen = now.behavior === "allow" || (now.behavior === "ask" && now.isHard !== true);
-  // taken back meanwhile, it counts no more
+  // an approval that was revoked meanwhile does not count
   return isOpen && core.grants.meanings(self).length === approved.length;
 }
 
-/** What is let through while a model judges is shown to it before what comes next. */
+/** Calls permitted while the model judges are shown to it before its next question. */
 export function notePassed(passage: Passage): void {
   const { core, self, effectful } = passage;
   if (core.ports.classifier === undefined || effectful.syscall !== "Write" || effectful.input === "") return;

@@ -1,10 +1,10 @@
-/** What becomes of a session whose classifier fails. */
+/** What happens to a session whose classifier fails. */
 import type { Core } from "../../kernel/core.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { setMode } from "../../kernel/process/rights/set-mode.ts";
 import type { Session } from "../../kernel/process/session.ts";
 
-/** A classification came to an end; the fifth failure in a row ends the mode for all of the session. */
+/** Counts a finished classification; the fifth failure in a row ends auto mode for the whole session. */
 export async function noteClassified(core: Core, { seed }: Process, isFailed: boolean): Promise<void> {
   const { session } = seed;
   const { circuit } = session;

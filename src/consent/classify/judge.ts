@@ -1,8 +1,8 @@
-/** Who judges a call in a person's place, as the gate sees it. */
+/** The port through which the gate lets a model judge a call in place of the user. */
 import type { JudgedCall } from "../../kernel/ports/classifier.ts";
 import type { Process } from "../../kernel/process/process.ts";
 
-/** What it came to. `ask`: a person decides; `why` says what the classifier could not. */
+/** The outcome. `ask`: the user decides; `why` says why the classifier did not. */
 export interface Judgement {
   readonly kind: "allow" | "deny" | "ask";
   readonly why: string;
@@ -13,10 +13,10 @@ export interface ApprovedCall extends JudgedCall {
 }
 
 export interface Judge {
-  /** It was let through: what is judged next is seen after it. */
+  /** Notes that the call was permitted: the model sees it with the next call it judges. */
   passed(self: Process, call: JudgedCall): void;
-  /** May it run, as far as the model that judges can tell? CANCELLED when the signal fires. */
+  /** The model's verdict on a call. CANCELLED when the signal fires. */
   judge(self: Process, pending: JudgedCall, signal: AbortSignal): Promise<Judgement>;
-  /** Does it do what a person approved in words, and nothing else? Anything but a clear yes is a person's question. */
+  /** Does it do what the user approved in words, and nothing else? false unless the answer is a clear yes. */
   isMeant(self: Process, pending: ApprovedCall, signal: AbortSignal): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 /**
- * One call of a process's own model by the kernel, in its name and on its account: permitted, reserved, journalled and traced as
- * every other, but no call of its program, so its tape does not hear of it.
+ * One call of a process's own model by the kernel, in the process's name and on its account: permitted, reserved,
+ * journalled and traced like any other, but not a call of its program, so it bypasses the tape.
  */
 import { O_RDWR } from "../../abi/device.ts";
 import { SyscallError } from "../../abi/errors.ts";
@@ -16,7 +16,7 @@ import { linkSignals } from "../../lib/abort.ts";
 import { type ClassifierAnswer, foldAnswer } from "./answer.ts";
 
 const READ_BYTES = 64 * 1024;
-/** A verdict and its reasons are a few lines. */
+/** A verdict and its reasons take only a few lines. */
 const MAX_ANSWER_CHARS = 256 * 1024;
 
 /** One question to the model. */
@@ -61,7 +61,7 @@ async function asked({ core, self, request }: Question, signal: AbortSignal): Pr
   });
   try {
     const data = Buffer.from(JSON.stringify(llmRequest(core, self, request)));
-    // with no scope of its own: it is set aside, journalled and settled by itself
+    // without a scope it is reserved, journalled and settled as a call of its own
     await through({ core, self, scope: null, call: write, args: { fd, data }, signal });
     return foldAnswer(await wholeReply(beside, fd, signal));
   } finally {
@@ -69,7 +69,7 @@ async function asked({ core, self, request }: Question, signal: AbortSignal): Pr
   }
 }
 
-/** What breaks off in the middle is no answer. */
+/** Reads to the end of the reply. DRIVER: the reply broke off, or is too long. */
 async function wholeReply(beside: Entrant, fd: Fd, signal: AbortSignal): Promise<readonly string[]> {
   const { self } = beside;
   const decoder = new TextDecoder();

@@ -1,14 +1,14 @@
-/** Grants in memory: those of one session, or those that outlive sessions. Bounded: beyond, no more is taken. */
+/** Grants in memory: those of one session, or those that outlive sessions. Bounded: a full list takes no more. */
 import type { Grant, GrantView } from "../../abi/grants.ts";
 import type { Pid } from "../../abi/ids.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import { isWithin } from "../../lib/path.ts";
 import type { GrantEvent } from "./grant-record.ts";
 
-/** Whom a grant may be for. */
+/** The process that grants are matched against. */
 export interface Grantee {
   readonly pid: Pid;
-  /** Those above it at its spawn, nearest first. */
+  /** Its ancestors at its spawn, nearest first. */
   readonly line: readonly Pid[];
   readonly cwd: string;
 }
@@ -37,17 +37,17 @@ export class GrantList {
     return this.#held.get(id)?.grant;
   }
 
-  /** The same twice is once. */
+  /** Adding the same grant twice has no further effect. */
   add(grant: Grant): void {
     if (!this.#held.has(grant.id)) this.#held.set(grant.id, { grant, used: 0 });
   }
 
-  /** False: it was not there. */
+  /** False: not in the list. */
   remove(id: string): boolean {
     return this.#held.delete(id);
   }
 
-  /** One use is spent; after the last it is no grant any more. */
+  /** Spends one use; the last one removes the grant. */
   use(id: string): void {
     const held = this.#held.get(id);
     if (held === undefined) return;
@@ -61,7 +61,7 @@ export class GrantList {
     else if (event.kind === "use") this.use(event.id);
   }
 
-  /** `now`: wall clock, ms. What has expired goes. */
+  /** `now`: wall clock, ms. Removes expired grants. */
   of(who: Grantee, now: number): readonly Grant[] {
     const found: Grant[] = [];
     for (const { grant } of this.#held.values()) {
@@ -76,7 +76,7 @@ export class GrantList {
   }
 }
 
-/** A deny binds descendants too: what one may not, none that it started may do for it. */
+/** A deny binds descendants too: a process must not get around it by starting another. */
 function reaches({ scope, behavior, pid, root }: Grant, who: Grantee): boolean {
   switch (scope) {
     case "session":

@@ -1,6 +1,6 @@
 /**
- * Grants as the journal has them. Each is sealed with a key that only the daemon can read, together with the history it lies
- * in: one that somebody else wrote, or moved, is no grant.
+ * Grants as the journal stores them. Each is sealed with a key that only the daemon can read, together with the history
+ * it lies in: a grant that was forged or moved is not valid.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { GRANT_SCOPES, type Grant } from "../../abi/grants.ts";
@@ -10,13 +10,13 @@ import type { JournalRecord } from "../../kernel/ports/journal.ts";
 /** The body of `grant.add`, version 1. */
 type SealedGrant = Grant & { readonly mac: string };
 
-/** A record of grants, read. */
+/** A record about a grant, parsed. */
 export type GrantEvent =
   | { readonly kind: "add"; readonly grant: Grant }
   | { readonly kind: "remove" | "use"; readonly id: string }
-  /** Of a budget: no rule. */
+  /** A budget grant: it has no rule. */
   | { readonly kind: "other" }
-  /** It cannot be trusted, or not be understood. */
+  /** The record cannot be trusted, or not be parsed. */
   | { readonly kind: "bad"; readonly why: string };
 
 export function sealed(grant: Grant, home: ProcUuid, key: Uint8Array): SealedGrant {
@@ -39,7 +39,7 @@ function refOf(kind: JournalRecord["kind"], id: unknown): GrantEvent {
   return { kind: kind === "grant.remove" ? "remove" : "use", id };
 }
 
-/** As versions before grants were sealed wrote an "always": `{rule, scope: "session"}`. */
+/** An "always" answer from versions that did not seal grants: `{rule, scope: "session"}`. */
 function unsealed({ body, pid, seq, at, lsn }: JournalRecord): GrantEvent {
   const { rule, scope } = body as Partial<Grant>;
   if (typeof rule !== "string" || (scope !== undefined && scope !== "session"))

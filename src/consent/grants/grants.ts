@@ -1,7 +1,7 @@
 /**
- * What persons have permitted, beside settings and what a process was given at its spawn. A grant is journalled and synced
- * before it counts, sealed, and looked at anew at every passage of the gate: one that is taken back, spent or out of date
- * counts no more from the next passage on. A deny counts at once.
+ * What the user has permitted, beside the settings and the rights given at the spawn. An allow is sealed, journalled
+ * and synced before it applies. Grants are read again at every passage of the gate: one that is revoked, spent or
+ * expired no longer applies from the next passage on. A deny applies at once.
  */
 import { Fault } from "../../abi/errors.ts";
 import type { Grant, GrantBy, GrantScope, GrantView } from "../../abi/grants.ts";
@@ -26,32 +26,32 @@ import { readGrant, sealed } from "./grant-record.ts";
 import { meaningOf } from "./meaning.ts";
 import { ceilingOf, isOfMode } from "./mode-grant.ts";
 
-/** What a person permits. */
+/** A grant that the user wants to add. */
 export interface GrantWish {
   readonly behavior: Grant["behavior"];
-  /** As in settings. */
+  /** A rule as in the settings. */
   readonly rule: string;
   readonly scope: GrantScope;
   readonly by: GrantBy;
-  /** For `project`; absent: where the process works. */
+  /** For `project`; absent: the folder in which the process works. */
   readonly root?: string;
   /** Wall clock, ms. */
   readonly expiresAt?: number;
-  /** Absent: 1 for `once`, else without a bound. */
+  /** Absent: 1 for `once`, otherwise unlimited. */
   readonly uses?: number;
   readonly requestId?: string;
 }
 
 interface Adding {
-  /** The caller waits no longer. Absent: the end of the process. */
+  /** Cancels the wait for the disk. Absent: the signal of the process. */
   readonly signal?: AbortSignal;
-  /** The call whose question it answers. */
+  /** The call whose question the grant answers. */
   readonly call?: CallId;
-  /** Records that are one unit with it. */
+  /** Records appended as one unit with the grant. */
   readonly alongside?: readonly JournalDraft[];
 }
 
-/** A call under way that may end when what it relied on is taken back. */
+/** A running call that may be stopped when the grant it relied on is revoked. */
 interface Open {
   readonly proc: Process;
   readonly allows: Allows;
@@ -62,14 +62,14 @@ type Ports = Pick<KernelPorts, "clock" | "grantKey" | "journal" | "log" | "nonce
 
 const NOTHING: Granted = { allow: [], deny: [], ask: [] };
 
-/** Taken back not long ago: whoever reads an older journal at this moment leaves them out. */
+/** How many revoked grants are remembered, so that a concurrent read of older journal records leaves them out. */
 const REMOVED_KEPT = 1_000;
 
 export class Grants {
   readonly #ports: Ports;
   readonly #table: ProcessTable;
   readonly #journalWatch: JournalWatch;
-  /** Of no session. */
+  /** Grants that outlive sessions. */
   readonly #wide = new GrantList();
   readonly #loaded = new WeakSet<Session>();
   readonly #removed = new Set<string>();
@@ -81,7 +81,7 @@ export class Grants {
     this.#journalWatch = journalWatch;
   }
 
-  /** Resolves when it is synced, and counts. INVALID: the rule. UNAVAILABLE: there are too many, or the disk refuses. */
+  /** Resolves when it is synced and applies. INVALID: the rule. UNAVAILABLE: too many grants, or the disk refuses. */
   async add(proc: Process, wish: GrantWish, { signal, call, alongside = [] }: Adding = {}): Promise<Grant> {
     const { list, home } = this.#homeOf(proc, wish.scope);
     checkRule(wish.rule);
@@ -94,14 +94,17 @@ export class Grants {
       body: sealed(grant, home.proc, this.#ports.grantKey),
       ...(call === undefined ? {} : { call }),
     };
-    // stricter at once; if it cannot be kept, it holds while the daemon lives
+    // a deny or ask applies at once; if it cannot be recorded, it holds as long as the daemon lives
     if (grant.behavior !== "allow") list.add(grant);
     await this.#journalWatch.append(proc, "Grant", signal ?? proc.abort.signal, [draft, ...alongside]);
     list.add(grant);
     return grant;
   }
 
-  /** Of one process, or all that are in memory. A session that rests answers from the journal. NOT_FOUND: no such process. */
+  /**
+   * The grants of one process, or all in memory. Those of a resting session come from the journal. NOT_FOUND: no such
+   * process.
+   */
   async list(pid?: Pid): Promise<readonly GrantView[]> {
     if (pid === undefined) return [...this.#sessions()].flatMap(viewsOf).concat(this.#wide.views(PID_KERNEL));
     const proc = this.#table.get(pid);
@@ -114,8 +117,8 @@ export class Grants {
   }
 
   /**
-   * It binds from the next passage of the gate on; with `isKilling` calls that only it allowed end too. `pid`: a process of its
-   * session, where that rests. NOT_FOUND.
+   * Takes effect at the next passage of the gate; with `isKilling`, running calls that only it allowed end too. `pid`:
+   * a process of its session, needed if the session rests. NOT_FOUND.
    */
   async remove(
     id: string,
@@ -128,16 +131,16 @@ export class Grants {
     const { list, home } = found;
     const before = isKilling ? this.#relying() : [];
     const grant = list.find(id);
-    // stricter at once
+    // revoking an allow applies at once
     if (grant?.behavior === "allow") this.#drop(list, id);
     await this.#ports.journal.append([{ ...home, kind: "grant.remove", v: 1, body: { id, by } }]);
     this.#drop(list, id);
-    // it came back into memory meanwhile
+    // the session may have come back into memory meanwhile
     for (const session of this.#sessions()) session.grants.remove(id);
     for (const open of before) if (!open.allows(this.of(open.proc))) open.end();
   }
 
-  /** The denies and asks that bind a process, also one that rests. */
+  /** The deny and ask grants that apply to a process, even a resting one. */
   async bounds(pid: Pid): Promise<Pick<Granted, "deny" | "ask">> {
     const live = this.#table.get(pid);
     if (live !== undefined) {
@@ -150,7 +153,7 @@ export class Grants {
     return grantedBy([...grants.of(who, now), ...this.#wide.of(who, now)]);
   }
 
-  /** Reads those of a session that an earlier daemon, or an earlier stay in memory, was given. Twice is once. */
+  /** Reads the grants that a session got under an earlier daemon, or before it last left memory. Idempotent. */
   async load(session: Session): Promise<void> {
     const { owner } = session;
     if (owner === null || this.#loaded.has(session)) return;
@@ -158,7 +161,7 @@ export class Grants {
     this.#loaded.add(session);
   }
 
-  /** Those that outlive sessions. Called once, before anything comes back. */
+  /** Reads the grants that outlive sessions. Called once, before any process is restored. */
   async recover(): Promise<void> {
     await this.#read(KERNEL_UUID, this.#wide);
   }
@@ -169,20 +172,20 @@ export class Grants {
     return grantedBy(this.#applying(proc, this.#ports.clock.now()));
   }
 
-  /** What a person approved in words, with a plan: it says nothing to the policy. */
+  /** Approvals that the user gave in words, with a plan: they are no rules for the policy. */
   meanings(proc: Process): readonly string[] {
     const all = this.#applying(proc, this.#ports.clock.now());
     return all.flatMap((grant) => meaningOf(grant) ?? []);
   }
 
-  /** The highest mode it may be in: by its rights, or by what a person gave since. */
+  /** The highest mode it may be in: by its rights, or by later grants of the user. */
   ceiling(proc: Process): PermissionMode {
     return ceilingOf(proc.seed.rights.mode, this.#applying(proc, this.#ports.clock.now()));
   }
 
   /**
-   * In the same turn as a decision to allow: those that are counted, and without which it would not have been allowed, have
-   * one use less. Noted: no intent is synced before it.
+   * Called in the same turn as a decision to allow: spends one use of each counted grant without which the call would
+   * not have been allowed. The records are only noted: no intent is synced before them.
    */
   spend(proc: Process, allows: Allows): void {
     const counted = this.#applying(proc, this.#ports.clock.now()).filter(
@@ -197,14 +200,14 @@ export class Grants {
     }
   }
 
-  /** While a call is under way; the result ends that. `end`: what it started ends. */
+  /** Registers a running call; the result unregisters it. `end`: stops what the call started. */
   attend(proc: Process, allows: Allows, end: () => void): () => void {
     const open = { proc, allows, end };
     this.#open.add(open);
     return () => void this.#open.delete(open);
   }
 
-  /** Calls that are allowed as things stand now. */
+  /** Running calls that the current grants allow. */
   #relying(): readonly Open[] {
     return [...this.#open].filter(({ proc, allows }) => allows(this.of(proc)));
   }
@@ -235,7 +238,9 @@ export class Grants {
     };
   }
 
-  /** In the history of the session's own process, whichever of its descendants it is for: there a later daemon looks for it. */
+  /**
+   * The history of the session's own process, even for grants to its descendants: a later daemon looks for them there.
+   */
   #homeOf({ seed }: Process, scope: GrantScope): { list: GrantList; home: RecordOwner } {
     const { owner, grants } = seed.session;
     if (scope === "project" || scope === "user")
@@ -256,7 +261,7 @@ export class Grants {
     return owner !== null && grants.has(id) ? { list: grants, home: owner } : undefined;
   }
 
-  /** As the journal has it; nothing of it stays in memory. */
+  /** The grants of a resting session, from the journal; they are not kept in memory. */
   async #resting(pid: Pid): Promise<Pick<Session, "owner" | "grants">> {
     const { journal } = this.#ports;
     const live = this.#table.get(pid);
@@ -313,7 +318,7 @@ function grantedBy(grants: readonly Grant[]): Granted {
   return { allow, deny: texts("deny"), ask: texts("ask") };
 }
 
-/** Of one that is not in memory, by its records. */
+/** The grantee of a process that is not in memory, from its records. */
 async function granteeOf(journal: Journal, pid: Pid): Promise<Grantee> {
   const proc = await journal.processOf(pid);
   const [spawned] = proc === undefined ? [] : await journal.ofKind(proc, "process.spawned");

@@ -1,4 +1,4 @@
-/** What a person approved in words, together with a plan: a grant whose rule is `meaning(bash: run the tests)`. */
+/** An approval that the user gave in words, with a plan: a grant whose rule is `meaning(bash: run the tests)`. */
 import type { Grant } from "../../abi/grants.ts";
 
 const RULE = /^meaning\(bash: ([\s\S]*)\)$/;

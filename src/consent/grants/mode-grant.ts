@@ -1,4 +1,4 @@
-/** A mode above the one that a process was given at its spawn, given by a person: a grant whose rule is `mode(auto)`. */
+/** A mode above the one given at the spawn, granted by the user: a grant whose rule is `mode(auto)`. */
 import type { Grant } from "../../abi/grants.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 import { isAbove } from "../../kernel/process/rights/narrow.ts";
@@ -7,7 +7,7 @@ export function ruleOfMode(mode: PermissionMode): string {
   return `mode(${mode})`;
 }
 
-/** It says nothing to the policy. */
+/** Such a grant is no rule for the policy. */
 export function isOfMode({ rule }: Pick<Grant, "rule">): boolean {
   return rule.startsWith("mode(");
 }

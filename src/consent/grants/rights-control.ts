@@ -1,4 +1,4 @@
-/** The face that persons see of modes and grants. */
+/** The API for modes and grants that clients use. */
 import { AUTO_MODE_DEFAULTS } from "../../abi/auto-mode.ts";
 import { Fault } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
@@ -46,7 +46,7 @@ export function makeRightsControl(coreOf: () => Core): RightsControl {
 
 const SETTINGS = { principal: "settings", client: "", uid: null } as const;
 
-/** With its grants: what it may is not known without them. */
+/** Brings the process back, with its grants: they are part of its rights. */
 async function present(core: Core, pid: Pid): Promise<Process> {
   await core.sessions.awake(pid);
   const proc = core.table.get(pid);
@@ -55,7 +55,7 @@ async function present(core: Core, pid: Pid): Promise<Process> {
   return proc;
 }
 
-/** Of one that is not in memory: as its records have it. */
+/** The mode of a process that is not in memory comes from its records. */
 async function viewOf(core: Core, pid: Pid): Promise<ModeView> {
   const live = core.table.get(pid);
   if (live !== undefined) return modeView(core, live);

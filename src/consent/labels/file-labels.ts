@@ -1,6 +1,7 @@
 /**
- * Files that processes with labels have written: by path and content, for the kernel as a whole. Who reads such a file, or a copy
- * of it, has its labels. A file with other content than was written is another file. Bounded: the longest unused are forgotten.
+ * Files written by processes with labels: by path and content, for the whole kernel. A process that reads such a file,
+ * or a copy of it, gets its labels. A file whose content has changed counts as another file. Bounded: the least
+ * recently used are forgotten.
  */
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
@@ -9,9 +10,12 @@ import { LIMITS } from "../../kernel/limits.ts";
 import { type Journal, type JournalRecord, KERNEL_UUID } from "../../kernel/ports/journal.ts";
 import { isWithin } from "../../lib/path.ts";
 
-/** The body of `label.file`, version 1, in the kernel's own history. `labels` empty: another has written it since. */
+/**
+ * The body of `label.file`, version 1, in the kernel's own history. `labels` empty: a process without labels has
+ * overwritten it.
+ */
 interface LabelFileBody {
-  /** Real. */
+  /** Real path. */
   readonly path: string;
   /** In hex. */
   readonly sha256: string;
@@ -20,7 +24,7 @@ interface LabelFileBody {
 
 export class FileLabels {
   readonly #journal: Pick<Journal, "note" | "ofKind">;
-  /** By path, the longest unused first. */
+  /** By path, the least recently used first. */
   readonly #files = new Map<string, LabelFileBody>();
 
   constructor(journal: Pick<Journal, "note" | "ofKind">) {
@@ -31,12 +35,12 @@ export class FileLabels {
     return this.#files.size;
   }
 
-  /** What earlier daemons knew. */
+  /** Reads the files recorded by earlier daemons. */
   async recover(): Promise<void> {
     for (const record of await this.#journal.ofKind(KERNEL_UUID, "label.file")) this.#take(record);
   }
 
-  /** `labels`: of who writes it; none: what it was is gone. */
+  /** `labels`: of the writing process; empty: the file loses its labels. */
   wrote(path: string, sha256: string, labels: readonly Label[]): void {
     const known = this.#files.get(path);
     if (labels.length === 0 && known === undefined) return;
@@ -55,7 +59,7 @@ export class FileLabels {
     return [...this.#files.values()].filter((file) => isWithin(path, file.path));
   }
 
-  /** Of a content, wherever it lies by now. */
+  /** The labels of a content, at whatever path it is now. */
   ofContent(sha256: string): readonly Label[] {
     if (this.#files.size === 0) return [];
     const same = [...this.#files.values()].filter((file) => file.sha256 === sha256);

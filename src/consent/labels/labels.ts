@@ -1,4 +1,4 @@
-/** The labels of a process as persons see them, and take them away. */
+/** The labels of a process for the user: listing and removing them. */
 import { Fault } from "../../abi/errors.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
@@ -18,7 +18,10 @@ export async function labelsOf(core: Core, pid: Pid): Promise<readonly Label[]> 
   return (await found(core, pid)).labels;
 }
 
-/** A person says that it may be trusted from now on. What is left, once it is synced. NOT_FOUND: no such process, or label. */
+/**
+ * The user declares these sources trusted. Returns the remaining labels once synced. NOT_FOUND: no such process or
+ * label.
+ */
 export async function clearLabels(core: Core, pid: Pid, body: LabelClearBody): Promise<readonly Label[]> {
   const { which } = body;
   core.journalWatch.check("Label");

@@ -1,6 +1,7 @@
 /**
- * What a permitted call reads gives its process labels, once it has come (inflow.ts); what it writes has those of the process. A
- * command is not seen reading: its labels come before it runs. One place for all calls: the gate. A policy that fails, or says nothing, has let data in that nobody knows: it counts as untrusted.
+ * Data that a permitted call reads gives its process labels as soon as it arrives (inflow.ts); files it writes get the
+ * labels of the process. The reads of a command cannot be observed: its labels are added before it runs. All of this
+ * happens in one place, the gate. If the policy fails, the origin of the data is unknown: it counts as untrusted.
  */
 import type { Effect } from "../../abi/effects.ts";
 import { messageOf } from "../../abi/errors.ts";
@@ -19,10 +20,10 @@ import type { Origins, PermitRequest } from "../../kernel/ports/permit.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { subjectOf } from "../../kernel/process/subject.ts";
 
-/** Files of one call whose content is looked at; of more, all count. */
+/** The most files of one call whose content is checked; beyond, all count as labelled. */
 const MAX_LOOKS = 64;
 const BRINGS: ReadonlySet<Effect["kind"]> = new Set(["network", "mcp", "read", "exec"]);
-/** Of one call at most: what does not fit counts as the whole. */
+/** The most files of one inner call; beyond, it gets the labels of its whole outer call. */
 const MAX_FILES = 1_024;
 const NOTHING: Origins = { labels: [], reads: [], writes: [] };
 
@@ -50,7 +51,7 @@ export function partOfInflow({ core, self, scope }: Passage, effects: readonly E
   if (effects.length > MAX_FILES) return inflow.part(inflow.labels);
   const { labels, reads } = originsOf(core, self, requestOf({ ...scope, effects }));
   const ofFiles = reads.flatMap(({ path, isSubtree }) => core.fileLabels.at(path, isSubtree));
-  // of a file that was another when it was looked at, before the call, the whole has none
+  // a file whose content had changed when the outer call checked it brings no labels
   const known = ofFiles
     .flatMap((file) => file.labels)
     .filter((label) => inflow.labels.some((each) => isSame(each, label)));
@@ -70,7 +71,7 @@ function originsOf(core: Core, self: Process, request: PermitRequest): Origins {
 
 type Known = ReturnType<Core["fileLabels"]["at"]>;
 
-/** Of those that are still what was written. */
+/** The labels of those files whose content is still what was recorded. */
 async function labelsOfFiles(core: Core, callId: CallId, known: Known): Promise<readonly Label[]> {
   const looked = known.slice(0, MAX_LOOKS);
   const words = await look(
@@ -82,7 +83,7 @@ async function labelsOfFiles(core: Core, callId: CallId, known: Known): Promise<
   return [...same, ...known.slice(MAX_LOOKS)].flatMap(({ labels }) => labels);
 }
 
-/** What a command of it has written, as far as the command says. */
+/** Records the files that the call's command wrote, as far as the command shows them. */
 async function keepWritten({ core, self, scope }: Passage, writes: readonly string[]): Promise<void> {
   const paths = [...new Set(writes)].slice(0, MAX_LOOKS);
   if (paths.length === 0 || (self.labels.length === 0 && core.fileLabels.size === 0)) return;
@@ -92,7 +93,7 @@ async function keepWritten({ core, self, scope }: Passage, writes: readonly stri
       core.fileLabels.wrote(paths[i] ?? "", word.slice("sha256:".length), self.labels);
 }
 
-/** undefined: it cannot be looked at. */
+/** undefined: it cannot be read. */
 async function look(
   core: Core,
   callId: CallId,
