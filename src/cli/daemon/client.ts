@@ -30,7 +30,7 @@ export interface DaemonAccess {
   offline(words: readonly string[], signal?: AbortSignal): AsyncIterable<WireStreamLine>;
   /** Resolves once the stopping daemon has removed its socket. */
   gone(signal: AbortSignal): Promise<void>;
-  /** Kills a daemon that does not answer, by the pid that holds the lock; false: none runs. */
+  /** Ends by force a daemon that does not answer, by the pid that holds the lock; false: none runs. */
   force(signal: AbortSignal): Promise<boolean>;
   /** Called while no daemon runs: the next one leaves safe mode. */
   forgetDeaths(): Promise<void>;
