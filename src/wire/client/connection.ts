@@ -1,4 +1,4 @@
-/** One connection to the daemon. Thin: no schema is loaded here, the daemon checks what it is sent. */
+/** One connection to the daemon. Thin: it loads no schemas, because the daemon validates the requests. */
 import { connect as connectSocket, type Socket } from "node:net";
 import { Fault, type WireError } from "../../abi/errors.ts";
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
@@ -10,13 +10,13 @@ import { WireFault } from "./wire-fault.ts";
 
 export interface WireStream<R> {
   readonly response: R;
-  /** One reader. Ends when the connection does, whoever closed it. */
+  /** For a single reader. Ends with the connection, whichever side closed it. */
   readonly lines: AsyncIterable<WireStreamLine>;
   /** Idempotent. */
   close(): void;
 }
 
-/** UNAVAILABLE: nobody listens there. Other errors of the system keep their text. */
+/** UNAVAILABLE: no daemon listens there. Other system errors keep their text. */
 export async function connect(socketPath: string, signal?: AbortSignal): Promise<Connection> {
   const opened = await openSocket(socketPath, signal);
   if (opened.kind === "open") return new Connection(opened.socket);
@@ -26,12 +26,12 @@ export async function connect(socketPath: string, signal?: AbortSignal): Promise
 type Opened = { readonly kind: "open"; readonly socket: Socket } | { readonly kind: "absent" };
 
 /**
- * Whoever tries again finds out. EAGAIN: more wait at the door than the system keeps. ECONNRESET: it was closed while we
- * stood there, for the daemon was just leaving.
+ * These errors are worth a retry. EAGAIN: more connections wait than the system queues. ECONNRESET: the connection was
+ * closed while it waited, because the daemon was shutting down.
  */
 const ABSENT: ReadonlySet<string | undefined> = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET", "EAGAIN"]);
 
-/** `absent`: no such file, nobody listens, or nobody comes to the door now. CANCELLED by the signal. */
+/** `absent`: no such file, no listener, or connections are not accepted now. CANCELLED: the signal fired. */
 export function openSocket(path: string, signal?: AbortSignal): Promise<Opened> {
   if (signal?.aborted) return Promise.reject(cancelled());
   return new Promise((resolve, reject) => {
@@ -45,7 +45,7 @@ export function openSocket(path: string, signal?: AbortSignal): Promise<Opened> 
     socket.once("connect", () => {
       settle();
       socket.removeAllListeners("error");
-      // whoever reads or writes is told by the end of the lines
+      // readers and writers notice by the end of the lines
       socket.on("error", () => {});
       resolve({ kind: "open", socket });
     });
@@ -60,7 +60,7 @@ export function openSocket(path: string, signal?: AbortSignal): Promise<Opened> 
 export class Connection {
   readonly #socket: Socket;
   readonly #lines: AsyncGenerator<Buffer, void, void>;
-  /** The last response that someone waits for: responses come in the order of the requests. */
+  /** The last pending response: responses come in the order of the requests. */
   #tail: Promise<unknown> = Promise.resolve();
 
   constructor(socket: Socket) {
@@ -69,7 +69,7 @@ export class Connection {
   }
 
   /**
-   * Rejects with WireFault for what the daemon refused, UNAVAILABLE when the connection ended before the response.
+   * Rejects with a WireFault if the daemon refuses the request, UNAVAILABLE if the connection ends before the response.
    * `signal` closes the connection: CANCELLED.
    */
   async request<M extends MethodName>(
@@ -92,7 +92,7 @@ export class Connection {
     }
   }
 
-  /** Takes the connection over. `signal` closes it, before and after the response. */
+  /** Occupies the connection from now on. `signal` closes it, before or after the response. */
   async stream<M extends MethodName>(
     method: M,
     payload: Params<M>,

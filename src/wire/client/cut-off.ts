@@ -1,8 +1,8 @@
-/** A connection that ended between a request and its answer: what was asked for may have happened all the same. */
+/** A connection that ended between a request and its answer: the request may have taken effect anyway. */
 import { Fault } from "../../abi/errors.ts";
 import type { MethodName } from "../../abi/methods/methods.ts";
 
-/** What may have happened, and what shows whether it has. */
+/** What may have happened, and how to check it. */
 const EFFECTS: Partial<Record<MethodName, readonly [what: string, look: string]>> = {
   spawn: ["the process may have been started", "crux ps shows whether it was, before you start it again"],
   "process.fork": [
@@ -39,7 +39,7 @@ const EFFECTS: Partial<Record<MethodName, readonly [what: string, look: string]>
   "group.signal": ["the signal may have been sent", "crux ps shows what it came to"],
 };
 
-/** Not a refusal: nobody answered. */
+/** Not a refusal: the daemon gave no answer. */
 export class CutOff extends Fault {
   constructor(method: MethodName) {
     const message = "daemon closed the connection";

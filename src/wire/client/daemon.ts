@@ -1,4 +1,4 @@
-/** Finding and starting the one daemon of this user (manual, automatic start). A client never removes a socket. */
+/** Finds and starts the one daemon of this user (manual, automatic start). A client never removes a socket. */
 import { readFileSync, rmSync } from "node:fs";
 import { Fault } from "../../abi/errors.ts";
 import {
@@ -30,29 +30,30 @@ import { versionHint } from "./version-hint.ts";
 const ANSWER_MS = 1_000;
 const HUNG_MS = 3_000;
 const START_MS = 3_000;
-/** On a busy machine one that is coming up gets more, as long as it is seen at work; so long in all. */
+/** The most time for a start on a busy machine: a starting daemon gets more time while it uses CPU. */
 const SLOW_START_MS = 30_000;
-/** A daemon is up within this many short waits as a rule; then it is polled less often. */
+/** A daemon is usually up within this many short waits; after them it is polled less often. */
 const FAST_TRIES = 20;
 const FAST_MS = 15;
 const POLL_MS = 100;
 /**
- * The daemon's garbage is young and small; with Node's own 16 MiB it holds 100 MB more after a busy hour, and each command
- * it starts is forked from all of that. It has them from the first: growing to them takes a start five collections more.
+ * The daemon's garbage is young and small. With Node's default of 16 MiB it holds 100 MB more after a busy hour, and
+ * each command it starts is forked from all of that. The size is set from the start: growing to it would cost five more
+ * collections.
  */
 export const YOUNG_SPACE = ["--min-semi-space-size=4", "--max-semi-space-size=4"];
-/** A launched daemon that ended, because the one before was just leaving, is launched again after this long. */
+/** The delay before another launch when the launched daemon ended because the previous one was still shutting down. */
 const RELAUNCH_MS = 1_000;
-/** What a daemon that is told to end by force gets before SIGKILL. */
+/** How long a daemon that is ended by force has before SIGKILL. */
 const FORCE_MS = 2_000;
 
 export interface DaemonOptions {
-  /** Of this client, without `v`. */
+  /** The version of this client, without `v`. */
   readonly version: string;
   readonly env?: Environment;
   readonly uid?: number;
   readonly home?: string;
-  /** How this program is run again for the daemon; default as it was run itself. */
+  /** The command that runs this program as the daemon; default: as it was started itself. */
   readonly command?: readonly string[];
   readonly clock?: Timer;
   readonly launch?: DaemonLauncher;
@@ -60,19 +61,19 @@ export interface DaemonOptions {
 }
 
 export interface Daemon {
-  /** The one that was asked first: used for what follows. */
+  /** The connection used for the first request; reused for the following ones. */
   readonly connection: Connection;
   readonly version: string;
-  /** To be printed once: the daemon is of another version. */
+  /** Printed once: the daemon has another version. */
   readonly hint?: string;
-  /** To be printed by every command: the daemon is not what it should be. */
+  /** Printed by every command: the daemon does not work as it should. */
   readonly warning?: string;
 }
 
 /**
- * A connection to the daemon, which is started where none runs. PERMISSION, INVALID: the socket's place is refused. CONFLICT: it
- * is the place of another state directory's daemon. UNAVAILABLE: it does not answer, or this is a process of Crux and none runs.
- * TIMEOUT: it did not start, and for 3 s was not at work on it.
+ * A connection to the daemon, which is started if none runs. PERMISSION, INVALID: the path of the socket is refused.
+ * CONFLICT: the path belongs to the daemon of another state directory. UNAVAILABLE: the daemon does not answer, or this
+ * process was started by Crux and no daemon runs. TIMEOUT: it did not start, and used no CPU for 3 s.
  */
 export async function ensureDaemon(options: DaemonOptions): Promise<Daemon> {
   const located = locate(options);
@@ -89,7 +90,7 @@ export async function ensureDaemon(options: DaemonOptions): Promise<Daemon> {
     if (patience.isOver(now, startingPid(place, launched)))
       throw seen.kind === "busy" ? seen.fault : notReached(place, launched, now);
     if (seen.kind === "absent" && mayLaunch(launched, now) && !isLockHeld(place.stateDir)) {
-      // one that was leaving has had its time; the new one gets all of its own
+      // a previous daemon has had its time to leave; the new one gets the full time
       if (launched === undefined) patience = new Patience(now);
       const launch = place.launch ?? (await import("./launch.ts")).launchDaemon;
       launched = Object.assign(launch(place), { at: now });
@@ -100,8 +101,8 @@ export async function ensureDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 /**
- * undefined: none runs. Starts none. UNAVAILABLE: it does not answer or takes nobody now. One that holds the lock and
- * has no socket is just starting or leaving; if it stays so, its socket was taken from it.
+ * Never starts a daemon. undefined: none runs. UNAVAILABLE: it does not answer, or accepts no connections now. A daemon
+ * that holds the lock but has no socket is just starting or shutting down; if that lasts, its socket was removed.
  */
 export async function findDaemon(options: DaemonOptions): Promise<Daemon | undefined> {
   const located = locate(options);
@@ -118,14 +119,14 @@ export async function findDaemon(options: DaemonOptions): Promise<Daemon | undef
   }
 }
 
-/** The next daemon boots as if none had died: to be called while none runs. */
+/** Resets the crash count, so that the next daemon starts normally. Call it only while no daemon runs. */
 export function forgetDeaths(options: DaemonOptions): void {
   rmSync(bootCountFile(locate(options).stateDir), { force: true });
 }
 
 /**
- * Resolves once the process that holds the daemon's lock at the call holds it no more. Another may hold it by then: one
- * that some client had started meanwhile.
+ * Resolves once the process that holds the daemon's lock at the time of the call has released it. Another daemon,
+ * started by another client meanwhile, may hold it by then.
  */
 export async function daemonGone(options: DaemonOptions): Promise<void> {
   const { stateDir, clock } = locate(options);
@@ -133,7 +134,7 @@ export async function daemonGone(options: DaemonOptions): Promise<void> {
   while (pid !== undefined && findOwner(stateDir) === pid) await clock.sleep(POLL_MS / 2, options.signal);
 }
 
-/** Ends a daemon that does not answer, by the pid that holds the lock. False: none runs. */
+/** Ends by force a daemon that does not answer, by the pid that holds the lock. False: none runs. */
 export async function forceDaemon(options: DaemonOptions): Promise<boolean> {
   const { stateDir, clock } = locate(options);
   const pid = findOwner(stateDir);
@@ -147,7 +148,7 @@ export async function forceDaemon(options: DaemonOptions): Promise<boolean> {
   return true;
 }
 
-/** Ends START_MS after the daemon that comes up was last seen at work. */
+/** Expires START_MS after the starting daemon was last seen using CPU. */
 class Patience {
   readonly #begun: number;
   #until: number;
@@ -166,7 +167,7 @@ class Patience {
   }
 }
 
-/** The one that was launched; where that found the lock held, the holder, until it has named itself in crux.pid. */
+/** The launched process; if that found the lock held, the lock's owner until it has written crux.pid. */
 function startingPid({ stateDir, socketPath }: Place, launched: Launched | undefined): number | undefined {
   if (launched?.ended === false) return launched.pid;
   return findDaemonPid(socketPath, stateDir) === undefined ? findOwner(stateDir) : undefined;
@@ -175,10 +176,10 @@ function startingPid({ stateDir, socketPath }: Place, launched: Launched | undef
 interface Located {
   readonly seats: Seats;
   readonly uid: number;
-  /** The usual one. */
+  /** The runtime directory of the usual socket. */
   readonly runtimeDir: string;
   readonly stateDir: string;
-  /** This is a process that Crux started: it uses the socket it was given and starts no daemon. */
+  /** This process was started by Crux: it uses the given socket and starts no daemon. */
   readonly inside: boolean;
   readonly command: readonly string[];
   readonly env: Environment;
@@ -186,7 +187,7 @@ interface Located {
   readonly launch: DaemonLauncher | undefined;
 }
 
-/** `socketPath`: where the daemon is to be found, or will be, as far as can be seen now. */
+/** `socketPath`: where the daemon listens or will listen, as far as is known now. */
 type Place = Located & { readonly socketPath: string };
 
 function locate(options: DaemonOptions): Located {
@@ -211,21 +212,24 @@ function locate(options: DaemonOptions): Located {
 
 function seated(located: Located): Place {
   const { seats, uid, runtimeDir, stateDir, inside } = located;
-  // the place of a given socket is the business of who gave it
+  // the parent that gave the socket is responsible for its place
   if (!inside) checkPrivateDir(runtimeDir, uid);
   const socketPath = chooseSeat(seats, stateDir);
   if (!inside && socketPath !== seats.usual) checkPrivateDir(parent(socketPath), uid);
   return { ...located, socketPath };
 }
 
-/** A hung daemon is told from a stale socket by the lock, one of another state directory by the owner of the folder. */
+/**
+ * A hung daemon is distinguished from a stale socket by the lock, a daemon of another state directory by the owner of
+ * the folder.
+ */
 async function look(place: Place, signal?: AbortSignal): Promise<Exclude<Probe, { kind: "silent" }>> {
   const seen = await lookThere(place, signal);
   if (place.seats.isGiven || seen.kind === "absent") return seen;
   const stranger = findStranger(parent(place.socketPath), place.stateDir);
   if (stranger === undefined) return seen;
   if (seen.kind === "answered") seen.connection.close();
-  // it came just now: ours goes, or is, elsewhere
+  // it has just appeared: our daemon is, or will be, elsewhere
   if (chooseSeat(place.seats, place.stateDir) !== place.socketPath) return { kind: "absent" };
   throw seatTaken(parent(place.socketPath), stranger);
 }
@@ -269,7 +273,10 @@ function safeMode({ unrestored }: Extract<Probe, { kind: "answered" }>): string 
   return `${why}; ${there} (${who}); ${leave} and restores them`;
 }
 
-/** Not waited for: answers come in the order of the requests. A daemon that does not know it stays as it is. */
+/**
+ * The answer is not awaited: answers come in the order of the requests. A daemon that does not know `auth` is not
+ * affected.
+ */
 function proveUser(connection: Connection, socketPath: string): void {
   let cookie: string;
   try {
@@ -293,7 +300,7 @@ function notRunningInside(seen: Exclude<Probe, { kind: "silent" | "answered" }>)
   });
 }
 
-/** Ours did not start, or we started none because another holds the lock. */
+/** The error if our launch did not succeed, or nothing was launched because another process holds the lock. */
 function notReached(
   { stateDir, runtimeDir }: Place,
   launched: { readonly at: number } | undefined,
@@ -316,6 +323,6 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // gone meanwhile
+    // the process has ended meanwhile
   }
 }

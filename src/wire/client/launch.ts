@@ -1,25 +1,25 @@
-/** Starting a daemon. Loaded only where none runs: `node:child_process` alone takes a command a millisecond. */
+/** Starts a daemon. Loaded only if none runs: `node:child_process` alone costs a command a millisecond. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { type Environment, parent } from "../../lib/paths.ts";
 import { lastLogLines, logPath } from "./log-tail.ts";
 
 export interface LaunchSpec {
-  /** How this program is run: `[node, main.js]`. */
+  /** The command that runs this program: `[node, main.js]`. */
   readonly command: readonly string[];
   readonly env: Environment;
   readonly stateDir: string;
-  /** For its log, where the state cannot be written. */
+  /** The place of its log if the state directory is not writable. */
   readonly runtimeDir: string;
 }
 
 export interface Launched {
-  /** The launched process has ended: it found the lock held, or there is an error. */
+  /** The launched process has ended: it found the lock held, or it failed with `error`. */
   readonly ended: boolean;
-  /** It could not be started at all, or it gave up, with what it wrote last. */
+  /** It could not be started, or it gave up, with the last line of its log. */
   readonly error: Error | undefined;
   readonly pid?: number | undefined;
-  /** Its exit code, where it gave up. */
+  /** Its exit code, if it gave up. */
   readonly code?: number;
 }
 
@@ -27,7 +27,7 @@ export type DaemonLauncher = (spec: LaunchSpec) => Launched;
 
 /**
  * Starts `crux daemon --internal` in its own session, without a terminal, in `/`, its output to daemon.log. The daemon
- * belongs to nobody: it outlives this command.
+ * is detached: it outlives this command.
  */
 export const launchDaemon: DaemonLauncher = (spec) => {
   const state: { ended: boolean; error: Error | undefined; pid?: number | undefined; code?: number } = {
@@ -42,7 +42,7 @@ export const launchDaemon: DaemonLauncher = (spec) => {
     state.pid = child.pid;
     child.once("error", (error) => Object.assign(state, { ended: true, error }));
     child.once("exit", (code) => {
-      // what a signal ended says nothing of the next one
+      // an end by a signal predicts nothing about the next attempt
       const gaveUp = code !== null && code !== 0;
       Object.assign(state, {
         ended: true,
@@ -56,7 +56,7 @@ export const launchDaemon: DaemonLauncher = (spec) => {
   return state;
 };
 
-/** What the log says since; on a full disk that is nothing. */
+/** The new last line of the log; on a full disk it is missing. */
 function lastWords(path: string, logged: number, code: number): Error {
   const [line = ""] = logSize(path) > logged ? lastLogLines(path, 1) : [];
   return new Error(line === "" ? `exit code ${code}` : line);
@@ -82,7 +82,7 @@ function start({ command, env }: LaunchSpec, path: string): ChildProcess {
   }
 }
 
-/** What names the process a client runs in must not reach the daemon that outlives it. */
+/** Removes the variables that identify the client's own process: they must not reach the daemon, which outlives it. */
 function withoutIpc(env: Environment): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !name.startsWith("CRUX_IPC_") && !name.startsWith("KAIRO_IPC_")),

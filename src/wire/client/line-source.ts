@@ -1,12 +1,12 @@
 import type { Socket } from "node:net";
 import { LineDecoder } from "../codec/ndjson.ts";
 
-/** More than the wire allows, so that it is the daemon's limit that counts, and still a bound. */
+/** More than the wire allows, so that the daemon's limit applies first, but still bounded. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 /**
- * The lines of a connection. Reads no further than its reader asks, so that a slow screen holds up the daemon's queue
- * and not this memory. Ends with the connection, however that ends.
+ * The lines of a connection. Reads only when the consumer asks, so that a slow screen fills the daemon's queue and not
+ * this memory. Ends with the connection, for whatever reason.
  */
 export async function* readLines(socket: Socket): AsyncGenerator<Buffer, void, void> {
   const decoder = new LineDecoder(MAX_LINE_BYTES);
@@ -18,7 +18,7 @@ export async function* readLines(socket: Socket): AsyncGenerator<Buffer, void, v
       }
     }
   } catch {
-    // reset, or closed by us: the end as well
+    // reset, or closed by us: both are the end
   } finally {
     socket.destroy();
   }

@@ -1,8 +1,8 @@
-/** What the daemon wrote last, for the user whose command could not reach it. */
+/** The daemon's last log lines, for the user whose command could not reach it. */
 import { accessSync, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where the state cannot be written the daemon logs beside its socket. */
+/** If the state directory is not writable, the daemon logs beside its socket. */
 export function logPath(stateDir: string, runtimeDir: string): string {
   return join(isWritable(stateDir) ? stateDir : runtimeDir, "daemon.log");
 }

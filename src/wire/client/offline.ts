@@ -1,4 +1,4 @@
-/** Work on a journal that no daemon has open, in a process of its own that holds the daemon's lock meanwhile. */
+/** Work on a journal that no daemon has open, in a child process that holds the daemon's lock meanwhile. */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { Fault } from "../../abi/errors.ts";
@@ -7,12 +7,15 @@ import type { Environment } from "../../lib/paths.ts";
 
 interface OfflineOptions {
   readonly env: Environment;
-  /** How this program is run again; default as it was run itself. */
+  /** The command that runs this program again; default: as it was started itself. */
   readonly command?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
-/** The lines it prints, as a stream of the daemon. Leaving the loop ends it. UNAVAILABLE: it could not be run, or it broke off. */
+/**
+ * The printed lines, like a stream of the daemon. Leaving the loop ends the process. UNAVAILABLE: it could not be
+ * started, or it broke off.
+ */
 export async function* checkOffline(
   words: readonly string[],
   { env, command = [process.execPath, process.argv[1] ?? ""], signal }: OfflineOptions,

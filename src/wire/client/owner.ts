@@ -1,17 +1,17 @@
-/** Who holds the daemon's lock, as far as a client can see it without opening the lock itself. */
+/** The holder of the daemon's lock, as far as a client can see it without opening the lock. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { journalDir, pidFile } from "../../lib/paths.ts";
 
-/** The OS pid of the living process that owner.json names; undefined when there is none. */
+/** The OS pid of the living process named by owner.json; undefined if there is none. */
 export function findOwner(stateDir: string): number | undefined {
   const owner = readOwner(join(journalDir(stateDir), "owner.json"));
   return owner !== undefined && isAlive(owner.pid, owner.startTime) ? owner.pid : undefined;
 }
 
 /**
- * A daemon is just starting or leaving: another one would only find the lock held. False where the start time of a
- * process cannot be seen, and so a reused pid not be told.
+ * A daemon is just starting or shutting down: another one would only find the lock held. False if the start time of a
+ * process cannot be read, so that a reused pid could not be detected.
  */
 export function isLockHeld(stateDir: string): boolean {
   const owner = readOwner(join(journalDir(stateDir), "owner.json"));
@@ -20,13 +20,13 @@ export function isLockHeld(stateDir: string): boolean {
   return found !== undefined && !found.ended && found.startTime === owner.startTime;
 }
 
-/** The pid in crux.pid, if it lives and holds the lock. */
+/** The pid in crux.pid, if it is alive and holds the lock. */
 export function findDaemonPid(socketPath: string, stateDir: string): number | undefined {
   const owner = findOwner(stateDir);
   return owner !== undefined && Number(readText(pidFile(socketPath))) === owner ? owner : undefined;
 }
 
-/** CPU time of a process so far, in clock ticks of 10 ms; undefined: it is gone, or there is no /proc. */
+/** CPU time of a process so far, in clock ticks of 10 ms; undefined: the process has ended, or there is no /proc. */
 export function cpuTicks(pid: number): number | undefined {
   return statOf(pid)?.ticks;
 }
@@ -43,7 +43,7 @@ function readOwner(path: string): { pid: number; startTime: number | null } | un
   }
 }
 
-/** A pid that was given to another process since has another start time; a zombie holds nothing any more. */
+/** A reused pid has another start time; a zombie no longer holds the lock. */
 function isAlive(pid: number, startTime: number | null): boolean {
   try {
     process.kill(pid, 0);
@@ -55,7 +55,7 @@ function isAlive(pid: number, startTime: number | null): boolean {
   return !found.ended && (startTime === null || found.startTime === startTime);
 }
 
-/** From /proc/<pid>/stat, counted behind the name, which may hold blanks. undefined: no /proc. */
+/** Parses /proc/<pid>/stat after the name, which may contain blanks. undefined: no /proc. */
 function statOf(pid: number): { ended: boolean; startTime: number; ticks: number } | undefined {
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === "") return undefined;

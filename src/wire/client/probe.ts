@@ -1,4 +1,4 @@
-/** One look at the socket: is somebody there who answers? */
+/** One probe of the socket: does a daemon answer there? */
 import type { Result } from "../../abi/methods/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import { Connection, openSocket } from "./connection.ts";
@@ -14,14 +14,14 @@ export type Probe =
       readonly connection: Connection;
       readonly version: string;
       readonly isSafeMode: boolean;
-      /** In safe mode. */
+      /** Set in safe mode: the processes that were not restored. */
       readonly unrestored?: Unrestored;
-      /** The daemon can only look: why. */
+      /** Why the daemon is read-only. */
       readonly readOnly?: string;
     }
-  /** No such file, nobody listens, or it went away before it answered. */
+  /** No such file, no listener, or the connection closed before an answer. */
   | { readonly kind: "absent" }
-  /** It answered that it takes nobody now: full, or shutting down. */
+  /** It answered that it accepts no connection now: full, or shutting down. */
   | { readonly kind: "busy"; readonly fault: WireFault }
   /** Connected, but no answer in time. `more` continues waiting for the same answer. */
   | { readonly kind: "silent"; more(ms: number): Promise<Probe>; close(): void };

@@ -1,13 +1,13 @@
 /**
- * A connection whose acting requests have a key each. One that is cut off before its answer is sent again, once a daemon is there:
- * by the key it is the same request, and happens once.
+ * A connection that gives each request with effects an idempotency key. A request cut off before its answer is sent
+ * again once a daemon is reachable: with the same key it takes effect only once.
  */
 import { randomUUID } from "node:crypto";
 import type { KeyedMethod, MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { Connection, WireStream } from "./connection.ts";
 import { CutOff } from "./cut-off.ts";
 
-/** As in the registry, whose schemas a client does not load. */
+/** The same methods as in the registry, whose schemas a client does not load. */
 const KEYED: Readonly<Record<KeyedMethod, true>> = {
   spawn: true,
   "mail.send": true,
@@ -15,14 +15,14 @@ const KEYED: Readonly<Record<KeyedMethod, true>> = {
   "process.fork": true,
   "compose.up": true,
 };
-/** In all. */
+/** The number of attempts in total. */
 const TRIES = 3;
 
 export class RepeatingConnection {
   #connection: Connection;
   readonly #connect: (signal?: AbortSignal) => Promise<Connection>;
 
-  /** `connect`: to the daemon, which is started where none runs. */
+  /** `connect`: connects to the daemon, which is started if none runs. */
   constructor(connection: Connection, connect: (signal?: AbortSignal) => Promise<Connection>) {
     this.#connection = connection;
     this.#connect = connect;
@@ -58,13 +58,13 @@ export class RepeatingConnection {
         return await ask(keyed);
       } catch (error) {
         if (!(error instanceof CutOff) || tries === TRIES) throw error;
-        // another request on it may have found the next one already
+        // another request on it may have reconnected already
         if (asked === this.#connection) await this.#reconnect(error, signal);
       }
     }
   }
 
-  /** Rejects with what is true of the request where no daemon is to be had: it was cut off. */
+  /** Rejects with `cut`, the original error of the request, if no daemon can be reached. */
   async #reconnect(cut: CutOff, signal: AbortSignal | undefined): Promise<void> {
     try {
       this.#connection = await this.#connect(signal);

@@ -1,4 +1,4 @@
-/** A daemon that says what a test wants, and a clock that counts turns of the event loop. */
+/** A daemon with the answers a test sets, and a clock that counts turns of the event loop. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import * as net from "node:net";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import type { DaemonOptions } from "./daemon.ts";
 import type { Launched, LaunchSpec } from "./launch.ts";
 import type { Timer } from "./probe.ts";
 
-/** What is written for one line that came; undefined: no answer. */
+/** Returns the reply to one received line; undefined: no answer. */
 export type Reply = (line: string) => string | undefined;
 
 const answerPing: Reply = () => '{"ok":true,"payload":{"version":"0.1.0"}}\n';
@@ -61,7 +61,7 @@ export class FakeDaemon {
   }
 }
 
-/** Each ten milliseconds are a turn of the event loop, so that local I/O is as fast as it is in life. */
+/** Every ten milliseconds are one turn of the event loop, so local I/O is as fast as in production. */
 class TurnClock implements Timer {
   #mono = 0;
   mono(): number {
@@ -84,7 +84,7 @@ export class ClientFixture {
   readonly clock = new TurnClock();
   readonly launches: LaunchSpec[] = [];
   readonly #daemons: FakeDaemon[] = [];
-  /** What a launch does; default nothing. */
+  /** The effect of a launch; default: nothing. */
   onLaunch: () => Launched = () => ({ ended: false, error: undefined });
   env: Record<string, string> = { CRUX_SOCKET: this.socketPath, XDG_STATE_HOME: join(this.dir, "state") };
 
@@ -115,7 +115,7 @@ export class ClientFixture {
     return daemon;
   }
 
-  /** The lock's owner and crux.pid, as a daemon writes them. */
+  /** Writes the lock's owner and crux.pid as a daemon does. */
   own(pid: number, inPidFile = pid, startTime: number | null = null): void {
     writeFileSync(join(this.stateDir, "journal", "owner.json"), JSON.stringify({ pid, startTime }));
     writeFileSync(join(this.runtimeDir, "crux.pid"), `${inPidFile}\n`);

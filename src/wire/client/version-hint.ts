@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Shells remembered; the oldest is forgotten first. */
+/** The most shells remembered; beyond this the oldest is dropped. */
 const MAX_SEEN = 32;
 
 /**
- * The one line about a daemon of another version, once per shell session (its pid tells them apart); else undefined.
- * What was said is kept beside the socket; where that cannot be written the hint comes again.
+ * The one line about a daemon of another version, once per shell session (identified by the shell's pid); otherwise
+ * undefined. The shells that have seen it are recorded beside the socket; if that cannot be written, the hint is shown
+ * again.
  */
 export function versionHint(
   own: string,
@@ -21,7 +22,7 @@ export function versionHint(
   try {
     writeFileSync(path, `${[...seen, key].slice(-MAX_SEEN).join("\n")}\n`, { mode: 0o600 });
   } catch {
-    // only the reminder is lost
+    // only the record of shown hints is lost
   }
   return `the daemon runs crux v${daemon}, this is v${own}: crux daemon restart`;
 }

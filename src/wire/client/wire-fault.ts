@@ -1,6 +1,6 @@
 import { Fault, type WireError } from "../../abi/errors.ts";
 
-/** What the daemon refused, as it came over the wire. */
+/** A refusal by the daemon, as received over the wire. */
 export class WireFault extends Fault {
   readonly wire: WireError;
   constructor(wire: WireError) {

@@ -1,7 +1,8 @@
 /**
- * Who gets a connection, decided when it is accepted. The programs of processes have a quota for each process, one for each
- * line of descent (what one process has started, and what those have) and one for all of them together; what is beyond the last
- * is only for the user's own clients, so no program shuts the user out. Nothing waits here: who finds no room is refused.
+ * Decides, when a connection is accepted, whether it is admitted. The programs of processes have a quota per process,
+ * one per line of descent (what one process has started, and what those have) and one for all together; the remaining
+ * connections are only for the user's own clients, so no program can lock the user out. Connections do not wait:
+ * without room they are refused.
  */
 import type { Fact } from "../../abi/fact.ts";
 import { PROTOCOL } from "../../abi/wire.ts";
@@ -9,7 +10,7 @@ import { ownerOf, type Peer } from "./principal.ts";
 
 export type Claimant =
   | { readonly kind: "user" }
-  /** An OS process below `uuid`, whose oldest ancestor is `line`. null: of a process that is not known. */
+  /** A program below the process `uuid`, whose oldest ancestor is `line`. null: the process is not known. */
   | { readonly kind: "program"; readonly uuid: string | null; readonly line: string };
 
 export type Admission =
@@ -20,8 +21,8 @@ const USER: Claimant = { kind: "user" };
 const UNKNOWN: Claimant = { kind: "program", uuid: null, line: "" };
 
 /**
- * A program stays one although it is the user's own: what it opens counts as its process's. `socketOf`: whose own socket it came
- * by; null: the user's. `line`: of the process; undefined: that has ended.
+ * A program counts for its process even if it acts for the user. `socketOf`: the process through whose socket it
+ * connected; null: the user's socket. `line`: the process's line of descent; undefined: the process has ended.
  */
 export function claimantOf(peer: Peer, socketOf: string | null, line: string | undefined): Claimant {
   const uuid = ownerOf(peer, socketOf);

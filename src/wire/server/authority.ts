@@ -1,7 +1,7 @@
 /**
- * Which methods a connection may call. A user may look, start and control; to answer, grant and administer takes the cookie.
- * A program that an agent started may look at what its process sees, and where it is a process of its own, send and start in
- * that process's name, through the gate. It can never answer, whatever it shows.
+ * Which methods a connection may call. A user may look, start and control; answering, granting and administering need
+ * the cookie. A program started by an agent may see what its process sees and, if it is a process of its own, send and
+ * start in that process's name, through the gate. It can never answer questions, whatever cookie it shows.
  */
 import { Fault } from "../../abi/errors.ts";
 import { METHODS, type MethodName } from "../../abi/methods/methods.ts";
@@ -11,7 +11,7 @@ type Right = (typeof METHODS)[MethodName]["right"];
 
 const UNPROVEN: ReadonlySet<Right> = new Set(["self", "observe", "control", "spawn"]);
 
-/** `sees`: only of a process that it sees. `acts`: only where it is a process of its own. */
+/** `sees`: only for a process that it sees. `acts`: only if the program is a process of its own. */
 export const OF_A_PROCESS: Partial<Record<MethodName, "always" | "sees" | "acts">> = {
   ping: "always",
   auth: "always",
@@ -25,10 +25,13 @@ export const OF_A_PROCESS: Partial<Record<MethodName, "always" | "sees" | "acts"
   spawn: "acts",
 };
 
-/** Of a guest: those. */
+/** The methods open to a guest. */
 const OF_ANYBODY: ReadonlySet<MethodName> = new Set(["ping", "auth"]);
 
-/** PERMISSION, with what would be needed; NOT_FOUND for a process that the caller does not see. `cookie`: there is one. */
+/**
+ * PERMISSION, naming what is required; NOT_FOUND for a process that the caller does not see. `cookie`: whether this
+ * daemon has a cookie.
+ */
 export function authorize(principal: Principal, method: MethodName, params: unknown, cookie: boolean): void {
   const { right } = METHODS[method];
   switch (principal.kind) {

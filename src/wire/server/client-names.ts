@@ -1,16 +1,16 @@
 /**
- * Names that clients go by in sessions: who first uses one has it. Only a proven user may speak under a name that another
- * connection has brought.
+ * The names of clients in sessions: the first connection to use a name owns it. Only a proven user may take over a name
+ * that another connection owns.
  */
 import { Fault } from "../../abi/errors.ts";
 
-/** Beyond, the name that was used longest ago is free again. */
+/** Beyond this, the least recently used name is released. */
 const MAX_NAMES = 4_096;
 
 export class ClientNames {
   readonly #owners = new Map<string, { readonly connection: WeakRef<object>; readonly isProven: boolean }>();
 
-  /** PERMISSION: it is another's. */
+  /** PERMISSION: another connection owns the name. */
   claim(name: string, connection: object, isProven: boolean): void {
     const owner = this.#owners.get(name);
     const isOwn = owner?.connection.deref() === connection;

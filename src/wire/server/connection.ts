@@ -1,6 +1,6 @@
 /**
- * One client. Requests are answered one after the other in the order they came; a stream takes the connection over and
- * ends by closing it. Nothing a client sends may end the daemon.
+ * One client. Requests are answered one after the other in order of arrival; a stream occupies the connection and ends
+ * by closing it. Nothing a client sends may end the daemon.
  */
 import type { Socket } from "node:net";
 import { Fault } from "../../abi/errors.ts";
@@ -20,7 +20,7 @@ import { isCookie, nameOf, type Principal } from "./principal.ts";
 import { kernelFor } from "./process-kernel.ts";
 import { invalid, parseParams, parseRequest, type RequestId } from "./request.ts";
 
-/** How long a client whose connection we closed may take to close its own end. */
+/** How long a client may take to close its end after we closed ours, in ms. */
 const LINGER_MS = 1_000;
 
 export type Surroundings = Pick<
@@ -33,7 +33,7 @@ interface ConnectionOptions {
   readonly log: Log;
   readonly look: () => Surroundings;
   readonly principal: Principal;
-  /** undefined: nothing to prove. */
+  /** undefined: users need no proof. */
   readonly cookie?: string | undefined;
   readonly names: ClientNames;
 }
@@ -87,7 +87,7 @@ export class Connection {
     this.close();
   }
 
-  /** What was written is still sent; a client that does not take it or does not close is cut off by sweep(). */
+  /** Pending output is still sent; sweep() cuts off a client that does not read it or does not close. */
   close(): void {
     this.#closingSince ??= this.#clock.mono();
     this.#reader.discard();
@@ -95,7 +95,7 @@ export class Connection {
     this.#socket.end();
   }
 
-  /** No further request is read; the one under way still gets its answer or its stream's end. */
+  /** Reads no further requests; the request in progress still gets its answer or the end of its stream. */
   finish(): void {
     this.#reader.discard();
   }
@@ -104,7 +104,7 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  /** Ends a connection that is over its time. Called about once a second. */
+  /** Ends a connection whose time is over. Called about once a second. */
   sweep(now: number): void {
     const lingered = this.#closingSince === undefined ? 0 : now - this.#closingSince;
     if (this.#writer.stalledMs(now) >= PROTOCOL.noProgressMs) {
@@ -145,7 +145,7 @@ export class Connection {
     return false;
   }
 
-  /** What was given up because its client left is nobody's failure, and nobody waits for the answer. */
+  /** Work aborted because the client left is not an error, and no answer is expected. */
   #hasLeft(error: unknown): boolean {
     return [this.#ended, this.#gone].some(({ signal }) => signal.aborted && error === signal.reason);
   }
@@ -175,7 +175,7 @@ export class Connection {
     return this.#principal.kind === "user" && (this.#principal.isProven || this.#cookie === undefined);
   }
 
-  /** A child stays what it is, also with the right cookie. */
+  /** A child keeps its principal, even with the right cookie. */
   #prove(cookie: string): string | undefined {
     if (!isCookie(this.#cookie, cookie)) {
       this.#log("warn", `${nameOf(this.#principal)} showed a wrong cookie`);
@@ -195,7 +195,7 @@ export class Connection {
     );
   }
 
-  /** The words of an error may be those of a server, which echoes what it was sent. */
+  /** An error message may come from an external server that echoes what it was sent. */
   #withoutSecrets(line: string): string {
     const { redacted } = this.#look().deps;
     return redacted === undefined ? line : Buffer.from(redacted(Buffer.from(line))).toString();

@@ -1,4 +1,4 @@
-/** What the server needs besides the kernel; the composition root provides it. */
+/** What the server needs besides the kernel; provided by the composition root. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { Definition } from "../../abi/methods/definition.ts";
 import type { Clock } from "../../abi/program.ts";
@@ -12,56 +12,56 @@ import type { TrustDesk } from "../../kernel/ports/trust.ts";
 import type { Peer } from "./principal.ts";
 import type { ProcessSockets } from "./process-sockets.ts";
 
-/** One line in the daemon's log. Never throws. */
+/** Writes one line to the daemon's log. Never throws. */
 export type Log = (level: "info" | "warn" | "error", message: string) => void;
 
 export interface ServerDeps {
-  /** Without `v`: `0.1.0`. */
+  /** The version without `v`: `0.1.0`. */
   readonly version: string;
-  /** Where an agent is looked up when a request names no folder. */
+  /** Where an agent is looked up if a request names no folder. */
   readonly home: string;
-  /** The environment of a process when a request gives none. */
+  /** The environment of a process if a request gives none. */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * The program of a spawn. undefined: the shipped default agent; "none": null, general mode. NOT_FOUND names the
-   * agents there are.
+   * The program of a spawn. undefined: the shipped default agent; "none": null, general mode. NOT_FOUND lists the
+   * available agents.
    */
   loadAgent(
     name: string | undefined,
     cwd: string,
     env: Readonly<Record<string, string>>,
   ): Promise<AgentInfo | null>;
-  /** Nothing of what the last daemons left is there: clients are told. */
+  /** The processes of the previous daemons were not restored: clients are notified. */
   readonly isSafeMode?: boolean;
-  /** Of them, agents: how many, and the first pids. Absent: none is known. */
+  /** The agents among the processes that were not restored: their number, and the first pids. Absent: not known. */
   readonly unrestored?: { readonly agents: number; readonly pids: readonly number[] };
-  /** The journal can only be read, and nothing runs: clients are told with these words. */
+  /** Why the journal is read-only and nothing runs; this text is sent to clients. */
   readonly readOnly?: string;
-  /** The journal as a whole; absent: this daemon keeps none. */
+  /** The journal as a whole; absent: this daemon has none. */
   readonly desk?: JournalDesk;
   /** Agent and skill files; absent: this daemon loads none. */
   definitions?(kind: "agents" | "skills", wish: DefinitionWish): Promise<readonly Definition[]>;
-  /** Task lists on disk; absent: this daemon keeps none. */
+  /** Task lists on disk; absent: this daemon has none. */
   readonly tasks?: TaskDesk;
-  /** What the user says of workspaces; absent: none is trusted. */
+  /** The user's trust in workspaces; absent: none is trusted. */
   readonly trust?: TrustDesk;
-  /** What the settings say, and changing them; absent: this daemon reads none. */
+  /** Reads and changes the settings; absent: this daemon reads none. */
   readonly settings?: SettingsDesk;
-  /** Marks secrets that are known; bytes that are no text stay as they are. */
+  /** Masks known secrets; bytes that are not text stay as they are. */
   redacted?(bytes: Uint8Array): Uint8Array;
-  /** false: the host does not tell who connects. */
+  /** false: the host cannot identify the peer of a connection. */
   readonly arePeersRead?: boolean;
-  /** Are commands confined? Absent: not known here. The first to ask may wait for a probe. */
+  /** Whether commands are confined. Absent: not known. The first call may wait for a probe. */
   sandbox?(): SandboxStatus;
-  /** Which models there are; absent: not known here. */
+  /** The available models; absent: not known. */
   readonly models?: ModelDesk;
-  /** The settings want calls shown on terminals; absent: they do. */
+  /** Whether the settings show calls on terminals; absent: they do. */
   showsCalls?(): boolean;
   /** Begins the shutdown of the daemon and returns at once. Called after the response is written out. */
   shutdown(): void;
 }
 
-/** All where no name is given; `file` instead of those there are. */
+/** Without a name all definitions are wanted; `file` is checked instead of the installed ones. */
 export interface DefinitionWish {
   readonly cwd: string;
   readonly name?: string | undefined;
@@ -74,12 +74,12 @@ export interface ServerOptions {
   readonly deps: ServerDeps;
   readonly clock: Clock;
   readonly log: Log;
-  /** Who must own the socket's folder; default the user of this OS process. */
+  /** The required owner of the socket's folder; default: the user of this OS process. */
   readonly uid?: number;
-  /** Asked for each connection by its fd; absent: not known here. */
+  /** Identifies the peer of each connection by its fd; absent: not known. */
   readonly peerOf?: (fd: number) => Peer;
-  /** What proves a user; absent: a user needs no proof. */
+  /** The cookie that proves a user; absent: a user needs no proof. */
   readonly cookie?: string;
-  /** Of processes; absent: they have none. */
+  /** The sockets of processes; absent: they have none. */
   readonly processSockets?: ProcessSockets;
 }

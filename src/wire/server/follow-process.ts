@@ -6,7 +6,7 @@ import { follow } from "./follow.ts";
 import type { Send } from "./handler.ts";
 import { type Audience, toLine } from "./progress.ts";
 
-/** What a request to follow a process asks for. */
+/** The options of a request to follow a process. */
 interface Wish {
   readonly interactive?: boolean | undefined;
   readonly verbose?: boolean | undefined;
@@ -19,9 +19,9 @@ export function audienceOf(wish: Wish, { showsCalls }: Pick<ServerDeps, "showsCa
 }
 
 /**
- * Sends what a process tells, to its end. The kernel's queue holds what a slow client has not yet taken (1,000 events,
- * older steps go first, the end never). When the stream ends or the client goes, closing the subscription hands a process
- * that has ended to the reaper; it never ends it.
+ * Sends the events of a process up to its end. The kernel's queue holds what a slow client has not read yet (1,000
+ * events; older steps are dropped first, the end never). When the stream ends or the client leaves, closing the
+ * subscription lets the reaper collect a process that has ended; it never ends the process.
  */
 export function followProcess(
   events: Subscription<ProcessEvent>,

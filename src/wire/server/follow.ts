@@ -1,8 +1,8 @@
 import type { Subscription } from "../../kernel/ports/subscription.ts";
 
 /**
- * Hands each event to `take` and closes the subscription, however it ends. True: all events were taken. False: `until`
- * fired or `take` said no.
+ * Passes each event to `take` and always closes the subscription. True: all events were taken. False: `until` fired, or
+ * `take` returned false.
  */
 export async function follow<T>(
   events: Subscription<T>,

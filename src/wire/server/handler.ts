@@ -1,4 +1,4 @@
-/** What a method is to the connection that calls it. */
+/** A method, as seen by the connection that calls it. */
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { KernelApi } from "../../kernel/ports/kernel-api.ts";
@@ -7,37 +7,39 @@ import type { LoopLag } from "./loop-lag.ts";
 import type { Principal } from "./principal.ts";
 import type { Repeats } from "./repeats.ts";
 
-/** The request's surroundings. */
+/** The context of a request. */
 export interface RequestContext {
   readonly kernel: KernelApi;
   readonly deps: ServerDeps;
   readonly clock: Clock;
-  /** Connections of the server, this one included. */
+  /** Open connections of the server, including this one. */
   readonly connections: number;
   readonly uptimeMs: number;
   readonly loopLag: Pick<LoopLag, "longestMs">;
   readonly principal: Principal;
   readonly repeats: Repeats;
-  /** Takes a cookie for the whole connection; who it is then. undefined: it is none of ours. */
+  /**
+   * Applies a cookie to the whole connection; returns the name of the new principal. undefined: the cookie is wrong.
+   */
   prove(cookie: string): string | undefined;
-  /** The name under which it has spoken in a session; "" none. */
+  /** The client name it has used in a session; "" if none. */
   readonly client: string;
-  /** Speaks under this name in a session. PERMISSION: it is another's. */
+  /** Uses this client name in a session. PERMISSION: another connection owns it. */
   claimName(name: string): void;
-  /** Fires when the client will send no more: it went away, or closed its half and may still read. */
+  /** Fires when the client will send no more: it left, or closed its half and may still read. */
   readonly ended: AbortSignal;
   /** Fires when nothing can be sent any more. */
   readonly gone: AbortSignal;
 }
 
-/** Writes one encoded line and waits until the system took it; false: the client is gone. */
+/** Writes one encoded line and waits until the system has accepted it; false: the client has left. */
 export type Send = (line: string) => Promise<boolean>;
 
 export interface MethodAnswer<M extends MethodName> {
   readonly payload: Result<M>;
   /**
-   * Takes the connection over once the response is written out (or the client is gone: it is called all the same, and
-   * frees what the handler opened). The connection closes when it resolves.
+   * Occupies the connection once the response is written out. It is called even if the client has left, to free what
+   * the handler opened. The connection closes when it resolves.
    */
   readonly follow?: (send: Send) => Promise<void>;
 }

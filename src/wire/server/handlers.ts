@@ -1,4 +1,4 @@
-/** The methods of the registry, one file each where they are more than a few lines. A missing one does not compile. */
+/** The methods of the registry, one file each if they take more than a few lines. A missing method does not compile. */
 
 import type { Result } from "../../abi/methods/methods.ts";
 import type { ServerDeps } from "./deps.ts";

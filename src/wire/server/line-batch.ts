@@ -1,14 +1,14 @@
 /**
- * Lines of a lively stream on their way to a client: those of a few milliseconds go out together, so that whoever watches
- * costs the watched process next to nothing. A reader that falls behind holds up `add`, and with it the queue in the kernel,
- * which drops and counts.
+ * Batches the lines of a busy stream to a client: lines within a few milliseconds are sent together, so that watching a
+ * process costs it almost nothing. A slow reader blocks `add`, and with it the queue in the kernel, which drops events
+ * and counts them.
  */
 import type { Clock } from "../../abi/program.ts";
 import type { Send } from "./handler.ts";
 
-/** Nobody sees a trace line come later by so little. */
+/** A delay of a trace line that no reader notices, in ms. */
 const LINGER_MS = 20;
-/** More are not kept back. */
+/** The most lines held back. */
 const MAX_LINES = 128;
 
 export class LineBatch {
@@ -24,7 +24,7 @@ export class LineBatch {
     this.#clock = clock;
   }
 
-  /** False: the client is gone. */
+  /** False: the client has left. */
   async add(line: string): Promise<boolean> {
     this.#lines.push(line);
     if (this.#lines.length >= MAX_LINES) return this.flush();
@@ -32,7 +32,7 @@ export class LineBatch {
     return true;
   }
 
-  /** Everything is with the system, or false: the client is gone. */
+  /** True: the system has accepted everything. False: the client has left. */
   flush(): Promise<boolean> {
     this.#stop?.abort();
     this.#stop = null;

@@ -1,15 +1,15 @@
 /**
- * The way in of a connection: lines in order, read ahead up to a bound, then the client waits. A line that is too long
- * or a wrong first byte ends the reading, after the lines before it.
+ * The input of a connection: lines in order, read ahead up to a bound; beyond it the client has to wait. A line that is
+ * too long or a wrong first byte ends the reading, after the lines before it.
  */
 import type { Socket } from "node:net";
 import type { Clock } from "../../abi/program.ts";
 import { PROTOCOL } from "../../abi/wire.ts";
 import { type Decoded, LineDecoder } from "../codec/ndjson.ts";
 
-/** Requests sent ahead are kept up to here; one longer line may come on top. */
+/** Requests sent ahead are buffered up to this size; one longer line may be added. */
 const READ_AHEAD_BYTES = 1024 * 1024;
-/** Each kept line counts for this much more than its bytes. */
+/** Each buffered line counts this much more than its bytes. */
 const LINE_OVERHEAD = 64;
 const LF = 0x0a;
 const CR = 0x0d;
@@ -36,7 +36,7 @@ export class LineReader {
     socket.on("close", () => this.#end());
   }
 
-  /** How long an unfinished line has had no new byte; 0 when there is none or we are the ones who do not read. */
+  /** How long an unfinished line has received no byte, in ms; 0 if there is none or we have paused reading. */
   unfinishedMs(now: number): number {
     return this.#decoder.pending === 0 || this.#done || this.#socket.isPaused() ? 0 : now - this.#lastByteAt;
   }
@@ -54,7 +54,7 @@ export class LineReader {
     return next;
   }
 
-  /** From now on whatever comes is thrown away, so that the client's going is still seen. next() gives `end`. */
+  /** From now on input is discarded, but still read, so that the end of the client is noticed. next() returns `end`. */
   discard(): void {
     this.#done = true;
     this.#lines = [];
@@ -72,7 +72,9 @@ export class LineReader {
     if (this.#queuedBytes >= READ_AHEAD_BYTES) this.#socket.pause();
   }
 
-  /** The first byte tells the wires apart. Empty lines before it are ignored as everywhere. */
+  /**
+   * The first byte distinguishes the text wire from the binary one. Empty lines before it are ignored, as everywhere.
+   */
   #begin(chunk: Buffer): Buffer | undefined {
     const at = chunk.findIndex((byte) => byte !== LF && byte !== CR);
     if (at < 0) return undefined;

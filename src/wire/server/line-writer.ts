@@ -1,17 +1,18 @@
 /**
- * The way out of a connection. One line at a time: its caller waits while more than a piece has not been taken by the system, so
- * little piles up here and what waits is bounded where it comes from (the kernel's queues, the lines not yet answered).
+ * The output of a connection. One line at a time: the caller waits while more than one piece has not been accepted by
+ * the system, so little accumulates here and the waiting data is bounded at its source (the kernel's queues, the
+ * unanswered lines).
  */
 import type { Socket } from "node:net";
 import type { Clock } from "../../abi/program.ts";
 
-/** Long lines go out in pieces, so that a slow but living reader is seen to make progress. */
+/** Long lines are sent in pieces, so that a slow but living reader shows progress. */
 const PIECE_BYTES = 64 * 1024;
 
 export class LineWriter {
   readonly #socket: Socket;
   readonly #clock: Clock;
-  /** Pieces that the system has not taken. */
+  /** Pieces that the system has not accepted. */
   #waiting = 0;
   #waitingSince: number | undefined;
   #isJoining = false;
@@ -21,12 +22,12 @@ export class LineWriter {
     this.#clock = clock;
   }
 
-  /** How long the reader has not taken a byte that waits for it; 0 when none waits. */
+  /** How long the reader has not accepted a pending byte, in ms; 0 if none is pending. */
   stalledMs(now: number): number {
     return this.#waitingSince === undefined ? 0 : now - this.#waitingSince;
   }
 
-  /** False: the client is gone. Not to be called again before it resolves. */
+  /** False: the client has left. Not to be called again before it resolves. */
   async write(line: string): Promise<boolean> {
     const bytes = Buffer.from(line);
     if (bytes.length + this.#socket.writableLength <= PIECE_BYTES) {
@@ -42,7 +43,7 @@ export class LineWriter {
     return true;
   }
 
-  /** What follows in the same tick leaves together: mostly the answers to requests that came together. */
+  /** Output of the same tick is sent together: mostly the answers to requests that arrived together. */
   #joinNext(): void {
     if (this.#isJoining) return;
     this.#isJoining = true;
@@ -53,7 +54,7 @@ export class LineWriter {
     });
   }
 
-  /** Resolves when the system took it; an error: it will not. */
+  /** Resolves when the system has accepted the piece; an error: it will not. */
   #put(piece: Buffer): Promise<Error | undefined> {
     this.#waiting++;
     this.#waitingSince ??= this.#clock.mono();

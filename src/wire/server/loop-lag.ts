@@ -1,13 +1,16 @@
-/** How late the event loop has been in the last seconds, whoever asks and however rarely. The measuring is native. */
+/**
+ * The delay of the event loop in the last seconds, independent of who reads it and how rarely. The measurement is
+ * native.
+ */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Clock } from "../../abi/program.ts";
 
-/** A tick that comes on time counts as this much delay. */
+/** A tick that is on time counts as this much delay. */
 const TICK_MS = 20;
 const WINDOW_MS = 5_000;
 
 export interface DelayHistogram {
-  /** Nanoseconds, the tick included. */
+  /** In nanoseconds, including the tick. */
   readonly max: number;
   reset(): void;
   enable(): boolean;
@@ -30,11 +33,11 @@ export class LoopLag {
 
   start(): void {
     this.#delays.enable();
-    // its end is that of the signal
+    // the loop ends with the signal
     void this.#roll(this.#stop.signal).catch(() => {});
   }
 
-  /** Of the last 5 to 10 seconds, in milliseconds. */
+  /** The longest delay of the last 5 to 10 seconds, in milliseconds. */
   longestMs(): number {
     return Math.max(this.#longest(), this.#before);
   }

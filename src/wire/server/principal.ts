@@ -1,32 +1,41 @@
-/** Who stands behind a connection. Settled when it is accepted; a cookie can prove a user, and nothing makes a child more. */
+/**
+ * The principal of a connection, decided when it is accepted. A cookie can prove a user; nothing gives a child more
+ * rights.
+ */
 import { timingSafeEqual } from "node:crypto";
 import type { GrantBy } from "../../abi/grants.ts";
 import type { ChildClient } from "../../kernel/ports/kernel-api.ts";
 
 export type Principal =
-  /** `isProven`: it has shown the cookie of this daemon's start. */
+  /** `isProven`: it has presented the cookie of this daemon's start. */
   | { readonly kind: "user"; readonly isProven: boolean; readonly uid: number | null }
-  /** An OS process that one of Crux's own processes has started. */
+  /** An OS process started by one of Crux's own processes. */
   | { readonly kind: "process"; readonly client: ChildClient }
-  /** An OS child of nobody who is known, or one that left before it could be looked at. */
+  /** An OS child of an unknown process, or one that left before it could be identified. */
   | { readonly kind: "guest" };
 
-/** What the host knows of who has connected. */
+/** What the host reports about the peer of a connection. */
 export type Peer =
   | { readonly kind: "own"; readonly uid: number }
   | { readonly kind: "other_user"; readonly uid: number }
-  /** Of a process by its uuid; null: of one that is not known. */
+  /** A program of the process with this uuid; null: the process is not known. */
   | { readonly kind: "child"; readonly uuid: string | null }
   | { readonly kind: "gone" }
-  /** It cannot be read on this host: the private folder of the socket stands in. */
+  /** The host cannot identify the peer: the private folder of the socket is the only protection. */
   | { readonly kind: "unknown" };
 
-/** Whose program it is; null: the user's, or of one that is not known. `socketOf`: whose own socket it came by. */
+/**
+ * The process whose program it is; null: it is the user's, or its process is not known. `socketOf`: the process through
+ * whose socket it connected.
+ */
 export function ownerOf(peer: Peer, socketOf: string | null): string | null {
   return peer.kind === "child" ? peer.uuid : socketOf;
 }
 
-/** `findChild`: undefined for a process that has ended. `socketOf`: whose own socket it came by; null: the user's. */
+/**
+ * `findChild`: undefined for a process that has ended. `socketOf`: the process through whose socket it connected; null:
+ * the user's socket.
+ */
 export function principalOf(
   peer: Peer,
   socketOf: string | null,
@@ -46,7 +55,7 @@ function user(uid: number | null): Principal {
   return { kind: "user", isProven: false, uid };
 }
 
-/** Compared in constant time. Without a cookie there is nothing to prove. */
+/** Compared in constant time. Without an expected cookie nothing can be proven. */
 export function isCookie(expected: string | undefined, shown: string): boolean {
   if (expected === undefined) return false;
   const [a, b] = [Buffer.from(expected), Buffer.from(shown)];
@@ -57,7 +66,7 @@ export function nameOf(principal: Principal): string {
   return principal.kind === "process" ? `process:${principal.client.pid}` : principal.kind;
 }
 
-/** As a grant names who gave it. */
+/** The giver of a grant, as recorded in the grant. */
 export function grantedBy(principal: Principal, client = ""): GrantBy {
   const uid = principal.kind === "user" ? principal.uid : null;
   return { principal: nameOf(principal), client, uid };

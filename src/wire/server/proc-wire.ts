@@ -1,10 +1,10 @@
-/** A process as the wire shows it. Keys in the order of `ps --json`. */
+/** A process in the form of the wire. Keys in the order of `ps --json`. */
 
 import type { WireProc, WireRow } from "../../abi/methods/process.ts";
 import type { ProcInfo } from "../../abi/process.ts";
 import { usdOf } from "../../lib/usd.ts";
 
-/** What is shown of a text in a row: a full table of them still fits one line of the wire. */
+/** The most characters of a text in a row: a full table of such rows still fits into one line of the wire. */
 const ROW_TEXT_CHARS = 160;
 
 export function toWireProc(proc: ProcInfo): WireProc {
@@ -35,7 +35,7 @@ export function toWireProc(proc: ProcInfo): WireProc {
   };
 }
 
-/** `intent` and `result` are cut: they may be long, and are asked for every second. */
+/** `intent` and `result` are cut: they may be long, and are requested every second. */
 export function toWireRow(proc: ProcInfo): WireRow {
   const { name, model, threads, coroutines } = proc;
   const kind = proc.isSession === true ? ({ session: true } as const) : {};

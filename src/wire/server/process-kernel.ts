@@ -1,6 +1,7 @@
 /**
- * The kernel as a process's own program sees it: that process's eyes, and its handle, so that all it does passes the gate in its
- * name. What is not here is not there: a method that is let through by mistake finds nothing to act with.
+ * The kernel for a process's own program: it sees what that process sees and acts through its handle, so that
+ * everything passes the gate in its name. Other parts are missing on purpose: a method admitted by mistake has nothing
+ * to act with.
  */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { Pid } from "../../abi/ids.ts";
@@ -19,7 +20,7 @@ export function kernelFor(kernel: KernelApi, client: ChildClient): KernelApi {
   const init: Pick<Syscalls, "getPid" | "listProcs" | "send" | "spawn"> = {
     getPid: () => client.pid,
     listProcs: async () => [...client.list()],
-    // no other may be named: it speaks for itself
+    // no other sender may be named: it speaks for itself
     send: (pid, data, signal, { request } = {}) =>
       hands().send(pid, data, signal, request === undefined ? {} : { request }),
     spawn,
@@ -31,7 +32,7 @@ export function kernelFor(kernel: KernelApi, client: ChildClient): KernelApi {
     logs: (pid, options) => kernel.logs(pid, options),
     forks: { steps: (pid, last) => kernel.forks.steps(pid, last) } as KernelApi["forks"],
     noticeOf: (pid) => kernel.noticeOf(pid),
-    // of its own requests: it asks nobody itself, and lends nothing
+    // rejoins without options: it answers no questions and lends no environment
     requests: { find: (id) => kernel.requests.find(id), rejoin: (pid) => kernel.requests.rejoin(pid, {}) },
     spawnWatched: async (intent, agent, opts) => {
       const pid = await spawn(intent, agent, opts);
@@ -41,7 +42,10 @@ export function kernelFor(kernel: KernelApi, client: ChildClient): KernelApi {
   return narrow as KernelApi;
 }
 
-/** It asks nobody itself, and has the environment of who starts it. */
+/**
+ * Removes the client's options: the program answers no questions, and the new process gets the environment of its
+ * parent.
+ */
 function ownOpts({ interactive: _asks, env: _env, client: _client, ...opts }: SpawnOpts): SpawnOpts {
   return opts;
 }

@@ -1,7 +1,8 @@
 /**
- * A socket for each process whose programs may talk to the daemon: whoever comes by it is that process and no more. Made when
- * its first program starts, gone with the process. They lie in a folder of their own beside the user's socket, so that a sandbox
- * can hide the one and show the other. Only the holder of the daemon's lease makes this.
+ * A socket for each process whose programs may talk to the daemon: a connection through it has exactly that process's
+ * rights. Created when its first program starts, removed with the process. These sockets lie in a folder of their own
+ * beside the user's socket, so that a sandbox can hide the one and show the others. Only the holder of the daemon's
+ * lease creates this.
  */
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
@@ -15,11 +16,11 @@ export class ProcessSockets {
   readonly #dir: string;
   readonly #log: Log;
   readonly #open = new Map<string, net.Server>();
-  /** null: nobody serves yet, or any more. */
+  /** null: not serving yet, or no longer. */
   #accept: ((socket: net.Socket, uuid: string) => void) | null = null;
   #isClosed = false;
 
-  /** What an earlier daemon left is removed. */
+  /** Removes what an earlier daemon left. */
   constructor(mainPath: string, log: Log) {
     this.#mainPath = mainPath;
     this.#dir = `${mainPath}.d`;
@@ -27,7 +28,10 @@ export class ProcessSockets {
     this.#clear();
   }
 
-  /** Where that of a process is, made or not. The user's own where the system takes no path so long: there it is known by its ancestry. */
+  /**
+   * The path of a process's socket, whether it exists or not. If that path is too long for the system, the user's own
+   * socket: there the process is identified by its ancestry.
+   */
   pathOf(uuid: string): string {
     const name = createHash("sha256").update(uuid).digest("hex").slice(0, 16);
     const path = `${this.#dir}/${name}`;
@@ -46,13 +50,13 @@ export class ProcessSockets {
     return path;
   }
 
-  /** Its process is gone. */
+  /** Called when the process has ended. */
   close(uuid: string): void {
     this.#open.get(uuid)?.close();
     this.#open.delete(uuid);
   }
 
-  /** From now on whoever comes is handed over. */
+  /** From now on new connections are passed to `accept`. */
   serve(accept: (socket: net.Socket, uuid: string) => void): void {
     this.#accept = accept;
   }
@@ -72,7 +76,7 @@ export class ProcessSockets {
     return this.#open.size;
   }
 
-  /** The folder is closed to others already. It may have been closed since. */
+  /** The folder is closed to others already. The socket may have been closed meanwhile. */
   #restrict(uuid: string, path: string): void {
     try {
       if (this.#open.has(uuid)) chmodSync(path, 0o600);

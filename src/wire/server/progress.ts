@@ -1,4 +1,4 @@
-/** What a process tells, as the lines of a spawn stream. Keys in the documented order. */
+/** The events of a process as the lines of a spawn stream. Keys in the documented order. */
 import type { ProcessEvent, RunCost } from "../../abi/events.ts";
 import type { Refusal } from "../../abi/refusal.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
@@ -18,17 +18,17 @@ import type {
 import { usdOf } from "../../lib/usd.ts";
 import { flagsOf, noticeLine, toWireError } from "../codec/error.ts";
 
-/** What the client asked for. One that asked for neither gets the documented bytes and nothing else. */
+/** What the client requested. Without any of these it gets exactly the documented bytes. */
 export interface Audience {
-  /** Can show questions. */
+  /** The client can show questions. */
   readonly interactive: boolean;
-  /** Wants `tool`, `log` and `paused` events and the details of the run. */
+  /** The client wants `tool`, `log` and `paused` events and the details of the run. */
   readonly verbose: boolean;
-  /** Wants `call` and `said` events. */
+  /** The client wants `call` and `said` events. */
   readonly calls: boolean;
 }
 
-/** undefined: not for this client. */
+/** undefined: the event is not for this client. */
 export function toLine(event: ProcessEvent, audience: Audience): WireStreamLine | undefined {
   const payload = toPayload(event, audience);
   if (payload === undefined) return undefined;
@@ -162,7 +162,7 @@ function activityPayload(event: Of<"tool" | "log">): ToolEvent | LogEvent {
   return { event: "tool", pid, device, in_bytes: inBytes, out_bytes: outBytes, duration_ms: durationMs };
 }
 
-/** `joins` only where it does, `ahead` only of what waits. */
+/** `joins` is only sent if true, `ahead` only for a queued message. */
 function messagePayload(event: Of<"input" | "queued">): InputEvent | QueuedEvent {
   const { pid, seq, from, client, text } = event;
   if (event.event === "queued") return { event: "queued", pid, seq, from, client, text, ahead: event.ahead };

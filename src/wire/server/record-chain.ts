@@ -1,6 +1,6 @@
 /**
- * Records of a file, each checked against the one before it as it passes: none is missing, twice or out of place, and where
- * the file has hashes, none is another than was written. The first that is named ends it: INVALID.
+ * Checks the records of a file one after the other: none is missing, duplicated or out of place, and if the file has
+ * hashes, none was changed. The first bad record ends the check: INVALID.
  */
 import { Fault } from "../../abi/errors.ts";
 import type { JournalLine } from "../../abi/journal-line.ts";
@@ -8,7 +8,7 @@ import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import { encodeBody } from "../../store/journal/body.ts";
 import { chainHash, genesis } from "../../store/journal/chain.ts";
 
-/** What is known of a line besides its record; a file of another make has none of it. */
+/** The data of a line besides its record; a file from another source has none of it. */
 type Line = JournalRecord & Partial<Pick<JournalLine, "hash" | "stored" | "kernel">>;
 
 export async function* inChain(records: AsyncIterable<JournalRecord>): AsyncGenerator<JournalRecord> {
@@ -22,7 +22,7 @@ export async function* inChain(records: AsyncIterable<JournalRecord>): AsyncGene
 class Chain {
   #last: Line | undefined;
   #hash: Uint8Array | undefined;
-  /** Processes whose records are over: a fork's come behind those it remembers. */
+  /** Processes whose records are complete: the records of a fork follow those it inherited. */
   readonly #over = new Set<string>();
 
   take(record: Line): void {
@@ -46,7 +46,7 @@ class Chain {
   }
 }
 
-/** What a first record follows; undefined: the file does not say. */
+/** The hash that a first record is chained to; undefined: the file does not contain it. */
 function baseOf({ proc, kernel }: Line): Uint8Array | undefined {
   return typeof kernel === "string" ? genesis(kernel, proc) : undefined;
 }
@@ -55,7 +55,7 @@ function hashOf({ hash }: Line): Uint8Array | undefined {
   return typeof hash === "string" ? Buffer.from(hash, "hex") : undefined;
 }
 
-/** One without a hash is taken as it is. */
+/** A record without a hash is accepted as it is. */
 function follows(record: Line, previous: Uint8Array): boolean {
   const own = hashOf(record);
   if (own === undefined) return true;
@@ -67,11 +67,11 @@ function follows(record: Line, previous: Uint8Array): boolean {
   return Buffer.compare(own, chainHash(previous, stored)) === 0;
 }
 
-/** The text that the hash is over; undefined: the body is another than that text. */
+/** The text that the hash covers; undefined: the body differs from that text. */
 function storedText({ body, stored }: Line): string | undefined {
   if (stored === undefined) return JSON.stringify(body);
   const plain = JSON.stringify(body);
-  // what was kept apart and is gone stands as it was stored
+  // a body part stored separately and since removed appears in its stored form
   return encodeBody(body).text === stored || plain === JSON.stringify(JSON.parse(stored))
     ? stored
     : undefined;

@@ -1,16 +1,19 @@
 /**
- * A file of records, one a line, as `crux journal --json` prints them. Whoever names it may name any file: only regular ones
- * are opened, and no more than one line of it is in memory.
+ * A file of records, one per line, as `crux journal --json` prints them. The caller may name any file: only regular
+ * files are opened, and at most one line is in memory.
  */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { Fault } from "../../abi/errors.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 
-/** Of one line. A body has at most 64 MiB, and more as JSON only where it is control characters. */
+/**
+ * The most bytes of one line. A body has at most 64 MiB, and is longer as JSON only if it consists of control
+ * characters.
+ */
 const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
-/** INVALID with the number of a line that is no record; NOT_FOUND, UNAVAILABLE: the file cannot be read. */
+/** INVALID with the number of the line that is not a record; NOT_FOUND, UNAVAILABLE: the file cannot be read. */
 export async function* recordsIn(
   path: string,
   signal: AbortSignal,
@@ -30,13 +33,13 @@ export async function* recordsIn(
   }
 }
 
-/** What is no file may block, never end, or act when it is opened. */
+/** Anything but a regular file may block, never end, or have effects when opened. */
 async function checkRegular(path: string): Promise<void> {
   if ((await stat(path)).isFile()) return;
   throw new Fault({ code: "INVALID", message: `not a regular file: ${path}` });
 }
 
-/** undefined: one that is too long, and the last. */
+/** undefined: the line is too long, and is the last one yielded. */
 async function* linesOf(
   path: string,
   signal: AbortSignal,

@@ -1,6 +1,7 @@
 /**
- * Requests with a key happen once, however often they come: one that comes again is answered with what the first has made. That
- * is known by the journal, where the key stands in the record of what was made; here are only those under way.
+ * A request with a key takes effect only once, however often it is sent: a repeated request is answered with what the
+ * first one made. The journal keeps the key in the record of what was made; only the requests in progress are kept
+ * here.
  */
 import { hash } from "node:crypto";
 import { Fault } from "../../abi/errors.ts";
@@ -11,10 +12,10 @@ import { abortable } from "../../lib/abort.ts";
 import type { RequestContext } from "./handler.ts";
 import { nameOf, type Principal } from "./principal.ts";
 
-/** Hex digits. 64 of them would be the name of a blob. */
+/** Hex digits of a digest. 64 of them would be the name of a blob. */
 const DIGITS = 40;
 
-/** For what is made: empty where the request has no key. */
+/** Options for what the request makes: empty if the request has no key. */
 export interface Marked {
   readonly request?: RequestMark;
 }
@@ -22,12 +23,12 @@ export interface Marked {
 type Asked = Pick<RequestContext, "kernel" | "principal" | "gone">;
 
 export class Repeats {
-  /** At most one for each connection. */
+  /** At most one request for each connection. */
   readonly #underWay = new Map<string, Promise<void>>();
 
   /**
-   * `act`, or `again` with what it has made. One that comes while the same is under way waits for it. Without a key: `act`.
-   * CONFLICT: the key was another request's.
+   * Runs `act`, or `again` with what it made before. A repeated request waits while the first one is in progress.
+   * Without a key it always runs `act`. CONFLICT: the key belongs to another request.
    */
   async once<M extends KeyedMethod, T>(
     method: M,
@@ -57,7 +58,10 @@ export class Repeats {
   }
 }
 
-/** The key is the caller's own: another's same key is another request. undefined: it has none. */
+/**
+ * Keys are separate for each caller: the same key of another caller is another request. undefined: the request has no
+ * key.
+ */
 function markOf<M extends KeyedMethod>(
   method: M,
   { idempotency_key: key, ...params }: Params<M>,

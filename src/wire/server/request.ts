@@ -1,4 +1,6 @@
-/** One line to a request: its envelope first, then its payload by the method's schema. Whatever is wrong is INVALID. */
+/**
+ * Parses one line into a request: first its envelope, then its payload by the method's schema. Every error is INVALID.
+ */
 import type * as z from "zod";
 import { Fault } from "../../abi/errors.ts";
 import { METHODS, type MethodName, type Params } from "../../abi/methods/methods.ts";
@@ -37,7 +39,9 @@ export function parseRequest(line: Buffer): Parsed {
   return { kind: "request", ...echoed, method, payload };
 }
 
-/** The payload by the method's schema; absent is empty. Throws INVALID with the path of the first bad field. */
+/**
+ * The payload by the method's schema; an absent payload is empty. Throws INVALID with the path of the first bad field.
+ */
 export function parseParams<M extends MethodName>(method: M, payload: unknown): Params<M> {
   const parsed = METHODS[method].params.safeParse(payload === undefined ? {} : payload);
   if (parsed.success) return parsed.data as Params<M>;

@@ -1,6 +1,6 @@
 /**
- * The daemon's socket. Only who has claimed its folder may start it: whatever lies at the path is a leftover then, and is
- * removed. Who may connect is settled by the folder (0700, own) and the socket's mode (0600).
+ * The daemon's socket. Only the process that has claimed its folder may start it: anything left at the path is stale
+ * then and is removed. Access is controlled by the folder (0700, own) and the mode of the socket (0600).
  */
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import * as net from "node:net";
@@ -16,18 +16,18 @@ import { ownerOf, type Peer, principalOf } from "./principal.ts";
 import { Repeats } from "./repeats.ts";
 
 const SWEEP_MS = 1_000;
-/** Connections that are only being told no; beyond, they are cut off without a word. */
+/** The most connections that are being refused with an error; further ones are closed without an answer. */
 const MAX_REFUSING = 64;
 const DRAIN_MS = 1_000;
 
 export interface Server {
-  /** Open now. */
+  /** Connections open now. */
   readonly connections: number;
-  /** Since the start: tells an idle check that someone was here in between. */
+  /** Connections accepted since the start: shows an idle check that a client connected in between. */
   readonly accepted: number;
-  /** From now on each new connection is answered UNAVAILABLE with this cause; those open continue. */
+  /** From now on each new connection is refused with UNAVAILABLE and this cause; open ones continue. */
   refuse(cause: string): void;
-  /** Ends all connections; what is under way has a second to get its answer or its stream's end. */
+  /** Ends all connections; requests in progress have a second to get their answer or the end of their stream. */
   drain(): Promise<void>;
   /** Drains, stops listening and removes the socket file. */
   close(): Promise<void>;
@@ -47,7 +47,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   return server;
 }
 
-/** Node tells the fd of a pipe's handle, though it has no name for it; -1: it has none. */
+/** The fd of the socket, which Node keeps on an undocumented handle; -1: no fd. */
 function fdOf(socket: net.Socket): number {
   return (socket as unknown as { _handle?: { fd?: number } | null })._handle?.fd ?? -1;
 }
@@ -125,7 +125,7 @@ class SocketServer implements Server {
     rmSync(this.#options.socketPath, { force: true });
   }
 
-  /** `ownOf`: by the socket of a process; null: by the user's. */
+  /** `ownOf`: the process through whose socket the client connected; null: the user's socket. */
   #accept(socket: net.Socket, ownOf: string | null = null): void {
     const { kernel, deps, clock, log, cookie } = this.#options;
     const peer = this.#options.peerOf?.(fdOf(socket)) ?? { kind: "unknown" };
@@ -166,7 +166,7 @@ class SocketServer implements Server {
     }
   }
 
-  /** Who is not even counted. */
+  /** Refuses connections before they are counted. */
   #barred(peer: Peer): Extract<Admission, { kind: "refused" }> | undefined {
     if (peer.kind === "other_user")
       return { kind: "refused", message: "this daemon serves its own user only" };
@@ -183,7 +183,7 @@ class SocketServer implements Server {
     this.#onEmpty?.();
   }
 
-  /** Runs while there are connections; its end is the last one's. */
+  /** Runs while there are connections and ends with the last one. */
   #sweep(): void {
     if (this.#sweeping !== undefined) return;
     const { clock } = this.#options;

@@ -1,4 +1,4 @@
-/** A kernel that does what a test says, and a client that sees raw bytes. */
+/** A kernel that behaves as a test sets it, and a client that sees raw bytes. */
 import { mkdtempSync, rmSync } from "node:fs";
 import * as net from "node:net";
 import { tmpdir } from "node:os";
@@ -19,7 +19,10 @@ import { VirtualClock } from "../../kernel/testing/virtual-clock.ts";
 import type { ServerDeps, ServerOptions } from "./deps.ts";
 import { type Server, startServer } from "./server.ts";
 
-/** An endless queue with one reader. `capacity`: as the kernel's debug queue, the newest are dropped and counted. */
+/**
+ * An endless queue with one reader. `capacity`: like in the kernel's debug queue, the newest items are dropped and
+ * counted.
+ */
 export class FakeSubscription<T> implements Subscription<T> {
   readonly #capacity: number;
   #items: T[] = [];
@@ -79,11 +82,11 @@ export class FakeKernel implements KernelApi {
   readonly waiting: { pid: Pid; end(exit: ExitStatus): void }[] = [];
   readonly calls: string[] = [];
   readonly sent: [Pid, string][] = [];
-  /** What a signal meets in a process that runs. */
+  /** How a running process handles a signal. */
   disposition: Disposition = "default";
   osChildren = 3;
   activeCount = 0;
-  /** What spawn throws next. */
+  /** The error that spawn throws next. */
   spawnFault: Error | undefined;
 
   readonly init = {
@@ -146,7 +149,7 @@ export class FakeKernel implements KernelApi {
     recheckModes: async () => {},
   };
 
-  /** What forks are asked for. */
+  /** The requested forks. */
   readonly forkRequests: unknown[] = [];
 
   readonly forks: KernelApi["forks"] = {
@@ -197,9 +200,9 @@ export class FakeKernel implements KernelApi {
     });
   }
 
-  /** Of answers: what else they said. */
+  /** The further parameters of answers. */
   readonly answeredMore: AnswerMore[] = [];
-  /** What the person is told of an answer. */
+  /** The note returned for an answer. */
   answerNote = "";
 
   async answer(askId: string, answer: AskAnswer, words?: string, more: AnswerMore = {}): Promise<string> {
@@ -209,14 +212,14 @@ export class FakeKernel implements KernelApi {
     return this.answerNote;
   }
 
-  /** Whose OS children there are. */
+  /** The clients that are OS children, by the uuid of their process. */
   readonly children = new Map<string, ChildClient>();
 
   clientOf(uuid: string): ChildClient | undefined {
     return this.children.get(uuid);
   }
 
-  /** What every process has to say first. */
+  /** The first notice of every process. */
   notice = "";
 
   noticeOf(): string {
@@ -237,7 +240,7 @@ export class FakeKernel implements KernelApi {
   } as unknown as Sessions;
   readonly replays = {} as KernelApi["replays"];
   readonly budgets = {} as KernelApi["budgets"];
-  /** What requests have made before, by id. */
+  /** What earlier requests have made, by id. */
   readonly made = new Map<string, Requested>();
   readonly requests: KernelApi["requests"] = {
     find: async (id) => this.made.get(id),
@@ -276,7 +279,7 @@ export class FakeKernel implements KernelApi {
     this.calls.push(`lendEnv ${pid} ${JSON.stringify(env)}`);
   }
 
-  /** What a resumed process is then. */
+  /** The state of a process after resume. */
   resumed = new Map<Pid, ProcInfo>();
 
   async resume(pid: Pid, env?: Readonly<Record<string, string>>): Promise<ProcInfo> {
@@ -402,7 +405,7 @@ export class RawClient {
     this.socket.write(text);
   }
 
-  /** The next line with its end; "" when the server closed. */
+  /** The next line including its end; "" when the server has closed. */
   async line(): Promise<string> {
     for (;;) {
       const end = this.#text.indexOf("\n") + 1;
@@ -423,7 +426,7 @@ export class RawClient {
     return this.line();
   }
 
-  /** All that comes until the server closes. */
+  /** Everything received until the server closes. */
   async rest(): Promise<string> {
     await this.closed;
     const text = this.#text;
@@ -452,7 +455,7 @@ export class ServerFixture {
     shutdown: () => void this.shutdowns++,
   };
   readonly #clients: RawClient[] = [];
-  /** Beyond what is fixed. */
+  /** Options besides the fixed ones. */
   options: Partial<ServerOptions> = {};
   #server: Server | undefined;
 
@@ -486,7 +489,9 @@ export class ServerFixture {
   }
 }
 
-/** Waits for what another turn of the event loop brings; the test's own time limit ends a wait in vain. */
+/**
+ * Waits until the condition holds, one turn of the event loop at a time; the test's own timeout ends a wait in vain.
+ */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -7,8 +7,8 @@ import type { Handler } from "../handler.ts";
 import { LineBatch } from "../line-batch.ts";
 
 /**
- * A slow reader holds up only its own queue in the kernel, which drops and counts; `eof` tells how many. The keys of
- * the astrace screen come only for clients that name `all`: the documented line stays as it is for others.
+ * A slow reader blocks only its own queue in the kernel, which drops and counts; `eof` has the number. Only clients
+ * that set `all` get the keys of the astrace screen: for others the documented line is unchanged.
  */
 export const attachDebug: Handler<"attach_debug"> = async ({ pid, all }, { kernel, clock, ended }) => {
   const events = kernel.attachDebug(asPid(pid), { all: all ?? false });

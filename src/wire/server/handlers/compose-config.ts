@@ -19,7 +19,7 @@ export const composeConfig: Handler<"compose.config"> = async (params, { deps })
   };
 };
 
-/** The file of a request, checked whole before anything is done with it. */
+/** The file of a request, validated completely before it has any effect. */
 export function projectOf({ file, dir, project }: Params<"compose.config">) {
   if (!dir.startsWith("/")) throw invalid(`payload.dir: must be absolute: ${dir}`);
   return parseComposeFile(file, { dir, project });
@@ -27,7 +27,7 @@ export function projectOf({ file, dir, project }: Params<"compose.config">) {
 
 type Env = Readonly<Record<string, string>>;
 
-/** Before anything starts. NOT_FOUND with the path of the service, and the agents there are. */
+/** Called before anything starts. NOT_FOUND with the path of the service and the available agents. */
 export async function checkAgents({ services }: ComposeProject, deps: ServerDeps, env: Env): Promise<void> {
   for (const { name, program, cwd } of services) {
     if (program.kind !== "agent") continue;

@@ -1,4 +1,4 @@
-/** What a project tells, as the lines of a stream. */
+/** The events of a project as the lines of a stream. */
 import type { ProjectEvent } from "../../../abi/compose/compose.ts";
 import type { ProjectEventWire, StreamEnd } from "../../../abi/compose/wire.ts";
 import type { Pid } from "../../../abi/ids.ts";
@@ -9,16 +9,16 @@ import type { Send } from "../handler.ts";
 
 interface Options {
   readonly noticeOf: (pid: Pid) => string;
-  /** Fires when nobody reads any more. */
+  /** Fires when the client no longer reads. */
   readonly until: AbortSignal;
   readonly isShown: (event: ProjectEvent) => boolean;
-  /** The stream ends after this one. */
+  /** The stream ends after this event. */
   readonly isLast: (event: ProjectEvent) => boolean;
 }
 
 /**
- * Sends events up to the last one, then `eof` with what a slow client has missed. Closing the subscription, here, ends nothing
- * but the watching. True: all were sent.
+ * Sends events up to the last one, then `eof` with the number a slow client has missed. Closing the subscription only
+ * ends the following. True: all were sent.
  */
 export async function sendEvents(
   events: Subscription<ProjectEvent>,

@@ -2,7 +2,7 @@ import type { ReplicaView } from "../../../abi/compose/compose.ts";
 import { Fault } from "../../../abi/errors.ts";
 import type { Handler } from "../handler.ts";
 
-/** Of a project that runs. One that has failed is not found either, but what became of its services is told. */
+/** Shows a running project. One that has failed is NOT_FOUND too, but the error has the final state of its services. */
 export const composePs: Handler<"compose.ps"> = async ({ project }, { kernel }) => {
   const view = kernel.projects.view(project);
   const procs = await kernel.init.listProcs();

@@ -9,12 +9,12 @@ import { invalid } from "../request.ts";
 import { checkAgents, projectOf } from "./compose-config.ts";
 import { sendEvents } from "./compose-events.ts";
 
-/** Of what is not trusted. */
+/** The most untrusted files named in the error. */
 const MAX_NAMED = 5;
-/** Ends of a project. */
+/** The events that end a project. */
 const ENDS: ReadonlySet<ProjectEvent["event"]> = new Set(["done", "failed", "stopped"]);
 
-/** A client that goes away leaves the project running; so does one that asked to be let go once it is up. */
+/** The project continues when the client leaves; a client may also ask to be released once the project is up. */
 export const composeUp: Handler<"compose.up"> = async (params, call) => {
   const { kernel, deps, ended, gone } = call;
   const {
@@ -61,7 +61,7 @@ export const composeUp: Handler<"compose.up"> = async (params, call) => {
     follow: async (send) => {
       const wasRead = await sendEvents(events, send, {
         noticeOf: (child) => kernel.noticeOf(child),
-        // a project may say nothing for days: whoever closed its half has left
+        // a project may send nothing for days: a client that closed its half counts as gone
         until: detach === true ? gone : ended,
         isShown: () => true,
         isLast: ({ event }) => ENDS.has(event) || (detach === true && event === "up"),
@@ -71,7 +71,7 @@ export const composeUp: Handler<"compose.up"> = async (params, call) => {
   };
 };
 
-/** A project is not begun with half of what its folder brings. PERMISSION, until that is trusted. */
+/** A project does not start with only part of what its folder brings. PERMISSION until that is trusted. */
 async function checkTrusted({ trust }: ServerDeps, dir: string): Promise<void> {
   if (trust === undefined) return;
   const { root, items } = await trust.show(dir);
@@ -87,12 +87,12 @@ function childrenOf(service: string, replicas: number): string[] {
   return Array.from({ length: replicas }, (_, at) => `${service}-${at + 1}`);
 }
 
-/** Its client has read the end: the supervisor need not stay for others to see. */
+/** The client has read the end, so the supervisor need not stay for others. */
 async function reap(kernel: KernelApi, pid: Pid): Promise<void> {
   try {
     await kernel.init.reap(pid);
   } catch (error) {
-    // another client was faster, or a project of that name was brought up again
+    // another client was faster, or a project of that name was started again
     if (!(error instanceof Fault)) throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** The kernel's own tree for the user: read by the handle of pid 0, through the gate, as everything is. */
+/** The kernel's own tree for the user: read with the handle of pid 0, through the gate like everything else. */
 import { posix } from "node:path";
 import { O_RDONLY } from "../../../abi/device.ts";
 import { codeOf, Fault } from "../../../abi/errors.ts";
@@ -12,7 +12,7 @@ type Entry = Result<"file.list">["entries"][number];
 const MAX_BYTES = 4 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 const MAX_ENTRIES = 1_000;
-/** Files of these hold something; a device elsewhere answers what is written to it. */
+/** Paths below these have content; devices elsewhere only answer writes. */
 const READABLE = ["/proc", "/mnt", "/bin", "/var", "/dev/null"];
 
 export const fileRead: Handler<"file.read"> = async ({ path: given }, { kernel, deps, ended }) => {
@@ -38,7 +38,7 @@ export const fileList: Handler<"file.list"> = async ({ path: given, sizes = fals
   return { payload: { path, entries, more: names.length - shown.length } };
 };
 
-/** What a program says of itself: it cannot be read, only called. */
+/** The description of a program, which cannot be read but only called. */
 async function findTool(sys: Syscalls, path: string): Promise<Uint8Array | undefined> {
   const { tool } = await sys.stat(path);
   return tool === undefined ? undefined : Buffer.from(`${JSON.stringify(tool, null, 2)}\n`);
@@ -61,7 +61,10 @@ async function readFile(sys: Syscalls, path: string, signal: AbortSignal) {
   }
 }
 
-/** Names that mounts make below a path; undefined: nothing is mounted below it, or it is itself a device with files. */
+/**
+ * The names below a path that come from mounts; undefined: nothing is mounted below it, or it is itself a device with
+ * files.
+ */
 function mountedBelow(kernel: KernelApi, path: string): readonly string[] | undefined {
   const mounts = [...kernel.listDevices(), ...kernel.listMounts().map((mount) => mount.path)];
   if (mounts.includes(path)) return undefined;
@@ -73,7 +76,7 @@ function mountedBelow(kernel: KernelApi, path: string): readonly string[] | unde
   return [...new Set([...names, ...(path === "/mnt" ? ["mcp"] : path === "/" ? ["mnt"] : [])])].sort();
 }
 
-/** A directory of the kernel reads as a JSON list: of names, of pids, or of things that have a name. */
+/** A directory of the kernel reads as a JSON list: of names, of pids, or of objects with a name. */
 async function namesIn(sys: Syscalls, path: string, signal: AbortSignal): Promise<readonly string[]> {
   if (!READABLE.some((root) => isWithin(path, root))) throw notAFile(path);
   const { bytes } = await readFile(sys, path, signal);
@@ -94,7 +97,7 @@ async function entryOf(kernel: KernelApi, path: string, name: string, isSized: b
     const { size, isDevice } = await kernel.init.stat(path);
     return isDevice ? { name, kind: "device" } : { name, kind: "file", size };
   } catch (error) {
-    // it went while the others were looked at
+    // it disappeared while the others were examined
     if (codeOf(error) === "NOT_FOUND") return { name, kind: "file" };
     throw error;
   }

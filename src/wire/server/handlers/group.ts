@@ -19,7 +19,7 @@ export const groupLeave: Handler<"group.leave"> = async ({ pid, group }, { kerne
   return { payload: undefined };
 };
 
-/** Digits are a number, all else is a name. */
+/** A number is a group id, a string is a name. */
 function named(group: string | number): Pgid | string {
   return typeof group === "number" ? asPgid(group) : group;
 }

@@ -1,4 +1,4 @@
-/** Commands in the background of processes: who they belong to, and what they print. */
+/** Background commands of processes: their owners and their output. */
 import { asPid } from "../../../abi/ids.ts";
 import type { JobView } from "../../../abi/jobs.ts";
 import type { WireJob } from "../../../abi/methods/job.ts";
@@ -12,7 +12,7 @@ export const jobList: Handler<"job.list"> = async ({ pid }, { kernel }) => {
   return { payload: { jobs: jobs.map(jobWire) } };
 };
 
-/** A client that has left is noticed at once: its command continues. */
+/** When following, the stream ends as soon as the client leaves; its command continues. */
 export const jobOutput: Handler<"job.output"> = async (params, call) => {
   const { pid, job, from = 0, follow: isFollowed = false } = params;
   const signal = isFollowed ? call.ended : call.gone;

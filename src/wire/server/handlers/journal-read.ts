@@ -5,12 +5,12 @@ import { encodeLine } from "../../codec/ndjson.ts";
 import type { Handler, Send } from "../handler.ts";
 import { deskOf, ended } from "./journal.ts";
 
-/** Characters of one line's text: a record may be far longer than a line. */
+/** Characters per piece of a record's text: a record may be far longer than a line. */
 const PIECE_CHARS = 1024 * 1024;
-/** Between two looks for what came since. */
+/** The interval between two reads for new records. */
 const FOLLOW_MS = 300;
 
-/** Record by record as it is stored. Followed, it ends with the process, or when its client leaves. */
+/** Sends the records as they are stored. When following, it ends with the process or when the client leaves. */
 export const journalRead: Handler<"journal.read"> = async (params, call) => {
   const desk = deskOf(call);
   const proc = await desk.find(params.process);
@@ -22,7 +22,7 @@ export const journalRead: Handler<"journal.read"> = async (params, call) => {
       const isDone = await ended(send, async () => {
         let seq = from;
         for (;;) {
-          // asked first: what is written between the two questions is seen by the second
+          // checked first: a record written between the two reads is found by the second
           const isOver = params.follow !== true || (await desk.hasEnded(proc));
           const next = await sendFrom(seq, { desk, proc, wanted: params }, { send, until });
           if (next === undefined) return false;
@@ -53,11 +53,11 @@ interface Source {
 
 interface Reader {
   readonly send: Send;
-  /** The client is gone, or does not want more. */
+  /** Fires when the client has left, or wants no more. */
   readonly until: AbortSignal;
 }
 
-/** To the end of what is there now: the seq to continue from. undefined: the client is gone. */
+/** Sends all present records and returns the seq to continue from. undefined: the client has left. */
 async function sendFrom(
   from: number,
   { desk, proc, wanted: { to = Number.POSITIVE_INFINITY, kind } }: Source,

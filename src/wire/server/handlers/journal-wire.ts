@@ -1,4 +1,4 @@
-/** Reports of the journal's tools, their keys as the wire writes them, in the order that people see. */
+/** Reports of the journal's tools with the keys of the wire, in the order shown to users. */
 import type { CheckWire, CollectWire, FindingWire, VerifyWire } from "../../../abi/journal-wire.ts";
 import type {
   CheckReport,

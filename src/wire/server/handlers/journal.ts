@@ -1,4 +1,4 @@
-/** The journal as a whole: checks that take long tell how far they are, and end when their client leaves. */
+/** The journal as a whole: long checks report their progress, and end when their client leaves. */
 import { Fault } from "../../../abi/errors.ts";
 import type { JournalDesk } from "../../../kernel/ports/journal-tools.ts";
 import { toWireError } from "../../codec/error.ts";
@@ -6,7 +6,7 @@ import { encodeLine } from "../../codec/ndjson.ts";
 import type { Handler, MethodAnswer, RequestContext, Send } from "../handler.ts";
 import { checkWire, collectWire, verifyWire } from "./journal-wire.ts";
 
-/** Between two lines about progress. */
+/** The interval between two progress lines. */
 const PROGRESS_MS = 200;
 
 export function deskOf({ deps }: RequestContext): JournalDesk {
@@ -72,7 +72,7 @@ function working<M extends "journal.check" | "journal.verify" | "journal.collect
   return { payload: undefined, follow } as MethodAnswer<M>;
 }
 
-/** What fails after the response is told as the last line of the stream. */
+/** A failure after the response is sent as the last line of the stream. */
 export async function ended(send: Send, work: () => Promise<boolean>): Promise<boolean> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** Which model answers, and what there is to choose from: as the environment of the caller has it. */
+/** Which model answers, and which models are available, for the environment of the caller. */
 import { Fault } from "../../../abi/errors.ts";
 import type { ModelDesk } from "../../../kernel/ports/models.ts";
 import type { ServerDeps } from "../deps.ts";

@@ -3,7 +3,7 @@ import type { Forked } from "../../../kernel/ports/forks.ts";
 import type { Handler } from "../handler.ts";
 
 const DEFAULT_STEPS = 100;
-/** A step that changed thousands of files is still one line. */
+/** Bounds a step that changed thousands of files, so that it still fits into one line. */
 const FILES_SHOWN = 20;
 
 export const processSteps: Handler<"process.steps"> = async ({ pid, last = DEFAULT_STEPS }, { kernel }) => {

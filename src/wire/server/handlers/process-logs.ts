@@ -7,14 +7,14 @@ import { follow } from "../follow.ts";
 import type { Handler, Send } from "../handler.ts";
 
 const DEFAULT_TAIL = 200;
-/** Bytes of one line's data: far below the longest line. */
+/** The most bytes of data in one line: far below the longest line. */
 const DATA_BYTES = 256 * 1024;
 
-/** A slow reader holds up only its own queue in the kernel, which drops and counts; `eof` tells how many. */
+/** A slow reader blocks only its own queue in the kernel, which drops and counts; `eof` has the number. */
 export const processLogs: Handler<"process.logs"> = async (params, { kernel, ended, gone }) => {
   const { pid, tail = DEFAULT_TAIL, follow: isFollowed = false } = params;
   const pieces = await kernel.logs(asPid(pid), { tail, follow: isFollowed });
-  // one that comes to its end by itself may be read by a client that has closed its half
+  // a stream that ends by itself may be read by a client that has closed its half
   const until = isFollowed ? ended : gone;
   return {
     payload: undefined,

@@ -6,7 +6,7 @@ import type { Handler } from "../handler.ts";
 import { inChain } from "../record-chain.ts";
 import { recordsIn } from "../record-file.ts";
 
-/** Ends with the client: nobody else waits for it. */
+/** Ends when the client leaves: the replay serves only that client. */
 export const processReplay: Handler<"process.replay"> = async ({ pid, path, to }, { kernel, ended }) => {
   const wish = { signal: ended, ...(to === undefined ? {} : { to }) };
   if (path !== undefined)
@@ -17,7 +17,7 @@ export const processReplay: Handler<"process.replay"> = async ({ pid, path, to }
   return { payload: wireOf(await kernel.replays.replay(asPid(pid), wish)) };
 };
 
-/** Characters of a text that is shown. */
+/** The most characters shown of a text. */
 const SHOWN_CHARS = 1024 * 1024;
 const SHOWN = new Set<string>([
   "process.forked",
@@ -28,7 +28,7 @@ const SHOWN = new Set<string>([
   "ctx.record",
 ]);
 
-/** What a client saw of it, record by record. */
+/** The records that a client saw of the process, one per line. */
 export const processRecords: Handler<"process.records"> = async ({ pid }, { kernel, gone }) => {
   const records = await kernel.replays.records(asPid(pid));
   return {

@@ -3,7 +3,7 @@ import { asPid, PID_KERNEL } from "../../../abi/ids.ts";
 import { linkSignals } from "../../../lib/abort.ts";
 import type { Handler } from "../handler.ts";
 
-/** Longest delay a timer of the platform takes: 24.8 days. */
+/** The longest delay of a platform timer: 24.8 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The wait ends with the process, the deadline or the client; the process continues in the last two cases. */

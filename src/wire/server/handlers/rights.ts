@@ -1,4 +1,4 @@
-/** Modes of processes, and grants. */
+/** Permission modes of processes, and grants. */
 import type { GrantView } from "../../../abi/grants.ts";
 import { asPid } from "../../../abi/ids.ts";
 import type { WireGrant } from "../../../abi/methods/rights.ts";

@@ -5,7 +5,7 @@ import type { Handler } from "../handler.ts";
 import { invalid } from "../request.ts";
 
 const DEFAULT_MESSAGES = 20;
-/** The journal gives no more rows of those. */
+/** The most ended sessions that the journal returns. */
 const MOST_ENDED = 1_000;
 
 export const sessionList: Handler<"session.list"> = async ({ cwd, all = false }, { kernel }) => {

@@ -3,7 +3,7 @@ import { audienceOf, followProcess } from "../follow-process.ts";
 import type { Handler } from "../handler.ts";
 import { toWireSession } from "./session-history.ts";
 
-/** The lines of process.attach, of a session that may have rested until now, or of an agent that had ended. */
+/** The lines of process.attach, for a session that may have been idle, or for an agent that had ended. */
 export const sessionOpen: Handler<"session.open"> = async (params, { kernel, deps, ended }) => {
   const { env, interactive = false } = params;
   const pid = asPid(params.pid);

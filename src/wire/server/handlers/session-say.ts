@@ -2,7 +2,7 @@ import { asPid } from "../../../abi/ids.ts";
 import type { Handler } from "../handler.ts";
 import { invalid } from "../request.ts";
 
-/** Its order is that of the journal. A session that rests comes back for it. */
+/** Messages are ordered by the journal. An idle session is restored for the message. */
 export const sessionSay: Handler<"session.say"> = async (params, call) => {
   const { pid, text, client = "" } = params;
   const { kernel, gone } = call;

@@ -1,4 +1,4 @@
-/** What the settings say, and changing them. */
+/** Reads and changes the settings. */
 import { Fault } from "../../../abi/errors.ts";
 import type { SettingsDesk } from "../../../kernel/ports/settings.ts";
 import type { ServerDeps } from "../deps.ts";

@@ -14,7 +14,7 @@ import { toBudget } from "./budget.ts";
 
 const MAX_STDIN_BYTES = 4 * 1024 * 1024;
 
-/** Starts a process and follows it to its end; a client that goes away ends nothing. */
+/** Starts a process and follows it to its end; the process continues when the client leaves. */
 export const spawn: Handler<"spawn"> = async (params, call) => {
   if (params.client !== undefined && params.client !== "") call.claimName(params.client);
   if (params.cwd !== undefined && !params.cwd.startsWith("/"))
@@ -43,7 +43,7 @@ async function start(
   return followed(params, call, await kernel.spawnWatched(params.intent, agent, opts));
 }
 
-/** What the same request has started before. */
+/** Rejoins the process that the same request has started before. */
 async function rejoin(params: SpawnRequest, call: RequestContext, pid: Pid): Promise<MethodAnswer<"spawn">> {
   const { detach = false, interactive = false, env } = params;
   const events = await call.kernel.requests.rejoin(pid, {
@@ -66,8 +66,8 @@ function followed(
   { pid, events }: { readonly pid: Pid; readonly events: Subscription<ProcessEvent> },
 ): MethodAnswer<"spawn"> {
   const { interactive = false } = params;
-  // who can be asked must be there to answer, and a session rests when nobody is there; any other that only listens may have
-  // closed its own half
+  // a client that answers questions must stay connected, and a session becomes idle without a client; any other client
+  // only listens and may have closed its own half
   const until = interactive || params.session === true ? ended : gone;
   const off = interactive && deps.sandbox !== undefined ? sandboxOff(deps.sandbox()) : undefined;
   const payload = off === undefined ? { pid } : { pid, sandbox: off };

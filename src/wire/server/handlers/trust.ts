@@ -1,4 +1,4 @@
-/** Which workspaces the user has trusted. */
+/** The workspaces that the user has trusted. */
 import { Fault } from "../../../abi/errors.ts";
 import type { WireWorkspace } from "../../../abi/methods/trust.ts";
 import type { WorkspaceView } from "../../../abi/trust.ts";
