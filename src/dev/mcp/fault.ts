@@ -23,7 +23,7 @@ export class SessionGone extends DriverError {}
 const RESOURCE_NOT_FOUND = -32_002;
 /** Errors of a failed connect: nothing was sent. */
 const UNREACHED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
-/** Network errors after which the connection may be lost. */
+/** Network errors; a ping that fails with one of them means that the connection is lost. */
 const TERMINAL = new Set([
   ...UNREACHED,
   "ECONNRESET",

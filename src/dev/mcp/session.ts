@@ -72,7 +72,7 @@ export class Session {
     );
   }
 
-  /** Any other request. */
+  /** Sends any other request. */
   async request(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     const isCall = !READS.test(method);
     const sent: Sent = { what: method, op: isCall ? "Write" : "Read", isCall };

@@ -223,7 +223,7 @@ function writeAll(fd: number, bytes: Uint8Array): number {
   try {
     while (at < bytes.byteLength) at += writeSync(fd, bytes, at);
   } catch {
-    // counted by the caller
+    // the caller counts the missing bytes
   }
   return at;
 }

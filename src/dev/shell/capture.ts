@@ -82,7 +82,7 @@ export class Capture {
     return this.#totalLines;
   }
 
-  /** The end of the merged stream. */
+  /** The end of stdout, or of the merged stream. */
   tail(maxBytes: number): string {
     return this.#pages.stdout.tail(maxBytes);
   }

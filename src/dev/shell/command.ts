@@ -96,7 +96,9 @@ export class Command {
     return (this.#deps.clock ?? systemClock).mono() - this.begunMs;
   }
 
-  /** From now on the command outlives its call; if the user wants so, it ends when its permission does. */
+  /**
+   * From now on the command outlives its call. It also ends if the user revokes its permission and wants it ended.
+   */
   becomeJob(): void {
     const release = this.#attend?.(this.#end);
     if (release !== undefined) void this.ended.then(release);

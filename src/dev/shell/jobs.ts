@@ -264,7 +264,7 @@ export class OwnJobs {
   }
 }
 
-/** `exit 0`, `killed`, `SIGSEGV`, `lost` */
+/** `exit 0`, `ended by SIGSEGV`, `killed`, `lost`. */
 function endOf({ state, exit_code: code, signal }: JobRecord): string {
   if (state !== "exited") return state;
   return code === null ? `ended by ${signal ?? "a signal"}` : `exit ${code}`;

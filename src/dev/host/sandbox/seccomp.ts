@@ -36,8 +36,9 @@ export const MACHINES: Readonly<Record<string, Machine>> = {
     clone: 56,
     clone3: 435,
     unshare: 272,
-    // ptrace, process_vm_readv and -writev, kcmp; keyctl, add_key, request_key; bpf, userfaultfd, perf_event_open; mount,
-    // umount2, pivot_root, chroot, setns, open_by_handle_at; modules, kexec, swap, reboot, clocks, acct, quotactl
+    // ptrace, process_vm_readv and -writev, kcmp; keyctl, add_key, request_key; bpf, userfaultfd, perf_event_open;
+    // mount, umount2, pivot_root, chroot, setns, open_by_handle_at; modules, kexec, swap, reboot, clocks, acct,
+    // quotactl
     refused: [
       ...COMMON,
       ...[101, 310, 311, 312, 250, 248, 249, 321, 323, 298, 165, 166, 155, 161, 308, 304],

@@ -1,9 +1,10 @@
 /**
- * An MCP server for tests: `node scripted-server.ts [--flag …]` speaks JSON-RPC over its pipes, with the faults that the flags choose.
+ * An MCP server for tests: `node scripted-server.ts [--flag …]` speaks JSON-RPC over its pipes, with the faults that
+ * its flags choose.
  *
  *     --mute            never answers          --dead            ends at once
  *     --no-probe        ends when it is probed for the newer protocol
- *     --stubborn        ignores signals       --mute-list       never answers tools/list
+ *     --stubborn        ignores signals        --mute-list       never answers tools/list
  *     --many            1,000 tools in pages; --huge: 5,000    --noisy           prints garbage beside each answer
  */
 import { spawn } from "node:child_process";
