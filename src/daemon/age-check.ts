@@ -1,16 +1,16 @@
 /**
- * What goes by age goes by the wall clock, and that may be wrong by years. So two checks must agree: what is old now was old
- * already at a check a day ago, by the date of that time. A clock that jumped ahead so takes nothing with it, and one that went
- * back begins anew.
+ * Removal by age depends on the wall clock, which may be wrong by years. So two checks must agree: what is too old now
+ * must have been too old at a check about a day ago, by the clock at that time. A clock that jumped ahead thus removes
+ * nothing, and one that went back starts anew.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** Between two checks; "a day", with room for a machine that is switched on a little earlier. */
+/** The least time between two checks: a day, less some hours for a machine that is switched on earlier. */
 const APART_MS = 20 * 3600 * 1000;
 
 /**
- * Last changes before the result (wall clock, ms) are older than `keptMs` by both checks; 0: nothing is. The date of this check
- * is kept in `path`. Never throws: where it cannot be kept nothing ever goes.
+ * Files last changed before the result (wall clock, ms) are older than `keptMs` by both checks; 0: none are. The time
+ * of this check is stored in `path`. Never throws: if it cannot be stored, nothing is ever removed.
  */
 export function agedBefore(path: string, now: number, keptMs: number): number {
   const checkedAt = read(path);

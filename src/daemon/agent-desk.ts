@@ -1,4 +1,7 @@
-/** The shipped agents and skills and the user's own, and of a workspace what a person has trusted: loaded, and looked at. */
+/**
+ * Loads and checks agents and skills: the shipped ones, the user's own, and those of a workspace that the user has
+ * trusted.
+ */
 import { statSync } from "node:fs";
 import { readdir, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,7 +20,7 @@ import type { Trust } from "./trust.ts";
 interface AgentDeskOptions {
   readonly home: string;
   readonly configDir: string;
-  /** What is shipped. */
+  /** The directory of what is shipped. */
   readonly lib: string;
   readonly trust: Trust;
   /** Names of all programs under /bin. */
@@ -87,7 +90,7 @@ function placesOf({ home, configDir, lib, trust }: AgentDeskOptions, cwd: string
   return { view, agents, brought, dirs: { dirs: from("agents", agents), skillDirs: from("skills", skills) } };
 }
 
-/** What changes when the file does; "" for one that is not there or may not be seen. */
+/** A stamp that changes when the file does; "" if it does not exist or cannot be inspected. */
 function stampOf(path: string): string {
   try {
     const { ino, mtimeNs, ctimeNs, size } = statSync(path, { bigint: true });

@@ -1,4 +1,4 @@
-/** Small files that are there whole or as they were: written beside, synced, put in place by a rename. */
+/** Small files that are replaced as a whole or not at all: written beside, synced, put in place by a rename. */
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,
@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** `file`: a real path whose directory exists. `mode`: of a new file; an old one keeps its own. */
+/** `file`: a real path whose directory exists. `mode`: the mode of a new file; an existing one keeps its own. */
 export function writeAtomically(file: string, text: string, mode: number): void {
   const old = statSync(file, { throwIfNoEntry: false });
   const temp = join(dirname(file), `.${basename(file)}.${randomBytes(8).toString("hex")}`);
@@ -33,7 +33,7 @@ export function writeAtomically(file: string, text: string, mode: number): void 
   syncDirectory(dirname(file));
 }
 
-/** A rename is durable once its directory is. Some file systems cannot sync one. */
+/** Syncs a directory, which makes a rename in it durable. Some file systems do not support this. */
 function syncDirectory(dir: string): void {
   try {
     const fd = openSync(dir, "r");
@@ -43,6 +43,6 @@ function syncDirectory(dir: string): void {
       closeSync(fd);
     }
   } catch {
-    // it has done all it can
+    // best effort
   }
 }

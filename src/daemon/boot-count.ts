@@ -1,16 +1,16 @@
 /**
- * Boots that came to no good end, counted in a small file of the state directory. The count rises before anything is booted and
- * goes back to 0 once the daemon has lived for a minute or was stopped in order; so what it says at a boot is how many daemons
- * in a row died young. Three are a boot loop: the next comes up in safe mode, where nothing is restored, and stays in it until a
- * person removes the file (`crux daemon start --normal`).
+ * Counts failed boots in a small file of the state directory. The count rises before anything is booted and returns to
+ * 0 once the daemon has run for a minute or was stopped in order; so at a boot it says how many daemons in a row died
+ * young. Three are a boot loop: the next daemon starts in safe mode, where nothing is restored, until the user removes
+ * the file (`crux daemon start --normal`).
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { bootCountFile, type Environment } from "../lib/paths.ts";
 
-/** A daemon that has lived so long has booted. */
+/** A daemon that has run this long has booted successfully. */
 export const YOUNG_MS = 60_000;
 const DEATHS = 3;
-/** For the counting alone: a file that says more was not written by us. */
+/** The highest valid count: a file with more was not written by Crux. */
 const MAX_COUNT = 1_000_000;
 
 export class BootCount {
@@ -18,7 +18,7 @@ export class BootCount {
   readonly #path: string;
   readonly #deaths: number;
 
-  /** Counts this boot. A disk that takes nothing counts nothing. `CRUX_SAFE_MODE_AFTER`: another number of deaths; 0: never. */
+  /** Counts this boot, if the disk can be written. `CRUX_SAFE_MODE_AFTER`: another number of deaths; 0: never. */
   constructor(stateDir: string, env: Environment) {
     this.#path = bootCountFile(stateDir);
     this.#deaths = read(this.#path);
@@ -27,17 +27,17 @@ export class BootCount {
     if (!this.isSafeMode) this.#write(this.#deaths + 1);
   }
 
-  /** It lives, or was stopped in order. Safe mode is left by a person alone. */
+  /** Resets the count: the daemon has run long enough or was stopped in order. Only the user leaves safe mode. */
   clear(): void {
     if (this.isSafeMode) return;
     try {
       rmSync(this.#path, { force: true });
     } catch {
-      // the disk takes nothing: it counts on
+      // the disk cannot be written: the count stays
     }
   }
 
-  /** It gave up with words for a person: that is no death, and no proof of life. */
+  /** Undoes this boot's count: the daemon ended with an error for the user, which is neither a crash nor a success. */
   takeBack(): void {
     if (this.isSafeMode) return;
     if (this.#deaths === 0) this.clear();
@@ -48,7 +48,7 @@ export class BootCount {
     try {
       writeFileSync(this.#path, `${count}\n`, { mode: 0o600 });
     } catch {
-      // the disk takes nothing: that is told where it matters
+      // the disk cannot be written: reported where it matters
     }
   }
 }

@@ -1,4 +1,4 @@
-/** What the settings say of budgets, as the kernel takes it. */
+/** The budgets in the settings, in the form that the kernel takes. */
 import type { Budget, BudgetWindow } from "../abi/budget.ts";
 import type { Settings } from "../abi/settings.ts";
 import type { BudgetPolicy } from "../kernel/ports/kernel-ports.ts";
@@ -19,7 +19,7 @@ export function budgetPolicy({ budget = {}, maxBudgetUsd, agents }: Settings): B
 
 type AgentLimits = NonNullable<NonNullable<Settings["agents"]>["limits"]>;
 
-/** Other names of limits of a tree; those of `budget` come first. */
+/** The limits of a tree under `agents.limits`, as a budget; values in `budget` take precedence. */
 function guardsOf({ depth, tree, spawnsPerDay }: AgentLimits = {}): Budget {
   return {
     ...(depth === undefined ? {} : { depth }),

@@ -1,16 +1,16 @@
-/** Mode `bypass` as root: only in a container or sandbox, where what it breaks can be thrown away. */
+/** Refuses bypass mode for root, except in a container or sandbox, where damage can be thrown away. */
 import { existsSync, readFileSync } from "node:fs";
 
 export interface Surroundings {
-  /** undefined: the system has none. */
+  /** undefined: the system has no user ids. */
   readonly uid: number | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   exists(path: string): boolean;
-  /** "" where it cannot be read. */
+  /** The text of the file; "" if it cannot be read. */
   read(path: string): string;
 }
 
-/** "" it may be entered. */
+/** Why bypass mode may not be entered; "": it may. */
 export function bypassRefusal({ uid, env, exists, read }: Surroundings = real()): string {
   if (uid !== 0) return "";
   const isInside =

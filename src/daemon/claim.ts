@@ -1,6 +1,7 @@
 /**
- * Who has the runtime directory: socket, cookie and pid file in it are one daemon's. The lease is of a state directory, and two of
- * these may share a runtime directory; so it is claimed on its own, before anything in it is touched.
+ * Claims the runtime directory: its socket, cookie and pid file belong to one daemon. The lease covers a state
+ * directory, and two of these may share a runtime directory; so it is claimed separately, before anything in it is
+ * touched.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Fault, messageOf } from "../abi/errors.ts";
@@ -11,13 +12,14 @@ import { readSeatOwner, type SeatOwner, type Seats, seatTaken } from "../wire/co
 
 export interface SeatClaim {
   readonly socketPath: string;
-  /** To be called once the socket is gone. Idempotent. */
+  /** Must be called after the socket is removed. Idempotent. */
   release(): void;
 }
 
 /**
- * The usual seat, else the own one. Only the holder of the lease of `owner.stateDir` calls it. CONFLICT: another daemon has it, and
- * there is no other. PERMISSION: the folder is not private. UNAVAILABLE: nothing can be written or locked there.
+ * Claims the usual seat, or else the daemon's own one. The caller must hold the lease of `owner.stateDir`. CONFLICT:
+ * another daemon holds the seat, and no other is available. PERMISSION: the folder is not private. UNAVAILABLE: the
+ * folder cannot be written or locked.
  */
 export function claimSeat({ usual, own }: Seats, owner: SeatOwner, uid: number): SeatClaim {
   const claim = claimFolder(usual, owner, uid);
@@ -34,7 +36,7 @@ export function claimSeat({ usual, own }: Seats, owner: SeatOwner, uid: number):
   return { ...second, release };
 }
 
-/** What a daemon of this state directory that was killed has left there, so that no client looks for it. */
+/** Removes what a killed daemon of this state directory left there, so that no client looks for it. */
 function clear(own: string, owner: SeatOwner, uid: number): void {
   const left = existsSync(parent(own)) ? claimFolder(own, owner, uid) : null;
   if (left === null) return;
@@ -69,7 +71,7 @@ function prepare(dir: string, uid: number): FileLock | null {
   }
 }
 
-/** There whole or not at all: clients read it at any time. */
+/** Written atomically: clients may read it at any time. */
 function write(dir: string, owner: SeatOwner): void {
   const draft = `${ownerFile(dir)}.${owner.pid}.tmp`;
   try {

@@ -1,6 +1,6 @@
 /**
- * What follows from the settings. Rules are read whenever their files change; what else the user's own file says, at the start
- * and at SIGHUP.
+ * What follows from the settings. Rules are read whenever their files change; the rest of the user's own file only at
+ * the start and at SIGHUP.
  */
 import type { Settings } from "../abi/settings.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
@@ -20,7 +20,7 @@ interface ConfigurationOptions {
   readonly realPath: RealPath;
   /** Absent: no workspace is trusted. */
   readonly trust?: WorkspaceTrust;
-  /** Where the administrator's policy lies, and who owns it; default /etc/crux and root. */
+  /** The directory of the administrator's policy and its owner; default /etc/crux and root. */
   readonly policy?: { readonly dir: string; readonly owner: number };
 }
 
@@ -58,7 +58,7 @@ export class Configuration {
     this.resolver = createModelResolver({ settings: () => this.#settings });
   }
 
-  /** Of the user, and over them those of the policy. */
+  /** The user's settings, overridden by those of the policy. */
   get settings(): Settings {
     return this.#settings;
   }
@@ -67,12 +67,12 @@ export class Configuration {
     return this.#policies.of(cwd).permit;
   }
 
-  /** With what it was made of: for the sandbox, and to be shown. */
+  /** The permit with its inputs: for the sandbox, and to be shown. */
   policyFor(cwd: string): Policy {
     return this.#policies.of(cwd);
   }
 
-  /** `reload`: called when the user's file was written. */
+  /** `reload`: called after the user's file was written. */
   desk(reload: () => void): SettingsDesk {
     return settingsDesk({
       places: this.#places,
@@ -83,7 +83,7 @@ export class Configuration {
     });
   }
 
-  /** ms; 0: a question waits for as long as it takes. */
+  /** ms; 0: a question waits without a limit. */
   askTimeouts(): { askMs: number; detachedMs: number } {
     const { askTimeoutSeconds = 0, detachedTimeoutSeconds = DETACHED_SECONDS } =
       this.#settings.permissions ?? {};

@@ -1,4 +1,4 @@
-/** The cookie of the runtime directory: who can read it is the user. Another one at each start. */
+/** The cookie of the runtime directory: a client that can read it is the user. A new one is made at each start. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { cookieFile, parent } from "../lib/paths.ts";
@@ -14,7 +14,7 @@ export function makeCookie(socketPath: string, uid: number): string {
   const path = cookieFile(socketPath);
   const cookie = randomBytes(COOKIE_BYTES).toString("hex");
   rmSync(path, { force: true });
-  // never through a link, and never readable before it is private
+  // never written through a link, and private from the start
   writeFileSync(path, cookie, { mode: 0o600, flag: "wx" });
   return cookie;
 }

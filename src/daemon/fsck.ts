@@ -1,6 +1,7 @@
 /**
- * `crux daemon --internal-fsck [--full] [--repair] [pid|uuid…]`: checks a journal that no daemon has open, under the daemon's own
- * lock, and prints what a daemon would answer: lines of `progress`, then `complete` or `error`. The client shows them.
+ * `crux daemon --internal-fsck [--full] [--repair] [pid|uuid…]`: checks a journal that no daemon has open, under the
+ * daemon's own lock, and prints what a daemon would answer: lines of `progress`, then `complete` or `error`. The client
+ * displays them.
  */
 import { existsSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +33,7 @@ export async function fsckMain(argv: readonly string[]): Promise<never> {
 
 async function checkOffline(dir: string, argv: readonly string[]): Promise<CheckWire> {
   const nothing = { processes: 0, records: 0, blobs: 0, elapsed_ms: 0, findings: [] };
-  // to look makes nothing
+  // a check creates no directory
   if (!existsSync(dir)) return nothing;
   const lease = await leaseFor(dir, argv);
   try {
@@ -42,7 +43,7 @@ async function checkOffline(dir: string, argv: readonly string[]): Promise<Check
   }
 }
 
-/** undefined: the directory cannot be written, and so not be locked; to look does no harm where nobody has it open. */
+/** undefined: the directory cannot be written and so not locked; a check is safe if no daemon has it open. */
 async function leaseFor(dir: string, argv: readonly string[]): Promise<Lease | undefined> {
   try {
     const lease = await takeLease(dir);
@@ -91,7 +92,7 @@ function teller(): (records: number) => void {
   };
 }
 
-/** Whoever started this reads it; when they are gone, there is nothing more to do. */
+/** Prints a line for the client that started the check; exits if the client is gone. */
 function print(line: unknown): void {
   let text = Buffer.from(encodeLine(line));
   while (text.length > 0) {

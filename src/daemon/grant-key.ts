@@ -1,4 +1,4 @@
-/** The key that seals what persons have granted: 32 random bytes in the state directory, for the owner alone. */
+/** The key that seals the user's grants: 32 random bytes in the state directory, readable by the owner only. */
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,
@@ -18,8 +18,8 @@ const KEY_BYTES = 32;
 const PRIVATE = 0o600;
 
 /**
- * Made where there is none. One that cannot be kept serves this daemon alone, and one that is no key is replaced: `warn` hears
- * of both, for grants that an earlier one sealed count no more.
+ * Creates the key if none exists. If the key cannot be stored it serves only this daemon, and an invalid one is
+ * replaced: `warn` is called in both cases, since grants sealed with an earlier key no longer count.
  */
 export function grantKey(stateDir: string, warn: (message: string) => void): Uint8Array {
   const path = join(stateDir, "grant.key");
@@ -30,7 +30,7 @@ export function grantKey(stateDir: string, warn: (message: string) => void): Uin
     return randomBytes(KEY_BYTES);
   }
 
-  /** undefined: there is none that is one. */
+  /** undefined: no valid key. */
   function readKey(at: string): Uint8Array | undefined {
     const entry = lstatSync(at, { throwIfNoEntry: false });
     if (entry === undefined) return undefined;
@@ -44,7 +44,7 @@ export function grantKey(stateDir: string, warn: (message: string) => void): Uin
   }
 }
 
-/** Whole or not there, and synced: what it seals may outlive a power loss. */
+/** Written atomically and synced: what the key seals may outlive a power loss. */
 function makeKey(path: string): Uint8Array {
   const key = randomBytes(KEY_BYTES);
   const part = `${path}.part`;

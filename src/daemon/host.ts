@@ -1,11 +1,11 @@
-/** What a daemon needs of its OS process; a test gives its own. */
+/** What a daemon needs from its OS process; tests pass their own. */
 export interface DaemonHost {
   readonly pid: number;
   on(event: HostEvent, act: (error?: unknown) => void): void;
   off(event: HostEvent, act: (error?: unknown) => void): void;
-  /** Ends the OS process in order: its threads and libraries put away what they have, however long that takes. */
+  /** Ends the OS process in order: its threads and libraries clean up, however long that takes. */
   exit(code: number): void;
-  /** Ends it at once with this code, whatever its threads and libraries wait for. */
+  /** Ends it at once with this code, without waiting for threads and libraries. */
   vanish(code: number): void;
 }
 
@@ -17,7 +17,8 @@ export const thisProcess: DaemonHost = {
   off: (event, act) => void process.off(event, act),
   exit: (code) => process.exit(code),
   vanish: (code) => {
-    // the system ends all threads when the program is replaced, and asks none of them; nobody needs to hear that it is experimental
+    // replacing the program ends all threads without waiting for them; the warning that execve is experimental is
+    // hidden
     process.removeAllListeners("warning");
     try {
       process.execve?.("/bin/sh", ["sh", "-c", `exit ${code}`], {});

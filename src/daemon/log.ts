@@ -1,7 +1,7 @@
 /**
  * daemon.log. The daemon's stdout and stderr are the same file, opened for appending by the client that started it; so
- * rotation copies and empties it instead of renaming it under them. Made at the first line. Never throws: a full disk
- * must not end the daemon.
+ * rotation copies and truncates it instead of renaming it under them. Created with the first line. Never throws: a full
+ * disk must not end the daemon.
  */
 import {
   appendFileSync,
@@ -18,17 +18,17 @@ import { parent } from "../lib/paths.ts";
 import type { Log } from "../wire/server/deps.ts";
 
 const MAX_BYTES = 10 * 1024 * 1024;
-/** `daemon.log.1` is the newest. */
+/** Rotated files; `daemon.log.1` is the newest. */
 const KEPT = 3;
-/** One line never takes more: a stack is cut, not the log. */
+/** The longest line, in characters: a long stack is cut. */
 const MAX_LINE = 16 * 1024;
 
 interface LogOptions {
   readonly maxBytes?: number;
   readonly kept?: number;
-  /** Takes out what may not be read there. */
+  /** Removes what must not appear in the log. */
   readonly wording?: (text: string) => string;
-  /** Where a line goes that finds no place in the log. */
+  /** The file for lines that cannot be written to the log. */
   readonly fallback?: string;
 }
 
@@ -59,7 +59,10 @@ function rotate(path: string, { maxBytes, kept }: { maxBytes: number; kept: numb
   truncateSync(path);
 }
 
-/** What a client or a model wrote cannot forge a line, nor steer the terminal of who reads the log. */
+/**
+ * Escapes control characters: text from a client or a model can neither forge a line nor control the terminal of a
+ * reader.
+ */
 function oneLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (char) =>
@@ -67,7 +70,7 @@ function oneLine(text: string): string {
   );
 }
 
-/** False: there is no place to say it. */
+/** Runs `act`; false if it failed. */
 function attempt(act: () => void): boolean {
   try {
     act();

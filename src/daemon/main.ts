@@ -1,4 +1,7 @@
-/** `crux daemon --internal`: of many daemons started at once, all but the one with the lease end before they load a kernel. */
+/**
+ * `crux daemon --internal`: of many daemons started at once, only the one with the lease loads a kernel; the others end
+ * first.
+ */
 import { join } from "node:path";
 import { closeInherited } from "../dev/host/inherited.ts";
 import { shortHash } from "../lib/short-hash.ts";
@@ -15,12 +18,12 @@ export async function daemonMain(version: string, loadBoot: () => Promise<Boot<L
     version,
     clock,
     gaps: clock,
-    // several homes may share that directory
+    // several home directories may share that directory
     takeLease: (stateDir: string, sharedDir: string) =>
       takeAnyLease(join(stateDir, "journal"), join(sharedDir, `reading-${shortHash(spelled(stateDir))}`)),
   };
   const code = await runDaemon<Lease>(async (context) => (await loadBoot())(context), options);
-  // where the disk failed, a thread or a library may wait for it for ever
+  // after a disk failure, a thread or a library may wait for the disk forever
   if (code === EXIT_LOST || code === EXIT_FENCED) thisProcess.vanish(code);
   process.exit(code);
 }

@@ -1,6 +1,6 @@
 /**
- * One policy for each project, made of all settings files that bear on it, and made anew when one of them has changed: a deny
- * that a person has just written holds for the next call.
+ * One policy per project, made of all settings files that apply to it and rebuilt when one of them changes: a deny rule
+ * that the user has just written applies to the next call.
  */
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -19,12 +19,12 @@ import {
   stampOf,
 } from "./settings-sources.ts";
 
-/** Projects at a time; beyond, the one unused for longest is read again when it is needed. */
+/** Projects kept at a time; beyond that, the least recently used one is read again when needed. */
 const MAX_PROJECTS = 64;
 
 interface PoliciesOptions {
   readonly places: SettingsPlaces;
-  /** Closed to every call: state, runtime directory. */
+  /** State and runtime directory, closed to every call. */
   readonly kernelPaths: readonly string[];
   readonly realPath: RealPath;
   readonly trust: WorkspaceTrust;
@@ -52,7 +52,7 @@ export class Policies {
     this.#options = options;
   }
 
-  /** Synchronous: it stands before every call. Throws only where the host does; the gate then asks. */
+  /** Synchronous, since it runs before every call. Throws only file system errors; the gate then asks. */
   of(cwd: string): Policy {
     const { places, realPath } = this.#options;
     const root = findProjectRoot(realPath(cwd), places.home);
@@ -67,7 +67,7 @@ export class Policies {
     return policy;
   }
 
-  /** Reads all files again when they are next needed. */
+  /** Drops all policies, so that all files are read again when next needed. */
   forget(): void {
     this.#byRoot.clear();
     this.#told.clear();
@@ -84,7 +84,7 @@ export class Policies {
 
   #read(root: string): Kept {
     const { places, kernelPaths, realPath, warn } = this.#options;
-    // the stamp comes first: what changes while it is read is read again
+    // the stamp is taken first: a file that changes while it is read is read again
     const wanted = filesOf(places, root);
     const policy = loadPolicy(places);
     const stamp = stampOf(places, [...wanted, ...policy]);
@@ -119,10 +119,10 @@ export class Policies {
   }
 }
 
-/** Lines in the log of which no second one is written. */
+/** Logged lines that are remembered, so that each is logged only once. */
 const MAX_TOLD = 1000;
 
-/** What a project brings: by content, so that a changed file is another. */
+/** The settings files of a project with their digests, so that a changed file is not taken for the trusted one. */
 function broughtBy(files: readonly LoadedFile[]): readonly BroughtFile[] {
   return files.flatMap(({ source, path, digest }) =>
     (source === "projectSettings" || source === "localSettings") && digest !== null ? [{ path, digest }] : [],
@@ -130,8 +130,8 @@ function broughtBy(files: readonly LoadedFile[]): readonly BroughtFile[] {
 }
 
 /**
- * Does the volume of a directory take names that differ in case alone for the same? By looking: the directory, or the nearest
- * above it with a letter in its name, under the same name in the other case.
+ * Whether the volume of a directory ignores case in names. Tested on the directory, or the nearest one above it with a
+ * letter in its name, by looking it up in the other case.
  */
 function foldsNames(dir: string): boolean {
   for (let at = dir; at !== "/"; at = dirname(at)) {

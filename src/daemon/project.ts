@@ -1,6 +1,6 @@
 /**
- * What a trusted workspace adds to its agents: agent and skill files, servers of `.mcp.json`, instructions. Each file is taken
- * only as a person has seen it: what is read is compared, so that nothing can change in between.
+ * What a trusted workspace adds to its agents: agent and skill files, servers of `.mcp.json`, instructions. Each file
+ * is used only as the user has seen it: the content that was read is compared, so that nothing can change in between.
  */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,18 +16,18 @@ import { shellWord } from "../lib/shell-word.ts";
 import type { ProjectView } from "./trust.ts";
 import { digestOf, readBrought, serverEntries } from "./trust-inventory.ts";
 
-/** Characters of one instruction file, and of all. */
+/** The most characters of one instruction file, and of all. */
 const MAX_ONE = 40_000;
 const MAX_ALL = 100_000;
 
 export interface ProjectDirs {
-  /** Below what is shipped: files in the formats of other programs. */
+  /** Directories that rank below the shipped ones: files in the formats of other programs. */
   readonly low: readonly string[];
-  /** Above the user's own. */
+  /** Directories that rank above the user's own. */
   readonly high: readonly string[];
 }
 
-/** `kind`: of a workspace whose root it is; a home directory brings only what is Crux's own. */
+/** The directories of a workspace with files of this kind; a home directory contributes only Crux's own. */
 export function projectDirs(root: string, kind: "agents" | "skills", isHome: boolean): ProjectDirs {
   const low = kind === "agents" ? [".claude/agents"] : [".agents/skills", ".claude/skills"];
   return {
@@ -37,8 +37,8 @@ export function projectDirs(root: string, kind: "agents" | "skills", isHome: boo
 }
 
 /**
- * What is reached through the project's folders is there only as far as it is trusted, wherever it really lies. What is reached
- * through others is the person's own, also where that lies in the workspace.
+ * Files reached through the project's folders are visible only as far as they are trusted, wherever they really are.
+ * Files reached through other folders are the user's own, even inside the workspace.
  */
 export function trustedFiles(files: AgentFiles, view: ProjectView, dirs: readonly string[]): AgentFiles {
   const bases = new Set(dirs);
@@ -58,7 +58,7 @@ export function trustedFiles(files: AgentFiles, view: ProjectView, dirs: readonl
   };
 }
 
-/** PERMISSION where such an agent is there and a person has not trusted it; else nothing. */
+/** PERMISSION: the workspace has such an agent, but the user has not trusted it. */
 export async function refuseUntrusted(
   name: string,
   { root }: ProjectView,
@@ -76,7 +76,10 @@ export async function refuseUntrusted(
   }
 }
 
-/** With what the workspace adds to every agent. Its servers may fail; one of the agent's own by the same name counts. */
+/**
+ * The agent with what the workspace adds to every agent. Project servers may fail, and the agent's own server of the
+ * same name wins.
+ */
 export async function withProject(
   agent: AgentInfo,
   view: ProjectView,
@@ -110,7 +113,7 @@ async function projectServers(view: ProjectView, { env, warn }: EntryContext): P
   return servers;
 }
 
-/** None for an entry that cannot be one: the others count. */
+/** Empty for an invalid entry, so that the others still count. */
 function serverOf(name: string, text: string, context: EntryContext): readonly McpServer[] {
   try {
     const fields = parseYaml(
@@ -124,14 +127,14 @@ function serverOf(name: string, text: string, context: EntryContext): readonly M
   }
 }
 
-/** It may fail, and works in the root where it names no other directory. */
+/** Makes the server optional, and its directory the root unless it names another. */
 function inRoot(server: McpServer, root: string): McpServer {
   const { config } = server;
   const isPlaced = config.type !== "stdio" || config.cwd !== undefined;
   return { ...server, required: false, config: isPlaced ? config : { ...config, cwd: root } };
 }
 
-/** In the order of BROUGHT_FILES, each once, framed with where it comes from. "": there are none. */
+/** The instruction files in the order of BROUGHT_FILES, each once, framed with its path. "": none. */
 async function projectInstructions(view: ProjectView): Promise<string> {
   const parts: string[] = [];
   const seen = new Set<string>();
@@ -153,7 +156,7 @@ async function projectInstructions(view: ProjectView): Promise<string> {
   return parts.join("\n\n");
 }
 
-/** The frame is ours to close. */
+/** Escapes the tags of the frame, so that the text cannot close it. */
 function escaped(text: string): string {
   return text.replace(/<(?=\/?project-instructions\b)/gi, "&lt;");
 }

@@ -1,6 +1,6 @@
 /**
- * The life of a daemon: take the lease, boot, listen, run until told, stop in order. Whoever does not get the lease
- * leaves without having touched socket, pid file or log.
+ * The life of a daemon: take the lease, boot, listen, run until a stop is requested, stop in order. A daemon that does
+ * not get the lease ends without touching socket, pid file or log.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -30,14 +30,14 @@ import { openLog } from "./log.ts";
 import { readSettings } from "./settings.ts";
 import { DEFAULT_IDLE_TIMEOUT, IdleWatch, listen, reportOf, StopRequest, stackOf } from "./stop.ts";
 
-/** What processes get between SIGTERM and SIGKILL at shutdown. */
+/** The time for processes between SIGTERM and SIGKILL at shutdown. */
 const GRACE_MS = 10_000;
-/** A stop that hangs longer is cut off: the journal has what was acknowledged. */
+/** A stop that takes longer is cut off: the journal has what was acknowledged. */
 const STOP_MS = 30_000;
-/** The same once nothing can be kept any more: a disk that stalls does not hold the end of what runs. */
+/** The limit once the journal is lost: a stalled disk must not delay the end. */
 const LOST_STOP_MS = 10_000;
 const LOG = "daemon.log";
-/** EX_IOERR, EX_TEMPFAIL (sysexits.h): the disk lies; another daemon has taken over. */
+/** EX_IOERR, EX_TEMPFAIL (sysexits.h): the disk failed; another daemon has taken over. */
 export const EXIT_LOST = 74;
 export const EXIT_FENCED = 75;
 
@@ -48,9 +48,9 @@ export interface DaemonLease {
 
 interface DaemonPaths {
   readonly socketPath: string;
-  /** Of the socket: this daemon's alone. */
+  /** The directory of the socket, used by this daemon alone. */
   readonly runtimeDir: string;
-  /** The usual one: the same, or the folder around it, where another daemon has its socket. */
+  /** The usual runtime directory: the same, or its parent, where another daemon has its socket. */
   readonly sharedDir: string;
   readonly stateDir: string;
   readonly configDir: string;
@@ -59,9 +59,9 @@ interface DaemonPaths {
 export interface BootContext<L extends DaemonLease> {
   readonly lease: L;
   readonly paths: DaemonPaths;
-  /** The user's settings, what was wrong in them left out. */
+  /** The user's settings without invalid values. */
   readonly settings: Settings;
-  /** One line each, for whoever should know besides the log. */
+  /** Problems in the settings, one line each, to be reported outside the log too. */
   readonly settingsProblems: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly home: string;
@@ -69,14 +69,14 @@ export interface BootContext<L extends DaemonLease> {
   readonly version: string;
   readonly clock: Clock;
   readonly gaps?: TimeGaps;
-  /** The last daemons died young, one after the other: nothing of what they left is restored or begun. */
+  /** The last daemons died young, one after the other: nothing that they left is restored or started. */
   readonly isSafeMode: boolean;
   readonly log: Log;
-  /** Of all that is kept and shown. Absent: nothing is a secret. */
+  /** Removes secrets from everything that is stored or shown. Absent: nothing is a secret. */
   readonly redactor?: Redactor;
 }
 
-/** What the server is told by the daemon itself. */
+/** The dependencies of the server that the daemon itself provides. */
 type OwnDeps = Pick<
   ServerDeps,
   | "version"
@@ -92,31 +92,36 @@ type OwnDeps = Pick<
 
 export interface Booted {
   readonly kernel: KernelApi;
-  /** When it is lost, the daemon ends. */
+  /** When the journal is lost, the daemon ends. */
   readonly journal?: Pick<Journal, "state" | "onState">;
-  /** For clients, as it is. `unrestored`: in safe mode. */
+  /** Passed to the server unchanged. `unrestored`: set in safe mode. */
   readonly serves: Omit<ServerDeps, keyof OwnDeps>;
   /** `reload`: reads the user's settings again. */
   readonly settings?: (reload: () => void) => SettingsDesk;
-  /** The journal can only be read: nothing runs, and the daemon ends when `over` settles. `words`: for every client. */
+  /**
+   * Present if the journal is read-only: nothing runs, and the daemon ends when `over` settles. `words`: the message
+   * for every client.
+   */
   readonly readOnly?: { readonly words: string; readonly over: Promise<void> };
-  /** Who connects, by the fd of the connection. Absent: not known here. */
+  /** Identifies the peer of a connection by its fd. Absent: not supported here. */
   readonly peers?: { readonly areRead: boolean; of(fd: number): Peer };
   readonly processSockets?: ProcessSockets;
-  /** SIGHUP: the settings as they are now, and what was wrong in them: a deny may be among it. */
+  /** Called at SIGHUP with the current settings and their problems: an invalid value may have been a deny rule. */
   reload?(settings: Settings, problems: readonly string[]): void;
-  /** After all processes have ended: unmounts, ends OS children, syncs and closes the journal. The lease stays. */
+  /**
+   * Called after all processes have ended: unmounts, ends OS children, syncs and closes the journal. The lease is kept.
+   */
   close(): Promise<void>;
 }
 
-/** Called once, after the lease is taken. Its own imports of heavy parts belong inside it. */
+/** Called once, after the lease is taken. Imports of heavy modules belong inside it. */
 export type Boot<L extends DaemonLease> = (context: BootContext<L>) => Promise<Booted>;
 
 export interface DaemonOptions<L extends DaemonLease> {
   readonly version: string;
   readonly clock: Clock;
   readonly gaps?: TimeGaps;
-  /** null: another daemon holds it. `sharedDir`: where the lock lies when the state cannot be written. */
+  /** null: another daemon holds it. `sharedDir`: the directory of the lock if the state directory cannot be written. */
   takeLease(stateDir: string, sharedDir: string): Promise<L | null>;
   readonly env?: Environment;
   readonly uid?: number;
@@ -125,9 +130,9 @@ export interface DaemonOptions<L extends DaemonLease> {
 }
 
 /**
- * Resolves with the exit code once everything is put away: 0 after an orderly stop and for a second daemon, 1 when it
- * could not start or stop, 73 when its runtime directory is another's, 74 when the journal was lost, 75 when another daemon has
- * taken it over. The caller exits with it.
+ * Resolves with the exit code after cleanup: 0 after an orderly stop and for a second daemon, 1 when the daemon could
+ * not start or stop, 73 when another daemon has the runtime directory, 74 when the journal was lost, 75 when another
+ * daemon has taken it over. The caller exits with it.
  */
 export async function runDaemon<L extends DaemonLease>(
   boot: Boot<L>,
@@ -141,7 +146,7 @@ export async function runDaemon<L extends DaemonLease>(
     stateDir: stateDir(environment, home),
     configDir: configDir(environment, home),
   };
-  // first and alone: of many daemons that are started at once all but one end here, before they load anything
+  // first: of many daemons started at once, all but one end here, before they load anything
   const redactor = new Redactor(randomBytes(32));
   redactor.learn(secretValues(environment));
   const log = openLog(join(places.stateDir, LOG), options.clock, {
@@ -213,7 +218,7 @@ class Daemon<L extends DaemonLease> {
       booted = await boot(this.#context);
       return await this.#serve(booted);
     } catch (error) {
-      // one that says what is wrong did not die of it
+      // a daemon that reports an error did not crash
       if (error instanceof Fault) this.#boots.takeBack();
       log("error", `daemon: ${reportOf(error)}`);
       return 1;
@@ -246,7 +251,7 @@ class Daemon<L extends DaemonLease> {
       log("info", `crux v${version} running (PID ${this.#host.pid}), socket ${paths.socketPath}`);
       await this.#untilStop(server, kernel);
     } catch (error) {
-      // booted but not serving: what was booted is put away all the same
+      // booted but not serving: shut down what was booted
       log("error", `daemon: ${reportOf(error)}`);
       await this.#shutDown(booted, server);
       unwatch();
@@ -302,7 +307,9 @@ class Daemon<L extends DaemonLease> {
     await idle;
   }
 
-  /** Processes, then connections, then what was booted, then the files; the lease goes last, with the caller. */
+  /**
+   * Shuts down processes, then connections, then what was booted, then the files; the caller releases the lease last.
+   */
   async #shutDown(booted: Booted, server: Server | undefined): Promise<number> {
     const { log } = this.#context;
     const done = new AbortController();
@@ -331,7 +338,7 @@ class Daemon<L extends DaemonLease> {
     return this.#stop.failure?.code ?? code;
   }
 
-  /** In order, as long as what they do is kept; else at once. */
+  /** Ends processes in order while the journal records them; at once if it fails. */
   async #endProcesses(kernel: KernelApi): Promise<void> {
     const { failed } = this.#stop;
     if (!failed.aborted) await Promise.race([kernel.shutdown(GRACE_MS), aborted(failed)]);
@@ -355,7 +362,7 @@ class Daemon<L extends DaemonLease> {
     this.#host.vanish(this.#stop.failure?.code ?? 1);
   }
 
-  /** With it goes the cookie, which served no other. */
+  /** Removes the pid file with the cookie, if they belong to this daemon. */
   #removePidFile(): void {
     const { socketPath } = this.#context.paths;
     const path = pidFile(socketPath);
@@ -364,7 +371,7 @@ class Daemon<L extends DaemonLease> {
       rmSync(cookieFile(socketPath), { force: true });
       rmSync(path, { force: true });
     } catch {
-      // there is none
+      // no pid file
     }
   }
 

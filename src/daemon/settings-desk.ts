@@ -1,4 +1,6 @@
-/** `crux config`: what each settings file says, what of it counts, and one value changed, checked before it is written. */
+/**
+ * `crux config`: shows each value in each settings file and which one counts, and changes one value after checking it.
+ */
 import { Fault } from "../abi/errors.ts";
 import type { RuleDestination } from "../abi/rules.ts";
 import { SETTING_DEFAULTS, SETTING_KEYS } from "../abi/setting-keys.ts";
@@ -23,7 +25,7 @@ interface SettingsDeskOptions {
   readonly realPath: RealPath;
   readonly files: SettingsFiles;
   readonly isTrusted: (cwd: string) => boolean;
-  /** The user's file was written. */
+  /** Called after the user's file was written. */
   readonly reload: () => void;
 }
 
@@ -33,11 +35,11 @@ const SOURCES = {
   localSettings: "local",
   policySettings: "policy",
 } as const;
-/** What a folder may bring; all else of its files is not read. */
+/** The keys that a folder's settings may set; its other keys are ignored. */
 export const BROUGHT: readonly string[] = ["allow", "ask", "deny", "additionalDirectories"].map(
   (key) => `permissions.${key}`,
 );
-/** Of these, what widens. */
+/** Those of the keys that widen permissions. */
 const WIDENING = ["permissions.allow", "permissions.additionalDirectories"];
 const RULES = ["permissions.allow", "permissions.ask", "permissions.deny"];
 
@@ -71,7 +73,7 @@ function list({ places, realPath, isTrusted }: SettingsDeskOptions, cwd: string,
   return { settings, problems: files.flatMap(({ problems }) => problems) };
 }
 
-/** Where one key stands: the default first, then file by file. */
+/** The values of one key: the default first, then file by file. */
 function viewsOf(key: string, files: readonly LoadedFile[], isTrusted: boolean): readonly SettingView[] {
   const found = files.flatMap(({ settings, source, path }): SettingView[] => {
     const value = valueAt(settings, pathOf(key));
@@ -96,7 +98,7 @@ function whyIgnored(key: string, source: LoadedFile["source"], isTrusted: boolea
   return WIDENING.includes(key) && !isTrusted ? "this folder is not trusted" : null;
 }
 
-/** Where it stands in a file. INVALID: that file may not say it, or not this value. */
+/** The path of the key in a file. INVALID: the file may not set this key, or not to this value. */
 function checkedPath(destination: RuleDestination, { key, value }: NewSetting): readonly string[] {
   const path = settable(key);
   if (value === undefined) return path;
@@ -109,7 +111,7 @@ function checkedPath(destination: RuleDestination, { key, value }: NewSetting): 
   return path;
 }
 
-/** INVALID: a value that the key does not take, in words that say what it takes. */
+/** INVALID: the key does not accept the value; the message says what it accepts. */
 function check(key: string, path: readonly string[], value: unknown): void {
   const whole = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
   const [problem] = parseSettings(whole, key).problems;
@@ -138,7 +140,7 @@ function keysBelow(key: string): readonly string[] {
   return SETTING_KEYS.filter((each) => each.startsWith(`${key}.`));
 }
 
-/** Names with dots in them stand below `models` and `secrets.passEnv`. NOT_FOUND: no such key. */
+/** The path of a key. Names below `models` and `secrets.passEnv` may contain dots. NOT_FOUND: no such key. */
 function pathOf(key: string): readonly string[] {
   if (SETTING_KEYS.some((each) => each === key)) return key.split(".");
   const model = /^models\.(.+)\.price(?:\.(input|output|cacheRead|cacheWrite))?$/.exec(key);

@@ -1,7 +1,7 @@
 /**
- * What the settings of all sources come to. Rules unite, whatever their source. Of single values a later source beats an earlier
- * one, and the policy all. What a directory brings never sets a mode, the sandbox, labels or secrets, and widens nothing until
- * a person trusts it.
+ * Merges the settings of all sources. Rules are united, whatever their source. Of single values a later source
+ * overrides an earlier one, and the policy overrides all. A directory's settings never set a mode, the sandbox, labels
+ * or secrets, and widen nothing until the user trusts the directory.
  */
 import { posix } from "node:path";
 import type { PermissionMode } from "../abi/process.ts";
@@ -22,11 +22,11 @@ export interface MergedSettings {
   readonly protection: { readonly added: readonly string[]; readonly removed: readonly string[] };
   readonly labels: Partial<LabelPolicy>;
   readonly sandbox: SandboxSettings;
-  /** Problems that may have cost a deny: every call asks. */
+  /** Problems that may have lost a deny: every call asks. */
   readonly unreadable: readonly string[];
   /** Problems of the policy: every call is refused. */
   readonly policyProblems: readonly string[];
-  /** For a person, one line each; problems are not among them. */
+  /** Messages for the user, one line each, without the problems. */
   readonly warnings: readonly string[];
 }
 
@@ -37,13 +37,13 @@ const WORDS: Readonly<Record<FileSource, string>> = {
   policySettings: "policy settings",
 };
 
-/** Where the settings count; what it brings widens only where a person trusts it. */
+/** The workspace to which the settings apply; its own settings widen permissions only if the user trusts it. */
 interface Workspace {
   readonly root: string;
   readonly isTrusted: boolean;
 }
 
-/** `files`: in the order in which later ones win. */
+/** `files`: in order of precedence, the last wins. */
 export function mergeSettings(files: readonly LoadedFile[], workspace: Workspace): MergedSettings {
   const warnings = files.flatMap(warningsOf);
   const warn = (line: string): void => void warnings.push(line);
@@ -68,7 +68,7 @@ function isBrought(source: FileSource): boolean {
   return source === "projectSettings" || source === "localSettings";
 }
 
-/** Objects by key, lists without repeats, other values: the later one. */
+/** Merges objects by key and lists without duplicates; of other values the later one wins. */
 export function unite(a: unknown, b: unknown): unknown {
   if (Array.isArray(a) && Array.isArray(b)) return [...a, ...b.filter((item) => !a.includes(item))];
   if (!isRecord(a) || !isRecord(b)) return b;
@@ -83,7 +83,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Bypass is a word of the person who starts, never a setting. */
+/** Bypass can be chosen only at the start of a run, never by a setting. */
 function startMode(text: string | undefined, warn: (line: string) => void): PermissionMode {
   const mode = text === undefined ? "default" : findMode(text);
   if (mode !== undefined && mode !== "bypass") return mode;
@@ -138,7 +138,7 @@ function labelsOf(files: readonly LoadedFile[], warn: (line: string) => void): P
   for (const { settings, source, path } of files)
     for (const sink of ["outward", "exec"] as const) {
       const value = settings.labels?.[sink];
-      // a list is rules (permit/rules/settings-rules.ts)
+      // a list is read as rules (permit/rules/settings-rules.ts)
       if (value === undefined || typeof value !== "string") continue;
       if (value === "off" && source !== "userSettings")
         warn(`${path}: labels.${sink}: only user settings switch it off; ignored`);
@@ -147,7 +147,7 @@ function labelsOf(files: readonly LoadedFile[], warn: (line: string) => void): P
   return found;
 }
 
-/** What a project may say of labels, once it is trusted. */
+/** Whether the settings have only the label key that a trusted project may set. */
 function isOutwardAlone({ labels = {} }: Settings): boolean {
   return Object.keys(labels).every((key) => key === "outward") && Array.isArray(labels.outward);
 }
@@ -167,7 +167,7 @@ const PERMISSION_KEYS = [
 ];
 const BROUGHT_KEYS = ["allow", "ask", "deny", "additionalDirectories"];
 
-/** A deny under a mistyped key forbids nothing, and nobody would know. */
+/** Warns about unknown keys: a deny under a mistyped key would be ignored unnoticed. */
 function warningsOf({ settings, source, path }: LoadedFile): string[] {
   const keys = Object.keys(settings.permissions ?? {});
   const unknown = keys
@@ -191,7 +191,7 @@ function hint(key: string, known: readonly string[]): string {
   return near === undefined ? "" : ` (did you mean ${near}?)`;
 }
 
-/** Beside what cannot be read: entries of `protect` that mean nothing. What should be protected would not be. */
+/** The problems of a file, including invalid entries of `protect`, whose paths would be unprotected. */
 function problemsOf({ settings, source, path, problems }: LoadedFile): readonly string[] {
   const entries = isBrought(source) ? [] : (settings.permissions?.protect ?? []);
   const odd = entries.filter((text) => !text.startsWith("!") && protectedNames(text) === null);

@@ -1,6 +1,6 @@
 /**
- * Where settings come from: the user's file, the project's, the administrator's policy. Each is read when it has changed, which
- * a look at its inode and times tells.
+ * The sources of settings: the user's file, the project's, the administrator's policy. A file is read again when its
+ * inode or times have changed.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,11 +10,11 @@ import type { Settings } from "../abi/settings.ts";
 import { isAbsent, readSettingsFile } from "./settings.ts";
 
 export interface SettingsPlaces {
-  /** Holds the user's settings.json. */
+  /** The directory of the user's settings.json. */
   readonly configDir: string;
-  /** Of the administrator: settings.json, then settings.d by name. */
+  /** The administrator's policy: settings.json, then the files of settings.d by name. */
   readonly policyDir: string;
-  /** Who alone may own and write the policy; 0 but in tests. */
+  /** The only user who may own and write the policy; 0 except in tests. */
   readonly policyOwner: number;
   readonly home: string;
 }
@@ -35,7 +35,7 @@ export interface LoadedFile extends SourceFile {
   readonly digest: string | null;
 }
 
-/** Who administers the machine decides there; a user cannot move it. */
+/** The directory of the administrator's policy; the user cannot change it. */
 export function policyDirOf(platform: NodeJS.Platform): string {
   return platform === "darwin" ? "/Library/Application Support/Crux" : "/etc/crux";
 }
@@ -55,8 +55,8 @@ export function localFile(root: string): string {
 const MARKS = [".git", ".crux", ".claude"];
 
 /**
- * The project that a directory belongs to: the nearest one above with a mark of a project, not the home directory or what holds
- * it. Where there is none, the directory itself.
+ * The project root of a directory: the nearest directory, itself or above, with a project mark, but not the home
+ * directory or one above it. Without such a mark, the directory itself.
  */
 export function findProjectRoot(dir: string, home: string): string {
   for (let at = dir; at !== "/" && !isOrHolds(at, home); at = dirname(at))
@@ -68,7 +68,10 @@ function isOrHolds(dir: string, home: string): boolean {
   return home === dir || home.startsWith(`${dir}/`);
 }
 
-/** In the order in which later ones win. What other programs keep for themselves is read, at the lowest rank. */
+/**
+ * Files in order of precedence, the last wins. Settings of other programs (`.claude`) rank lowest among those of the
+ * project.
+ */
 export function filesOf(places: SettingsPlaces, root: string): readonly SourceFile[] {
   const own = join(places.configDir, "settings.json");
   const project = [join(root, ".claude/settings.json"), projectFile(root)].filter((path) => path !== own);
@@ -83,7 +86,7 @@ export function loadFile(file: SourceFile): LoadedFile {
   return { ...file, ...readSettingsFile(file.path) };
 }
 
-/** Files of the policy, each with what is wrong in it; what is wrong with a folder stands in the first. */
+/** The files of the policy, each with its problems; the problems of a folder are listed under the folder. */
 export function loadPolicy({ policyDir, policyOwner }: SettingsPlaces): readonly LoadedFile[] {
   const isOwned = ({ uid, mode }: { uid: number; mode: number }): string | null =>
     uid !== policyOwner || (mode & 0o022) !== 0
@@ -110,7 +113,7 @@ interface PolicyPlace {
   readonly problem?: string;
 }
 
-/** What is there of it. A folder that cannot be looked into may hold a deny. */
+/** The existing folders and files of the policy. A folder that cannot be read may contain a deny. */
 function policyPlaces(dir: string): readonly PolicyPlace[] {
   const parts = join(dir, "settings.d");
   const [outer, inner] = [namesIn(dir), namesIn(parts)];
@@ -128,7 +131,7 @@ function problemOf(names: readonly string[] | Error): { problem?: string } {
   return names instanceof Error ? { problem: messageOf(names) } : {};
 }
 
-/** null: there is no such folder. */
+/** null: no such folder. */
 function namesIn(dir: string): readonly string[] | Error | null {
   try {
     return readdirSync(dir);
@@ -137,14 +140,14 @@ function namesIn(dir: string): readonly string[] | Error | null {
   }
 }
 
-/** Changes when any of the files does, or the folder of the policy. */
+/** A stamp that changes when any of the files or the policy folder changes. */
 export function stampOf(places: SettingsPlaces, files: readonly { readonly path: string }[]): string {
   const { policyDir } = places;
   const all = [policyDir, join(policyDir, "settings.d"), join(policyDir, "settings.json")];
   return [...all, ...files.map(({ path }) => path)].map(fileStamp).join("|");
 }
 
-/** "": there is none, or it cannot be seen. */
+/** "": no such file; "?": it cannot be inspected. */
 export function fileStamp(path: string): string {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });

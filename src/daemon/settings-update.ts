@@ -1,11 +1,11 @@
-/** What an update makes of the settings in a file, as values; the file itself is written elsewhere. */
+/** Computes the new value of a setting from an update; the file itself is written elsewhere. */
 import { posix } from "node:path";
 import { Fault } from "../abi/errors.ts";
 import type { PermissionUpdate } from "../abi/permission-update.ts";
 import type { Settings } from "../abi/settings.ts";
 import { parseRule } from "../permit/rules/rule.ts";
 
-/** One key below `permissions` and what it is afterwards; null: it is that already. */
+/** One key below `permissions` and its new value. */
 interface SettingsEdit {
   readonly key: "allow" | "ask" | "deny" | "defaultMode" | "additionalDirectories";
   readonly value: unknown;
@@ -13,7 +13,7 @@ interface SettingsEdit {
 
 const MAX_RULES = 2000;
 
-/** INVALID: a rule that is none, a mode that no file sets. */
+/** null: the settings need no change. INVALID: not a rule, or a mode that no file may set. */
 export function editOf(update: PermissionUpdate, settings: Settings): SettingsEdit | null {
   const { permissions = {} } = settings;
   switch (update.type) {

@@ -1,6 +1,6 @@
 /**
- * Puts what a person has answered for good into a settings file: one value, every other byte as it was. The
- * policy is never written. One write at a time; a file that changed meanwhile is read once more.
+ * Writes the user's permanent answers into a settings file: it changes one value and keeps every other byte. The policy
+ * is never written. One write at a time; a file that changed meanwhile is read once more.
  */
 
 import { createHash } from "node:crypto";
@@ -32,20 +32,20 @@ export interface SettingsFilesOptions {
   readonly places: SettingsPlaces;
   readonly realPath: RealPath;
   readonly trust: WorkspaceTrust;
-  /** The workspace, as it counts now. */
+  /** Whether the workspace is trusted now. */
   readonly isTrusted: (cwd: string) => boolean;
   readonly warn: (line: string) => void;
-  /** Called between the reading and the writing; for tests. */
+  /** Called between reading and writing; for tests. */
   readonly beforeWrite?: (file: string) => void;
 }
 
-/** `value` undefined: it is taken out. */
+/** `value` undefined: the key is removed. */
 interface ValueEdit {
   readonly path: readonly string[];
   readonly value: unknown;
 }
 
-/** The file of a destination, and the project that it bears on. */
+/** The file of a destination, and the project to which it applies. */
 interface Target {
   readonly destination: RuleDestination;
   readonly root: string;
@@ -65,7 +65,7 @@ export class SettingsFiles implements SettingsWriter {
     this.#options = options;
   }
 
-  /** Synchronous inside: two answers at one moment do not lose each other's rule. */
+  /** The change itself is synchronous: two answers at the same time do not lose each other's rule. */
   async apply(update: PermissionUpdate, cwd: string): Promise<AppliedUpdate> {
     const { destination } = update;
     if (destination === "session") return { file: null };
@@ -76,7 +76,7 @@ export class SettingsFiles implements SettingsWriter {
     return { file, ...(note === undefined ? {} : { note }) };
   }
 
-  /** Synchronous. `changed` false: what `edit` wants stands there already. */
+  /** Synchronous. `changed` false: the file already has the wanted value. */
   change(
     destination: RuleDestination,
     cwd: string,
@@ -109,7 +109,7 @@ export class SettingsFiles implements SettingsWriter {
     throw new Fault({ code: "CONFLICT", message: `${file} is being changed by somebody else; try again` });
   }
 
-  /** The user may keep the file elsewhere by a link. A project may not lead the writing out of itself. */
+  /** The user's file may be a link to elsewhere. PERMISSION: a project's file is a link. */
   #fileOf(destination: RuleDestination, root: string): string {
     const { places, realPath } = this.#options;
     if (destination === "userSettings") return realPath(userFile(places));
@@ -122,7 +122,7 @@ export class SettingsFiles implements SettingsWriter {
     });
   }
 
-  /** undefined: the file changed while this went on. False: there was nothing to do. */
+  /** undefined: the file changed meanwhile. false: nothing to change. */
   #write(
     { destination, root, file }: Target,
     editOf: (settings: Settings) => ValueEdit | null,

@@ -1,4 +1,4 @@
-/** Reads one settings file. What is wrong in it is told and left out; the rest counts. */
+/** Reads one settings file. Invalid values are reported and left out; the rest counts. */
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,27 +6,27 @@ import { messageOf } from "../abi/errors.ts";
 import { Settings } from "../abi/settings.ts";
 
 export const MAX_SETTINGS_BYTES = 1024 * 1024;
-/** Wrong places told one by one; a file with more is not read. */
+/** The most problems that are reported one by one; a file with more is not used. */
 const MAX_PROBLEMS = 50;
 
 interface ReadSettings {
   readonly settings: Settings;
-  /** One line each: file, path of the key, what is wrong. */
+  /** One line per problem: file, path of the key, what is wrong. */
   readonly problems: readonly string[];
 }
 
 interface ReadFile extends ReadSettings {
-  /** SHA-256 of the bytes, hex; null: there is no such file, or it cannot be read. */
+  /** SHA-256 of the bytes, in hex; null: no such file, or it cannot be read. */
   readonly digest: string | null;
 }
 
-/** The user's own. A missing file is empty. Never throws. */
+/** The user's own settings. A missing file is empty. Never throws. */
 export function readSettings(configDir: string): ReadSettings {
   const { settings, problems } = readSettingsFile(join(configDir, "settings.json"));
   return { settings, problems };
 }
 
-/** `mayRead`: what else must hold of the open file, in words what does not. Never throws. */
+/** `mayRead`: a further check of the open file, which returns why it may not be read. Never throws. */
 export function readSettingsFile(
   file: string,
   mayRead: (stats: { uid: number; mode: number }) => string | null = () => null,
@@ -42,7 +42,7 @@ export function readSettingsFile(
   }
 }
 
-/** null: there is none. A project may bring anything by that name: a pipe is not waited for. */
+/** null: no such file. A project may have anything by that name, so that a pipe must not block the read. */
 function bytesOf(
   file: string,
   mayRead: (stats: { uid: number; mode: number }) => string | null,
@@ -71,7 +71,7 @@ export function isAbsent(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** Takes out exactly what is wrong, one value at a time, so that a bad rule does not switch off its neighbours. */
+/** Removes exactly the invalid values, one at a time, so that a bad rule does not disable its neighbours. */
 export function parseSettings(value: unknown, file: string): ReadSettings {
   const problems: string[] = [];
   const kept: unknown = structuredClone(value);

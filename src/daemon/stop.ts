@@ -1,15 +1,15 @@
-/** Why the daemon should stop, and who may say so: signals, the shutdown method, idleness, a fault of the daemon. */
+/** Reasons for the daemon to stop: signals, the shutdown method, idleness, a bug in the daemon. */
 import { Fault } from "../abi/errors.ts";
 import type { Clock } from "../abi/program.ts";
 import type { Log } from "../wire/server/deps.ts";
 import type { DaemonHost, HostEvent } from "./host.ts";
 
-/** A state that no test has seen cannot be trusted; the journal can. The next client starts a fresh daemon. */
+/** After a bug the state cannot be trusted, but the journal can. The next client starts a fresh daemon. */
 const EXIT_BUG = 70;
 export const DEFAULT_IDLE_TIMEOUT = 60_000;
 const IDLE_CHECK_EVERY = 5_000;
 
-/** Why nothing can be kept any more, and how the daemon says so to who started it. */
+/** Why the journal was lost, and the exit code that reports it. */
 interface Failure {
   readonly words: string;
   readonly code: number;
@@ -29,17 +29,17 @@ export class StopRequest {
     return this.#reason;
   }
 
-  /** Nothing more can be kept; null: all is well so far. */
+  /** The failure of the journal; null: no failure so far. */
   get failure(): Failure | null {
     return this.#failure;
   }
 
-  /** Fires at the failure. */
+  /** Aborted at the failure. */
   get failed(): AbortSignal {
     return this.#failed.signal;
   }
 
-  /** Stops it with this code, also one that is stopping already. Only the first counts. */
+  /** Stops the daemon with this code, even if it is already stopping. Only the first failure counts. */
   fail(failure: Failure): void {
     if (this.#failure !== null) return;
     this.#failure = failure;
@@ -47,7 +47,7 @@ export class StopRequest {
     this.request(failure.words);
   }
 
-  /** Only the first counts. Returns at once. */
+  /** Requests a stop and returns at once. Only the first request counts. */
   request(reason: string): void {
     if (this.signal.aborted) return;
     this.#reason = reason;
@@ -61,9 +61,9 @@ export class StopRequest {
 }
 
 /**
- * The first SIGTERM or SIGINT asks for an orderly stop, whatever asked before; the second ends the process at once. An
- * uncaught exception is a bug: logged, and the process ends without touching anything further. A rejection that nobody
- * awaited has broken no one's state: it is logged, and the processes of the user run on. The result takes it all back.
+ * The first SIGTERM or SIGINT requests an orderly stop; the second ends the process at once. An uncaught exception is a
+ * bug: it is logged, and the process ends without touching anything further. An unhandled rejection leaves all state
+ * intact: it is logged, and the user's processes keep running. The result removes the listeners.
  */
 export function listen(host: DaemonHost, stop: StopRequest, log: Log): () => void {
   let signals = 0;
@@ -92,29 +92,29 @@ export function listen(host: DaemonHost, stop: StopRequest, log: Log): () => voi
   };
 }
 
-/** What a check sees. `accepted` tells of connections that came and went between two checks. */
+/** What a check sees. `accepted` reveals connections that came and went between two checks. */
 interface Use {
   readonly active: number;
   readonly connections: number;
   readonly accepted: number;
 }
 
-/** Counts from the first check that found nothing, so it never stops early: 60 to 65 s after the last use. */
+/** Counts from the first check that found the daemon unused, so it never stops early: 60 to 65 s after the last use. */
 export class IdleWatch {
   readonly #clock: Pick<Clock, "mono" | "sleep">;
   readonly #timeoutMs: () => number;
   #since: number | undefined;
   #accepted = 0;
 
-  /** `timeoutMs` is asked at each check; 0 is never. */
+  /** `timeoutMs` is called at each check; 0 means never. */
   constructor(clock: Pick<Clock, "mono" | "sleep">, timeoutMs: () => number) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Resolves when the daemon has been unused for its time; rejects when `signal` fires. */
+  /** Resolves when the daemon has been unused for the timeout; rejects when `signal` fires. */
   async untilIdle(look: () => Use, signal: AbortSignal): Promise<void> {
-    // a shorter time is checked as often as it is long
+    // a timeout shorter than the interval is checked at its own length
     const every = () => Math.min(IDLE_CHECK_EVERY, this.#timeoutMs() || IDLE_CHECK_EVERY);
     do await this.#clock.sleep(every(), signal);
     while (!this.#isOver(look()));
@@ -130,7 +130,7 @@ export class IdleWatch {
   }
 }
 
-/** For a person: a fault says what is wrong in its own words, of a bug we need the stack. */
+/** The report of an error for the user: a fault explains itself, a bug needs the stack. */
 export function reportOf(error: unknown): string {
   if (!(error instanceof Fault)) return stackOf(error);
   return `[${error.code}] ${error.message}${error.hint === undefined ? "" : ` (${error.hint})`}`;

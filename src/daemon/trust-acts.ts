@@ -1,10 +1,12 @@
-/** What a file of a workspace would do, in words for the person who is asked. Nothing here decides anything. */
+/**
+ * Describes what a file of a workspace would do, for the user who is asked to trust it. Nothing here makes decisions.
+ */
 import type { BroughtKind } from "../abi/trust.ts";
 
 const MAX_ACTS = 20;
 const MAX_CHARS = 300;
 
-/** A line each, cut; at least one. */
+/** One line per act, cut to a bound; at least one. */
 export function actsOf(kind: BroughtKind, text: string): readonly string[] {
   const all = linesOf(kind, text).map((line) => line.replace(/\s+/g, " ").trim());
   const cut = all.map((line) => (line.length > MAX_CHARS ? `${line.slice(0, MAX_CHARS)}…` : line));
@@ -73,7 +75,7 @@ function serverAct(entry: unknown): string {
   return `starts: ${argv}${names.length === 0 ? "" : ` (with ${names.join(", ")} set)`}`;
 }
 
-/** Lines of those keys, as they are written. */
+/** The front matter lines of those keys, as written. */
 function frontMatter(text: string, keys: readonly string[]): readonly string[] {
   const head = text.split("\n").slice(0, 60);
   return head.filter((line) => keys.some((key) => line.startsWith(`${key}:`)));

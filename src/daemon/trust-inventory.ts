@@ -1,6 +1,7 @@
 /**
- * What a workspace brings that would act: single files, all files of some folders, and each server of `.mcp.json` by itself.
- * Nothing of it is run or followed out of the workspace. Bounded; what is beyond a bound is told and cannot be trusted.
+ * The inventory of what a workspace brings that would have an effect: single files, all files of some folders, and each
+ * server of `.mcp.json` by itself. Nothing is run, and no link is followed out of the workspace. Bounded; what is
+ * beyond a bound is reported and cannot be trusted.
  */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
@@ -18,7 +19,7 @@ const MAX_DEPTH = 12;
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_ALL_BYTES = 64 * 1024 * 1024;
 const MAX_ENTRIES = 64;
-/** Of the files looked at last, so that only what changed is read again. */
+/** The most recently inspected files that are remembered, so that only changed ones are read again. */
 const MAX_KNOWN = 4000;
 
 export interface Brought {
@@ -26,7 +27,7 @@ export interface Brought {
   readonly kind: BroughtKind;
   readonly digest: string;
   readonly acts: readonly string[];
-  /** What a person sees of it. */
+  /** The text that is shown to the user. */
   readonly text: () => Promise<string>;
 }
 
@@ -44,7 +45,9 @@ interface Known {
 export class Inventories {
   readonly #known = new RecentMap<string, Known>(MAX_KNOWN);
 
-  /** `root`: a real path. `isHome`: what other programs keep in a home directory is the person's own. */
+  /**
+   * `root`: a real path. `isHome`: the settings of other programs in a home directory are the user's own, not brought.
+   */
   async of(root: string, isHome: boolean): Promise<Inventory> {
     const look = new Look(root, this.#known);
     const isBrought = ([path]: readonly [string, BroughtKind]) =>
@@ -70,13 +73,13 @@ class Look {
     this.#known = known;
   }
 
-  /** By the name it is read by; what it holds may lie elsewhere in the workspace. */
+  /** Adds a file by the path under which it is read; it may be a link to elsewhere in the workspace. */
   async file(path: string, kind: BroughtKind): Promise<void> {
     const real = await this.#inside(path);
     if (real !== undefined) await this.#add(real, path, kind);
   }
 
-  /** By where they really lie: that is what an agent or a skill is read from. */
+  /** Adds the files of a folder by their real paths, under which agents and skills are read. */
   async folder(path: string, kind: BroughtKind, depth: number): Promise<void> {
     const real = await this.#inside(path);
     if (real === undefined || this.#folders.has(real)) return;
@@ -130,7 +133,7 @@ class Look {
     return found;
   }
 
-  /** Where it leads; undefined: there is none, or it leads out. */
+  /** The real path; undefined: no such path, or it leads out of the workspace. */
   async #inside(path: string): Promise<string | undefined> {
     let real: string;
     try {
@@ -158,7 +161,10 @@ export function digestOf(content: Uint8Array | string): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-/** By name, each as it counts: keys sorted, so that only what an entry says makes it another. Throws where the file is none. */
+/**
+ * The server entries by name, each with sorted keys, so that only a change of content makes it another. Throws if the
+ * text is not such a file.
+ */
 export function serverEntries(text: string): ReadonlyMap<string, string> {
   const file: unknown = JSON.parse(text);
   const servers = isRecord(file) ? file.mcpServers : undefined;
@@ -179,7 +185,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A regular file of a bounded size; a pipe in its place is not waited for. */
+/** Reads a regular file of bounded size; a pipe in its place does not block. */
 export async function readBrought(path: string): Promise<Buffer> {
   await using handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const stats = await handle.stat();

@@ -1,6 +1,7 @@
 /**
- * What persons have said of workspaces: `trust.json` in the state directory, 0600, replaced whole. Beside it, by digest, what
- * they have seen of it, so that a change can be shown. One daemon writes; a file that is not wholly ours counts as none.
+ * The user's decisions on workspaces: `trust.json` in the state directory, 0600, replaced as a whole. The texts that
+ * the user has seen are stored beside it by digest, so that a change can be shown. Only one daemon writes; a file that
+ * is invalid or not private is ignored.
  */
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, type Stats } from "node:fs";
@@ -22,20 +23,20 @@ export type TrustRecord = z.infer<typeof TrustRecord>;
 const TrustFile = z.strictObject({
   v: z.literal(1),
   workspaces: z.array(TrustRecord),
-  /** By root: the digest of all that a person has seen and refused. */
+  /** By root: the digest of everything that the user has seen and declined. */
   declined: z.record(z.string(), digest),
 });
 type TrustFile = z.infer<typeof TrustFile>;
 
 const MAX_WORKSPACES = 2000;
-/** Beyond, the oldest refusals are asked again. */
+/** The most declined workspaces that are remembered; the oldest are forgotten and asked about again. */
 const MAX_DECLINED = 2000;
 const MAX_BYTES = 64 * 1024 * 1024;
 const EMPTY: TrustFile = { v: 1, workspaces: [], declined: {} };
 
 interface TrustStoreOptions {
   readonly stateDir: string;
-  /** false: the state directory cannot be written, and says so when it is tried. */
+  /** false: the state directory cannot be written; a write is then UNAVAILABLE. */
   readonly isWritable: boolean;
   readonly warn: (line: string) => void;
 }
@@ -55,7 +56,7 @@ export class TrustStore {
     if (options.isWritable) this.#sweep();
   }
 
-  /** Changes with each word of a person. */
+  /** Changes with each decision of the user. */
   get revision(): number {
     return this.#revision;
   }
@@ -72,7 +73,7 @@ export class TrustStore {
     return Object.hasOwn(this.#content.declined, root) ? this.#content.declined[root] : undefined;
   }
 
-  /** `texts`: what was seen, by digest. Durable when it returns; nothing has changed when it throws. */
+  /** `texts`: what the user has seen, by digest. Durable when it returns; nothing has changed when it throws. */
   put(record: TrustRecord, texts: ReadonlyMap<string, string>): void {
     const others = this.#content.workspaces.filter(({ root }) => root !== record.root);
     if (others.length >= MAX_WORKSPACES)
@@ -98,7 +99,7 @@ export class TrustStore {
     return true;
   }
 
-  /** As a person saw it; undefined: it was not kept, or is another by now. */
+  /** The text as the user saw it; undefined: it was not stored, or has changed. */
   textOf(sha256: string): string | undefined {
     try {
       const text = readFileSync(join(this.#texts, sha256), "utf8");
@@ -108,7 +109,7 @@ export class TrustStore {
     }
   }
 
-  /** The texts come first: what the file names is there. */
+  /** Writes the texts first, so that everything the file names exists. */
   #write(content: TrustFile, texts: ReadonlyMap<string, string> = new Map()): void {
     if (!this.#options.isWritable)
       throw new Fault({ code: "UNAVAILABLE", message: `${this.#file} cannot be written now` });
@@ -142,7 +143,7 @@ export class TrustStore {
     }
   }
 
-  /** What a daemon that was killed left, and what nobody is shown any more. */
+  /** Removes temporary files of a killed daemon, and texts that are no longer needed. */
   #sweep(): void {
     for (const name of namesIn(this.#options.stateDir))
       if (/^\.trust\.json\.[0-9a-f]{16}$/.test(name)) rmSync(join(this.#options.stateDir, name));

@@ -1,10 +1,10 @@
-/** Which workspace a word of trust is about, and for how long it can hold. */
+/** The workspace that a decision of trust applies to, and how long it can last. */
 import { lstatSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { RealPath } from "../kernel/ports/host.ts";
 import { isWithin } from "../lib/path.ts";
 
-/** A name there is anybody's, today and tomorrow. */
+/** Anyone may use a name there, now or later. */
 const TEMPORARY = ["/tmp", "/var/tmp", "/dev/shm"];
 
 const MAX_MARK_BYTES = 8192;
@@ -12,11 +12,11 @@ const MAX_MARK_BYTES = 8192;
 export interface SubjectOptions {
   readonly home: string;
   readonly realPath: RealPath;
-  /** Of the daemon's environment; absent: the usual ones alone. */
+  /** TMPDIR of the daemon's environment; absent: only the usual directories count. */
   readonly tmpDir?: string | undefined;
 }
 
-/** `/`, the home directory and what holds it, and what is temporary: trust there ends with who works there. */
+/** Whether trust ends with the session: for the home directory and those above it, and for temporary directories. */
 export function isSessionOnly(root: string, { home, realPath, tmpDir }: SubjectOptions): boolean {
   if (isWithin(root, realPath(home))) return true;
   const places = tmpDir?.startsWith("/") === true ? [...TEMPORARY, tmpDir] : TEMPORARY;
@@ -24,8 +24,9 @@ export function isSessionOnly(root: string, { home, realPath, tmpDir }: SubjectO
 }
 
 /**
- * The main repository of a git worktree; null: it is none. The directory's own word is not taken for it: the folder that it
- * names must lie among the worktrees of the repository, and name the directory in turn (gitrepository-layout(5)).
+ * The main repository of a git worktree; null: not a worktree. The directory's own claim is not enough: the folder that
+ * it names must be among the worktrees of the repository, and must name the directory in turn
+ * (gitrepository-layout(5)).
  */
 export function mainOf(root: string, realPath: RealPath): string | null {
   const mark = join(root, ".git");
@@ -39,7 +40,7 @@ export function mainOf(root: string, realPath: RealPath): string | null {
   return dirname(git);
 }
 
-/** "": there is none. No link is followed: `.git` of a worktree is none. */
+/** The first line of a file; "": no such file. No link is followed: the `.git` of a worktree is not a link. */
 function firstLine(file: string): string {
   try {
     const stats = lstatSync(file);

@@ -1,7 +1,7 @@
 /**
- * Has a person trusted a workspace? Its root by name, and each file that acts by what was in it when the person saw it. What is
- * new or another since does nothing. Trust of a directory is not that of a repository inside it; a worktree has that of its
- * main repository.
+ * Whether the user has trusted a workspace: its root by path, and each file that has an effect by the content that the
+ * user saw. Files that are new or changed since then have no effect. Trust in a directory does not extend to a
+ * repository inside it; a worktree shares the trust of its main repository.
  */
 import { statSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -16,11 +16,11 @@ import { type Brought, digestOf, Inventories } from "./trust-inventory.ts";
 import type { TrustRecord, TrustStore } from "./trust-store.ts";
 import { isSessionOnly, mainOf, type SubjectOptions } from "./trust-subject.ts";
 
-/** Larger ones are trusted, and a change of one is told without its lines. */
+/** The longest text stored for comparison; a change of a longer one is reported without its lines. */
 const MAX_TEXT = 256 * 1024;
-/** Of all changes shown at once. */
+/** The most characters of all changes shown at once. */
 const MAX_DIFFS = 512 * 1024;
-/** Characters of one change, and what is spent on finding it. */
+/** The most characters of one change, and the bounds on computing it. */
 const MAX_DIFF = 16 * 1024;
 const MAX_EDITS = 2000;
 const MAX_DIFF_MS = 200;
@@ -31,20 +31,20 @@ interface TrustOptions extends SubjectOptions {
   readonly log: (level: "info" | "warn", line: string) => void;
 }
 
-/** A workspace as it counts while an agent is loaded. */
+/** The trust in a workspace while an agent is loaded. */
 export interface ProjectView {
   readonly root: string;
   readonly isTrusted: boolean;
-  /** The same as long as nothing is said of any workspace. */
+  /** A cache key that stays the same until a decision of trust on any workspace. */
   readonly key: string;
-  /** `path`: absolute, or of a server as in its item. */
+  /** `path`: absolute, or for a server as in its item. */
   approves(path: string, digest: string): boolean;
 }
 
 export class Trust implements WorkspaceTrust, TrustDesk {
   readonly #options: TrustOptions;
   readonly #inventories = new Inventories();
-  /** Of those that end with who works there, by root. */
+  /** Records that end with the session of their workspace, by root. */
   readonly #sessions = new Map<string, TrustRecord>();
   readonly #used = new Set<string>();
   #sessionRevision = 0;
@@ -59,7 +59,7 @@ export class Trust implements WorkspaceTrust, TrustDesk {
     return files.every(({ path, digest }) => approves(records, relative(root, path), digest));
   }
 
-  /** What was as trusted stays so. In a workspace that is not trusted nothing becomes it. */
+  /** Keeps a file trusted after Crux has changed it; in an untrusted workspace nothing becomes trusted. */
   hasWritten(root: string, before: BroughtFile | null, after: BroughtFile): void {
     const records = this.#records(root);
     const path = relative(root, after.path);
@@ -89,7 +89,7 @@ export class Trust implements WorkspaceTrust, TrustDesk {
     };
   }
 
-  /** A process has gone: `cwds` are those of who is left. */
+  /** Called after a process has ended: `cwds` are those of the remaining processes. */
   endSessions(cwds: Iterable<string>): void {
     if (this.#used.size === 0) return;
     const left = new Set([...cwds].map((cwd) => this.#rootOf(cwd)));
@@ -175,7 +175,7 @@ export class Trust implements WorkspaceTrust, TrustDesk {
     return findProjectRoot(realPath(dir), home);
   }
 
-  /** Its own, and that of the repository whose worktree it is. */
+  /** The record of the root, and that of the main repository if it is a worktree. */
   #records(root: string): readonly TrustRecord[] {
     const { store, realPath } = this.#options;
     if (store.list().length === 0 && this.#sessions.size === 0) return [];
@@ -233,13 +233,13 @@ function seenOf(items: readonly Pick<Brought, "path" | "digest">[]): Record<stri
   return Object.fromEntries(items.map(({ path, digest }) => [path, digest]));
 }
 
-/** In the order of paths. */
+/** Digests all entries, in the order of paths. */
 function digestOfAll(seen: Readonly<Record<string, string>>): string {
   const lines = Object.entries(seen).sort(([a], [b]) => (a < b ? -1 : 1));
   return digestOf(JSON.stringify(lines));
 }
 
-/** What is kept to be compared with; an environment may hold secrets. */
+/** The texts to store for later comparison; environment files are left out, since they may hold secrets. */
 async function textsOf(items: readonly Brought[]): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>();
   for (const { kind, digest, text } of items) {
@@ -256,7 +256,7 @@ function checked(dir: string): string {
   throw new Fault({ code: "NOT_FOUND", message: `directory not found: ${dir}` });
 }
 
-/** What has changed between two texts, as a person reads it: hunks of a unified diff, without its head. */
+/** The changes between two texts, for the user: hunks of a unified diff, without its head. */
 function changeOf(before: string, after: string): string {
   const limits = { context: 2, maxEditLength: MAX_EDITS, timeout: MAX_DIFF_MS };
   const patch = structuredPatch("", "", before, after, "", "", limits);

@@ -1,4 +1,7 @@
-/** A real OS process with the real lease and a kernel that does nothing: `node tiny-daemon.ts`, paths by environment. */
+/**
+ * A real OS process with the real lease and a kernel that does nothing: `node tiny-daemon.ts`, with paths from the
+ * environment.
+ */
 import { journalDir } from "../../lib/paths.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { takeLease } from "../../store/lease.ts";
