@@ -1,13 +1,13 @@
 /**
- * The entry. It loads what the command at hand needs and nothing else: `crux ps` sees neither a model driver nor
- * the kernel, and `crux version -q`, which scripts ask often, nothing at all.
+ * The entry point. It loads only what the command at hand needs: `crux ps` loads neither a model driver nor the kernel,
+ * and `crux version -q`, which scripts call often, loads nothing at all.
  */
 import { writeSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import pkg from "../package.json" with { type: "json" };
 import { STDOUT_CLOSED } from "./lib/stdout-closed.ts";
 
-/** What could not be written is wanted, but has no room. */
+/** Write errors of stdout that are reported: the reader is there, but the disk has no room. */
 const NO_ROOM: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 const argv = process.argv.slice(2);
@@ -22,7 +22,7 @@ function isQuietVersion(): boolean {
   return quiet === 1 && version === 1 && argv.length === 2;
 }
 
-/** Straight to the file descriptor: setting up the stream would take longer than all the rest. */
+/** Writes directly to the file descriptor: setting up the stream would take longer than everything else. */
 function printVersion(): void {
   try {
     writeSync(1, `${pkg.version}\n`);
@@ -50,10 +50,10 @@ async function command(): Promise<void> {
     writeSync(2, `✗ [DRIVER] cannot write to stdout: ${message}\n`);
     process.exit(1);
   });
-  // whoever closed it does not want to know
+  // stderr was closed by its reader: ignore errors
   process.stderr.on("error", () => {});
   const { cliMain } = await import("./cli/main.ts");
-  // everything written has left by now; what may still be open must not hold the command back
+  // all output has been written; open handles must not keep the process running
   process.exit(await cliMain(argv, pkg.version));
 }
 
@@ -62,7 +62,9 @@ function cacheCode(): void {
   if (cacheDir !== undefined) enableCompileCache(cacheDir);
 }
 
-/** The user's own place: in a shared one, another user could put code there. undefined: there is none. */
+/**
+ * The cache directory, in the user's own place: in a shared one, another user could put code there. undefined: none.
+ */
 function compileCacheDir(): string | undefined {
   const { XDG_CACHE_HOME: cache = "", HOME: home = "" } = process.env;
   if (cache.startsWith("/")) return `${cache}/crux`;

@@ -1,4 +1,4 @@
-/** The daemon's composition root: every subsystem is made and mounted here, in start order, and nowhere else. */
+/** The daemon's composition root: every subsystem is created and mounted here, in start order, and nowhere else. */
 
 import { messageOf } from "../abi/errors.ts";
 import type { BootContext, Booted } from "../daemon/run.ts";
@@ -59,6 +59,6 @@ async function bringBack(kernel: Kernel, { context }: Parts): Promise<void> {
   const { lost, restored, resting } = await kernel.recover();
   if (lost.length > 0) log("warn", `lost with the last daemon: pid ${lost.join(", ")}`);
   if (restored.length > 0) log("info", `brought back: pid ${restored.map(({ pid }) => pid).join(", ")}`);
-  // all that is left may yet come back when nothing was brought back
+  // only after a recovery: without one, every process whose folders are left may still be restored
   clearFolders(paths.stateDir, new Set([...restored, ...resting].map(({ uuid }) => uuid)), clock.now());
 }

@@ -1,4 +1,4 @@
-/** OS children of this daemon: their owner, their environment, and the sockets by which they talk to it. */
+/** The OS children of this daemon: their owner, their environment, and the sockets by which they reach it. */
 import { join } from "node:path";
 import type { Configuration } from "../daemon/configuration.ts";
 import type { BootContext } from "../daemon/run.ts";
@@ -13,7 +13,7 @@ import type { OpenJournal } from "./journal.ts";
 import type { KernelLink } from "./kernel-link.ts";
 import { sweptSandboxes } from "./leftovers.ts";
 
-/** The first client is served first. */
+/** The delay of `lookAhead`, so that the first client is served before it runs. */
 const LOOK_AHEAD_MS = 200;
 
 interface Program {
@@ -49,7 +49,7 @@ export class Host {
     this.peers = new Peers({ ownerOf: (osPid) => this.exec.ownerOf(osPid), mark, uid });
   }
 
-  /** What a person started is the person's own; all else gets a socket that says whose it is. */
+  /** The socket for a process: the daemon's own for one that the user started, else one that identifies the process. */
   readonly socketOf = (uuid: string): string => {
     const { context, link } = this.#options;
     const isPersons = link.kernel.clientOf(uuid)?.isPersons === true;
@@ -61,7 +61,7 @@ export class Host {
     return commandEnvironment(owner, extra, this.socketOf(owner.uuid), passes);
   };
 
-  /** Which variables the settings let through to a program although they look like secrets. */
+  /** Which variables the settings pass to a program although their names look like secrets. */
   passes(program: Program, cwd: string): (name: string) => boolean {
     const { context, config } = this.#options;
     const wished = config.settings.secrets?.passEnv ?? {};

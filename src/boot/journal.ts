@@ -1,4 +1,4 @@
-/** The journal of this daemon, and who looks after it. */
+/** Opens the journal of this daemon, and starts its keeper. */
 import { join } from "node:path";
 import { messageOf } from "../abi/errors.ts";
 import type { Settings } from "../abi/settings.ts";
@@ -17,10 +17,13 @@ const SHOWN_PIDS = 8;
 export interface OpenJournal {
   readonly journal: Journal;
   readonly ends: EndsFile;
-  /** The disk takes no writes; settles when it does. */
+  /** Present if the disk cannot be written; settles when it can. */
   readonly over?: Promise<void>;
   readonly isWritable: boolean;
-  /** False: what is there may only be looked at. In safe mode until a person says so, on such a disk until it takes writes. */
+  /**
+   * False: existing data may only be read. In safe mode until the user leaves it, on a read-only disk until it can be
+   * written.
+   */
   readonly isTouched: boolean;
 }
 
@@ -42,7 +45,7 @@ export async function openJournal(context: BootContext<Lease>): Promise<OpenJour
   return { ...opened, ends, isWritable, isTouched: !context.isSafeMode && isWritable };
 }
 
-/** What ended while the disk was full is put into the journal before anything comes back. */
+/** Records in the journal what ended while the disk was full, before anything is restored. */
 async function endsOf(
   { paths, clock, log }: BootContext<Lease>,
   journal: Journal,
@@ -73,7 +76,7 @@ interface Kept {
   readonly config: Configuration;
 }
 
-/** Anchors, clears out and warns from now on, as far as the disk and the mode let it. */
+/** Starts anchoring, cleanup and warnings, as far as the disk and safe mode allow. */
 export function keepJournal({ context, store, config }: Kept, kernel: Kernel): JournalKeeper {
   const { paths, clock, log } = context;
   const keeper = new JournalKeeper({
@@ -89,7 +92,7 @@ export function keepJournal({ context, store, config }: Kept, kernel: Kernel): J
   return keeper;
 }
 
-/** What a person must know of who looks at an empty list. */
+/** The agents that safe mode did not restore, so that an empty process list can be explained. */
 export async function unrestoredOf(journal: Journal): Promise<Pick<Booted["serves"], "unrestored">> {
   const agents = (await journal.rows({ live: true })).filter(({ kind }) => kind === "agent");
   if (agents.length === 0) return {};

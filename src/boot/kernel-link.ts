@@ -1,4 +1,7 @@
-/** The way back to the kernel for what it is made with: connected once, when the kernel is made and nothing runs yet. */
+/**
+ * Gives the parts that the kernel is built from access to the kernel: connected once, when the kernel exists and
+ * nothing runs yet.
+ */
 import type { Kernel } from "../kernel/kernel.ts";
 
 type Asked = Pick<Kernel, "clientOf" | "hasEnded" | "notify" | "rested" | "services" | "table" | "taskPlace">;

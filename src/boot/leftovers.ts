@@ -1,4 +1,4 @@
-/** What a daemon that was killed left: OS processes, half-written files, folders. */
+/** Removes what a killed daemon left: OS processes, half-written files, folders. */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Effect } from "../abi/effects.ts";
@@ -18,7 +18,7 @@ const SCRATCH_KEPT_MS = 7 * 24 * 3600 * 1000;
 
 type Log = BootContext<Lease>["log"];
 
-/** Before anything starts. */
+/** Must run before anything starts. */
 export async function clearLeftovers(
   { paths, log, isSafeMode }: BootContext<Lease>,
   { journal, isWritable }: OpenJournal,
@@ -35,7 +35,7 @@ export async function clearLeftovers(
   mkdirSync(join(paths.stateDir, "tmp"), { recursive: true, mode: 0o700 });
 }
 
-/** What was written in place when the last daemon died is what it was before. */
+/** Restores files that the last daemon was writing in place when it died. */
 async function mend(journal: Journal, intent: JournalRecord, log: Log): Promise<void> {
   try {
     for (const [path, old] of await keptBefore(journal, intent))
@@ -46,7 +46,7 @@ async function mend(journal: Journal, intent: JournalRecord, log: Log): Promise<
   }
 }
 
-/** In a place that may be closed to us by now: what stays there does not keep the daemon from starting. */
+/** Removes temporary files beside a path. The place may be inaccessible by now; an error must not prevent the start. */
 async function sweep(path: string, log: Log): Promise<void> {
   try {
     await sweepTemp(path);
@@ -55,7 +55,7 @@ async function sweep(path: string, log: Log): Promise<void> {
   }
 }
 
-/** What the last daemon's sandboxes left in the way of others is removed. */
+/** Removes what the last daemon's sandboxes left behind. */
 export function sweptSandboxes({ paths, log }: BootContext<Lease>, { isWritable }: OpenJournal): Sandboxes {
   const dir = join(paths.runtimeDir, "sandbox");
   rmSync(dir, { recursive: true, force: true });
@@ -66,8 +66,8 @@ export function sweptSandboxes({ paths, log }: BootContext<Lease>, { isWritable 
 }
 
 /**
- * The folders of processes that are gone: outputs at once; what an agent left in its scratch folder is there for the person to
- * read, for a week. Both are named after their process; those of one that came `back` are its own still.
+ * Removes the folders of ended processes: outputs at once; scratch folders after a week, so that the user can read
+ * them. Folders are named after their process; those of the processes in `back` are kept.
  */
 export function clearFolders(stateDir: string, back: ReadonlySet<string>, now: number): void {
   const oldest = agedBefore(join(stateDir, "scratch-checked"), now, SCRATCH_KEPT_MS);

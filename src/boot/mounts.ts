@@ -1,4 +1,4 @@
-/** Every device and where it is mounted. */
+/** Every device and its mount point. */
 import { join } from "node:path";
 import type { Device } from "../abi/device.ts";
 import type { Pid } from "../abi/ids.ts";
@@ -63,12 +63,12 @@ function shellOf({ context, config, host, outputs, jobs }: Parts): Device {
   });
 }
 
-/** Commands may run in the background unless the settings, or the environment of who asks, say that they may not. */
+/** Whether commands may run in the background: unless the settings or the caller's environment forbid it. */
 function mayBackground({ bash: shell }: Settings, env: Readonly<Record<string, string>>): boolean {
   return shell?.background !== false && env.CRUX_DISABLE_BACKGROUND !== "1";
 }
 
-/** For who wants it sooner, or later, than after a minute. */
+/** The time after which a command moves to the background, from the environment; absent: a minute. */
 function autoJobMs(env: Readonly<Record<string, string>>): { autoJobMs?: number } {
   const ms = Number(env.CRUX_AUTO_BACKGROUND_MS);
   return Number.isInteger(ms) && ms >= 1 ? { autoJobMs: ms } : {};

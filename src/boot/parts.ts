@@ -1,4 +1,4 @@
-/** What the kernel is made with, each after what it needs itself. */
+/** The parts that the kernel is built from, each after the parts that it needs. */
 import { createHmac } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { agentDesk } from "../daemon/agent-desk.ts";
@@ -47,7 +47,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   const agents = agentDesk({ home, configDir, lib, log, trust, tools: TOOLS.map(({ name }) => name) });
   const mcp = mcpHost({ exec: host.exec, services: () => link.kernel.services, clock, home, version });
   const key = grantKey(stateDir, (message) => log("warn", message));
-  // the same secret has the same mark under every daemon of this state
+  // a secret gets the same mark under every daemon of this state directory
   context.redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   return {
     ...{ context, store, link, trust, config, host, outputs, scratch },
@@ -55,14 +55,14 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   };
 }
 
-/** Without a disk that takes it, nobody's word is kept. */
+/** Without a writable disk, no decision of trust is stored. */
 function trustOf({ paths, home, env, clock, log }: BootContext<Lease>, { isWritable }: OpenJournal): Trust {
   const warn = (line: string) => log("warn", line);
   const store = new TrustStore({ stateDir: paths.stateDir, isWritable, warn });
   return new Trust({ store, home, realPath, tmpDir: env.TMPDIR, now: () => clock.now(), log });
 }
 
-/** dist/ lies directly below it, this file two folders. */
+/** The root of the package: the parent of dist/, or two folders above this file. */
 function packageRoot(): string {
   const here = import.meta.dirname;
   return basename(here) === "dist" ? dirname(here) : dirname(dirname(here));

@@ -1,4 +1,4 @@
-/** What the kernel asks for, from what was made. */
+/** The ports of the kernel, implemented by the parts. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { messageOf } from "../abi/errors.ts";
