@@ -14,7 +14,8 @@ export class Family {
   readonly #mark: string;
   readonly #bornAtMs: number;
   /**
-   * Members seen earlier, by pid: still ours when the parent has ended and they have neither the group nor the mark.
+   * Members seen earlier, by pid: they stay ours even if their parent has ended and they have neither the group nor
+   * the mark.
    */
   readonly #known = new Map<number, OsProcess>();
 

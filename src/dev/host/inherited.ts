@@ -26,7 +26,7 @@ function numbersOf(dir: string): readonly number[] {
 }
 
 function isInherited(fd: number): boolean {
-  // a channel to a parent that forked this process is in use by Node
+  // Node's channel to a parent that forked this process must stay open, so nothing is closed then
   if (process.channel !== undefined) return false;
   try {
     const [, flags] = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8")) ?? [];
