@@ -1,4 +1,4 @@
-/** Files: everything an agent touches is opened, written, read and closed. A device is what lies behind a mounted path. */
+/** Files and devices: an agent acts by opening, writing, reading and closing files. A device serves a mounted path. */
 import type { CallEnd } from "./call-note.ts";
 import type { Charge, Effect, EffectClass, PermissionView } from "./effects.ts";
 import type { CallId, Pid, ProcUuid } from "./ids.ts";
@@ -13,18 +13,18 @@ export type OpenFlag = 0 | 1 | 2;
 
 export interface FileStat {
   name: string;
-  /** Bytes; 0 where a device has no size. */
+  /** In bytes; 0 where a device has no size. */
   size: number;
   isDevice: boolean;
   /** The path at which the device is mounted. */
   devicePath: string;
-  /** What a program under /bin tells of itself. */
+  /** Only for a program under /bin. */
   tool?: ToolStat;
-  /** What a file of the host is. */
+  /** Only for a file of the host. */
   host?: HostStat;
 }
 
-/** The entry to which a path of the host leads, links resolved. */
+/** The entry at a path of the host, links resolved. */
 export interface HostStat {
   kind: "file" | "directory" | "symlink" | "fifo" | "socket" | "device";
   /** Nanoseconds since the epoch, decimal. */
@@ -34,56 +34,56 @@ export interface HostStat {
   mode: number;
 }
 
-/** The public face of a tool: what `stat("/bin/<tool>")` returns and what a model is sent. */
+/** The public description of a tool: what `stat("/bin/<tool>")` returns and what a model is sent. */
 export interface ToolStat {
   name: string;
   /** Text for the model; constant bytes. */
   description: string;
   /** JSON Schema 2020-12, terse. */
   inputSchema: Record<string, unknown>;
-  /** May it run beside other calls of the same turn, whatever its arguments? Per call: WritePlan.parallel. */
+  /** Whether any call of it may run beside others of its turn. For a single call: WritePlan.parallel. */
   parallel: boolean;
   maxResultChars: number;
-  /** Words to be found by. */
+  /** Search words. */
   readonly hint?: string;
-  /** `deferred`: not sent with each request, found by search. */
+  /** `deferred`: not sent with each request, but found by search. */
   readonly listed?: "core" | "deferred";
-  /** Changes nothing outside Crux's own lists, whatever its arguments. */
+  /** With any arguments, it changes nothing outside Crux's own lists. */
   readonly readOnly?: boolean;
-  /** Its results may be left out of a context that grows too long. */
+  /** Its results may be removed from a context that grows too long. */
   readonly compactable?: boolean;
 }
 
-/** What lies at a path of the host. `digest`: SHA-256 in hex; null: too large to be looked at. `mode`: permission bits. */
+/** The entry at a path of the host. `digest`: SHA-256 in hex; null: too large to hash. `mode`: permission bits. */
 export type HostEntry =
   | { readonly kind: "absent" | "directory" | "other" }
   | { readonly kind: "file"; readonly digest: string | null; readonly mode: number };
 
-/** A change of one path of the host, about to happen; nobody else of this daemon touches the path until it is over. */
+/** A change of one path of the host, about to happen; nothing else in this daemon touches the path until it is done. */
 export interface FileChange {
-  /** Absolute, symlinks resolved; of what is removed or renamed, the entry itself. */
+  /** Absolute, symlinks resolved; for a removal or a rename, a final symlink is not resolved. */
   readonly path: string;
   readonly before: HostEntry;
-  /** What will lie there; the mode is not known yet where a file is made. */
+  /** The entry after the change; the mode is not known yet if a file is created. */
   readonly after: HostEntry;
-  /** Directories that were made for it, the outermost first. */
+  /** Directories that were created for it, the outermost first. */
   readonly made: readonly string[];
   readonly call?: CallId;
-  /** Of a file before: its bytes. */
+  /** The bytes of the file before the change. */
   content(): Promise<Uint8Array>;
 }
 
-/** What a process has seen of one file: marks, no content. Plain data. */
+/** What a process has seen of one file, without its content. Plain data. */
 export interface SeenFile {
-  /** Of the whole file, hex. */
+  /** Hash of the whole file, in hex. */
   readonly sha256: string;
-  /** `injected`: it was put before the model without being asked for. */
+  /** `injected`: it was added to the context without a request of the model. */
   readonly source: "view" | "edit" | "write" | "injected";
-  /** Not all of it was shown, and nobody chose what: it must be viewed before it is changed. */
+  /** Only a part was shown, and the model did not choose it: the file must be viewed before it is changed. */
   readonly partial?: boolean;
   /** The page that the model was shown and the file's stat just before it was read. Only from view. */
   readonly page?: SeenPage;
-  /** Of the context: a message of it was replaced since, so that the page may be gone from it. */
+  /** The epoch of the context then. If it has risen since, a message was replaced, and the page may be missing. */
   readonly epoch?: number;
 }
 
@@ -95,37 +95,44 @@ export interface SeenPage {
   readonly inode: string;
 }
 
-/** One per process: 1,000 paths; the least recently used is forgotten first, and has to be viewed again. */
+/** One per process: 1,000 paths; the least recently used is dropped first, and has to be viewed again. */
 export interface SeenFiles {
   /** Rises when a message of the context is replaced. */
   readonly epoch: number;
   /** Counts as a use. */
   get(path: string): SeenFile | undefined;
-  /** Looks without counting as a use: for what must change nothing. */
+  /** Does not count as a use: for callers that must not change anything. */
   has(path: string): boolean;
   set(path: string, seen: SeenFile): void;
 }
 
-/** What devices keep for a process: journalled, there again after a restart, and in a fork as at the place of the fork. */
+/**
+ * Values that devices store for a process: journalled, restored after a restart, and in a fork as of the point of the
+ * fork.
+ */
 export interface KeptValues {
   get(name: string): unknown;
-  /** In the order in which the names came to be. */
+  /** In the order in which the names were first set. */
   entries(): ReadonlyMap<string, unknown>;
-  /** Plain data, at most 256 KiB; null: forgotten. INVALID: too large, or more than 512 names. */
+  /** Plain data, at most 256 KiB; null removes the name. INVALID: too large, or more than 512 names. */
   set(name: string, value: unknown): void;
 }
 
-/** Who calls, as a device may know it. Handed over at open; constant for the life of the file. */
+/** The calling process, as far as a device may know it. Passed at open; constant for the life of the file. */
 export interface Caller {
   readonly pid: Pid;
   readonly uuid: ProcUuid;
   /** Working directory: absolute host path. */
   readonly cwd: string;
-  /** The environment the process was started with: for model credentials and for commands. Never journalled or shown. */
+  /**
+   * The environment the process was started with: for model credentials and for commands. Never journalled or shown.
+   */
   readonly env: Readonly<Record<string, string>>;
-  /** The process ends: everything the file started must end. */
+  /** Fires when the process ends: everything the file started must end. */
   readonly signal: AbortSignal;
-  /** It was killed: what it started gets no time to end by itself. Fires with `signal` or after it. */
+  /**
+   * Fires when the process is killed: what it started gets no time to end by itself. Fires with `signal` or after it.
+   */
   readonly killed?: AbortSignal;
   /** Directories the process works in: cwd first, then added ones. */
   readonly roots: readonly string[];
@@ -133,99 +140,106 @@ export interface Caller {
   readonly mode?: PermissionMode;
   /** A client that can answer questions is attached. */
   readonly interactive?: boolean;
-  /** A person talks to it: it waits for the next message instead of ending. */
+  /** A session: it waits for the user's next message instead of ending. */
   readonly isSession?: boolean;
-  /** Its model, as it is now; `supportsImages`: it is shown pictures and documents. */
+  /** Its present model; `supportsImages`: the model accepts images and documents. */
   readonly model?: { readonly device?: string; readonly name: string; readonly supportsImages: boolean };
-  /** What it has seen of files; kept through restarts. Absent: nothing is kept. */
+  /** The files it has seen, stored across restarts. Absent: nothing is stored. */
   readonly seen?: SeenFiles;
-  /** Named values of the process, kept through restarts. Absent: nothing is kept. */
+  /** Named values of the process, stored across restarts. Absent: nothing is stored. */
   readonly kept?: KeptValues;
   /**
-   * Is every call of this tool refused to it, by the name that rules have for it? Then there is none: it is neither listed, found
-   * nor opened, and what is said of it is what is said of one that never was. Absent: none is.
+   * Whether every call of a tool, named as in rules, is refused to the process. Such a tool is neither listed, found
+   * nor opened: it is treated as if it did not exist. Absent: no tool is hidden.
    */
   readonly hides?: (tool: string) => boolean;
   /** Publishes a log entry of the process (`[agent/1] log: …`). */
   log(level: "info" | "warn" | "error", message: string): void;
-  /** Keeps with its history what a sandbox refused one of its programs, in words. Absent: nothing is kept. */
+  /** Adds to its history a text on what a sandbox refused to one of its programs. Absent: nothing is stored. */
   readonly violation?: (text: string) => void;
   /**
-   * Called by the device of host files before each change: resolves once what is replaced is kept. Rejects: the change may not
-   * happen. `mode`: the permission bits that a written file gets, instead of those it would have. Absent: nothing is kept.
+   * Called by the device of host files before each change: resolves once the replaced state is stored. Rejects: the
+   * change must not happen. `mode`: the permission bits that a written file gets instead of its usual ones. Absent:
+   * nothing is stored.
    */
   readonly changing?: (change: FileChange) => Promise<{ readonly mode: number | null }>;
 }
 
-/** What a write would do. Made by `OpenFile.plan`, which changes nothing; the gate decides on it, then calls `write`. */
+/**
+ * What a write would do. Returned by `OpenFile.plan`, which changes nothing; the gate decides on it, then calls
+ * `write`.
+ */
 export interface WritePlan {
   readonly effects: readonly Effect[];
-  /** What a crash in the middle means. `none` is not journalled before the act. */
+  /** How to treat a crash during the act. `none` is not journalled before the act. */
   readonly effectClass: EffectClass;
-  /** The dialog; absent: made from the effects. */
+  /** The contents of the dialog; absent: derived from the effects. */
   readonly view?: PermissionView;
-  /** The name rules match: `bash`, `edit`. Absent: the last segment of the device path. */
+  /** The name that rules match: `bash`, `edit`. Absent: the last segment of the device path. */
   readonly tool?: string;
-  /** What a call of a tool is about, in one line, for who follows it: a path, a command. Absent: nothing to say. */
+  /** The subject of a tool call in one line, for attached clients: a path, a command. Absent: none. */
   readonly about?: string;
   /** Worst-case cost, reserved before the act. */
   readonly reserve?: Charge;
-  /** The least that must be affordable for the act to make sense; default: all of `reserve`. Tokens. */
+  /** The minimum of tokens that must be affordable for the act to make sense; default: all of `reserve`. */
   readonly reserveLeast?: number;
-  /** The same in dollars. */
+  /** The same minimum in dollars. */
   readonly reserveLeastUsd?: number | null;
   /**
-   * Read-only look for what must fail anyway; run before a person is asked, never instead of checks in the act. Gives the dialog
-   * where what was seen makes a better one.
+   * A read-only check for calls that must fail anyway; runs before the user is asked, and replaces no check in the act.
+   * Returns a better dialog if what it found allows one.
    */
   prepare?(sys: Syscalls): Promise<PermissionView | undefined>;
-  /** May it run beside other calls of its turn? */
+  /** Whether the call may run beside others of its turn. */
   readonly parallel?: boolean;
-  /** It changes nothing but the caller's own lists; for the policy, where it lifts no deny and no ask. */
+  /** It changes only the caller's own lists. For the policy; it does not override a deny or an ask. */
   readonly readOnly?: boolean;
 }
 
-/** What the gate hands to a write that was permitted. */
+/** What the gate passes to a permitted write. */
 export interface Act {
   /** Fires when the caller, its process or the fd ends. */
   readonly signal: AbortSignal;
   readonly callId: CallId;
-  /** What was set aside for it: it may be less than it asked for, and it is to cost no more. Absent: it asked for nothing. */
+  /** The reserved amount: possibly less than requested, and not to be exceeded. Absent: nothing was requested. */
   readonly granted?: Charge;
-  /** Within which every OS process that the act starts must run; null: as the host is. */
+  /** The sandbox in which every OS process of the act must run; null: no sandbox. */
   readonly sandbox?: SandboxProfile | null;
   /**
-   * For what outlives the act: `end` is called when a person takes back what it was permitted by, and wants it ended. The result
-   * takes that back, once it is over. Absent: nobody can.
+   * For work that outlives the act: `end` is called if the user revokes the grant that permitted it and wants it ended.
+   * Call the returned function once the work is over. Absent: the grant cannot be revoked.
    */
   readonly attend?: (end: () => void) => () => void;
-  /** A person let the caller read a secret by this call: what it gives is not hidden. */
+  /** The user allowed this call to read a secret: its output is not masked. */
   readonly showsSecrets?: true;
-  /** Set in the environment of every OS process that the act starts, over what it would have. */
+  /** Variables for the environment of every OS process that the act starts; they override existing ones. */
   readonly env?: Readonly<Record<string, string>>;
   /** The caller's handle, narrowed to the permitted effects. Only programs under /bin act through it. */
   readonly sys: Syscalls;
 }
 
 /**
- * An open file. Calls of one direction run one after another; a read may wait beside a write that is under way.
+ * An open file. Calls of one direction run one after another; a read may wait while a write is in progress.
  * Errors are DriverError with a documented code.
  */
 export interface OpenFile {
-  /** Up to `length` bytes; empty is the end. */
+  /** Up to `length` bytes; empty: the end of the file. */
   read(length: number, signal: AbortSignal): Promise<Uint8Array>;
   /** Resolves when the act is over. */
   write(data: Uint8Array, act: Act): Promise<void>;
-  /** Ends a call that is under way and frees everything. Idempotent. */
+  /** Ends a call in progress and frees everything. Idempotent. */
   close(): Promise<void>;
   stat(): Promise<FileStat>;
-  /** Its reads settle by themselves when the signal fires: they are not left alone, so that what they took is not lost. */
+  /**
+   * Its reads settle by themselves when the signal fires: the kernel waits for them, so that data they took is not
+   * lost.
+   */
   readonly heedsSignal?: true;
-  /** Absent: a write has no effect outside Crux. Throws INVALID for data that cannot be a request. */
+  /** Absent: a write has no effect outside Crux. Throws INVALID for data that is not a valid request. */
   plan?(data: Uint8Array): WritePlan | Promise<WritePlan>;
-  /** What the last write cost; asked once after each write. */
+  /** The cost of the last write; called once after each write. */
   charge?(): Charge | undefined;
-  /** How the call of the last write ended, for who follows it. Absent: that it was written says it all. */
+  /** How the call of the last write ended, for attached clients. Absent: there is nothing to add. */
   ending?(): CallEnd;
 }
 
@@ -235,16 +249,16 @@ export interface Device {
   readonly traffic: "message" | "byte";
   /** `subpath` is "" or begins with "/". */
   open(subpath: string, flags: OpenFlag, caller: Caller): Promise<OpenFile>;
-  /** What opening would do (a plain read or write of bytes). Absent: nothing. */
+  /** The effects of opening a file (a plain read or write of bytes). Absent: none. */
   openEffects?(
     subpath: string,
     flags: OpenFlag,
     caller: Caller,
   ): readonly Effect[] | Promise<readonly Effect[]>;
-  /** What a program under /bin does that opens a file here to show a model what it holds; in place of openEffects. */
+  /** The effects when a program under /bin opens a file to show it to a model; replaces openEffects then. */
   shownEffects?(subpath: string): readonly Effect[];
   stat?(subpath: string, caller: Caller): Promise<FileStat>;
-  /** What stat shows of the world. Absent: nothing. */
+  /** The effects of stat. Absent: none. */
   statEffects?(subpath: string, caller: Caller): readonly Effect[];
   close?(): Promise<void>;
 }

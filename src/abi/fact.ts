@@ -1,11 +1,12 @@
 /**
- * What a refusal or a notice is about, beside its words: enough for a client to say what to do next. The kernel knows no client and
- * names no command of one; wire/codec/error.ts words them for the command line. Kept in journals: a kind keeps its meaning.
+ * The machine-readable subject of a refusal or a notice: enough for a client to suggest what to do next. The kernel
+ * knows no client and names none of their commands; wire/codec/error.ts words facts for the command line. Facts are
+ * stored in journals, so the meaning of a kind must not change.
  */
 import type { BudgetUnit } from "./budget.ts";
 import type { PermissionMode } from "./process.ts";
 
-/** Words with what they are about: a line of a log. */
+/** A log line and its subject. */
 export interface Notice {
   readonly message: string;
   readonly fact?: Fact;
@@ -15,67 +16,67 @@ export type Fact = OfProcess<ProcessFact> | OfJournal | OfRights | Plain<PlainFa
 
 type ProcessFact =
   | "no_process"
-  /** It is not on record, or not any more. */
+  /** It is not recorded, or its records were removed. */
   | "no_history"
   | "ended"
   | "running"
-  /** Until a signal resumes it. */
+  /** Paused until a signal resumes it. */
   | "paused"
   /** Not in memory: it waits for the next message of its session. */
   | "resting"
-  /** Not in memory: it has ended, or waits until it is resumed. */
+  /** Not in memory: it has ended, or waits to be resumed. */
   | "stopped"
   /** It could not be read when its daemon started. */
   | "unread"
-  /** It may have been recorded, or not. */
+  /** It is not known whether the action was recorded. */
   | "unsure"
   | "no_job"
-  /** There is no such limit to change. */
+  /** The process does not have the limit that is to be changed. */
   | "no_limit";
 
 type PlainFact =
   | "no_group"
   | "no_agent"
   | "no_project"
-  /** Not running; what it wrote is kept. */
+  /** Not running; its logs are kept. */
   | "project_down"
   | "project_ended"
   | "no_grant"
   | "not_mounted"
   | "path_taken"
   | "grants_full"
-  /** Steps from before the oldest kept file. */
+  /** The step is older than the oldest stored file snapshot. */
   | "files_forgotten"
-  /** A model that cannot judge, or a mode that needs one which can. */
+  /** The model cannot judge calls, or the mode needs a model that can. */
   | "model_unfit"
-  /** A mode that only the start of a process can choose. */
+  /** The mode can only be chosen when a process is started. */
   | "mode_at_start"
-  /** This daemon can write the journal no more; the next can. */
+  /** This daemon can no longer write the journal; after a restart it works again. */
   | "journal_lost"
-  /** The daemon ends: it takes no request any more, and the next one has what was done. */
+  /** The daemon is stopping and accepts no requests; the next one resumes with everything recorded. */
   | "stopping";
 
 type OfProcess<K> = K extends string ? { readonly kind: K; readonly pid: number } : never;
 type Plain<K> = K extends string ? { readonly kind: K } : never;
 
 type OfJournal =
-  /** null: of which process is not known. */
+  /** `pid` is null if the process is not known. */
   | { readonly kind: "damaged"; readonly pid: number | null }
   | { readonly kind: "disk"; readonly reason: string; readonly path: string };
 
-/** What would have let a call happen: rules, all of them; or a mode. */
+/** What would have allowed a call: all of these rules together, or a mode. */
 export type Remedy = { readonly rules: readonly string[] } | { readonly mode: PermissionMode };
 
 type OfRights =
-  /** null: nothing but the user's answer. */
+  /** `remedy` is null if only an answer of the user can allow it. */
   | { readonly kind: "needs_approval"; readonly remedy: Remedy | null }
   | { readonly kind: "above_ceiling"; readonly pid: number; readonly mode: PermissionMode }
-  /** `need`: dollars for `usd`. */
+  /** `need` is in dollars for the unit `usd`. */
   | {
       readonly kind: "limit_reached";
       readonly pid: number;
       readonly unit: BudgetUnit;
       readonly need: number;
     }
-  /** Of a folder that the user has to trust first. */
+  /** The user must trust the folder first. */
   | { readonly kind: "untrusted"; readonly folder: string };

@@ -1,6 +1,6 @@
 /**
- * What is written to and read from /dev/llm/<driver>. The dialect is that of Anthropic Messages; every driver converts.
- * One write is one attempt: a request, or its short form. The reply is NDJSON, one StreamEvent a line, up to
+ * The protocol of /dev/llm/<driver>, modelled on Anthropic Messages; every driver converts from and to it.
+ * One write is one attempt: a request, or its short form. The reply is NDJSON, one StreamEvent per line, up to
  * message_stop; the short form is answered by one object {content, tokens_used}.
  */
 
@@ -11,7 +11,7 @@ export type Block =
   | { type: "thinking"; thinking: string; signature: string }
   | { type: "redacted_thinking"; data: string }
   | { type: "tool_use"; id: string; name: string; input: unknown }
-  /** `media`: what the model looks at, after the text. */
+  /** `media`: images and documents for the model, placed after the text. */
   | {
       type: "tool_result";
       tool_use_id: string;
@@ -20,7 +20,9 @@ export type Block =
       media?: readonly MediaPart[];
     };
 
-/** `input` of a tool_use whose JSON did not parse: the raw text is kept, the call is answered with INVALID, never run. */
+/**
+ * The `input` of a tool_use whose JSON did not parse: keeps the raw text; the call is answered with INVALID, never run.
+ */
 export interface BadInput {
   readonly __malformed_json: string;
 }
@@ -41,7 +43,7 @@ export interface ToolSpec {
   inputSchema: Record<string, unknown>;
 }
 
-/** Text of a system prompt; `static` text is equal for all processes and comes first. */
+/** A part of a system prompt; `static` text is the same for all processes and comes first. */
 export interface SystemPart {
   text: string;
   zone: "static" | "dynamic";
@@ -50,7 +52,7 @@ export interface SystemPart {
 export interface LlmRequest {
   requestId: string;
   purpose: "main" | "compact" | "helper";
-  /** "" is the driver's default. */
+  /** "": the driver's default. */
   model: string;
   system: SystemPart[];
   tools: ToolSpec[];
@@ -59,16 +61,16 @@ export interface LlmRequest {
   temperature?: number;
   /** Stop sequences: the reply ends before any of them. A driver without support may ignore them. */
   stopSequences?: string[];
-  /** Another request will have the same bytes up to the last block of the last message, within the hour. */
+  /** Another request within the hour will share all bytes before the last block of the last message. */
   sharesPrefix?: boolean;
-  /** false: the reply holds finished blocks only (start with full content, stop), no deltas. */
+  /** false: the reply holds only complete blocks (start with full content, stop), no deltas. */
   stream: boolean;
 }
 
 /**
- * The answer to the short form, which every driver takes:
- * {intent?, system_prompt?, model?, max_turns?, timeout_ms?, messages?: {role, content}[]}. `intent` is the user message
- * when `messages` has none; `timeout_ms` 0 is none.
+ * The answer to the short form of a request, which every driver accepts: {intent?, system_prompt?, model?, max_turns?,
+ * timeout_ms?, messages?: {role, content}[]}. `intent` is the user message when `messages` has none; `timeout_ms` 0: no
+ * timeout.
  */
 export interface ShortReply {
   content: string;
@@ -86,12 +88,12 @@ export const STOP_REASONS = [
 ] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
-/** A reason that nobody knows is an ordinary end. */
+/** An unknown reason becomes `end_turn`. */
 export function stopReasonOf(value: unknown): StopReason {
   return STOP_REASONS.find((reason) => reason === value) ?? "end_turn";
 }
 
-/** input_tokens excludes cached ones, output_tokens includes reasoning, on every driver. */
+/** For every driver, input_tokens excludes cached tokens and output_tokens includes reasoning. */
 export interface Usage {
   input_tokens: number;
   output_tokens: number;
@@ -105,7 +107,7 @@ export type BlockDelta =
   | { type: "signature_delta"; signature: string }
   | { type: "input_json_delta"; partial_json: string };
 
-/** The events that every driver yields; nothing above the drivers knows which one is in use. */
+/** The events that every driver yields; the code above the drivers does not know which driver is in use. */
 export type StreamEvent =
   | { type: "message_start"; message: { id: string; model: string; usage: Usage } }
   | { type: "content_block_start"; index: number; content_block: Block }
@@ -115,7 +117,7 @@ export type StreamEvent =
   | { type: "message_stop" }
   | { type: "ping" };
 
-/** A whole reply: the fold of a stream. */
+/** A whole reply, assembled from a stream. */
 export interface Reply {
   id: string;
   model: string;
@@ -145,7 +147,7 @@ export const LLM_ERROR_KINDS = {
 } as const;
 export type LlmErrorKind = keyof typeof LLM_ERROR_KINDS;
 
-/** A retry is worth its while for these kinds; a driver itself never retries. */
+/** The kinds that are worth a retry; drivers never retry themselves. */
 export const RETRYABLE_KINDS: ReadonlySet<LlmErrorKind> = new Set([
   "rate_limit",
   "overloaded",
@@ -162,7 +164,7 @@ export interface ModelCard {
   maxInputTokens: number;
   maxOutputTokens: number;
   supports: { tools: boolean; parallelTools: boolean; images: boolean };
-  /** US dollars per million tokens; absent: not known. */
+  /** In US dollars per million tokens; absent: not known. */
   price?: { input: number; output: number };
   known: boolean;
   /** Whether the model may decide calls in auto mode. */

@@ -1,11 +1,11 @@
-/** User space as the kernel starts it: a program gets this handle and ends with a status. */
+/** How the kernel starts user space: a program gets a handle and its start data, and ends with a status. */
 import type { AgentInfo } from "./agent.ts";
 import type { CtxId, Fd, Pid } from "./ids.ts";
 import type { ExitStatus } from "./process.ts";
 import type { Sys } from "./sys.ts";
 
 export interface Clock {
-  /** Wall clock, milliseconds since the epoch: for people only. */
+  /** Wall clock, milliseconds since the epoch: for display only. */
   now(): number;
   /** Monotonic milliseconds with a fraction: for every interval, timeout and trace. */
   mono(): number;
@@ -13,30 +13,32 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The tokens of a process: `limit` 0 is none. */
+/** The tokens of a process; `limit` 0: no limit. */
 export interface AccountView {
   readonly limit: number;
   readonly used: number;
   readonly reserved: number;
-  /** At the limit a person is asked: the next call finds out. Absent: nobody is. */
+  /** At the limit, the next call asks the user for more. Absent: nobody is asked. */
   readonly asks?: true;
 }
 
-/** What became of a call that its daemon did not see the end of, by the files that it was to change. */
+/**
+ * The outcome of a call that was interrupted by the end of its daemon, found by looking at the files it was to change.
+ */
 export interface Probed {
   readonly outcome: "done" | "not_done";
   readonly tool: string;
-  /** As it was sent; what is longer than a record keeps is cut. */
+  /** The input as sent, cut to the length that a record stores. */
   readonly input: string;
 }
 
-/** What a program told an earlier daemon before that ended. */
+/** What a program recorded in an earlier daemon. */
 export interface Restored {
-  /** Of the last `checkpoint`; null: it told nothing. */
+  /** The state of the last `checkpoint`; null: no checkpoint was recorded. */
   readonly state: unknown;
   /**
-   * What followed, in order: parts that were added to it, effects that began (a model call is none), and what a later daemon
-   * found of one of those.
+   * What was recorded after it, in order: parts added to it, effects that began (model calls do not count), and the
+   * outcome that a later daemon found for one of these effects.
    */
   readonly since: readonly (
     | { readonly kind: "part"; readonly part: unknown }
@@ -45,17 +47,17 @@ export interface Restored {
   )[];
 }
 
-/** What a session was told: what began a run, or joined it. */
+/** A message to a session that started a run or joined it. */
 export interface RunInput {
-  /** Of the message; 0: the intent. */
+  /** The sequence number of the message; 0: the intent. */
   readonly seq: number;
-  /** 0: a client of the user. */
+  /** The sender; 0: a client of the user. */
   readonly from: Pid;
   readonly client: string;
   readonly text: string;
 }
 
-/** What a program is handed over when it begins: all that stays as it is. */
+/** The data that a program is started with; constant while it runs. */
 export interface ProgramStart {
   readonly pid: Pid;
   readonly ctxId: CtxId;
@@ -66,29 +68,32 @@ export interface ProgramStart {
   readonly modelFd: Fd;
   /** Its path: `/dev/llm/claude`. */
   readonly modelDevice: string;
-  /** "" is the driver's default. */
+  /** "": the driver's default. */
   readonly model: string;
   /** 0: no limit. */
   readonly maxSteps: number;
-  /** fd 0, to be read to its end before the first step; null: nothing was given. */
+  /** fd 0, to be read to its end before the first step; null: no input. */
   readonly input: Fd | null;
-  /** Servers mounted for this process, by the names of the agent file. */
+  /** The MCP servers mounted for this process, with their names from the agent file. */
   readonly mounts: readonly { readonly name: string; readonly path: string; readonly alwaysLoad?: boolean }[];
-  /** 2: tools can be looked for. Absent: how it was before; of histories that are replayed. */
+  /** 2: the process can search for tools. Absent: only in replays of histories from before that existed. */
   readonly toolset?: 2;
-  /** Its model is told of the mode. Absent: of histories that are replayed, and in threads, which share what the process is told. */
+  /**
+   * The model is notified of mode changes. Absent: in replays of older histories, and in threads, whose process is
+   * notified.
+   */
   readonly modes?: true;
   /** null: a fresh start. */
   readonly restored: Restored | null;
-  /** A person talks to it; whose message the intent is. null: the process has one run, and ends with it. */
+  /** Set for a session; `client` sent the intent. null: the process has one run, and ends with it. */
   readonly session: { readonly client: string } | null;
 }
 
-/** What a program begins with. */
+/** The arguments of a program. */
 export interface Begun {
   readonly sys: Sys;
   readonly start: ProgramStart;
 }
 
-/** Never rejects for an expected end; a rejection is a bug and becomes `unexpected exit`. */
+/** Does not reject for an expected end; a rejection is a bug and becomes `unexpected exit`. */
 export type Program = (sys: Sys, start: ProgramStart) => Promise<ExitStatus>;

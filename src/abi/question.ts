@@ -1,4 +1,4 @@
-/** Questions of an agent to its user, in one shape from the tool that asks to the dialog that shows them. */
+/** Questions of an agent to the user, in the same shape from the tool that asks to the dialog that shows them. */
 
 interface QuestionOption {
   readonly label: string;
@@ -9,21 +9,21 @@ export interface QuestionItem {
   readonly question: string;
   /** At most 12 characters. */
   readonly header: string;
-  /** 2 to 4; words of the user's own are always possible. */
+  /** 2 to 4 options; the user can always answer in their own words instead. */
   readonly options: readonly QuestionOption[];
   /** More than one option may be chosen. */
   readonly multi_select: boolean;
 }
 
-/** To one of them. */
+/** The answer to one question. */
 export interface QuestionAnswer {
-  /** Labels of the options. */
+  /** The labels of the chosen options. */
   readonly chosen: readonly string[];
-  /** The user's own words; "" none. */
+  /** The user's own words; "": none. */
   readonly text: string;
 }
 
-/** `dismissed`: the user does not want to answer. `nobody`: nobody is there who could. */
+/** `dismissed`: the user declined to answer. `nobody`: no attached client could answer. */
 export type QuestionOutcome =
   | { readonly kind: "answered"; readonly answers: readonly QuestionAnswer[] }
   | { readonly kind: "dismissed" }

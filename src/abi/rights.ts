@@ -1,36 +1,42 @@
 /**
- * What a process may beside what the settings say: made at its spawn from its parent's and its definition, journalled with it,
- * and from then on only narrowed. A person's grant is the one thing that widens it.
+ * The rights of a process in addition to the settings: computed at its spawn from its parent's rights and its
+ * definition, journalled with it, and from then on only narrowed. Only a grant of the user can widen them.
  */
 import type { PermissionMode } from "./process.ts";
 import type { RuleText } from "./rules.ts";
 
 export interface Rights {
-  /** The highest mode it may be in. */
+  /** The highest mode the process may be in. */
   readonly mode: PermissionMode;
-  /** Device paths it may open, with all below them; null: no restriction. */
+  /** Device paths it may open, including all paths below them; null: no restriction. */
   readonly devices: readonly string[] | null;
   /** Tools it may call, by canonical name; null: no restriction. */
   readonly tools: readonly string[] | null;
-  /** Hosts it may reach, as in `fetch(domain:…)` without `domain:`; null: no restriction beside the rules. */
+  /** Hosts it may reach, written as in `fetch(domain:…)` without `domain:`; null: no restriction except the rules. */
   readonly hosts: readonly string[] | null;
   /** Real paths it may work in; null: no restriction. */
   readonly roots: readonly string[] | null;
-  /** Of those above it and its own definition, united. */
+  /** Deny rules of its ancestors and its own definition, combined. */
   readonly deny: readonly RuleText[];
   readonly ask: readonly RuleText[];
-  /** Allow rules beside those of the settings: of the command line, a running skill. null: whatever it is given. */
+  /**
+   * Allow rules in addition to the settings, from the command line or a running skill. null: no cap on what it is
+   * given.
+   */
   readonly allow: readonly RuleText[] | null;
 }
 
-/** What a new process is given beside its definition. Rules as in settings; only a person's `allow` goes beyond the parent's. */
+/**
+ * Rights requested at a spawn in addition to the definition. Rules as in settings; only the user's `allow` may exceed
+ * the parent's rights.
+ */
 export interface RightsWish {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
   readonly ask?: readonly string[];
   readonly tools?: readonly string[];
   readonly hosts?: readonly string[];
-  /** Rules of the settings that a person gave with the start. Of an agent's they only narrow. */
+  /** Settings rules that the user passed at the start. From an agent they can only narrow. */
   readonly settings?: RuleLists;
 }
 
@@ -40,7 +46,7 @@ export interface RuleLists {
   readonly deny?: readonly string[];
 }
 
-/** The largest set: what nobody narrowed. */
+/** The full rights, not narrowed at all. */
 export const ALL_RIGHTS: Rights = {
   mode: "bypass",
   devices: null,
@@ -52,7 +58,7 @@ export const ALL_RIGHTS: Rights = {
   allow: null,
 };
 
-/** The smallest: what is left of a process whose rights cannot be read. */
+/** The minimal rights, for a process whose rights cannot be read. */
 export const NO_RIGHTS: Rights = {
   mode: "plan",
   devices: [],

@@ -1,10 +1,10 @@
-/** settings.json, the keys that are read today. Unknown keys are kept and ignored. */
+/** The keys of settings.json that are used. Unknown keys are preserved and ignored. */
 import * as z from "zod";
 import { spanMs } from "../lib/span.ts";
 
 const strings = z.array(z.string().max(1024)).max(2000);
 const answer = z.enum(["ask", "deny", "off"]);
-/** A list: what was read from there may leave. */
+/** A list names the sources whose data may leave. */
 const outward = z.union([answer, z.array(z.enum(["web", "mcp", "file", "exec", "peer"]))]);
 
 /** Names of environment variables; `AWS_*` matches every name with that prefix. */
@@ -13,7 +13,10 @@ const variable = z
   .max(256)
   .regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/, "not a name of a variable, or its beginning with a * behind it");
 
-/** What user, flag and policy settings may say; projects bring `allow`, `ask`, `deny` and `additionalDirectories` alone. */
+/**
+ * The keys for user, flag and policy settings; of projects only `allow`, `ask`, `deny` and `additionalDirectories` are
+ * read.
+ */
 const permissions = z.looseObject({
   allow: strings.optional().describe("Calls that run without a question, as rules."),
   ask: strings.optional().describe("Calls that always ask, as rules."),
@@ -96,7 +99,7 @@ export const SandboxSettings = z.looseObject({
 });
 export type SandboxSettings = z.infer<typeof SandboxSettings>;
 
-/** The budget of each agent that the user starts without one. */
+/** The default budget of each agent that the user starts without a budget. */
 const limits = {
   tokens: z
     .int()

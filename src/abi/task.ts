@@ -1,19 +1,19 @@
-/** Tasks of a list that the processes of a group share, and the requests of its device. */
+/** Task lists, each shared by the processes of a group, and the requests of their device. */
 import type { Pid } from "./ids.ts";
 
 export const TASK_STATUSES = ["pending", "in_progress", "completed"] as const;
 type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** `/var/tasks/<list>/<id>.json`. Ids are the decimal numbers 1, 2, 3 …, never used again. */
+/** One task, at `/var/tasks/<list>/<id>.json`. Ids are the decimal numbers 1, 2, 3 …, never reused. */
 export interface Task {
   readonly id: string;
   readonly subject: string;
   readonly description: string;
   readonly active_form?: string;
-  /** A pid. */
+  /** The pid of the owner. */
   readonly owner?: string;
   readonly status: TaskStatus;
-  /** Those that wait for it. */
+  /** The ids of the tasks that wait for this one. */
   readonly blocks: readonly string[];
   readonly blocked_by: readonly string[];
   /** At most 16 KiB. */
@@ -38,10 +38,10 @@ export interface TaskUpdate {
   readonly active_form?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly status?: TaskStatus | "deleted";
-  /** A pid; "": nobody's. */
+  /** The pid of the new owner; "": no owner. */
   readonly owner?: string;
   readonly claim?: boolean;
-  /** For a claim: only if the caller has no other unfinished task. */
+  /** With `claim`: refuse if the caller has another unfinished task. */
   readonly check_agent_busy?: boolean;
   readonly add_blocks?: readonly string[];
   readonly add_blocked_by?: readonly string[];
@@ -49,7 +49,7 @@ export interface TaskUpdate {
   readonly remove_blocked_by?: readonly string[];
 }
 
-/** Written to `/var/tasks` opened O_RDWR: the caller's own list. */
+/** A request on the caller's own list: written to `/var/tasks`, opened with O_RDWR. */
 export type TaskRequest =
   | TaskCreate
   | TaskUpdate
@@ -79,7 +79,7 @@ export interface TaskListView {
   readonly completed: number;
 }
 
-/** About the calling process: the list that its tasks are in, and who leads it. */
+/** The task list of the calling process, and the pid that leads it. */
 export interface TaskPlace {
   readonly list: string;
   readonly leader: Pid | null;

@@ -1,4 +1,4 @@
-/** The methods of budgets, and what they show. Money in US dollars, to a millionth. */
+/** The methods of budgets and their results. Money is in US dollars, to a millionth. */
 import * as z from "zod";
 import { PROCESS_KINDS } from "../process.ts";
 import { type MethodSpec, pid } from "./spec.ts";
@@ -6,7 +6,7 @@ import { type MethodSpec, pid } from "./spec.ts";
 const usd = z.number().min(0).max(1e9);
 const count = z.int().min(0);
 
-/** For a process and all its descendants. */
+/** Limits for a process and all its descendants. */
 export const WireBudget = z.strictObject({
   tokens: count.optional(),
   usd: usd.optional(),

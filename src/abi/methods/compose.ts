@@ -2,7 +2,10 @@
 import * as z from "zod";
 import { environment, idempotencyKey, type MethodSpec, name, pid } from "./spec.ts";
 
-/** A compose file as it was read, its variables filled in: checked here, so that every client gets the same answer. */
+/**
+ * A parsed compose file, its variables filled in. It is checked by the daemon, so that every client gets the same
+ * answer.
+ */
 const composeFile = {
   file: z.unknown().describe("The compose file, its YAML parsed and its variables filled in."),
   dir: z

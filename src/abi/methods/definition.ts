@@ -1,4 +1,4 @@
-/** Methods about agent and skill files: which exist, where they come from, and what is wrong with them. */
+/** Methods on agent and skill files: which exist, where they are, and their problems. */
 import * as z from "zod";
 import type { MethodSpec } from "./spec.ts";
 

@@ -1,4 +1,4 @@
-/** Methods on the kernel's own tree: what agents open, as the user sees it. */
+/** Methods on the kernel's own tree, the paths that agents open, as the user sees them. */
 import * as z from "zod";
 import type { MethodSpec } from "./spec.ts";
 

@@ -1,8 +1,8 @@
-/** Methods on what a process did: its steps, other processes that begin at one of them, and its run once more. */
+/** Methods on the history of a process: its steps, forks that begin at one of them, and replays. */
 import * as z from "zod";
 import { environment, idempotencyKey, type MethodSpec, pid, text } from "./spec.ts";
 
-/** A step by its number, or a record of the process's own history. */
+/** A step number, or the sequence number of a record in the process's own history. */
 const place = z.union([z.strictObject({ step: z.int().min(0) }), z.strictObject({ seq: z.int().min(0) })]);
 
 const forked = z.strictObject({

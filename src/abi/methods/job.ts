@@ -1,4 +1,4 @@
-/** Methods about commands in the background and task lists. */
+/** Methods on background commands and task lists. */
 import * as z from "zod";
 import { TASK_STATUSES } from "../task.ts";
 import { type MethodSpec, pid } from "./spec.ts";

@@ -1,8 +1,8 @@
-/** The methods of the daemon itself, and of who may use it. */
+/** The methods of the daemon itself and of authentication. */
 import * as z from "zod";
 import { empty, type MethodSpec, pid } from "./spec.ts";
 
-/** In safe mode: agents that are on record and were not restored; of their pids the first. */
+/** In safe mode: the number of recorded agents that were not restored, and the first of their pids. */
 const unrestored = z.strictObject({ agents: z.int(), pids: z.array(pid) });
 
 export const KERNEL_METHODS = {

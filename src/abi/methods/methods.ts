@@ -1,6 +1,6 @@
 /**
- * The method registry: each method is declared once, and every wire, the docs and the clients come from it.
- * Keys are snake_case as on the text wire. Unknown keys within a payload are INVALID.
+ * The method registry: each method is declared once; every wire, the docs and the clients are derived from it.
+ * Keys are snake_case as on the text wire. Unknown keys in a payload are INVALID.
  * `stream`: the response is followed by events until the connection closes.
  */
 import type * as z from "zod";
@@ -44,7 +44,7 @@ export const METHODS = {
 } as const satisfies Record<string, MethodSpec>;
 
 export type MethodName = keyof typeof METHODS;
-/** Its request can have a key, and then happens once. */
+/** The methods whose request takes an idempotency key. */
 export type KeyedMethod = {
   [M in MethodName]: keyof Params<M> extends infer K
     ? string extends K

@@ -1,4 +1,4 @@
-/** Which model answers, and what there is to choose from. */
+/** Methods on the choice of a model and the available models. */
 import * as z from "zod";
 import { environment, type MethodSpec } from "./spec.ts";
 

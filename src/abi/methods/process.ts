@@ -1,4 +1,4 @@
-/** The methods of processes, groups and mail, and what they show. */
+/** The methods of processes, groups and mail, and their results. */
 import * as z from "zod";
 import { HOLDS, PERMISSION_MODES, PROCESS_KINDS } from "../process.ts";
 import { WireBudget } from "./budget.ts";
@@ -117,8 +117,8 @@ export const SpawnRequest = z.strictObject({
 export type SpawnRequest = z.infer<typeof SpawnRequest>;
 
 /**
- * A row of `top` and `tree`: the documented process and what else a person wants to see of it. `intent` and `result` are cut
- * at 160 characters, so that a full table still fits one line.
+ * A row of `top` and `tree`: the documented process and more fields for display. `intent` and `result` are cut at 160
+ * characters, so that a full table still fits one line.
  */
 export const WireRow = z.strictObject({
   ...WireProc.shape,

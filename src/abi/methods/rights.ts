@@ -1,4 +1,4 @@
-/** Methods on what processes may: their modes, and what the user has granted. */
+/** Methods on the rights of processes: their modes, and the user's grants. */
 import * as z from "zod";
 import { GRANT_SCOPES } from "../grants.ts";
 import { PERMISSION_MODES } from "../process.ts";

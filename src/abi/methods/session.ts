@@ -1,4 +1,4 @@
-/** The methods of sessions, and what they show. */
+/** The methods of sessions and their results. */
 import * as z from "zod";
 import { environment, idempotencyKey, type MethodSpec, pid, text } from "./spec.ts";
 

@@ -1,4 +1,4 @@
-/** Methods on settings: what holds, from where, and changing it. */
+/** Methods on settings: the effective values, their sources, and changing them. */
 import * as z from "zod";
 import type { MethodSpec } from "./spec.ts";
 

@@ -4,7 +4,7 @@ import * as z from "zod";
 export interface MethodSpec {
   readonly summary: string;
   readonly kind: "request" | "stream";
-  /** The right a caller needs; clients of the user's own socket have all. */
+  /** The right that a caller needs; clients on the user's own socket have all rights. */
   readonly right: "self" | "observe" | "control" | "spawn" | "approve" | "admin";
   readonly params: z.ZodType;
   /** undefined: the response has no payload. */
@@ -15,6 +15,6 @@ export const pid = z.int().min(0);
 export const name = z.string().min(1).max(64);
 export const text = z.string().max(256 * 1024);
 export const environment = z.record(z.string(), z.string());
-/** Chosen by the client: the same request with the same key happens once, for a day. */
+/** Chosen by the client: repeated requests with the same key within a day are carried out once. */
 export const idempotencyKey = z.string().min(1).max(128);
 export const empty = z.strictObject({});

@@ -1,11 +1,11 @@
-/** Methods for the workspaces that the user trusts. */
+/** Methods on the workspaces that the user trusts. */
 import * as z from "zod";
 import { BROUGHT_KINDS } from "../trust.ts";
 import { empty, type MethodSpec } from "./spec.ts";
 
 const dir = z.string().startsWith("/").max(4096);
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
-/** The digest that the user has seen, by path. */
+/** From each path to the digest that the user has seen. */
 const seen = z.record(z.string().max(4200), digest);
 
 export const WireBrought = z.strictObject({
