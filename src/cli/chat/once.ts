@@ -92,7 +92,7 @@ async function tellHeld(console: Console, event: PausedEvent | LogEvent): Promis
     await console.errorLine(event.event === "paused" ? pausedLine(event) : logLine(event));
 }
 
-/** These events also end the wait of a client whose message is still queued behind another run. */
+/** These events are shown even before the run begins, because they end the wait for it. */
 function isEnd({ event }: WireEvent): boolean {
   return event === "error" || event === "complete";
 }

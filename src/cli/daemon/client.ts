@@ -1,7 +1,7 @@
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
 
-/** One connection to the daemon. Requests on it are answered in order; a stream takes it over until its end. */
+/** One connection to the daemon. Requests on it are answered in order; a stream occupies it until its end. */
 export interface DaemonClient {
   /** Rejects with a WireFault if the daemon refuses the request. */
   request<M extends MethodName>(method: M, payload: Params<M>, signal?: AbortSignal): Promise<Result<M>>;

@@ -52,7 +52,7 @@ async function settle(call: Call, client: DaemonClient, cwd: string, { isGiven, 
     return "settled" as const;
   }
   const terminal = args.flags.has("detach") ? undefined : questionTerminal(call);
-  // a no given for a run does not answer the question of a command that needs a yes
+  // an earlier no suppresses the question only if the items are merely left out
   if (terminal === undefined || (workspace.declined && otherwise === "left out")) {
     if (otherwise === "left out") await console.errorLine(leftOutLine(workspace));
     return "settled" as const;

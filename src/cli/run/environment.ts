@@ -1,6 +1,6 @@
 /**
- * The part of this command's environment that a process receives: everything but the variables that would expose our
- * socket or our token.
+ * The part of this command's environment that a process receives: everything but the `*_IPC_*` variables, which name
+ * this client's own socket and token.
  */
 export function clientEnvironment(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const kept: Record<string, string> = {};

@@ -20,7 +20,7 @@ export async function findIntent(args: Args, stdin: Input): Promise<string | und
   return bytes.length === 0 ? undefined : notBlank(bytes.toString("utf8").replace(/(?:\r?\n)+$/, ""));
 }
 
-/** The data on stdin beside an intent in words, byte for byte; undefined if there is none. */
+/** The data on stdin beside an intent in words, byte for byte; undefined: no data. */
 export async function findData(
   host: Pick<Host, "stdin" | "stdinKind">,
   console: Console,

@@ -41,7 +41,7 @@ export class FullScreen implements Disposable {
     return { columns: columns || DEFAULT_SIZE.columns, rows: rows || DEFAULT_SIZE.rows };
   }
 
-  /** Writes the lines that changed; resolves when the terminal has taken them. */
+  /** Writes the lines that changed; resolves when the terminal has accepted them. */
   async draw(lines: readonly string[]): Promise<void> {
     const changed = lines.map((line, at) =>
       line === this.#shown[at] ? "" : `\x1b[${at + 1};1H${line}\x1b[K`,

@@ -23,7 +23,7 @@ async function run(call: Call): Promise<number> {
   const text = textFlag(args, "message");
   if (args.flags.has("message") && (text ?? "").trim() === "") throw invalid("the message is empty", USAGE);
   const isFollowed = args.flags.has("attach");
-  // a terminal that follows the fork sends the message in its conversation instead
+  // with --attach the message is sent in the conversation instead
   const isTold = text !== undefined && !isFollowed;
   const client = await host.daemon.ensure();
   const made = await client.request("process.fork", {

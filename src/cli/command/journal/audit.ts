@@ -13,7 +13,7 @@ import { reportOf, untilInterrupted } from "./journal-stream.ts";
 export const audit: Command = { flags: { against: { type: "string" } }, run };
 
 const USAGE = "crux audit verify [--against <file>], crux audit roots";
-/** The most roots of one request; of more, the newest are sent. */
+/** The most roots of one request; of a longer file the newest are sent. */
 const MAX_ROOTS = 40_000;
 const EXIT = { holds: 0, broken: 1, notVerified: 3 } as const;
 

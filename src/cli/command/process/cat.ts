@@ -1,6 +1,5 @@
 /**
- * `crux cat <path>`: a file of the kernel's own tree, with the rights of the user. Control sequences do not reach a
- * terminal.
+ * `crux cat <path>`: a file of the kernel's own tree, as the user sees it. Control sequences do not reach a terminal.
  */
 import { Fault } from "../../../abi/errors.ts";
 import type { Call, Command } from "../../command.ts";

@@ -3,7 +3,7 @@ import type { Call, Command } from "../../command.ts";
 import { invalid } from "../../screen/errors.ts";
 import { isVerb, parseComposeArgs, USAGE, type Verb } from "./args.ts";
 
-/** `crux compose <verb>`; each verb is loaded only when it is called for. */
+/** `crux compose <verb>`; each verb is loaded only when it is called. */
 export const compose: Command = { flags: {}, parse: parseComposeArgs, follows, run };
 
 const VERBS: Readonly<Record<Verb, () => Promise<(call: Call) => Promise<number>>>> = {

@@ -1,4 +1,4 @@
-/** Times as the screens show them. */
+/** Durations as the screens show them. */
 
 /** Seconds with one decimal, even above a minute: `72.4s`. */
 export function seconds(ms: number): string {
