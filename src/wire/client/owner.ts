@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { journalDir, pidFile } from "../../lib/paths.ts";
 
-/** The OS pid of the living process named by owner.json; undefined if there is none. */
+/** The OS pid of the living process named by owner.json; undefined: no such process. */
 export function findOwner(stateDir: string): number | undefined {
   const owner = readOwner(join(journalDir(stateDir), "owner.json"));
   return owner !== undefined && isAlive(owner.pid, owner.startTime) ? owner.pid : undefined;

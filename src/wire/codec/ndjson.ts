@@ -1,5 +1,6 @@
 /**
- * The text wire's lines: UTF-8, one JSON object a line, `\n`. Shared by server and client; pure and bounded.
+ * The lines of the text wire: UTF-8, one JSON object per line, ended by `\n`. Shared by server and client; pure and
+ * bounded.
  */
 import { isUtf8 } from "node:buffer";
 import type { SyscallEventWire } from "../../abi/wire.ts";

@@ -73,7 +73,8 @@ export class LineReader {
   }
 
   /**
-   * The first byte distinguishes the text wire from the binary one. Empty lines before it are ignored, as everywhere.
+   * The first byte must be that of a text line; anything else is reported as `not_text`. Empty lines before it are
+   * ignored, as everywhere.
    */
   #begin(chunk: Buffer): Buffer | undefined {
     const at = chunk.findIndex((byte) => byte !== LF && byte !== CR);

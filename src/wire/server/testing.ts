@@ -378,7 +378,7 @@ export function procInfo(pid: number, more: Partial<ProcInfo> = {}): ProcInfo {
   };
 }
 
-/** Bytes in, text out. */
+/** Sends text and collects the received bytes as text. */
 export class RawClient {
   readonly socket: net.Socket;
   readonly closed: Promise<void>;

@@ -28,7 +28,7 @@ const SHOWN = new Set<string>([
   "ctx.record",
 ]);
 
-/** The records that a client saw of the process, one per line. */
+/** The records that show what a client saw of the process, one per line. */
 export const processRecords: Handler<"process.records"> = async ({ pid }, { kernel, gone }) => {
   const records = await kernel.replays.records(asPid(pid));
   return {
