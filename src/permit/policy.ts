@@ -52,7 +52,7 @@ export interface PermitOptions {
   /** Whether the user has trusted the project. Absent: no, and what the project brings allows nothing. */
   readonly isTrusted?: boolean;
   readonly home: string;
-  /** State directory, runtime directory and policy: closed to every call in every mode. */
+  /** The state directory, the runtime directory and the policy: closed to every call in every mode. */
   readonly kernelPaths: readonly string[];
   /** Resolves the operands of shell commands; the gate has already resolved all other paths. */
   readonly realPath: RealPath;

@@ -6,7 +6,7 @@
 import { unquoted } from "../rules/command-match.ts";
 import type { Case } from "./case.ts";
 
-/** A kernel path named in the text, also by way of the home directory. */
+/** The kernel path that the text names, also by way of the home directory. */
 export function kernelMention({ places, free }: Case, text: string): string | undefined {
   const bare = unquoted(text);
   const readable = bare.includes("..") ? [] : free.flatMap((path) => spellings(path, places.home));

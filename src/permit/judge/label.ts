@@ -149,7 +149,7 @@ function refused(labels: readonly Label[], what: string): Verdict {
 
 const MAX_NAMED = 3;
 
-/** `untrusted data (web: https://a.io/x) and a secret (file: /ws/.env)` */
+/** The origin in words: `untrusted data (web: https://a.io/x) and a secret (file: /ws/.env)`. */
 function originOf(labels: readonly Label[]): string {
   const named = (kind: Label["kind"], words: string): readonly string[] => {
     const own = labels.filter((label) => label.kind === kind);

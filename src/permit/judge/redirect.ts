@@ -62,7 +62,7 @@ function judgeRedirect(c: Case, redirect: Redirect, cwds: Part["cwds"]): readonl
   return climbsBack(path) ? [...verdicts, oddTarget(path)] : verdicts;
 }
 
-/** `< <(command)` */
+/** Whether the redirection reads from a process: `< <(command)`. */
 function isStream({ target }: Redirect, accesses: readonly string[]): boolean {
   const { among = [] } = target ?? {};
   return among.length > 0 && among.every(({ kind }) => kind === "stream") && !accesses.includes("write");

@@ -7,7 +7,7 @@ interface HostPattern {
   readonly subdomains: boolean;
 }
 
-/** `h`, `*.h`, `[::1]`; null: not a host. */
+/** Parses `h`, `*.h` or `[::1]`; null: not a host. */
 export function parseHostName(written: string): HostPattern | null {
   const subdomains = written.startsWith("*.");
   const host = canonicalHost(subdomains ? written.slice(2) : written);

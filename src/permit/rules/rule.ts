@@ -88,7 +88,7 @@ export function notRule({ source, behavior, text }: RuleText): string | null {
   return null;
 }
 
-/** `rule bash(curl:*) of the shipped defaults` */
+/** The rule in words: `rule bash(curl:*) of the shipped defaults`. */
 export function describeRule(rule: Rule): string {
   return `rule ${rule.text} of ${SOURCE_WORDS[rule.source]}`;
 }
@@ -125,7 +125,7 @@ function parseContent(tool: string, content: string): RuleMatch {
   return { kind: "untold" };
 }
 
-/** Only skills take arguments. */
+/** Parses the name of an agent, a receiver, a skill or a label source; only skills take arguments. */
 function parseName(tool: string, content: string): RuleMatch {
   const rest = tool === "skill" && content.endsWith(":*");
   const name = rest ? content.slice(0, -2) : content;
@@ -146,7 +146,7 @@ function parseHost(content: string): RuleMatch {
   return pattern === null ? { kind: "malformed" } : { kind: "host", ...pattern };
 }
 
-/** `git *`, `python:*`, `npm test`; quotes as in the shell. */
+/** Parses `git *`, `python:*` or `npm test`; quotes as in the shell. */
 function parseCommand(content: string): RuleMatch {
   const trimmed = content.trim();
   const isPrefix = trimmed.endsWith(":*");

@@ -20,7 +20,7 @@ export function gitPlaces(gitDir: string): readonly string[] {
   return [...GIT.map((name) => posix.join(gitDir, name)), ...linked];
 }
 
-/** Plain names of the table at the top of each root; a directory ends with `/`. */
+/** Places that the table names without wildcards, at the top of each root; a directory ends with `/`. */
 export function placesInRoots(all: readonly Protection[], roots: readonly string[]): readonly string[] {
   return plainIn(all, roots.filter(isDirectory)).flatMap(({ path, isDirectory: isFolder }) => {
     if (posix.basename(path) !== ".git") return [isFolder ? `${path}/` : path];

@@ -10,7 +10,7 @@ export interface HereDocument {
   /** The first and one past the last character of the body, without the line that ends it. */
   readonly start: number;
   readonly end: number;
-  /** Bash expands nothing in it. */
+  /** The delimiter is quoted: bash expands nothing in the body. */
   readonly isQuoted: boolean;
   readonly stripsTabs: boolean;
 }

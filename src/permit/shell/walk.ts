@@ -156,7 +156,7 @@ export class Walker {
     }
   }
 
-  /** `a && b` runs b only where a succeeded. */
+  /** Walks a list: `a && b` runs b only if a succeeded. */
   #list(node: Node, cwds: Cwds): Flow {
     let flow = stays(cwds);
     let any = cwds;

@@ -8,11 +8,11 @@ type Test = (text: string | null) => boolean;
 const where = (operands: readonly (string | null)[], test: Test): readonly number[] =>
   operands.flatMap((text, i) => (test(text) ? [i] : []));
 
-/** `ext::sh -c x` starts a program. */
+/** Whether the remote starts a program, like `ext::sh -c x`. */
 const isHelper: Test = (text) => text?.includes("::") === true;
 const isPath: Test = (text) =>
   text === null || /^(?:\.{0,2}\/|\.{1,2}$|~|file:)/i.test(text) || /^[^:]*\//.test(text);
-/** `https://h/a`, `h:a`, `user@h:a`. */
+/** Whether the remote is a URL: `https://h/a`, `h:a`, `user@h:a`. */
 const isUrl: Test = (text) =>
   text !== null && (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || /^[^/]+:/.test(text));
 
@@ -33,7 +33,7 @@ export const fetches: OperandJudge = ([from, ...others]) => [
 
 export const helpers: OperandJudge = (operands) => where(operands, isHelper);
 
-/** `uniq in out`. */
+/** The last of several operands, which the program writes: `uniq in out`. */
 export const second: OperandJudge = (operands) => (operands.length > 1 ? [operands.length - 1] : []);
 
 const isNamed = (used: readonly UsedOption[], names: readonly string[]) =>

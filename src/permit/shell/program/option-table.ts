@@ -305,7 +305,7 @@ function readWordOption(level: Level, text: string): ReadOption {
       isKnown: true,
     };
   }
-  // `-B./dir`, `-fplugin-arg-x`
+  // values attached without `=`: `-B./dir`, `-fplugin-arg-x`
   const options = [...level.words].flatMap(([word, option]) =>
     option.value !== "none" && bare.startsWith(word) ? [{ option, value: bare.slice(word.length) }] : [],
   );

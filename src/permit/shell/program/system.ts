@@ -1,4 +1,4 @@
-/** Programs that look at the machine, its processes and its files. */
+/** Programs that inspect the machine, its processes and its files. */
 import { commands } from "./operand-judges.ts";
 import type { ProgramSpec } from "./option-table.ts";
 
