@@ -1,6 +1,6 @@
 /**
  * `crux daemon --internal`: of many daemons started at once, only the one with the lease loads a kernel; the others end
- * first.
+ * before that.
  */
 import { join } from "node:path";
 import { closeInherited } from "../dev/host/inherited.ts";

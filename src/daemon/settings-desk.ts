@@ -39,7 +39,7 @@ const SOURCES = {
 export const BROUGHT: readonly string[] = ["allow", "ask", "deny", "additionalDirectories"].map(
   (key) => `permissions.${key}`,
 );
-/** Those of the keys that widen permissions. */
+/** The keys among them that widen permissions. */
 const WIDENING = ["permissions.allow", "permissions.additionalDirectories"];
 const RULES = ["permissions.allow", "permissions.ask", "permissions.deny"];
 

@@ -61,9 +61,10 @@ export class StopRequest {
 }
 
 /**
- * The first SIGTERM or SIGINT requests an orderly stop; the second ends the process at once. An uncaught exception is a
- * bug: it is logged, and the process ends without touching anything further. An unhandled rejection leaves all state
- * intact: it is logged, and the user's processes keep running. The result removes the listeners.
+ * The first SIGTERM or SIGINT requests an orderly stop, even if one was requested before; the second ends the process
+ * at once. An uncaught exception is a bug: it is logged, and the process ends without touching anything further. An
+ * unhandled rejection leaves all state intact: it is logged, and the user's processes keep running. The result removes
+ * the listeners.
  */
 export function listen(host: DaemonHost, stop: StopRequest, log: Log): () => void {
   let signals = 0;

@@ -59,7 +59,7 @@ export class Inventories {
   }
 }
 
-/** One look at one workspace. */
+/** Takes the inventory of one workspace, once. */
 class Look {
   readonly items = new Map<string, Brought>();
   readonly refused: { path: string; why: string }[] = [];
