@@ -1,8 +1,8 @@
-/** Bytes that are there already, as a file that is read once, from its beginning to its end. */
+/** Presents given bytes as a file that is read once, from its beginning to its end. */
 import type { OpenFile } from "../../abi/device.ts";
 import { DriverError } from "../../abi/errors.ts";
 
-/** `data` is the file's from now on. `path` names it in errors. */
+/** The file takes ownership of `data`. `path` names it in errors. */
 export function bytesFile(data: Uint8Array, path: string): OpenFile {
   let left = data;
   return {

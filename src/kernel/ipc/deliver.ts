@@ -1,10 +1,11 @@
 /**
- * What a signal does to a process: decided, recorded and done in one synchronous step, so that a mask or handler that
- * changes meanwhile neither loses nor doubles it. By default TERM and INT cancel, KILL is forced, PAUSE holds at the next
- * step, RESUME goes on.
+ * The effect of a signal on a process: decided, recorded and carried out in one synchronous step, so that no concurrent
+ * change of mask or handler loses or doubles it. By default TERM and INT cancel, KILL forces the end, PAUSE holds the
+ * process at its next step, and RESUME ends the pause.
  *
- * A TERM that is blocked, ignored or handled does not end the process. Who must have its end sends it with a grace: then
- * KILL follows, whatever TERM met (children that end with their parent), or sends KILL itself (the shutdown).
+ * A TERM that is blocked, ignored or handled does not end the process. A caller that needs the end passes a grace,
+ * after which KILL follows whatever TERM did (children that end with their parent), or sends KILL itself (the
+ * shutdown).
  */
 import { Fault, messageOf } from "../../abi/errors.ts";
 import {
@@ -28,13 +29,13 @@ const VERDICT: Readonly<Partial<Record<Signal, ExitStatus>>> = {
   2: EXIT.sigkill,
   3: EXIT.sigint,
 };
-/** Of a process that has said nothing; nothing is ever put into it. */
+/** The shared state of processes without settings of their own; never changed. */
 const UNTOUCHED = new SignalState();
 const OVER = Promise.resolve();
 
 /**
- * It has acted when the call returns; nothing is waited for. With `graceMs` (TERM only) KILL follows after it; without, a
- * TERM that acts by default becomes KILL after the usual 10 s.
+ * The signal has acted when the call returns; handlers are not awaited. With `graceMs` (TERM only) KILL follows after
+ * that time in any case; without it, a TERM that acts by default becomes KILL after the process's usual grace.
  */
 export async function deliver(
   core: Core,
@@ -47,15 +48,15 @@ export async function deliver(
   return disposition;
 }
 
-/** What waited for this signal to be unblocked is delivered in the same step. Resolves when its handlers are over. */
+/** Unblocks the signal and delivers pending ones in the same step. Resolves when their handlers have finished. */
 export async function unblock(core: Core, proc: Process, signal: Signal): Promise<void> {
   const due = proc.signals?.unblock(signal) ?? [];
   await Promise.all(due.map((each) => meet(core, proc, each).heeded));
 }
 
 /**
- * Acknowledged means durable: awaited before a client hears that a signal was sent. UNAVAILABLE: it has acted all the same,
- * and its record is kept for when the disk takes it.
+ * Awaited before a signal is acknowledged to a client: acknowledged means durable. UNAVAILABLE: the signal has acted,
+ * but its record could neither be synced nor held for later.
  */
 export async function recorded(core: Core): Promise<void> {
   try {
@@ -74,7 +75,7 @@ interface Meeting {
   readonly heeded: Promise<void>;
 }
 
-/** A pause wakes nobody: it holds. */
+/** Wakes the sleepers. Not called for a pause, which holds them. */
 function wake(proc: Process): void {
   for (const wakeOne of proc.wakers) wakeOne();
 }
@@ -93,9 +94,9 @@ function meet(core: Core, proc: Process, signal: Signal, graceMs?: number): Meet
       postpone(core, proc, signals, signal);
       break;
     case "ignored":
-      // an exit that is being journalled is not changed any more
+      // an exit that is being journalled no longer changes
       if (!ended) record(core, proc, signal, disposition);
-      // its exit stands, but is not waited for any longer
+      // the exit stands, but stops waiting for the disk
       else if (VERDICT[signal] !== undefined) proc.life.hurry();
       break;
     case "handler":
@@ -105,7 +106,10 @@ function meet(core: Core, proc: Process, signal: Signal, graceMs?: number): Meet
   return { disposition, heeded: OVER };
 }
 
-/** Noted before what follows from it. `paused` is how it leaves the process: that, and how long it ran, outlives the daemon. */
+/**
+ * Noted before any consequence of the signal. `paused` is the state after the signal: a later daemon restores it, and
+ * the run time, from this record.
+ */
 function record(core: Core, proc: Process, signal: Signal, disposition: Disposition): void {
   const ranMs = Math.round(proc.halt.time.ms(core.ports.clock.mono()));
   const body = { signal, disposition, paused: proc.isPaused, ranMs };
@@ -128,27 +132,27 @@ function byDefault(core: Core, proc: Process, signal: Signal, graceMs: number = 
   if (proc.isPaused) core.snapshots.rests(proc);
   const body = bodyOf(proc);
   if (body.onSignal?.(core, proc, signal) !== true) endByVerdict(core, proc, signal, graceMs);
-  // a program of the host that is stopped hears TERM and INT only when it goes on
+  // a stopped program of the host handles TERM and INT only once it is continued
   if (wasPaused && VERDICT[signal] !== undefined) body.onSignal?.(core, proc, SIGNALS.SIGRESUME);
 }
 
 function endByVerdict(core: Core, proc: Process, signal: Signal, graceMs: number): void {
   const verdict = VERDICT[signal];
   if (verdict === undefined) return;
-  // KILL outranks a TERM that is under way; otherwise the first verdict stands.
+  // KILL outranks an earlier TERM; otherwise the first verdict stands
   if (signal === SIGNALS.SIGKILL) proc.ending.overrule(verdict);
   else proc.ending.decide(verdict);
   endLive(core, proc, signal === SIGNALS.SIGTERM ? graceMs : Infinity);
 }
 
-/** A handler can do nothing in a process that is held: what it handles ends the pause, as the default would. */
+/** A handler cannot act in a paused process, so a handled signal ends the pause, as the default action would. */
 function byHandler(core: Core, proc: Process, signals: SignalState, signal: Signal): Promise<void> {
   if (signal !== SIGNALS.SIGPAUSE) proc.resume(core.ports.clock.mono());
   record(core, proc, signal, "handler");
   return heed(core, proc, signals, signal);
 }
 
-/** A handler that fails is logged, and the default acts. */
+/** If the handler fails, that is logged and the default action is taken. */
 async function heed(core: Core, proc: Process, signals: SignalState, signal: Signal): Promise<void> {
   try {
     const running = runHandler(core, proc, signals, signal);

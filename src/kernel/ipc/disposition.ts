@@ -1,4 +1,4 @@
-/** What a signal meets. Pure, so that the answer, what is recorded and what is done cannot differ. */
+/** Decides what a signal does. Pure, so that the answer, the record and the action cannot differ. */
 import {
   type Disposition,
   type ProcessState,
@@ -7,10 +7,10 @@ import {
   type SignalAction,
 } from "../../abi/process.ts";
 
-/** Of signals that do not act by default. */
+/** The actions that a process can set instead of the default. */
 export type OwnAction = Exclude<SignalAction, "default">;
 
-/** The first that holds: it has ended, KILL, blocked, an action of its own, else the default. */
+/** The first match of: the process has ended, KILL, blocked, an action of its own; else the default. */
 export function dispositionOf(
   state: ProcessState,
   blocked: ReadonlySet<Signal>,

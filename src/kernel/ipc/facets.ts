@@ -1,9 +1,9 @@
-/** What a process has of others: mail that it has not received, groups, a signal that ends it. */
+/** Facets from interprocess communication: mail not yet received, groups, a signal that ends the process. */
 import { SIGNALS, type Signal } from "../../abi/process.ts";
 import { type Facet, plainFacet } from "../facts/facet.ts";
 import type { GroupRecord } from "./groups.ts";
 
-/** The seq of each message that was sent and not received, by its number. */
+/** Messages sent but not received: from the message's number to the seq of its record. */
 export const mailFacet: Facet<Map<number, number>> = {
   init: () => new Map(),
   folds: {
@@ -17,7 +17,7 @@ export const mailFacet: Facet<Map<number, number>> = {
   unpack: ({ mail }) => new Map((mail ?? []) as [number, number][]),
 };
 
-/** By their number. */
+/** The groups of the process, by their number. */
 export const groupsFacet: Facet<Map<number, GroupRecord>> = {
   init: () => new Map(),
   folds: {
@@ -32,10 +32,10 @@ export const groupsFacet: Facet<Map<number, GroupRecord>> = {
     new Map(((groups ?? []) as readonly GroupRecord[]).map((group) => [group.group, group])),
 };
 
-/** By default. */
+/** Signals that end a process by default. */
 const ENDS: ReadonlySet<unknown> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGKILL, SIGNALS.SIGINT]);
 
-/** It was told to end, and has not yet; null: it was not. */
+/** The signal that demanded the end of a process that has not ended yet; null: none. */
 export const endedByFacet: Facet<Signal | null> = plainFacet("endedBy", {
   init: null as Signal | null,
   folds: {

@@ -1,7 +1,7 @@
 /**
- * Process groups: made on first use, gone with the last member. Members see each other, so an existing group is not open to
- * all: only the user, its maker, and who is a member or the ancestor or descendant of one may bring a process in. Nobody
- * comes to see what was hidden from it and all its kin.
+ * Process groups: created on first use, removed with the last member. Members see each other, so an existing group is
+ * not open to all: only the user, its maker, a member, or an ancestor or descendant of a member may bring a process in.
+ * So no process comes to see what was hidden from it and all its kin.
  */
 import { Fault } from "../../abi/errors.ts";
 import { asPgid, type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
@@ -24,7 +24,7 @@ interface Group {
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
-/** Joined by this number, a new group without a name is made. */
+/** Joining this number creates a new group without a name. */
 const NEW = 0;
 
 export class Groups {
@@ -33,14 +33,15 @@ export class Groups {
   readonly #byName = new Map<string, Group>();
   #last = 0;
 
-  /** `isKin`: the same process, or one is an ancestor of the other. */
+  /** `isKin`: whether the two are the same process, or one is an ancestor of the other. */
   constructor(isKin: (a: Pid, b: Pid) => boolean) {
     this.#isKin = isKin;
   }
 
   /**
-   * `by`: who brings the process in, and makes the group where there is none. INVALID: no name, no number. NOT_FOUND: no
-   * group with this number. PERMISSION: a stranger's. UNAVAILABLE: full. CONFLICT: the process has ended.
+   * `by`: the process that brings `proc` in, and the maker of the group if it is new. INVALID: neither a name nor a
+   * number. NOT_FOUND: no group with this number. PERMISSION: `by` may not let processes into this group. UNAVAILABLE:
+   * full. CONFLICT: the process has ended.
    */
   join(proc: Process, ref: Pgid | string, by: Pid): Pgid {
     checkReference(ref);
@@ -57,8 +58,8 @@ export class Groups {
   }
 
   /**
-   * As join(), of a process that is being made. CONFLICT: what a person starts does not join by name what a process has made,
-   * for who took the name first would see it and may signal it.
+   * As join(), for a process that is being spawned. CONFLICT: a process that the user starts does not join a group made
+   * by another process: that one took the name first, and its members would see the new process and may signal it.
    */
   joinNew(proc: Process, name: string, by: Pid): Pgid {
     const maker = this.#get(name)?.maker ?? PID_KERNEL;
@@ -67,12 +68,12 @@ export class Groups {
     throw new Fault({ code: "CONFLICT", message });
   }
 
-  /** The number is that of a group whose members may come back: no new group gets it. */
+  /** Keeps a new group from getting this number: members of the group with this number may be restored later. */
   reserve(id: Pgid): void {
     this.#last = Math.max(this.#last, id);
   }
 
-  /** As it was recorded, with its number and its maker. The number was its own all the time: see `reserve`. */
+  /** Restores a membership as recorded, with the group's number and maker. The number was reserved, see `reserve`. */
   restore(proc: Process, { group: id, name, maker }: GroupRecord): void {
     this.#last = Math.max(this.#last, id);
     const group = this.#byId.get(id) ?? this.#enter({ id, name, maker, members: new Set() });
@@ -80,7 +81,7 @@ export class Groups {
     proc.groups.add(id);
   }
 
-  /** Its number. NOT_FOUND: no such group, or not a member. */
+  /** Returns the number of the group. NOT_FOUND: no such group, or not a member. */
   leave(proc: Process, ref: Pgid | string): Pgid {
     const group = this.#require(ref);
     if (!group.members.has(proc.pid)) {
@@ -98,13 +99,13 @@ export class Groups {
     }
   }
 
-  /** NOT_FOUND. */
+  /** Errors: NOT_FOUND. */
   find(ref: Pgid | string): GroupView & { readonly maker: Pid } {
     const group = this.#require(ref);
     return { ...viewOf(group), maker: group.maker };
   }
 
-  /** The body of the record that a process has joined. NOT_FOUND. */
+  /** The body of a `group.join` record. Errors: NOT_FOUND. */
   recordOf(id: Pgid): GroupRecord {
     const { name, maker } = this.#require(id);
     return { group: id, name, maker };

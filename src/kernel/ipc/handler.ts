@@ -1,4 +1,4 @@
-/** What a process does at a signal instead of the default. */
+/** Runs the handler that a process has set for a signal. */
 import { Fault } from "../../abi/errors.ts";
 import type { Signal } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
@@ -8,8 +8,9 @@ import { untilDeadline } from "../process/spawn/run.ts";
 import type { SignalState } from "./signal-state.ts";
 
 /**
- * undefined: it is over already. Throws at once what it throws at once, so that nothing comes in between; rejects with what
- * it rejects with, or TIMEOUT. UNAVAILABLE: too many are under way.
+ * undefined: no handler, or it finished synchronously. A synchronous error of the handler is thrown synchronously, so
+ * that nothing happens in between; else rejects with the handler's rejection, or TIMEOUT. UNAVAILABLE: too many
+ * handlers run.
  */
 export function runHandler(
   core: Core,
@@ -26,7 +27,7 @@ export function runHandler(
   return running === undefined ? undefined : inTime(core, proc, signals, running);
 }
 
-/** TIMEOUT when it takes over 5 s, pauses not counted. The watch ends with the handler, or with the process. */
+/** TIMEOUT after 5 s, pauses not counted. The timer stops with the handler or with the process. */
 async function inTime(
   core: Core,
   proc: Process,

@@ -1,26 +1,26 @@
 /**
- * The messages for one process, oldest first. Bounded by `mailboxMessages` and `mailboxBytes`: a full box refuses
- * (UNAVAILABLE) and stores nothing; it drops none to make room, so what a sender was told has arrived. A place is claimed
- * before its message is journalled: whatever the journal answers first, the order in the box is that of the claims.
+ * The messages for one process, oldest first. Bounded by `mailboxMessages` and `mailboxBytes`: a full mailbox refuses
+ * with UNAVAILABLE and drops no message to make room, so an acknowledged message stays. A place is claimed before its
+ * message is journalled: the order in the mailbox is that of the claims, whichever append finishes first.
  */
 import { Fault } from "../../abi/errors.ts";
 import type { Message } from "../../abi/mail.ts";
 import { reasonOf } from "../../lib/abort.ts";
 import { LIMITS } from "../limits.ts";
 
-/** Whether a message is for who asks. */
+/** Whether the receiver wants the message. */
 export type Wanted = (message: Message) => boolean;
 
-/** Room in a box for one message that is being journalled. Exactly one of the two is called. */
+/** A place for one message that is being journalled. Exactly one of the two methods is called. */
 export interface MailPlace {
   fill(message: Message): void;
-  /** It was not stored. */
+  /** Frees the place of a message that was not stored. */
   giveBack(): void;
 }
 
 interface Place {
   readonly bytes: number;
-  /** null while it is being journalled: later ones wait behind it. */
+  /** null while the message is being journalled: later ones wait behind it. */
   message: Message | null;
 }
 
@@ -39,18 +39,18 @@ interface Receiver {
 
 export class Mailbox {
   readonly #places: Place[] = [];
-  /** In order of asking. Any are there only while no message is ready. */
+  /** Waiting receivers, in order of their calls; none of them wants a message that is ready. */
   readonly #receivers = new Set<Receiver>();
   readonly #watches = new Set<Watch>();
   #bytes = 0;
   #closed = false;
 
-  /** Messages that are there to be taken, or are being journalled. */
+  /** The number of messages, including those that are being journalled. */
   get size(): number {
     return this.#places.length;
   }
 
-  /** The oldest is there to be taken. */
+  /** Whether the oldest message can be taken. */
   get isReady(): boolean {
     return (this.#places[0]?.message ?? null) !== null;
   }
@@ -59,12 +59,12 @@ export class Mailbox {
     return this.#bytes;
   }
 
-  /** The oldest that is wanted is there to be taken: none that is being journalled stands before it. */
+  /** Whether a wanted message can be taken: no message that is being journalled is before it. */
   has(wants: Wanted): boolean {
     return this.#find(wants) !== undefined;
   }
 
-  /** Told as soon as one that is wanted can be taken, at once if it is there; nothing is taken. The result ends it. */
+  /** `told` is called once, as soon as a wanted message can be taken; nothing is taken. The result ends the watch. */
   watch(wants: Wanted, told: () => void): () => void {
     const watch = { wants, told };
     this.#watches.add(watch);
@@ -72,7 +72,7 @@ export class Mailbox {
     return () => void this.#watches.delete(watch);
   }
 
-  /** One that was there and is not taken any more; undefined: it is not there to be taken. */
+  /** Removes a message that was not taken yet; undefined: no such message. */
   withdraw(seq: number): Message | undefined {
     const place = this.#places.find(({ message }) => message?.seq === seq);
     if (place === undefined) return undefined;
@@ -80,7 +80,7 @@ export class Mailbox {
     return place.message ?? undefined;
   }
 
-  /** Back to its place, by its number. */
+  /** Puts a message back to its place in the order of numbers. */
   putBack(message: Message): void {
     const after = this.#places.findIndex((place) => (place.message?.seq ?? Infinity) > message.seq);
     const place = { bytes: message.data.byteLength, message };
@@ -103,15 +103,18 @@ export class Mailbox {
     };
   }
 
-  /** One that an earlier daemon stored and nobody took; it was within the bounds then. In order, before any is sent. */
+  /**
+   * Adds a message that an earlier daemon stored and that was not taken; it was within the bounds then. Called in
+   * order, before any new message is sent.
+   */
   restore(message: Message): void {
     this.#add({ bytes: message.data.byteLength, message });
     this.#serve();
   }
 
   /**
-   * The oldest; waits for one. Rejects CANCELLED when the box closes, with the signal's reason when that fires first: then
-   * the message stays for the next who asks.
+   * Takes the oldest wanted message, or waits for one. Rejects with CANCELLED when the mailbox closes, or with the
+   * signal's reason if that fires first: then the message stays for the next receiver. UNAVAILABLE: too many receivers.
    */
   take(signal: AbortSignal, wants: Wanted = anything): Promise<Message> {
     if (signal.aborted) return Promise.reject(reasonOf(signal));
@@ -149,7 +152,7 @@ export class Mailbox {
     return place.message;
   }
 
-  /** What was not taken is gone; who waits hears CANCELLED. Idempotent. */
+  /** Drops all messages; waiting receivers get CANCELLED. Idempotent. */
   close(): void {
     this.#closed = true;
     this.#places.length = 0;
@@ -186,7 +189,7 @@ export class Mailbox {
     }
   }
 
-  /** One that is being journalled may turn out to be wanted: nothing overtakes it. */
+  /** Stops at a message that is being journalled: it may turn out to be wanted, so nothing overtakes it. */
   #find(wants: Wanted): FilledPlace | undefined {
     for (const place of this.#places) {
       if (!isFilled(place)) return undefined;

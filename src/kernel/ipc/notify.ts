@@ -1,6 +1,6 @@
 /**
- * A note of the kernel to a process about something of its own: a job that ended, a task it was given. It comes as a message
- * from the process itself, which no other process can send.
+ * A notice of the kernel to a process about its own affairs, such as an ended job or an assigned task. It arrives as a
+ * message from the process itself, which no other process can send.
  */
 import { messageOf } from "../../abi/errors.ts";
 import type { Core } from "../core.ts";
@@ -9,7 +9,7 @@ import type { Process } from "../process/process.ts";
 import { redactedBytes } from "../redact/model-bound.ts";
 import { post } from "./post.ts";
 
-/** False: it has ended, its box is full, or the note could not be kept; that is logged. */
+/** False: the process has ended, or (logged) its mailbox is full or the notice could not be journalled. */
 export async function notify(core: Core, proc: Process, text: string): Promise<boolean> {
   if (!proc.life.isHere) return false;
   const { pid } = proc;

@@ -1,7 +1,8 @@
 /**
- * A pipe: bytes from its writing ends to its reading end, in order. It holds `pipeBytes`; a full one holds its writers.
- * Writes take turns: none begins before the one in front of it is in, so none is mixed with another. Up to
- * `pipeAtomicBytes` go in whole or, when their writer gives up, not at all; larger ones go in as room comes.
+ * A pipe: bytes from its writing ends to its reading end, in order. It holds `pipeBytes`; when full, its writers wait.
+ * Writes take turns: none begins before the previous one is complete, so writes are never mixed. A write of up to
+ * `pipeAtomicBytes` goes in as a whole or, if its writer gives up, not at all; a larger one goes in as room becomes
+ * free.
  */
 import type { OpenFile } from "../../abi/device.ts";
 import { DriverError } from "../../abi/errors.ts";
@@ -10,17 +11,17 @@ import { reasonOf } from "../../lib/abort.ts";
 import { LIMITS } from "../limits.ts";
 import { ByteRing } from "./ring.ts";
 
-/** An end of a pipe: what its writers have read comes to its reader. */
+/** An end of a pipe. It carries the labels of what its writers have read to its reader. */
 export interface PipeEnd extends OpenFile {
   readonly carried: { labels: readonly Label[] };
 }
 
 interface Pipe {
-  /** Reads give 0 bytes once all writing ends are closed and what they wrote is read. */
+  /** Reads return 0 bytes once all writing ends are closed and everything written is read. */
   readonly reader: PipeEnd;
-  /** Once the reading end is closed, writes are DRIVER `broken pipe`. */
+  /** Once the reading end is closed, writes fail with DRIVER `broken pipe`. */
   readonly writer: PipeEnd;
-  /** One more writing end. */
+  /** Opens another writing end. */
   addWriter(): PipeEnd;
 }
 
@@ -63,16 +64,16 @@ function writingEnd(channel: Channel): PipeEnd {
 
 type Writer = symbol;
 
-/** A write that is not yet in. */
+/** A write that is not complete. */
 interface Write {
   readonly writer: Writer;
   readonly data: Uint8Array;
   taken: number;
-  /** Once: it is in, or it never will be. */
+  /** Called once: the write is complete or has failed. */
   readonly settle: (error?: Error) => void;
 }
 
-/** A read that waits. */
+/** A waiting read. */
 interface Read {
   readonly length: number;
   readonly settle: (bytes: Uint8Array | Error) => void;
@@ -84,7 +85,7 @@ class Channel {
   readonly #ring = new ByteRing(LIMITS.pipeBytes);
   /** Open writing ends. */
   readonly #writers = new Set<Writer>();
-  /** In order of their turns: one of each writer and reader, as calls on one fd follow each other. */
+  /** Waiting writes and reads in order; at most one per end, as calls on one fd run one after another. */
   readonly #writes: Write[] = [];
   readonly #reads: Read[] = [];
   #isReaderGone = false;
@@ -99,7 +100,7 @@ class Channel {
     return writer;
   }
 
-  /** `data` is the pipe's until it resolves. */
+  /** The pipe owns `data` until the promise settles. */
   write(writer: Writer, data: Uint8Array, signal: AbortSignal): Promise<void> {
     if (this.#isReaderGone) return Promise.reject(this.#broken());
     if (signal.aborted) return Promise.reject(reasonOf(signal));
@@ -146,7 +147,7 @@ class Channel {
     this.#move();
   }
 
-  /** What was not read is gone. Idempotent. */
+  /** Drops what was not read. Idempotent. */
   closeReader(): void {
     this.#isReaderGone = true;
     this.#ring.clear();
@@ -163,7 +164,7 @@ class Channel {
     return new DriverError({ op, device: this.#path, code, message });
   }
 
-  /** The writer gives up. What is in stays in: it says how much that is. */
+  /** Cancels a write. The bytes already in the pipe stay; the error states their number. */
   #takeBack(write: Write): void {
     const { data, taken, settle } = write;
     this.#writes.splice(this.#writes.indexOf(write), 1);
@@ -176,7 +177,7 @@ class Channel {
     return this.fault("Write", "DRIVER", "broken pipe");
   }
 
-  /** Lets in and gives out until nothing moves any more. */
+  /** Serves writes and reads until neither can proceed. */
   #move(): void {
     for (let moved = true; moved; ) moved = this.#letIn() || this.#giveOut();
   }

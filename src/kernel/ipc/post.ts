@@ -1,4 +1,7 @@
-/** How a message comes into the box of a process: numbered, journalled, told to who follows, and only then there to be taken. */
+/**
+ * Puts a message into the mailbox of a process: it is numbered, journalled and announced to watchers, and only then can
+ * be taken.
+ */
 import { SyscallError } from "../../abi/errors.ts";
 import type { ProcessEvent } from "../../abi/events.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
@@ -17,14 +20,14 @@ interface Office {
   nextMessage(): number;
 }
 
-/** Whose box it comes into. */
+/** The receiving process. */
 interface Addressee {
   readonly pid: Pid;
   readonly seed: { readonly uuid: ProcUuid };
   readonly isLive: boolean;
   readonly mailbox: Mailbox | null;
   ownMailbox(): Mailbox;
-  /** null: it has one run. */
+  /** null: the process has a single run. */
   readonly conversation: { readonly run: { readonly client: string } | null } | null;
   tell(event: ProcessEvent, mono: number): void;
 }
@@ -32,20 +35,23 @@ interface Addressee {
 interface Letter extends Pick<Message, "from" | "data"> {
   readonly client?: Message["client"] | undefined;
   readonly labels?: Message["labels"] | undefined;
-  /** Of the client whose message it is. */
+  /** The request mark of the client that sent the message. */
   readonly request?: RequestMark | undefined;
 }
 
-/** Not ended by a signal: whether it was sent is never in doubt. NOT_FOUND: it has ended. UNAVAILABLE: its box is full. */
+/**
+ * Takes no abort signal, so that it is never in doubt whether the message was sent. NOT_FOUND: the process has ended.
+ * UNAVAILABLE: its mailbox is full.
+ */
 export async function post(office: Office, to: Addressee, { request, ...letter }: Letter): Promise<Sent> {
   if (!to.isLive) throw ended(letter.from, to.pid);
   const place = to.ownMailbox().claim(letter.data.byteLength);
-  // numbered in the same turn as its place is claimed and its record handed over: all three have one order
+  // no await between claiming the place, numbering and the append, so all three have the same order
   const message = numbered(office, to.pid, letter);
   const sent = { seq: message.seq, ahead: aheadOf(to, message) };
   try {
     await office.ports.journal.append([draftOf(to, message, request)]);
-    // Its reader ended meanwhile: it lies in a history that nobody goes on with.
+    // the receiver ended meanwhile: the record lies in a history that is not resumed
     if (!to.isLive) throw ended(letter.from, to.pid);
   } catch (error) {
     place.giveBack();
@@ -65,7 +71,7 @@ function numbered(office: Office, to: Pid, letter: Letter): Message {
   return { seq: office.nextMessage(), from, to, data, ...whose, ...known, sentAt };
 }
 
-/** Its own place in the box is not before it. Words of the run's own client are read before all that waits. */
+/** The number of messages and runs before this one. A message that joins the current run is read before all others. */
 function aheadOf({ mailbox, conversation }: Addressee, message: Message): number {
   const run = conversation?.run ?? null;
   if (run !== null && joins(message, run.client)) return 0;
@@ -78,7 +84,10 @@ function draftOf({ pid, seed }: Addressee, message: Message, request?: RequestMa
   return { proc: seed.uuid, pid, kind: "mail.put", v: 1, body } as const;
 }
 
-/** Before it can be taken: who follows hears first that it waits, then that it was read. undefined: it does not wait. */
+/**
+ * The event that the message waits, published before it can be taken, so that watchers get it before the event that it
+ * was read. undefined: the message does not wait.
+ */
 function queued(
   { conversation, pid }: Addressee,
   message: Message,

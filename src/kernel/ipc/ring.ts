@@ -1,4 +1,4 @@
-/** Bytes in order, at most `capacity`; the memory is taken with the first of them. */
+/** A ring buffer of at most `capacity` bytes; its memory is allocated at the first write. */
 export class ByteRing {
   readonly #capacity: number;
   #memory: Buffer | null = null;
@@ -17,7 +17,7 @@ export class ByteRing {
     return this.#capacity - this.#size;
   }
 
-  /** As much of `data` as there is room for; how much that was. */
+  /** Stores as much of `data` as there is room for, and returns that number of bytes. */
   put(data: Uint8Array): number {
     this.#memory ??= Buffer.allocUnsafeSlow(this.#capacity);
     const count = Math.min(data.byteLength, this.room);
@@ -29,7 +29,7 @@ export class ByteRing {
     return count;
   }
 
-  /** The oldest bytes, at most `length`: a copy. */
+  /** Removes the oldest bytes, at most `length`, and returns a copy. */
   get(length: number): Uint8Array {
     const count = Math.min(length, this.#size);
     const taken = new Uint8Array(count);
@@ -42,7 +42,7 @@ export class ByteRing {
     return taken;
   }
 
-  /** Gives the memory back. */
+  /** Drops all bytes and frees the memory. */
   clear(): void {
     this.#memory = null;
     this.#size = 0;

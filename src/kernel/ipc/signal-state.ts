@@ -1,9 +1,9 @@
-/** What a process has said about signals: which wait, which it handles itself. Made on first use. */
+/** The signal settings of a process: which signals are blocked, which it handles itself. Created on first use. */
 import type { Signal } from "../../abi/process.ts";
 import type { OwnAction } from "./disposition.ts";
 
 interface SignalView {
-  /** By rising number. */
+  /** All three lists are sorted by rising number. */
   readonly blocked: readonly Signal[];
   readonly pending: readonly Signal[];
   readonly handled: readonly Signal[];
@@ -11,13 +11,13 @@ interface SignalView {
 
 export class SignalState {
   readonly blocked = new Set<Signal>();
-  /** Blocked and sent: once, however often. */
+  /** Signals that were sent while blocked; each is kept once, however often it was sent. */
   readonly pending = new Set<Signal>();
   readonly handlers = new Map<Signal, OwnAction>();
-  /** Handlers under way, each with what ends the watch over it. At most LIMITS.handlersRunning. */
+  /** The controller of each running handler's timer. At most LIMITS.handlersRunning. */
   readonly running = new Set<AbortController>();
 
-  /** What was pending and waits no more, by rising number: the caller delivers it in the same step. */
+  /** Returns the pending signals that are no longer blocked, by rising number: the caller delivers them at once. */
   unblock(signal: Signal): Signal[] {
     this.blocked.delete(signal);
     const due = sorted(this.pending).filter((each) => !this.blocked.has(each));

@@ -1,4 +1,4 @@
-/** A signal to a process and all below it. */
+/** Sends a signal to a process and all its descendants. */
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Signal } from "../../abi/process.ts";
 import { checkKept } from "../calls/signal.ts";
@@ -7,8 +7,8 @@ import type { Process } from "../process/process.ts";
 import { recorded } from "./deliver.ts";
 
 /**
- * To all in one step, from the top down: a parent that is told first starts no more children. Those reached, by rising pid.
- * NOT_FOUND: no such process.
+ * Delivers to all in one step, parents first, so that a parent starts no more children. Returns the pids reached,
+ * rising. NOT_FOUND: no such process.
  */
 export async function signalTree(core: Core, pid: Pid, signal: Signal): Promise<Pid[]> {
   const top = core.table.require(PID_KERNEL, pid, "Signal", "control");
@@ -19,7 +19,7 @@ export async function signalTree(core: Core, pid: Pid, signal: Signal): Promise<
   return live.map((proc) => proc.pid).sort((a, b) => a - b);
 }
 
-/** Each before its children. */
+/** The process and its descendants, parents before children. */
 function subtree(core: Core, top: Process): Process[] {
   const found = [top];
   for (const proc of found) {

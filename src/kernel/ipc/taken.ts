@@ -1,17 +1,20 @@
-/** Messages that a process has received, whose taking is not journalled yet: it goes with what the program makes of them. */
+/**
+ * Messages that a process has received but whose receipt is not journalled yet: that is done with the first context
+ * record after it, or at the next receipt.
+ */
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { JournalDraft } from "../ports/journal.ts";
 
-/** Who receives messages. */
+/** A process that receives messages. */
 export interface Taker {
   readonly pid: Pid;
   readonly seed: { readonly uuid: ProcUuid };
 }
 
-/** The last that each has received. */
+/** The number of the last received message, by process. */
 const TAKEN = new WeakMap<Taker, number>();
 
-/** The records of those since it was asked last: one at most. */
+/** The record of the receipt that is not journalled yet, if any: at most one. */
 export function takenDrafts(self: Taker): JournalDraft[] {
   const seq = TAKEN.get(self);
   if (seq === undefined) return [];
@@ -19,7 +22,7 @@ export function takenDrafts(self: Taker): JournalDraft[] {
   return [{ proc: self.seed.uuid, pid: self.pid, kind: "mail.done", v: 1, body: { seq } }];
 }
 
-/** The one before was dealt with. */
+/** Remembers the receipt of message `seq`; the caller has journalled the one before. */
 export function tookMail(self: Taker, seq: number): void {
   TAKEN.set(self, seq);
 }
