@@ -19,10 +19,7 @@ interface Mention {
   readonly kind: PathClass;
 }
 
-/**
- * Words whose symbolic links are resolved; resolving one costs a look at the host, so further words are taken as
- * written.
- */
+/** In a text with more words symbolic links are not followed: a look at the host for each word would take too long. */
 const MAX_RESOLVED = 1000;
 const MAX_DIRECTORIES = 4;
 

@@ -114,7 +114,7 @@ class Found implements Origins {
       for (const each of absolute(operand)) {
         if (access === "write") this.#write(each);
         else if (isGuess !== true) this.read(each);
-        // a guessed path counts as read but adds no label of an untrusted file
+        // a guessed path counts as read, but is not itself labelled secret or untrusted
         else this.reads.push({ path: this.#case.places.realPath(each), isSubtree: false });
       }
     for (const { operator, target } of redirects)

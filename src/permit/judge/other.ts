@@ -78,7 +78,9 @@ export function judgeMessage(c: Case, { to, signal, member }: Message): Verdict 
   return restricted(c, topic) ?? allow("default", "members of one compose project");
 }
 
-/** A change to a lower mode is allowed; a change to a higher mode asks the user, whatever the rules say. */
+/**
+ * A change to a mode that is not higher is allowed; a change to a higher mode asks the user, whatever the rules say.
+ */
 export function judgeMode({ subject }: Case, { to }: Mode): Verdict {
   if (!isHigher(to, subject.mode))
     return allow("mode", `${to} mode allows no more than ${subject.mode} mode`);
