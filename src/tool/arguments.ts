@@ -1,6 +1,6 @@
 /**
- * Arguments as models write them: integers and booleans may come as strings, null is absent. An unknown key is refused,
- * not dropped: it may carry meaning.
+ * Arguments as models write them: integers and booleans may come as strings, null means absent. An unknown key is
+ * refused, not dropped: it may carry meaning.
  */
 import type * as z from "zod";
 import { badArguments } from "./failure.ts";
@@ -8,7 +8,7 @@ import { fullSchema } from "./schema.ts";
 
 const MAX_BYTES = 6 * 1024 * 1024;
 
-/** One write on a tool file to one JSON value. */
+/** Decodes one write to a tool file into one JSON value. */
 export function decodeArguments(tool: string, data: Uint8Array): unknown {
   if (data.byteLength > MAX_BYTES) throw badArguments(`${tool}: arguments are over 6 MiB`);
   try {
@@ -27,7 +27,7 @@ export function parseArguments<S extends z.ZodObject>(tool: string, args: S, raw
     const known = Object.keys(args.shape).join(", ");
     throw badArguments(`${tool}: unknown key "${key.slice(0, 100)}". Known: ${known}`);
   }
-  // half of a character would match within a whole one, and no file can hold it
+  // half of a surrogate pair would match inside a whole character, and no file can contain it
   const broken = Object.entries(given).find(([, value]) => !isWellFormed(value));
   if (broken !== undefined) throw badArguments(`${tool}: ${broken[0]}: half of a surrogate pair`);
   const parsed = args.safeParse(given);
@@ -35,14 +35,14 @@ export function parseArguments<S extends z.ZodObject>(tool: string, args: S, raw
   throw badArguments(`${tool}: ${describe(parsed.error.issues[0], given)}`);
 }
 
-/** As much of a JSON Schema as tells how a value may be relaxed. */
+/** The part of a JSON Schema that decides how a value may be relaxed. */
 interface Schema {
   readonly type?: unknown;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
 }
 
-/** Without null values, with `"5"` and `"true"` as what the schema asks for; within lists and objects alike. */
+/** Removes null values and converts `"5"` and `"true"` to the type in the schema, in nested lists and objects too. */
 function relaxObject(raw: object, schema: Schema): Record<string, unknown> {
   // no prototype: a key `__proto__` stays a key
   const given: Record<string, unknown> = Object.create(null);

@@ -1,4 +1,4 @@
-/** One question to the caller's own model, for a tool: charged to the caller, never part of its conversation. */
+/** One question of a tool to the caller's own model: charged to the caller, never part of its conversation. */
 import { O_RDWR } from "../abi/device.ts";
 import type { Effect } from "../abi/effects.ts";
 import type { ShortReply } from "../abi/llm.ts";

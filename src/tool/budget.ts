@@ -1,4 +1,4 @@
-/** Result budgets: what does not fit is kept whole under /var/out, and the result names the way to it. */
+/** Result budgets: a text that does not fit is stored whole under /var/out, and the result names its path. */
 import { codeOf } from "../abi/errors.ts";
 import type { ToolResult } from "../abi/tool.ts";
 import { writeOutput } from "./files.ts";
@@ -14,7 +14,7 @@ interface Fitted {
 
 type Limits = Pick<Tool, "overflow" | "maxResultChars">;
 
-/** Cuts a text to the budget of its tool; a text that is cut is first kept. */
+/** Cuts a text to the budget of its tool; it is stored whole first. */
 export async function fitBudget(limits: Limits, outcome: Outcome, context: RunContext): Promise<Fitted> {
   const { text, kept } = outcome;
   const fits = text.length <= limits.maxResultChars || limits.overflow === "none";
@@ -34,7 +34,7 @@ function cut(limits: Limits, text: string): string {
   return limits.overflow === "ends" ? cutEnds(text, limits.maxResultChars / 2) : cutEnd(text, HEAD_CHARS);
 }
 
-/** The first and last `half` characters, cut at lines where there are lines. */
+/** The first and last `half` characters, cut at line ends if possible. */
 export function cutEnds(text: string, half: number): string {
   if (text.length <= 2 * half) return text;
   const head = firstLines(text, half);
@@ -56,7 +56,7 @@ function lastLines(text: string, max: number): string {
   return text.slice(splits ? start + 1 : start);
 }
 
-/** Its path, or "" when it could not be kept: the result is then all there is, and says so. */
+/** The path, or "" if it could not be stored: the result then says that the rest is lost. */
 async function keep(text: string, context: RunContext): Promise<string> {
   const path = `/var/out/${context.callId}`;
   try {

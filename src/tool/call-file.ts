@@ -1,4 +1,4 @@
-/** An open tool: idle, running one call, or holding its result until that is read to the end. */
+/** An open tool: idle, running one call, or holding its result until that has been read to the end. */
 import type { CallEnd } from "../abi/call-note.ts";
 import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../abi/device.ts";
 import type { PermissionView } from "../abi/effects.ts";
@@ -24,11 +24,11 @@ interface CallDeps {
   /** Wall clock, ms. */
   now(): number;
   readonly clock: ProgressClock;
-  /** Of the files that the caller has seen. */
+  /** Tracks the files that the caller has seen. */
   readonly tracker: FileTracker;
 }
 
-/** A tool, and what its file says of it. */
+/** A tool, and the stat of its file. */
 interface OpenedTool {
   readonly tool: Tool;
   readonly stat: FileStat;
@@ -43,7 +43,7 @@ export class CallFile implements OpenFile {
   readonly #closing = new AbortController();
   #state: State = { kind: "idle" };
   #ending: CallEnd = {};
-  /** A frame of progress, or the result, and how much of it was read. */
+  /** The unread rest of a progress frame or of the result. */
   #unread: Uint8Array = new Uint8Array();
 
   constructor({ tool, stat }: OpenedTool, caller: Caller, deps: CallDeps) {
@@ -83,14 +83,14 @@ export class CallFile implements OpenFile {
     const over = this.#perform(call, act, feed).then((result) => {
       feed.end();
       this.#state = { kind: "done" };
-      // a frame of which a reader has the first part is whole before the result
+      // a reader that has the first part of a frame gets the rest of it before the result
       this.#unread = Buffer.concat([this.#unread, encodeResult(result)]);
     });
     this.#state = { kind: "running", over, feed };
     await over;
   }
 
-  /** A frame of progress when there is one, else the result; waits for either. */
+  /** A progress frame if one is due, otherwise the result; waits for either. */
   async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
     while (this.#state.kind === "running" && this.#unread.byteLength === 0) {
       const { feed, over } = this.#state;
@@ -132,7 +132,7 @@ export class CallFile implements OpenFile {
   /** Never rejects. */
   async #perform(call: ParsedCall, act: Act, feed: ProgressFeed): Promise<ToolResult> {
     const { signal: ended, pid } = this.#caller;
-    // a call that must not stop half way ends only with its process
+    // a call that must not be interrupted ends early only with its process
     const stops = this.#tool.interrupt === "block" ? [ended] : [ended, act.signal, this.#closing.signal];
     using linked = linkSignals(...stops);
     const { sys, callId } = act;
@@ -150,7 +150,7 @@ export class CallFile implements OpenFile {
     }
   }
 
-  /** A bug of the tool: the model is told in one line, its place goes to the log. */
+  /** A bug of the tool: the model gets one line about it, its location goes to the log. */
   #report(error: unknown): void {
     if (error instanceof Fault || codeOf(error) !== "INTERNAL") return;
     const place = error instanceof Error ? (error.stack?.split("\n")[1]?.trim() ?? "") : "";
@@ -173,7 +173,7 @@ function encodeResult(result: ToolResult): Buffer {
   return Buffer.from(`${JSON.stringify(frame)}\n`);
 }
 
-/** The dialog's text, safe to show: nothing hidden, nothing that reorders what a person reads, nothing endless. */
+/** Limits of the dialog text. It is made safe to show: nothing hidden, reordered or unbounded. */
 const MAX_CHARS = 4000;
 const MAX_OPERATION_CHARS = 300;
 
@@ -206,7 +206,7 @@ function escapeHidden(text: string): string {
   );
 }
 
-/** Both ends stay: what counts may stand last. Of lines, whole ones where they are not too long for it. */
+/** Keeps both ends: the important part may be last. Cuts at line ends unless the lines are too long for that. */
 function cutMiddle(text: string, max: number): string {
   if (text.length <= max) return text;
   const room = Math.floor(max / 2) - 20;
@@ -238,7 +238,7 @@ async function toResult(tool: Tool, outcome: Outcome, context: RunContext): Prom
   };
 }
 
-/** What was thrown, as a result. Anything but a documented error is a bug and counts as INTERNAL. */
+/** The result for a thrown error. Anything but a documented error is a bug and counts as INTERNAL. */
 function failureResult(error: unknown): ToolResult {
   const hint = error instanceof Fault ? error.hint : undefined;
   const failed: Failure = { code: codeOf(error), message: messageOf(error), ...(hint && { hint }) };

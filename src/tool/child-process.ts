@@ -1,9 +1,9 @@
-/** A process below the caller: what a tool may wait for, read or end. */
+/** A descendant of the caller: a process that a tool may wait for, read or end. */
 import type { ProcInfo } from "../abi/process.ts";
 import type { Syscalls } from "../abi/sys.ts";
 import { failure } from "./failure.ts";
 
-/** NOT_FOUND: there is none, or it is not below the caller; these are not told apart. */
+/** NOT_FOUND: no such process, or it is not a descendant of the caller; the two cases look the same. */
 export async function findDescendant(sys: Syscalls, pid: number): Promise<ProcInfo> {
   const seen = new Map((await sys.listProcs()).map((proc) => [Number(proc.pid), proc]));
   const found = seen.get(pid);

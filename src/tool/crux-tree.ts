@@ -1,6 +1,6 @@
 /**
- * Crux's own tree (/proc, /var/out, /mnt/mcp) as tools show it. Its directories read as JSON lists; what reading a file brings is
- * known to the gate.
+ * Crux's own tree (/proc, /var/out, /mnt/mcp) as tools show it. Its directories read as JSON lists; the gate knows the
+ * effects of reading each file.
  */
 import { codeOf, messageOf } from "../abi/errors.ts";
 import { failure } from "./failure.ts";
@@ -8,15 +8,15 @@ import { type Io, readCruxFile } from "./files.ts";
 
 const SERVERS = "/mnt/mcp";
 const LIST_BYTES = 16 * 1024 * 1024;
-/** JSON on a longer line is laid out, so that pages and searches have lines. */
+/** JSON on a longer line is pretty-printed, so that pages and searches have lines. */
 const LINE_CHARS = 2_000;
 
-/** The list of a server's tools is a file to read as well: it says all of each. */
+/** The list of a server's tools can also be read as a file: it contains the full description of each. */
 export function isCruxDirectory(path: string): boolean {
   return /^\/(proc|var\/out|mnt\/mcp)$|^\/proc\/[^/]+$|^\/mnt\/mcp\/[^/]+(\/(tools|resources))?$/.test(path);
 }
 
-/** Names of a directory, each as a path has it. INVALID: it is none. */
+/** Names of a directory, as used in paths. INVALID: not a directory. */
 export async function cruxNames(io: Io, path: string): Promise<readonly string[]> {
   const isOfServers = path === SERVERS;
   const bytes = isCruxDirectory(path)
@@ -28,7 +28,7 @@ export async function cruxNames(io: Io, path: string): Promise<readonly string[]
   return list.map((item: unknown) => nameOf(item, path.endsWith("/resources")));
 }
 
-/** What a file holds, at most `maxBytes` of it: of a server's tool what the server says of it. */
+/** The content of a file, at most `maxBytes`; for a server's tool, its entry in the server's list. */
 export async function cruxFile(io: Io, path: string, maxBytes: number): Promise<Buffer> {
   const [, tools, tool] = /^(\/mnt\/mcp\/[^/]+\/tools)\/([^/]+)$/.exec(path) ?? [];
   if (path === SERVERS) throw failure("INVALID", `is a directory: ${path}. Use ls`);
@@ -51,7 +51,7 @@ async function read(io: Io, path: string, maxBytes: number): Promise<Buffer> {
   }
 }
 
-/** Resources go by their address, which may hold slashes. */
+/** Resources are named by their URI, which may contain slashes. */
 function nameOf(item: unknown, isResource: boolean): string {
   if (typeof item !== "object" || item === null) return String(item);
   const { name, uri } = item as { name?: unknown; uri?: unknown };

@@ -1,4 +1,4 @@
-/** The device at /bin: a directory of programs, each opened, written one JSON object, read one result. */
+/** The device at /bin: a directory of programs; each is opened, written one JSON object, and read for one result. */
 import {
   type Caller,
   type Device,
@@ -22,11 +22,11 @@ import { type FileTracker, LooseTracker } from "./tracker.ts";
 interface ToolDeps {
   /** Wall clock, ms. */
   now(): number;
-  /** Of progress frames; default: the machine's own. */
+  /** The clock of progress frames; default: the system clock. */
   readonly clock?: ProgressClock;
-  /** Default: the daemon's own. */
+  /** Default: the platform of the daemon. */
   readonly platform?: string;
-  /** Which of todo and tasks the settings ask for; asked each time. Absent: nothing. */
+  /** Which of todo and tasks the settings choose; read at each use. Absent: no choice. */
   readonly tasks?: () => "todo" | undefined;
 }
 
@@ -43,7 +43,7 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
     const asked = tasks === undefined ? {} : { tasks };
     return tool.enabled({ platform, env, interactive, isSession, ...asked });
   };
-  // what is listed can be opened
+  // every listed tool can be opened
   const seenBy = (caller: Caller): readonly string[] =>
     names.filter((name) => {
       const tool = byName.get(name);
@@ -95,7 +95,7 @@ function notFound(name: string, names: readonly string[]): Error {
   return failure("NOT_FOUND", `tool not found: ${name.slice(0, 200)}. ${hint}`);
 }
 
-/** Of processes of which nothing is kept; forgotten when the process ends, so as many as there are processes. */
+/** Trackers of processes that keep no values; removed when the process ends, so bounded by the number of processes. */
 class Trackers {
   readonly #byProcess = new Map<ProcUuid, FileTracker>();
 

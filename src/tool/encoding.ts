@@ -1,12 +1,12 @@
 /**
- * How the text of a file stands in its bytes. Every file that is text decodes to a string that encodes to the same bytes again,
- * so that an edit changes nothing outside of it.
+ * How the text of a file is encoded. Every text file decodes to a string that encodes to the same bytes again, so that
+ * an edit changes nothing else.
  */
 import { isUtf8 } from "node:buffer";
 
 /**
- * UTF-16 has a byte-order mark, which is part of the text. Bytes that are mostly UTF-8 keep the others as lone low surrogates
- * (U+DC80 to U+DCFF, as PEP 383 has it); any other bytes are read as Windows-1252, of which Latin-1 is a part.
+ * UTF-16 has a byte-order mark, which is part of the text. In bytes that are mostly UTF-8, invalid ones become lone low
+ * surrogates (U+DC80 to U+DCFF, as in PEP 383); any other bytes are read as Windows-1252, which includes Latin-1.
  */
 export type Encoding = "UTF-8" | "damaged UTF-8" | "UTF-16LE" | "UTF-16BE" | "Windows-1252";
 
@@ -15,10 +15,10 @@ export interface EncodedText {
   readonly encoding: Encoding;
 }
 
-/** Bytes 0x80 to 0x9f; the five that mean nothing stand for themselves (WHATWG Encoding). */
+/** Bytes 0x80 to 0x9f; the five unassigned ones map to themselves (WHATWG Encoding). */
 const HIGH = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
 const HIGH_BYTES = new Map([...HIGH].map((character, at) => [character, 0x80 + at]));
-/** Alone: with `u` half of a pair is none. */
+/** Lone surrogates only: with the `u` flag, half of a pair does not match. */
 const BROKEN = /([\udc80-\udcff])/u;
 
 export function decodeText(bytes: Buffer): EncodedText {
@@ -29,14 +29,14 @@ export function decodeText(bytes: Buffer): EncodedText {
   return damagedUtf8(bytes) ?? { text: windows1252(bytes), encoding: "Windows-1252" };
 }
 
-/** An odd byte at the end cannot be kept: such a file is none. */
+/** A file with an odd number of bytes is not read as UTF-16: its last byte would be lost. */
 export function utf16Of(bytes: Uint8Array): "UTF-16LE" | "UTF-16BE" | undefined {
   if (bytes.byteLength % 2 !== 0) return undefined;
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "UTF-16LE";
   return bytes[0] === 0xfe && bytes[1] === 0xff ? "UTF-16BE" : undefined;
 }
 
-/** The bytes; or the first character that the encoding has not. */
+/** The bytes; or the first character that the encoding cannot represent. */
 export function encodeText(text: string, encoding: Encoding): Buffer | { readonly unfit: string } {
   switch (encoding) {
     case "UTF-8":
@@ -58,7 +58,7 @@ function swapped(bytes: Buffer): Buffer {
   return Buffer.from(bytes).swap16();
 }
 
-/** undefined: more of it is broken than not. */
+/** undefined: more of it is invalid than valid. */
 function damagedUtf8(bytes: Buffer): EncodedText | undefined {
   const parts: string[] = [];
   let [begun, whole, broken] = [0, 0, 0];
@@ -77,7 +77,7 @@ function damagedUtf8(bytes: Buffer): EncodedText | undefined {
   return { text: parts.join("") + bytes.toString("utf8", begun), encoding: "damaged UTF-8" };
 }
 
-/** Of a character that begins with this byte; 0: none does. */
+/** The length of a character that begins with this byte; 0: not a valid first byte. */
 function lengthOf(lead: number): number {
   if (lead < 0x80) return 1;
   if (lead < 0xc2 || lead > 0xf4) return 0;

@@ -1,4 +1,4 @@
-/** A tool's failure: thrown inside a call, turned into data for the model by the device. */
+/** A tool's failure: thrown inside a call; the device turns it into data for the model. */
 import type { ErrorCode } from "../abi/errno.ts";
 import { DriverError } from "../abi/errors.ts";
 import { MALFORMED_CALL } from "../abi/malformed.ts";
@@ -8,7 +8,7 @@ export function failure(code: ErrorCode, message: string, hint?: string, cause?:
   return new DriverError({ op: "Write", code, message, hint, cause });
 }
 
-/** The arguments are not what the tool takes. */
+/** The arguments are not what the tool accepts. */
 export function badArguments(message: string, cause?: unknown): DriverError {
   return new DriverError({ op: "Write", code: "INVALID", message, details: MALFORMED_CALL, cause });
 }

@@ -1,4 +1,4 @@
-/** Files by system call: the one place where tools speak to /dev/fs and to Crux's own files. */
+/** Files by system call: the only place where tools access /dev/fs and Crux's own files. */
 import { isUtf8 } from "node:buffer";
 import { posix } from "node:path";
 import { type HostStat, O_RDONLY, O_RDWR, O_WRONLY, type OpenFlag } from "../abi/device.ts";
@@ -8,21 +8,21 @@ import type { Fd } from "../abi/ids.ts";
 import type { Syscalls } from "../abi/sys.ts";
 import { failure } from "./failure.ts";
 
-/** How a call reaches the world. */
+/** The handle and the signal through which a call does its I/O. */
 export interface Io {
   readonly sys: Syscalls;
   readonly signal: AbortSignal;
 }
 
 const CHUNK_BYTES = 1024 * 1024;
-/** What one read request of /dev/fs gives at most. */
+/** The most that one read request of /dev/fs returns. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
-/** What one write system call takes. */
+/** The most that one write system call accepts. */
 const MAX_WRITE_BYTES = 10 * 1024 * 1024;
 /** 20 MB of search output, escaped, with room to spare. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** One request of a device opened for both ways, and its whole answer. */
+/** One request to a device that is opened for reading and writing, and its whole answer. */
 async function request(io: Io, path: string, body: object, maxBytes = MAX_ANSWER_BYTES) {
   const data = Buffer.from(JSON.stringify(body));
   if (data.byteLength > MAX_WRITE_BYTES)
@@ -33,7 +33,7 @@ async function request(io: Io, path: string, body: object, maxBytes = MAX_ANSWER
   });
 }
 
-/** Opens, uses and closes, whatever happens between. */
+/** Opens, uses, and always closes. */
 export async function withFile<T>(
   io: Io,
   path: string,
@@ -45,7 +45,7 @@ export async function withFile<T>(
   try {
     result = await use(fd);
   } catch (error) {
-    // the first fault is the one to tell; after the end of the process the fd is gone anyway
+    // report the first fault; after the end of the process the fd is gone anyway
     await io.sys.close(fd).catch(() => undefined);
     throw error;
   }
@@ -74,7 +74,7 @@ function devicePath(path: string): string {
   return path === "/" ? "/dev/fs" : `/dev/fs${path}`;
 }
 
-/** What a host file is. */
+/** The stat of a host file. */
 export type HostFile = HostStat & { readonly size: number };
 
 /** undefined: no such file. */
@@ -88,7 +88,7 @@ export async function findStat(io: Io, path: string): Promise<HostFile | undefin
   }
 }
 
-/** The first `maxBytes` bytes of a host file, in as many requests as it takes: a trace shows them as the manual does. */
+/** The first `maxBytes` bytes of a host file, in as many requests as needed: a trace shows them as in the manual. */
 export async function readWholeFile(io: Io, path: string, maxBytes: number): Promise<Buffer> {
   const pages: Buffer[] = [];
   for (let offset = 0; offset < maxBytes; ) {
@@ -101,12 +101,12 @@ export async function readWholeFile(io: Io, path: string, maxBytes: number): Pro
   return pages.length === 1 && pages[0] !== undefined ? pages[0] : Buffer.concat(pages);
 }
 
-/** The first `maxBytes` bytes of a file of Crux: /proc, /var/out. */
+/** The first `maxBytes` bytes of one of Crux's own files: /proc, /var/out. */
 export async function readCruxFile(io: Io, path: string, maxBytes: number): Promise<Buffer> {
   return withFile(io, path, O_RDONLY, (fd) => readToEnd(io, fd, maxBytes));
 }
 
-/** Puts the whole file in place; `expect` is the hash it must have now, null: it must not exist. CONFLICT otherwise. */
+/** Replaces the whole file; `expect` is the hash it must have now, null: it must not exist. CONFLICT otherwise. */
 export async function writeHostFile(
   io: Io,
   path: string,
@@ -115,7 +115,7 @@ export async function writeHostFile(
   return fsAnswer<FsWritten>(io, path, { op: "write", ...contentOf(bytes), expect, mkdirs: expect === null });
 }
 
-/** Puts others in the place of some bytes of a file that has the hash `expect`; CONFLICT if it has not. */
+/** Replaces some bytes of a file whose hash must be `expect`; CONFLICT otherwise. */
 export async function writeHostPart(
   io: Io,
   path: string,
@@ -129,7 +129,7 @@ function contentOf(bytes: Buffer): { content: string; encoding?: "base64" } {
   return { content: bytes.toString("base64"), encoding: "base64" };
 }
 
-/** The names in a directory without the hidden ones; none when it cannot be listed. */
+/** The names in a directory without hidden ones; empty if it cannot be listed. */
 export async function siblingNames(io: Io, path: string): Promise<string[]> {
   try {
     const request: FsRequest = { op: "list", depth: 1, ignored: true, limit: 1000 };
@@ -141,7 +141,7 @@ export async function siblingNames(io: Io, path: string): Promise<string[]> {
   }
 }
 
-/** Keeps a text whole under /var/out. */
+/** Stores a whole text under /var/out. */
 export async function writeOutput(io: Io, path: string, text: string): Promise<void> {
   const bytes = Buffer.from(text);
   await withFile(io, path, O_WRONLY, async (fd) => {

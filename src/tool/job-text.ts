@@ -1,4 +1,4 @@
-/** What a job has printed and how it stands, as a model reads it. */
+/** The output and the state of a job, as text for the model. */
 import * as z from "zod";
 import type { JobAnswer } from "../abi/fs-ops.ts";
 import type { Outcome } from "./tool.ts";

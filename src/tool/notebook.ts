@@ -1,4 +1,6 @@
-/** Jupyter notebooks (nbformat 4) as text: where their cells stand, so that one may change and all other bytes stay. */
+/**
+ * Jupyter notebooks (nbformat 4) as text: the positions of the cells, so that one can change and all other bytes stay.
+ */
 import { failure } from "./failure.ts";
 
 export interface Cell {
@@ -15,7 +17,7 @@ export interface Notebook {
   readonly nbformat_minor?: number;
 }
 
-/** INVALID: no notebook. */
+/** INVALID: not a notebook. */
 export function parseNotebook(shown: string, text: string): Notebook {
   let value: unknown;
   try {
@@ -43,18 +45,20 @@ export function sourceOf({ source }: Cell): string {
   return typeof source === "string" ? source : source.join("");
 }
 
-/** Its own, or, before there were ids, its place. */
+/** The cell's own id, or, in formats without ids, its position. */
 export function cellId(cell: Cell, index: number): string {
   return typeof cell.id === "string" && cell.id !== "" ? cell.id : `cell-${index}`;
 }
 
-/** A stretch of a text. */
+/** A range of a text. */
 interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** The elements of the list `cells` in the text of a notebook, and the list with its brackets. The text is valid JSON. */
+/**
+ * The elements of the list `cells` in the text of a notebook, and the list with its brackets. The text is valid JSON.
+ */
 export function cellSpans(text: string): { readonly list: Span; readonly cells: readonly Span[] } {
   const found: Span[] = [];
   let depth = 0;
@@ -64,7 +68,7 @@ export function cellSpans(text: string): { readonly list: Span; readonly cells: 
     const char = text[at];
     if (char === '"') {
       const end = stringEnd(text, at);
-      // of equal names the last one counts, as with JSON.parse
+      // of duplicate names the last one counts, as with JSON.parse
       if (depth === 1) key = JSON.parse(text.slice(at, end)) as string;
       at = end - 1;
     } else if (char === "{" || char === "[") {
@@ -83,12 +87,12 @@ export function cellSpans(text: string): { readonly list: Span; readonly cells: 
   throw new Error("a notebook without cells");
 }
 
-/** What comes after a name and a colon. */
+/** Whether a value starts here: after a name and a colon. */
 function isValue(text: string, at: number): boolean {
   return text.slice(0, at).trimEnd().endsWith(":");
 }
 
-/** Behind the closing quote. */
+/** The position after the closing quote. */
 function stringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === "\\") at++;

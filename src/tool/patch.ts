@@ -1,4 +1,4 @@
-/** Differences for people: dialogs and user interfaces. Bounded in time and size, so they may be missing. */
+/** Diffs for dialogs and user interfaces. Bounded in time and size, so a diff may be missing. */
 import { createHash } from "node:crypto";
 import { type StructuredPatchHunk, structuredPatch } from "diff";
 import type { CallFacts } from "../abi/call-note.ts";
@@ -7,14 +7,14 @@ import { countLines, lineEnd } from "./text.ts";
 export interface Patch {
   additions: number;
   removals: number;
-  /** Unified; "" where it would be too large or take too long. */
+  /** Unified diff; "" if it would be too large or take too long. */
   text: string;
   hunks: StructuredPatchHunk[];
 }
 
 const CONTEXT_LINES = 3;
 const MAX_CHARS = 64 * 1024;
-/** Beyond these two texts have next to nothing in common, and the search for it grows with the square. */
+/** Beyond this, two texts have almost nothing in common, and the time of the search grows with the square. */
 const MAX_EDITS = 2000;
 const MAX_MS = 200;
 
@@ -43,14 +43,14 @@ export function makePatch(name: string, before: string, after: string): Patch {
   };
 }
 
-/** As a person reads it: each line with its number, that of the old text where it goes. "" as in a patch. */
+/** A diff with line numbers, for display; a removed line has its number in the old text. "" as in a patch. */
 export function numberedDiff(name: string, before: string, after: string): string {
   const { hunks } = makePatch(name, before, after);
   if (hunks.length === 0) return "";
   return `${[`--- ${name}`, `+++ ${name}`, ...hunks.flatMap(numberedLines)].join("\n")}\n`;
 }
 
-/** A new file as a person reads it: each line with its number. */
+/** A new file with line numbers, for display. */
 export function numberedText(text: string): string {
   const lines = text.replace(/\r?\n$/, "").split("\n");
   const width = String(lines.length).length;
@@ -61,7 +61,7 @@ function numberedLines(hunk: StructuredPatchHunk): string[] {
   let [before, after] = [hunk.oldStart, hunk.newStart];
   const width = String(Math.max(before + hunk.oldLines, after + hunk.newLines)).length;
   const lines = hunk.lines.map((line) => {
-    // a remark on the line above
+    // a remark about the line above
     if (line.startsWith("\\")) return `${" ".repeat(width)} ${line}`;
     const n = line.startsWith("-") ? before : after;
     if (!line.startsWith("+")) before++;
@@ -75,14 +75,14 @@ export function patchFacts({ additions: added, removals: removed }: Patch): Call
   return { added, removed };
 }
 
-/** Of parts of a file that has not been looked at: at which line they stand is not known, and not told. "" as in a patch. */
+/** A diff of parts of a file that was not read: their line numbers are unknown and left out. "" as in a patch. */
 export function partDiff(name: string, before: string, after: string): string {
   const { hunks } = makePatch(name, before, after);
   if (hunks.length === 0) return "";
   return `--- ${name}\n+++ ${name}\n${hunks.map(({ lines }) => `${["@@", ...lines].join("\n")}\n`).join("")}`;
 }
 
-/** Whole lines around what differs, with enough of them for the context: of a large file the rest need not be looked at. */
+/** Whole lines around the difference, with enough lines of context: the rest of a large file need not be compared. */
 function differing(before: string, after: string): { before: string; after: string; line: number } {
   const most = Math.min(before.length, after.length);
   let start = 0;
@@ -98,7 +98,7 @@ function differing(before: string, after: string): { before: string; after: stri
   };
 }
 
-/** Where the line begins that lies so many lines before this place. */
+/** The start of the line that is the context's number of lines before this position. */
 function linesBack(text: string, place: number): number {
   let at = place;
   for (let line = 0; line <= CONTEXT_LINES && at > 0; line++) at = text.lastIndexOf("\n", at - 1);
@@ -120,8 +120,8 @@ function placeOf({ oldStart, oldLines, newStart, newLines }: StructuredPatchHunk
 }
 
 /**
- * A content that results carry along: as `<name>_content`, or, over 64 KiB, as `<name>_ref`, the digest by which the history of
- * files has it, or the file itself.
+ * A content as a field of the result: `<name>_content`, or, over 64 KiB, `<name>_ref`, its digest: the content itself
+ * is then in the file history, or in the file.
  */
 export function contentFields(name: string, content: string, bytes: Buffer): Record<string, string> {
   if (Buffer.byteLength(content) <= MAX_CHARS) return { [`${name}_content`]: content.toWellFormed() };

@@ -1,5 +1,5 @@
 /**
- * Path arguments. A tool names files by absolute host path, `..` resolved by its text alone; the gate resolves
+ * Path arguments. A tool names files by absolute host path, `..` resolved lexically; the gate resolves
  * symlinks. Paths below a mount of Crux itself (/proc, /var/out, /mnt/mcp) are Crux's files, not the host's.
  */
 import { posix } from "node:path";
@@ -7,10 +7,10 @@ import type { Effect } from "../abi/effects.ts";
 import { isWithin } from "../lib/path.ts";
 import { failure } from "./failure.ts";
 
-/** The absolute path of an argument; "" is the working directory. Nothing is touched. */
+/** The absolute path of an argument; "" is the working directory. The disk is not accessed. */
 export function hostPath(given: string, cwd: string): string {
   if (given.includes("\0")) throw failure("INVALID", "path contains a NUL character");
-  // looking at such a path would send the user's credentials to the named host
+  // accessing such a path would send the user's credentials to the named host
   if (given.startsWith("\\\\")) throw failure("INVALID", `network path: ${given}`);
   return posix.resolve(cwd, given);
 }

@@ -1,4 +1,6 @@
-/** Progress of one call: at most one frame a second, always the newest. Who reads slowly loses progress, never the result. */
+/**
+ * Progress of one call: at most one frame a second, always the newest. A slow reader loses progress, never the result.
+ */
 import type { Progress, ToolFrame } from "../abi/tool.ts";
 
 const FRAME_MS = 1000;
@@ -10,7 +12,7 @@ export interface ProgressClock {
 export class ProgressFeed {
   readonly #clock: ProgressClock;
   readonly #ended = new AbortController();
-  /** Told, and not yet due. */
+  /** Reported, and not yet due. */
   #next: Progress | null = null;
   /** Due, and not yet read. */
   #due: Progress | null = null;
@@ -32,7 +34,7 @@ export class ProgressFeed {
     return this.#due !== null || this.#ended.signal.aborted ? Promise.resolve() : this.#wake.promise;
   }
 
-  /** The frame that is due, once. */
+  /** Returns the due frame, once. */
   take(): Buffer | null {
     if (this.#due === null) return null;
     const frame: ToolFrame = { ...this.#due, type: "progress" };
@@ -41,7 +43,7 @@ export class ProgressFeed {
     return Buffer.from(`${JSON.stringify(frame)}\n`);
   }
 
-  /** What was not read is dropped. */
+  /** Unread frames are dropped. */
   end(): void {
     this.#ended.abort();
     this.#due = null;
@@ -57,7 +59,7 @@ export class ProgressFeed {
     void this.#cool();
   }
 
-  /** Ends with the call at the latest. */
+  /** Ends no later than the call. */
   async #cool(): Promise<void> {
     await this.#clock.sleep(FRAME_MS, this.#ended.signal).catch(() => undefined);
     this.#isCooling = false;

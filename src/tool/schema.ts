@@ -1,9 +1,9 @@
-/** JSON Schema as a model is sent it: zod's, without the words that every request would pay for. */
+/** JSON Schema as it is sent to a model: zod's, without keywords that would cost tokens in every request. */
 import * as z from "zod";
 
 type Json = Record<string, unknown>;
 
-/** Bounds of strings and default values stand in the description; a call that breaks one is told so. */
+/** Bounds of strings and default values are in the description; a call that violates one gets an error. */
 const NOISE = new Set(["$schema", "additionalProperties", "default", "minLength", "maxLength"]);
 
 export function terseSchema(args: z.ZodObject): Json {

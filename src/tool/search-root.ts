@@ -1,4 +1,4 @@
-/** Where a search begins, as the caller named it. */
+/** The start of a search, as the caller named it. */
 import type { HostStat } from "../abi/device.ts";
 import { failure } from "./failure.ts";
 import { findStat, type Io } from "./files.ts";
@@ -6,7 +6,7 @@ import { hostPath, isCruxPath } from "./path.ts";
 
 type From = Io & { readonly cwd: string };
 
-/** The absolute path of an existing host file or directory, and which it is. */
+/** The absolute path of an existing host file or directory, and its kind. */
 export async function requireExisting(
   from: From,
   given: string,

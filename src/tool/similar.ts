@@ -2,7 +2,7 @@ import { editDistance, nearest } from "../lib/near-names.ts";
 
 const MAX_HINTS = 3;
 
-/** At most three of `names`, nearest first; equal in stem (`a.js`, `a.ts`) or a few edits away. For hints. */
+/** At most three of `names`, nearest first; same stem (`a.js`, `a.ts`) or a few edits away. For hints. */
 export function similarNames(name: string, names: Iterable<string>): string[] {
   const limit = Math.max(1, Math.floor(name.length / 4));
   const near = nearest([...names].sort(), (other) => {

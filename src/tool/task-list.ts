@@ -1,4 +1,4 @@
-/** The task tools on the list of their caller: one request, its refusal as a failure, tasks as lines. */
+/** Shared by the task tools: one request to the caller's list, its refusal as a failure, tasks as lines. */
 import * as z from "zod";
 import type { Task, TaskAnswer, TaskRequest } from "../abi/task.ts";
 import { askDevice } from "./device-json.ts";
@@ -7,7 +7,7 @@ import type { Outcome, RunContext, ToolEnv } from "./tool.ts";
 const TASKS_PATH = "/var/tasks";
 export const TASK_EFFECTS = [{ kind: "state", path: TASKS_PATH }] as const;
 
-/** Either the task tools are on, or todo. */
+/** Either the task tools are enabled, or todo. */
 export function usesTasks({ env, isSession, tasks }: ToolEnv): boolean {
   if (tasks === "todo") return false;
   return isSession || env.CRUX_ENABLE_TASKS === "1";

@@ -1,6 +1,6 @@
 /**
- * A text file that is about to be changed: seen before, and as it was then. It keeps its encoding, and what is written is only
- * what differs.
+ * A text file that is about to be changed: the caller must have seen its current content. It keeps its encoding, and
+ * only the part that differs is written.
  */
 import { createHash } from "node:crypto";
 import { codeOf } from "../abi/errors.ts";
@@ -14,12 +14,12 @@ import type { LookContext, RunContext } from "./tool.ts";
 import { changedError, requireSeen, requireUnchanged } from "./tracker.ts";
 
 const MAX_BYTES = 1024 * 1024 * 1024;
-/** Old and new text are held in memory, several times over. */
+/** Old and new text are held in memory several times. */
 export const MAX_EDITED_BYTES = 128 * 1024 * 1024;
 
 export interface TextFile {
   readonly path: string;
-  /** As the caller wrote it. */
+  /** The path as the caller wrote it. */
   readonly shown: string;
   readonly bytes: Buffer;
   readonly text: string;
@@ -28,7 +28,7 @@ export interface TextFile {
   readonly sha256: string;
 }
 
-/** The order of the checks is part of what callers rely on: missing, too large, the guard, then what it holds. */
+/** Callers rely on the order of the checks: missing, too large, the guard, then the content. */
 export async function openTextFile(shown: string, look: LookContext): Promise<TextFile> {
   const path = writablePath(shown, look.cwd);
   const stat = await findStat(look, path);
@@ -45,7 +45,7 @@ export async function openTextFile(shown: string, look: LookContext): Promise<Te
   return { path, shown, bytes, sha256, ...decode(shown, bytes) };
 }
 
-/** Puts `text` in its place; only the part that differs is sent. */
+/** Replaces the content with `text`; only the part that differs is sent. */
 export async function putText(file: TextFile, text: string, context: RunContext): Promise<void> {
   const part = difference(file.bytes, bytesOf(file, text));
   const written = await writeHostPart(context, file.path, { expect: file.sha256, ...part }).catch(
@@ -56,7 +56,7 @@ export async function putText(file: TextFile, text: string, context: RunContext)
   context.tracker.set(file.path, { sha256: written.sha256, source: "edit" });
 }
 
-/** A text as it would stand in the file. INVALID: its encoding has not all of it. */
+/** The bytes of a text in the file's encoding. INVALID: the encoding cannot represent all of it. */
 export function bytesOf({ shown, encoding }: Pick<TextFile, "shown" | "encoding">, text: string): Buffer {
   const encoded = encodeText(text, encoding);
   if (!("unfit" in encoded)) return encoded;
@@ -75,7 +75,7 @@ export interface Part {
   readonly content: Buffer;
 }
 
-/** What stands between the first and the last byte in which two texts differ; no character of UTF-8 is split. */
+/** The part between the first and the last differing byte of two texts; no UTF-8 character is split. */
 export function difference(before: Buffer, after: Buffer): Part {
   const most = Math.min(before.length, after.length);
   let at = 0;
@@ -88,7 +88,7 @@ export function difference(before: Buffer, after: Buffer): Part {
   return { at, length: before.length - tail - at, content };
 }
 
-/** A byte in the middle of a character. */
+/** Is this byte inside a UTF-8 character? */
 function isInside(bytes: Buffer, at: number): boolean {
   return ((bytes[at] ?? 0) & 0xc0) === 0x80;
 }

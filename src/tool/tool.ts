@@ -1,6 +1,6 @@
 /**
- * What a tool is. `defineTool` checks the definition at compile time and closes it over its argument type; what is left
- * out fails closed: not read-only, destructive, serial, outcome unknown after a crash.
+ * The definition of a tool. `defineTool` checks the definition at compile time and closes it over its argument type;
+ * the defaults fail closed: not read-only, destructive, serial, outcome unknown after a crash.
  */
 import type * as z from "zod";
 import type { CallFacts } from "../abi/call-note.ts";
@@ -14,11 +14,11 @@ import { parseArguments } from "./arguments.ts";
 import { terseSchema } from "./schema.ts";
 import type { FileTracker } from "./tracker.ts";
 
-/** What is known of the caller before anything acts. */
+/** What is known about the caller before anything acts. */
 export interface Scope {
   /** Absolute host path. */
   readonly cwd: string;
-  /** Of the process. */
+  /** The environment of the process. */
   readonly env: Readonly<Record<string, string>>;
   /** Directories the process works in, cwd first. */
   readonly roots: readonly string[];
@@ -27,14 +27,14 @@ export interface Scope {
   /** A client that can answer questions is attached. */
   readonly interactive: boolean;
   readonly isSession: boolean;
-  /** Of the model that is answered; "" unknown. */
+  /** The name of the model that made the call; "": unknown. */
   readonly modelName: string;
-  /** Its path; "" unknown. */
+  /** The device path of that model; "": unknown. */
   readonly modelDevice: string;
   readonly supportsImages: boolean;
 }
 
-/** The means to look: the gate lets through what the effects cover. */
+/** The means to read before acting: the gate allows what the effects cover. */
 export interface LookContext extends Scope {
   readonly sys: Syscalls;
   readonly signal: AbortSignal;
@@ -43,42 +43,44 @@ export interface LookContext extends Scope {
 export interface RunContext extends LookContext {
   readonly pid: Pid;
   readonly callId: CallId;
-  /** Wall clock, ms: for what people are shown. */
+  /** Wall clock, ms: for display. */
   now(): number;
-  /** Tells how far the call is, as often as it likes: at most one frame a second goes out, the newest. */
+  /** Reports progress, as often as the tool likes: at most one frame a second is sent, the newest. */
   progress(told: Progress): void;
 }
 
-/** By what a tool may be switched off. */
+/** The conditions by which a tool may be disabled. */
 export interface ToolEnv {
   /** `linux`, `darwin` … */
   readonly platform: string;
-  /** Of the process that asks. */
+  /** The environment of the calling process. */
   readonly env: Readonly<Record<string, string>>;
   readonly interactive: boolean;
   readonly isSession: boolean;
-  /** By the settings; absent: they say nothing. */
+  /** The choice in the settings; absent: none. */
   readonly tasks?: "todo";
 }
 
-/** What a run gives back; the device makes the result of it. */
+/** The outcome of a run; the device turns it into the result. */
 export interface Outcome {
   /** What the model reads; cut to the tool's budget. */
   text: string;
   /** Last lines that are never cut: an exit code. */
   status?: string;
   meta?: Record<string, unknown>;
-  /** For who follows the call. */
+  /** For followers of the call. */
   facts?: CallFacts;
-  /** What the model looks at, after the text. */
+  /** Images and documents for the model, after the text. */
   media?: readonly MediaPart[];
-  /** Set: the call failed, and `text` is what there is all the same. */
+  /** Set: the call failed, and `text` holds what it produced before. */
   error?: { code: ErrorCode; message: string; hint?: string };
-  /** The whole is kept already, at `path` ("": it could not be); `isPart`: the middle of `text` was left out. */
+  /**
+   * The full output is already stored, at `path` ("": it could not be); `isPart`: the middle of `text` was left out.
+   */
   kept?: { path: string; totalChars: number; isPart: boolean };
 }
 
-/** The dialog's own words; made from the arguments, never the arguments themselves. */
+/** The text of an approval dialog; made from the arguments, never the arguments themselves. */
 export interface Dialog {
   /** One line: `edit file: src/a.ts`. */
   operation: string;
@@ -87,45 +89,48 @@ export interface Dialog {
   warnings?: string[];
 }
 
-/** Over the budget: the first 8,000 characters stay, or both ends; `none` for tools that page by themselves. */
+/** Over the budget: the first 8,000 characters are kept, or both ends; `none` for tools that page by themselves. */
 type Overflow = "head" | "ends" | "none";
 
 interface ToolDef<S extends z.ZodObject> {
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** 3 to 10 words to be found by. */
+  /** 3 to 10 words by which the tool is found. */
   readonly hint: string;
-  /** The description file; what stands before its first `---` line is what the model reads. */
+  /** The description file; the model reads the part before its first `---` line. */
   readonly text: string;
   readonly args: S;
-  /** Of what a call that succeeds gives as `meta`. */
+  /** The schema of the `meta` of a successful call. */
   readonly meta?: z.ZodType;
-  /** Sent with each request, or found by search; default `deferred`. */
+  /** Whether it is sent with each request or found by search; default `deferred`. */
   readonly listed?: "core" | "deferred";
-  /** Old results may be left out of a long context; only of tools that can simply be called again. */
+  /** Old results may be dropped from a long context; only for tools that can simply be called again. */
   readonly compactable?: boolean;
   readonly maxResultChars?: number;
   readonly overflow?: Overflow;
   /** `block`: an interrupt lets this call finish. */
   readonly interrupt?: "cancel" | "block";
-  /** Of a call that is not read-only. */
+  /** For a call that is not read-only. */
   readonly effectClass?: EffectClass;
   readonly parallel?: boolean | ((args: z.output<S>) => boolean);
   /** Changes nothing outside Crux's own lists. */
   readonly readOnly?: boolean | ((args: z.output<S>) => boolean);
-  /** true, or why it is off and how to switch it on. Asked anew for every model call. */
+  /** true, or why it is disabled and how to enable it. Called again for every model call. */
   enabled?(env: ToolEnv): true | string;
   destructive?(args: z.output<S>, scope: Scope): boolean;
   /** Pure. An upper bound of what `run` and `prepare` do. */
   effects(args: z.output<S>, scope: Scope): readonly Effect[];
-  /** Read-only: throws for a call that must fail, `run` checks again. Its dialog, if it has one, is shown instead of `view`. */
+  /**
+   * Read-only: throws for a call that must fail; `run` checks again. If it returns a dialog, that is shown instead of
+   * `view`.
+   */
   prepare?(args: z.output<S>, look: LookContext): Promise<Dialog | undefined>;
   view?(args: z.output<S>, scope: Scope): Dialog;
   /** At most 80 characters: `Editing src/a.ts`. */
   activity?(args: z.output<S>): string;
-  /** Of the files it is about, as given: for matchers. */
+  /** The files it is about, as given: for matchers. */
   paths?(args: z.output<S>): readonly string[];
-  /** The argument that says most, for who follows the call; default the first of its paths. */
+  /** The most telling argument, for followers of the call; default: the first of its paths. */
   about?(args: z.output<S>): string;
   /** A user interface may fold it. */
   collapse?(args: z.output<S>): boolean;
@@ -155,23 +160,23 @@ export interface Tool {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly hint: string;
-  /** Constant bytes. */
+  /** Always the same bytes. */
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly args: z.ZodObject;
   readonly meta: z.ZodType | undefined;
   readonly listed: "core" | "deferred";
   readonly compactable: boolean;
-  /** Whatever its arguments are. */
+  /** Read-only whatever its arguments are. */
   readonly readOnly: boolean;
   /** May run beside other calls whatever its arguments are. */
   readonly parallel: boolean;
   readonly maxResultChars: number;
   readonly overflow: Overflow;
   readonly interrupt: "cancel" | "block";
-  /** true, or why it is off and how to switch it on. */
+  /** true, or why it is disabled and how to enable it. */
   enabled(env: ToolEnv): true | string;
-  /** Throws INVALID for arguments that cannot be a call. */
+  /** Throws INVALID for arguments that do not make a valid call. */
   bind(raw: unknown, scope: Scope): ParsedCall;
 }
 
@@ -186,7 +191,7 @@ export function defineTool<S extends z.ZodObject>(def: ToolDef<S>): Tool {
     aliases: def.aliases ?? [],
     hint: def.hint,
     description: modelText(def.text),
-    // with the first request: a daemon that starts needs none
+    // made at the first request: a daemon that starts does not need it
     get inputSchema() {
       schema ??= terseSchema(def.args);
       return schema;
@@ -227,7 +232,7 @@ function bind<S extends z.ZodObject>(def: ToolDef<S>, args: z.output<S>, scope: 
   };
 }
 
-/** The part of a description file that the model reads; the rest is documentation for people. */
+/** The part of a description file that the model reads; the rest is documentation. */
 function modelText(file: string): string {
   return (file.split(/^---$/m)[0] ?? "").trim();
 }

@@ -1,4 +1,4 @@
-/** What a process has seen of each file, so that it changes none it does not know. Hashes, no content. */
+/** What a process has seen of each file, so that it changes only files it knows. Hashes, no content. */
 import type { SeenFile, SeenFiles } from "../abi/device.ts";
 import { RecentMap } from "../lib/recent-map.ts";
 import { failure } from "./failure.ts";
@@ -7,7 +7,7 @@ export type FileTracker = SeenFiles;
 
 const MAX_PATHS = 1000;
 
-/** For a process of which nothing is kept: as long as its device. */
+/** For a process that keeps no values: lives as long as its device. */
 export class LooseTracker implements FileTracker {
   readonly #seen = new RecentMap<string, SeenFile>(MAX_PATHS);
   readonly epoch = 0;
@@ -25,7 +25,10 @@ export class LooseTracker implements FileTracker {
   }
 }
 
-/** The guard, first half: the file was seen, and not just a part that nobody chose. `shown`: the path as the caller wrote it. */
+/**
+ * The guard, first half: the file was seen, and not only a part that the model did not choose. `shown`: the path as the
+ * caller wrote it.
+ */
 export function requireSeen(tracker: FileTracker, path: string, shown: string): SeenFile {
   const seen = tracker.get(path);
   if (seen === undefined || seen.partial === true)
@@ -33,7 +36,7 @@ export function requireSeen(tracker: FileTracker, path: string, shown: string): 
   return seen;
 }
 
-/** The guard, second half: it is what was seen. Content counts, not the modification time. */
+/** The guard, second half: the file is as it was seen. The content counts, not the modification time. */
 export function requireUnchanged(seen: SeenFile, sha256: string, shown: string): void {
   if (seen.sha256 !== sha256) throw changedError(shown);
 }

@@ -1,10 +1,10 @@
-/** Where a call leads, before anything is asked: what rules look at. The device checks again, and more. */
+/** The host that a call connects to, known before it runs: rules match it. The device checks again, and more. */
 import type { Effect } from "../abi/effects.ts";
 import { failure } from "./failure.ts";
 
 const MAX_CHARS = 2_000;
 
-/** INVALID: no address of the web. */
+/** INVALID: not a web address. */
 export function networkEffect(text: string, method = "GET"): Extract<Effect, { kind: "network" }> {
   const url = text.length <= MAX_CHARS && URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
@@ -19,6 +19,6 @@ export function networkEffect(text: string, method = "GET"): Extract<Effect, { k
     .replace(/\.$/, "")
     .replace(/^\[|\]$/g, "")
     .toLowerCase();
-  // http is asked for as https
+  // http is requested as https
   return { kind: "network", host, port: Number(url.port) || 443, method, url: text };
 }

@@ -1,4 +1,4 @@
-/** ask_user: questions to the person, with options to choose from; words of their own are always possible. */
+/** ask_user: asks the user questions with options to choose from; free text is always possible. */
 import * as z from "zod";
 import type { QuestionItem, QuestionOutcome } from "../../abi/question.ts";
 import { askDevice } from "../device-json.ts";

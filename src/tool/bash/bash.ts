@@ -1,4 +1,4 @@
-/** bash: one command in a fresh shell, its whole output and how it ended. */
+/** bash: runs one command in a fresh shell; returns its whole output and how it ended. */
 import * as z from "zod";
 import type { CallFacts } from "../../abi/call-note.ts";
 import { O_RDWR } from "../../abi/device.ts";
@@ -15,10 +15,10 @@ import text from "./bash.md";
 
 const MAX_RESULT_CHARS = 30_000;
 const DEFAULT_TIMEOUT_MS = 120_000;
-/** One line of progress; it comes whole. */
+/** One line of progress; it is always read whole. */
 const PROGRESS_BYTES = 64 * 1024;
 const PROGRESS_MS = 1_000;
-/** Two MiB of output, escaped, and the fields about it. */
+/** 2 MiB of output, escaped, and the other fields. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 const Args = z.object({
@@ -59,7 +59,7 @@ export const bash = defineTool({
   maxResultChars: MAX_RESULT_CHARS,
   overflow: "ends",
   effectClass: "once",
-  // whether it only reads is for the policy to say: it analyses the text
+  // the policy decides whether the command only reads: it analyses the text
   effects: (args, scope) => [
     {
       kind: "exec",
@@ -90,9 +90,9 @@ function workingDir(args: Args, scope: { cwd: string }): string {
   return hostPath(args.working_dir ?? "", scope.cwd);
 }
 
-/** Only a hint for who reads the dialog: the policy judges the command itself. */
+/** Only a hint in the dialog: the policy judges the command itself. */
 const REMOVES = /(^|[\s;&|(`])(\S*\/)?rm(\s|$)/;
-/** There is a tool for it that ends with the wait. */
+/** A plain sleep: the sleep tool does this without a background job. */
 const PLAIN_SLEEP = /^\s*sleep\s+[\d.]+[smhd]?\s*$/;
 
 async function run(args: Args, context: RunContext): Promise<Outcome> {
@@ -119,7 +119,7 @@ function told({ output, altered }: ShellAnswer): string {
   return altered === undefined ? output : `${endLine(output)}[${altered}]`;
 }
 
-/** When it becomes a job. A timeout that was asked for always ends it. */
+/** When the command becomes a background job. A requested timeout always ends it. */
 function background(
   { run_in_background: isWanted, timeout, command }: Args,
   { isSession, interactive }: RunContext,
@@ -139,14 +139,14 @@ function startedJob(args: Args, answer: ShellAnswer): Outcome {
   return { text: told(answer), status: `It still runs after ${seconds} s. ${started}`, ...keptBy(answer) };
 }
 
-/** A long output is kept by the device itself, whether it had to leave out its middle or not. */
+/** The device itself stores a long output, whether or not it had to leave out the middle. */
 function keptBy(answer: ShellAnswer): Pick<Outcome, "kept"> {
   const { output, output_path: path, truncated: isPart, total_bytes: totalBytes } = answer;
   if (path === null && !isPart) return {};
   return { kept: { path: path ?? "", totalChars: isPart ? totalBytes : output.length, isPart } };
 }
 
-/** After an interrupt the device still tells what the command had printed, if it had begun. */
+/** After an interrupt, the device still returns what the command had printed, if it had started. */
 async function ask(context: RunContext, fd: Fd, request: ShellRequest): Promise<ShellAnswer> {
   let interruption: unknown;
   const over = new AbortController();
@@ -162,7 +162,7 @@ async function ask(context: RunContext, fd: Fd, request: ShellRequest): Promise<
   }
   const begun = await following;
   try {
-    // no signal: the run is over, and reading what it left behind ends by itself
+    // no signal: the run is over, and reading its remaining output ends by itself
     const rest = await readToEnd(
       { sys: context.sys, signal: new AbortController().signal },
       fd,
@@ -174,12 +174,12 @@ async function ask(context: RunContext, fd: Fd, request: ShellRequest): Promise<
   }
 }
 
-/** Hands on what the command tells of itself. What was read of its answer is given back. */
+/** Passes on the progress of the command. Returns the part of its answer that was already read. */
 async function follow(context: RunContext, fd: Fd, signal: AbortSignal): Promise<Buffer> {
   for (;;) {
     let line: Uint8Array;
     try {
-      // a short command tells nothing; by then it has begun
+      // no progress for a short command; after this wait it has started
       await context.sys.sleep(PROGRESS_MS, signal, { pid: context.pid });
       line = await context.sys.read(fd, PROGRESS_BYTES, signal);
     } catch {
@@ -196,7 +196,7 @@ function findProgress(line: Uint8Array): CommandProgress | undefined {
   return text.startsWith('{"progress":') ? (JSON.parse(text) as ShellProgress).progress : undefined;
 }
 
-/** A command that ran did not fail as a call, whatever its exit code is. */
+/** A command that ran is not a failed call, whatever its exit code. */
 function ending(
   { timeout_ms: timeoutMs }: ShellRequest,
   answer: ShellAnswer,

@@ -1,4 +1,4 @@
-/** One change of a text as a tool is asked for it, and what its failure is called. */
+/** One requested change of a text, and the errors when it fails. */
 import { failure } from "../failure.ts";
 import { replaceText } from "./replace.ts";
 
@@ -13,7 +13,7 @@ export interface Changed {
   readonly count: number;
 }
 
-/** What needs no file to be seen. `place`: `edit 3 of 5: `, or "". */
+/** The checks that do not need the file. `place`: `edit 3 of 5: `, or "". */
 export function checkEdit({ old_string, new_string }: Edit, place = ""): void {
   if (old_string === "")
     throw failure("INVALID", `${place}old_string is empty`, "To make a file or replace all of it, use write");

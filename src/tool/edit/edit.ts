@@ -15,7 +15,7 @@ const Args = z.object({
 });
 type Args = z.output<typeof Args>;
 
-/** Contents over 64 KiB are named by their digest. */
+/** Contents over 64 KiB are given by their digest. */
 export const EditMeta = z.strictObject({
   file_path: z.string(),
   additions: z.int(),
@@ -53,18 +53,18 @@ export const edit = defineTool({
 });
 
 function view({ file_path, old_string, new_string, replace_all }: Args): Dialog {
-  // parts of lines are shown as whole ones: where a line ends is not what the person decides on
+  // parts of lines are shown as whole lines: the line ends do not matter for the decision
   const diff = partDiff(file_path, `${old_string}\n`, `${new_string}\n`);
   return {
     operation: `edit file: ${file_path}`,
-    // without a diff, as between long texts, both are shown as they are
+    // without a diff, as between long texts, both texts are shown in full
     params: { file_path, replace_all, ...(diff === "" && { old_string, new_string }) },
     diff,
     ...(replace_all && { warnings: ["replaces every occurrence"] }),
   };
 }
 
-/** With the lines as they stand in the file, and those around them; as it was where there is no diff. */
+/** The dialog with numbered lines of the file and their context; unchanged if there is no diff. */
 export function seenView(shown: Dialog, diff: string): Dialog {
   return diff === "" ? shown : { ...shown, diff };
 }
@@ -82,7 +82,7 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   };
 }
 
-/** Everything but the write. */
+/** All steps but the write. */
 async function work(args: Args, look: LookContext): Promise<{ file: TextFile; changed: Changed }> {
   checkEdit(args);
   const file = await openTextFile(args.file_path, look);

@@ -1,14 +1,14 @@
-/** Replacing text in a text: literal, first exactly, then with curly quotes taken for straight ones. Pure. */
+/** Replaces text in a text: literally, first exactly, then with curly quotes treated as straight ones. Pure. */
 import { countLines } from "../text.ts";
 
 type Replacement =
   | { kind: "replaced"; text: string; count: number }
   | { kind: "none" }
-  /** Numbers of the first five lines where it begins, from 1. */
+  /** Numbers of the first five lines where a match begins, from 1. */
   | { kind: "many"; lines: number[] };
 
 interface Change {
-  /** Not empty. */
+  /** Never empty. */
   oldString: string;
   newString: string;
   replaceAll: boolean;
@@ -34,7 +34,7 @@ export function replaceText(text: string, change: Change): Replacement {
   return { kind: "replaced", text: parts.join("") + text.slice(at), count: found.length };
 }
 
-/** Starts, left to right, without overlap. */
+/** Start positions, left to right, without overlap. */
 function occurrences(text: string, wanted: string): number[] {
   const starts: number[] = [];
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length))
@@ -46,18 +46,18 @@ function lineNumbers(text: string, starts: readonly number[]): number[] {
   return starts.slice(0, LISTED_LINES).map((start) => countLines(`${text.slice(0, start)}.`));
 }
 
-/** In a file whose lines all end in CRLF a bare newline means that; in any other it means itself. */
+/** In a file with only CRLF line ends, a bare newline stands for CRLF; in any other file it stands for itself. */
 function inLineStyle(text: string, given: string): string {
   const allCrlf = text.includes("\r\n") && !/(?<!\r)\n/.test(text);
   return allCrlf ? given.replaceAll(/\r?\n/g, "\r\n") : given;
 }
 
-/** One character for one, so that positions stay. */
+/** Replaces one character by one, so that positions stay valid. */
 function straighten(text: string): string {
   return text.replaceAll(/[‘’]/g, "'").replaceAll(/[“”]/g, '"');
 }
 
-/** Writes the new text with the kind of quotes that the replaced text has; what it has none of stays as given. */
+/** Gives the new text the kind of quotes of the replaced text; quotes that it does not have stay as given. */
 function inQuoteStyle(matched: string, given: string): string {
   let text = given;
   if (/[“”]/.test(matched)) text = curl(text, ['"', "“", "”"]);
@@ -67,7 +67,9 @@ function inQuoteStyle(matched: string, given: string): string {
   return text;
 }
 
-/** A quote opens at the start, after a space or an opening bracket, dash or quote; an apostrophe inside a word closes. */
+/**
+ * A quote opens at the start, after a space or an opening bracket, dash or quote; an apostrophe inside a word closes.
+ */
 function curl(text: string, [straight, open, close]: readonly [string, string, string]): string {
   return text.replaceAll(straight, (_quote, at: number) =>
     /[\s([{<“‘—–]/.test(text[at - 1] ?? " ") ? open : close,

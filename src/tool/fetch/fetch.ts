@@ -1,4 +1,4 @@
-/** fetch: one page of the web as text, or what a model finds in it. */
+/** fetch: one web page as text, or a model's answer about it. */
 import * as z from "zod";
 import { O_RDWR } from "../../abi/device.ts";
 import type { WebAnswer, WebRequest } from "../../abi/web-ops.ts";
@@ -10,7 +10,7 @@ import { networkEffect } from "../web-url.ts";
 import text from "./fetch.md";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** Of a page, before a model reads it. */
+/** The most of a page that a model reads. */
 const MAX_READ_CHARS = 100_000;
 const ANSWER_TOKENS = 4_000;
 

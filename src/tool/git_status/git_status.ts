@@ -1,4 +1,6 @@
-/** git_status: branch and changed files of a repository, exact whatever the names are. The repository starts no program. */
+/**
+ * git_status: branch and changed files of a repository, exact for any file name. The repository cannot start a program.
+ */
 import * as z from "zod";
 import { O_RDWR } from "../../abi/device.ts";
 import { readToEnd, withFile } from "../files.ts";
@@ -8,7 +10,7 @@ import text from "./git_status.md";
 import { type GitStatus, parseStatus } from "./porcelain.ts";
 
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Of each state. */
+/** Per state. */
 const MAX_PATHS = 1_000;
 
 const Args = z.object({ working_dir: z.string().optional() });
@@ -96,7 +98,7 @@ function section(name: string, entries: readonly string[]): string {
   return [`${name}:`, ...entries.slice(0, MAX_PATHS).map((entry) => `  ${entry}`), ...more].join("\n");
 }
 
-/** One line each: a name may have line breaks. */
+/** Always one line: a name may contain line breaks. */
 function shown(path: string): string {
   return /[\p{Cc}"\\]/u.test(path) ? JSON.stringify(path) : path;
 }

@@ -1,9 +1,9 @@
 /**
- * What `git status --porcelain=v2 --branch -z` prints, as data. Pure. Records end with NUL, so any name is exact; a rename has
- * its old name in a record of its own. A path that is staged and modified stands in both lists.
+ * Parses the output of `git status --porcelain=v2 --branch -z`. Pure. Records end with NUL, so any name is exact; a
+ * rename has its old name in a record of its own. A path that is both staged and modified is in both lists.
  */
 export interface GitStatus {
-  /** null: detached. */
+  /** null: detached HEAD. */
   readonly branch: string | null;
   readonly upstream: string | null;
   readonly ahead: number;
@@ -57,7 +57,7 @@ function takeRecord(status: Lists, record: string): void {
   }
 }
 
-/** `2 XY sub mH mI mW hH hI X<score> path`, then the old path. A copy leaves its origin, and counts as staged alone. */
+/** `2 XY sub mH mI mW hH hI X<score> path`, then the old path. A copy keeps its origin, and counts only as staged. */
 function takeRename(status: Lists, record: string, from: string): void {
   const to = fieldsAfter(record, 9);
   const states = record.slice(2, 4);
@@ -70,7 +70,7 @@ function takeStates(status: Lists, [index = ".", worktree = "."]: string, path: 
   if (worktree !== ".") status.modified.push(path);
 }
 
-/** What follows so many fields: a name may have blanks. */
+/** The rest after `count` fields: a name may contain blanks. */
 function fieldsAfter(record: string, count: number): string {
   let at = 0;
   for (let i = 0; i < count; i++) at = record.indexOf(" ", at) + 1;

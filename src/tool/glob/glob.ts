@@ -1,4 +1,4 @@
-/** glob: files by the pattern of their path, newest first. */
+/** glob: finds files by a path pattern, newest first. */
 import { posix } from "node:path";
 import * as z from "zod";
 import type { FilesAnswer } from "../../abi/fs-ops.ts";
@@ -40,15 +40,15 @@ export const glob = defineTool({
   run,
 });
 
-/** Where a search begins, as the caller would write it, and the glob of what is meant below. */
+/** The start of a search, as the caller would write it, and the glob to match below it. */
 interface Place {
   readonly path: string;
   readonly glob: string;
 }
 
 /**
- * A glob that is absolute, or leads out of the directory, is split where its first wildcard is: `/etc/host*` is `/host*`, held to
- * its beginning, in `/etc`. Any other is the engine's alone.
+ * A glob that is absolute or leads out of the directory is split before its first wildcard: `/etc/host*` becomes
+ * `/host*`, anchored, in `/etc`. Any other is passed to the engine unchanged.
  */
 function placeOf({ pattern, path }: Args): Place {
   if (!/^(\/|\.\.?(\/|$))/.test(pattern)) return { path, glob: pattern };

@@ -1,4 +1,7 @@
-/** Searches of Crux's own files, which ripgrep cannot reach: one, or those of a directory, as many as a call may read. */
+/**
+ * Searches Crux's own files, which ripgrep cannot reach: one file, or those of a directory, as many as one call may
+ * read.
+ */
 import { posix } from "node:path";
 import { codeOf } from "../../abi/errors.ts";
 import { cruxFile, cruxNames, isCruxDirectory } from "../crux-tree.ts";
@@ -7,13 +10,13 @@ import type { Io } from "../files.ts";
 import type { FileHits } from "./hits.ts";
 import { searchText, type TextPattern } from "./text-search.ts";
 
-/** Of one call: as much as it may have kept under /var/out. */
+/** Per call: as much as it may store under /var/out. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_FILES = 100;
 
 interface CruxHits {
   readonly hits: readonly FileHits[];
-  /** What was not searched. */
+  /** Files that were not searched. */
   readonly notes: readonly string[];
 }
 
@@ -48,12 +51,12 @@ export async function searchCrux(
   return { hits: hits.filter(({ groups }) => groups.length > 0), notes };
 }
 
-/** The list of a server's tools is one text. */
+/** The list of a server's tools is searched as one text. */
 function isFolder(path: string): boolean {
   return isCruxDirectory(path) && !/^\/mnt\/mcp\/[^/]+\/tools$/.test(path);
 }
 
-/** Those of directories in it too; more than one call searches are counted no further than their directories go. */
+/** All files below a directory; beyond what one call searches, subdirectories are counted but not listed. */
 async function filesBelow(io: Io, path: string): Promise<readonly string[]> {
   const files: string[] = [];
   for (const name of await cruxNames(io, path)) {
@@ -64,12 +67,12 @@ async function filesBelow(io: Io, path: string): Promise<readonly string[]> {
   return files;
 }
 
-/** Of a process that went meanwhile none. */
+/** Empty if the process ended meanwhile. */
 function namesOf(io: Io, path: string): Promise<readonly string[]> {
   return cruxNames(io, path).catch((error: unknown) => unlessOver(error, []));
 }
 
-/** undefined: it went meanwhile, or its server fails; the others are searched. */
+/** undefined: it is gone meanwhile, or its server fails; the other files are still searched. */
 function findText(io: Io, path: string, maxBytes: number): Promise<Buffer | undefined> {
   return cruxFile(io, path, maxBytes).catch((error: unknown) => unlessOver(error, undefined));
 }

@@ -1,4 +1,4 @@
-/** grep: lines that match a pattern, in a file or below a directory. */
+/** grep: finds lines that match a pattern, in a file or below a directory. */
 import { posix } from "node:path";
 import * as z from "zod";
 import type { GrepAnswer, GrepRequest } from "../../abi/fs-ops.ts";
@@ -66,7 +66,7 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   return render(args, { hits, warnings, notes: [], partial: answer.partial });
 }
 
-/** How the files below what was asked for are told. */
+/** How files below the search root are displayed and ordered. */
 interface Telling {
   show(path: string): string;
   order(paths: readonly string[]): Promise<readonly string[]>;
@@ -98,7 +98,7 @@ function requestOf(args: Args): GrepRequest {
   };
 }
 
-/** What ripgrep complained about beside its hits. Without hits a complaint is a failure; no hits alone is none. */
+/** ripgrep's complaints beside its hits. A complaint without hits is a failure; having no hits is not. */
 function check(answer: GrepAnswer): string[] {
   const complaints = answer.stderr.split("\n").filter((line) => line.trim() !== "");
   if (answer.stdout !== "") return answer.exit_code === 2 ? complaints.slice(0, MAX_WARNINGS) : [];
@@ -133,11 +133,11 @@ function inMode({ mode, context }: Args, hits: readonly FileHits[]): GrepHits {
 
 interface Found {
   readonly hits: GrepHits;
-  /** What ripgrep complained about. */
+  /** ripgrep's complaints. */
   readonly warnings: readonly string[];
-  /** What was not searched. */
+  /** Files that were not searched. */
   readonly notes: readonly string[];
-  /** It was cut off. */
+  /** The search was cut off. */
   readonly partial: boolean;
 }
 
@@ -170,11 +170,11 @@ function printed({ lines, groups }: GrepHits, from: number, end: number): string
   return lines.slice(from, end).map(apart).join("\n");
 }
 
-/** Beyond, files keep their order by name: one look at each costs as much as reading it. */
+/** Files beyond this stay in order of name: one stat costs as much as reading the file. */
 const MAX_LOOKS = 1000;
 const AT_ONCE = 16;
 
-/** Newest modification first. `paths` are below `root`. Equal times: by name. */
+/** Newest modification first; equal times: by name. `paths` are relative to `root`. */
 async function newestFirst(io: Io, root: string, paths: readonly string[]): Promise<string[]> {
   const looked: { path: string; at: bigint }[] = [];
   const first = paths.slice(0, MAX_LOOKS);

@@ -1,4 +1,4 @@
-/** ripgrep's output, NUL after each path, as lines that a model reads: in path order, `path:line:text`. */
+/** ripgrep's output, with NUL after each path, as lines for the model: in path order, `path:line:text`. */
 
 interface Match {
   path: string;
@@ -7,9 +7,9 @@ interface Match {
 }
 
 export interface GrepHits {
-  /** As printed, but for what stands between groups. */
+  /** As printed, without the separators between groups. */
   lines: string[];
-  /** Before which of `lines` a new group begins: a separator is no line, and counts as none. */
+  /** Indexes in `lines` where a new group begins: separators are not counted as lines. */
   groups: ReadonlySet<number>;
   /** The matches among `lines`, by their index there. */
   matches: ReadonlyMap<number, Match>;
@@ -17,7 +17,7 @@ export interface GrepHits {
   count: number;
 }
 
-/** A line that was found, or one around it. */
+/** A matching line, or a line of context. */
 export interface HitLine {
   line: number;
   isMatch: boolean;
@@ -26,14 +26,14 @@ export interface HitLine {
 
 export interface FileHits {
   path: string;
-  /** Runs of neighbouring lines. */
+  /** Runs of adjacent lines. */
   groups: HitLine[][];
 }
 
-/** Gives a path as the caller would write it. */
+/** Returns a path as the caller would write it. */
 type ShowPath = (path: string) => string;
 
-/** `hasContext`: lines around the matches were asked for. */
+/** `hasContext`: lines around the matches were requested. */
 export function contentOf(stdout: string, show: ShowPath, hasContext: boolean): GrepHits {
   return printHits(parseHits(stdout), show, hasContext);
 }
@@ -49,7 +49,7 @@ export function countsOf(stdout: string, show: ShowPath): GrepHits {
   };
 }
 
-/** The named files, by name. */
+/** The files in the output, sorted by name. */
 export function pathsOf(stdout: string): string[] {
   return stdout
     .split("\0")
@@ -77,7 +77,7 @@ function parseHits(stdout: string): FileHits[] {
     const nul = printed.indexOf("\0");
     const found = nul === -1 ? null : /^(\d+)([:-])/.exec(printed.slice(nul + 1, nul + 21));
     if (found === null) {
-      // `--` between groups; anything else is a remark about a binary file
+      // `--` between groups; any other line is a remark about a binary file
       joins = false;
       continue;
     }
@@ -94,7 +94,7 @@ function parseHits(stdout: string): FileHits[] {
   return [...files.values()].sort(byPath);
 }
 
-/** Groups that have lines around them are told apart; bare matches need it not. */
+/** Groups with context are separated; bare matches are not. */
 export function printHits(files: readonly FileHits[], show: ShowPath, hasContext: boolean): GrepHits {
   const lines: string[] = [];
   const groups = new Set<number>();

@@ -1,11 +1,11 @@
-/** The pattern on a text in memory: for Crux's own files, which ripgrep cannot reach. */
+/** Matches the pattern against a text in memory: for Crux's own files, which ripgrep cannot reach. */
 import { messageOf } from "../../abi/errors.ts";
 import { findPlaces } from "../../lib/find-matching.ts";
 import { failure } from "../failure.ts";
 import type { FileHits, HitLine } from "./hits.ts";
 
 const MAX_MS = 500;
-/** Of a longer line a window around its match is shown, with so much before it. */
+/** For a longer line, a window around its match is shown, with `LEAD_CHARS` before the match. */
 const MAX_LINE_CHARS = 2_000;
 const LEAD_CHARS = 200;
 
@@ -13,7 +13,7 @@ export interface TextPattern {
   pattern: string;
   literal: boolean;
   ignoreCase: boolean;
-  /** Lines around a match. */
+  /** Lines of context around a match. */
   context: number;
 }
 

@@ -1,4 +1,4 @@
-/** job_kill: ends a job with all it started, or a child process. */
+/** job_kill: ends a background job and everything it started, or a child process. */
 import * as z from "zod";
 import type { JobAnswer } from "../../abi/fs-ops.ts";
 import { asPid } from "../../abi/ids.ts";
@@ -24,7 +24,7 @@ export const jobKill = defineTool({
   overflow: "ends",
   effectClass: "repeat",
   parallel: true,
-  // a job is the caller's own; a process is told to end
+  // a job belongs to the caller; a child process is sent SIGTERM
   effects: ({ shell_id: id }) => {
     const child = findPid(id);
     if (child === undefined) return [{ kind: "state", path: `/dev/shell/jobs/${id}` }];

@@ -1,4 +1,4 @@
-/** job_output: what a job has printed since it was last read, or a child process has come to. */
+/** job_output: the output of a job since it was last read, or the state of a child process. */
 import * as z from "zod";
 import { codeOf } from "../../abi/errors.ts";
 import type { JobAnswer } from "../../abi/fs-ops.ts";
@@ -49,7 +49,10 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   return jobOutcome(await askDevice<JobAnswer>(context, `/dev/shell/jobs/${id}`, request));
 }
 
-/** Its last words; while it runs, the end of what was said in it. It stays for its parent to wait for. */
+/**
+ * The result of a child; while it runs, the end of its conversation. The child is not reaped: its parent can still wait
+ * for it.
+ */
 async function outputOfChild(context: RunContext, pid: number, waitMs: number): Promise<Outcome> {
   const { sys, signal } = context;
   await findDescendant(sys, pid);

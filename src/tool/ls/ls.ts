@@ -60,7 +60,7 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   };
 }
 
-/** Names only, two spaces a level: a path is read from the lines above. */
+/** Names only, indented by two spaces per level: the lines above give the path. */
 function render(entries: readonly Entry[], more: number): string {
   const lines = entries.map((entry) => {
     const level = entry.path.split("/").length - 1;
@@ -70,7 +70,7 @@ function render(entries: readonly Entry[], more: number): string {
   return lines.length === 0 ? "[directory is empty]" : lines.join("\n");
 }
 
-/** One level, whatever the depth. */
+/** One level only, whatever the depth. */
 async function listCrux(look: LookContext, path: string): Promise<Outcome> {
   const names = await cruxNames(look, path);
   const lines = names.slice(0, MAX_ENTRIES);

@@ -1,4 +1,6 @@
-/** multi_edit: several replacements in one file, each on the result of the one before; all of them or none, one write. */
+/**
+ * multi_edit: several replacements in one file, each applied to the result of the previous one; all or none, one write.
+ */
 import * as z from "zod";
 import { changeText, checkEdit } from "../edit/change.ts";
 import { EditMeta, editMeta, editReport, seenView } from "../edit/edit.ts";
@@ -57,7 +59,7 @@ function view({ file_path, edits }: Args): Dialog {
   const everywhere = edits.filter(({ replace_all }) => replace_all).length;
   return {
     operation: `edit file: ${file_path} (${edits.length} edits)`,
-    // without a diff, as between long texts, all are shown as they are
+    // without a diff, as between long texts, all texts are shown in full
     params: { file_path, ...(!isWhole && { edits: JSON.stringify(edits, null, 1) }) },
     ...(isWhole && { diff: diffs.join("") }),
     ...(everywhere > 0 && { warnings: [`${everywhere} of them replace every occurrence`] }),
@@ -76,7 +78,7 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   };
 }
 
-/** Everything but the write. */
+/** All steps but the write. */
 async function work(
   { file_path, edits }: Args,
   look: LookContext,

@@ -1,4 +1,4 @@
-/** notebook_edit: one cell of a Jupyter notebook is replaced, inserted or deleted; the text of all others stays. */
+/** notebook_edit: replaces, inserts or deletes one cell of a Jupyter notebook; the text of all others stays. */
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { EditMeta, editMeta } from "../edit/edit.ts";
@@ -72,7 +72,7 @@ interface Worked {
   readonly id: string;
 }
 
-/** Everything but the write. `seed`: of the id of a new cell. */
+/** All steps but the write. `seed`: for the id of a new cell. */
 async function work(args: Args, look: LookContext, seed: string): Promise<Worked> {
   checkArguments(args);
   const { notebook_path: shown, cell_id, new_source = "", cell_type, edit_mode } = args;
@@ -112,7 +112,7 @@ function unknownCell(id: string, ids: readonly string[]): Error {
   return failure("NOT_FOUND", `cell not found: ${id}. Cells here: ${here}`);
 }
 
-/** Keys stay in their order; what a run of the old source gave is gone. */
+/** Keeps the order of the keys; the outputs of the old source are removed. */
 function changedCell(cell: Cell, source: string, type: string | undefined): Cell {
   const cell_type = type ?? cell.cell_type;
   const lines = typeof cell.source === "string" ? source : linesOf(source);
@@ -129,12 +129,12 @@ function newCell(id: string | null, type: "code" | "markdown", source: string): 
   return type === "code" ? { ...known, execution_count: null, outputs: [] } : known;
 }
 
-/** As the format likes it: each line with its end. */
+/** The list form of the format: each line with its line end. */
 function linesOf(source: string): string[] {
   return source === "" ? [] : (source.match(/[^\n]*\n|[^\n]+$/g) ?? []);
 }
 
-/** From version 4.5 on each cell has one. */
+/** From nbformat 4.5 on each cell has an id. */
 function needsId({
   nbformat = 4,
   nbformat_minor = 0,
@@ -152,14 +152,14 @@ function newId(seed: string, ids: readonly string[]): string {
   }
 }
 
-/** Changes of one cell in the text of a notebook, in the indentation that the text has. Pure. */
+/** Replaces one cell in the text of a notebook, in the indentation of the text. Pure. */
 export function replaceCell(text: string, at: number, cell: Cell): string {
   const { cells } = cellSpans(text);
   const { start, end } = cells[at] ?? { start: 0, end: 0 };
   return text.slice(0, start) + cellText(text, cell) + text.slice(end);
 }
 
-/** With the comma that parted it from its neighbour. */
+/** Also removes the comma between the cell and its neighbour. */
 export function deleteCell(text: string, at: number): string {
   const { list, cells } = cellSpans(text);
   const [before, cell, after] = [cells[at - 1], cells[at], cells[at + 1]];
@@ -169,7 +169,7 @@ export function deleteCell(text: string, at: number): string {
   return `${text.slice(0, list.start)}[]${text.slice(list.end)}`;
 }
 
-/** Before the cell that is at this place. */
+/** Inserts before the cell at this position. */
 export function insertCell(text: string, at: number, cell: Cell): string {
   const { list, cells } = cellSpans(text);
   const [before, after] = [cells[at - 1], cells[at]];
@@ -187,7 +187,7 @@ function cellText(text: string, cell: Cell): string {
   return JSON.stringify(cell, null, unit).replaceAll("\n", newline + unit.repeat(2));
 }
 
-/** `unit`: what one level is indented by; "" all stands in one line. */
+/** `unit`: the indentation of one level; "": everything is on one line. */
 function layoutOf(text: string): { readonly unit: string; readonly newline: string } {
   const [, newline = "\n", unit = ""] = /^\uFEFF?\s*\{(\r?\n)([ \t]*)/.exec(text) ?? [];
   return { unit, newline };

@@ -1,4 +1,4 @@
-/** plan_enter: asks the person to plan first. */
+/** plan_enter: asks the user to enter plan mode. */
 import * as z from "zod";
 import type { PlanEntered } from "../../abi/plan.ts";
 import { askDevice } from "../device-json.ts";

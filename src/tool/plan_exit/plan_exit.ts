@@ -1,4 +1,4 @@
-/** plan_exit: the plan on disk goes to the person, who approves it, changes it, or says what is missing. */
+/** plan_exit: shows the plan on disk to the user, who approves it, changes it, or says what is missing. */
 import * as z from "zod";
 import type { PlanLeft } from "../../abi/plan.ts";
 import { askDevice } from "../device-json.ts";
@@ -23,7 +23,7 @@ export const planExit = defineTool({
   readOnly: true,
   effectClass: "repeat",
   destructive: () => false,
-  // what the mode becomes is the doing of the person who approves
+  // the user who approves decides the new mode
   effects: () => [{ kind: "person", question: "approve the plan?" }],
   view: () => ({ operation: "show the plan", params: {} }),
   activity: () => "Showing the plan",

@@ -1,4 +1,4 @@
-/** send: words for another process, a member of the own compose project, or all of a group. */
+/** send: a message to another process, a member of the caller's compose project, or all members of a group. */
 import * as z from "zod";
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import { asPid, type Pgid, type Pid } from "../../abi/ids.ts";
@@ -49,7 +49,10 @@ async function run({ to, message }: Args, context: RunContext): Promise<Outcome>
   return { text: `Sent to ${reached.map((pid) => `pid ${pid}`).join(", ")}.`, meta: { to: reached } };
 }
 
-/** A pid, else a member of the own compose project, else a group: whoever makes a group cannot take the name of a service. */
+/**
+ * A pid, otherwise a member of the caller's compose project, otherwise a group: a group cannot take over a service's
+ * name.
+ */
 async function receivers(to: string, { sys }: LookContext): Promise<readonly Pid[]> {
   const own = sys.getPid();
   const procs = await sys.listProcs();
@@ -99,7 +102,7 @@ function ambiguous(to: string, members: readonly Member[]): Error {
   );
 }
 
-/** What would have reached somebody; undefined: the caller is no agent of a project. */
+/** The names that would have worked; undefined: the caller is not in a project. */
 function hintOf(self: Member | undefined, fellows: readonly Member[]): string | undefined {
   if (self === undefined) return undefined;
   const { project, mayWrite } = self;

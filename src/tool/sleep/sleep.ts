@@ -1,4 +1,4 @@
-/** sleep: waits, until the time is over or something comes for the process. */
+/** sleep: waits until the time is over or something arrives for the process. */
 import * as z from "zod";
 import { defineTool } from "../tool.ts";
 import text from "./sleep.md";

@@ -1,4 +1,4 @@
-/** stop: tells a process below this one to end. */
+/** stop: sends SIGTERM to a descendant of the caller. */
 import * as z from "zod";
 import { asPid } from "../../abi/ids.ts";
 import { findPid } from "../../abi/member.ts";

@@ -1,4 +1,4 @@
-/** task_create: one more task in the list that a group shares. */
+/** task_create: adds a task to the list that a group shares. */
 import * as z from "zod";
 import { askTasks, TASK_EFFECTS, TaskMeta, taskLine, tasksEnabled } from "../task-list.ts";
 import { defineTool } from "../tool.ts";

@@ -1,4 +1,4 @@
-/** task_get: all about one task of the list. */
+/** task_get: all details of one task of the list. */
 import * as z from "zod";
 import { askTasks, TASK_EFFECTS, TaskMeta, tasksEnabled, taskText } from "../task-list.ts";
 import { defineTool } from "../tool.ts";

@@ -1,4 +1,4 @@
-/** task_update: changes a task, takes it, completes it, or deletes it. */
+/** task_update: changes, claims, completes or deletes a task. */
 import * as z from "zod";
 import { TASK_STATUSES, type TaskAnswer } from "../../abi/task.ts";
 import { askTasks, TASK_EFFECTS, TaskMeta, taskLine, tasksEnabled } from "../task-list.ts";

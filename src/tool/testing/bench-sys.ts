@@ -1,6 +1,6 @@
 /**
- * For tests only: a handle that behaves as /dev/fs, /dev/shell, /proc and /var/out do, refuses what a call did not declare,
- * as the gate does, and records what it was asked.
+ * For tests only: a handle that behaves like /dev/fs, /dev/shell, /proc and /var/out, refuses undeclared effects
+ * as the gate does, and records its requests.
  */
 import { readFileSync } from "node:fs";
 import type { FileStat, OpenFlag } from "../../abi/device.ts";
@@ -10,14 +10,14 @@ import { asFd, asPid, type Fd } from "../../abi/ids.ts";
 import type { Syscalls } from "../../abi/sys.ts";
 import { fault, filesOf, grepOf, json, listOf, statOf, writeOf } from "./host-files.ts";
 
-/** What a device was asked to do. */
+/** A request to a device. */
 export interface Asked {
   path: string;
   op: string;
   effect: Effect;
 }
 
-/** What the handle stands on; the test may change it. */
+/** The state behind the handle; the test may change it. */
 export interface World {
   readonly root: string;
   /** Files below /proc, /var/out and /mnt/mcp. */
@@ -27,9 +27,9 @@ export interface World {
   shell: (request: ShellRequest, signal: AbortSignal | undefined) => Promise<Partial<ShellAnswer>>;
   /** Answers any other device: /dev/web, /dev/llm. */
   other: (path: string, request: unknown) => unknown;
-  /** Answers what a PDF holds. */
+  /** Answers requests for the content of a PDF. */
   pdf: (path: string, request: Extract<FsRequest, { op: "pdf" }>) => PdfAnswer;
-  /** Called before each operation: a place to change the world under a call. */
+  /** Called before each operation: lets a test change the world during a call. */
   before: (op: string) => void;
 }
 
@@ -44,7 +44,7 @@ const refuse = async (): Promise<never> => {
   throw new Error("not for tools");
 };
 
-/** A handle narrowed to `effects`, as the gate hands it to a permitted call. */
+/** A handle narrowed to `effects`, as the gate passes it to a permitted call. */
 export class BenchSys implements Syscalls {
   readonly #world: World;
   readonly #effects: readonly Effect[];
@@ -114,7 +114,7 @@ export class BenchSys implements Syscalls {
   #check(asked: Asked): void {
     this.#world.asked.push(asked);
     if (this.#effects.some((granted) => covers(granted, asked.effect))) return;
-    // the caller's own outputs need no word
+    // the caller's own outputs need no permission
     if (asked.effect.kind === "state") return;
     throw fault("PERMISSION", `undeclared: ${asked.op} ${asked.path}`);
   }

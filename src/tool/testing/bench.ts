@@ -21,7 +21,7 @@ export class Bench implements World {
   readonly ended = new AbortController();
   readonly logs: string[] = [];
   readonly crux: World["crux"] = new Map();
-  /** Of the last call. */
+  /** The note of the last call. */
   note: CallEnd & { about?: string } = {};
   asked: World["asked"] = [];
   shell: World["shell"] = async () => ({});
@@ -66,7 +66,7 @@ export class Bench implements World {
     return (await file.plan?.(encode(args))) as WritePlan;
   }
 
-  /** The whole life of a call: open, plan, prepare, write, read to the end, close. `args` as text goes as it is. */
+  /** A whole call: open, plan, prepare, write, read to the end, close. `args` given as text is sent unchanged. */
   async call(
     tool: string,
     args: unknown,
@@ -91,14 +91,14 @@ export class Bench implements World {
     return last.result;
   }
 
-  /** As `call`, for calls that succeed: the text. */
+  /** Like `call`, for calls that succeed: returns the text. */
   async text(tool: string, args: unknown): Promise<string> {
     const result = await this.call(tool, args);
     if (!result.ok) throw new Error(textOf(result));
     return textOf(result);
   }
 
-  /** `prepare` as the gate runs it: with what only reads. */
+  /** `prepare` as the gate runs it: with the read effects only. */
   async prepare(tool: string, args: unknown): Promise<PermissionView | undefined> {
     const plan = await this.plan(tool, args);
     return plan.prepare?.(
@@ -110,7 +110,7 @@ export class Bench implements World {
   }
 }
 
-/** Of nobody in particular. */
+/** A scope with neutral values. */
 export function testScope(cwd: string): Scope {
   return {
     cwd,

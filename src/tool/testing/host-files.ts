@@ -107,7 +107,7 @@ export async function filesOf(
 }
 
 function rg(argv: string[], cwd: string): Promise<{ code: number; stdout: string; stderr: string }> {
-  // without a terminal or null device as stdin it would search that
+  // with any other stdin, ripgrep would search that instead
   const child = spawn(rgPath, argv, { cwd, stdio: ["ignore", "pipe", "pipe"] });
   const [out, err]: Buffer[][] = [[], []];
   child.stdout.on("data", (chunk: Buffer) => out?.push(chunk));

@@ -1,4 +1,4 @@
-/** thread: a part of the work that runs beside the caller, in the same process and the same conversation. */
+/** thread: part of the work runs beside the caller, in the same process and with the same conversation. */
 import * as z from "zod";
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import { asTid } from "../../abi/ids.ts";
@@ -26,7 +26,7 @@ export const thread = defineTool({
   text,
   args: Args,
   meta: Meta,
-  // what a thread does is asked for by itself, and its start changes nothing outside this process
+  // a thread's own calls are judged one by one, and starting it changes nothing outside this process
   readOnly: true,
   destructive: () => false,
   effects: () => [{ kind: "state", path: "/proc/self/threads" }],
@@ -61,7 +61,7 @@ async function spawn({ intent, max_turns: maxTurns }: Args, { sys }: RunContext)
   };
 }
 
-/** A wait of its own length: two threads that join each other do not wait for ever. */
+/** Waits no longer than its timeout, so that two threads that join each other do not wait forever. */
 async function join(args: Args, { sys, signal, pid }: RunContext): Promise<Outcome> {
   const tid = asTid(tidOf(args));
   using linked = linkSignals(signal);

@@ -1,4 +1,4 @@
-/** todo: what the process means to do; each call replaces the whole list. */
+/** todo: the plan of the process; each call replaces the whole list. */
 import * as z from "zod";
 import { TASK_STATUSES } from "../../abi/task.ts";
 import { askDevice } from "../device-json.ts";
@@ -7,7 +7,7 @@ import { usesTasks } from "../task-list.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
 import text from "./todo.md";
 
-/** So many steps, none of them a check, deserve one. */
+/** A completed list of at least this many steps, none of them a verification, gets a reminder to verify. */
 const NUDGED_FROM = 3;
 
 const Item = z.strictObject({
@@ -49,7 +49,7 @@ async function run({ todos }: Args, context: RunContext): Promise<Outcome> {
     : `${completed} of ${todos.length} steps are done.`;
   const isUnchecked =
     isDone && todos.length >= NUDGED_FROM && !todos.some(({ content }) => /verif/i.test(content));
-  // children have a parent who checks
+  // for a child process, the parent verifies
   const nudge = isUnchecked && context.isSession ? ` ${NUDGE}` : "";
   return { text: `${said}${nudge}`, meta, facts: { done: { n: completed, of: todos.length } } };
 }

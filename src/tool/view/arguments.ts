@@ -1,4 +1,4 @@
-/** What view is asked for, and what it tells user interfaces. */
+/** The arguments of view, and its data for user interfaces. */
 import * as z from "zod";
 
 export const Args = z.object({
@@ -9,7 +9,7 @@ export const Args = z.object({
 });
 export type Args = z.output<typeof Args>;
 
-/** Of a notebook the lines are cells, of a PDF pages. */
+/** For a notebook, lines are cells; for a PDF, pages. */
 export const Meta = z.strictObject({
   file_path: z.string(),
   content: z.string(),

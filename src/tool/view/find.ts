@@ -1,4 +1,4 @@
-/** The file that is meant, and what must fail whatever it holds. */
+/** Finds the file that is meant, and reports errors that do not depend on its content. */
 import { posix } from "node:path";
 import { failure } from "../failure.ts";
 import { findStat, type HostFile, siblingNames } from "../files.ts";
@@ -11,7 +11,7 @@ import { parsePages } from "./pdf.ts";
 export const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_PDF_BYTES = 20 * 1024 * 1024;
 
-/** What must fail whatever the content is. */
+/** Throws for what must fail whatever the content is. */
 export async function inspect(args: Args, look: LookContext): Promise<{ stat: HostFile; path: string }> {
   const { stat, path } = await findFile(hostPath(args.file_path, look.cwd), look);
   if (stat === undefined)
@@ -34,7 +34,9 @@ async function findFile(
   return other === undefined ? { stat, path } : { stat: other, path: twin };
 }
 
-/** macOS writes a narrow no-break space before AM and PM into the names of screenshots, and shows it as any other. */
+/**
+ * macOS puts a narrow no-break space before AM and PM in names of screenshots; on screen it looks like any other space.
+ */
 export function twinOf(path: string): string | undefined {
   const name = posix.basename(path);
   const other = name.replace(/[ \u202f](?=[AP]M\b)/g, (space) => (space === " " ? "\u202f" : " "));
@@ -50,7 +52,7 @@ export function tooLarge(path: string): Error {
   );
 }
 
-/** Files with a like name in its directory, or the same path below the working directory. */
+/** A hint: files with a similar name in its directory, or the same path below the working directory. */
 async function nearby(path: string, look: LookContext): Promise<string | undefined> {
   const hint = hintPath(path, look);
   if (hint !== posix.dirname(path))
@@ -60,7 +62,7 @@ async function nearby(path: string, look: LookContext): Promise<string | undefin
   return `Similar: ${names.map((name) => posix.relative(look.cwd, posix.join(hint, name))).join(", ")}`;
 }
 
-/** Inside the roots its directory, for near names; else the same path taken as one below the working directory. */
+/** Inside the roots its directory, for similar names; otherwise the same path below the working directory. */
 export function hintPath(path: string, scope: Scope): string {
   return isInRoots(posix.dirname(path), scope.roots) ? posix.dirname(path) : posix.join(scope.cwd, path);
 }

@@ -1,20 +1,20 @@
-/** Pictures: what kind it is and how large, by its first bytes; and what is shown of one. */
+/** Images: the format and size from the first bytes; and the outcome for one. */
 import { failure } from "../failure.ts";
 import type { Outcome } from "../tool.ts";
 
-/** Nothing here makes a picture smaller: what does not fit is refused, with the way to do it. */
+/** Nothing here shrinks an image: one that is too large is refused, with a hint on how to shrink it. */
 const MAX_SIDE = 2000;
 const MAX_TOKENS = 25_000;
 const TOKENS_A_CHARACTER = 0.125;
 
 interface ImageHead {
   readonly mediaType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
-  /** Pixels; 0 where the file does not say. */
+  /** Pixels; 0 if the file does not say. */
   readonly width: number;
   readonly height: number;
 }
 
-/** undefined: none of the four. */
+/** undefined: not one of the four formats. */
 export function findImage(bytes: Buffer): ImageHead | undefined {
   const start = bytes.toString("latin1", 0, 12);
   if (start.startsWith("\x89PNG\r\n\x1a\n")) return { mediaType: "image/png", ...pngSize(bytes) };
@@ -62,7 +62,7 @@ function gifSize(bytes: Buffer): Size {
   return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
 }
 
-/** In the frame header, behind segments that each tell their length. */
+/** The size is in the frame header, after segments that each state their length. */
 function jpegSize(bytes: Buffer): Size {
   for (let at = 2; at + 9 <= bytes.byteLength && bytes[at] === 0xff; ) {
     const marker = bytes[at + 1] ?? 0;
@@ -73,7 +73,7 @@ function jpegSize(bytes: Buffer): Size {
   return UNKNOWN;
 }
 
-/** Of its three forms. */
+/** Handles the three forms of WebP. */
 function webpSize(bytes: Buffer): Size {
   if (bytes.byteLength < 30) return UNKNOWN;
   switch (bytes.toString("latin1", 12, 16)) {

@@ -1,4 +1,4 @@
-/** PDF files: a small one as the document that it is, for a model that looks at documents; else the text of its pages. */
+/** PDF files: a small one as a document, for a model that accepts documents; otherwise the text of its pages. */
 import type { PdfAnswer } from "../../abi/fs-ops.ts";
 import { failure } from "../failure.ts";
 import { fsAnswer, type Io } from "../files.ts";
@@ -6,9 +6,9 @@ import { cutEnd } from "../text.ts";
 import type { Outcome, Scope } from "../tool.ts";
 
 const MAX_PAGES_A_CALL = 20;
-/** With more the pages must be named. */
+/** A PDF with more pages needs a page range. */
 const MAX_PAGES_UNASKED = 10;
-/** In base64, of a document: requests hold several. */
+/** The size of a document in base64: a request may hold several. */
 const MAX_DOCUMENT_CHARS = 4 * 1024 * 1024;
 const MAX_CHARS = 99_000;
 
@@ -62,7 +62,7 @@ export async function showPdf(
   return { ...pageTexts(texts, first, total), total };
 }
 
-/** As many as fit, at least one. */
+/** As many pages as fit, at least one. */
 function pageTexts(
   texts: readonly string[],
   first: number,

@@ -1,4 +1,4 @@
-/** A file as the model is shown it, by what it holds, then by its name. */
+/** How a file is shown to the model: decided by its content, then by its name. */
 import { endLine } from "../budget.ts";
 import type { EncodedText, Encoding } from "../encoding.ts";
 import { failure } from "../failure.ts";
@@ -10,12 +10,12 @@ import { findImage, showImage } from "./image.ts";
 import { type PageRange, showPdf } from "./pdf.ts";
 
 export const MAX_RESULT_CHARS = 100_000;
-/** Of a page itself: what is said about it comes on top. */
+/** The page itself: the lines about it come on top. */
 const MAX_PAGE_CHARS = MAX_RESULT_CHARS - 1000;
-/** Binary whatever their first bytes look like. */
+/** Names that are binary whatever the first bytes are. */
 const BINARY_NAMES = /\.(exe|dll|so|dylib|o|a|class|pyc|wasm|zip|gz|bz2|xz|7z)$/i;
 
-/** What view was asked for, its pages read. */
+/** The arguments of view, with the page range parsed. */
 export interface ViewArgs extends Omit<Args, "pages"> {
   readonly pages: PageRange | undefined;
 }
@@ -60,7 +60,7 @@ export async function show(
   };
 }
 
-/** One that is broken is shown as the text that it is, so that it can be mended. */
+/** A broken notebook is shown as plain text, so that it can be fixed. */
 function findNotebook(shown: string, text: string): Notebook | undefined {
   try {
     return parseNotebook(shown, text);
@@ -85,7 +85,7 @@ function decode(args: ViewArgs, bytes: Buffer): EncodedText {
 
 function render(args: ViewArgs, file: EncodedText): Outcome {
   const limit = Math.min(args.limit, MAX_PAGE_LINES);
-  // a byte-order mark is no part of the first line
+  // the byte-order mark is not part of the first line
   const page = cutPage(file.text.toWellFormed().replace(/^\uFEFF/, ""), args.offset, limit);
   if (page.totalLines > 0 && args.offset >= page.totalLines)
     throw failure("INVALID", `offset ${args.offset} is past the end: ${page.totalLines} lines`);
@@ -113,7 +113,7 @@ function place(offset: number, page: TextPage): string {
   return `[lines ${offset}-${next - 1} of ${page.totalLines}${on}]`;
 }
 
-/** A notebook by its cells: id, kind, source, and what it gave. */
+/** A notebook is shown by cells: id, kind, source, and outputs. */
 const MAX_OUTPUT_CHARS = 10_000;
 
 interface CellPage {
@@ -121,7 +121,7 @@ interface CellPage {
   readonly cells: number;
 }
 
-/** Up to `limit` cells from `offset` on; fewer when they would pass a page, but at least one, which is then cut. */
+/** Up to `limit` cells from `offset` on; fewer if they exceed a page, but at least one, which is then cut. */
 function cutCells({ cells }: Notebook, offset: number, limit: number): CellPage {
   const parts: string[] = [];
   let chars = 0;
@@ -168,7 +168,7 @@ function bounded(text: string): string {
   return `${cutEnd(text, MAX_OUTPUT_CHARS)}\n[output cut: ${MAX_OUTPUT_CHARS} of ${text.length} characters]`;
 }
 
-/** A page of a text: whole lines, each bounded, together bounded. */
+/** A page of a text: whole lines; each line and the total are bounded. */
 interface TextPage {
   /** Raw lines with their line ends. */
   text: string;
@@ -179,7 +179,7 @@ interface TextPage {
 const MAX_PAGE_LINES = 2000;
 const MAX_LINE_CHARS = 2000;
 
-/** Up to `limit` lines from line `offset` on, from 0; fewer when they would pass a page, but at least one. */
+/** Up to `limit` lines from line `offset` on, from 0; fewer if they exceed a page, but at least one. */
 function cutPage(text: string, offset: number, limit: number): TextPage {
   const totalLines = countLines(text);
   const lines: string[] = [];
@@ -201,7 +201,7 @@ function skipLines(text: string, count: number): number {
   return at;
 }
 
-/** The line end stays, so that cut lines do not run together. */
+/** Keeps the line end, so that cut lines do not run together. */
 function cutLine(line: string): string {
   const [ending = ""] = /\r?\n$/.exec(line) ?? [];
   const body = line.slice(0, line.length - ending.length);

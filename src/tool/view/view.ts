@@ -1,4 +1,4 @@
-/** view: a page of a text file, raw lines, ready to be quoted in an edit; pictures, PDF files, notebooks by their cells. */
+/** view: a page of a text file as raw lines, ready to be quoted in an edit; images, PDF files, notebooks by cells. */
 import { createHash } from "node:crypto";
 import type { SeenPage } from "../../abi/device.ts";
 import type { Effect } from "../../abi/effects.ts";
@@ -40,7 +40,7 @@ export const view = defineTool({
   run,
 });
 
-/** The file; and what is looked at for a hint when it is missing. */
+/** Reads the file, and the paths needed for a hint if it is missing. */
 function effects(args: Args, scope: Scope): Effect[] {
   const path = hostPath(args.file_path, scope.cwd);
   if (isCruxPath(path)) return [readEffect(path)];
@@ -61,7 +61,7 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   if (bytes.byteLength > limit) throw tooLarge(at);
   const outcome = await show(asked, { path: at, bytes }, context);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
-  // what is looked at may be left out of later requests, and is shown again as often as it is asked for
+  // images and documents may be dropped from later requests, so they are shown again whenever requested
   const seen = { sha256, source: "view", epoch: context.tracker.epoch } as const;
   context.tracker.set(at, outcome.media === undefined ? { ...seen, page } : seen);
   return outcome;
@@ -78,7 +78,7 @@ async function showCrux(asked: ViewArgs, path: string, context: RunContext): Pro
   );
 }
 
-/** A mark of exactly what a repeated call would show. */
+/** Identifies exactly what a repeated call would show. */
 function pageKey({ pages, ...args }: ViewArgs, stat: HostFile): SeenPage {
   const { mtimeNs, size, inode } = stat;
   const [offset, limit] = pages === undefined ? [args.offset, args.limit] : [pages.first, pages.last];
@@ -86,8 +86,8 @@ function pageKey({ pages, ...args }: ViewArgs, stat: HostFile): SeenPage {
 }
 
 /**
- * The same page of the same file again. It is said once: who asks a third time has lost the content, and gets it.
- * Without `source: view`, as after an edit, there is no page.
+ * Whether the same page of the same file was already shown. That is reported once: a third call gets the content again,
+ * because the model seems to have lost it. Without `source: view`, as after an edit, there is no page.
  */
 function isRepeat(context: RunContext, path: string, page: SeenPage): boolean {
   const seen = context.tracker.get(path);

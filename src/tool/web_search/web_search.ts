@@ -1,4 +1,4 @@
-/** web_search: what the web has on a query, by the adapter that the environment chooses. */
+/** web_search: web results for a query, from the adapter chosen by the environment. */
 import * as z from "zod";
 import { O_RDWR } from "../../abi/device.ts";
 import { SEARCH_ADAPTERS, SEARCH_HOSTS, type SearchAdapter, type SearchResult } from "../../abi/web-ops.ts";
@@ -42,7 +42,7 @@ function checkDomains({ allowed_domains, blocked_domains }: Args): void {
     throw failure("INVALID", "web_search: allowed_domains and blocked_domains exclude each other");
 }
 
-/** INVALID: the environment names one that there is not. */
+/** INVALID: the environment names an unknown adapter. */
 export function adapterOf({ env }: Pick<Scope, "env">): SearchAdapter {
   const named = env.CRUX_WEB_SEARCH_ADAPTER ?? "";
   const found = SEARCH_ADAPTERS.find((adapter) => adapter === named);
@@ -82,7 +82,7 @@ async function search(
   });
 }
 
-/** Whatever the adapter did with them. */
+/** Checked here too, whatever the adapter did with the domain lists. */
 function isWanted({ allowed_domains = [], blocked_domains = [] }: Args, { url }: SearchResult): boolean {
   const host = URL.canParse(url) ? new URL(url).hostname.toLowerCase() : "";
   const isIn = (domain: string) => host === domain.toLowerCase() || host.endsWith(`.${domain.toLowerCase()}`);

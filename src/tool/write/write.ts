@@ -1,4 +1,4 @@
-/** write: makes a file, or puts new content in the place of one that was viewed before. */
+/** write: creates a file, or replaces the content of one that was viewed before. */
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { codeOf } from "../../abi/errors.ts";
@@ -24,7 +24,7 @@ const MAX_CONTENT_BYTES = 5 * 1024 * 1024;
 const Args = z.object({ file_path: z.string().min(1), content: z.string().max(MAX_CONTENT_BYTES) });
 type Args = z.output<typeof Args>;
 
-/** `original_file` null: there was none, or it is over 64 KiB. */
+/** `original_file` null: there was no file, or it is over 64 KiB. */
 const Meta = z.strictObject({
   type: z.enum(["create", "update", "unchanged"]),
   file_path: z.string(),
@@ -44,7 +44,7 @@ export const write = defineTool({
   compactable: true,
   interrupt: "block",
   effectClass: "probe",
-  // the read is the guard's: what is replaced must be what was viewed
+  // the read is for the guard: the replaced content must be what was viewed
   effects: (args, scope) => {
     const path = writablePath(args.file_path, scope.cwd);
     return [readEffect(path), { kind: "write", path, change: isKnown(args, scope) ? "modify" : "create" }];
@@ -71,13 +71,13 @@ function view(args: Args, scope: Scope): Dialog {
   };
 }
 
-/** As a person reads it; "": there is no more to it than the content. */
+/** The change for display; "": nothing to show beyond the content. */
 function changeOf({ file_path, content }: Args, before: Buffer | null): string {
   if (before !== null) return numberedDiff(file_path, textOf(before), content.replace(/^\uFEFF/, ""));
   return content === "" ? "" : numberedText(content);
 }
 
-/** A file that was never viewed can only be made: replacing it is refused. */
+/** A file that was never viewed can only be created: replacing it is refused. */
 function isKnown(args: Args, scope: Scope): boolean {
   return scope.tracker.has(writablePath(args.file_path, scope.cwd));
 }
@@ -96,7 +96,7 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   return outcome(args, before === null ? "create" : "update", before);
 }
 
-/** The bytes that the write would replace, or null where there is no file. Throws for what may not be replaced. */
+/** The bytes that the write would replace, or null if there is no file. Throws if they may not be replaced. */
 async function current(args: Args, look: LookContext): Promise<Buffer | null> {
   if (Buffer.byteLength(args.content) > MAX_CONTENT_BYTES)
     throw failure("INVALID", "content is too large (max 5MB)");
@@ -112,7 +112,7 @@ async function current(args: Args, look: LookContext): Promise<Buffer | null> {
   return bytes;
 }
 
-/** What is replaced keeps its encoding and its byte-order mark. */
+/** A replaced file keeps its encoding and its byte-order mark. */
 function contentFor({ file_path: shown, content }: Args, before: Buffer | null): Buffer {
   const old = before === null ? undefined : decodeFile(before);
   if (old?.kind !== "text") return Buffer.from(content);
@@ -126,7 +126,7 @@ function textOf(bytes: Buffer | null): string {
   return decoded?.kind === "text" ? decoded.text.replace(/^\uFEFF/, "") : (bytes?.toString("utf8") ?? "");
 }
 
-/** It came into being after it was looked for. */
+/** The file was created after it was checked. */
 function unseenError(args: Args, cause: unknown): Error {
   return failure("CONFLICT", `file has not been read: ${args.file_path}. View it first`, undefined, cause);
 }
