@@ -54,8 +54,8 @@ async function sendSignal(
   }
   const proc = core.table.require(self.pid, pid, syscall, "control");
   checkKept(pass, syscall, signal);
-  // the user who resumes a process of an earlier daemon gets an error if it cannot resume; any other signal acts in
-  // this turn
+  // resuming a process of an earlier daemon recalls its history first, so that the user gets an error if that fails;
+  // any other signal acts in this turn
   const isUnread = proc.past.isUnread && proc.isPaused;
   if (isUnread && self.pid === PID_KERNEL && signal === SIGNALS.SIGRESUME) await recalled(proc);
   const disposition = await core.deliver(proc, signal);

@@ -72,7 +72,7 @@ export interface KernelPorts {
   readonly redactor?: Redactor;
   /** The key that seals the user's grants; private to this state directory. 32 bytes. */
   readonly grantKey: Uint8Array;
-  /** Why no process may start in mode `bypass` here; "": it may. Absent: the same. */
+  /** Why no process may start in `bypass` mode here; "": it may. Absent: the same. */
   readonly bypassRefusal?: () => string;
   /** A random UUID. */
   readonly uuid: () => ProcUuid;
