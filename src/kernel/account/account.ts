@@ -1,7 +1,7 @@
 /**
- * Budgets as a tree. A call reserves its worst case up the whole tree before it is made and settles with what it cost; so at
- * every node what is spent is its own and its children's, what is reserved is the open calls below it, and both together
- * never pass a limit, however many calls run at once.
+ * Budgets as a tree. Before a call is made, it reserves its worst case in its account and all accounts above;
+ * afterwards it settles with the actual cost. So each account counts the spending of itself and its descendants, and
+ * the reservations of their open calls, and the sum never exceeds a limit, however many calls run at once.
  */
 import type { Amounts, BudgetLimits } from "../../abi/budget.ts";
 import type { AccountView } from "../../abi/program.ts";
@@ -10,22 +10,22 @@ import { FLOWS, type Flow, isLimited, minus, NOTHING, plus, tokensOnly } from ".
 import type { Window } from "./window.ts";
 import { WorkTime } from "./work-time.ts";
 
-/** Of what is left to a process that has a limit, its children leave it a tenth: so it can still report. */
+/** The share of a limited process's remaining budget that its children may use: the rest lets it still report. */
 const CHILDREN_SHARE = 0.9;
 
 interface AccountOptions {
-  /** In whose history its use is kept; absent: it ends with the daemon. */
+  /** The process in whose history its use is journalled; absent: its use is not journalled with a process. */
   readonly owner?: RecordOwner | null;
-  /** By an earlier daemon; those above have counted it already. */
+  /** Spent under earlier daemons; the accounts above have counted it already. */
   readonly spent?: Amounts;
   /** Absent: one level below its parent. */
   readonly depth?: number;
-  /** Agents started below it so far. */
+  /** Agents started below it so far, in all. */
   readonly children?: number;
   readonly workedMs?: number;
-  /** Its limits are others than at its spawn. */
+  /** Its limits were changed since its spawn. */
   readonly isGranted?: boolean;
-  /** Its own process calls no model: its children may use all of it. */
+  /** Its own process calls no model, so its children may use all of it. */
   readonly givesAll?: boolean;
 }
 
@@ -37,29 +37,29 @@ export interface Shortage {
   readonly used: number;
   readonly reserved: number;
   readonly asked: number;
-  /** It is that of a window. */
+  /** The window whose limit is short; absent: the account's own limit. */
   readonly window?: Window;
-  /** The price of the call is not known, and there is a limit in money. */
+  /** The price of the call is unknown, and a limit in money applies. */
   readonly isUnpriced?: true;
 }
 
-/** `microUsd` null: the price is not known. */
+/** `microUsd` null: the price is unknown. */
 export type Wanted = Omit<Amounts, "microUsd"> & { readonly microUsd: number | null };
 
 export class Account {
   readonly owner: RecordOwner | null;
   readonly parent: Account | null;
-  /** Of agents above it: 0 for one that a person started. */
+  /** The number of accounts above it, without the user's: 0 for a process that the user started. */
   readonly depth: number;
   readonly work: WorkTime;
   windows: readonly Window[] = [];
-  /** Agents started below it, in all. */
+  /** Agents started below it so far, in all. */
   children: number;
-  /** Keeps its use where it has no owner: of a supervised child, whose account outlives its processes. */
+  /** Records its use if it has no owner: for a supervised child, whose account outlives its processes. */
   onUse: ((spent: Amounts) => void) | null = null;
-  /** The same for its limits. */
+  /** Records its limits, likewise. */
   onLimits: ((limits: BudgetLimits) => void) | null = null;
-  /** Its own process calls no model: its children may use all of it. */
+  /** Its own process calls no model, so its children may use all of it. */
   readonly givesAll: boolean;
   #limits: BudgetLimits;
   #isGranted: boolean;
@@ -78,7 +78,7 @@ export class Account {
     this.#isGranted = options.isGranted ?? false;
   }
 
-  /** Tokens; 0: none of its own. */
+  /** Its own limit in tokens; 0: none. */
   get limit(): number {
     return this.#limits.tokens ?? 0;
   }
@@ -87,12 +87,12 @@ export class Account {
     return this.#limits;
   }
 
-  /** Others than at its spawn: a person said so. */
+  /** The user has changed its limits since its spawn. */
   get isGranted(): boolean {
     return this.#isGranted;
   }
 
-  /** Only a person's word. */
+  /** Sets new limits. Only for changes by the user. */
   grant(limits: BudgetLimits): void {
     this.#limits = limits;
     this.#isGranted = true;
@@ -106,39 +106,39 @@ export class Account {
     return this.#reserved;
   }
 
-  /** In tokens. */
+  /** Limit, use and reservations in tokens. */
   view(): AccountView {
     return { limit: this.limit, used: this.#spent.tokens, reserved: this.#reserved.tokens };
   }
 
-  /** Tokens that a call of its own can still get; Infinity without any limit. */
+  /** Tokens that a call of its own can still reserve; Infinity without any limit. */
   remaining(now = 0): number {
     return this.headroom("tokens", now);
   }
 
-  /** That of an agent with no agent above it. */
+  /** Whether this is the account of an agent without an agent above it. */
   get isTop(): boolean {
     return !this.givesAll && this.chain().every((above) => above === this || above.givesAll);
   }
 
-  /** Itself and those above it, nearest first. */
+  /** This account and those above it, nearest first. */
   chain(): readonly Account[] {
     return this.parent === null ? [this] : [this, ...this.parent.chain()];
   }
 
-  /** Those of the chain that have a limit, windows left out. */
+  /** The accounts of the chain that have limits, windows not counted. */
   limited(): readonly Account[] {
     return this.chain().filter(({ limits }) => isLimited(limits));
   }
 
-  /** What a call of its own can still get, over all that are above it too. `now`: wall clock, ms. */
+  /** What a call of its own can still reserve within all limits of the chain. `now`: wall clock, ms. */
   headroom(unit: Flow, now: number): number {
     return Math.min(...this.chain().map((account) => account.#room(unit, account === this, now)));
   }
 
   /**
-   * Reserves what is wanted, or of tokens and money as much as is left if that is at least `least`; else nothing has changed,
-   * and what is short is that of the nearest account.
+   * Reserves the wanted amounts, or as much of each as is left if that is at least `least`. Otherwise nothing is
+   * reserved, and the shortage of the nearest account is returned.
    */
   reserve(wanted: Wanted, least: Amounts, now: number): Reservation | Shortage {
     const granted: { -readonly [U in Flow]: number } = { ...NOTHING };
@@ -158,12 +158,12 @@ export class Account {
     return new Reservation(granted, (used, at) => this.#settle(granted, used, at));
   }
 
-  /** What was spent without having been reserved here: known only after a crash. */
+  /** Adds use that was not reserved here, as found after a crash. */
   charge(used: Amounts, now: number): void {
     this.#settle(NOTHING, used, now);
   }
 
-  /** What is left here alone: to itself, or to a child. */
+  /** What is left in this account alone, for the process itself (`isOwn`) or for a child. */
   #room(unit: Flow, isOwn: boolean, now: number): number {
     const [spent, reserved] = [this.#spent[unit], this.#reserved[unit]];
     const limit = this.#limits[unit];
@@ -209,7 +209,7 @@ export class Account {
   }
 }
 
-/** Set aside. Settled exactly once, by whoever reserved it, on every path. */
+/** A reserved amount. The caller that reserved it must settle it on every path; only the first settlement counts. */
 export class Reservation {
   readonly amounts: Amounts;
   #settle: ((used: Amounts, now: number) => void) | null;

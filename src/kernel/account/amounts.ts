@@ -1,4 +1,4 @@
-/** Sums of what flows through accounts, and limits as they are asked for. */
+/** Sums of what accounts count, and limits from the budgets that are requested. */
 import type { Amounts, Budget, BudgetLimits } from "../../abi/budget.ts";
 import type { Charge } from "../../abi/effects.ts";
 import { microUsd } from "../../lib/usd.ts";
@@ -20,17 +20,17 @@ export function minus(a: Amounts, b: Amounts): Amounts {
   return { tokens: a.tokens - b.tokens, microUsd: a.microUsd - b.microUsd, steps: a.steps - b.steps };
 }
 
-/** Of a call that was made: one step, if it is a model's and cost anything. */
+/** The cost of a finished call. A model call that cost any tokens is one step. */
 export function amountsOf({ tokens, usd }: Charge, isStep: boolean): Amounts {
   return { tokens, microUsd: microUsd(usd ?? 0), steps: isStep && tokens > 0 ? 1 : 0 };
 }
 
-/** Only tokens; 0 and less: none. */
+/** A limit in tokens only; 0 or less: no limit. */
 export function tokenLimit(tokens: number): BudgetLimits {
   return tokens > 0 ? { tokens } : {};
 }
 
-/** Limits of what flows that are not above zero are none; those of numbers of processes may be zero. */
+/** Limits of tokens, money, steps and time count only if above 0; limits of numbers of processes may be 0. */
 export function limitsOf(budget: Budget): BudgetLimits {
   const { tokens, usd, steps, wallMs, depth, children, concurrent } = budget;
   const flows = { tokens, microUsd: usd === undefined ? undefined : microUsd(usd), steps, wallMs };
@@ -42,7 +42,7 @@ export function limitsOf(budget: Budget): BudgetLimits {
   return Object.fromEntries(given.map(([name, value]) => [name, Math.floor(value as number)]));
 }
 
-/** Of each limit the smaller; one that only one of them has stays. */
+/** The smaller of each limit; a limit that only one of them has stays. */
 export function least(a: BudgetLimits, b: BudgetLimits): BudgetLimits {
   const names = [...new Set([...Object.keys(a), ...Object.keys(b)])] as (keyof BudgetLimits)[];
   const of = (name: keyof BudgetLimits) => Math.min(a[name] ?? Infinity, b[name] ?? Infinity);

@@ -1,4 +1,4 @@
-/** Accounts as clients see them, and new limits by a person's word. */
+/** Accounts as clients see them, and new limits set by the user. */
 
 import type { Budget, BudgetLimits } from "../../abi/budget.ts";
 import { Fault } from "../../abi/errors.ts";
@@ -32,7 +32,7 @@ function listed(core: Core, pid: Pid | undefined): readonly BudgetView[] {
   return meant.map((proc) => viewOf(core, all, proc));
 }
 
-/** Agents and supervisors, and what stands between them: a program that starts agents holds the tree together. */
+/** Agents and supervisors, and the processes between them: a program that starts agents connects the tree. */
 function withAccounts(core: Core): readonly Process[] {
   const all = [...core.table.all()];
   const shown = all.filter(({ seed }) => seed.kind === "agent" || seed.kind === "supervisor");
@@ -101,7 +101,7 @@ async function set(
   return setAtRest(core, pid, change, add, by);
 }
 
-/** A process may have left while a call of its own, or of one below it, is under way. */
+/** The account in memory, if any: a process may have left while a call of it or of a descendant is in progress. */
 async function inMemory(core: Core, pid: Pid): Promise<Account | undefined> {
   const proc = core.table.get(pid);
   if (proc !== undefined) return proc.seed.account;
@@ -111,7 +111,7 @@ async function inMemory(core: Core, pid: Pid): Promise<Account | undefined> {
   return openLimits(core).get(uuid) ?? below.find(({ owner }) => owner?.proc === uuid);
 }
 
-/** It has ended, or rests: what is kept of its account is written again. */
+/** Sets limits of a process that has ended or rests, by new records of its account. */
 async function setAtRest(
   core: Core,
   pid: Pid,
@@ -133,7 +133,7 @@ async function setAtRest(
     { ...own, kind: "acct.settle", body: { ...use, used: Math.max(use.used, row.tokensUsed) } },
   ] as const;
   await journal.append(drafts);
-  // it may have come back meanwhile
+  // the process may have been restored meanwhile
   (await inMemory(core, pid))?.grant(limits);
   return limits;
 }

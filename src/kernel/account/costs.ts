@@ -1,4 +1,4 @@
-/** Where the money went, from the records of calls alone. */
+/** Summarizes costs by key, from the records of calls alone. */
 import type { Charge } from "../../abi/effects.ts";
 import { codeOf } from "../../abi/errors.ts";
 import { PID_KERNEL, type ProcUuid } from "../../abi/ids.ts";
@@ -7,7 +7,7 @@ import { microUsd } from "../../lib/usd.ts";
 import type { CostKey, CostLine } from "../ports/budgets.ts";
 import type { Journal, JournalRecord, ProcessRow } from "../ports/journal.ts";
 
-/** The rows that a journal lists at once. */
+/** The largest number of process rows that are read; more are cut. */
 const PROCESSES = 1_000;
 const PAGE = 256;
 
@@ -18,7 +18,7 @@ export async function costsOf(
   by: CostKey,
   since: number,
 ): Promise<{ lines: readonly CostLine[]; isCut: boolean }> {
-  // what was only noted counts; a disk that refuses keeps nobody from looking
+  // also counts records not synced yet; a disk that refuses writes does not prevent reading
   await journal.sync().catch(() => {});
   const rows = await journal.rows({ limit: PROCESSES });
   const sums: Sums = new Map();
@@ -51,7 +51,7 @@ async function addCosts(
   }
 }
 
-/** One that is damaged is told up to there. */
+/** The records of a process; a damaged history is read up to the damage. */
 async function* historyOf(journal: Journal, proc: ProcUuid): AsyncGenerator<JournalRecord> {
   for (let from = 1; ; ) {
     const page = await journal.read(proc, from, PAGE).catch((error: unknown): readonly JournalRecord[] => {
@@ -91,7 +91,7 @@ function keyOf(by: CostKey, { row, cost, tool, at, kinds }: Spent): string {
   }
 }
 
-/** Who had it made: a person, another agent, a supervisor. */
+/** The kind of parent that started the process: the user, another agent, a supervisor. */
 function sourceOf({ ppid }: ProcessRow, kinds: ReadonlyMap<number, string>): string {
   if (ppid === PID_KERNEL) return "person";
   return kinds.get(ppid) ?? "agent";

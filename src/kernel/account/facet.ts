@@ -1,4 +1,4 @@
-/** What a process has spent by its own calls. */
+/** The tokens and money that a process has spent by its own calls. */
 import { microUsd } from "../../lib/usd.ts";
 import type { Facet, RecordBody } from "../facts/facet.ts";
 

@@ -1,4 +1,4 @@
-/** New limits of an account, by a person's word: in the journal, with who gave it, before they count. */
+/** New limits of an account, set by the user: journalled, with the name of the user, before they apply. */
 import type { BudgetLimits } from "../../abi/budget.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import type { Core } from "../core.ts";

@@ -1,6 +1,6 @@
 /**
- * What the journal keeps of an account, in the history of the process whose it is: its limits in the record of the spawn; its
- * use, and the limits that a person has set since, in the newest `acct.settle`. Who set them is in `acct.limit`.
+ * An account as journalled in the history of its owner: the limits at the spawn are in the record of the spawn; the
+ * use, and limits that the user has set since, are in the newest `acct.settle`. Who set them is in `acct.limit`.
  */
 
 import type { Amounts, BudgetLimits } from "../../abi/budget.ts";
@@ -17,7 +17,7 @@ import type { Account } from "./account.ts";
 import { isLimited, NOTHING, plus, tokenLimit } from "./amounts.ts";
 import type { KeptWindow } from "./window.ts";
 
-/** The body of `acct.settle`: all of it, not a difference. What is absent is 0. */
+/** The body of `acct.settle`: totals, not differences. Absent numbers are 0. */
 export interface KeptUse {
   /** Tokens. */
   readonly used: number;
@@ -27,7 +27,7 @@ export interface KeptUse {
   readonly children?: number;
   readonly wallMs?: number;
   readonly windows?: readonly KeptWindow[];
-  /** As a person has set them since the spawn; absent: nobody has. */
+  /** The limits that the user has set since the spawn; absent: none set. */
   readonly limits?: BudgetLimits;
 }
 
@@ -36,7 +36,7 @@ export interface KeptAccount {
   readonly spent: Amounts;
   readonly children: number;
   readonly workedMs: number;
-  /** It has or had something to keep: what changes of it is written again. */
+  /** Its use is journalled, so later changes must be journalled too. */
   readonly isKept: boolean;
   readonly isGranted: boolean;
 }
@@ -44,14 +44,14 @@ export interface KeptAccount {
 /** The body of `acct.limit`. */
 export interface BudgetGrant {
   readonly budget: BudgetLimits;
-  /** Who gave it, in words. */
+  /** Who set it, in words. */
   readonly by: string;
   readonly given: GrantBy;
 }
 
-/** Keys of the record of a spawn: which accounts above its own it spends from, nearest first. */
+/** Keys in the record of a spawn: the accounts above its own from which the process spends, nearest first. */
 export interface KeptAbove {
-  /** `limit` in tokens, 0 none; `limits` where there are more than that. */
+  /** `limit` in tokens, 0 for none; `limits` only if there are others than tokens. */
   readonly accounts: readonly (RecordOwner & { readonly limit: number; readonly limits?: BudgetLimits })[];
 }
 
@@ -64,7 +64,7 @@ export function keptAbove({ parent }: Account): KeptAbove {
   };
 }
 
-/** Of limits, what the number of tokens does not say. */
+/** The limits as a key of a record, if they contain more than tokens. */
 export function moreLimits(limits: BudgetLimits): { limits?: BudgetLimits } {
   return Object.keys(limits).some((name) => name !== "tokens") ? { limits } : {};
 }
@@ -83,7 +83,7 @@ export function keptUse(account: Account, mono: number): KeptUse {
   };
 }
 
-/** As it is written again once `more` was spent of it. */
+/** The body of the next record after `more` was spent. */
 export function useOfKept(
   { spent, children, workedMs, limits, isGranted }: KeptAccount,
   more: Amounts,
@@ -99,13 +99,13 @@ export function useOfKept(
   };
 }
 
-/** undefined: nobody keeps it, or another way. */
+/** undefined: the account has no owner, so it is journalled elsewhere or not at all. */
 export function useDraft(account: Account, mono: number): JournalDraft | undefined {
   if (account.owner === null) return undefined;
   return { ...account.owner, kind: "acct.settle", v: 1, body: keptUse(account, mono) };
 }
 
-/** Its use is worth a record: a limit counts with it. */
+/** Whether its use must be journalled, because a limit depends on it. */
 export function isKept(account: Account): boolean {
   return isLimited(account.limits) || account.windows.length > 0;
 }
@@ -114,7 +114,7 @@ export function spentOf({ used, usd = 0, steps = 0 }: KeptUse): Amounts {
   return { tokens: used, microUsd: usd, steps };
 }
 
-/** `atSpawn`: its limits then. `row`: its line; undefined: there is none. */
+/** `atSpawn`: the limits at its spawn. `row`: the row of the process; undefined: none. */
 export async function readKept(
   journal: Journal,
   proc: ProcUuid,
@@ -122,7 +122,7 @@ export async function readKept(
   row: Pick<ProcessRow, "limitUsed" | "tokensUsed" | "lastSeq"> | undefined,
 ): Promise<KeptAccount> {
   const { limitUsed = 0, tokensUsed = 0, lastSeq = 0 } = row ?? {};
-  // of one without limits a record may be there from before its first call; it is looked for where that is soon done
+  // a process without limits may have a record from before its first call; searched only in a short history
   const isNew = tokensUsed === 0 && lastSeq <= SHORT_HISTORY;
   const mayBeKept = isLimited(atSpawn) || limitUsed > 0 || isNew;
   const newest = mayBeKept ? await journal.newest(proc, "acct.settle") : undefined;
@@ -145,7 +145,7 @@ export const NOT_KEPT: KeptAccount = {
   isGranted: false,
 };
 
-/** Of the record of a spawn, or of an account in it: older ones know tokens alone. */
+/** The limits in the record of a spawn, or of an account in it; older records have tokens alone. */
 export interface LimitsAtSpawn {
   readonly limits?: BudgetLimits;
   readonly budget?: number;

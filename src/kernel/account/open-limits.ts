@@ -1,6 +1,7 @@
 /**
- * Accounts from which something is set aside, by whose they are. A process that was ended by force may be gone, or back, before
- * its last call is over: until that is settled its limit is the one account, for whoever comes. As many as calls under way.
+ * Accounts with open reservations, by their owners. A process that was ended by force may be removed, or restored,
+ * before its last call is over: until that call is settled, everyone must use this account object. Bounded by the calls
+ * in progress.
  */
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
@@ -12,7 +13,7 @@ export function openLimits(core: Core): ReadonlyMap<ProcUuid, Account> {
   return OPEN.get(core) ?? new Map();
 }
 
-/** Something was set aside from `account`, or settled. */
+/** Updates the list after a reservation or a settlement in `account`. */
 export function keepOpenLimits(core: Core, account: Account): void {
   const open = OPEN.get(core) ?? new Map<ProcUuid, Account>();
   OPEN.set(core, open);

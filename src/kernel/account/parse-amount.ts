@@ -1,4 +1,7 @@
-/** `2usd`, `$0.50`, `+50000`, `50k tokens`: what a person writes. Money in millionths of a dollar; undefined: it is none. */
+/**
+ * Reads an amount as written by the user: `2usd`, `$0.50`, `+50000`, `50k tokens`. Money in millionths of a dollar;
+ * undefined: not an amount.
+ */
 import { microUsd } from "../../lib/usd.ts";
 
 const SCALES: Readonly<Record<string, number>> = { "": 1, k: 1_000, m: 1_000_000 };

@@ -1,6 +1,6 @@
 /**
- * What a call costs: set aside before it is made, settled when it is over, and kept in the histories of those whose limits it
- * counts against. Where a limit is reached, a person may raise it (raise.ts), or the call is refused.
+ * Pays for a call: its cost is reserved before it is made, settled when it is over, and journalled in the histories of
+ * the processes whose limits it counts against. At a limit, the user may raise it (raise.ts), or the call is refused.
  */
 import type { Amounts } from "../../abi/budget.ts";
 import type { WritePlan } from "../../abi/device.ts";
@@ -17,7 +17,7 @@ import { keepWindows } from "./root-account.ts";
 
 type Paid = Pick<WritePlan, "effects" | "reserve" | "reserveLeast" | "reserveLeastUsd">;
 
-/** undefined: it costs nothing. */
+/** undefined: the call costs nothing. */
 export function reserve(core: Core, { seed }: Process, paid: Paid): Reservation | Shortage | undefined {
   const { tokens = 0, usd = 0 } = paid.reserve ?? {};
   if (tokens === 0) return undefined;
@@ -32,26 +32,26 @@ export function reserve(core: Core, { seed }: Process, paid: Paid): Reservation 
   return got;
 }
 
-/** As the intent of the call keeps it. */
+/** The reservation as stored in the intent of the call. */
 export function reservedBody({ amounts }: Reservation): { reserved: number; reservedUsd?: number } {
   const { tokens, microUsd: usd } = amounts;
   return { reserved: tokens, ...(usd === 0 ? {} : { reservedUsd: usd }) };
 }
 
-/** As the device is told. */
+/** The reservation as passed to the device. */
 export function grantedCharge({ amounts }: Reservation, paid: Paid): Charge {
   const isPriced = (paid.reserve?.usd ?? null) !== null;
   return { tokens: amounts.tokens, usd: isPriced ? usdOf(amounts.microUsd) : null };
 }
 
-/** Who spends on what. */
+/** A call and the process that pays for it. */
 interface Spending {
   readonly core: Core;
   readonly self: Process;
   readonly effectful: Paid;
 }
 
-/** Settles, and says what is to be kept of that: one unit with the result of the call. */
+/** Settles the reservation and returns the records of the new use, to be appended together with the call's result. */
 export function settle(
   { core, self, effectful }: Spending,
   reservation: Reservation | undefined,
@@ -65,7 +65,7 @@ export function settle(
   return cost === undefined ? [] : useDrafts(core, self);
 }
 
-/** What is used of a limit outlives the daemon, in the history of the process whose limit it is. */
+/** The use of each limit, for the history of the process that has the limit: so it outlives the daemon. */
 function useDrafts(core: Core, { seed }: Process): readonly JournalDraft[] {
   return seed.account.chain().flatMap((account): readonly JournalDraft[] => {
     if (!isKept(account)) return [];

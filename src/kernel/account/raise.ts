@@ -1,6 +1,7 @@
 /**
- * At a limit: a person who is there raises it or says stop, one question for each account, and who hits that account meanwhile
- * waits for the same answer. Silence raises nothing. In a window, a process that nobody watches may wait until it is free again.
+ * Calls that reach a limit. An attached user raises the limit or refuses: one question per account, and other calls at
+ * the limit of that account wait for the same answer. Without an answer nothing is raised. At the limit of a window, a
+ * process without an attached user may wait until the window has room again.
  */
 import type { BudgetLimits } from "../../abi/budget.ts";
 import { SyscallError } from "../../abi/errors.ts";
@@ -18,12 +19,12 @@ import { setLimits } from "./grant.ts";
 import { amountIn } from "./parse-amount.ts";
 import { guidanceOf, refusalOf, refusalWords } from "./refusal.ts";
 
-/** `void`: who was asked on behalf of all went away; whoever still needs it asks anew. */
+/** `void`: the call that asked for all has ended; the others try again, and one of them asks anew. */
 type Outcome = "raised" | "stopped" | "void";
 
 const OPEN = new WeakMap<Core, Map<Account, Promise<Outcome>>>();
 
-/** A call that is short of something, and waits. */
+/** A call that cannot be paid for now, and waits. */
 interface Short {
   readonly core: Core;
   readonly self: Process;
@@ -31,7 +32,7 @@ interface Short {
   readonly signal: AbortSignal;
 }
 
-/** Returns when it may be tried again; BUDGET: it may not. CANCELLED when the caller gives up. */
+/** Resolves when the call may be tried again. BUDGET: it may not. CANCELLED: the caller gave up. */
 export async function relieved(short: Short, shortage: Shortage): Promise<void> {
   const { core, self } = short;
   const policy = core.ports.budget?.();
@@ -40,7 +41,7 @@ export async function relieved(short: Short, shortage: Shortage): Promise<void> 
     const resetsAt = window.resetsAt(shortage.asked, shortage.reserved, core.ports.clock.now());
     if (resetsAt !== null) return untilReset(short, shortage, resetsAt);
   }
-  // the person of the settings has said what may be spent in a time, and a price is no question
+  // not asked: windows are set in the settings alone, and no raise helps against an unknown price
   const isAsked = window === undefined && shortage.isUnpriced !== true && account.owner !== null;
   if (isAsked && asksAtLimit(core, self)) {
     const outcome = await blocked(self, () => oneQuestion(short, shortage));
@@ -49,7 +50,7 @@ export async function relieved(short: Short, shortage: Shortage): Promise<void> 
   throw refused(short, shortage);
 }
 
-/** At its limit a person is asked. */
+/** Whether the user is asked at a limit. */
 export function asksAtLimit(core: Core, self: Process): boolean {
   return (core.ports.budget?.().onLimit ?? "ask") === "ask" && core.asks.canAsk(self);
 }
@@ -73,7 +74,7 @@ async function untilReset(
   await blocked(self, () => clock.sleep(Math.max(1, resetsAt - clock.now()), signal));
 }
 
-/** Its time stands still. */
+/** Runs `act` as a wait for the user: its time does not count. */
 function blocked<T>(self: Process, act: () => Promise<T>): Promise<T> {
   return self.halt.asking(() => self.halt.stillness.suspend(act()));
 }
@@ -86,7 +87,7 @@ async function oneQuestion(short: Short, shortage: Shortage): Promise<Outcome> {
   const known = open.get(account);
   if (known !== undefined) return abortable(known, signal);
   const question = ask(short, shortage);
-  // who waits with it hears of no abort but its own
+  // the calls that wait for it get no abort but their own
   const shared = question.catch((): Outcome => "void");
   open.set(account, shared);
   try {
@@ -107,7 +108,7 @@ async function ask({ core, self, signal }: Short, shortage: Shortage): Promise<O
     path: lineOf(core, self),
     amount: { unit: unit === "microUsd" ? "usd" : unit, offered: shown },
   };
-  // the answer holds once the new limit is kept
+  // the answer is accepted once the new limit is journalled
   const close: AskHooks["close"] = async (_ask, reply, by) => {
     if (reply.answer === "yes")
       await raise(core, shortage, { by, more: amountOf(unit, reply.words) ?? more });
@@ -117,7 +118,7 @@ async function ask({ core, self, signal }: Short, shortage: Shortage): Promise<O
   return given.nobody !== undefined || given.answer === "no" ? "stopped" : "raised";
 }
 
-/** undefined: nothing was said. INVALID: it is no amount of this. */
+/** undefined: no amount was given. INVALID: not an amount of this unit. */
 function amountOf(unit: Flow, words = ""): number | undefined {
   if (words.trim() === "") return undefined;
   const amount = amountIn(words, unit === "microUsd" ? "usd" : "tokens");
@@ -127,7 +128,7 @@ function amountOf(unit: Flow, words = ""): number | undefined {
   throw new SyscallError({ syscall: "Answer", pid: PID_KERNEL, code: "INVALID", message });
 }
 
-/** An answer of a person. */
+/** An answer of the user. */
 interface Raised {
   readonly by: GrantBy;
   readonly more: number;
@@ -139,7 +140,7 @@ async function raise(core: Core, { account, unit }: Shortage, { by, more }: Rais
   await setLimits(core, account, limits, by, (drafts) => core.ports.journal.append(drafts));
 }
 
-/** As much again as the limit, and at least what the call needs. */
+/** The offered raise: as much as the limit itself, and at least what the call needs. */
 function offered({ account, unit, used, reserved, asked }: Shortage): number {
   const limit = account.limits[unit] ?? 0;
   return Math.max(limit, Math.ceil((used + reserved + asked) / 0.9) - limit);

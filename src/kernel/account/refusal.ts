@@ -1,4 +1,4 @@
-/** Words and fields of a call that cannot be paid. */
+/** The message and fields of the error for a call that cannot be paid for. */
 import type { BudgetRefusal, BudgetUnit } from "../../abi/budget.ts";
 import type { Fact } from "../../abi/fact.ts";
 import { shownUsd, usdOf } from "../../lib/usd.ts";
@@ -7,7 +7,7 @@ import type { Flow } from "./amounts.ts";
 
 const UNITS: Readonly<Record<Flow, BudgetUnit>> = { tokens: "tokens", microUsd: "usd", steps: "steps" };
 
-/** `now`: wall clock, ms. `model`: whose price is not known. */
+/** `now`: wall clock, ms. */
 export function refusalOf(shortage: Shortage, now: number): BudgetRefusal {
   const { account, unit, limit, used, reserved, asked, window } = shortage;
   const amount = (n: number): number => (unit === "microUsd" ? usdOf(n) : n);
@@ -28,7 +28,10 @@ export function refusalOf(shortage: Shortage, now: number): BudgetRefusal {
 
 const WINDOWS = "budget.windows in settings.json";
 
-/** With what would be enough for this call. Of a limit over a time the settings decide; without a price no limit helps. */
+/**
+ * Names a limit that would be enough for this call. The limits of windows are set in the settings. Without a price, no
+ * raise helps.
+ */
 export function guidanceOf(shortage: Shortage): { hint: string } | { fact: Fact } | undefined {
   const { account, unit, used, reserved, asked, window, isUnpriced } = shortage;
   if (isUnpriced === true) return undefined;

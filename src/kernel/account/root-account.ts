@@ -1,4 +1,4 @@
-/** The user's account: all that their processes spend together. It has no limits but those over a time, and they are in the settings. */
+/** The user's account: what all their processes spend together. Its only limits are the windows in the settings. */
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { type Journal, KERNEL_UUID } from "../ports/journal.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
@@ -14,7 +14,7 @@ export function rootAccount(ports: KernelPorts): Account {
   return account;
 }
 
-/** As the settings have them now; what was spent in one that stays is still spent. */
+/** Updates the windows to the current settings; a window that stays keeps what was spent in it. */
 export function keepWindows(account: Account, { budget }: Pick<KernelPorts, "budget">): void {
   const wanted = budget?.().windows ?? [];
   const known = account.windows;
@@ -27,7 +27,7 @@ export function keepWindows(account: Account, { budget }: Pick<KernelPorts, "bud
   if (!isSame) account.windows = wanted.map((each) => new Window(each, find(each, known)?.kept.buckets));
 }
 
-/** What earlier daemons spent. Once, before anything is spent. */
+/** Loads what earlier daemons spent. Called once, before anything is spent. */
 export async function recallWindows(account: Account, journal: Journal): Promise<void> {
   if (account.windows.length === 0) return;
   const newest = await journal.newest(KERNEL_UUID, "acct.settle");

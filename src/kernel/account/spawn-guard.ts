@@ -1,4 +1,4 @@
-/** What keeps agents that start agents from never coming to an end: how deep, how many, how many at once. */
+/** Limits agents that start agents, so that this comes to an end: by depth, in total, and at once. */
 import type { BudgetRefusal, BudgetUnit } from "../../abi/budget.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
@@ -17,15 +17,15 @@ interface Bound {
 }
 
 /**
- * BUDGET: an agent, or a program of the host, may not start another agent now. A person may, and a supervisor that a person
- * started, as many as the table holds.
+ * BUDGET: an agent, or a program of the host, may not start another agent now. The user, and supervisors that the user
+ * started, are limited only by the process table.
  */
 export function checkSpawn(core: Core, parent: Process): void {
   if (isPersons(parent)) return;
   for (const bound of boundsOf(core, parent)) if (bound.used >= bound.limit) throw refused(parent, bound);
 }
 
-/** It is counted in all above it, from the moment it is in the table. The result takes that back. */
+/** Counts a new agent in all accounts above it, from its entry in the table on. The result undoes that. */
 export function countSpawn(parent: Process): () => void {
   const above = isCounted(parent) ? parent.seed.account.chain() : [];
   for (const account of above) account.children++;
@@ -34,7 +34,7 @@ export function countSpawn(parent: Process): () => void {
   };
 }
 
-/** One unit with the record of the spawn: what was started counts after a restart, too. */
+/** Records to be appended together with that of the spawn, so that the agent counts after a restart, too. */
 export function countDrafts(core: Core, parent: Process): readonly JournalDraft[] {
   if (!isCounted(parent)) return [];
   const top = topOf(parent.seed.account);
@@ -72,17 +72,17 @@ function* boundsOf(core: Core, parent: Process): Generator<Bound> {
   yield { account: own, unit: "concurrent", limit: kernel, used: live.length };
 }
 
-/** In all: the top one has such a limit, whatever was said. */
+/** The limit on agents started in total; the top account always has one. */
 function childrenLimit(account: Account, top: Account): number | undefined {
   return account.limits.children ?? (account === top ? LIMITS.agentSpawns : undefined);
 }
 
-/** The agent that a person started; of programs of a person, the one that starts agents. */
+/** The account of the topmost agent; for a program of the user that starts agents, its own. */
 function topOf(own: Account): Account {
   return own.chain().find(({ isTop }) => isTop) ?? own;
 }
 
-/** What a supervisor starts anew is no other one. */
+/** Restarts by a supervisor do not count as new agents. */
 function isCounted({ seed }: Process): boolean {
   return seed.kind === "agent" || seed.kind === "native";
 }

@@ -1,6 +1,6 @@
 /**
- * What a new process may use: as it is asked for, else as the settings say, and never more than its agent file says. Only of
- * tokens what is asked for stands in place of the agent file.
+ * The limits of a new process: those requested, else the defaults of the settings, and never more than those of its
+ * agent file. Only for tokens, a requested limit replaces the `contextBudget` of the agent file.
  */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { BudgetLimits } from "../../abi/budget.ts";
@@ -11,7 +11,7 @@ import type { Body } from "../process/body.ts";
 import type { Process } from "../process/process.ts";
 import { least, limitsOf, tokenLimit } from "./amounts.ts";
 
-/** The settings speak for what a person starts: all below it draws on that. */
+/** The defaults of the settings apply to agents that the user starts: their descendants spend from these accounts. */
 export function spawnLimits(
   core: Core,
   parent: Process,
@@ -23,7 +23,7 @@ export function spawnLimits(
   return within(agent, { ...defaults, ...askedFor(opts) }, hasTokens(opts));
 }
 
-/** Of one that a process or a supervisor starts. */
+/** The limits of a child that a process or a supervisor starts. */
 export function childLimits(agent: AgentInfo | null, opts: SpawnOpts): BudgetLimits {
   return within(agent, askedFor(opts), hasTokens(opts));
 }
@@ -33,7 +33,7 @@ function within(agent: AgentInfo | null, given: BudgetLimits, tokensAreAsked: bo
   return least(given, { ...(tokensAreAsked ? {} : tokenLimit(contextBudget)), ...limitsOf(budget) });
 }
 
-/** Negative counts as 0: then the agent file decides. */
+/** A negative `contextBudget` counts as 0: then the agent file decides. */
 function askedFor({ contextBudget = 0, budget = {} }: SpawnOpts): BudgetLimits {
   return { ...tokenLimit(contextBudget), ...limitsOf(budget) };
 }

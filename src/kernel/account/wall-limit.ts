@@ -1,6 +1,7 @@
 /**
- * Limits on the time in which a process, or anything below it, works. The account's clock runs while one of them does; at its
- * limit all of them end with `budget_exceeded`. A timer only while there is a limit and somebody works.
+ * Limits on the time in which a process or any of its descendants works. The account's clock runs while at least one of
+ * them works; at the limit all of them end with `budget_exceeded`. A timer is set only while a limit exists and one
+ * works.
  */
 import { SyscallError } from "../../abi/errors.ts";
 import { EXIT } from "../../abi/process.ts";
@@ -10,12 +11,12 @@ import type { Process } from "../process/process.ts";
 import type { Account } from "./account.ts";
 import { useDraft } from "./kept-account.ts";
 
-/** Longest delay a timer of the platform takes. */
+/** The longest delay of a platform timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const TIMERS = new WeakMap<Account, AbortController>();
 
-/** From its start to its end: counts the time that it works in its account and those above. */
+/** From now on, counts the working time of the process in its account and those above. */
 export function countWork(core: Core, proc: Process): void {
   const { clock } = core.ports;
   const chain = proc.seed.account.chain();
@@ -32,7 +33,7 @@ export function countWork(core: Core, proc: Process): void {
   proc.work.watch(tell);
 }
 
-/** The limits of the account are others now. */
+/** Called when the limits of the account have changed. */
 export function limitsChanged(core: Core, account: Account): void {
   stop(account);
   changed(core, account);

@@ -1,12 +1,12 @@
 /**
- * A limit over a time that rolls on, in 60 buckets: what was spent counts for at least that time, and at most a sixtieth longer.
- * Wall clock, for it goes on over daemons; a clock that was set back frees nothing early.
+ * A limit over a rolling period, in 60 buckets: what was spent counts for at least that period, and at most a sixtieth
+ * longer. Uses the wall clock, as it spans several daemons; a clock that was set back frees nothing early.
  */
 import type { BudgetWindow } from "../../abi/budget.ts";
 
 const BUCKETS = 60;
 
-/** Plain data: the buckets that hold something, by their number since the epoch. */
+/** The window as plain data: the non-empty buckets, as pairs of bucket number since the epoch and amount. */
 export interface KeptWindow {
   readonly unit: BudgetWindow["unit"];
   readonly perMs: number;
@@ -17,7 +17,7 @@ export class Window {
   readonly unit: BudgetWindow["unit"];
   readonly perMs: number;
   limit: number;
-  /** By rising number; at most 61, and those of a clock that ran ahead. */
+  /** Buckets by rising number; at most 61, plus those from a clock that ran ahead. */
   #buckets: [number, number][] = [];
 
   constructor({ unit, limit, perMs }: BudgetWindow, kept: KeptWindow["buckets"] = []) {
@@ -36,7 +36,7 @@ export class Window {
     this.#forget(now);
     const at = this.#bucket(now);
     const last = this.#buckets.at(-1);
-    // into the newest there is, where the clock was set back
+    // if the clock was set back, the newest bucket takes the amount
     if (last !== undefined && last[0] >= at) last[1] += amount;
     else this.#buckets.push([at, amount]);
   }
@@ -46,7 +46,7 @@ export class Window {
     return this.#buckets.reduce((sum, [, amount]) => sum + amount, 0);
   }
 
-  /** When `asked` will fit beside `reserved`, if nothing else is spent; null: it never does. Wall clock, ms. */
+  /** When `asked` will fit besides `reserved`, if nothing else is spent; null: never. Wall clock, ms. */
   resetsAt(asked: number, reserved: number, now: number): number | null {
     if (asked + reserved > this.limit) return null;
     let left = this.spent(now);

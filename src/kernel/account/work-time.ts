@@ -1,6 +1,6 @@
 /**
- * Time in which one process of an account works, or several: it runs while at least one does. None goes by while all of them are
- * paused, blocked, or wait for a person. Monotonic clock.
+ * The time in which at least one process of an account works. It stands still while all of them are paused, blocked, or
+ * wait for the user. Monotonic clock.
  */
 export class WorkTime {
   readonly #working = new Set<object>();
@@ -19,20 +19,20 @@ export class WorkTime {
     return this.#beforeMs + (this.isRunning ? mono - this.#since : 0);
   }
 
-  /** Twice is once. */
+  /** Idempotent. */
   begin(who: object, mono: number): void {
     if (!this.isRunning) this.#since = mono;
     this.#working.add(who);
   }
 
-  /** Twice is once. */
+  /** Idempotent. */
   end(who: object, mono: number): void {
     const ms = this.ms(mono);
     this.#working.delete(who);
     if (!this.isRunning) this.#beforeMs = ms;
   }
 
-  /** It had worked at least this long, as somebody else knows. */
+  /** Raises the total to at least `ms`, known from another source. */
   atLeast(ms: number): void {
     this.#beforeMs = Math.max(this.#beforeMs, ms);
   }
