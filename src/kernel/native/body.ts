@@ -1,6 +1,7 @@
 /**
- * A program of the host as a process: its own process group and namespace, its output on disk, its end with its owner. TERM
- * ends it as every process, with less time; INT, PAUSE and RESUME are the program's own matter.
+ * A program of the host as a process, with its own process group and namespace. Its output is stored on disk, and it
+ * ends with its owner. TERM ends it like any process, with a shorter grace; INT, PAUSE and RESUME are passed to the
+ * program.
  */
 import { basename } from "node:path/posix";
 import { SyscallError } from "../../abi/errors.ts";
@@ -22,11 +23,11 @@ import { checkCommand } from "./command.ts";
 import { exitOfNative } from "./exit.ts";
 import { feed, NativeOutput } from "./stdio.ts";
 
-/** Errors: INVALID argv at once; NOT_FOUND program or working directory, before the process exists. */
+/** Errors: INVALID argv, at once; NOT_FOUND program or working directory, when the spawn prepares the process. */
 export function nativeBody(
   argv: readonly string[],
   options: NativeOptions,
-  /** The gate has decided that it runs as the host is. */
+  /** It runs without a sandbox, by decision of the gate. */
   isOutside = false,
 ): Body {
   checkCommand(argv);
@@ -43,7 +44,7 @@ class NativeBody implements Body {
   readonly #options: NativeOptions;
   readonly #isOutside: boolean;
   #env: Readonly<Record<string, string>> = {};
-  /** From its start. */
+  /** Set at the start. */
   #child: ExecChild | undefined;
 
   constructor(argv: readonly string[], options: NativeOptions, isOutside: boolean) {
@@ -101,7 +102,7 @@ class NativeBody implements Body {
     return { command: maskedCommand(this.#argv) };
   }
 
-  /** When KILL comes is the kernel's to say: who ends a process may give it more time, or less, than is usual. */
+  /** `graceMs` is infinite because the kernel sends KILL: a caller that ends the process may choose another grace. */
   #start(core: Core, proc: Process, output: NativeOutput): ExecChild {
     const hasInput = proc.fds.has(STDIN) || this.#options.stdin === "pipe";
     this.#child = core.ports.exec.run(
@@ -121,7 +122,7 @@ class NativeBody implements Body {
     return this.#child;
   }
 
-  /** Of its own rights, at each start: whoever started it may be gone. */
+  /** The sandbox by its own rights, computed at the start: its parent may have ended. */
   #sandbox(core: Core, proc: Process): SandboxProfile | null {
     if (proc.seed.confined !== true || this.#isOutside) return null;
     const { cwd } = proc.seed;
@@ -139,7 +140,10 @@ class NativeBody implements Body {
   }
 }
 
-/** BUDGET: an agent or a native has enough of them. What a person, or a supervisor, starts is counted there. */
+/**
+ * BUDGET: the parent, an agent or a native, runs too many natives. Those of the user or a supervisor are not counted
+ * here.
+ */
 function checkCount(core: Core, parent: Process, proc: Process): void {
   if (parent.seed.kind !== "agent" && parent.seed.kind !== "native") return;
   let count = 0;

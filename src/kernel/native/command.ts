@@ -1,10 +1,10 @@
-/** A command as it is given to the host: words, no shell. */
+/** A command for the host, as a list of words without a shell. */
 import { Fault } from "../../abi/errors.ts";
 import type { NativeOptions } from "../../abi/native.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import { LIMITS } from "../limits.ts";
 
-/** INVALID: not a command that the host takes. */
+/** INVALID: not a command that the host can run. */
 export function checkCommand(command: readonly string[]): void {
   const [program = ""] = command;
   if (program === "") throw invalid("the command names no program");
@@ -16,7 +16,7 @@ export function checkCommand(command: readonly string[]): void {
     throw invalid(`a command of ${bytes} bytes; at most ${LIMITS.commandBytes}`);
 }
 
-/** The options of a native as those of any spawn: the more particular word counts, of two time limits the shorter. */
+/** Converts a native's options to spawn options. The native's own `cwd` wins; of two time limits, the shorter. */
 export function nativeOpts(opts: SpawnOpts, { cwd, timeoutMs = 0 }: NativeOptions): SpawnOpts {
   const limits = [opts.timeoutMs ?? 0, timeoutMs].filter((ms) => ms !== 0);
   return {

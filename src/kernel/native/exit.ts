@@ -1,9 +1,9 @@
-/** How a native ended, in the kernel's words. */
+/** Converts the end of a native to an exit status. */
 import { constants } from "node:os";
 import { EXIT, type ExitStatus } from "../../abi/process.ts";
 import type { ExecChild } from "../ports/host.ts";
 
-/** Its own code; dead by signal n, or with the code that stands for it: 128 + n, `killed: <NAME>`. */
+/** Its own exit code; after signal n, or with the code that stands for it: 128 + n and `killed: <NAME>`. */
 export function exitOfNative({ code, signal, error }: Awaited<ExecChild["exited"]>): ExitStatus {
   if (error !== undefined) return { code: 1, reason: error.message, kind: "fault", err: error };
   const name = signal ?? signalOf(code ?? 0);
@@ -11,7 +11,7 @@ export function exitOfNative({ code, signal, error }: Awaited<ExecChild["exited"
   return code === 0 ? EXIT.completed : { code: code ?? 1, reason: `exit ${code ?? 1}`, kind: "fault" };
 }
 
-/** Shells and keepers of namespaces tell a death by signal so. */
+/** Shells and namespace wrappers report a death by signal n as code 128 + n. */
 function signalOf(code: number): string | undefined {
   return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
 }

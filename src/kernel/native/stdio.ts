@@ -1,8 +1,9 @@
 /**
- * The streams of a native. What it prints is kept in its spool, both streams in order of arrival; stdout also goes to its
- * fd 1 and stderr to its fd 2, where it has them, no faster than they take it. Its fd 0 is its stdin.
+ * The streams of a native. Its output is stored in its spool, both streams in order of arrival; stdout also goes to its
+ * fd 1 and stderr to its fd 2, if open, no faster than these accept it. Its fd 0 is its stdin.
  *
- * A reader that is gone is told as the host tells it, by SIGPIPE; a program that does not heed that is ended by TERM.
+ * A missing reader is signalled to the program as on the host, by SIGPIPE; a program that does not heed it gets TERM, and
+ * KILL after a grace.
  */
 
 import { messageOf, printed } from "../../abi/errors.ts";
@@ -17,9 +18,9 @@ import { STDIN, STDOUT } from "../process/spawn/stdio.ts";
 import { type FdEntry, inLane } from "../vfs/fd-table.ts";
 
 const STDERR = asFd(2);
-/** What `ps` shows of a native's stdout. */
+/** How much of a native's stdout `ps` shows, in bytes. */
 const resultBytes = 4_096;
-/** Read for the program at once. */
+/** How much input is read for the program at once. */
 const inputBytes = 64 * 1024;
 
 export class NativeOutput {
@@ -28,12 +29,12 @@ export class NativeOutput {
   readonly #spool: Spool;
   readonly #onBroken: () => void;
   readonly #broken = new Set<Fd>();
-  /** For what is kept; who is given its output gets it as it is. */
+  /** Redacts what is stored; readers of its fds get the output unchanged. */
   readonly #redacted: { readonly stdout: RedactedBytes; readonly stderr: RedactedBytes } | undefined;
   #tail = Buffer.alloc(0);
   #isTailCut = false;
 
-  /** `onBroken`: who read its stdout or stderr is gone. */
+  /** `onBroken` is called when the reader of its stdout or stderr has gone. */
   constructor(core: Core, proc: Process, spool: Spool, onBroken: () => void) {
     this.#core = core;
     this.#proc = proc;
@@ -44,7 +45,7 @@ export class NativeOutput {
     this.#onBroken = onBroken;
   }
 
-  /** A promise: the stream waits for its reader. */
+  /** Returns a promise if the stream must wait for its reader. */
   take(stream: "stdout" | "stderr", chunk: Buffer): Promise<void> | undefined {
     this.#spool.write(Buffer.from(this.#redacted?.[stream].push(chunk) ?? chunk));
     if (stream === "stdout") this.#remember(chunk);
@@ -52,7 +53,7 @@ export class NativeOutput {
     return this.#proc.fds.has(fd) && !this.#broken.has(fd) ? this.#pass(fd, chunk) : undefined;
   }
 
-  /** The last of its stdout, without the blanks at its end. */
+  /** The end of its stdout, without trailing whitespace. */
   result(): string {
     const text = this.#tail.toString("utf8");
     return (this.#isTailCut ? text.replace(/^\uFFFD+/, "") : text).trimEnd();
@@ -69,7 +70,7 @@ export class NativeOutput {
   #remember(chunk: Buffer): void {
     const kept = chunk.byteLength >= resultBytes ? chunk : Buffer.concat([this.#tail, chunk]);
     this.#isTailCut ||= kept.byteLength > resultBytes;
-    // a copy: the chunk is part of something larger
+    // a copy, since the chunk is part of a larger buffer
     this.#tail = Buffer.from(kept.subarray(-resultBytes));
   }
 
@@ -88,8 +89,8 @@ export class NativeOutput {
 }
 
 /**
- * A file that acts on what it is given is asked through the gate. One that only takes it, as a pipe does, also takes what a
- * program says while it ends.
+ * A file that acts on what is written to it is called through the gate. A file that only stores bytes, such as a pipe,
+ * is written directly, so that it also gets what a program prints while it ends.
  */
 function writeTo(
   core: Core,
@@ -103,7 +104,10 @@ function writeTo(
   return inLane(entry, "write", signal, () => entry.file.write(chunk, { signal, callId: asCallId(""), sys }));
 }
 
-/** Until the end of its fd 0, of the program, or `signal`. Then the other end of fd 0 hears that nobody reads. */
+/**
+ * Feeds fd 0 to the program until fd 0 or the program ends, or `signal` fires. Then closes fd 0: its writer is
+ * notified.
+ */
 export async function feed(core: Core, proc: Process, child: ExecChild, signal: AbortSignal): Promise<void> {
   try {
     const entry = proc.fds.find(STDIN, "Read");
@@ -121,7 +125,7 @@ export async function feed(core: Core, proc: Process, child: ExecChild, signal: 
   if (proc.fds.has(STDIN)) await proc.fds.close(STDIN).catch(() => {});
 }
 
-/** A program may end its input when it has read enough. */
+/** False: the program has closed its stdin, as it may when it has read enough. */
 function isTaken(child: ExecChild, bytes: Uint8Array): Promise<boolean> {
   return child.write(bytes).then(
     () => true,
