@@ -1,6 +1,6 @@
 /**
- * The clients of a session that can answer its questions. One that has left may come back: until then its questions wait, for as
- * long as the settings say. A session that never had one is headless.
+ * The clients of a session that can answer its questions. A client that has left may return: until then questions wait,
+ * up to the time in the settings. A session that never had such a client is headless.
  */
 import type { ProcessEvent } from "../../abi/events.ts";
 
@@ -11,11 +11,11 @@ interface Approver {
 
 export class Approvers {
   readonly #clients = new Set<Approver>();
-  /** Since when nobody is there, monotonic ms; null: somebody is, or nobody ever was. */
+  /** Monotonic ms when the last client left; null: one is attached, or there never was one. */
   leftMono: number | null = null;
   readonly #hooks = new Set<() => void>();
 
-  /** Somebody is there: what is published now will be read. */
+  /** Whether a client is attached, so that a published event will be read. */
   get isHeard(): boolean {
     return this.#clients.size > 0;
   }
@@ -32,7 +32,7 @@ export class Approvers {
     this.#changed();
   }
 
-  /** It had one under an earlier daemon. */
+  /** Called for a session that had a client under an earlier daemon. */
   expect(mono: number): void {
     if (!this.isHeard) this.leftMono ??= mono;
   }
@@ -41,7 +41,7 @@ export class Approvers {
     for (const client of this.#clients) client.push(event);
   }
 
-  /** `hook` runs when somebody came or went; returns the way to take it back. */
+  /** `hook` runs after a client has come or gone. Returns a function that removes it. */
   onChange(hook: () => void): () => void {
     this.#hooks.add(hook);
     return () => void this.#hooks.delete(hook);

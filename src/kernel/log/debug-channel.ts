@@ -1,6 +1,7 @@
 /**
- * The debug channel of a process. `emit` never waits and never fails a call. The newest 256 events are kept by reference
- * for a reader to come; each reader has its own queue of 256, which drops and counts what it has no room for.
+ * The debug channel of a process. `emit` never waits and never fails a call. The newest 256 events are kept by
+ * reference for later readers; each reader has its own queue of 256 events, which drops and counts what it has no room
+ * for.
  */
 import type { SyscallEvent } from "../../abi/events.ts";
 import { LIMITS } from "../limits.ts";
@@ -11,7 +12,7 @@ export class DebugChannel {
   readonly #ring: SyscallEvent[] = [];
   #head = 0;
   readonly #readers = new Map<Queue<SyscallEvent>, { all: boolean }>();
-  /** The process has ended: readers get what there is, and their end. */
+  /** The process has ended: new readers get the kept events and then the end. */
   #ended = false;
   #closed = false;
 
@@ -42,7 +43,7 @@ export class DebugChannel {
     return queue;
   }
 
-  /** Readers need not wait for the process to be reaped; what it did last is kept until then. */
+  /** Ends all readers at the end of the process; the newest events are kept until it is reaped. */
   end(): void {
     this.#ended = true;
     for (const queue of this.#readers.keys()) queue.end();

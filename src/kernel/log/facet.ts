@@ -1,4 +1,4 @@
-/** The newest lines that a process said, as the seqs of their records. */
+/** The newest log lines of a process, as the seqs of their records. */
 
 import type { Facet } from "../facts/facet.ts";
 import { LIMITS } from "../limits.ts";

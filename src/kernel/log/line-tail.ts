@@ -1,4 +1,4 @@
-/** The last lines of what is pushed, at most `maxBytes` of them, however much that was. */
+/** Keeps the last lines of the bytes pushed, at most `maxBytes`. */
 const NEWLINE = 10;
 
 export class LineTail {
@@ -23,7 +23,7 @@ export class LineTail {
   #startIn(all: Buffer): number {
     if (this.#lines === 0) return all.length;
     const floor = Math.max(0, all.length - this.#maxBytes);
-    // a newline at the very end ends the last line and begins none
+    // a newline at the very end ends the last line and does not begin another
     let at = all.length - 1;
     for (let n = 0; n < this.#lines; n++) {
       at = at <= floor ? -1 : all.lastIndexOf(NEWLINE, at - 1);

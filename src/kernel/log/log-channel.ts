@@ -1,6 +1,6 @@
 /**
- * What a process says of its work, line by line: steps, tools, notices. The newest 256 are kept for a reader to come; each
- * reader has its own queue of 256, which drops and counts what it has no room for.
+ * The log of a process, line by line: steps, tools, notices. The newest 256 lines are kept for later readers; each
+ * reader has its own queue of 256 lines, which drops and counts what it has no room for.
  */
 import type { LogEntry } from "../../abi/events.ts";
 import { LIMITS } from "../limits.ts";
@@ -12,12 +12,12 @@ export class LogChannel {
   readonly #readers = new Set<Queue<LogEntry>>();
   #ended = false;
 
-  /** The newest, oldest first. */
+  /** The newest lines, oldest first. */
   get kept(): readonly LogEntry[] {
     return this.#kept;
   }
 
-  /** What an earlier daemon had of it, with all that was said since: in place of what is kept. */
+  /** Replaces the kept lines with those of earlier daemons, followed by those logged since. */
   remember(entries: readonly LogEntry[]): void {
     this.#kept.splice(0, this.#kept.length, ...entries.slice(-LIMITS.logEntries));
   }
@@ -29,7 +29,7 @@ export class LogChannel {
     for (const queue of this.#readers) queue.push(entry);
   }
 
-  /** The newest `tail` lines, then, for one that follows, what comes until the process ends. */
+  /** The newest `tail` lines; with `follow`, then new lines until the process ends. */
   attach({ tail, follow }: { tail: number; follow: boolean }): Subscription<LogEntry> {
     const queue: Queue<LogEntry> = new Queue({
       capacity: LIMITS.logEntries,
@@ -43,7 +43,7 @@ export class LogChannel {
     return queue;
   }
 
-  /** Readers need not wait for the reaping. */
+  /** Ends all readers at the end of the process, before it is reaped. */
   end(): void {
     this.#ended = true;
     for (const queue of this.#readers) queue.end();

@@ -1,4 +1,4 @@
-/** The log of a process in the journal: kept while it runs, read when it is gone. */
+/** The log of a process in the journal: written while the process runs, read after it has left memory. */
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { LogEntry } from "../../abi/events.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
@@ -10,8 +10,8 @@ import type { Process } from "../process/process.ts";
 import { resultLines } from "./log-line.ts";
 
 /**
- * What a process says goes into the journal with this, `journalLogLines` and `journalLogChars` of it: one that talks without
- * end does not fill the disk. The last line kept says that there was more.
+ * Returns a function that journals log lines, up to `journalLogLines` and `journalLogChars`, so that an endless log
+ * does not fill the disk. The last line journalled says that the rest is lost.
  */
 export function keepLog(core: Core, proc: Process): (entry: LogEntry) => void {
   const left: { lines: number; chars: number } = {
@@ -36,12 +36,12 @@ interface LogHistory {
 }
 
 /**
- * Its newest `tail` lines, in order; where a record is damaged, those before it, and a line that says so. undefined: the journal
- * has no such process.
+ * The newest `tail` lines, in order; if a record is damaged, the lines before it and a line that reports the damage.
+ * undefined: the journal has no such process.
  */
 export async function readLog(core: Core, uuid: ProcUuid, tail: number): Promise<LogHistory | undefined> {
   const { journal } = core.ports;
-  // What it said last may wait for its group. A disk that refuses does not keep anybody from reading what is there.
+  // the last lines may not be synced yet; a disk that refuses writes does not prevent reading
   await journal.sync().catch(() => {});
   let kind: ProcessKind | undefined;
   let begunAt = 0;
@@ -53,7 +53,7 @@ export async function readLog(core: Core, uuid: ProcUuid, tail: number): Promise
         kind = (body as { kind: ProcessKind }).kind;
         begunAt = at;
       }
-      // it is written before the last words, and told after them
+      // the exit record may precede the last log records, but the result is shown after them
       if (of === "process.exited" && kind === "agent") result = lastLines(body as Exited, at - begunAt);
       if (of !== "process.log" || tail === 0) continue;
       entries.push(body as LogEntry);
@@ -75,7 +75,7 @@ interface Exited {
   readonly reason?: unknown;
 }
 
-/** One that a daemon's death cut off could not say so itself. */
+/** A process that was lost with its daemon could not log its end itself. */
 function lastLines({ reason, result = "" }: Exited, timestampMs: number): LogEntry[] {
   if (reason !== "lost") return resultLines(String(result), timestampMs);
   return [{ timestampMs, level: "error", message: "error: lost, its daemon ended before it did" }];

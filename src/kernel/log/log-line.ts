@@ -1,4 +1,4 @@
-/** What an event of a process is in its log; undefined: nothing, it is told elsewhere. */
+/** The log line of a process event; undefined: not logged, the event is shown elsewhere. */
 import type { LogEntry, ProcessEvent, RunEnd } from "../../abi/events.ts";
 import { LIMITS } from "../limits.ts";
 
@@ -48,8 +48,8 @@ function idleLine({ outcome, message }: RunEnd): Omit<LogEntry, "timestampMs"> {
 }
 
 /**
- * What an agent came to, the last line of its log, at most as long as the journal keeps it; none without a result. It is
- * kept once, in the record of the exit.
+ * The result of an agent as the last line of its log, at most as long as in the journal; no line without a result. It
+ * is journalled once, in the record of the exit.
  */
 export function resultLines(result: string, timestampMs: number): LogEntry[] {
   if (result === "") return [];

@@ -1,6 +1,7 @@
 /**
- * The log of a process, alive or gone: of an agent the lines it said, of a native its output as it is. One that is there
- * answers from memory (its newest 256 lines), one that is gone from the journal; output comes from its spool either way.
+ * The log of a process, live or ended: the log lines of an agent, the unchanged output of a native. The lines of a
+ * process in memory come from there (the newest 256), those of others from the journal; output always comes from the
+ * spool.
  */
 import { SyscallError } from "../../abi/errors.ts";
 import type { LogEntry } from "../../abi/events.ts";
@@ -16,13 +17,13 @@ import { LineTail } from "./line-tail.ts";
 import { readLog } from "./log-history.ts";
 
 interface LogOptions {
-  /** Lines; of output at most `logTailBytes` of them. */
+  /** The number of last lines; of output, at most `logTailBytes`. */
   readonly tail: number;
-  /** Go on until the process ends. */
+  /** Continue until the process ends. */
   readonly follow: boolean;
 }
 
-/** Where a native's stdout and stderr lie, in order of arrival. */
+/** The name of the spool with a native's stdout and stderr, in order of arrival. */
 export function outputName(uuid: ProcUuid): string {
   return `${uuid}.log`;
 }
@@ -39,7 +40,10 @@ export async function openLogs(core: Core, pid: Pid, options: LogOptions): Promi
   return openGone(core, pid, options);
 }
 
-/** What it said under an earlier daemon is with its own lines once it is read; what cannot be read whole is told as far as it can. */
+/**
+ * Reads the history, after which the process's own lines include those of earlier daemons. If it cannot be read
+ * completely, returns the lines before the damage.
+ */
 async function earlierLines(core: Core, proc: Process, tail: number): Promise<readonly LogEntry[]> {
   try {
     await proc.past.recall();
@@ -84,10 +88,10 @@ function linesOf(entries: Subscription<LogEntry>, earlier: readonly LogEntry[] =
   };
 }
 
-/** Bytes of one read of a spool. */
+/** The size of one read of a spool, in bytes. */
 const CHUNK = 256 * 1024;
 
-/** Read as fast as its reader asks: nothing is queued for it. */
+/** The spool is read only as fast as the subscriber asks; nothing is queued. */
 function outputOf(output: SpoolReader, options: LogOptions): Subscription<LogPiece> {
   const stop = new AbortController();
   const close = (): void => {
@@ -124,7 +128,7 @@ async function* piecesOf(
   }
 }
 
-/** Of what is there now, read through to its end; what is written meanwhile is for who follows. */
+/** The last lines of what the spool holds now. What is written meanwhile is left for `follow`. */
 async function lastLines(output: SpoolReader, tail: number, signal: AbortSignal): Promise<Uint8Array> {
   const lines = new LineTail(tail, LIMITS.logTailBytes);
   for (let left = output.available; left > 0 && output.available > 0; ) {

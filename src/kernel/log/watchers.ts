@@ -1,4 +1,7 @@
-/** The clients that follow a process. Each has a bounded queue; what only tells of progress is lost first, the end of a run and of the process never. */
+/**
+ * The clients that follow a process. Each has a bounded queue, in which only events that report progress may be
+ * dropped; the end of a run and of the process never are.
+ */
 import type { ProcessEvent } from "../../abi/events.ts";
 import { LIMITS } from "../limits.ts";
 import { Queue } from "../queue.ts";
@@ -27,21 +30,21 @@ interface Approving {
 export class Watchers {
   readonly #queues = new Map<Queue<ProcessEvent>, Approving | undefined>();
   #ended = false;
-  /** How it ended, for who comes late. */
+  /** The last events of the process, for late watchers. */
   #last: readonly ProcessEvent[] = [];
-  /** Called when the last watcher has gone. */
+  /** Called when the last watcher has left. */
   onEmpty: (() => void) | null = null;
 
   get count(): number {
     return this.#queues.size;
   }
 
-  /** Somebody is there, and the end has not been told: what is published now will be read. */
+  /** Whether there are watchers and the end is not published, so that a published event will be read. */
   get isHeard(): boolean {
     return !this.#ended && this.#queues.size > 0;
   }
 
-  /** From now on; of a process that has ended, its end. */
+  /** Events from now on; for a process that has ended, its last events. */
   watch(approving?: Approving): Queue<ProcessEvent> {
     const queue: Queue<ProcessEvent> = new Queue({
       capacity: LIMITS.watchEvents,
@@ -71,7 +74,7 @@ export class Watchers {
     this.end();
   }
 
-  /** Nothing more will come: the process has ended, or rests until the next daemon. */
+  /** No more events will come: the process has ended, or rests. */
   end(): void {
     this.#ended = true;
     for (const queue of this.#queues.keys()) {
@@ -80,7 +83,7 @@ export class Watchers {
     }
   }
 
-  /** It hears no more questions. */
+  /** The client gets no more questions. */
   #leave(queue: Queue<ProcessEvent>): void {
     const approving = this.#queues.get(queue);
     approving?.approvers.remove(queue, approving.now());
