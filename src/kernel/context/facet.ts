@@ -1,15 +1,15 @@
 /**
- * The first context of a process, as places of records: their words are read when they are needed. Others that it made itself
- * are its program's to make again.
+ * The main context of a process, as places of records: their text is read when needed. Contexts that the program
+ * allocated itself are not restored; the program must allocate them again.
  */
 import type { Facet, Place } from "../facts/facet.ts";
 import { packRefs, type RecordRange, type Ref, unpackRefs } from "../facts/refs.ts";
 
 interface ContextPlaces {
-  /** null: it has none. */
+  /** null: none. */
   systemPrompt: Ref | null;
   readonly messages: Ref[];
-  /** Replies of the model. */
+  /** The number of replies of the model. */
   steps: number;
   /** How often a message was replaced. */
   epoch: number;
@@ -18,7 +18,7 @@ interface ContextPlaces {
 export const contextFacet: Facet<ContextPlaces> = {
   init: () => ({ systemPrompt: null, messages: [], steps: 0, epoch: 0 }),
   folds: {
-    // what a fork is for was said to its origin
+    // a fork does not add its intent: the message is already in the context of its origin
     "process.spawned": (now, { intent }, place) => {
       if (!place.isFork && intent !== "") now.messages.push(refOf(place));
       return now;

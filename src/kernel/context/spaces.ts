@@ -1,6 +1,6 @@
 /**
- * Context spaces: the ordered messages of the processes. Made in spawn, freed in reaping. Every method is synchronous, so
- * writes to one context run one after another by construction.
+ * Context spaces: the ordered messages of the processes. Allocated in spawn, freed in reaping. Every method is
+ * synchronous, so writes to one context run one after another by construction.
  */
 import { ContextError } from "../../abi/errors.ts";
 import { asCtxId, type CtxId } from "../../abi/ids.ts";
@@ -88,7 +88,7 @@ export class ContextSpaces {
     return { systemPrompt: space.systemPrompt, messages: space.messages.slice() };
   }
 
-  /** "" once the context is freed. */
+  /** The text of GetContextSummary; "" once the context is freed. */
   summary(cid: CtxId): string {
     const space = this.#spaces.get(cid);
     return space === undefined ? "" : summarise(cid, space.systemPrompt, space.messages, space.capacity);
