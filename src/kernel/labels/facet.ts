@@ -1,4 +1,4 @@
-/** Of what a process has read: where it came from. */
+/** The origins of the data that a process has read. */
 import type { Label } from "../../abi/labels.ts";
 import { type LiveFacet, plainFacet, type RecordBody } from "../facts/facet.ts";
 import { readLabels, uniteLabels, withoutLabels } from "./label-set.ts";
@@ -8,7 +8,7 @@ const unite = (now: readonly Label[], { labels }: RecordBody) => uniteLabels(now
 export const labelsFacet: LiveFacet<readonly Label[]> = plainFacet("labels", {
   init: [] as readonly Label[],
   folds: {
-    // a child begins with those of its parent
+    // a child begins with the labels of its parent
     "process.spawned": unite,
     "label.add": unite,
     "label.clear": (now, { which }) => withoutLabels(now, String(which)),
@@ -16,6 +16,6 @@ export const labelsFacet: LiveFacet<readonly Label[]> = plainFacet("labels", {
   read: readLabels,
   fork: (origin) => origin,
   isHeld: true,
-  // what it came to read meanwhile is not forgotten
+  // keeps the labels added before the history was read
   join: uniteLabels,
 });

@@ -1,6 +1,6 @@
 /**
- * What a call may bring in, and whether it has: its process has the labels as soon as something came, before it can act on it,
- * and never for what did not come. A failure whose words may be foreign counts as something.
+ * The labels of what a call may bring in. The process gets them as soon as any data has come in, before it can act on
+ * the data, and not if none came in. An error counts as data if its message may contain foreign text.
  */
 import { UnreadError } from "../../abi/errors.ts";
 import type { Label } from "../../abi/labels.ts";
@@ -10,18 +10,18 @@ const MAX_CAUSES = 8;
 export class Inflow {
   readonly labels: readonly Label[];
   readonly #add: (labels: readonly Label[]) => void;
-  /** Its program reads by calls of its own, each of which is known. */
+  /** The program of the call reads by calls of its own, which are tracked separately. */
   #hasParts = false;
-  /** An open file: what comes, comes with its reads. */
+  /** The call opened a file: its data comes in with later reads. */
   #isOpen = false;
 
-  /** `add`: to the process; the same again adds nothing. */
+  /** `add` adds labels to the process; repeated labels have no effect. */
   constructor(labels: readonly Label[], add: (labels: readonly Label[]) => void) {
     this.labels = labels;
     this.#add = add;
   }
 
-  /** A call of the program that the call runs. */
+  /** The inflow of a call made by the program that this call runs. */
   part(labels: readonly Label[]): Inflow {
     this.#hasParts = true;
     return new Inflow(labels, this.#add);
@@ -31,18 +31,18 @@ export class Inflow {
     this.#isOpen = true;
   }
 
-  /** Bytes of it were read. */
+  /** Data was read. */
   came(): void {
     if (!this.#hasParts) this.#add(this.labels);
   }
 
-  /** `error`: it failed. */
+  /** The call has ended; with `error`, it failed. */
   ended(error?: unknown): void {
     if (this.#isOpen && error === undefined) return;
     if (error === undefined || !isUnread(error)) this.came();
   }
 
-  /** A read failed; nothing of it came. */
+  /** A read failed without data. */
   failed(error: unknown): void {
     if (!isUnread(error)) this.came();
   }

@@ -1,11 +1,11 @@
-/** Sets of labels. Pure. */
+/** Operations on sets of labels. Pure. */
 import { LABEL_SOURCES, type Label, MAX_LABELS } from "../../abi/labels.ts";
 
 const KINDS: readonly Label["kind"][] = ["untrusted", "secret"];
 const DETAIL_CHARS = 200;
 const SEVERAL = "several places";
 
-/** The same set where nothing comes to it. Too many fold to one of each kind: no kind is ever lost. */
+/** Returns `have` itself if nothing is new. Too many labels are folded to one of each kind, so no kind is lost. */
 export function uniteLabels(have: readonly Label[], more: readonly Label[]): readonly Label[] {
   const fresh: Label[] = [];
   for (const label of more.map(shortened))
@@ -22,13 +22,13 @@ function folded(all: readonly Label[]): readonly Label[] {
   });
 }
 
-/** `which`: a source (`web`), or what stands in a label's detail; "all": every one. */
+/** `which`: a source (`web`) or a label's whole detail; "all": every label. */
 export function withoutLabels(have: readonly Label[], which: string): readonly Label[] {
   if (which === "all") return [];
   return have.filter(({ source, detail }) => source !== which && detail !== which);
 }
 
-/** From a record: what is no label counts as one, for it may have been. */
+/** Reads labels from a record. An invalid entry counts as an untrusted label, as it may have been one. */
 export function readLabels(kept: unknown): readonly Label[] {
   return Array.isArray(kept) ? kept.map(readLabel) : [];
 }
