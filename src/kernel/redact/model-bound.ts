@@ -1,22 +1,23 @@
 /**
- * Texts on their way to a model. They are redacted as they come into the process, so that what its model is sent is what the
- * journal has. Of a secret that a person let it read, the process is shown the value; what is kept has the mark all the same.
+ * Texts on their way to a model. They are redacted when they come into the process, so that the model gets the same
+ * text as the journal. If the user let the process read a secret, the process gets its value, but the journal has the
+ * mark.
  */
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { Redactor } from "../../lib/redact.ts";
 import { redactedValue } from "./redacted-journal.ts";
 
-/** Whoever can redact. */
+/** A holder of the optional redactor. */
 export interface Redacting {
   readonly ports: { readonly redactor?: Redactor };
 }
 
-/** Secrets that one process is shown; beyond, the oldest are hidden again. */
+/** The most secrets that are shown to one process; beyond that, the oldest are hidden again. */
 const MAX_SHOWN = 1_000;
-/** Marks of secrets whose values a process is shown; in memory alone. */
+/** The marks of the secrets whose values are shown to a process; in memory only. */
 const SHOWN = new WeakMap<object, Set<string>>();
 
-/** Of what others read of a process: they are shown no secret. */
+/** Redacts text of a process that others read: all secrets are hidden. */
 export function wordingOf({ ports }: Redacting): (text: string) => string {
   return (text) => ports.redactor?.redact(text) ?? text;
 }
@@ -37,7 +38,7 @@ export function redactedMessage({ ports }: Redacting, self: object, message: Con
   return { ...(clean as ContextMessage), ...(media === undefined ? {} : { media }) };
 }
 
-/** A person let it read them: it is shown what stands there. */
+/** Called when the user let the process read `bytes`: the secrets in them are shown to it from now on. */
 export function showSecrets({ ports }: Redacting, self: object, bytes: Uint8Array): void {
   if (ports.redactor === undefined) return;
   const scan = ports.redactor.scan(Buffer.from(bytes).toString("utf8"));

@@ -1,4 +1,4 @@
-/** What the kernel keeps, without secrets: every text of every record passes here before it is kept. Reading is as it was. */
+/** A journal that redacts secrets in every text of every record before it is written. Reads are unchanged. */
 
 import type { Redactor } from "../../lib/redact.ts";
 import type { Journal, JournalDraft } from "../ports/journal.ts";
@@ -22,10 +22,10 @@ export function redactedJournal(journal: Journal, redactor: Redactor): Journal {
   });
 }
 
-/** Shorter texts hold no secret. */
+/** Texts with fewer characters contain no secret. */
 const LEAST_CHARS = 8;
 
-/** Plain data; the same value where nothing was found in it. */
+/** Redacts plain data; returns the same value if it contains no secret. */
 export function redactedValue(redactor: Redactor, value: unknown, except?: ReadonlySet<string>): unknown {
   if (typeof value === "string") return value.length < LEAST_CHARS ? value : redactor.redact(value, except);
   if (Array.isArray(value)) {
