@@ -44,7 +44,7 @@ interface Schema {
 
 /** Removes null values and converts `"5"` and `"true"` to the type in the schema, in nested lists and objects too. */
 function relaxObject(raw: object, schema: Schema): Record<string, unknown> {
-  // no prototype: a key `__proto__` stays a key
+  // no prototype, so that a key `__proto__` is kept as a key
   const given: Record<string, unknown> = Object.create(null);
   for (const [key, value] of Object.entries(raw)) {
     const known = Object.hasOwn(schema.properties ?? {}, key) ? schema.properties?.[key] : undefined;

@@ -16,7 +16,7 @@ import type { FileTracker } from "./tracker.ts";
 
 type State =
   | { kind: "idle" }
-  /** `over` is owned by the write that started it; it never rejects. */
+  /** `over` belongs to the write that started the call; it never rejects. */
   | { kind: "running"; over: Promise<void>; feed: ProgressFeed }
   | { kind: "done" };
 
@@ -220,7 +220,7 @@ function cutMiddle(text: string, max: number): string {
   return `${text.slice(0, half).toWellFormed()} [...] ${text.slice(-half).toWellFormed()}`;
 }
 
-/** The one result of a call. A failure is data: what failed, what is true now, what to try next. */
+/** The failure of a call, returned as data: what failed, the present state, and what to try next. */
 type Failure = NonNullable<ToolResult["error"]>;
 
 async function toResult(tool: Tool, outcome: Outcome, context: RunContext): Promise<ToolResult> {

@@ -1,4 +1,4 @@
-/** One JSON request to a device of Crux, and its JSON answer. */
+/** Sends one JSON request to a device of Crux and returns its JSON answer. */
 import { O_RDWR } from "../abi/device.ts";
 import { type Io, readToEnd, withFile } from "./files.ts";
 

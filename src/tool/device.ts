@@ -32,7 +32,7 @@ interface ToolDeps {
 
 const MOUNT = "/bin";
 
-/** Throws when two tools claim one name. */
+/** Throws when two tools have the same name or alias. */
 export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
   const byName = index(tools);
   const names = tools.map((tool) => tool.name).sort();
@@ -126,7 +126,7 @@ function listBytes(names: readonly string[]): Buffer {
   return Buffer.from(`${JSON.stringify(names)}\n`);
 }
 
-/** The directory itself: the names as JSON, read like a file. */
+/** Opens the directory itself: the names as JSON, read like a file. */
 function openList(names: readonly string[], flags: OpenFlag): OpenFile {
   if (flags !== O_RDONLY) throw failure("INVALID", "the list of tools can only be read");
   const bytes = listBytes(names);

@@ -19,7 +19,7 @@ const CHUNK_BYTES = 1024 * 1024;
 const MAX_READ_BYTES = 16 * 1024 * 1024;
 /** The most that one write system call accepts. */
 const MAX_WRITE_BYTES = 10 * 1024 * 1024;
-/** 20 MB of search output, escaped, with room to spare. */
+/** Enough for 20 MB of search output after JSON escaping. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** One request to a device that is opened for reading and writing, and its whole answer. */
@@ -65,7 +65,7 @@ export async function readToEnd(io: Io, fd: Fd, maxBytes: number): Promise<Buffe
   return Buffer.concat(chunks);
 }
 
-/** The answer of an operation of /dev/fs on `path`, which is an absolute host path. */
+/** Runs an operation of /dev/fs on `path`, an absolute host path, and returns its answer. */
 export async function fsAnswer<T>(io: Io, path: string, operation: FsRequest): Promise<T> {
   return JSON.parse((await request(io, devicePath(path), operation)).toString("utf8")) as T;
 }

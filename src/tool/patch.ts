@@ -128,7 +128,7 @@ export function contentFields(name: string, content: string, bytes: Buffer): Rec
   return { [`${name}_ref`]: `sha256:${createHash("sha256").update(bytes).digest("hex")}` };
 }
 
-/** null over 64 KiB. */
+/** The content itself; null if it is over 64 KiB. */
 export function inlineContent(content: string): string | null {
   return Buffer.byteLength(content) <= MAX_CHARS ? content.toWellFormed() : null;
 }

@@ -15,7 +15,7 @@ export function hostPath(given: string, cwd: string): string {
   return posix.resolve(cwd, given);
 }
 
-/** Is it a file of Crux, opened at its own path instead of below /dev/fs? */
+/** Whether it is a file of Crux, opened at its own path instead of below /dev/fs. */
 export function isCruxPath(path: string): boolean {
   return /^\/(proc|var\/out|mnt\/mcp)(\/|$)/.test(path);
 }

@@ -14,7 +14,7 @@ export class ProgressFeed {
   readonly #ended = new AbortController();
   /** Reported, and not yet due. */
   #next: Progress | null = null;
-  /** Due, and not yet read. */
+  /** Due, but not yet read. */
   #due: Progress | null = null;
   #isCooling = false;
   #wake = Promise.withResolvers<void>();
@@ -29,7 +29,7 @@ export class ProgressFeed {
     if (!this.#isCooling) this.#release();
   }
 
-  /** Resolves when a frame is due, or the call is over. */
+  /** Resolves when a frame is due, or the call has ended. */
   get changed(): Promise<void> {
     return this.#due !== null || this.#ended.signal.aborted ? Promise.resolve() : this.#wake.promise;
   }

@@ -16,7 +16,7 @@ import type { FileTracker } from "./tracker.ts";
 
 /** What is known about the caller before anything acts. */
 export interface Scope {
-  /** Absolute host path. */
+  /** The working directory: an absolute host path. */
   readonly cwd: string;
   /** The environment of the process. */
   readonly env: Readonly<Record<string, string>>;
@@ -63,9 +63,9 @@ export interface ToolEnv {
 
 /** The outcome of a run; the device turns it into the result. */
 export interface Outcome {
-  /** What the model reads; cut to the tool's budget. */
+  /** The text for the model; cut to the limit of the tool. */
   text: string;
-  /** Last lines that are never cut: an exit code. */
+  /** Last lines that are never cut, such as an exit code. */
   status?: string;
   meta?: Record<string, unknown>;
   /** For followers of the call. */
@@ -132,7 +132,7 @@ interface ToolDef<S extends z.ZodObject> {
   paths?(args: z.output<S>): readonly string[];
   /** The most telling argument, for followers of the call; default: the first of its paths. */
   about?(args: z.output<S>): string;
-  /** A user interface may fold it. */
+  /** Whether a user interface may collapse the call. */
   collapse?(args: z.output<S>): boolean;
   /** More fields for user interfaces and hooks, never for the context. */
   observed?(args: z.output<S>, scope: Scope): Readonly<Record<string, unknown>>;
@@ -169,7 +169,7 @@ export interface Tool {
   readonly compactable: boolean;
   /** Read-only whatever its arguments are. */
   readonly readOnly: boolean;
-  /** May run beside other calls whatever its arguments are. */
+  /** May run beside other calls with any arguments. */
   readonly parallel: boolean;
   readonly maxResultChars: number;
   readonly overflow: Overflow;

@@ -1,4 +1,4 @@
-/** task_list: the tasks of the list, by id. */
+/** task_list: shows the tasks of the list, ordered by id. */
 import * as z from "zod";
 import { TASK_STATUSES } from "../../abi/task.ts";
 import { askTasks, TASK_EFFECTS, TaskMeta, taskLine, tasksEnabled } from "../task-list.ts";

@@ -17,7 +17,7 @@ export interface PageRange {
   readonly last: number;
 }
 
-/** `3`, `3-7` */
+/** Parses `3` or `3-7`. */
 export function parsePages(pages: string): PageRange {
   const [, first = "", last = first] = /^\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?$/.exec(pages) ?? [];
   const range = { first: Number(first), last: Number(last === "" ? first : last) };

@@ -170,7 +170,7 @@ function bounded(text: string): string {
 
 /** A page of a text: whole lines; each line and the total are bounded. */
 interface TextPage {
-  /** Raw lines with their line ends. */
+  /** The raw lines with their line ends. */
   text: string;
   lines: number;
   totalLines: number;
