@@ -2,8 +2,8 @@
  * The streams of a native. Its output is stored in its spool, both streams in order of arrival; stdout also goes to its
  * fd 1 and stderr to its fd 2, if open, no faster than these accept it. Its fd 0 is its stdin.
  *
- * A missing reader is signalled to the program as on the host, by SIGPIPE; a program that does not heed it gets TERM, and
- * KILL after a grace.
+ * A missing reader is signalled to the program as on the host, by SIGPIPE; a program that does not end then gets TERM,
+ * and KILL after a grace.
  */
 
 import { messageOf, printed } from "../../abi/errors.ts";
