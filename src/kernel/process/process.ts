@@ -208,7 +208,7 @@ export class Process {
     logs?.end();
   }
 
-  /** For a process that acts for another: its calls go into that one's trace, and it has no log. */
+  /** For a process that acts for another: its calls go into the trace of the other, and it has no log of its own. */
   traceInto(debug: DebugChannel | null): void {
     this.closeChannels();
     this.#debug = debug;
