@@ -59,7 +59,7 @@ export class Groups {
 
   /**
    * As join(), for a process that is being spawned. CONFLICT: a process that the user starts does not join a group made
-   * by another process: that one took the name first, and its members would see the new process and may signal it.
+   * by another process: the maker of that group would see the new process and may signal it.
    */
   joinNew(proc: Process, name: string, by: Pid): Pgid {
     const maker = this.#get(name)?.maker ?? PID_KERNEL;

@@ -64,7 +64,9 @@ export class Mailbox {
     return this.#find(wants) !== undefined;
   }
 
-  /** `told` is called once, as soon as a wanted message can be taken; nothing is taken. The result ends the watch. */
+  /**
+   * Calls `told` once, as soon as a wanted message can be taken; takes nothing. The returned function ends the watch.
+   */
   watch(wants: Wanted, told: () => void): () => void {
     const watch = { wants, told };
     this.#watches.add(watch);
