@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { shellWord } from "../src/lib/shell-word.ts";
 import { needsConfinement } from "./harness/confined.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { World } from "./harness/world.ts";
@@ -93,7 +94,7 @@ test("what a command leaves in /tmp the next one finds, and its scratch folder i
 test("a server that one command leaves running is reached by the next", async () => {
   const world = worldWith(ALLOW);
   const serve = 'require("net").createServer((s) => s.end("served\\n")).listen(8123, "127.0.0.1")';
-  world.write("serve.sh", `exec ${process.execPath} -e '${serve}'`);
+  world.write("serve.sh", `exec ${shellWord(process.execPath)} -e '${serve}'`);
   world.write("ask.sh", "until exec 3<>/dev/tcp/127.0.0.1/8123; do sleep 0.05; done 2>/dev/null; cat <&3");
   const calls = inTurn(
     toolUse({ name: "bash", input: { command: "bash serve.sh", run_in_background: true } }),

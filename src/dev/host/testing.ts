@@ -1,4 +1,5 @@
 /** Test helpers for children: the isolations that work here, and the host's processes by their command lines. */
+import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
@@ -68,4 +69,13 @@ export function bashSpec(script: string, fields: Partial<ExecSpec> = {}): { spec
     ...fields,
   };
   return { spec, out: () => chunks.join("") };
+}
+
+/**
+ * The descriptors that `ls` has open when it is started from here without a sandbox, as it prints them on one line: its
+ * own, and those that whoever started the tests left open.
+ */
+export function openInPrograms(): string {
+  const { stdout } = spawnSync("bash", ["-c", "ls /proc/self/fd | tr '\\n' ' '"], { encoding: "utf8" });
+  return stdout;
 }
