@@ -15,20 +15,20 @@ export interface AgentManifest {
   readonly name: string;
   readonly description: string;
   readonly models: AgentModels;
-  /** Tokens; 0 unlimited. */
+  /** In tokens; 0: unlimited. */
   readonly contextBudget: number;
-  /** More limits than tokens, of it and all below it: no start gives more. */
+  /** Limits other than tokens, for the process and all its descendants; a spawn cannot exceed them. */
   readonly budget?: Omit<Budget, "tokens">;
   /** 0: DEFAULT_MAX_STEPS. */
   readonly maxSteps: number;
   readonly skills: readonly string[];
   /** Allow-list of tool names; null: the default set. */
   readonly tools: readonly string[] | null;
-  /** Tools that it is not offered and may not call, by canonical name; of servers `mcp__…`. */
+  /** Tools that it is not offered and may not call, by canonical name; tools of MCP servers as `mcp__…`. */
   readonly disallowedTools?: readonly string[];
-  /** The two lists bind this process alone, not what it starts. */
+  /** The two tool lists apply only to this process, not to the processes it starts. */
   readonly delegate?: boolean;
-  /** At most this; its parent's is a limit too. */
+  /** The highest mode of its process; the parent's mode is a limit, too. */
   readonly permissionMode?: PermissionMode;
   /** The label sources whose data may leave the machine when the user starts this agent. */
   readonly outward?: readonly Label["source"][];
@@ -39,7 +39,7 @@ export interface AgentManifest {
 export interface SkillManifest {
   readonly name: string;
   readonly description: string;
-  /** Raw `allowed-tools`. */
+  /** The text of `allowed-tools`, unparsed. */
   readonly allowedTools: string;
   readonly metadata: Readonly<Record<string, string>>;
 }

@@ -9,7 +9,7 @@ export interface AutoModeLists {
   readonly environment: readonly string[];
 }
 
-/** An entry of a list of the settings: the default list stands in its place. */
+/** An entry of a list in the settings that is replaced by the default list. */
 const DEFAULTS_ENTRY = "$defaults";
 
 export const AUTO_MODE_DEFAULTS: AutoModeLists = {
@@ -44,7 +44,7 @@ export const AUTO_MODE_DEFAULTS: AutoModeLists = {
   ],
 };
 
-/** The lists in force: one of the settings that is not empty replaces the default, which `$defaults` in it keeps. */
+/** The effective lists: a non-empty list of the settings replaces the default, which the entry `$defaults` includes. */
 export function autoModeLists(given: {
   readonly allow?: readonly string[] | undefined;
   readonly soft_deny?: readonly string[] | undefined;

@@ -1,33 +1,33 @@
-/** What a process and all below it may use: as it is asked for, and as it is shown. */
+/** The budget of a process and all its descendants, as requested and as shown. */
 
-/** Each is absent where there is no limit. Zero is a limit only of `depth`, `children` and `concurrent`. */
+/** An absent key means no limit. Zero is a limit only for `depth`, `children` and `concurrent`. */
 export interface Budget {
   readonly tokens?: number;
   /** US dollars. */
   readonly usd?: number;
   /** Model calls that were answered. */
   readonly steps?: number;
-  /** Time in which a process works: none goes by while it is paused, blocked or frozen. */
+  /** The time in which a process works; time does not count while it is paused, blocked or frozen. */
   readonly wallMs?: number;
-  /** Levels of agents below. */
+  /** The number of levels of agents below it. */
   readonly depth?: number;
-  /** Agents started below, in all. */
+  /** The total number of agents started below it. */
   readonly children?: number;
-  /** Agents below that run at once. */
+  /** The number of agents below it that run at once. */
   readonly concurrent?: number;
 }
 
-/** What flows through accounts, in whole numbers. A micro-USD is a millionth of a dollar; each call is rounded up to one. */
+/** Amounts in accounts, as whole numbers. A micro-USD is a millionth of a dollar; each call is rounded up to one. */
 export interface Amounts {
   readonly tokens: number;
   readonly microUsd: number;
   readonly steps: number;
 }
 
-/** A budget as accounts keep it. */
+/** A budget in the units of accounts. */
 export interface BudgetLimits extends Partial<Amounts>, Omit<Budget, "tokens" | "usd" | "steps"> {}
 
-/** A limit over a time that rolls on: so much in any `perMs`. */
+/** A limit over a rolling time window: at most `limit` in any period of `perMs`. */
 export interface BudgetWindow {
   readonly unit: "tokens" | "microUsd";
   readonly limit: number;
@@ -36,9 +36,9 @@ export interface BudgetWindow {
 
 export type BudgetUnit = "tokens" | "usd" | "steps" | "wall" | "depth" | "children" | "concurrent";
 
-/** What a refusal for want of budget says beside its words. */
+/** The details of a refusal because a budget is exhausted. */
 export interface BudgetRefusal {
-  /** The process whose limit it is; 0: the user's. */
+  /** The process whose limit was reached; 0: the user's own limits. */
   readonly account: number;
   readonly unit: BudgetUnit;
   /** Dollars for `usd`, ms for `wall`. */
@@ -46,10 +46,10 @@ export interface BudgetRefusal {
   readonly used: number;
   readonly reserved: number;
   readonly asked: number;
-  /** Of a limit over a time: how long that is, ms, and when enough of it is free again (ISO 8601). */
+  /** Only for a rolling window: its length in ms, and when enough of it is free again (ISO 8601). */
   readonly window?: number;
   readonly resetsAt?: string;
   readonly retryable: false;
-  /** Where the user raises it, if not for the process alone; of a process the wire names the command. */
+  /** Where the user raises the limit, unless it is that of a process, for which the wire names the command. */
   readonly raise?: string;
 }

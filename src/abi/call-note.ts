@@ -21,7 +21,7 @@ export interface CallFacts {
   readonly removed?: number;
   readonly exit?: number;
   readonly signal?: string;
-  /** The job as which it runs on in the background: `job-3`. */
+  /** The job that continues the command in the background: `job-3`. */
   readonly job?: string;
   /** The status that a server answered with. */
   readonly status?: number;
@@ -35,7 +35,7 @@ export interface CallFacts {
 /** How a call ended. */
 export interface CallEnd {
   readonly facts?: CallFacts;
-  /** Why it failed, in one line; absent: it did not. */
+  /** Why it failed, in one line; absent: it did not fail. */
   readonly error?: string;
 }
 
@@ -50,7 +50,7 @@ export interface CallNote extends CallEnd {
 
 const MAX_CHARS = 1_000;
 
-/** Bounded: it is only looked at. */
+/** Bounded, since it is only displayed. */
 export function shortened(text: string): string {
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS).toWellFormed()}…` : text;
 }

@@ -8,15 +8,15 @@ import type { CtxId, Pid } from "./ids.ts";
 
 interface FaultFields {
   code: ErrorCode;
-  /** The cause in words for a person; becomes `message`. */
+  /** The cause in plain words; becomes `message`. */
   message: string;
-  /** The path of the device it happened to. */
+  /** The path of the device that failed. */
   device?: string | undefined;
-  /** What to do next, one line, where that is the same for a person and a model: no command of a client. */
+  /** What to do next, in one line that suits the user and a model alike: it names no command of a client. */
   hint?: string | undefined;
-  /** From which a client words what to do next. */
+  /** The fact from which a client derives what to do next. */
   fact?: Fact | undefined;
-  /** What a program may act on, as plain data. */
+  /** Details that a program may act on, as plain data. */
   details?: object | undefined;
   cause?: unknown;
 }
@@ -37,7 +37,7 @@ export class Fault extends Error {
     this.fact = fields.fact;
     if (fields.details !== undefined) this.details = fields.details;
   }
-  /** The place, as it stands between the code and the cause: `PID 1 Open`. Empty when there is none. */
+  /** The place as printed between the code and the cause: `PID 1 Open`. Empty if there is no place. */
   place(): string {
     return "";
   }
@@ -84,8 +84,8 @@ export class DriverError extends Fault {
 }
 
 /**
- * What a device throws when nothing came from where it was to read: no such file, nobody answers. Its words are Crux's own, or the
- * host's: never those of a page or a server.
+ * Thrown by a device when its source gave nothing: no such file, no answer. The message is Crux's own or the host's,
+ * never text of a page or a server.
  */
 export class UnreadError extends DriverError {}
 
@@ -126,7 +126,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What the error is about: its own fact, else the first in its chain of causes. */
+/** The fact of an error: its own, else the first in its chain of causes. */
 export function factOf(error: unknown): Fact | undefined {
   for (let e: unknown = error, depth = 0; e instanceof Error && depth < 8; e = e.cause, depth++) {
     if (e instanceof Fault && e.fact !== undefined) return e.fact;
@@ -134,7 +134,10 @@ export function factOf(error: unknown): Fact | undefined {
   return undefined;
 }
 
-/** An error as it goes over the text wire. `pid` and `hint` are for people's screens, `fact` for clients that word it themselves. */
+/**
+ * An error on the text wire. `pid` and `hint` are for display, `fact` is for clients that word the next step
+ * themselves.
+ */
 export interface WireError {
   code: ErrorCode;
   message: string;

@@ -34,9 +34,11 @@ export interface LogEntry extends Notice {
   readonly level: "info" | "warn" | "error";
 }
 
-/** A question of the permission gate to a person. `options` in the order shown. Keys that say nothing here are left out. */
+/**
+ * A question of the permission gate to the user. `options` in the order shown. Keys without information are left out.
+ */
 export interface Ask {
-  /** Names the request, also over a restart of the daemon: the same call of the same process asks under the same id. */
+  /** Identifies the question, also after a restart of the daemon: a repeat of the same call gets the same id. */
   readonly askId: string;
   readonly pid: Pid;
   /** One line: `bash: npm test`. */
@@ -49,24 +51,24 @@ export interface Ask {
   readonly tool?: string;
   /** The effects of the call. */
   readonly effects?: readonly string[];
-  /** What was judged on its own, one by one: each command of a pipe. */
+  /** The parts that were judged separately: each command of a pipe. */
   readonly parts?: readonly AskPart[];
   /** Why it asks. */
   readonly reason?: string;
-  /** Where what it has read came from. */
+  /** The sources of the data that the process has read. */
   readonly labels?: readonly string[];
   readonly warnings?: readonly string[];
-  /** What its commands could do while they run, in one line. */
+  /** What the sandbox lets its commands do, in one line. */
   readonly sandbox?: string;
   /** SHA-256 of tool, arguments and resolved effects. */
   readonly digest?: string;
-  /** Rules that an "always" may add; none where only this call can be allowed. */
+  /** Rules that an "always" may add; none if only this call can be allowed. */
   readonly rules?: readonly AskRule[];
-  /** The arguments, where they may be changed: JSON text. */
+  /** The arguments as JSON text, if the answer may change them. */
   readonly input?: string;
-  /** It is the agent that asks: answered by "yes" with answers, dismissed by "no". */
+  /** Questions of the agent itself: "yes" with answers answers them, "no" dismisses them. */
   readonly questions?: readonly QuestionItem[];
-  /** A limit is reached: "yes" raises it by `offered`, or by the amount in the words of the reply, like `2usd` or `50000`. */
+  /** Set if a limit is reached: "yes" raises it by `offered`, or by the amount in `words`, like `2usd` or `50000`. */
   readonly amount?: AskAmount;
   /** Wall clock, ms. */
   readonly openedAt?: number;
@@ -74,7 +76,7 @@ export interface Ask {
 
 export interface AskAmount {
   readonly unit: "usd" | "tokens" | "steps";
-  /** As a person reads and writes it: `$2.00`, `50000 tokens`. */
+  /** The amount as the user reads and writes it: `$2.00`, `50000 tokens`. */
   readonly offered: string;
 }
 
@@ -89,23 +91,23 @@ export interface AskRule {
   readonly destinations: readonly RuleDestination[];
 }
 
-/** What a person answers. */
+/** The answer of the user. */
 export interface AskReply {
   readonly answer: AskAnswer;
-  /** With a no: for the model. With a yes to a limit: by how much it is raised. */
+  /** With "no": a message for the model. With "yes" to a reached limit: by how much to raise it. */
   readonly words?: string;
   /** With "always": one of the suggested rules, or a narrower one; absent: the first of them. */
   readonly rule?: string;
   /** With "always"; absent: `session`. */
   readonly destination?: RuleDestination;
-  /** With "yes", to questions of an agent: one each. */
+  /** With "yes" to questions of an agent: one answer for each. */
   readonly answers?: readonly QuestionAnswer[];
-  /** With "yes": other arguments. They are decided anew, as if the program had sent them. */
+  /** With "yes": arguments that replace those of the call. They are checked again, as if the program had sent them. */
   readonly input?: Readonly<Record<string, unknown>>;
 }
 export type AskAnswer = "yes" | "no" | "always";
 
-/** What a client that watches a process is told, in order. The last one is always `complete`. */
+/** The events that a client attached to a process receives, in order. The last one is always `complete`. */
 export type ProcessEvent =
   | {
       readonly event: "spawn";
@@ -117,7 +119,7 @@ export type ProcessEvent =
   | { readonly event: "step"; readonly pid: Pid; readonly step: number; readonly total: number }
   | { readonly event: "mode"; readonly pid: Pid; readonly mode: PermissionMode }
   | { readonly event: "ask"; readonly pid: Pid; readonly ask: Ask }
-  /** The question was answered, here or by another client, or is void. */
+  /** The question was answered, by this or another client, or is void. */
   | {
       readonly event: "ask_closed";
       readonly pid: Pid;
@@ -132,22 +134,22 @@ export type ProcessEvent =
       readonly outBytes: number;
       readonly durationMs: number;
     }
-  /** A call of the model is over, or was none. Beside `tool`, which counts bytes. */
+  /** A call of the model has ended, or was malformed. Sent in addition to `tool`, which counts bytes. */
   | { readonly event: "call"; readonly pid: Pid; readonly call: CallNote }
-  /** What the model says beside its calls, in a run of its own. */
+  /** Text of the model beside its calls, in a process that is not a session. */
   | { readonly event: "said"; readonly pid: Pid; readonly text: string }
   | { readonly event: "log"; readonly pid: Pid; readonly entry: LogEntry }
-  /** It is held, or goes on, whoever brought that about. */
+  /** The process was paused or resumed, for any reason. */
   | { readonly event: "paused"; readonly pid: Pid; readonly isPaused: boolean }
-  /** A session has read a message: a run begins with it, or the run under way goes on with it. */
+  /** A session has read a message: it starts a run, or joins the current one. */
   | (SessionMessage & { readonly event: "input"; readonly joins: boolean })
-  /** It is durable and waits; `ahead`: what is done and read before it. */
+  /** A message is durable and queued; `ahead`: the number of runs and messages before it. */
   | (SessionMessage & { readonly event: "queued"; readonly ahead: number })
-  /** It was taken back before it was read. */
+  /** A message was withdrawn before it was read. */
   | { readonly event: "withdrawn"; readonly pid: Pid; readonly seq: number }
-  /** The words of one reply of the model. */
+  /** The text of one reply of the model. */
   | { readonly event: "reply"; readonly pid: Pid; readonly text: string }
-  /** A run of a session is over: it does the next message, or waits for one. */
+  /** A run of a session has ended: the session handles the next message, or waits for one. */
   | RunEnd
   | { readonly event: "error"; readonly pid: Pid; readonly message: string; readonly error: Error }
   | {
@@ -156,14 +158,14 @@ export type ProcessEvent =
       readonly result: string;
       readonly exit: ExitStatus;
       readonly tokensUsed: number;
-      /** Its own, and with all below it; absent: nothing that has a price. */
+      /** The cost of its own calls, and including all its descendants; absent: no call had a price. */
       readonly cost?: RunCost;
-      /** Its own calls whose price is not known; absent: none. */
+      /** The number of its own calls without a known price; absent: none. */
       readonly unpricedCalls?: number;
-      /** Which answered last; absent: none did. */
+      /** The model that answered last; absent: none has answered. */
       readonly model?: string;
       readonly elapsedMs: number;
-      /** Calls that were refused without asking a person; absent: none. */
+      /** Calls that were refused without asking the user; absent: none. */
       readonly denied?: readonly Refusal[];
     };
 
@@ -173,14 +175,14 @@ export interface RunCost {
   readonly subtree: number;
 }
 
-/** What a client of the user, or another process, said to a session. */
+/** A message of a client of the user, or of another process, to a session. */
 interface SessionMessage {
   readonly pid: Pid;
-  /** Of the message; 0: the intent. */
+  /** The sequence number of the message; 0: the intent. */
   readonly seq: number;
-  /** 0: a client of the user. */
+  /** The sender; 0: a client of the user. */
   readonly from: Pid;
-  /** "" unknown. */
+  /** The sending client; "": unknown. */
   readonly client: string;
   readonly text: string;
 }
@@ -188,32 +190,32 @@ interface SessionMessage {
 /** `limit`: steps or budget. */
 export type RunOutcome = "completed" | "interrupted" | "failed" | "limit";
 
-/** What the model reads, as a message of the person, of a run that was ended. */
+/** The user message that tells the model that the run was interrupted. */
 export const INTERRUPTED_NOTE = "[interrupted by the user]";
 
 export interface RunEnd {
   readonly event: "idle";
   readonly pid: Pid;
-  /** Of the message that began the run. */
+  /** The sequence number of the message that started the run. */
   readonly seq: number;
   readonly outcome: RunOutcome;
-  /** As the exit of a process that has one run. */
+  /** The exit code that a process with one run would have. */
   readonly exitCode: number;
-  /** Why it ended so; "" for a completed one. */
+  /** Why the run ended so; "" for a completed one. */
   readonly message: string;
   readonly error?: Error;
-  /** The last words of the model in it. */
+  /** The last text of the model in the run. */
   readonly result: string;
-  /** By the run alone. */
+  /** Tokens used by this run alone. */
   readonly tokensUsed: number;
   readonly elapsedMs: number;
-  /** Messages that wait. */
+  /** The number of queued messages. */
   readonly queued: number;
-  /** In the run; absent: none. */
+  /** Calls refused in the run; absent: none. */
   readonly denied?: readonly Refusal[];
 }
 
-/** For the verbose screen; `-` is printed where a text is empty. */
+/** Details for the verbose screen; it prints `-` for an empty text. */
 interface RunDetails {
   readonly agent: string;
   readonly model: string;
@@ -222,6 +224,6 @@ interface RunDetails {
   /** Tokens; 0: no limit. */
   readonly budget: number;
   readonly device: string;
-  /** In which it begins; absent: `default`. */
+  /** The mode in which it starts; absent: `default`. */
   readonly mode?: PermissionMode;
 }

@@ -1,20 +1,24 @@
-/** A permission that the user gave, and its scope. It adds to the settings and to the rights that a process has from its spawn. */
+/**
+ * A permission that the user gave, and its scope. It applies in addition to the settings and to the rights of a
+ * process.
+ */
 import type { Pid } from "./ids.ts";
 
 /**
- * `once`: the next call that needs it. `process`: that process alone. `subtree`: with all it starts. `session`: with all of its
- * session. `project`: whoever works below `root`. `user`: all. A deny binds living descendants whatever its scope.
+ * `once`: the next call that needs it. `process`: that process alone. `subtree`: also its descendants. `session`: all
+ * of its session. `project`: every process that works below `root`. `user`: all. A deny binds living descendants in any
+ * scope.
  */
 export const GRANT_SCOPES = ["once", "process", "subtree", "session", "project", "user"] as const;
 export type GrantScope = (typeof GRANT_SCOPES)[number];
 
-/** Who gave it. */
+/** The client that gave it. */
 export interface GrantBy {
-  /** `user`; as the wire names it. */
+  /** The principal as the wire names it: `user`. */
   readonly principal: string;
-  /** "" where it did not say. */
+  /** The name of the client; "": it gave none. */
   readonly client: string;
-  /** null: not known. */
+  /** The OS user id; null: not known. */
   readonly uid: number | null;
 }
 
@@ -24,7 +28,7 @@ export interface Grant {
   readonly at: number;
   readonly by: GrantBy;
   readonly behavior: "allow" | "ask" | "deny";
-  /** A rule as in settings; `mode(auto)`: the mode may rise as far as that. */
+  /** A rule as in settings; `mode(auto)`: the mode may be raised up to auto. */
   readonly rule: string;
   readonly scope: GrantScope;
   /** The process it applies to, for the scopes `once`, `process` and `subtree`. */
@@ -35,13 +39,13 @@ export interface Grant {
   readonly expiresAt?: number;
   /** How many times it may be used; absent: no limit. */
   readonly uses?: number;
-  /** The question that it answered; "" none. */
+  /** The id of the question that it answered; "": none. */
   readonly requestId: string;
 }
 
 /** A grant as clients show it. */
 export interface GrantView extends Grant {
-  /** Calls that were allowed by it; counted only where `uses` bounds them. */
+  /** The number of calls it allowed; counted only if `uses` is set. */
   readonly used: number;
   /** The top-level process of the session it belongs to; 0: it outlives sessions. */
   readonly session: Pid;

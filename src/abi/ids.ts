@@ -1,10 +1,10 @@
-/** Branded identifiers: a pid is not a number that happens to fit. All rise by one and are never used again. */
+/** Branded identifiers, so that no other number can pass for a pid. All rise by one and are never reused. */
 declare const brand: unique symbol;
 type Id<B extends string> = number & { readonly [brand]: B };
 
 /** 1, 2, 3 … over the whole life of the state directory; 0 is the kernel itself and every client command. */
 export type Pid = Id<"Pid">;
-/** 3, 4, 5 … per process; 0, 1, 2 are kept for stdin, stdout and stderr. */
+/** 3, 4, 5 … per process; 0, 1, 2 are reserved for stdin, stdout and stderr. */
 export type Fd = Id<"Fd">;
 /** 1, 2, 3 … per kernel. */
 export type CtxId = Id<"CtxId">;

@@ -1,13 +1,15 @@
-/** A model attempt that failed. Drivers throw it; the loop decides on its kind; a DriverError to everyone else. */
+/**
+ * A failed model attempt. Drivers throw it; the loop decides by its kind; all other code treats it as a DriverError.
+ */
 import { DriverError } from "./errors.ts";
 import { LLM_ERROR_KINDS, type LlmErrorKind } from "./llm.ts";
 
 export class LlmError extends DriverError {
   readonly kind: LlmErrorKind;
   readonly status: number | undefined;
-  /** From Retry-After; undefined when the server named no time. */
+  /** From the header Retry-After; undefined: the server named no time. */
   readonly retryAfterMs: number | undefined;
-  /** From x-should-retry: outranks the kind. */
+  /** From the header x-should-retry: overrides the kind. */
   readonly shouldRetry: boolean | undefined;
   constructor(fields: {
     kind: LlmErrorKind;

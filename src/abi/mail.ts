@@ -3,16 +3,16 @@ import type { Pid } from "./ids.ts";
 import type { Label } from "./labels.ts";
 
 export interface Message {
-  /** Rises over the whole kernel. */
+  /** Rises across all messages of the kernel. */
   readonly seq: number;
-  /** 0: a person or a client of the user. */
+  /** 0: the user, through a client. */
   readonly from: Pid;
   readonly to: Pid;
   readonly data: Uint8Array;
-  /** Which client of the user, where several talk to one process. */
+  /** The client of the user, where several are attached to one process. */
   readonly client?: string;
-  /** Of who sent it. Absent: none. */
+  /** The labels of the sender. Absent: none. */
   readonly labels?: readonly Label[];
-  /** Wall clock, ms: for people. */
+  /** Wall clock, ms: for display. */
   readonly sentAt: number;
 }

@@ -26,13 +26,13 @@ export interface McpServer {
   readonly config: McpConfig;
   /** false: a server that does not connect is logged and left out. */
   readonly required: boolean;
-  /** Its tools are sent with every request, instead of being looked for. */
+  /** Its tools are sent with every request, instead of being found by search. */
   readonly alwaysLoad?: true;
 }
 
 /**
- * Letters, digits, `_` and `-`, at most 64; no `__`, no `_` at the end. Tools are `mcp__<server>__<tool>`: a server whose own
- * name could be read as both would answer to the rules of another.
+ * Letters, digits, `_` and `-`, at most 64; no `__`, no `_` at the end. Tools are called `mcp__<server>__<tool>`: with
+ * such a name, the rules of one server could match another.
  */
 export function isServerName(name: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(name) && !name.includes("__") && !name.endsWith("_");

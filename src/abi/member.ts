@@ -1,14 +1,14 @@
-/** The services of one compose project as members of it, and the names by which they write to one another. */
+/** The members of a compose project, its running services, and the names by which they send messages to one another. */
 import type { Pid } from "./ids.ts";
 
-/** A process that is a replica of a service, as the kernel's own records have it. */
+/** A process that is a replica of a service, according to the kernel's own records. */
 export interface Member {
   readonly pid: Pid;
   readonly project: string;
   readonly service: string;
   /** From 1. */
   readonly replica: number;
-  /** Its compose file lets members write to one another. */
+  /** Whether its compose file lets members send messages to one another. */
   readonly mayWrite: boolean;
 }
 
@@ -24,8 +24,8 @@ export function findPid(text: string): number | undefined {
 }
 
 /**
- * Those that a receiver names: by pid, by service, by service and replica. A number is a pid, whatever a service is called.
- * Several: the name is ambiguous.
+ * The members that a receiver names: by pid, by service, or by service and replica. A number is always a pid, even if a
+ * service has the same name. Several results: the name is ambiguous.
  */
 export function membersNamed<M extends Pick<Member, "pid" | "service" | "replica">>(
   members: readonly M[],

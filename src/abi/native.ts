@@ -1,10 +1,10 @@
 /**
- * Programs of the host as processes of kind `native` (kernel IPC reference, SpawnOptions). The exit is the program's own:
- * its code, or 128 + n and `killed: <NAME>` for signal n; what a signal or deadline of the kernel decided outranks it. The
- * result is the last 4 KiB of its stdout; all of what it printed is in its log.
+ * Programs of the host as processes of kind `native` (kernel IPC reference, SpawnOptions). The exit is the program's
+ * own: its code, or 128 + n and `killed: <NAME>` for signal n; what a signal or deadline of the kernel decided outranks
+ * it. The result is the last 4 KiB of its stdout; all of what it printed is in its log.
  */
 
-/** How a native program is started. Its limits follow from its rights. */
+/** The options for starting a native program. Its limits follow from its rights. */
 export interface NativeOptions {
   /** Absolute; absent: the parent's. */
   readonly cwd?: string;

@@ -1,4 +1,4 @@
-/** A change of rules, mode or directories that comes with an answer of the user. Any client may send one. */
+/** A change of rules, mode or directories, sent with an answer of the user. Any client may send one. */
 import * as z from "zod";
 import { PERMISSION_MODES } from "./process.ts";
 import { RULE_DESTINATIONS } from "./rules.ts";
@@ -10,7 +10,7 @@ const directories = z.array(z.string().min(1).max(4096)).max(2000);
 
 export const PermissionUpdate = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("addRules"), destination, behavior, rules }),
-  /** All rules of that behaviour there are these afterwards. */
+  /** Replaces all rules of this behaviour at the destination. */
   z.strictObject({ type: z.literal("replaceRules"), destination, behavior, rules }),
   z.strictObject({ type: z.literal("removeRules"), destination, behavior, rules }),
   z.strictObject({ type: z.literal("setMode"), destination, mode: z.enum(PERMISSION_MODES) }),

@@ -1,32 +1,32 @@
-/** Mode plan: what an agent asks for when its plan is ready, and what became of it. */
+/** Plan mode: what an agent requests when its plan is ready, and the outcome. */
 import type { PermissionMode } from "./process.ts";
 
-/** What it wants to do without being asked once the plan is approved, in words: `run the tests`. */
+/** An action, in words, that the agent wants to take without approval once the plan is approved: `run the tests`. */
 export interface PlanPrompt {
   readonly tool: "bash";
   readonly prompt: string;
 }
 
 export interface PlanEntered {
-  /** Where it is to write the plan. */
+  /** Where the agent must write the plan. */
   readonly path: string;
 }
 
 export type PlanLeft =
-  /** `plan`: as the person approved it. */
+  /** `plan`: the plan as the user approved it. */
   | {
       readonly kind: "approved";
       readonly mode: PermissionMode;
       readonly plan: string;
       readonly wasEdited: boolean;
     }
-  /** It goes on planning. */
+  /** The agent stays in plan mode. */
   | { readonly kind: "rejected"; readonly words: string };
 
-/** What is written to /dev/plan. */
+/** A request written to /dev/plan. */
 export type PlanRequest =
   | { readonly op: "enter"; readonly reason: string }
   | { readonly op: "exit"; readonly prompts: readonly PlanPrompt[] };
 
-/** What is read from it afterwards. */
+/** The answer read from /dev/plan. */
 export type PlanAnswer = PlanEntered | (PlanLeft & { readonly path: string });

@@ -13,7 +13,7 @@ export type ProcessState = (typeof PROCESS_STATES)[number];
 /** What a running process is doing. `blocked`: it waits for an answer of the user. */
 export type Activity = "thinking" | "tool" | "waiting" | "blocked" | "paused";
 
-/** Why it is paused: by a signal, after a crash of its daemon, with a history that is damaged, for a disk that takes nothing. */
+/** Why a process is paused: a signal, a crash of its daemon, a damaged history, or a disk that is not writable. */
 export const HOLDS = ["signal", "crash", "damage", "disk"] as const;
 export type Hold = (typeof HOLDS)[number];
 
@@ -21,10 +21,10 @@ export const SIGNALS = { SIGTERM: 1, SIGKILL: 2, SIGINT: 3, SIGPAUSE: 4, SIGRESU
 type SignalName = keyof typeof SIGNALS;
 export type Signal = (typeof SIGNALS)[SignalName];
 
-/** What a signal met: it acted by default, ran a handler, waits until it is unblocked, or nobody heeded it. */
+/** What a signal did: the default action, a handler ran, it is pending until unblocked, or it was ignored. */
 export type Disposition = "default" | "handler" | "pending" | "ignored";
 
-/** What a process does at a signal instead of the default. A handler that throws or takes over 5 s: the default acts. */
+/** What a process does at a signal. If a handler throws or takes over 5 s, the default action follows. */
 export type SignalAction = ((signal: Signal) => void | Promise<void>) | "default" | "ignore";
 
 export function isSignal(n: unknown): n is Signal {
@@ -35,7 +35,7 @@ export function signalName(signal: Signal): SignalName {
   return (Object.keys(SIGNALS) as SignalName[])[signal - 1] as SignalName;
 }
 
-/** `SIGTERM`, `term`, `1` … to a signal; undefined when it is none. */
+/** Parses `SIGTERM`, `term`, `1` … to a signal; undefined: not a signal. */
 export function parseSignal(text: string): Signal | undefined {
   if (/^[1-5]$/.test(text)) return Number(text) as Signal;
   const upper = text.toUpperCase();
@@ -70,14 +70,14 @@ export interface ProcInfo {
   kind: ProcessKind;
   state: ProcessState;
   activity: Activity | null;
-  /** Absent: it is not paused. */
+  /** Why it is paused; absent: it is not paused. */
   held?: Hold;
   intent: string;
   skills: readonly string[];
   tokensUsed: number;
-  /** Millionths of a dollar; absent: nothing that has a price. */
+  /** In millionths of a dollar; absent: no call had a price. */
   microUsdUsed?: number;
-  /** Calls whose price is not known; absent: none. */
+  /** The number of calls without a known price; absent: none. */
   unpricedCalls?: number;
   createdAt: Date;
   /** Milliseconds from creation to now, or to the exit. Monotonic clock. */
@@ -93,17 +93,19 @@ export interface ProcInfo {
   coroutines: number;
   /** Agent name, program, or supervisor name; "" in general mode. */
   name: string;
-  /** It waits for the next message instead of ending. */
+  /** A session: it waits for the next message instead of ending. */
   isSession?: boolean;
   /** The permission mode of an agent; absent: `default`. */
   mode?: PermissionMode;
-  /** Of a compose project to which the viewer belongs as well; absent: of none. Of a fellow not much else is told. */
+  /**
+   * Its place in a compose project that the viewer belongs to; absent: none. Little else is shown of a fellow member.
+   */
   member?: Member;
   /** Kinds of the labels of what it has read; absent: none. */
   labels?: readonly Label["kind"][];
   /** A line that the user pinned to it; absent: none. */
   note?: string;
-  /** The name of the driver where that chooses; "" where no model is used. */
+  /** The model; the name of the driver if the driver chooses the model; "": no model is used. */
   model: string;
 }
 
@@ -117,7 +119,7 @@ const PUBLISHED_MODES: Readonly<Record<string, PermissionMode>> = {
   bypassPermissions: "bypass",
 };
 
-/** Also in the spelling of published formats; undefined: no mode. */
+/** Also accepts the spelling of published formats; undefined: not a mode. */
 export function findPermissionMode(text: string): PermissionMode | undefined {
   if (Object.hasOwn(PUBLISHED_MODES, text)) return PUBLISHED_MODES[text];
   return PERMISSION_MODES.find((mode) => mode === text);

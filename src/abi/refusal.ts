@@ -1,4 +1,4 @@
-/** A call that the gate refused without asking a person, as programs and clients are told of it. */
+/** A call that the gate refused without asking the user, as reported to programs and clients. */
 import { Fault } from "./errors.ts";
 import type { Remedy } from "./fact.ts";
 
@@ -7,14 +7,14 @@ export interface Refusal {
   /** The call in one line. */
   readonly what: string;
   readonly reason: string;
-  /** What would have allowed it, the narrowest that works; null: nothing known. Absent in what an earlier version has kept. */
+  /** The narrowest rule or mode that would have allowed it; null: none known. Absent in records of earlier versions. */
   readonly remedy?: Remedy | null;
 }
 
-/** What a refused call carries in its `details`. */
+/** The `details` of the error of a refused call. */
 interface RefusalDetails {
   readonly refused: Refusal;
-  /** Nobody is there who could allow it. */
+  /** Nobody was attached to approve it. */
   readonly isUnattended: boolean;
 }
 
@@ -22,7 +22,7 @@ export function refusalDetails(refused: Refusal, isUnattended: boolean): Refusal
   return { refused, isUnattended };
 }
 
-/** Of a call that nobody could be asked about; undefined: the error is another one. */
+/** The refusal of a call that nobody was attached to approve; undefined: the error is a different one. */
 export function findUnattendedRefusal(error: unknown): Refusal | undefined {
   if (!(error instanceof Fault) || error.code !== "PERMISSION") return undefined;
   const { refused, isUnattended } = (error.details ?? {}) as Partial<RefusalDetails>;

@@ -1,6 +1,6 @@
 /** Permission rules as they are written: `tool` or `tool(content)`, and where they come from. */
 
-/** In the order of the settings that a later one overrides; rules of all sources unite. */
+/** In ascending precedence of settings; the rules of all sources are combined. */
 export const RULE_SOURCES = [
   "shipped",
   "userSettings",
@@ -14,13 +14,13 @@ export const RULE_SOURCES = [
 ] as const;
 export type RuleSource = (typeof RULE_SOURCES)[number];
 
-/** A rule as it was written. `drop` takes a shipped rule away; only user settings can. */
+/** A rule as written. `drop` removes a shipped rule; only user settings can do that. */
 export interface RuleText {
   readonly source: RuleSource;
   readonly behavior: "allow" | "ask" | "deny" | "drop";
   readonly text: string;
 }
 
-/** Where an "always" is written. `session`: the journal. */
+/** Where the rule of an "always" answer is stored. `session`: in the journal. */
 export const RULE_DESTINATIONS = ["session", "localSettings", "projectSettings", "userSettings"] as const;
 export type RuleDestination = (typeof RULE_DESTINATIONS)[number];

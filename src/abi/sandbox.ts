@@ -1,32 +1,36 @@
 /**
- * What an OS process can do while it runs, as data: a function of the effective rights of the agent that starts it. The host
- * makes bubblewrap or seatbelt of it. All paths are absolute and real. It fails closed: what cannot be set up does not start.
+ * The sandbox of an OS process, as data: derived from the effective rights of the agent that starts it. The host
+ * translates it to bubblewrap or seatbelt. All paths are absolute and real. Fails closed: if it cannot be set up,
+ * nothing starts.
  */
 export interface SandboxProfile {
-  /** Writable, with all below; everything else on the host is read-only. */
+  /** Writable paths, including all below them; everything else on the host is read-only. */
   readonly write: readonly string[];
-  /** Read-only although below `write`, whether it exists or not: settings, hooks of git, start-up files. */
+  /** Read-only paths below `write`, existing or not: settings, hooks of git, start-up files. */
   readonly protect: readonly string[];
-  /** Empty to the program: secrets, denied reads, the state of Crux, sockets of other services. */
+  /** Paths that appear empty to the program: secrets, denied reads, the state of Crux, sockets of other services. */
   readonly hide: readonly string[];
-  /** Visible although below `hide`: its own socket, its own folder. */
+  /** Visible paths below `hide`: its own socket, its own folder. */
   readonly show: readonly string[];
-  /** The folder of its process for temporary files: its `/tmp`, where nothing else must lie there. Absent: an empty one each time. */
+  /**
+   * The temporary folder of its process, mounted as `/tmp` unless `/tmp` must hold other paths. Absent: empty each
+   * time.
+   */
   readonly tmp?: string;
-  /** `host`: as the host is (only where a person opted out of it). `off`: no network but a loopback of its own. */
+  /** `host`: the network of the host (only if the user opted out). `off`: only a loopback device of its own. */
   readonly network: "host" | "off" | SandboxNetwork;
 }
 
-/** Only by a proxy of Crux, which resolves names outside: exact hosts, `*.h` for what is below h. */
+/** Network only through a proxy of Crux, which resolves names outside: exact hosts; `*.h` for hosts below h. */
 export interface SandboxNetwork {
   readonly allow: readonly string[];
   readonly deny: readonly string[];
 }
 
-/** How commands are run, as a person is told: what the machine can do, and what the settings ask for. */
+/** How commands are run, as shown to the user: what the machine supports, and what the settings require. */
 export type SandboxStatus = SandboxState & { readonly mode: "on" | "off" | "required" };
 
-/** Why commands run without a sandbox, or not at all, in a few words and with the way out; undefined: they are confined. */
+/** Why commands run without a sandbox, or not at all, with the remedy, in a few words; undefined: they are confined. */
 export function sandboxOff(status: {
   readonly available: boolean;
   readonly mode: SandboxStatus["mode"];
@@ -37,8 +41,8 @@ export function sandboxOff(status: {
   return status.available ? undefined : `${status.why ?? "not known"}; ${status.fix ?? ""}`;
 }
 
-/** Can commands be confined here? Found once at start. */
+/** Whether this machine can confine commands; determined once at start. */
 export type SandboxState =
   | { readonly available: true; readonly kind: "bubblewrap" | "seatbelt" }
-  /** `why` in words for a person; `fix`: what to type. */
+  /** `why` in plain words; `fix`: what to type. */
   | { readonly available: false; readonly why: string; readonly fix: string };

@@ -1,4 +1,4 @@
-/** Supervisors: which processes are kept up, how, and what a crash looks like (kernel reference, supervisors). */
+/** Supervisors: which processes are kept running, how, and when they are restarted (kernel reference, supervisors). */
 import type { Pid } from "./ids.ts";
 import type { NativeOptions } from "./native.ts";
 import type { ExitStatus } from "./process.ts";
@@ -16,7 +16,7 @@ export interface Backoff {
   readonly initialMs: number;
   readonly factor: number;
   readonly maxMs: number;
-  /** 0 … 1: share of the wait by which it may be shorter or longer. */
+  /** 0 … 1: the share by which a delay is randomly shortened or lengthened. */
   readonly jitter: number;
 }
 

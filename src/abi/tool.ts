@@ -1,7 +1,7 @@
 /** The protocol of a program under /bin: one JSON object in, one result out. */
 import type { ErrorCode } from "./errno.ts";
 
-/** A picture or document for the model. `data`: base64. */
+/** An image or document for the model. `data`: base64. */
 export interface MediaPart {
   readonly type: "image" | "document";
   /** `image/png`, `application/pdf` */
@@ -17,7 +17,7 @@ export interface ToolResult {
   /** Typed per tool, for user interfaces; the model reads only content. */
   meta?: Record<string, unknown>;
   error?: { code: ErrorCode; message: string; hint?: string; reason?: string };
-  /** The whole is at `path` (under /var/out); "" where it was not kept apart. */
+  /** The whole text is stored at `path` (under /var/out); "": it was not stored. */
   truncated?: { shown_chars: number; total_chars: number; path: string };
 }
 

@@ -45,12 +45,12 @@ export const BROUGHT_FOLDERS: readonly (readonly [path: string, kind: BroughtKin
   [".claude/hooks", "hook"],
 ];
 
-/** One thing that would act. */
+/** A file or MCP server of the workspace that could act. */
 export interface BroughtItem {
-  /** Below the root, with `/`; of a server `.mcp.json#<name>`. */
+  /** The path below the root, with `/`; for a server `.mcp.json#<name>`. */
   readonly path: string;
   readonly kind: BroughtKind;
-  /** SHA-256, hex; of a server that of its entry, whatever the file around it. */
+  /** SHA-256, in hex; for a server that of its entry alone, not of the file. */
   readonly digest: string;
   readonly state: BroughtState;
   /** What it could do, one line each. */
@@ -67,7 +67,7 @@ export interface WorkspaceView {
   readonly isSessionOnly: boolean;
   /** The repository whose worktree this is, and whose trust it has; null: none. */
   readonly main: string | null;
-  /** A person has seen all that is here now, and said no. */
+  /** The user has seen everything in its present version, and declined to trust it. */
   readonly isDeclined: boolean;
   readonly items: readonly BroughtItem[];
   /** Files that cannot be trusted, and why. */

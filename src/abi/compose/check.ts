@@ -8,7 +8,7 @@ const MAX_CHILDREN = 1_000;
 
 const AGENT_KEYS = ["agent", "intent", "model", "system_prompt", "max_steps"] as const;
 
-/** Throws INVALID with the path of the first thing that is wrong. */
+/** Throws INVALID with the path of the first error. */
 export function checkComposeFile(file: ComposeFile): void {
   for (const [name, entry] of Object.entries(file.services)) {
     const path = `services.${name}`;
@@ -82,7 +82,9 @@ function serviceAt(path: string, name: string, services: ComposeFile["services"]
   return found;
 }
 
-/** A reader waits for its writers as a dependant does: what goes round never starts, or never ends. */
+/**
+ * The reader of a pipe depends on its writers, like a service in depends_on: a cycle would never start, or never end.
+ */
 function checkCycle({ services, pipes }: ComposeFile): void {
   const edges: Array<Edge & { readonly path: string; readonly isPipe: boolean }> = [
     ...Object.entries(services).flatMap(([from, { depends_on }]) =>
@@ -94,7 +96,7 @@ function checkCycle({ services, pipes }: ComposeFile): void {
   const [first] = cycle ?? [];
   if (cycle === undefined || first === undefined) return;
   const ring = cycle.map(({ from }) => from);
-  // pipes alone are shown as their data flows
+  // a cycle of pipes only is shown in the direction of the data
   const isFlow = cycle.every(({ isPipe }) => isPipe);
   const names = isFlow ? [first.to, first.from, ...ring.slice(1).reverse()] : [...ring, first.from];
   throw invalid(`${first.path}: cycle ${names.join(" → ")}`);

@@ -1,6 +1,6 @@
 /**
- * crux.compose.yaml after its variables are filled in and its defaults are known (kernel reference, compose). Keys are those
- * of the file. The file's own schema is in compose-file.ts.
+ * crux.compose.yaml after its variables are filled in and its defaults are known (kernel reference, compose). Keys are
+ * those of the file. The file's own schema is in compose-file.ts.
  */
 import type { Pid } from "../ids.ts";
 import type { PermissionMode } from "../process.ts";
@@ -8,7 +8,7 @@ import type { Backoff, ChildState, Intensity, Restart } from "../supervise.ts";
 
 export type DependsCondition = "started" | "ready" | "completed";
 
-/** When a service counts as ready; 60 s, then it has failed. */
+/** When a service counts as ready; if it is not ready in time (default 60 s), it has failed. */
 export type Readiness =
   | { readonly kind: "stdout"; readonly pattern: string; readonly timeoutMs: number }
   /** An agent's first step is done. */
@@ -56,7 +56,7 @@ export interface ComposeProject {
   readonly backoff: Backoff;
   readonly services: readonly ComposeService[];
   readonly pipes: readonly ComposePipe[];
-  /** Its services may write to one another without a question. */
+  /** Whether its services may send messages to one another without approval. */
   readonly messages: boolean;
 }
 
@@ -81,7 +81,7 @@ export type ProjectEvent =
       readonly max: number;
     }
   | { readonly event: "skipped"; readonly child: string; readonly reason: string }
-  /** All that waits for nothing is running. */
+  /** All services that do not wait for others are running. */
   | { readonly event: "up"; readonly project: string; readonly pid: Pid }
   | {
       readonly event: "done";
@@ -99,13 +99,13 @@ export interface ReplicaView {
   /** From 1. */
   readonly replica: number;
   readonly pid: Pid | null;
-  /** `dead` once it has ended for good. */
+  /** `dead`: it has ended and will not be restarted. */
   readonly state: ChildState | "dead";
   readonly exitCode: number | null;
   readonly restarts: number;
   readonly tokensUsed: number;
   readonly elapsedMs: number;
-  /** Why it does not run, where its state does not say. */
+  /** Why it is not running, if its state does not say so. */
   readonly note?: string;
 }
 
@@ -114,6 +114,6 @@ export interface ProjectView {
   /** The pid of its supervisor. */
   readonly pid: Pid;
   readonly replicas: readonly ReplicaView[];
-  /** It has ended because something failed: what, first. */
+  /** The first failure, if the project ended because of one. */
   readonly failure?: string;
 }

@@ -1,4 +1,4 @@
-/** From crux.compose.yaml, parsed and its variables filled in, to the project the kernel runs. */
+/** Converts a parsed crux.compose.yaml, its variables filled in, to the project that the kernel runs. */
 import { posix } from "node:path";
 import { DEFAULT_AGENT } from "../agent.ts";
 import { checkComposeFile, streamOf } from "./check.ts";
@@ -10,11 +10,11 @@ import { ComposeFile, composeKeysAt, DEFAULT_READY_MS, type ServiceEntry } from 
 interface ComposePlace {
   /** The absolute base of relative paths; its last segment is the default project name. */
   readonly dir: string;
-  /** Outranks the file's name. */
+  /** Overrides the name in the file. */
   readonly project?: string | undefined;
 }
 
-/** INVALID with the path of the first thing that is wrong; then nothing may be started. */
+/** INVALID with the path of the first error; nothing may be started then. */
 export function parseComposeFile(raw: unknown, place: ComposePlace): ComposeProject {
   const parsed = ComposeFile.safeParse(raw);
   if (!parsed.success) throw toComposeFault(parsed.error, raw, composeKeysAt);
@@ -79,7 +79,7 @@ function budgetOf({ tokens = 0, usd }: ComposeFile["budget"]) {
   return { budgetTokens: tokens, ...(usd === undefined ? {} : { budgetUsd: usd }) };
 }
 
-/** An agent that others wait for has a default. */
+/** Readiness of a service; a default applies if other services wait until it is ready. */
 function readinessOf(
   name: string,
   { ready }: ServiceEntry,

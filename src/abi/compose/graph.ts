@@ -1,12 +1,12 @@
-/** Who waits for whom: of `from`, that it needs `to`. */
+/** A dependency: `from` needs `to`. */
 export interface Edge {
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * The first way from a node back to itself, in the order of `nodes` and `edges`: it begins with the edge that closes it.
- * Edges to what is not among the nodes count for nothing.
+ * The first cycle in the order of `nodes` and `edges`, beginning with the edge that closes it. Edges to unknown nodes
+ * are ignored.
  */
 export function findCycle<E extends Edge>(
   nodes: readonly string[],

@@ -1,4 +1,4 @@
-/** Words for what a schema rejects in a compose file: the path of the field, what is wrong, how to fix it. */
+/** Error messages for what a schema rejects in a compose file: the path of the field, what is wrong, how to fix it. */
 import type * as z from "zod";
 import { nearNames } from "../../lib/near-names.ts";
 import { Fault } from "../errors.ts";
@@ -16,7 +16,7 @@ const KINDS: Readonly<Record<string, string>> = {
   record: "a mapping",
 };
 
-/** `keysAt`: the keys there are in the mapping at a path. */
+/** `keysAt` returns the known keys of the mapping at a path. */
 export function toComposeFault(
   error: z.ZodError,
   file: unknown,
@@ -35,7 +35,7 @@ export function toComposeFault(
   return invalid(`${pathOf(issue.path) || "compose file"}: ${wordsOf(issue, valueAt(file, issue.path))}`);
 }
 
-/** Keys that services have elsewhere, and what does here what they do. */
+/** Keys that services have in other compose formats, and their equivalents here. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   healthcheck: "ready says when a service is ready: `ready: { stdout: <pattern> }` for a command",
   environment: "env holds the variables of a command",
@@ -71,12 +71,12 @@ export function near(name: string, known: readonly string[]): string | undefined
   return best === undefined ? undefined : `did you mean ${best}?`;
 }
 
-/** A name from the file, bounded. */
+/** A name from the file, cut to a bounded length. */
 function shown(name: string): string {
   return name.slice(0, 128);
 }
 
-/** For a union, the alternative that matched furthest says what is wrong. */
+/** For a union, the issue of the alternative that matched furthest. */
 function innermost(issue: Issue): Issue {
   if (issue.code === "invalid_key" && issue.issues[0] !== undefined)
     return { ...issue.issues[0], path: issue.path };

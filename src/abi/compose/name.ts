@@ -1,11 +1,11 @@
 /** Names of compose projects. No schema here: the thin client needs them too. */
 
-/** The same rule as for names of supervisors. */
+/** The same pattern as for names of supervisors. */
 export const PROJECT_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 
 /**
- * The name of a project whose file gives none: its directory's, in small letters, everything else as one `-`, from the first
- * letter on, at most 64; `project` where nothing is left.
+ * The default name of a project: that of its directory in lower case, other characters replaced by one `-`, from the
+ * first letter on, at most 64; `project` if nothing is left.
  */
 export function projectNameOf(dir: string): string {
   const base = dir.split("/").findLast((segment) => segment !== "") ?? "";

@@ -1,6 +1,6 @@
 /**
- * crux.compose.yaml as it is written, its variables filled in (kernel reference, compose): what each key may be. What two keys
- * together may be is in compose-check.ts. The schema that is published for editors comes from here.
+ * crux.compose.yaml as it is written, its variables filled in (kernel reference, compose): what each key may be. What
+ * two keys together may be is in compose-check.ts. The schema that is published for editors comes from here.
  */
 import * as z from "zod";
 import { PERMISSION_MODES } from "../process.ts";
@@ -8,7 +8,7 @@ import { DEFAULT_BACKOFF, DEFAULT_INTENSITY } from "../supervise.ts";
 import type { DependsCondition } from "./compose.ts";
 import { PROJECT_NAME } from "./name.ts";
 
-/** The longest delay a timer of the platform takes: 24.8 days. */
+/** The longest delay that a timer of the platform supports: 24.8 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const MAX_TOKENS = 2 ** 40;
 const DEFAULT_SHUTDOWN_MS = 5_000;
@@ -53,7 +53,7 @@ const Budget = z.strictObject({
     .meta({ description: "US dollars. Not enforced yet: needs `tokens` beside it, which are." }),
 });
 
-/** Both forms as the long one, the conditions by their own names. */
+/** Converts both forms to a map from service to condition. */
 const DependsOn = z
   .union([
     z.array(ServiceName),
@@ -188,7 +188,7 @@ export const ComposeFile = z
   });
 export type ComposeFile = z.output<typeof ComposeFile>;
 
-/** The keys there are in the mapping at a path. */
+/** The known keys of the mapping at a path. */
 export function composeKeysAt(path: readonly PropertyKey[]): readonly string[] {
   const [section, , key] = path;
   if (path.length === 0) return Object.keys(ComposeFile.shape);
@@ -200,7 +200,10 @@ export function composeKeysAt(path: readonly PropertyKey[]): readonly string[] {
   return section === "budget" || key === "budget" ? Object.keys(Budget.shape) : [];
 }
 
-/** JSON Schema 2020-12 of the file before its variables are filled in: where a number may stand, one may stand in a variable. */
+/**
+ * JSON Schema 2020-12 of the file before its variables are filled in: where a number may stand, one may stand in a
+ * variable.
+ */
 export function composeJsonSchema(): object {
   return z.toJSONSchema(ComposeFile, {
     io: "input",

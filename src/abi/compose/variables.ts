@@ -1,4 +1,4 @@
-/** Variables in a compose file: `${NAME}`, `${NAME:-default}`, and `$$` for a `$`. A `$` before anything else is itself. */
+/** Variables in a compose file: `${NAME}`, `${NAME:-default}`, and `$$` for a `$`. Any other `$` stays as it is. */
 
 import { Fault } from "../errors.ts";
 import { pathOf } from "./issue.ts";
@@ -9,7 +9,7 @@ type Path = readonly (string | number)[];
 const MARK = /\$\$|\$\{([^{}]*)\}|\$\{/g;
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 
-/** A copy with the variables of every text filled in; names of keys stay. INVALID with the path of the text. */
+/** A copy with the variables in every text filled in; keys are not changed. INVALID with the path of the text. */
 export function interpolate(value: unknown, env: Environment, path: Path = []): unknown {
   if (typeof value === "string") return fill(value, env, path);
   if (Array.isArray(value)) return value.map((item, at) => interpolate(item, env, [...path, at]));
@@ -19,7 +19,7 @@ export function interpolate(value: unknown, env: Environment, path: Path = []): 
   );
 }
 
-/** Text that interpolate() gives back as it was. */
+/** Escapes a text so that interpolate() returns it unchanged. */
 export function escapeVariables(text: string): string {
   return text.replaceAll("$", "$$$$");
 }
@@ -34,7 +34,7 @@ function fill(text: string, env: Environment, path: Path): string {
         "write ${NAME}, ${NAME:-default}, or $${ for a plain ${",
       );
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
-    // an empty one counts as set, but not where there is a default
+    // an empty variable counts as set, except if a default is given
     if (value !== undefined && (value !== "" || fallback === undefined)) return value;
     if (fallback !== undefined) return fallback;
     throw invalid(`${pathOf(path)}: variable ${name} is not set`, `set it, or write \${${name}:-default}`);

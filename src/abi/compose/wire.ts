@@ -1,9 +1,11 @@
-/** Lines of a compose.up or compose.logs stream: of type `log` for `log`, `event` for all else; then `eof`. Types only. */
+/**
+ * Lines of a compose.up or compose.logs stream: of type `log` for `log`, `event` for all else; then `eof`. Types only.
+ */
 import type { DependsCondition } from "./compose.ts";
 
 export type ProjectEventWire =
   | { event: "starting"; project: string; services: number }
-  /** `notice`: what a person must read before anything of this process (a script is answering, …). */
+  /** `notice`: a line to show before anything else of this process (a script is answering, …). */
   | { event: "started"; child: string; pid: number; notice?: string }
   | { event: "waiting"; child: string; on: string; condition: DependsCondition }
   | { event: "log"; child: string; text: string }

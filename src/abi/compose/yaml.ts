@@ -1,10 +1,13 @@
-/** The YAML of compose files. Anchors, aliases and `<<` count; a tag that YAML does not know is an error. Nothing in it runs. */
+/**
+ * The YAML of compose files. Anchors, aliases and `<<` count; a tag that YAML does not know is an error. Nothing in it
+ * runs.
+ */
 import { Document, parseDocument, visit } from "yaml";
 import { Fault, messageOf } from "../errors.ts";
 import { escapeVariables } from "./variables.ts";
 
 const MAX_ALIASES = 100;
-/** Blanks and controls that a parser might take for the end of a line, or drop. */
+/** White space and control characters that a parser might take for a line end, or drop. */
 const UNUSUAL = /(?![ \n])[\s\p{C}]|\s$/u;
 
 /** `name` is the file's, for errors: INVALID with line and column. */
@@ -16,7 +19,7 @@ export function parseComposeYaml(name: string, text: string): unknown {
     const { line = 1, col = 1 } = problem.linePos?.[0] ?? {};
     throw invalid(`${name}: line ${line}, column ${col}: ${firstLine(problem.message)}`, hintAt(text, line));
   } catch (error) {
-    // the parser's own depth, and aliases beyond the limit
+    // nesting too deep for the parser, or too many aliases
     if (error instanceof RangeError) throw invalid(`${name}: nested too deep`);
     if (error instanceof ReferenceError) throw invalid(`${name}: ${messageOf(error)}`);
     throw error;
@@ -37,7 +40,7 @@ export function printComposeYaml(file: unknown): string {
   return document.toString({ lineWidth: 0 }).trimEnd();
 }
 
-/** YAML takes the brace of a bare variable within brackets for its own. */
+/** Inside brackets, YAML would parse the brace of an unquoted variable as its own syntax. */
 function hintAt(text: string, line: number): string | undefined {
   const hasVariable = text.split("\n", line).at(-1)?.includes("${") === true;
   return hasVariable ? 'between brackets a variable stands in quotes: ["${NAME}"]' : undefined;

@@ -1,6 +1,6 @@
 /**
- * The variables of the environment that Crux reads: what `docs/environment.md` says of each. Only the generator and the tests load
- * it; a test compares the names with what the source reads.
+ * The variables of the environment that Crux reads: what `docs/environment.md` says of each. Only the generator and the
+ * tests load it; a test compares the names with what the source reads.
  */
 
 interface VariableDoc {
@@ -11,8 +11,8 @@ interface VariableDoc {
 }
 
 /**
- * By whose environment counts. `places`: that of the client and of the daemon, which the first client starts with its own. `run`:
- * that of the client, which travels with each run. `given`: what Crux itself sets.
+ * Grouped by whose environment counts. `places`: those of the client and of the daemon, which the first client starts
+ * with its own. `run`: that of the client, sent with each run. `given`: variables that Crux itself sets.
  */
 type Group = "places" | "models" | "run" | "daemon" | "terminal" | "given";
 

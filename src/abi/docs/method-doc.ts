@@ -1,18 +1,18 @@
 /**
- * What the reference of the wire (`docs/wire.md`) says of a method beside its schemas. Only the generator and the tests load it:
- * neither the client nor the daemon starts with it.
+ * What the reference of the wire (`docs/wire.md`) says of a method beside its schemas. Only the generator and the tests
+ * load it: neither the client nor the daemon starts with it.
  */
 import type { ErrorCode } from "../errno.ts";
 import type { MethodName, Params, Result } from "../methods/methods.ts";
 import type { WireStreamLine } from "../wire.ts";
 
 export interface MethodDoc<M extends MethodName> {
-  /** What it fails with beside the errors that every method may answer. */
+  /** Its errors, besides those that every method may return. */
   readonly errors: Partial<Record<ErrorCode, string>>;
   /** The payload of the example; tests check it against the schema. */
   readonly params: Params<M>;
   readonly result: Result<M>;
-  /** Of a stream: what its lines are, in a sentence. */
+  /** For a stream: a sentence on its lines. */
   readonly stream?: string;
   readonly lines?: readonly WireStreamLine[];
 }
