@@ -1,6 +1,7 @@
 /**
- * The keys of settings.json that are read today, as paths. The client completes them and has no schema; `settings.ts` is what
- * they are checked against, and a test holds the two together. Below `models` and `secrets.passEnv` any name may stand.
+ * The keys of settings.json that are used, as paths. The client completes them without loading a schema; values are
+ * checked against `settings.ts`, and a test keeps both files consistent. Below `models` and `secrets.passEnv` any name
+ * is allowed.
  */
 export const SETTING_KEYS = [
   "agents.limits.children",

@@ -1,5 +1,5 @@
 /**
- * What a stream of `spawn`, `session.open` or `process.attach` tells of a process, one JSON object a line (manual, NDJSON
+ * The events in a stream of `spawn`, `session.open` or `process.attach`, one JSON object per line (manual, NDJSON
  * protocol). Absent keys are left out. Types only: the thin client must not load schemas.
  */
 import type { CallNote } from "./call-note.ts";
@@ -138,7 +138,7 @@ export interface PausedEvent extends Told<"paused"> {
   readonly is_paused: boolean;
 }
 
-/** A message that somebody sent to the session. */
+/** A message sent to the session by the user or a process. */
 interface MessageOf<Name extends string> extends Told<Name> {
   /** Number of the message; 0: the intent. */
   readonly seq: number;
@@ -214,6 +214,8 @@ export interface CompleteEvent extends Ended<"complete"> {
 
 /** A call that was refused without a question. */
 export interface WireRefusal extends Omit<Refusal, "remedy"> {
-  /** The flags of a command line that allow it, the narrowest that work: `--allow 'bash(rm -r b)'`; null: nothing known. */
+  /**
+   * The flags of a command line that allow it, the narrowest that work: `--allow 'bash(rm -r b)'`; null: nothing known.
+   */
   readonly allow: string | null;
 }

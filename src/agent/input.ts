@@ -3,7 +3,7 @@ import { O_WRONLY } from "../abi/device.ts";
 import type { Fd } from "../abi/ids.ts";
 import type { Sys } from "../abi/sys.ts";
 
-/** A larger input is stored in a file, which the model is told to view. */
+/** A larger input is stored in a file, and the model gets its path instead. */
 export const INPUT_BYTES = 256 * 1024;
 export const INPUT_PATH = "/var/out/input";
 const READ_BYTES = 65_536;
