@@ -214,8 +214,6 @@ export interface CompleteEvent extends Ended<"complete"> {
 
 /** A call that was refused without a question. */
 export interface WireRefusal extends Omit<Refusal, "remedy"> {
-  /**
-   * The flags of a command line that allow it, the narrowest that work: `--allow 'bash(rm -r b)'`; null: nothing known.
-   */
+  /** The narrowest flags of a command line that allow it: `--allow 'bash(rm -r b)'`; null: none known. */
   readonly allow: string | null;
 }
