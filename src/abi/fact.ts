@@ -12,7 +12,7 @@ export interface Notice {
   readonly fact?: Fact;
 }
 
-export type Fact = OfProcess<ProcessFact> | OfJournal | OfRights | Plain<PlainFact>;
+export type Fact = OfProcess<ProcessFact> | OfJournal | OfRights | OfNames | OfDaemon | Plain<PlainFact>;
 
 type ProcessFact =
   | "no_process"
@@ -54,7 +54,15 @@ type PlainFact =
   /** This daemon can no longer write the journal; after a restart it works again. */
   | "journal_lost"
   /** The daemon is stopping and accepts no requests; the next one resumes with everything recorded. */
-  | "stopping";
+  | "stopping"
+  /** A path that the kernel's own tree does not have. */
+  | "no_tree_path"
+  /** A file of records that is damaged, or holds something else. */
+  | "bad_recording"
+  /** No more folders can be trusted. */
+  | "trust_full"
+  /** A daemon has the journal open, so that it cannot be repaired. */
+  | "journal_in_use";
 
 type OfProcess<K> = K extends string ? { readonly kind: K; readonly pid: number } : never;
 type Plain<K> = K extends string ? { readonly kind: K } : never;
@@ -80,3 +88,27 @@ type OfRights =
     }
   /** The user must trust the folder first. */
   | { readonly kind: "untrusted"; readonly folder: string };
+
+type OfNames =
+  /** A file of the kernel's own tree where a folder is wanted. */
+  | { readonly kind: "tree_file"; readonly path: string }
+  /** A file of the host, which needs no kernel to be read. */
+  | { readonly kind: "host_file"; readonly path: string }
+  /** `near`: the setting that was probably meant; null: none is near. */
+  | { readonly kind: "no_setting"; readonly near: string | null }
+  /** A setting that no folder may set. */
+  | { readonly kind: "own_setting"; readonly key: string }
+  /** `ways`: how drivers that have this model are set up, a sentence each. */
+  | { readonly kind: "no_model"; readonly model: string; readonly ways: readonly string[] };
+
+type OfDaemon =
+  /** The connection ended before the answer: the request may have taken effect. */
+  | { readonly kind: "cut_off"; readonly method: string }
+  /** It does not answer. */
+  | Plain<"daemon_silent">
+  /** It did not start in time. */
+  | Plain<"daemon_late">
+  /** It died again and again soon after its start, so it restores nothing. */
+  | Plain<"safe_mode">
+  /** The daemon is of another version than the client. */
+  | Plain<"other_version">;

@@ -1,4 +1,10 @@
 /**
+ * The reason of an abort that needs no other: each `abort()` without a reason makes an exception with a stack of its
+ * own, which costs more than all the rest of the abort.
+ */
+export const ABORTED = new DOMException("This operation was aborted", "AbortError");
+
+/**
  * Links several signals into one, without AbortSignal.any, which keeps a reference in every source for as long as the
  * source lives; a process's own signal lives for days.
  */
@@ -22,7 +28,7 @@ export function linkSignals(...sources: readonly (AbortSignal | undefined)[]): L
   const dispose = (): void => {
     for (const source of live) source.removeEventListener("abort", fire);
   };
-  const abort = (): void => controller.abort();
+  const abort = (): void => controller.abort(ABORTED);
   return { signal: controller.signal, abort, [Symbol.dispose]: dispose };
 }
 
@@ -41,5 +47,5 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 
 export function reasonOf(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
-  return reason instanceof Error ? reason : new DOMException("aborted", "AbortError");
+  return reason instanceof Error ? reason : ABORTED;
 }

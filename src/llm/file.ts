@@ -12,12 +12,13 @@ import { findLlmError, LlmError } from "../abi/llm-error.ts";
 import type { Clock } from "../abi/program.ts";
 import { linkSignals } from "../lib/abort.ts";
 import type { AttemptRequest, Driver } from "./driver.ts";
+import { worstInput } from "./estimate.ts";
 import { fold, withoutDeltas } from "./fold.ts";
 import type { KnownMessages } from "./known-messages.ts";
 import { Meter } from "./meter.ts";
 import { dearest, type Price, worstCost } from "./prices.ts";
 import { ReplyBuffer } from "./reply-buffer.ts";
-import { type ParsedWrite, parseWrite, worstInput } from "./request.ts";
+import { type ParsedWrite, parseWrite } from "./request.ts";
 import { startTimer } from "./timer.ts";
 import { type Patience, watched } from "./watchdog.ts";
 

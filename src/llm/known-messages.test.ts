@@ -32,6 +32,17 @@ function conversation(turns: number): WireMessage[] {
 }
 
 describe("parseWrite() with what is known", () => {
+  it("counts what surrounds the messages, too: a small request with a large system prompt is dropped", () => {
+    const known = new KnownMessages();
+    const text = requestOf(conversation(1), { system: [{ text: "s".repeat(1024 * 1024), zone: "static" }] });
+    const files = Array.from({ length: 9 }, () => ({}));
+    for (const each of files) parseWrite(Buffer.from(text), DEVICE, "m", { file: each, known });
+    const bytes = Buffer.from(JSON.stringify(conversation(1)).slice(1, -1));
+    const isKnown = (each: object) =>
+      known.before(each, Buffer.concat([bytes, Buffer.from(",")])).messages.length > 0;
+    expect(files.map(isKnown)).toEqual([false, false, ...Array(7).fill(true)]);
+  });
+
   it("keeps the messages that it has read before, and reads the rest", () => {
     const known = new KnownMessages();
     const [first, second] = [conversation(2), conversation(3)].map((messages) =>
@@ -40,6 +51,31 @@ describe("parseWrite() with what is known", () => {
     expect(second?.request.messages).toEqual(conversation(3));
     for (const [at, message] of (first?.request.messages ?? []).entries())
       expect(second?.request.messages[at]).toBe(message);
+  });
+
+  it("keeps what surrounds them, whatever the id, until any of it is another", () => {
+    const known = new KnownMessages();
+    const given = [{ requestId: "r1" }, { requestId: "r2" }, { requestId: "r3", stream: false }].map(
+      (more, turns) =>
+        parseWrite(Buffer.from(requestOf(conversation(turns), more)), DEVICE, "m", { file, known }).request,
+    );
+    expect(given.map(({ requestId, stream }) => [requestId, stream])).toEqual([
+      ["r1", true],
+      ["r2", true],
+      ["r3", false],
+    ]);
+    expect(given[1]?.tools).toBe(given[0]?.tools);
+    expect(given[2]?.tools).not.toBe(given[0]?.tools);
+  });
+
+  it("reads an id that is given twice as any reader does", () => {
+    for (const name of ["requestId", "request\\u0049d"]) {
+      const known = new KnownMessages();
+      for (const id of ["last", "r2"]) {
+        const twice = requestOf(conversation(1), { requestId: id }).replace(/}$/, `,"${name}":"last"}`);
+        expect(parseWrite(Buffer.from(twice), DEVICE, "m", { file, known }).request.requestId).toBe("last");
+      }
+    }
   });
 
   it("tells of a wrong message by its place in all of them", () => {
@@ -63,7 +99,13 @@ describe("parseWrite() with what is known", () => {
       `,${JSON.stringify({ role: "user", content: [{ type: "text", text: ',"messages":[],"maxOutputTokens":' }] })}`,
       '],"maxOutputTokens":1,"x":[2',
     ];
-    const extra = [{}, { requestId: "r2" }, { x: { a: 1, messages: [{}], maxOutputTokens: 2 } }, { x: [1] }];
+    const extra = [
+      {},
+      { requestId: "r2" },
+      { requestId: 'a"b' },
+      { x: { a: 1, messages: [{}], maxOutputTokens: 2 } },
+      { x: [1] },
+    ];
     const text = fc
       .tuple(fc.nat({ max: 3 }), fc.constantFrom(...extra), fc.constantFrom(...ends), fc.boolean())
       .map(([turns, more, end, isFirst]) => {
@@ -85,9 +127,14 @@ describe("parseWrite() with what is known", () => {
     const bytes = Buffer.alloc(5 * 1024 * 1024, "x");
     const next = Buffer.concat([bytes, Buffer.from(",y")]);
     const [one, two] = [{}, {}];
-    known.keep(one, bytes, []);
+    const request = contractRequest({ messages: [] });
+    const parts = (messages: Buffer) => {
+      const none = Buffer.alloc(0);
+      return { id: undefined, before: none, after: none, messages, rest: () => none };
+    };
+    known.keep(one, parts(bytes), request);
     expect(known.before(one, next).more.toString()).toBe("y");
-    known.keep(two, bytes, []);
+    known.keep(two, parts(bytes), request);
     expect(known.before(one, next).more).toBe(next);
     expect(known.before(two, next).more.toString()).toBe("y");
     known.forget(two);

@@ -1,32 +1,50 @@
 /**
- * Caches the messages of recent requests by their bytes: a conversation grows at its end, so only the new end of the
- * next request is parsed and checked. Whatever the bytes, the result is the same as parsing all of them at once.
+ * Caches recent requests by their bytes: a conversation grows at its end, and what surrounds its messages stays, except
+ * for the id. So only the new end of the next request is parsed and checked. Whatever the bytes, the result is the same
+ * as parsing all of them at once.
  */
 import { randomUUID } from "node:crypto";
 import type { WireMessage } from "../abi/llm.ts";
+import type { AttemptRequest } from "./driver.ts";
 
 /**
- * Most bytes of all files together; the least recently used are dropped first. In memory each byte costs about three.
+ * Most bytes of all requests together, with what surrounds their messages; the least recently used are dropped first. In
+ * memory each byte of a message costs about three.
  */
 const MAX_BYTES = 8 * 1024 * 1024;
 /** The text around the messages. The opening cannot occur in a JSON string, where its quotes would be escaped. */
 const OPENING = Buffer.from(',"messages":[');
 const CLOSING = Buffer.from('],"maxOutputTokens":');
 const COMMA = 0x2c;
+/** The beginning of a request whose id comes first, and how much of it may be the id. */
+const ID = /^\{"requestId":"([\w.-]{1,64})",/;
+const ID_BYTES = 100;
 /** Replaces the messages while the rest is parsed. Random, so that no request can contain it. */
 const STAND_IN = randomUUID();
+
+/** What surrounds the messages of a request, parsed and checked; its id is any. */
+export type Frame = Omit<AttemptRequest, "requestId" | "messages">;
 
 interface Known {
   /** The bytes between the brackets. */
   readonly bytes: Buffer;
   readonly messages: readonly WireMessage[];
+  /** The bytes of the whole request: the parts share one buffer. */
+  readonly size: number;
+  readonly parts?: Pick<RequestParts, "before" | "after"> | undefined;
+  readonly frame?: Frame | undefined;
 }
 
-interface RequestParts {
-  /** The request with a stand-in for its messages. */
-  readonly rest: Buffer;
+export interface RequestParts {
+  /** undefined: the id is not first, or it could be given twice. */
+  readonly id: string | undefined;
+  /** The bytes up to the messages, without the id, and from their closing bracket on. */
+  readonly before: Buffer;
+  readonly after: Buffer;
   /** The bytes between the brackets of the messages. */
   readonly messages: Buffer;
+  /** The request with a stand-in for its messages. */
+  rest(): Buffer;
 }
 
 /** Splits a request at its messages. undefined: the request is written in another form. */
@@ -35,8 +53,15 @@ export function requestParts(data: Uint8Array): RequestParts | undefined {
   const from = bytes.indexOf(OPENING) + OPENING.byteLength;
   const to = bytes.lastIndexOf(CLOSING);
   if (from < OPENING.byteLength || to < from) return undefined;
-  const rest = [bytes.subarray(0, from), Buffer.from(`"${STAND_IN}"`), bytes.subarray(to)];
-  return { rest: Buffer.concat(rest), messages: bytes.subarray(from, to) };
+  const [opening, id] = ID.exec(bytes.toString("latin1", 0, Math.min(ID_BYTES, from))) ?? [""];
+  const [head, after] = [bytes.subarray(0, from), bytes.subarray(to)];
+  return {
+    id,
+    before: bytes.subarray(opening.length, from),
+    after,
+    messages: bytes.subarray(from, to),
+    rest: () => Buffer.concat([head, Buffer.from(`"${STAND_IN}"`), after]),
+  };
 }
 
 /** Whether the stand-in is the request's `messages`; otherwise the brackets belonged to something else. */
@@ -63,11 +88,26 @@ export class KnownMessages {
     return { messages: known.messages, more: bytes.subarray(length + 1) };
   }
 
-  /** Stores the messages of `file`. `bytes` and `messages` must not be changed afterwards. */
-  keep(file: object, bytes: Buffer, messages: readonly WireMessage[]): void {
+  /** What surrounds the messages, if the last request of `file` had the same around them. */
+  frame(file: object, { id, before, after }: RequestParts): Frame | undefined {
+    const { parts, frame } = this.#files.get(file) ?? {};
+    if (id === undefined || parts === undefined) return undefined;
+    return parts.before.equals(before) && parts.after.equals(after) ? frame : undefined;
+  }
+
+  /** Stores the last request of `file`. Neither its bytes nor what was made of them must be changed afterwards. */
+  keep(file: object, parts: RequestParts, request: AttemptRequest): void {
+    const { before, after } = parts;
+    const frame = this.frame(file, parts) ?? frameOf(parts, request);
+    const size = before.byteLength + parts.messages.byteLength + after.byteLength;
+    const known = { bytes: parts.messages, messages: request.messages, size };
+    this.#keep(file, frame === undefined ? known : { ...known, parts: { before, after }, frame });
+  }
+
+  #keep(file: object, known: Known): void {
     this.forget(file);
-    this.#files.set(file, { bytes, messages });
-    this.#bytes += bytes.byteLength;
+    this.#files.set(file, known);
+    this.#bytes += known.size;
     for (const [oldest] of this.#files) {
       if (this.#bytes <= MAX_BYTES) return;
       this.forget(oldest);
@@ -75,7 +115,16 @@ export class KnownMessages {
   }
 
   forget(file: object): void {
-    this.#bytes -= this.#files.get(file)?.bytes.byteLength ?? 0;
+    this.#bytes -= this.#files.get(file)?.size ?? 0;
     this.#files.delete(file);
   }
+}
+
+/** undefined: the bytes without the id hold another one, which would be the one that counts. */
+function frameOf({ id, before, after }: RequestParts, request: AttemptRequest): Frame | undefined {
+  if (id === undefined) return undefined;
+  const rest: unknown = JSON.parse(`{${before.toString()}${after.toString()}`);
+  if (typeof rest !== "object" || rest === null || "requestId" in rest) return undefined;
+  const { requestId: _id, messages: _messages, ...frame } = request;
+  return frame;
 }

@@ -2,10 +2,10 @@
 import type { Charge } from "../abi/effects.ts";
 import { type LlmErrorKind, type StreamEvent, totalTokens, type Usage } from "../abi/llm.ts";
 import type { AttemptRequest, Driver } from "./driver.ts";
+import { estimateInput } from "./estimate.ts";
 import { NO_USAGE } from "./fold.ts";
 import { isSameModel } from "./names.ts";
 import { costAt, type Price } from "./prices.ts";
-import { estimateInput } from "./request.ts";
 
 /** Kinds of failure after which the provider may have worked although it sent no event. */
 const unknownOutcome: ReadonlySet<LlmErrorKind> = new Set([

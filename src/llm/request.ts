@@ -3,10 +3,14 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { DriverError } from "../abi/errors.ts";
 import type { WireMessage } from "../abi/llm.ts";
-import { mediaTokens } from "../lib/media-tokens.ts";
-import { estimateTokens } from "../lib/tokens.ts";
 import type { AttemptRequest } from "./driver.ts";
-import { hasStandIn, type KnownMessages, requestParts } from "./known-messages.ts";
+import {
+  type Frame,
+  hasStandIn,
+  type KnownMessages,
+  type RequestParts,
+  requestParts,
+} from "./known-messages.ts";
 
 const Media = z.object({
   type: z.enum(["image", "document"]),
@@ -34,6 +38,7 @@ const Block = z.discriminatedUnion("type", [
 ]);
 
 const Message = z.object({ role: z.enum(["user", "assistant"]), content: z.array(Block).min(1) });
+const Messages = z.array(Message).min(1);
 
 const Full = z.object({
   requestId: z.string(),
@@ -47,7 +52,7 @@ const Full = z.object({
       inputSchema: z.record(z.string(), z.unknown()),
     }),
   ),
-  messages: z.array(Message).min(1),
+  messages: Messages,
   maxOutputTokens: z.int().min(1),
   temperature: z.number().exactOptional(),
   sharesPrefix: z.boolean().exactOptional(),
@@ -110,62 +115,38 @@ function grownRequest(data: Uint8Array, { file, known }: Reader, device: string)
   if (parts === undefined) return undefined;
   const before = known.before(file, parts.messages);
   try {
-    const rest = parseJson(parts.rest, device);
-    if (!hasStandIn(rest)) return undefined;
     const more = parseJson(Buffer.concat([Buffer.from("["), before.more, Buffer.from("]")]), device);
-    const request: AttemptRequest = check(Full, { ...rest, messages: more }, device);
+    const request = withNew(known.frame(file, parts), parts, more, device);
+    if (request === undefined) return undefined;
     if (before.messages.length === 0) checkPairing(request.messages, device);
     else checkCalls(request.messages, device);
-    const messages = [...before.messages, ...request.messages];
-    known.keep(file, parts.messages, messages);
-    return { ...request, messages };
+    const whole = { ...request, messages: [...before.messages, ...request.messages] };
+    known.keep(file, parts, whole);
+    return whole;
   } catch (error) {
     if (error instanceof DriverError) return undefined;
     throw error;
   }
 }
 
+/**
+ * The request with its new messages alone: in the known frame, otherwise parsed around a stand-in for them. undefined:
+ * the brackets belonged to something else.
+ */
+function withNew(
+  frame: Frame | undefined,
+  parts: RequestParts,
+  more: unknown,
+  device: string,
+): AttemptRequest | undefined {
+  if (frame !== undefined && parts.id !== undefined)
+    return { ...frame, requestId: parts.id, messages: check(Messages, more, device) };
+  const rest = parseJson(parts.rest(), device);
+  return hasStandIn(rest) ? check(Full, { ...rest, messages: more }, device) : undefined;
+}
+
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
-}
-
-/** The input to reserve: the estimate plus 5 %, because it may be too low. */
-export function worstInput(request: AttemptRequest): number {
-  return Math.ceil(estimateInput(request) * 1.05);
-}
-
-/** Estimates the input of a request in tokens, for the reserve, never for a bill. */
-export function estimateInput(request: AttemptRequest): number {
-  let tokens = 0;
-  for (const part of request.system) tokens += estimateTokens(part.text);
-  for (const tool of request.tools) tokens += Math.ceil(JSON.stringify(tool).length / 2);
-  for (const message of request.messages) tokens += messageTokens(message);
-  return tokens;
-}
-
-/** The counted tokens of messages, which the next request repeats. */
-const counted = new WeakMap<WireMessage, number>();
-
-function messageTokens(message: WireMessage): number {
-  let tokens = counted.get(message);
-  if (tokens === undefined) {
-    tokens = message.content.reduce((sum, block) => sum + blockTokens(block), 0);
-    counted.set(message, tokens);
-  }
-  return tokens;
-}
-
-function blockTokens(block: WireMessage["content"][number]): number {
-  switch (block.type) {
-    case "text":
-      return estimateTokens(block.text);
-    case "tool_result":
-      return estimateTokens(block.content) + mediaTokens(block.media ?? []);
-    case "thinking":
-      return estimateTokens(block.thinking);
-    default:
-      return Math.ceil(JSON.stringify(block).length / 2);
-  }
 }
 
 function fromShort(short: z.infer<typeof Short>, device: string, model: string): ParsedWrite {

@@ -3,6 +3,7 @@
  * and CRUX_MODEL, the settings; then the first configured driver; then the built-in interpreter, which says so.
  */
 import { SyscallError } from "../abi/errors.ts";
+import type { Fact } from "../abi/fact.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { Settings } from "../abi/settings.ts";
 import type { ModelChoice, ModelDesk, ModelResolver } from "../kernel/ports/models.ts";
@@ -229,10 +230,8 @@ function owners(model: string): string {
   return isSize(model) ? "anthropic, openai, claude or ollama" : "openai with OPENAI_BASE_URL, or ollama";
 }
 
-function wayTo(model: string): string {
-  const own = vendorsOf(model).map((driver) => setUp[driver]);
-  const servers = [`For a server of your own: OPENAI_BASE_URL, OPENAI_API_KEY and --model openai/${model}.`];
-  return [...(own.length > 0 ? own : servers), "crux doctor shows what is set up."].join(" ");
+function wayTo(model: string): Fact {
+  return { kind: "no_model", model, ways: vendorsOf(model).map((driver) => setUp[driver]) };
 }
 
 class DriverFinder {
@@ -337,6 +336,8 @@ function unknownDriver(name: string, whole: string): SyscallError {
   });
 }
 
-function unavailable(message: string, hint: string): SyscallError {
-  return new SyscallError({ code: "UNAVAILABLE", syscall: "Spawn", pid: PID_KERNEL, message, hint });
+/** `step`: how to set up the driver, or the fact behind it. */
+function unavailable(message: string, step: string | Fact): SyscallError {
+  const next = typeof step === "string" ? { hint: step } : { fact: step };
+  return new SyscallError({ code: "UNAVAILABLE", syscall: "Spawn", pid: PID_KERNEL, message, ...next });
 }

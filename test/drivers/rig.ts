@@ -1,5 +1,6 @@
 /** The driver contract's other end: the model server on loopback. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { STOP_REASONS } from "../../src/abi/llm.ts";
 import type { Rig, RigBlock, Rigged, RigReply } from "../../src/llm/contract.ts";
@@ -34,11 +35,11 @@ export async function serve(options: ModelServerOptions): Promise<ModelServer> {
 export function connectionsTo(server: ModelServer): { readonly count: number } {
   const made = { count: 0 };
   const seen = (message: unknown): void => {
-    const { connectParams } = message as { readonly connectParams: { readonly port: string } };
-    if (Number(connectParams.port) === server.port) made.count++;
+    const { socket } = message as { readonly socket: Socket };
+    if (socket.localPort === server.port) made.count++;
   };
-  subscribe("undici:client:connected", seen);
-  onTestFinished(() => void unsubscribe("undici:client:connected", seen));
+  subscribe("net.server.socket", seen);
+  onTestFinished(() => void unsubscribe("net.server.socket", seen));
   return made;
 }
 

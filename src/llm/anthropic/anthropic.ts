@@ -1,10 +1,10 @@
-/** Anthropic Messages over the vendor's SDK: the reference dialect. Also for other servers that speak it. */
-import type Anthropic from "@anthropic-ai/sdk";
+/** Anthropic Messages: the reference dialect. Also for other servers that speak it. */
 import type { ModelCard, StreamEvent, Usage } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
 import { cardOf, costOf } from "../cards.ts";
 import type { AttemptRequest, Check, Driver } from "../driver.ts";
-import { endpointFetch, findBaseUrl } from "../http/endpoint-fetch.ts";
+import { findBaseUrl } from "../http/base-url.ts";
+import { type Body, HttpClient, HttpRefusal } from "../http/client.ts";
 import {
   answerError,
   cancelled,
@@ -25,16 +25,14 @@ export const ANTHROPIC_ENV = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTH
 
 const device = "/dev/llm/anthropic";
 const setKey = "Set ANTHROPIC_API_KEY to your API key.";
-/** Declares the body as JSON, since the SDK sends a string body unchanged. */
-const JSON_BODY = { "content-type": "application/json" } as const;
-/** Beyond any attempt's limit: the device's own watchdog ends attempts earlier. */
-const requestTimeoutMs = 30 * 60_000;
+/** The version of the interface: https://docs.claude.com/en/api/versioning */
+const headers = { "anthropic-version": "2023-06-01" } as const;
 
 export class AnthropicDriver implements Driver {
   readonly name = "anthropic";
   readonly #endpoint: Endpoint;
   readonly #env: Readonly<Record<string, string>>;
-  #client: Promise<Anthropic> | undefined;
+  #client: HttpClient | undefined;
 
   constructor(env: Readonly<Record<string, string>>) {
     const key = env.ANTHROPIC_API_KEY ?? "";
@@ -63,9 +61,8 @@ export class AnthropicDriver implements Driver {
     const body = messagesBody(request, id, Math.min(request.maxOutputTokens, maxOutputTokens));
     const decoder = new MessagesDecoder();
     try {
-      const response = await this.#post(body, signal);
-      const reader = (response.body ?? ReadableStream.from<Uint8Array>([])).getReader();
-      for await (const data of readSse(reader)) {
+      const reply = await this.#post(body, signal);
+      for await (const data of readSse(reply)) {
         const raw = parseEvent(data, endpoint);
         if (raw.type === "error")
           throw answerError(endpoint, { status: undefined, headers: undefined, ...wordsOf(raw) });
@@ -73,7 +70,7 @@ export class AnthropicDriver implements Driver {
         if (event === undefined) continue;
         const isLast = event.type === "message_stop";
         // read the rest first: a consumer may stop after the last event
-        if (isLast) await readRest(reader);
+        if (isLast) await readRest(reply);
         yield event;
         if (isLast) return;
       }
@@ -87,8 +84,7 @@ export class AnthropicDriver implements Driver {
 
   async check(signal: AbortSignal): Promise<Check> {
     try {
-      const client = await this.#sdk();
-      await client.get("/v1/models?limit=1", { signal }).catch((error: unknown) => {
+      await this.#http.get("/v1/models?limit=1", { signal, headers }).catch((error: unknown) => {
         throw this.#failure(error);
       });
       return { ok: true };
@@ -98,58 +94,36 @@ export class AnthropicDriver implements Driver {
     }
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.#client?.close();
+  }
 
-  async #post(body: string, signal: AbortSignal): Promise<Response> {
-    const client = await this.#sdk();
+  async #post(body: string, signal: AbortSignal): Promise<Body> {
     try {
-      return await client
-        .post("/v1/messages", { body, headers: JSON_BODY, stream: true, signal })
-        .asResponse();
+      return await this.#http.post("/v1/messages", body, { signal, headers });
     } catch (error) {
       throw this.#failure(error);
     }
   }
 
   #failure(error: unknown): unknown {
-    const answer = findAnswer(error);
-    return answer === undefined ? error : answerError(this.#endpoint, answer);
+    if (!(error instanceof HttpRefusal)) return error;
+    const { status, headers: told, body, message } = error;
+    return answerError(this.#endpoint, { status, headers: told, ...wordsOf(body, message) });
   }
 
-  #sdk(): Promise<Anthropic> {
+  get #http(): HttpClient {
     const { baseUrl, secret } = this.#endpoint;
     if (baseUrl === "")
       throw notConfigured(device, "ANTHROPIC_BASE_URL is not an http(s) URL", "Set it to a URL or unset it.");
     if (secret === "")
       throw notConfigured(device, "neither ANTHROPIC_API_KEY nor ANTHROPIC_AUTH_TOKEN is set", setKey);
     checkKey(this.#endpoint);
-    this.#client ??= this.#connect();
+    const isKey = (this.#env.ANTHROPIC_API_KEY ?? "") !== "";
+    const credential = isKey ? { "x-api-key": secret } : { authorization: `Bearer ${secret}` };
+    this.#client ??= new HttpClient(baseUrl, credential);
     return this.#client;
   }
-
-  async #connect(): Promise<Anthropic> {
-    const { default: Client } = await import("@anthropic-ai/sdk");
-    const { baseUrl, secret } = this.#endpoint;
-    const isKey = (this.#env.ANTHROPIC_API_KEY ?? "") !== "";
-    return new Client({
-      baseURL: baseUrl,
-      // passing a credential keeps the SDK from looking for others; endpointFetch decides how it is sent
-      apiKey: secret,
-      fetch: endpointFetch(isKey ? { "x-api-key": secret } : { authorization: `Bearer ${secret}` }),
-      maxRetries: 0,
-      timeout: requestTimeoutMs,
-      logLevel: "off",
-      openTelemetry: false,
-    });
-  }
-}
-
-/** The server's answer, taken from the SDK's error; undefined: the server did not answer. */
-function findAnswer(error: unknown): ErrorAnswer | undefined {
-  if (!(error instanceof Error) || !("status" in error) || typeof error.status !== "number") return undefined;
-  const headers = "headers" in error && error.headers instanceof Headers ? error.headers : undefined;
-  const body = "error" in error ? error.error : undefined;
-  return { status: error.status, headers, ...wordsOf(body, error.message) };
 }
 
 /** `body` is `{type: "error", error: {type, message}}`. */

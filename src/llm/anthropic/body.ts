@@ -1,6 +1,7 @@
 /** Converts an LlmRequest to the JSON body of a Messages request. Each message is serialized once, then reused. */
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { MediaPart } from "../../abi/tool.ts";
+import { Running } from "../../lib/running.ts";
 import { sentName } from "../call-name.ts";
 import type { AttemptRequest } from "../driver.ts";
 
@@ -37,17 +38,15 @@ export function messagesBody(request: AttemptRequest, model: string, maxOutputTo
     ...(stopSequences === undefined ? {} : { stop_sequences: stopSequences }),
     stream: true,
   };
-  const messages = [...request.messages.slice(0, -1).map(spelled), lastMessage(request)];
-  return `${JSON.stringify(before).slice(0, -1)},"messages":[${messages.join(",")}],${JSON.stringify(after).slice(1)}`;
+  const messages = earlier.of(request.messages.slice(0, -1)) + lastMessage(request);
+  return `${JSON.stringify(before).slice(0, -1)},"messages":[${messages}],${JSON.stringify(after).slice(1)}`;
 }
 
-const texts = new WeakMap<WireMessage, string>();
-
-function spelled(message: WireMessage): string {
-  const text = texts.get(message) ?? messageText(message.role, contentOf(message.content));
-  texts.set(message, text);
-  return text;
-}
+/** The messages before the last one, each with a comma. */
+const earlier = new Running<WireMessage, string>(
+  "",
+  (text, { role, content }) => `${text}${messageText(role, contentOf(content))},`,
+);
 
 /** The last message, with a cache marker. It is not cached here, because the next request has it without the marker. */
 function lastMessage({ messages, sharesPrefix }: AttemptRequest): string {

@@ -1,6 +1,7 @@
 /** Maps failures of a provider's HTTP interface to kinds. No key, header or body of a request ever enters a message. */
 import type { LlmErrorKind } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
+import { HttpSilence } from "./client.ts";
 
 /** The server, described in words that help the user to fix its configuration. */
 export interface Endpoint {
@@ -95,9 +96,8 @@ export function answerError(endpoint: Endpoint, answer: ErrorAnswer): LlmError {
 export function connectionError(endpoint: Endpoint, error: unknown): LlmError {
   const code = socketCode(error);
   const where = shownUrl(endpoint.baseUrl);
-  const isTimeout = code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT";
   return new LlmError({
-    kind: isTimeout ? "timeout" : "connection",
+    kind: error instanceof HttpSilence ? "timeout" : "connection",
     device: endpoint.device,
     message:
       code === "ECONNREFUSED"

@@ -1,13 +1,12 @@
 /**
- * Chat Completions over the vendor's SDK, for the vendor and for every other server of the dialect (vLLM, DeepSeek,
+ * Chat Completions, for the vendor and for every other server of the dialect (vLLM, DeepSeek,
  * Ollama …). One class, with one profile per driver name.
  */
-import type OpenAI from "openai";
 import type { ModelCard, StreamEvent, Usage } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
 import { cardOf, costOf, findTier } from "../cards.ts";
 import type { AttemptRequest, Check, Driver } from "../driver.ts";
-import { endpointFetch } from "../http/endpoint-fetch.ts";
+import { type Body, HttpClient, HttpRefusal } from "../http/client.ts";
 import {
   answerError,
   cancelled,
@@ -24,15 +23,12 @@ import { chatBody, type Quirks, quirksOf } from "./body.ts";
 import { ChatDecoder } from "./chunks.ts";
 import { OPENAI_URL, type Profile } from "./profile.ts";
 
-/** Beyond any attempt's limit: the device's own watchdog ends attempts earlier. */
-const requestTimeoutMs = 30 * 60_000;
-
 export class OpenAiDriver implements Driver {
   readonly name: "openai" | "ollama";
   readonly #profile: Profile;
   readonly #endpoint: Endpoint;
   readonly #quirks: Quirks;
-  #client: Promise<OpenAI> | undefined;
+  #client: HttpClient | undefined;
   /** The first model that a self-hosted server lists; requested once. */
   #firstModel: string | undefined;
 
@@ -52,8 +48,7 @@ export class OpenAiDriver implements Driver {
   }
 
   async models(signal: AbortSignal): Promise<ModelCard[]> {
-    const client = await this.#sdk();
-    const answer = await client.get("/models", { signal }).catch((error: unknown) => {
+    const answer = await this.#http.get("/models", { signal }).catch((error: unknown) => {
       throw this.#failure(error);
     });
     return objectsOf(objectOf(answer).data).map(({ id }) => this.card(stringOf(id)));
@@ -63,12 +58,11 @@ export class OpenAiDriver implements Driver {
     const endpoint = this.#endpoint;
     const decoder = new ChatDecoder();
     try {
-      const response = await this.#post(request, signal);
-      const reader = (response.body ?? ReadableStream.from<Uint8Array>([])).getReader();
-      for await (const data of readSse(reader)) {
+      const reply = await this.#post(request, signal);
+      for await (const data of readSse(reply)) {
         if (data === "[DONE]") {
           // read the rest first: a consumer may stop after the last event
-          await readRest(reader);
+          await readRest(reply);
           yield* decoder.finish();
           return;
         }
@@ -99,15 +93,17 @@ export class OpenAiDriver implements Driver {
     }
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.#client?.close();
+  }
 
-  async #post(request: AttemptRequest, signal: AbortSignal): Promise<Response> {
-    const client = await this.#sdk();
+  async #post(request: AttemptRequest, signal: AbortSignal): Promise<Body> {
+    const http = this.#http;
     const model = await this.#modelOf(request.model, signal);
     const { maxOutputTokens } = this.card(model);
     const body = chatBody(request, model, Math.min(request.maxOutputTokens, maxOutputTokens), this.#quirks);
     try {
-      return await client.post("/chat/completions", { body, stream: true, signal }).asResponse();
+      return await http.post("/chat/completions", JSON.stringify(body), { signal });
     } catch (error) {
       throw this.#failure(error);
     }
@@ -133,39 +129,20 @@ export class OpenAiDriver implements Driver {
   }
 
   #failure(error: unknown): unknown {
-    if (!(error instanceof Error) || !("status" in error) || typeof error.status !== "number") return error;
-    const headers = "headers" in error && error.headers instanceof Headers ? error.headers : undefined;
-    const body = "error" in error ? error.error : undefined;
-    return answerError(this.#endpoint, { status: error.status, headers, ...wordsOf(body, error.message) });
+    if (!(error instanceof HttpRefusal)) return error;
+    const { status, headers, body, message } = error;
+    return answerError(this.#endpoint, { status, headers, ...wordsOf(body.error, message) });
   }
 
-  #sdk(): Promise<OpenAI> {
+  get #http(): HttpClient {
     const { device, baseUrl, secret, keyName } = this.#endpoint;
     const { setUpHint, baseUrlName } = this.#profile;
     if (baseUrl === "")
       throw notConfigured(device, `${baseUrlName} is not an http(s) URL`, "Set it to a URL or unset it.");
     if (secret === "") throw notConfigured(device, `${keyName} is not set`, setUpHint);
     checkKey(this.#endpoint);
-    this.#client ??= this.#connect();
+    this.#client ??= new HttpClient(baseUrl, { authorization: `Bearer ${secret}` });
     return this.#client;
-  }
-
-  async #connect(): Promise<OpenAI> {
-    const { default: Client } = await import("openai");
-    const { baseUrl, secret } = this.#endpoint;
-    return new Client({
-      baseURL: baseUrl,
-      apiKey: secret,
-      // undefined would read the daemon's environment
-      adminAPIKey: null,
-      organization: null,
-      project: null,
-      webhookSecret: null,
-      fetch: endpointFetch({ authorization: `Bearer ${secret}` }),
-      maxRetries: 0,
-      timeout: requestTimeoutMs,
-      logLevel: "off",
-    });
   }
 }
 

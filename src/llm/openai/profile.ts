@@ -1,5 +1,5 @@
 /** The server that a driver of this dialect talks to, from the caller's environment. */
-import { findBaseUrl } from "../http/endpoint-fetch.ts";
+import { findBaseUrl } from "../http/base-url.ts";
 import type { Endpoint } from "../http/failure.ts";
 
 export interface Profile {

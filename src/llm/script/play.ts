@@ -4,7 +4,7 @@ import { LlmError } from "../../abi/llm-error.ts";
 import type { Clock } from "../../abi/program.ts";
 import { emptied } from "../blocks.ts";
 import type { AttemptRequest } from "../driver.ts";
-import { estimateInput } from "../request.ts";
+import { estimateInput } from "../estimate.ts";
 import { deltasOf } from "../whole-blocks.ts";
 import type { Cue } from "./cursor.ts";
 import type { Fault, Turn } from "./scenario.ts";

@@ -92,8 +92,43 @@ const NEXT_STEPS: { readonly [K in Fact["kind"]]: (fact: Extract<Fact, { kind: K
     remedy === null ? "run crux on a terminal to be asked" : `to allow it: ${flagsOf(remedy)}`,
   above_ceiling: ({ pid, mode }) => `the user can: crux mode ${pid} ${mode}`,
   limit_reached: (limit) => `to raise it: ${raiseCommand(limit)}`,
+  no_tree_path: () => "crux ls / shows the tree",
+  tree_file: ({ path }) => `crux cat ${shellWord(path)}`,
+  host_file: ({ path }) => `cat ${shellWord(path)}`,
+  bad_recording: () => "crux journal <pid> --json --with-prefix > file writes one",
+  trust_full: () => "crux trust list shows them, crux trust remove <dir> takes one away",
+  journal_in_use: () => "crux daemon stop; without --repair a running daemon can be asked",
+  no_setting: ({ near }) => (near === null ? "crux config list --all names them" : `did you mean ${near}?`),
+  own_setting: ({ key }) => `crux config set ${key} … writes your own`,
+  no_model: ({ model, ways }) => modelStep(model, ways),
+  cut_off: ({ method }) => CUT_OFF[method] ?? "crux ps shows what it came to",
+  daemon_silent: () => "crux daemon restart --force",
+  daemon_late: () => "crux daemon start tries again",
+  safe_mode: () => "crux daemon start --normal leaves it",
+  other_version: () => "crux daemon restart",
   untrusted: ({ folder }) => `look at it and trust it: crux trust ${shellWord(folder)}`,
 };
+
+/** How to see whether a request that was cut off took effect. */
+const CUT_OFF: Readonly<Record<string, string>> = {
+  spawn: "crux ps shows whether it was, before you start it again",
+  "process.fork": "crux ps and crux sessions show whether it was, before you fork again",
+  "process.rewind": "crux rewind --dry-run shows what is left to do, crux sessions a fork",
+  "process.resume": "crux ps shows whether it was",
+  "mail.send": "crux logs <pid> shows what it has read, before you send it again",
+  "session.say": "crux -r <pid> shows whether it was, before you send it again",
+  "compose.up": "crux compose ps shows whether it was, before you start it again",
+  "mcp.mount": "crux mcp list shows whether it was",
+  "mcp.unmount": "crux mcp list shows whether it was",
+  "ask.answer": "crux attach <pid> shows whether the question is still open",
+  "group.join": "crux groups shows who is in it",
+  "group.leave": "crux groups shows who is in it",
+};
+
+function modelStep(model: string, ways: readonly string[]): string {
+  const servers = [`For a server of your own: OPENAI_BASE_URL, OPENAI_API_KEY and --model openai/${model}.`];
+  return [...(ways.length > 0 ? ways : servers), "crux doctor shows what is set up."].join(" ");
+}
 
 function diskStep(reason: string, path: string): string {
   if (reason === "journal_full") return `free some space on the file system of ${path}`;

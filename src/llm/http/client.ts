@@ -1,0 +1,180 @@
+/**
+ * HTTP to one server over kept connections, for requests whose answer is a stream. Redirects are not followed: they
+ * would carry the key elsewhere. Proxies and additional certificates are those of Node: NODE_USE_ENV_PROXY with
+ * HTTP_PROXY, HTTPS_PROXY and NO_PROXY; NODE_EXTRA_CA_CERTS.
+ */
+import type { Agent, AgentOptions, IncomingMessage, request } from "node:http";
+import { reasonOf } from "../../lib/abort.ts";
+import { type Json, objectOf } from "../json.ts";
+import { VERSION } from "../version.ts";
+
+/** How long an unused connection is kept; a server that announces a shorter time is heeded. */
+const KEPT_MS = 4_000;
+const KEPT_CONNECTIONS = 8;
+/** How long a connection may take, and its silence. The device's watchdog is faster, except with local servers. */
+const PATIENCE = { connectMs: 10_000, silenceMs: 300_000 };
+/** Most bytes that are read of an answer that is not a stream. */
+const MAX_TEXT_BYTES = 1024 * 1024;
+/** The headers of a refusal that say when to try again. */
+const TOLD = ["retry-after-ms", "retry-after", "x-should-retry"] as const;
+
+/** The body of an answer. */
+export interface Body {
+  /** The next chunk. */
+  next(): Promise<IteratorResult<Uint8Array, unknown>>;
+  /** Ends it, whatever is waited for; a body that was not read to its end takes its connection with it. */
+  close(): void;
+}
+
+/** The server answered, but not with success. */
+export class HttpRefusal extends Error {
+  readonly status: number;
+  readonly headers = new Headers();
+  /** The body, if it is one JSON object of ordinary length. */
+  readonly body: Json;
+
+  constructor({ statusCode = 0, headers }: IncomingMessage, text: string) {
+    super(`${statusCode} ${text === "" ? "status code (no body)" : text}`);
+    this.status = statusCode;
+    this.body = objectOf(parsed(text));
+    for (const name of TOLD) if (headers[name] !== undefined) this.headers.set(name, String(headers[name]));
+  }
+}
+
+/** The server sent nothing for too long. */
+export class HttpSilence extends Error {}
+
+export class HttpClient {
+  readonly #baseUrl: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #agent: Agent;
+  readonly #request: typeof request;
+
+  readonly #patience: typeof PATIENCE;
+
+  /** `credential`: the header with the key. */
+  constructor(baseUrl: string, credential: Readonly<Record<string, string>>, patience = PATIENCE) {
+    // loaded when needed: most daemons talk to one server, and some to none
+    const http = process.getBuiltinModule("node:http");
+    const own = baseUrl.startsWith("https:") ? process.getBuiltinModule("node:https") : http;
+    // the environment of the proxies, if Node was told to use them
+    const { proxyEnv } = (http.globalAgent as { readonly options?: AgentOptions }).options ?? {};
+    const options: AgentOptions = {
+      keepAlive: true,
+      timeout: KEPT_MS,
+      maxFreeSockets: KEPT_CONNECTIONS,
+      scheduling: "lifo",
+      ...(proxyEnv === undefined ? {} : { proxyEnv }),
+    };
+    this.#baseUrl = baseUrl;
+    this.#patience = patience;
+    this.#headers = {
+      ...credential,
+      accept: "application/json",
+      "accept-encoding": "identity",
+      "user-agent": `crux/${VERSION}`,
+    };
+    this.#agent = new own.Agent(options);
+    this.#request = own.request;
+  }
+
+  /** The body of the answer to a JSON text. Rejects with HttpRefusal, or as the connection fails. */
+  async post(path: string, json: string, more: PostOptions): Promise<Body> {
+    const answer = await this.#exchange(path, { ...more, json });
+    const chunks = answer[Symbol.asyncIterator]();
+    return { next: () => chunks.next(), close: () => void answer.destroy() };
+  }
+
+  /** The answer as JSON; undefined: it is something else. Rejects as `post` does. */
+  async get(path: string, more: PostOptions): Promise<unknown> {
+    return parsed(await textOf(await this.#exchange(path, more)));
+  }
+
+  /** Closes all connections. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #exchange(path: string, options: Exchange): Promise<IncomingMessage> {
+    const answer = await this.#answer(path, options);
+    const { statusCode = 0, headers } = answer;
+    if (statusCode < 200 || statusCode > 299) throw new HttpRefusal(answer, await textOf(answer));
+    const encoding = headers["content-encoding"] ?? "identity";
+    if (encoding === "identity") return answer;
+    answer.destroy();
+    throw new Error(`it answers in the encoding ${encoding}, which was not asked for`);
+  }
+
+  /** Resolves with the headers of the answer. An abort also ends its body. */
+  #answer(path: string, { signal, headers, json }: Exchange): Promise<IncomingMessage> {
+    if (signal.aborted) return Promise.reject(reasonOf(signal));
+    const url = new URL(this.#baseUrl + path);
+    // they would be sent beside the key
+    if (url.username !== "" || url.password !== "")
+      return Promise.reject(new Error("the base URL holds a user name or a password"));
+    const { connectMs, silenceMs } = this.#patience;
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const type = json === undefined ? {} : { "content-type": "application/json" };
+    const sent = this.#request(url, {
+      agent: this.#agent,
+      method: json === undefined ? "GET" : "POST",
+      headers: { ...this.#headers, ...headers, ...type },
+      timeout: silenceMs,
+    });
+    let open: { destroy(error: Error): unknown } = sent;
+    const abort = (): void => void open.destroy(reasonOf(signal));
+    signal.addEventListener("abort", abort, { once: true });
+    const connecting = setTimeout(
+      () => sent.destroy(new Error(`no connection within ${connectMs / 1000} s`)),
+      connectMs,
+    );
+    const isConnected = (): void => clearTimeout(connecting);
+    sent
+      .once("socket", (socket) => {
+        if (!socket.connecting) isConnected();
+        else socket.once("encrypted" in socket ? "secureConnect" : "connect", isConnected);
+      })
+      .once("timeout", () => open.destroy(new HttpSilence(`no data for ${silenceMs / 1000} s`)))
+      .once("response", (answer) => {
+        open = answer;
+        resolve(answer);
+      })
+      .once("close", () => {
+        isConnected();
+        signal.removeEventListener("abort", abort);
+      })
+      .on("error", reject)
+      .end(json);
+    return promise;
+  }
+}
+
+interface PostOptions {
+  readonly signal: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Exchange extends PostOptions {
+  /** The body; absent: it is a GET. */
+  readonly json?: string;
+}
+
+/** The text of a short answer; of a long one its beginning, and its connection is closed. */
+async function textOf(answer: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of answer) {
+    parts.push(part);
+    bytes += part.byteLength;
+    if (bytes >= MAX_TEXT_BYTES) break;
+  }
+  return Buffer.concat(parts).toString("utf8", 0, Math.min(bytes, MAX_TEXT_BYTES));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
