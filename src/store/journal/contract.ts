@@ -356,6 +356,25 @@ export function journalContract(name: string, makeBench: () => JournalBench): vo
       expect(await journal.row(OTHER)).toMatchObject({ forkedFrom: { proc: PROC, at: 2 }, lastSeq: 2 });
     });
 
+    test("a fork in the same group as the record it continues from, between batches of every size", async () => {
+      const own = Array.from({ length: 45 }, (_, n) => draft("ctx.record", n));
+      const more = Array.from({ length: 37 }, (_, n) => draft("signal", n));
+      const fork = (at: number, n: number) => [draft("process.forked", { from: PROC, at }, of(n))];
+      const [, , refused, ...taken] = await Promise.allSettled([
+        journal.append(own),
+        journal.append(fork(45, 2)),
+        journal.append(fork(46, 3)),
+        journal.append(more),
+        journal.append(fork(80, 3)),
+      ]);
+      expect(refused).toMatchObject({ status: "rejected", reason: { code: "NOT_FOUND" } });
+      expect(taken.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+      // reading checks the hashes
+      expect(await bodies()).toEqual([...own, ...more].map(({ body }) => body));
+      expect(await bodies(of(2).proc)).toEqual([{ from: PROC, at: 45 }]);
+      expect(await bodies(of(3).proc)).toEqual([{ from: PROC, at: 80 }]);
+    });
+
     test("large strings come back whole, whatever they hold", async () => {
       const large = "ä".repeat(200_000);
       const broken = `${"x".repeat(MAX_STRING_BYTES)}\ud800`;

@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../lib/system-clock.ts";
 import { type CheckResult, checkJournal } from "./check.ts";
@@ -275,6 +276,34 @@ test("a database that is gone while the head is there is damage", async () => {
     rmSync(join(dir, name), { force: true });
   expect(codes(await look(dir))).toEqual(["database"]);
   expect(existsSync(db(dir))).toBe(false);
+});
+
+test("an empty database is damage, unless nothing was ever acknowledged: the machine failed during the first start", async () => {
+  const dir = copy();
+  for (const name of ["journal.db-wal", "journal.db-shm"]) rmSync(join(dir, name), { force: true });
+  writeFileSync(db(dir), "");
+  expect(codes(await look(dir))).toEqual(["schema"]);
+  writeFileSync(join(dir, "head"), Buffer.alloc(128));
+  const { findings } = await look(dir);
+  expect(findings).toMatchObject([{ code: "schema", severity: "notice" }]);
+});
+
+test("a first write that was not finished is a notice, and what the daemon makes of it is whole", async () => {
+  const dir = copy();
+  for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true, force: true });
+  const first = new DatabaseSync(db(dir));
+  first.exec("PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (x)");
+  const fill = first.prepare("INSERT INTO t VALUES (randomblob(1000))");
+  for (let n = 0; n < 100; n++) fill.run();
+  // as it lies there in the middle of the transaction
+  const cut = copyOf(dir);
+  made.push(cut);
+  first.exec("ROLLBACK");
+  first.close();
+  expect(existsSync(`${db(cut)}-journal`)).toBe(true);
+  expect((await look(cut)).findings).toMatchObject([{ code: "schema", severity: "notice" }]);
+  await (await openHere(cut)).close();
+  expect((await look(cut)).findings).toEqual([]);
 });
 
 test("a journal of a newer version is not judged", async () => {

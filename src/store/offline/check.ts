@@ -45,6 +45,12 @@ export interface CheckResult extends Omit<CheckReport, "elapsedMs"> {
   readonly losses: readonly Loss[];
 }
 
+/** As a machine that fails during the first start leaves it. */
+const NOT_BEGUN = {
+  code: "schema",
+  detail: "the journal is empty: the next start of the daemon makes it",
+} as const;
+
 /** Up to this size SQLite's own check runs without `full`: it reads the whole file at once. */
 const QUICK_PAGES = 64 * 1024;
 
@@ -58,14 +64,17 @@ export async function checkJournal(dir: string, options: CheckOptions): Promise<
   }
   // before the database is opened: opening may remove the log
   if (options.isAlone) checkWal(`${path}-wal`, found);
+  const isBegun = headOf(dir) !== null;
   let db: ToolsDatabase | undefined;
   try {
     db = new ToolsDatabase(path);
-    if (!checkSchema(db, found)) return { ...none, findings: found.all() };
+    if (!checkSchema(db, found, isBegun)) return { ...none, findings: found.all() };
     return { ...none, ...(await new Check(db, found, options).run()), findings: found.all() };
   } catch (error) {
     options.pace.throwIfAborted();
-    found.damage({ code: "database", detail: `${path}: ${messageOf(error)}` });
+    // SQLite's journal of before the write-ahead log: only the very first write of a database has one
+    if (!isBegun && existsSync(`${path}-journal`)) found.notice(NOT_BEGUN);
+    else found.damage({ code: "database", detail: `${path}: ${messageOf(error)}` });
     return { ...none, findings: found.all() };
   } finally {
     db?.close();
@@ -81,12 +90,13 @@ function checkWal(path: string, found: Findings): void {
     });
 }
 
-/** False: the rest of the journal cannot be checked. */
-function checkSchema(db: ToolsDatabase, found: Findings): boolean {
+/** False: the rest of the journal cannot be checked. `isBegun`: the head names a record. */
+function checkSchema(db: ToolsDatabase, found: Findings, isBegun: boolean): boolean {
   const version = db.hasTable("meta") ? Number(db.meta("schema")) : 0;
   if (version === SCHEMA_VERSION) return true;
   const code = "schema";
-  if (version === 0) found.damage({ code, detail: "the database has no journal in it" });
+  if (version === 0 && !isBegun && db.isEmpty) found.notice(NOT_BEGUN);
+  else if (version === 0) found.damage({ code, detail: "the database has no journal in it" });
   else if (version < SCHEMA_VERSION) {
     const next = `the next start of the daemon brings it to ${SCHEMA_VERSION}`;
     found.notice({ code, detail: `the journal has schema ${version}: ${next}` });

@@ -73,6 +73,10 @@ export class ToolsDatabase {
     return this.sql("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
   }
 
+  get isEmpty(): boolean {
+    return this.sql("SELECT 1 FROM sqlite_schema").get() === undefined;
+  }
+
   meta(key: string): unknown {
     return this.sql(SQL.meta).get(key)?.value;
   }

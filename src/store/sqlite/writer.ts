@@ -20,6 +20,7 @@ import {
 } from "../journal/ledger.ts";
 import { messageOf } from "../journal/record-kind.ts";
 import { Derived } from "./derived.ts";
+import { RecordRows } from "./record-rows.ts";
 
 const SQL = {
   begin: "BEGIN IMMEDIATE",
@@ -28,8 +29,6 @@ const SQL = {
   meta: "SELECT value FROM meta WHERE key = ?",
   setMeta: "INSERT OR REPLACE INTO meta (key, value) VALUES (?,?)",
   lsn: "SELECT coalesce(max(lsn), 0) AS value FROM records",
-  insert:
-    "INSERT INTO records (lsn, proc, pid, seq, epoch, kind, v, call, at, mono, body, hash) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
   saveSnapshot: "INSERT OR REPLACE INTO snapshots (proc, seq, state, digest) VALUES (?,?,?,?)",
   dropSnapshots: `DELETE FROM snapshots WHERE proc = ? AND seq NOT IN
     (SELECT seq FROM snapshots WHERE proc = ? ORDER BY seq DESC LIMIT ${SNAPSHOTS_KEPT})`,
@@ -45,6 +44,7 @@ export class SqliteWriter {
   readonly #db: DatabaseSync;
   readonly #epoch: number;
   readonly #sql: Readonly<Record<keyof typeof SQL, StatementSync>>;
+  readonly #rows: RecordRows;
   readonly #derived: Derived;
   readonly #place: FilePlace;
   readonly #head: HeadFile;
@@ -60,6 +60,7 @@ export class SqliteWriter {
     this.#epoch = identity.epoch;
     const prepared = Object.entries(SQL).map(([name, text]) => [name, db.prepare(text)]);
     this.#sql = Object.fromEntries(prepared);
+    this.#rows = new RecordRows(db);
     this.#derived = new Derived(db, identity.kernelId);
     this.#lastLsn = this.#findLastLsn();
     this.#highestPid = this.#meta("highest_pid");
@@ -81,6 +82,7 @@ export class SqliteWriter {
           return place;
         });
       });
+      this.#rows.flush();
       this.#derived.flush();
       this.#raise("highest_pid", before.pid, this.#highestPid);
       this.#raise("highest_message", before.message, this.#highestMessage);
@@ -137,6 +139,7 @@ export class SqliteWriter {
       this.#lastLsn = before.lsn;
       this.#highestPid = before.pid;
       this.#highestMessage = before.message;
+      this.#rows.forget();
       this.#derived.forget();
       this.#undo();
       throw error;
@@ -157,6 +160,7 @@ export class SqliteWriter {
   }
 
   #isThere(proc: string, seq: number): boolean {
+    this.#rows.flush();
     return this.#derived.hashAt(proc, seq) !== undefined;
   }
 
@@ -164,12 +168,14 @@ export class SqliteWriter {
     const { proc, pid, kind, v, call, at, mono, body, fact, names } = entry;
     this.#lastLsn += 1;
     const lsn = this.#lastLsn;
+    if (fact?.is === "forked") this.#rows.flush();
     const previous = this.#derived.hashBefore(proc, fact);
     const seq = this.#derived.row(proc).lastSeq + 1;
-    const record: StoredRecord = { lsn, proc, pid, seq, epoch: this.#epoch, kind, v, call, at, mono, body };
-    const digest = chainHash(previous, record);
-    this.#sql.insert.run(lsn, proc, pid, seq, this.#epoch, kind, v, call, at, mono, body, digest);
-    this.#derived.take({ ...record, hash: digest }, fact, names);
+    const stored: StoredRecord = { lsn, proc, pid, seq, epoch: this.#epoch, kind, v, call, at, mono, body };
+    const digest = chainHash(previous, stored);
+    const record = { ...stored, hash: digest };
+    this.#rows.add(record);
+    this.#derived.take(record, fact, names);
     if (pid > this.#highestPid) this.#highestPid = pid;
     this.#highestMessage = Math.max(this.#highestMessage, messageOf(fact));
     return [{ lsn, seq }, digest];
