@@ -149,3 +149,15 @@ export interface WireError {
   fact?: Fact;
   details?: object;
 }
+
+/** The `details` of the error of a malformed call: the tool does not accept the arguments, and nothing was done. */
+export const MALFORMED_CALL = { malformed: true } as const;
+
+/** Also finds the error of the device if it is wrapped. */
+export function isMalformedCall(error: unknown): boolean {
+  for (let e: unknown = error, depth = 0; e instanceof Error && depth < 8; e = e.cause, depth++) {
+    if (e instanceof Fault && (e.details as Partial<typeof MALFORMED_CALL> | undefined)?.malformed)
+      return true;
+  }
+  return false;
+}

@@ -1,6 +1,6 @@
 /**
  * The sandbox of an OS process, as data: derived from the effective rights of the agent that starts it. The host
- * translates it to bubblewrap or seatbelt. All paths are absolute and real. Fails closed: if it cannot be set up,
+ * translates it to namespaces or seatbelt. All paths are absolute and real. Fails closed: if it cannot be set up,
  * nothing starts.
  */
 export interface SandboxProfile {
@@ -41,8 +41,11 @@ export function sandboxOff(status: {
   return status.available ? undefined : `${status.why ?? "not known"}; ${status.fix ?? ""}`;
 }
 
-/** Whether this machine can confine commands; determined once at start. */
+/**
+ * Whether this machine can confine commands; determined once at start. `namespaces`: Crux makes the namespaces itself,
+ * without bubblewrap.
+ */
 export type SandboxState =
-  | { readonly available: true; readonly kind: "bubblewrap" | "seatbelt" }
+  | { readonly available: true; readonly kind: "bubblewrap" | "namespaces" | "seatbelt" }
   /** `why` in plain words; `fix`: what to type. */
   | { readonly available: false; readonly why: string; readonly fix: string };

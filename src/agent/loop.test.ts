@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { DriverError, SyscallError } from "../abi/errors.ts";
+import { DriverError, MALFORMED_CALL, SyscallError } from "../abi/errors.ts";
 import { asPid } from "../abi/ids.ts";
 import { LlmError } from "../abi/llm-error.ts";
-import { MALFORMED_CALL } from "../abi/malformed.ts";
 import { refusalDetails } from "../abi/refusal.ts";
 import { callsOf } from "./decide.ts";
 import {

@@ -8,7 +8,7 @@ import {
   type OpenFlag,
   type WritePlan,
 } from "../abi/device.ts";
-import { linkSignals } from "../lib/abort.ts";
+import { ABORTED, linkSignals } from "../lib/abort.ts";
 import { Answer } from "./answer.ts";
 import { cancelled, driverError, throwIfAborted } from "./driver-error.ts";
 
@@ -66,7 +66,7 @@ class ExchangeFile implements OpenFile {
   }
 
   async close(): Promise<void> {
-    this.#closed.abort();
+    this.#closed.abort(ABORTED);
     await this.#running?.catch(() => {});
     this.#answer.clear();
   }

@@ -1,7 +1,6 @@
 /** A tool's failure: thrown inside a call; the device turns it into data for the model. */
 import type { ErrorCode } from "../abi/errno.ts";
-import { DriverError } from "../abi/errors.ts";
-import { MALFORMED_CALL } from "../abi/malformed.ts";
+import { DriverError, MALFORMED_CALL } from "../abi/errors.ts";
 
 /** `message`: what failed, in words; `hint`: what to try next. */
 export function failure(code: ErrorCode, message: string, hint?: string, cause?: unknown): DriverError {

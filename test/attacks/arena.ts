@@ -43,10 +43,11 @@ function binds(): string[] {
 }
 
 /** `hosts`: the number of a descriptor with the arena's own /etc/hosts. */
-function argumentsOf(hosts: number | undefined): string[] {
+function argumentsOf(hosts: number | undefined, closed: readonly string[] = []): string[] {
   const node = dirname(process.execPath);
   return [
     ...binds(),
+    ...closed.flatMap((path) => ["--ro-bind", "/dev/null", path]),
     ...OWN.flatMap((dir) => ["--dir", dir]),
     ...["--ro-bind", node, node, "--ro-bind", ROOT, ROOT],
     ...(hosts === undefined ? [] : ["--perms", "0644", "--bind-data", String(hosts), "/etc/hosts"]),
@@ -74,15 +75,29 @@ export function noArena(): string | undefined {
   return undefined;
 }
 
-/** Runs one part inside. What it tells, a value a line; rejects when it fails or takes too long. */
-export async function inArena<T>(part: string, options: object = {}, timeoutMs = 110_000): Promise<T[]> {
+/**
+ * Runs one part inside. `options.closed`: programs that are not installed there. What it tells, a value a line; rejects when it
+ * fails or takes too long.
+ */
+export async function inArena<T>(
+  part: string,
+  options: { readonly closed?: readonly string[]; readonly [name: string]: unknown } = {},
+  timeoutMs = 110_000,
+): Promise<T[]> {
   const dir = mkdtempSync(join(tmpdir(), "crux-arena-"));
   const file = join(dir, "hosts");
   writeFileSync(file, HOSTS);
   accessSync(file, constants.R_OK);
   const hosts = openSync(file, "r");
   try {
-    const argv = [...argumentsOf(3), "--", process.execPath, INSIDE, part, JSON.stringify(options)];
+    const argv = [
+      ...argumentsOf(3, options.closed),
+      "--",
+      process.execPath,
+      INSIDE,
+      part,
+      JSON.stringify(options),
+    ];
     const child = spawn("bwrap", argv, { stdio: ["ignore", "pipe", "pipe", hosts], ...asNobody() });
     const killer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
     const [told, words]: [T[], Buffer[]] = [[], []];

@@ -1,22 +1,30 @@
 /** A hostile program that runs as the child of an agent: none of its deeds is done, though on this machine they can be. */
 import { beforeAll, describe, expect, test } from "vitest";
+import { confinersHere } from "../../src/dev/host/testing.ts";
+import { BWRAP } from "../../src/dev/host/wrapper.ts";
+import { isExecutable } from "../../src/dev/program.ts";
 import { inArena, noArena } from "./arena.ts";
 import type { Hostile } from "./children.ts";
 import { DEEDS } from "./deeds.ts";
 
 const reason = noArena();
+/** In every way in which commands can be confined there: what the better ones need is not installed. */
+const ways = confinersHere().map(({ kind }) => ({
+  kind,
+  closed: kind === "bubblewrap" ? [] : BWRAP.filter(isExecutable),
+}));
 
-describe.skipIf(reason !== undefined)(
-  `a hostile child of an agent${reason === undefined ? "" : ` (skipped: ${reason})`}`,
-  () => {
+describe.skipIf(reason !== undefined).each(ways)(
+  `a hostile child of an agent${reason === undefined ? "" : ` (skipped: ${reason})`}, by $kind`,
+  ({ kind, closed }) => {
     let confined: Hostile;
     let free: Hostile;
     beforeAll(async () => {
-      const told = await inArena<Hostile>("children");
+      const told = await inArena<Hostile>("children", { closed });
       [confined, free] = told as [Hostile, Hostile];
     });
 
-    test("does what it wants where nothing holds it: the deeds are real", () => {
+    test.runIf(kind === "bubblewrap")("does what it wants where nothing holds it: the deeds are real", () => {
       const works = DEEDS.filter(({ neverWorks }) => neverWorks === undefined);
       expect(works.length).toBeGreaterThan(25);
       for (const { name } of works) expect(free.said).toContain(`done: ${name}`);

@@ -56,7 +56,7 @@ export const KERNEL_METHODS = {
         .strictObject({
           available: z.boolean(),
           mode: z.enum(["on", "off", "required"]),
-          kind: z.enum(["bubblewrap", "seatbelt"]).optional(),
+          kind: z.enum(["bubblewrap", "namespaces", "seatbelt"]).optional(),
           why: z.string().optional(),
           fix: z.string().optional(),
         })

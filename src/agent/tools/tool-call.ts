@@ -1,9 +1,8 @@
 /** One call of a tool: open its file, write the arguments, read the result, close. Every failure is a result. */
 import { O_RDWR } from "../../abi/device.ts";
 import type { ErrorCode } from "../../abi/errno.ts";
-import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
+import { codeOf, Fault, isMalformedCall, messageOf } from "../../abi/errors.ts";
 import type { Fd } from "../../abi/ids.ts";
-import { isMalformedCall } from "../../abi/malformed.ts";
 import { findUnattendedRefusal, type Refusal } from "../../abi/refusal.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { isMedia, isText, type MediaPart, type ToolFrame, type ToolResult } from "../../abi/tool.ts";

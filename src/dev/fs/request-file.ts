@@ -3,6 +3,7 @@ import { lstatSync } from "node:fs";
 import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
 import type { FsRequest } from "../../abi/fs-ops.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import { Answer, jsonBytes } from "../answer.ts";
 import { driverError, hostError, throwIfAborted } from "../driver-error.ts";
 import { Announcer } from "./announce.ts";
@@ -93,7 +94,7 @@ export class RequestFile implements OpenFile {
   }
 
   async close(): Promise<void> {
-    this.#closed.abort();
+    this.#closed.abort(ABORTED);
     this.#answer.clear();
   }
 

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Clock } from "../../abi/program.ts";
 import type { ExecSpec, HostExec } from "../../kernel/ports/host.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { cancelled, driverError, errnoOf } from "../driver-error.ts";
 import { isExecutable, pathDirectories } from "../program.ts";
@@ -113,7 +114,7 @@ export class Ripgrep {
       () => {},
     );
     const end = await child.exited;
-    over.abort();
+    over.abort(ABORTED);
     if (signal.aborted) throw cancelled("Write");
     const lacksThreads = isAgain(end.error) || (end.code === 2 && /os error 11\b/.test(collected.stderr()));
     if (end.error !== undefined && !lacksThreads) throw end.error;

@@ -18,7 +18,7 @@ import type { ExecSpec } from "../../kernel/ports/host.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { until } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
-import { childrenOf, listPids, readEnviron } from "./procfs.ts";
+import { childrenOf, findProcess, listPids, readEnviron } from "./procfs.ts";
 import { SandboxFinder } from "./sandbox/probe.ts";
 import { Sandboxes } from "./sandbox/sandbox.ts";
 import { bashSpec, newTag } from "./testing.ts";
@@ -26,10 +26,17 @@ import { bashSpec, newTag } from "./testing.ts";
 const own = realpathSync(mkdtempSync("/var/tmp/crux-ahead-"));
 const sandboxes = new Sandboxes({ dir: join(own, "sb"), ledgerDir: join(own, "ledger") });
 let idle = Promise.withResolvers<void>();
+/** The delay after each command. */
+let delays: Promise<void>[] = [];
 /** Ten seconds are over when a test says so. */
 const clock = {
   ...systemClock,
-  sleep: (ms: number, signal?: AbortSignal) => (ms === 10_000 ? idle.promise : systemClock.sleep(ms, signal)),
+  sleep: (ms: number, signal?: AbortSignal) => {
+    if (ms === 10_000) return idle.promise;
+    const slept = systemClock.sleep(ms, signal);
+    if (ms === 5) delays.push(slept);
+    return slept;
+  },
 };
 const exec = new HostProcesses({
   ...{ kernelId: "k-ahead", epoch: 1, pipesDir: join(own, "pipes") },
@@ -40,12 +47,16 @@ afterAll(async () => {
   rmSync(own, { recursive: true, force: true });
 });
 
+/** More of them make a soak of it. */
+const MANY = Number(process.env.CRUX_SOAK_COMMANDS ?? 60);
+const pause = new Int32Array(new SharedArrayBuffer(4));
 let work = "";
 let over = new AbortController();
 beforeEach(() => {
   work = mkdtempSync(join(own, "work-"));
   over = new AbortController();
   idle = Promise.withResolvers<void>();
+  delays = [];
 });
 afterEach(() => over.abort());
 
@@ -76,14 +87,15 @@ async function waiting(): Promise<number> {
   return kept()[0] ?? 0;
 }
 
-const kept = () =>
-  childrenOf(process.pid).filter((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/comm`, "utf8") === "bwrap\n";
-    } catch {
-      return false;
-    }
-  });
+const kept = () => childrenOf(process.pid).filter((pid) => ["bwrap", "perl"].includes(nameOf(pid)));
+
+function nameOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return "";
+  }
+}
 
 describe.runIf(new SandboxFinder().get().available)("a sandbox made ahead", () => {
   it("serves the next command of its process, and that one alone", async () => {
@@ -187,6 +199,21 @@ describe.runIf(new SandboxFinder().get().available)("a sandbox made ahead", () =
     await until(() => exec.spares === 0 && !kept().includes(pid), "it is gone");
   });
 
+  it("is not made beside sixteen others, of which none is ended for it", async () => {
+    const ofProcess = (n: number) => run("true", profile(), { process: { id: `p${n}`, until: over.signal } });
+    for (let n = 0; n < 16; n++) {
+      await ofProcess(n);
+      await until(() => exec.spares === n + 1 && kept().length === n + 1, "it waits, alone with the others");
+    }
+    const all = kept();
+    await ofProcess(16);
+    await until(() => delays.length === 17, "another may be made");
+    await delays[16];
+    await until(() => exec.spares === 16, "the bound holds");
+    const { osPid } = await ofProcess(0);
+    expect([all.length, all.includes(osPid ?? 0)]).toEqual([16, true]);
+  });
+
   it("dies with a daemon that is killed", async () => {
     const mark = newTag();
     const script = `const { HostProcesses } = await import(${JSON.stringify(join(import.meta.dirname, "exec.ts"))});
@@ -200,7 +227,7 @@ describe.runIf(new SandboxFinder().get().available)("a sandbox made ahead", () =
       setInterval(() => {}, 1000);`;
     const daemon = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "ignore" });
     const marked = () => listPids().filter((pid) => readEnviron(pid).includes(mark));
-    // bubblewrap and the first process
+    // the wrapper and the first process
     await until(
       () => childrenOf(daemon.pid ?? 0).flatMap(childrenOf).length === 1 && marked().length === 2,
       "one waits",
@@ -217,14 +244,31 @@ describe.runIf(new SandboxFinder().get().available)("a sandbox made ahead", () =
     expect((await run("echo on")).out).toBe("on\n");
   });
 
-  it("leaves no fd, process or folder after many commands", async () => {
-    const sandbox = profile({ protect: [join(work, ".crux/")] });
-    for (let i = 0; i < 3; i++) await run("true", sandbox);
-    await waiting();
-    const fds = readdirSync("/proc/self/fd").length;
-    for (let i = 0; i < 60; i++) expect((await run(`exit ${i}`, sandbox)).code).toBe(i);
-    await waiting();
-    expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(fds + 2);
-    expect(readdirSync(work)).toEqual([".crux"]);
+  it("that is killed as it is chosen has run nothing: the command runs in a new one, once", async () => {
+    await run("true");
+    const pid = await waiting();
+    const [first = 0] = childrenOf(pid);
+    // only from then on does it end with bubblewrap
+    await until(() => nameOf(first) === "sh", "it is set up");
+    process.kill(pid, "SIGKILL");
+    // the event loop stands still meanwhile, so nobody notices the end
+    while (findProcess(pid) !== undefined || findProcess(first) !== undefined) Atomics.wait(pause, 0, 0, 1);
+    expect(exec.spares).toBe(1);
+    expect(await run("echo on >> log; cat log; exit 3")).toMatchObject({ code: 3, out: "on\n" });
   });
+
+  it(
+    "leaves no fd, process or folder after many commands",
+    async () => {
+      const sandbox = profile({ protect: [".crux/", ".npmrc", ".envrc"].map((name) => join(work, name)) });
+      for (let i = 0; i < 3; i++) await run("true", sandbox);
+      await waiting();
+      const fds = readdirSync("/proc/self/fd").length;
+      for (let i = 0; i < MANY; i++) expect((await run(`exit ${i % 100}`, sandbox)).code).toBe(i % 100);
+      await waiting();
+      await until(() => readdirSync("/proc/self/fd").length <= fds + 2, "no more fds are open than before");
+      expect(readdirSync(work)).toEqual([".crux"]);
+    },
+    30_000 + 200 * MANY,
+  );
 });

@@ -11,6 +11,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../abi/program.ts";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import type { PreparedChild } from "./prepared-child.ts";
 import type { Confine } from "./sandbox/sandbox.ts";
 
@@ -18,7 +19,10 @@ import type { Confine } from "./sandbox/sandbox.ts";
 const delayMs = 5;
 /** A sandbox unused for this long is ended: its process may be busy with other work. */
 const idleMs = 10_000;
-/** Bounds on the sandboxes kept, for all processes and for one; at a bound, the oldest is ended. */
+/**
+ * Bounds on the sandboxes kept. For all processes: at the bound no other is made, since where so many wait the machine is
+ * busy, and one that is ended unused has only slowed the commands that run. For one process: the oldest is ended.
+ */
 const maxSpares = 16;
 const maxOfProcess = 2;
 /** Bound on the arguments: the first process reads them one character at a time. */
@@ -65,7 +69,7 @@ export class Ahead {
       return undefined;
     }
     this.#spares.delete(found);
-    found.over.abort();
+    found.over.abort(ABORTED);
     return found.prepared;
   }
 
@@ -75,6 +79,7 @@ export class Ahead {
     if (until === undefined || spec.sandbox?.network !== "off") return;
     await this.#clock.sleep(delayMs, until).catch(() => {});
     if (until.aborted || this.#isClosed) return;
+    if (this.#spares.size >= maxSpares) return;
     if ([...this.#spares].some((spare) => isOfKind(spare, spec, program))) return;
     try {
       // the arguments come later; those of the last command must not be used
@@ -98,8 +103,6 @@ export class Ahead {
   #keep(spare: Spare, until: AbortSignal): void {
     const ofProcess = [...this.#spares].filter(({ spec }) => spec.process?.id === spare.spec.process?.id);
     for (const old of ofProcess.slice(0, Math.max(0, ofProcess.length + 1 - maxOfProcess))) this.#end(old);
-    for (const old of [...this.#spares].slice(0, Math.max(0, this.#spares.size + 1 - maxSpares)))
-      this.#end(old);
     this.#spares.add(spare);
     const end = () => this.#end(spare);
     until.addEventListener("abort", end, { once: true, signal: spare.over.signal });
@@ -109,7 +112,7 @@ export class Ahead {
 
   #end(spare: Spare): void {
     if (!this.#spares.delete(spare)) return;
-    spare.over.abort();
+    spare.over.abort(ABORTED);
     spare.prepared.drop();
     const ending = spare.prepared.launched.ended.finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);

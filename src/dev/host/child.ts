@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../../abi/program.ts";
 import type { ExecChild, ExecSpec } from "../../kernel/ports/host.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import { driverError, hostError } from "../driver-error.ts";
 import type { ExecEnd, Job } from "./job.ts";
 import { Output } from "./output.ts";
@@ -18,50 +19,59 @@ export const defaultGraceMs = 5_000;
 const lateStopsMs = [10, 50, 200, 1_000];
 /** The grace for processes that a program left behind: less than for the program itself. */
 const leftoverGraceMs = 500;
-/** How long we wait for the setup's error output; the process that printed it has ended. */
+/** How long we wait for what the setup and the first process have printed and reported; both have ended. */
 const lateWordsMs = 200;
 /** How long we wait after KILL; a process that outlives it hangs in the host's kernel, and nothing can end it. */
 const killedMs = 5_000;
 
-interface Begun {
+export interface Begun {
   readonly spec: ExecSpec;
   readonly prepared: PreparedChild;
   readonly clock: Pick<Clock, "mono" | "sleep">;
+  /**
+   * Makes and begins the child once more, if the prepared one ends before its program begins: it may have been killed
+   * at any time since it was prepared. Throws what `PreparedChild` throws.
+   */
+  readonly again?: (() => PreparedChild) | undefined;
+}
+
+interface Body {
+  readonly prepared: PreparedChild;
+  readonly stdin: Streams["stdin"];
+  readonly output: Output;
+  /** undefined: the program did not start. */
+  readonly job: Job | undefined;
 }
 
 export class HostChild implements ExecChild {
   readonly exited: Promise<ExecEnd>;
   readonly spec: ExecSpec;
-  readonly #prepared: PreparedChild;
-  readonly #stdin: Streams["stdin"];
-  readonly #output: Output;
   readonly #clock: Begun["clock"];
-  /** undefined: the program did not start. */
-  readonly #job: Job | undefined;
+  #body: Body;
+  #again: Begun["again"];
+  #isSignalled = false;
   #isLeaderGone = false;
   #isStopped = false;
   /** When KILL is sent, on the monotonic clock; undefined: no end was requested yet. */
   #killAtMs: number | undefined;
   #killTimer = new AbortController();
 
-  constructor({ spec, prepared, clock }: Begun) {
+  constructor({ spec, prepared, clock, again }: Begun) {
     this.spec = spec;
-    this.#prepared = prepared;
     this.#clock = clock;
-    this.#stdin = prepared.streams.stdin;
-    this.#output = new Output(prepared.streams.outputs, spec.onOutput);
-    this.#job = prepared.job;
-    // write() reports a reader that went away; an unhandled error event would end the daemon
-    this.#stdin?.on("error", () => {});
+    this.#again = again;
+    this.#body = bodyOf(spec, prepared);
     this.exited = this.#supervise();
   }
 
   get osPid(): number | undefined {
-    return this.#prepared.launched.pid;
+    return this.#body.prepared.launched.pid;
   }
 
   write(data: Uint8Array | string): Promise<void> {
-    const stdin = this.#stdin;
+    const stdin = this.#body.stdin;
+    // the input cannot be given to another child
+    this.#again = undefined;
     return new Promise((resolve, reject) => {
       const gone = () => reject(driverError("Write", "DRIVER", `${this.spec.owner}: its input is closed`));
       if (stdin === null || !stdin.writable) return gone();
@@ -71,14 +81,16 @@ export class HostChild implements ExecChild {
   }
 
   endInput(): void {
-    this.#stdin?.end();
+    this.#again = undefined;
+    this.#body.stdin?.end();
   }
 
   signal(name: Parameters<ExecChild["signal"]>[0]): boolean {
-    if (this.#isLeaderGone || this.#job === undefined) return false;
+    if (this.#isLeaderGone || this.#body.job === undefined) return false;
+    this.#isSignalled = true;
     if (name === "SIGSTOP") this.#isStopped = true;
-    if (name === "SIGCONT") this.#continue(this.#job);
-    return this.#job.signal(name);
+    if (name === "SIGCONT") this.#continue(this.#body.job);
+    return this.#body.job.signal(name);
   }
 
   /** A process that was being forked at the STOP may appear, and stop, only after the CONT. */
@@ -98,7 +110,7 @@ export class HostChild implements ExecChild {
 
   /** A later call may shorten the grace, never lengthen it. */
   async kill(graceMs = this.spec.graceMs ?? defaultGraceMs): Promise<void> {
-    if (this.#job !== undefined) this.#end(this.#job, graceMs);
+    if (this.#body.job !== undefined) this.#end(this.#body.job, graceMs);
     await this.exited;
   }
 
@@ -107,9 +119,10 @@ export class HostChild implements ExecChild {
     const isFirst = this.#killAtMs === undefined;
     if (this.#killAtMs !== undefined && this.#killAtMs <= nowMs + graceMs) return;
     this.#killAtMs = nowMs + graceMs;
-    this.#output.abandon();
+    this.#isSignalled = true;
+    this.#body.output.abandon();
     if (this.#isLeaderGone) return;
-    this.#killTimer.abort();
+    this.#killTimer.abort(ABORTED);
     if (graceMs === 0) {
       job.kill();
       return;
@@ -133,54 +146,70 @@ export class HostChild implements ExecChild {
    * was reported before that.
    */
   get gone(): Promise<unknown> {
-    return Promise.all([this.exited, this.#prepared.launched.ended]);
+    return this.exited.then(() => this.#body.prepared.launched.ended);
   }
 
   async #supervise(): Promise<ExecEnd> {
-    const { confinement, told, launched } = this.#prepared;
+    const { confinement, told, launched } = this.#body.prepared;
     // a program that is not confined could fake the report of its first process
     const alone = confinement === undefined ? [] : [told];
     const leader = await Promise.race([launched.ended, ...alone]);
+    if (typeof leader !== "number" && (await this.#isRenewed())) return this.#supervise();
     this.#isLeaderGone = true;
-    this.#killTimer.abort();
+    this.#killTimer.abort(ABORTED);
     if (typeof leader === "number") return this.#endTold(leader);
     const { error, ...status } = leader;
     const end = error === undefined ? status : notStarted(this.spec, error);
-    await this.#output.quiet();
-    if (this.#job !== undefined && (await this.#endLeftovers(this.#job, end))) await this.#output.quiet();
-    if (!this.#prepared.hasAsked) await this.#tellSetup();
-    return this.#close(this.#job?.endOf(end) ?? end);
+    await this.#body.output.quiet();
+    if (this.#body.job !== undefined && (await this.#endLeftovers(this.#body.job, end)))
+      await this.#body.output.quiet();
+    if (!this.#body.prepared.hasAsked) await this.#tellSetup();
+    return this.#close(this.#body.job?.endOf(end) ?? end);
+  }
+
+  /** Replaces a child that has ended before its program began, if nothing was sent to it. */
+  async #isRenewed(): Promise<boolean> {
+    const { prepared } = this.#body;
+    await Promise.race([prepared.heardAll(), this.#clock.sleep(lateWordsMs)]);
+    const again = this.#again;
+    this.#again = undefined;
+    if (prepared.hasBegun || this.#isSignalled || again === undefined) return false;
+    prepared.drop();
+    this.#body = bodyOf(this.spec, again());
+    return true;
   }
 
   /** Only the first process is left, and it is no longer needed. */
   async #endTold(code: number): Promise<ExecEnd> {
-    const end = this.#job?.endOf({ code, signal: null }) ?? { code, signal: null };
-    this.#job?.kill();
-    await this.#output.quiet();
+    const end = this.#body.job?.endOf({ code, signal: null }) ?? { code, signal: null };
+    this.#body.job?.kill();
+    await this.#body.output.quiet();
     return this.#close(end);
   }
 
   #close(end: ExecEnd): ExecEnd {
-    this.#output.end();
-    this.#prepared.close();
+    this.#body.output.end();
+    this.#body.prepared.close();
     return this.#unconfined(end);
   }
 
   /** Passes on the setup's own error output if the setup failed. */
   async #tellSetup(): Promise<void> {
     const late = this.#clock.sleep(lateWordsMs).then(() => "");
-    const words = await Promise.race([this.#prepared.words(), late]);
+    const words = await Promise.race([this.#body.prepared.words(), late]);
     if (words !== "")
       this.spec.onOutput(this.spec.isMerged === true ? "stdout" : "stderr", Buffer.from(words));
   }
 
   /** Releases the confinement; a sandbox that was never set up is an error, not the program's status. */
   #unconfined(end: ExecEnd): ExecEnd {
-    const { confinement, hasAsked } = this.#prepared;
+    const { confinement, hasAsked, hasBegun } = this.#body.prepared;
     if (confinement === undefined) return end;
     const violations = confinement.end();
-    if (!hasAsked && end.error === undefined && end.signal === null) {
-      const message = "the sandbox could not be set up: bubblewrap failed, its words are in the output";
+    if (!hasBegun && end.error === undefined && !this.#isSignalled) {
+      const message = hasAsked
+        ? "the sandbox was ended from outside before its command began; the command did not run"
+        : "the sandbox could not be set up; the reason is in the output";
       return { ...end, error: driverError("Open", "UNAVAILABLE", message) };
     }
     return violations.length === 0 ? end : { ...end, violations };
@@ -208,6 +237,13 @@ export class HostChild implements ExecChild {
       await this.#clock.sleep(waitMs);
     }
   }
+}
+
+function bodyOf(spec: ExecSpec, prepared: PreparedChild): Body {
+  const { stdin, outputs } = prepared.streams;
+  // write() reports a reader that went away; an unhandled error event would end the daemon
+  stdin?.on("error", () => {});
+  return { prepared, stdin, output: new Output(outputs, spec.onOutput), job: prepared.job };
 }
 
 export function notStarted(spec: ExecSpec, error: unknown): ExecEnd {

@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { codeOf } from "../../abi/errors.ts";
 import { tempFolder, until } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
+import type { Isolation } from "./job.ts";
 import { sweepOrphans } from "./orphans.ts";
 import { hasProcfs } from "./procfs.ts";
 import { bashSpec, isolationsHere, naming, newTag, running } from "./testing.ts";
@@ -16,7 +17,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((made) => made.close()));
 });
 
-describe.each(isolationsHere())("HostProcesses, $ownership", (isolation) => {
+describe.each(isolationsHere())("HostProcesses, $ownership $wrapper.kind", (isolation) => {
   function host(): HostProcesses {
     const pipesDir = join(tempFolder(), "pipes");
     const made = new HostProcesses({ kernelId: "k-test", epoch: 3, pipesDir, isolation: () => isolation });
@@ -315,7 +316,7 @@ describe.each(isolationsHere())("HostProcesses, $ownership", (isolation) => {
     async () => {
       const tag = newTag();
       const daemon = startDaemon(
-        isolation.ownership,
+        isolation,
         `(setsid bash -c 'exec -a ${tag} sleep 60' &); exec -a ${tag} sleep 60`,
       );
       await until(() => running(`${tag} 60`).length === 2, "both are there");
@@ -360,11 +361,12 @@ describe("HostProcesses over sockets, where no pipes are to be had", () => {
 });
 
 /** A process of this name, as a daemon would be, with one child that runs `script`. */
-function startDaemon(ownership: string, script: string) {
+function startDaemon({ ownership, wrapper }: Isolation, script: string) {
   const url = (file: string) => JSON.stringify(import.meta.resolve(file));
   const code = `const { HostProcesses } = await import(${url("./exec.ts")});
     const { isolationsHere } = await import(${url("./testing.ts")});
-    const isolation = isolationsHere().find(({ ownership }) => ownership === ${JSON.stringify(ownership)});
+    const isolation = isolationsHere().find(
+      (each) => each.ownership === ${JSON.stringify(ownership)} && each.wrapper?.kind === ${JSON.stringify(wrapper?.kind)});
     const spec = { argv: ["bash", "-c", ${JSON.stringify(script)}], cwd: "/", env: { PATH: process.env.PATH },
       owner: "test", onOutput() {} };
     await new HostProcesses({ kernelId: "k-dead", epoch: 1, isolation: () => isolation }).run(spec, new AbortController().signal).exited;`;

@@ -1,5 +1,5 @@
 /**
- * OS children of the daemon. Each has its own process group and, where bubblewrap works, a pid namespace that dies
+ * OS children of the daemon. Each has its own process group and, where namespaces can be made, a pid namespace that dies
  * with the daemon. The second line of defence is two marks in its environment: CRUX_OWNER names the daemon
  * (orphans.ts finds what a dead daemon left), CRUX_EXEC_ID names the child and its descendants (family.ts). A child
  * that starts a new daemon must drop both marks from its environment.
@@ -13,15 +13,17 @@ import { systemClock } from "../../lib/system-clock.ts";
 import { cancelled, driverError } from "../driver-error.ts";
 import { findProgram, isDirectory } from "../program.ts";
 import { Ahead } from "./ahead.ts";
-import { defaultGraceMs, HostChild, notStarted } from "./child.ts";
+import { type Begun, defaultGraceMs, HostChild, notStarted } from "./child.ts";
 import { hostIsolation, lookAhead } from "./isolation.ts";
 import type { ExecEnd, Isolation } from "./job.ts";
 import { hostLaunch, type Launcher } from "./launch.ts";
+import { namespaceIsolation } from "./namespace.ts";
 import { Pipes } from "./pipes.ts";
 import { PreparedChild } from "./prepared-child.ts";
 import { Loopbacks } from "./sandbox/loopback.ts";
 import { hostSandbox, lookAheadSandbox } from "./sandbox/probe.ts";
 import { type Confine, type Confinement, Sandboxes } from "./sandbox/sandbox.ts";
+import { wrappersHere } from "./wrapper.ts";
 
 interface HostProcessesOptions {
   readonly kernelId: string;
@@ -80,7 +82,7 @@ export class HostProcesses implements HostExec {
     this.#sandbox = sandbox;
     this.#sandboxes = sandboxes;
     this.#owner = `${kernelId}:${epoch}`;
-    this.#loopbacks = new Loopbacks(this.#owner);
+    this.#loopbacks = new Loopbacks(this.#owner, () => this.#confining().wrapper);
     this.#isolation = isolation;
     this.#launch = launch;
     this.#pipes = pipesDir === undefined ? undefined : new Pipes(pipesDir);
@@ -160,12 +162,21 @@ export class HostProcesses implements HostExec {
 
   #start(spec: ExecSpec, program: string): HostChild {
     const ready = this.#ahead.take(spec, program);
-    const prepared = ready ?? this.#prepare(spec, program);
+    if (ready === undefined) return this.#begin({ spec, prepared: this.#prepare(spec, program) });
+    const again = () => {
+      const prepared = this.#prepare(spec, program);
+      prepared.begin();
+      return prepared;
+    };
+    return this.#begin({ spec, prepared: ready, again }, [program, ...spec.argv.slice(1)]);
+  }
+
+  #begin(child: Omit<Begun, "clock">, argv: readonly string[] = []): HostChild {
     try {
-      prepared.begin(ready === undefined ? [] : [program, ...spec.argv.slice(1)]);
-      return new HostChild({ spec, prepared, clock: this.#clock });
+      child.prepared.begin(argv);
+      return new HostChild({ ...child, clock: this.#clock });
     } catch (error) {
-      prepared.drop();
+      child.prepared.drop();
       throw error;
     }
   }
@@ -178,10 +189,10 @@ export class HostProcesses implements HostExec {
   #prepare(spec: ExecSpec, program: string): PreparedChild {
     const id = randomBytes(12).toString("hex");
     const env = { ...shellDepth(spec), CRUX_OWNER: this.#owner, CRUX_EXEC_ID: id };
-    const isolation = this.#isolation(this.#owner);
     const mark = `CRUX_EXEC_ID=${id}`;
     const launch = this.#launch();
     const confinement = this.#confine(spec, program, env);
+    const isolation = confinement === undefined ? this.#isolation(this.#owner) : this.#confining();
     return new PreparedChild({
       spec,
       program,
@@ -201,9 +212,18 @@ export class HostProcesses implements HostExec {
     const state = this.#sandbox(this.#owner);
     if (!state.available)
       throw driverError("Open", "UNAVAILABLE", `the sandbox is not available: ${state.why}; ${state.fix}`);
-    if (state.kind === "bubblewrap" && this.#isolation(this.#owner).ownership !== "namespace")
+    if (state.kind !== "seatbelt" && this.#confining().ownership !== "namespace")
       throw driverError("Open", "UNAVAILABLE", "the sandbox is not available: no pid namespaces here");
     return this.#sandboxes.confine({ ...wanted, id: env.CRUX_EXEC_ID, env });
+  }
+
+  /** The isolation of confined children: another wrapper may be able to confine than the one for all others. */
+  #confining(): Isolation {
+    const isolation = this.#isolation(this.#owner);
+    const state = this.#sandbox(this.#owner);
+    const wrapper = state.available ? wrappersHere().find(({ kind }) => kind === state.kind) : undefined;
+    if (wrapper === undefined || isolation.wrapper?.kind === wrapper.kind) return isolation;
+    return isolation.ownership === "namespace" ? namespaceIsolation(wrapper) : isolation;
   }
 
   #wantedOf({ argv, cwd, env, sandbox, process }: ExecSpec, program: string): Confine | undefined {

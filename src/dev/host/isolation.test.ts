@@ -5,7 +5,7 @@ import { tempFolder } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
 import { hostIsolation, IsolationFinder, parentDeathPrefix } from "./isolation.ts";
 import { SandboxFinder } from "./sandbox/probe.ts";
-import { bashSpec } from "./testing.ts";
+import { bashSpec, bwrapAt } from "./testing.ts";
 
 const fallback = parentDeathPrefix().length > 0 ? "pdeathsig" : "group";
 
@@ -18,8 +18,8 @@ function bwrapThat(does: string): string {
 /** Asked at once, and after a look ahead. */
 async function ownershipWith(place: string, probeMs = 10_000): Promise<string[]> {
   const [asked, ahead] = [
-    new IsolationFinder({ places: [place], probeMs }),
-    new IsolationFinder({ places: [place], probeMs }),
+    new IsolationFinder({ wrappers: bwrapAt(place), probeMs }),
+    new IsolationFinder({ wrappers: bwrapAt(place), probeMs }),
   ];
   await ahead.lookAhead();
   return [asked.get().ownership, ahead.get().ownership];
@@ -37,7 +37,7 @@ describe("IsolationFinder", () => {
 
   it("probes once", async () => {
     const count = join(tempFolder(), "count");
-    const finder = new IsolationFinder({ places: [bwrapThat(`echo >> ${count}; exit 1`)] });
+    const finder = new IsolationFinder({ wrappers: bwrapAt(bwrapThat(`echo >> ${count}; exit 1`)) });
     const found = finder.get();
     await finder.lookAhead();
     expect(finder.get()).toBe(found);
@@ -49,12 +49,12 @@ describe("IsolationFinder", () => {
     const [seen, place] = [join(tempFolder(), "seen"), tempFolder()];
     const bwrap = bwrapThat(`echo "$CRUX_OWNER" >> ${seen}; exit 1`);
     for (const Finder of [IsolationFinder, SandboxFinder]) {
-      new Finder({ places: [bwrap] }).get("k-probe:4");
-      await new Finder({ places: [bwrap] }).lookAhead("k-probe:4");
+      new Finder({ wrappers: bwrapAt(bwrap) }).get("k-probe:4");
+      await new Finder({ wrappers: bwrapAt(bwrap) }).lookAhead("k-probe:4");
     }
     const [isolation, sandbox] = [
-      new IsolationFinder({ places: [bwrap] }),
-      new SandboxFinder({ places: [bwrap] }),
+      new IsolationFinder({ wrappers: bwrapAt(bwrap) }),
+      new SandboxFinder({ wrappers: bwrapAt(bwrap) }),
     ];
     const made = new HostProcesses({
       ...{ kernelId: "k-daemon", epoch: 7, pipesDir: place },
@@ -66,8 +66,8 @@ describe("IsolationFinder", () => {
     expect(readFileSync(seen, "utf8")).toBe(`${"k-probe:4\n".repeat(4)}${"k-daemon:7\n".repeat(2)}`);
   });
 
-  it("a machine without bubblewrap runs programs all the same", async () => {
-    const finder = new IsolationFinder({ places: [] });
+  it("a machine without namespaces runs programs all the same", async () => {
+    const finder = new IsolationFinder({ wrappers: [] });
     const made = new HostProcesses({ kernelId: "k-plain", epoch: 1, isolation: () => finder.get() });
     const { spec, out } = bashSpec("echo runs");
     expect(await made.run(spec, new AbortController().signal).exited).toEqual({ code: 0, signal: null });

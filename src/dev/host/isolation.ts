@@ -6,25 +6,26 @@ import type { ExecEnd, Isolation, Job, JobSignal } from "./job.ts";
 import { namespaceIsolation } from "./namespace.ts";
 import { findProcess, hasChildren, sendSignal } from "./procfs.ts";
 import { kernelFiles } from "./sandbox/kernel-files.ts";
+import { type Wrapper, wrappersHere } from "./wrapper.ts";
 
-export const BWRAP = [
-  "/usr/bin/bwrap",
-  "/usr/local/bin/bwrap",
-  "/bin/bwrap",
-  "/run/current-system/sw/bin/bwrap",
-];
 /** The exit code of the probe's program if everything is as expected. */
 const WORKS = 42;
 
+interface FinderOptions {
+  /** Tried in this order. */
+  readonly wrappers?: readonly Wrapper[];
+  readonly probeMs?: number;
+}
+
 export class IsolationFinder {
-  readonly #bwrap: string | undefined;
+  readonly #wrappers: readonly Wrapper[];
   /** The probe normally takes 5 ms; one that takes this long hangs, on a mount that does not answer. */
   readonly #probeMs: number;
   #found: Isolation | undefined;
 
-  constructor({ places = BWRAP, probeMs = 2_000 }: { places?: readonly string[]; probeMs?: number } = {}) {
-    // without /proc/…/children, the programs could not be told apart from bwrap itself
-    this.#bwrap = hasChildren ? places.find(isExecutable) : undefined;
+  constructor({ wrappers = wrappersHere(), probeMs = 2_000 }: FinderOptions = {}) {
+    // without /proc/…/children, the programs could not be told apart from the wrapper itself
+    this.#wrappers = hasChildren ? wrappers : [];
     this.#probeMs = probeMs;
   }
 
@@ -36,22 +37,24 @@ export class IsolationFinder {
 
   /** Probes in the background. Resolves when the answer is known. */
   async lookAhead(owner?: string): Promise<void> {
-    if (this.#found !== undefined || this.#bwrap === undefined) return;
-    const namespace = namespaceOf(this.#bwrap);
-    const [program, ...args] = probeOf(namespace);
-    const status = await new Promise((resolve) => {
-      const probe = spawn(program, args, this.#options(owner));
-      probe.once("exit", resolve);
-      probe.once("error", resolve);
-    });
-    this.#found ??= status === WORKS ? namespace : fallback();
+    for (const namespace of this.#wrappers.map(namespaceOf)) {
+      if (this.#found !== undefined) return;
+      const [program, ...args] = probeOf(namespace);
+      const status = await new Promise((resolve) => {
+        const probe = spawn(program, args, this.#options(owner));
+        probe.once("exit", resolve);
+        probe.once("error", resolve);
+      });
+      if (status === WORKS) this.#found ??= namespace;
+    }
+    this.#found ??= fallback();
   }
 
   #probe(owner?: string): Isolation | undefined {
-    if (this.#bwrap === undefined) return undefined;
-    const namespace = namespaceOf(this.#bwrap);
-    const [program, ...args] = probeOf(namespace);
-    return spawnSync(program, args, this.#options(owner)).status === WORKS ? namespace : undefined;
+    return this.#wrappers.map(namespaceOf).find((namespace) => {
+      const [program, ...args] = probeOf(namespace);
+      return spawnSync(program, args, this.#options(owner)).status === WORKS;
+    });
   }
 
   #options(owner: string | undefined) {
@@ -69,12 +72,12 @@ function probeOf(namespace: Isolation): readonly [string, ...string[]] {
 }
 
 /** Kernel files are closed for root only; no other user could write them. */
-function namespaceOf(bwrap: string): Isolation {
-  return namespaceIsolation(bwrap, process.getuid?.() === 0 ? kernelFiles() : []);
+function namespaceOf(wrapper: Wrapper): Isolation {
+  return namespaceIsolation(wrapper, process.getuid?.() === 0 ? kernelFiles() : []);
 }
 
 /**
- * The environment of a probe, with the owner's mark that every child has: bwrap ends with its parent only once it is
+ * The environment of a probe, with the owner's mark that every child has: the wrapper ends with its parent only once it is
  * set up, and one whose parent was killed before that waits forever; the mark lets the next daemon find it.
  */
 export function probeEnv(owner: string | undefined): NodeJS.ProcessEnv {

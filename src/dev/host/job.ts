@@ -1,5 +1,6 @@
 /** A started program and all its descendants, signalled and ended as one. */
 import type { ExecChild, HostExec } from "../../kernel/ports/host.ts";
+import type { Wrapper } from "./wrapper.ts";
 
 export type ExecEnd = Awaited<ExecChild["exited"]>;
 export type JobSignal = Parameters<ExecChild["signal"]>[0];
@@ -23,15 +24,17 @@ export interface OsChildSpec {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** The words put before bubblewrap; the first is an absolute path. */
+  /** The words put before the wrapper; the first is an absolute path. */
   readonly enter?: readonly string[];
-  /** Options of bubblewrap that confine the program; absent: it sees the host unchanged. */
+  /** Options of the wrapper that confine the program; absent: it sees the host unchanged. */
   readonly confined?: readonly string[];
 }
 
 /** A way of keeping children from outliving the daemon. */
 export interface Isolation {
   readonly ownership: HostExec["ownership"];
+  /** What makes the namespaces; absent: there are none. */
+  readonly wrapper?: Wrapper;
   /**
    * True if the started process asks at fd 3 whether the daemon is alive, and begins the program when it is answered.
    */

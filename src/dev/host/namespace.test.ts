@@ -4,21 +4,17 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ExecChild, ExecSpec } from "../../kernel/ports/host.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { tempFolder, until } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
-import { hostIsolation } from "./isolation.ts";
 import { sweepOrphans } from "./orphans.ts";
 import { childrenOf, findProcess, sendSignal } from "./procfs.ts";
-import { bashSpec, naming, newTag, running, TRIES_TO_WRITE } from "./testing.ts";
+import { bashSpec, isolationsHere, naming, newTag, running, TRIES_TO_WRITE } from "./testing.ts";
 
 const never = new AbortController().signal;
-const isolation = hostIsolation();
-const pipesDir = join(tmpdir(), `crux-namespace-${process.pid}`);
-const exec = new HostProcesses({ kernelId: "k-namespace", epoch: 1, pipesDir });
-afterAll(() => exec.close());
+let exec: HostProcesses;
 
 function start(script: string, fields: Partial<ExecSpec> = {}): { child: ExecChild; out(): string } {
   const { spec, out } = bashSpec(script, fields);
@@ -29,8 +25,18 @@ function start(script: string, fields: Partial<ExecSpec> = {}): { child: ExecChi
 const LISTENS =
   "trap 'echo int' INT; trap 'echo term; exit 5' TERM; echo ready; while :; do sleep 0.01; done";
 
-describe.runIf(isolation.ownership === "namespace")("a program in a namespace", () => {
-  it("that died of a signal is told so, although it is told to end while bwrap puts things away", async () => {
+const namespaces = isolationsHere().flatMap((isolation) =>
+  isolation.wrapper === undefined ? [] : [{ isolation, kind: isolation.wrapper.kind }],
+);
+
+describe.each(namespaces)("a program in a namespace, by $kind", ({ isolation, kind }) => {
+  const pipesDir = join(tmpdir(), `crux-namespace-${kind}-${process.pid}`);
+  beforeAll(() => {
+    exec = new HostProcesses({ kernelId: "k-namespace", epoch: 1, pipesDir, isolation: () => isolation });
+  });
+  afterAll(() => exec.close());
+
+  it("that died of a signal is told so, although it is told to end while the wrapper puts things away", async () => {
     for (let turns = 0; turns < 40; turns++) {
       const { child, out } = start("echo ready; exec sleep 60");
       await until(() => out() !== "", "it is ready");
@@ -155,7 +161,7 @@ describe.runIf(isolation.ownership === "namespace")("a program in a namespace", 
     expect(await child.exited).toEqual({ code: null, signal: "SIGTERM" });
   });
 
-  it.each(["bwrap", "the first process", "the program"])(
+  it.each(["the wrapper", "the first process", "the program"])(
     "is over with all it started when %s is killed",
     async (who) => {
       const tag = newTag();
@@ -165,9 +171,12 @@ describe.runIf(isolation.ownership === "namespace")("a program in a namespace", 
       const outer = child.osPid ?? 0;
       const [first = 0] = childrenOf(outer);
       const program = running(`${tag} 60`).find((pid) => findProcess(pid)?.ppid === first) ?? 0;
-      sendSignal({ bwrap: outer, "the first process": first, "the program": program }[who] ?? 0, "SIGKILL");
+      sendSignal(
+        { "the wrapper": outer, "the first process": first, "the program": program }[who] ?? 0,
+        "SIGKILL",
+      );
       const { code, signal } = await child.exited;
-      expect(code ?? signal).toBe(who === "bwrap" ? "SIGKILL" : 137);
+      expect(code ?? signal).toBe(who === "the wrapper" ? "SIGKILL" : 137);
       expect(naming(tag)).toEqual([]);
     },
   );

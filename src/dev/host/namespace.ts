@@ -1,15 +1,15 @@
 /**
- * Runs each child in a pid namespace of its own, made by bubblewrap. The daemon's child is bwrap; bwrap's child is
- * the first process of the namespace, a shell; the shell's child is the program. The kernel ends the whole namespace
- * when its first process ends, that process is killed when bwrap ends, and bwrap is killed when the daemon ends. So
- * nothing inside outlives any of them, whatever it does.
+ * Runs each child in a pid namespace of its own, made by a wrapper (wrapper.ts). The daemon's child is the wrapper; its
+ * child is the first process of the namespace, a shell; the shell's child is the program. The kernel ends the whole
+ * namespace when its first process ends, that process is killed when the wrapper ends, and the wrapper is killed when the
+ * daemon ends. So nothing inside outlives any of them, whatever it does.
  *
- * bwrap ends by itself only after the namespace is empty. Processes that the program leaves behind get a short time
+ * The wrapper ends by itself only after the namespace is empty. Processes that the program leaves behind get a short time
  * to finish (for example the reader of a pipe that writes a file), then receive TERM, and are killed half a second
  * later.
  *
  * A program sees and can signal only processes of its own namespace: no other child of the daemon, and no other
- * process of the host. bwrap also sets no_new_privs, so `sudo` and other setuid programs do not work inside. An
+ * process of the host. The wrapper also sets no_new_privs, so `sudo` and other setuid programs do not work inside. An
  * ordinary user gets a user namespace too, where files of other users appear to belong to nobody. For root, the
  * settings of the host's kernel are read-only.
  */
@@ -18,15 +18,17 @@ import { findSystemProgram } from "../program.ts";
 import { Family } from "./family.ts";
 import type { ExecEnd, Isolation, Job, JobSignal, OsChildSpec } from "./job.ts";
 import { childrenOf, descendantsOf, findProcess, type OsProcess, sendSignal } from "./procfs.ts";
+import type { Wrapper } from "./wrapper.ts";
 
 /** `closed`: paths of the host that are mounted read-only for each child. */
-export function namespaceIsolation(bwrap: string, closed: readonly string[] = []): Isolation {
+export function namespaceIsolation(wrapper: Wrapper, closed: readonly string[] = []): Isolation {
   const host = [...HOST, ...closed.flatMap((path) => ["--ro-bind", path, path])];
   return {
     ownership: "namespace",
+    wrapper,
     asksAtStart: true,
     wrap: (launch) => [
-      ...within(launch.enter, bwrap),
+      ...within(launch.enter, wrapper),
       ...OPTIONS,
       ...(launch.confined ?? host),
       ...["--chdir", launch.cwd, "--"],
@@ -36,12 +38,12 @@ export function namespaceIsolation(bwrap: string, closed: readonly string[] = []
   };
 }
 
-function within([first, ...words]: readonly string[] = [], bwrap: string): [string, ...string[]] {
-  return first === undefined ? [bwrap] : [first, ...words, bwrap];
+function within([first, ...words]: readonly string[] = [], wrapper: Wrapper): readonly [string, ...string[]] {
+  return first === undefined ? wrapper.words : [first, ...words, ...wrapper.words];
 }
 
 /**
- * A new session, because `kill 0`, which scripts call at their end, must not reach bwrap: its death would end
+ * A new session, because `kill 0`, which scripts call at their end, must not reach the wrapper: its death would end
  * everything at once.
  */
 const OPTIONS = "--die-with-parent --new-session --unshare-pid --as-pid-1".split(" ");
@@ -79,6 +81,7 @@ $crux_line" crux_lines=$((crux_lines - 1))
     done
     set -- "$@" "$crux_word"; crux_words=$((crux_words - 1))
   done
+  echo . >&3
 fi
 (exec "$@" >&5 2>&6 3>&- 4>&- 5>&- 6>&-)
 code=$?
@@ -94,14 +97,14 @@ exit $code`;
 const maxRounds = 16;
 
 class NamespaceJob implements Job {
-  /** The pid of bwrap. It leads a process group, which the first process belongs to until it is set up. */
+  /** The pid of the wrapper. It leads a process group, which the first process belongs to until it is set up. */
   readonly #outer: number;
   readonly #mark: string;
   readonly #bornAtMs = performance.now();
   #first: OsProcess | undefined;
   /**
-   * True once programs were seen. After that, no programs means that only bwrap is left; it must end by itself, as it
-   * reports how they ended.
+   * True once programs were seen. After that, no programs means that only the wrapper is left; it must end by itself, as
+   * it reports how they ended.
    */
   #hasBegun = false;
   readonly #sent = new Set<string>();
@@ -111,7 +114,7 @@ class NamespaceJob implements Job {
     this.#mark = mark;
   }
 
-  /** Signals the programs, never bwrap: its death would leave them no time. */
+  /** Signals the programs, never the wrapper: its death would leave them no time. */
   signal(name: JobSignal): boolean {
     this.#sent.add(name);
     const first = this.#findFirst();
@@ -146,7 +149,7 @@ class NamespaceJob implements Job {
   }
 
   /**
-   * bwrap reports a program that died of a signal as a shell would (128 + number); a signal that we sent is reported
+   * The wrapper reports a program that died of a signal as a shell would (128 + number); a signal that we sent is reported
    * as that signal.
    */
   endOf(leader: ExecEnd): ExecEnd {
@@ -160,11 +163,11 @@ class NamespaceJob implements Job {
     return false;
   }
 
-  /** The program has not begun: every process there belongs to bwrap. */
+  /** The program has not begun: every process there belongs to the wrapper. */
   #signalSetup(name: JobSignal): boolean {
     const first = this.#findFirst();
     const isHeard = sendSignal(-this.#outer, name);
-    // a fatal signal may reach bwrap before the first process is set to die with it
+    // a fatal signal may reach the wrapper before the first process is set to die with it
     const isEnd = name !== "SIGSTOP" && name !== "SIGCONT";
     if (first !== undefined) sendSignal(first.pid, isEnd ? "SIGKILL" : name);
     return isHeard;

@@ -3,8 +3,9 @@
  * process waits for us. So a child can be prepared before the program's arguments are known.
  *
  * The first process and the daemon talk over a socket at its fd 3. It sends a request when it is running, receives
- * the arguments of the program (none: those it was started with), and reports the program's exit status when nothing
- * else is left. The program never gets that socket, and a socket cannot be opened through /proc.
+ * the arguments of the program (none: those it was started with), reports that it has them, starts the program, and
+ * reports its exit status when nothing else is left. The program never gets that socket, and a socket cannot be opened
+ * through /proc.
  */
 import type { Duplex } from "node:stream";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
@@ -41,6 +42,8 @@ export class PreparedChild {
   readonly #channel: Duplex | null;
   #answer: string | undefined;
   #hasAsked: boolean;
+  #hasBegun: boolean;
+  readonly #heardAll: Promise<void>;
   readonly #said: Promise<string>;
   readonly #saying: Duplex | null;
 
@@ -49,6 +52,7 @@ export class PreparedChild {
     const { isolation, confinement } = preparation;
     this.confinement = confinement;
     this.#hasAsked = !isolation.asksAtStart;
+    this.#hasBegun = this.#hasAsked;
     try {
       const { child, streams, channel, words } = spawnPrepared(preparation);
       this.launched = child;
@@ -64,11 +68,22 @@ export class PreparedChild {
       if (confinement !== undefined) closeFilter(confinement);
     }
     this.told = this.#hear();
+    this.#heardAll = closed(this.#channel);
   }
 
   /** True once the first process has sent its request: all that confines the child is in place. */
   get hasAsked(): boolean {
     return this.#hasAsked;
+  }
+
+  /** True once the first process has its arguments: from then on the program may have run. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Resolves when everything that an ended first process had to report was read. */
+  heardAll(): Promise<void> {
+    return this.#heardAll;
   }
 
   /** The setup's own error output (bubblewrap's), complete once that has ended. */
@@ -118,11 +133,19 @@ export class PreparedChild {
           this.#hasAsked = true;
           if (this.#answer !== undefined) this.#send();
         }
-        const [, status] = /^\n(\d{1,3})\n/.exec(heard) ?? [];
+        if (heard.startsWith("\n.\n")) this.#hasBegun = true;
+        const [, status] = /^\n\.\n(\d{1,3})\n/.exec(heard) ?? [];
         if (status !== undefined) resolve(Number(status));
       });
     });
   }
+}
+
+function closed(stream: Duplex | null): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream === null) resolve();
+    else stream.once("close", () => resolve());
+  });
 }
 
 /** The beginning of what the stream delivers, once it has ended. Never rejects. */

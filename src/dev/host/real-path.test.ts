@@ -1,5 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { tempFolder } from "../testing.ts";
 import { realPath } from "./real-path.ts";
@@ -19,6 +20,22 @@ describe("realPath", () => {
     symlinkSync("real", join(root, "link"));
     expect(realPath(join(root, "link/new/deep.txt"))).toBe(join(root, "real/new/deep.txt"));
     expect(realPath(`${root}/no/../x`)).toBe(join(root, "x"));
+  });
+
+  it("tells a name that is missing from a link to nothing, at the end and in the middle", () => {
+    const root = tempFolder();
+    mkdirSync(join(root, "a dir"));
+    symlinkSync("../gone", join(root, "a dir/link"));
+    for (const [path, real] of [
+      ["a dir/none", "a dir/none"],
+      ["a dir/none/x/y", "a dir/none/x/y"],
+      ["a dir/link", "gone"],
+      ["a dir/link/x/y", "gone/x/y"],
+      ["a dir/link/../x", "x"],
+      ["a dir/none/./x", "a dir/none/x"],
+      ["none//x", "none/x"],
+    ] as const)
+      expect(realPath(`${root}/${path}`)).toBe(join(root, real));
   });
 
   it("finds the one name of the same letters, however they are composed", () => {
@@ -55,5 +72,45 @@ describe("realPath", () => {
     symlinkSync("loop", join(root, "loop"));
     for (const path of [join(root, "loop"), "/a\0b", "relative"])
       expect(() => realPath(path)).toThrow(expect.objectContaining({ code: "INVALID" }));
+  });
+});
+
+describe("realPath.atOnce()", () => {
+  it("gives what realPath gives, in any order of the paths", () => {
+    const root = tempFolder();
+    mkdirSync(join(root, "a/b"), { recursive: true });
+    writeFileSync(join(root, "a/f"), "");
+    for (const [to, name] of [
+      ["a", "l"],
+      ["../gone", "a/d"],
+      ["d", "a/e"],
+      ["loop", "loop"],
+      ["..", "a/b/up"],
+    ] as const)
+      symlinkSync(to, join(root, name));
+    const name = fc.constantFrom("a", "b", "f", "l", "d", "e", "loop", "up", "x", "..", ".", "\u00e9");
+    const path = fc.array(name, { maxLength: 5 }).map((names) => `${root}/${names.join("/")}`);
+    const seen = (look: (path: string) => string, given: string): string => {
+      try {
+        return look(given);
+      } catch (error) {
+        return String(error);
+      }
+    };
+    fc.assert(
+      fc.property(fc.array(path, { maxLength: 8 }), (paths) => {
+        const atOnce = realPath.atOnce?.() ?? realPath;
+        for (const each of paths) expect(seen(atOnce, each)).toBe(seen(realPath, each));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it("looks anew each time it is made", () => {
+    const root = tempFolder();
+    const path = join(root, "later/x");
+    expect(realPath.atOnce?.()(path)).toBe(path);
+    symlinkSync("elsewhere", join(root, "later"));
+    expect(realPath.atOnce?.()(path)).toBe(join(root, "elsewhere/x"));
   });
 });

@@ -3,19 +3,40 @@ import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
-import { groupIsolation, hostIsolation, parentDeathPrefix } from "./isolation.ts";
+import { groupIsolation, IsolationFinder, parentDeathPrefix } from "./isolation.ts";
 import type { Isolation } from "./job.ts";
 import { findProcess, listPids } from "./procfs.ts";
+import { SandboxFinder } from "./sandbox/probe.ts";
+import { type Wrapper, wrappersHere } from "./wrapper.ts";
 
 /** Best first. */
 export function isolationsHere(): readonly Isolation[] {
   const prefix = parentDeathPrefix();
-  const best = hostIsolation();
   return [
-    ...(best.ownership === "namespace" ? [best] : []),
+    ...wrappersHere().flatMap(isolationBy),
     ...(prefix.length > 0 ? [groupIsolation(prefix)] : []),
     groupIsolation([]),
   ];
+}
+
+function isolationBy(wrapper: Wrapper): readonly Isolation[] {
+  const isolation = new IsolationFinder({ wrappers: [wrapper] }).get();
+  return isolation.wrapper === undefined ? [] : [isolation];
+}
+
+/** Every way in which programs can be confined here, each as the options of HostProcesses that select it. */
+export function confinersHere() {
+  return wrappersHere().flatMap((wrapper) => {
+    const state = new SandboxFinder({ wrappers: [wrapper] }).get();
+    const [isolation] = isolationBy(wrapper);
+    if (!state.available || isolation === undefined) return [];
+    return [{ kind: wrapper.kind, by: { isolation: () => isolation, sandbox: () => state } }];
+  });
+}
+
+/** A program in the place of bubblewrap: a shell script. */
+export function bwrapAt(path: string): readonly Wrapper[] {
+  return [{ kind: "bubblewrap", words: [path] }];
 }
 
 /** A unique process name; `exec -a <tag>` gives it to a process. */

@@ -1,8 +1,7 @@
 /** An open tool: its arguments are written as JSON, and the result of the call is read as the server sent it. */
 import type { CallEnd } from "../../abi/call-note.ts";
 import type { Act, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
-import { DriverError } from "../../abi/errors.ts";
-import { MALFORMED_CALL } from "../../abi/malformed.ts";
+import { DriverError, MALFORMED_CALL } from "../../abi/errors.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import { Answer, jsonBytes } from "../answer.ts";
 import { cancelled, driverError, throwIfAborted } from "../driver-error.ts";

@@ -3,7 +3,11 @@
 import type { SandboxProfile, SandboxState } from "../../abi/sandbox.ts";
 
 /** `path` with `..` and symlinks of its longest existing ancestor resolved; the rest appended. Sync, read-only. */
-export type RealPath = (path: string) => string;
+export interface RealPath {
+  (path: string): string;
+  /** The same for the paths of one decision: it sees the file system as it is at that moment, and is dropped then. */
+  atOnce?(): RealPath;
+}
 
 /**
  * OS children, owned: each in its own process group, marked by its environment, ended with its owner.

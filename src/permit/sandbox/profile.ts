@@ -84,7 +84,10 @@ export function makeSandbox(options: SandboxOptions): Required<Pick<Permit, "san
     sandboxMode: options.settings.mode ?? "on",
     sandbox: (subject, request) => {
       if (!request.effects.some(({ kind }) => kind === "exec")) return null;
-      return isOutside(options, subject, request) ? null : profileOf(options, finder, subject, request);
+      if (isOutside(options, subject, request)) return null;
+      // the places of one profile are looked up at one moment
+      const realPath = options.realPath.atOnce?.() ?? options.realPath;
+      return profileOf({ ...options, realPath }, finder, subject, request);
     },
   };
 }

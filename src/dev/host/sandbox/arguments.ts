@@ -1,4 +1,4 @@
-/** Turns a mount plan and a network into the arguments of bubblewrap. Pure. */
+/** Turns a mount plan and a network into the options of a wrapper (../wrapper.ts). Pure. */
 import type { Mount } from "./mounts.ts";
 
 interface SandboxArguments {

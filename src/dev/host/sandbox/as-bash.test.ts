@@ -7,13 +7,16 @@ import type { ExecSpec } from "../../../kernel/ports/host.ts";
 import { until } from "../../testing.ts";
 import { HostProcesses } from "../exec.ts";
 import { groupIsolation } from "../isolation.ts";
-import { SandboxFinder } from "./probe.ts";
+import { confinersHere } from "../testing.ts";
 import { Sandboxes } from "./sandbox.ts";
 
 const own = realpathSync(mkdtempSync("/var/tmp/crux-as-bash-"));
 const sandboxes = new Sandboxes({ dir: join(own, "sb"), ledgerDir: join(own, "ledger") });
-const exec = new HostProcesses({ kernelId: "k-as-bash", epoch: 1, pipesDir: join(own, "pipes"), sandboxes });
-/** In no namespace, without bubblewrap: bash as the host starts it. */
+const confiners = confinersHere().map(({ kind, by }) => {
+  const pipesDir = join(own, `pipes-${kind}`);
+  return { kind, exec: new HostProcesses({ kernelId: "k-as-bash", epoch: 1, pipesDir, sandboxes, ...by }) };
+});
+/** In no namespace: bash as the host starts it. */
 const bare = () => groupIsolation([]);
 const outside = new HostProcesses({
   kernelId: "k-bash",
@@ -22,7 +25,8 @@ const outside = new HostProcesses({
   isolation: bare,
 });
 afterAll(async () => {
-  await Promise.all([exec.close(), outside.close()]);
+  await outside.close();
+  for (const { exec } of confiners) await exec.close();
   rmSync(own, { recursive: true, force: true });
 });
 
@@ -137,7 +141,7 @@ async function run(text: string, by: HostProcesses, sandbox: SandboxProfile | nu
   return { out: out.replace(PIDS, "PID"), code: code ?? 128 + (SIGNALS[signal ?? ""] ?? 0) };
 }
 
-describe.runIf(new SandboxFinder().get().available)("bash in the sandbox", () => {
+describe.each(confiners)("bash in the sandbox, by $kind", ({ exec }) => {
   it.each(TEXTS)("does as bash does outside: %s", async (_, text) => {
     const expected = await run(text, outside, null);
     for (const name of ["f", "d"]) rmSync(join(work, name), { recursive: true, force: true });

@@ -1,21 +1,23 @@
 import { mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { SandboxProfile } from "../../../abi/sandbox.ts";
 import type { ExecChild } from "../../../kernel/ports/host.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { findSystemProgram } from "../../program.ts";
 import { until } from "../../testing.ts";
 import { HostProcesses } from "../exec.ts";
-import { bashSpec, openInPrograms } from "../testing.ts";
-import { SandboxFinder } from "./probe.ts";
+import { bashSpec, confinersHere, openInPrograms } from "../testing.ts";
 import { Sandboxes } from "./sandbox.ts";
 
 const own = realpathSync(mkdtempSync("/var/tmp/crux-loopback-"));
 const sandboxes = new Sandboxes({ dir: join(own, "sb"), ledgerDir: join(own, "ledger") });
-const exec = new HostProcesses({ kernelId: "k-loop", epoch: 1, pipesDir: join(own, "pipes"), sandboxes });
+const confiners = (findSystemProgram("nsenter") === undefined ? [] : confinersHere()).map(({ kind, by }) => {
+  const pipesDir = join(own, `pipes-${kind}`);
+  return { kind, exec: new HostProcesses({ kernelId: "k-loop", epoch: 1, pipesDir, sandboxes, ...by }) };
+});
+let exec: HostProcesses;
 afterAll(async () => {
-  await exec.close();
   rmSync(own, { recursive: true, force: true });
 });
 
@@ -47,9 +49,22 @@ async function run(script: string, of: AbortController, sandbox = OFF): Promise<
   return out();
 }
 
-const isHere = new SandboxFinder().get().available && findSystemProgram("nsenter") !== undefined;
+/** The number of loopbacks that are held open. */
+const heldOpen = () =>
+  readdirSync("/proc/self/fd").filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith("net:[");
+    } catch {
+      return false;
+    }
+  }).length;
 
-describe.runIf(isHere)("the loopback of a process", () => {
+describe.each(confiners)("the loopback of a process, by $kind", ({ exec: its }) => {
+  beforeAll(() => {
+    exec = its;
+  });
+  afterAll(() => its.close());
+
   it("is one for its programs, of whatever rights, and of no other process, nor of one with hosts allowed", async () => {
     const { child, out } = start(SERVES, one);
     await until(() => out() === "ready\n", "it listens");
@@ -75,23 +90,15 @@ describe.runIf(isHere)("the loopback of a process", () => {
 
   it("ends with its process", async () => {
     await run("true", other);
-    const fds = readdirSync("/proc/self/fd").length;
     await run("true", one);
+    await until(() => heldOpen() === 3, "those of both, and the next");
     one.abort();
-    await until(() => readdirSync("/proc/self/fd").length <= fds + 2, "what held it is closed");
+    await until(() => heldOpen() === 2, "what held it is closed");
   });
 
   it("is made for many at once, and closed with them", async () => {
     await run("true", one);
-    const namespaces = () =>
-      readdirSync("/proc/self/fd").flatMap((fd) => {
-        try {
-          return readlinkSync(`/proc/self/fd/${fd}`).startsWith("net:[") ? [fd] : [];
-        } catch {
-          return [];
-        }
-      }).length;
-    await until(() => namespaces() === 2, "that of one, and the next");
+    await until(() => heldOpen() === 2, "that of one, and the next");
     const all = Array.from({ length: 8 }, () => new AbortController());
     const ids = all.map((each, i) => ({ id: `many-${i}`, until: each.signal }));
     const outs = await Promise.all(
@@ -103,6 +110,6 @@ describe.runIf(isHere)("the loopback of a process", () => {
     );
     expect(outs).toEqual(Array.from({ length: 8 }, () => "on\n"));
     for (const each of all) each.abort();
-    await until(() => namespaces() === 2, "that of one, and the next");
+    await until(() => heldOpen() === 2, "that of one, and the next");
   });
 });

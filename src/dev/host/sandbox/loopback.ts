@@ -1,7 +1,7 @@
 /**
  * The loopback network of a process: a port that one of its confined programs listens on can be reached by its
  * others. It is a network namespace with the user namespace that owns it, empty at first: held open by descriptors of
- * ours, and entered on the way to bubblewrap, which makes the sandbox inside. It ends when the descriptors are closed
+ * ours, and entered on the way to the wrapper, which makes the sandbox inside. It ends when the descriptors are closed
  * and its last program has ended.
  *
  * It is for programs without any other network. If hosts are allowed, each program has a proxy on its own loopback,
@@ -9,12 +9,13 @@
  */
 import { execFile, spawnSync } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { findSystemProgram, isExecutable } from "../../program.ts";
-import { BWRAP, probeEnv } from "../isolation.ts";
+import { findSystemProgram } from "../../program.ts";
+import { probeEnv } from "../isolation.ts";
 import { sendSignal } from "../procfs.ts";
+import type { Wrapper } from "../wrapper.ts";
 
 export interface Loopback {
-  /** The words put before bubblewrap, which receives `fds` from ENTER_FD on; the first is an absolute path. */
+  /** The words put before the wrapper, which receives `fds` from ENTER_FD on; the first is an absolute path. */
   readonly enter: readonly string[];
   readonly fds: readonly number[];
 }
@@ -36,7 +37,7 @@ const TRY = "--unshare-user --disable-userns --unshare-pid --ro-bind / / --proc 
 
 export class Loopbacks {
   readonly #owner: string;
-  readonly #bwrap = BWRAP.find(isExecutable);
+  readonly #wrapper: () => Wrapper | undefined;
   readonly #nsenter = findSystemProgram("nsenter");
   /** By process, the least recently used first. */
   readonly #made = new Map<string, Loopback>();
@@ -46,7 +47,9 @@ export class Loopbacks {
   #works = false;
   #isRefused = false;
 
-  constructor(owner: string) {
+  /** `wrapper`: what makes the sandboxes; undefined: there are none. */
+  constructor(owner: string, wrapper: () => Wrapper | undefined) {
+    this.#wrapper = wrapper;
     this.#owner = owner;
   }
 
@@ -69,7 +72,8 @@ export class Loopbacks {
     if (this.#next !== undefined || this.#isMaking || this.#cannot()) return;
     this.#isMaking = true;
     const made = await new Promise<Loopback | undefined>((resolve) => {
-      execFile(this.#bwrap ?? "", MAKE, this.#options(), (_, stdout) => resolve(this.#hold(stdout)));
+      const [program, ...args] = this.#words(MAKE);
+      execFile(program, args, this.#options(), (_, stdout) => resolve(this.#hold(stdout)));
     });
     const isWell = made !== undefined && (this.#works || !(await this.#isRefusedWithin(made)));
     this.#isMaking = false;
@@ -84,7 +88,7 @@ export class Loopbacks {
   }
 
   #cannot(): boolean {
-    return this.#isRefused || this.#bwrap === undefined || this.#nsenter === undefined;
+    return this.#isRefused || this.#wrapper() === undefined || this.#nsenter === undefined;
   }
 
   #first(id: string, until: AbortSignal): Loopback | undefined {
@@ -97,7 +101,8 @@ export class Loopbacks {
   }
 
   #makeNow(): Loopback | undefined {
-    const made = this.#hold(spawnSync(this.#bwrap ?? "", MAKE, this.#options()).stdout);
+    const [program, ...args] = this.#words(MAKE);
+    const made = this.#hold(spawnSync(program, args, this.#options()).stdout);
     const isWell = made !== undefined && (this.#works || spawnSync(...this.#trial(made)).status === 0);
     return this.#judged(made, isWell);
   }
@@ -110,8 +115,13 @@ export class Loopbacks {
 
   #trial({ fds }: Loopback) {
     const [enter = "", ...words] = this.#enter(fds.map((fd) => `/proc/${process.pid}/fd/${fd}`));
-    const within = [this.#bwrap ?? "", ...TRY, "--", "/bin/sh", "-c", ":"];
+    const within = this.#words([...TRY, "--", "/bin/sh", "-c", ":"]);
     return [enter, [...words, ...within], this.#options()] as const;
+  }
+
+  #words(options: readonly string[]): readonly [string, ...string[]] {
+    const [program, ...own] = this.#wrapper()?.words ?? [""];
+    return [program, ...own, ...options];
   }
 
   #enter([user, net]: readonly string[]): readonly string[] {

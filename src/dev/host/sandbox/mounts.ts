@@ -52,16 +52,17 @@ export function planMounts(profile: SandboxProfile, look: (path: string) => Kind
   for (const path of profile.show)
     if (isThere(look(path)) && !isOfKernel(path)) wishes.set(bare(path), "show");
   const kept = prune(wishes);
-  addSteps(kept);
+  const watched = guarded
+    .filter(({ path, kind }) => (kind === "file?" || kind === "link") && isWritable(path, kept))
+    .map(({ path }) => path);
+  addSteps(kept, watched);
   const isKept = ({ path }: Guarded) => kept.has(path);
   return {
     mounts: byDepth(kept).map(
       (each) => (tmp === undefined ? null : tmpOf(each, kept, tmp)) ?? mountOf(each, kept, look),
     ),
     missing: guarded.filter((each) => each.kind === "directory?" && isKept(each)).map(({ path }) => path),
-    watched: guarded
-      .filter(({ path, kind }) => (kind === "file?" || kind === "link") && isWritable(path, kept))
-      .map(({ path }) => path),
+    watched,
   };
 }
 
@@ -131,12 +132,12 @@ function prune(wishes: ReadonlyMap<string, Wish>): Map<string, Wish> {
   return kept;
 }
 
-function addSteps(wishes: Map<string, Wish>): void {
-  for (const [path, wish] of [...wishes]) {
-    if (wish !== "protect") continue;
+/** The folders above each protected or watched path: no other folder can take their place. */
+function addSteps(wishes: Map<string, Wish>, watched: readonly string[]): void {
+  const guarded = [...wishes].flatMap(([path, wish]) => (wish === "protect" ? [path] : []));
+  for (const path of [...guarded, ...watched])
     for (let dir = dirname(path); !wishes.has(dir) && dir !== "/"; dir = dirname(dir))
       wishes.set(dir, "step");
-  }
 }
 
 function byDepth(wishes: ReadonlyMap<string, Wish>): [string, Wish][] {

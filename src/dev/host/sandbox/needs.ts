@@ -44,6 +44,9 @@ export function needsOf({ argv, cwd, env, hidden, seen, own = OWN }: Needy): Nee
   const script = scriptOf(words, cwd);
   const files = [...own, program, ...(script === undefined ? [] : [script])];
   const folders = [cwd, ...pathDirectories(env.PATH ?? "")];
+  // most paths share their first folders, and each is needed more than once
+  const linkAt = remembered(findLink);
+  const walk = remembered((path) => walkOf(path, linkAt));
   const homes = [
     // also by its unresolved name: related files are looked for beside that
     ...files.flatMap((path) => [join(walk(dirname(path)).real, basename(path)), walk(path).real]).map(homeOf),
@@ -115,7 +118,10 @@ function foldersOf(file: string): readonly string[] {
 }
 
 /** The real path, and the symbolic links on the way. */
-function walk(path: string): { readonly real: string; readonly links: Needs["links"] } {
+function walkOf(
+  path: string,
+  linkAt: (path: string) => string | undefined,
+): { readonly real: string; readonly links: Needs["links"] } {
   const links: { path: string; to: string }[] = [];
   const rest = path.split("/").reverse();
   let real = "/";
@@ -156,7 +162,16 @@ function entriesOf(dir: string): readonly Dirent[] {
   }
 }
 
-function linkAt(path: string): string | undefined {
+function remembered<T>(find: (path: string) => T): (path: string) => T {
+  const found = new Map<string, T>();
+  return (path) => {
+    if (!found.has(path)) found.set(path, find(path));
+    return found.get(path) as T;
+  };
+}
+
+/** The text of a symbolic link; undefined: it is not one. */
+function findLink(path: string): string | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
       ? readlinkSync(path)

@@ -6,10 +6,10 @@ import { closeSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxState } from "../../../abi/sandbox.ts";
 import { makeScratchFolder } from "../../../lib/scratch-folder.ts";
-import { isExecutable } from "../../program.ts";
-import { BWRAP, probeEnv } from "../isolation.ts";
+import { probeEnv } from "../isolation.ts";
 import { namespaceIsolation } from "../namespace.ts";
 import { hasChildren } from "../procfs.ts";
+import { type Wrapper, wrappersHere } from "../wrapper.ts";
 import { sandboxArguments } from "./arguments.ts";
 import { seatbeltProbe } from "./macos.ts";
 import { FILTER_FD } from "./sandbox.ts";
@@ -46,21 +46,27 @@ interface Probed {
   readonly error?: Error | undefined;
 }
 
+type Unavailable = Extract<SandboxState, { available: false }>;
+
+interface FinderOptions {
+  readonly wrappers?: readonly Wrapper[];
+  readonly probeMs?: number;
+}
+
 export class SandboxFinder {
-  readonly #bwrap: string | undefined;
+  readonly #wrappers: readonly Wrapper[];
   readonly #probeMs: number;
   #found: SandboxState | undefined;
 
-  constructor({ places = BWRAP, probeMs = 2_000 }: { places?: readonly string[]; probeMs?: number } = {}) {
-    this.#bwrap = places.find(isExecutable);
+  /** The wrappers are tried in this order. */
+  constructor({ wrappers = wrappersHere(), probeMs = 2_000 }: FinderOptions = {}) {
+    this.#wrappers = wrappers;
     this.#probeMs = probeMs;
   }
 
   /** The first caller waits for the probe, unless `lookAhead` has finished by then. */
   get(owner?: string): SandboxState {
-    this.#found ??= isMac
-      ? onMac(this.#probeMs)
-      : (this.#cannot() ?? this.#with((call) => spawnSync(...call), owner));
+    this.#found ??= isMac ? onMac(this.#probeMs) : (this.#cannot() ?? this.#probe(owner));
     return this.#found;
   }
 
@@ -69,18 +75,21 @@ export class SandboxFinder {
     if (isMac) this.get();
     if (this.#found !== undefined || this.#cannot() !== undefined) return;
     const filter = new SeccompFile(machineHere());
-    const fd = filter.open();
-    try {
-      const probed = await run(this.#call(fd, owner));
-      this.#found ??= stateOf(probed);
-    } finally {
+    const failed: Unavailable[] = [];
+    for (const wrapper of this.#wrappers) {
+      const fd = filter.open();
+      const state = stateOf(wrapper, await run(this.#call(wrapper, fd, owner)));
       closeSync(fd);
-      filter.close();
+      if (state.available) this.#found ??= state;
+      else failed.push(state);
+      if (this.#found !== undefined) break;
     }
+    filter.close();
+    this.#found ??= allFailed(failed);
   }
 
   #cannot(): SandboxState | undefined {
-    if (process.platform === "linux" && this.#bwrap === undefined) return NOT_THERE;
+    if (process.platform === "linux" && this.#wrappers.length === 0) return NOT_THERE;
     if (process.platform !== "linux" || !hasChildren || MACHINES[process.arch] === undefined)
       return {
         available: false,
@@ -90,22 +99,25 @@ export class SandboxFinder {
     return undefined;
   }
 
-  #with(
-    probe: (call: Call) => Omit<Probed, "stderr"> & { stderr: Buffer | string | null },
-    owner?: string,
-  ): SandboxState {
+  #probe(owner?: string): SandboxState {
     const filter = new SeccompFile(machineHere());
-    const fd = filter.open();
+    const failed: Unavailable[] = [];
     try {
-      const { status, stderr, error } = probe(this.#call(fd, owner));
-      return stateOf({ status, stderr: String(stderr ?? ""), error });
+      for (const wrapper of this.#wrappers) {
+        const fd = filter.open();
+        const { status, stderr, error } = spawnSync(...this.#call(wrapper, fd, owner));
+        closeSync(fd);
+        const state = stateOf(wrapper, { status, stderr: String(stderr ?? ""), error });
+        if (state.available) return state;
+        failed.push(state);
+      }
+      return allFailed(failed);
     } finally {
-      closeSync(fd);
       filter.close();
     }
   }
 
-  #call(fd: number, owner: string | undefined): Call {
+  #call(wrapper: Wrapper, fd: number, owner: string | undefined): Call {
     const confined = sandboxArguments({
       mounts: [{ op: "empty", path: "/tmp", isOpen: true }],
       hasNetwork: false,
@@ -113,7 +125,7 @@ export class SandboxFinder {
       lent: [],
     });
     const launch = { program: "/bin/sh", args: ["-c", LOOK], cwd: "/", confined };
-    const [program, ...args] = namespaceIsolation(this.#bwrap ?? "").wrap(launch);
+    const [program, ...args] = namespaceIsolation(wrapper).wrap(launch);
     const options = { env: probeEnv(owner), timeout: this.#probeMs, killSignal: "SIGKILL" } as const;
     return [program, args, { ...options, stdio: ["ignore", "ignore", "pipe", "ignore", fd] }];
   }
@@ -131,10 +143,11 @@ type Call = [
 ];
 
 const OFF = 'or set "sandbox": { "mode": "off" } in settings.json, and commands run with the whole account';
-const NOT_THERE: SandboxState = {
+const INSTALL = "apt-get install bubblewrap";
+const NOT_THERE: Unavailable = {
   available: false,
-  why: "bubblewrap is not installed",
-  fix: `apt-get install bubblewrap; ${OFF}`,
+  why: "neither bubblewrap nor perl is installed",
+  fix: `${INSTALL}; ${OFF}`,
 };
 
 /** Fast enough to run synchronously. */
@@ -180,19 +193,29 @@ function run([program, args, options]: Call): Promise<Probed> {
   });
 }
 
-/** bubblewrap's messages when the host does not let it make namespaces. */
-const FORBIDDEN = /namespace|uid map|loopback|Operation not permitted|Permission denied/i;
+/** A wrapper's messages when the host does not let it make namespaces. */
+const FORBIDDEN = /^(bwrap|sandbox):.*(namespace|uid map|uid_map|loopback|not permitted|Permission denied)/is;
 
-function stateOf({ status, stderr, error }: Probed): SandboxState {
-  if (status === WORKS) return { available: true, kind: "bubblewrap" };
+function stateOf({ kind }: Wrapper, { status, stderr, error }: Probed): SandboxState {
+  if (status === WORKS) return { available: true, kind };
   const said = stderr.trim().replace(/\s+/g, " ").slice(0, WORDS_CHARS) || error?.message;
-  const why = `bubblewrap does not work here: ${said ?? `exit code ${status}, without a word`}`;
-  const isForbidden = stderr.startsWith("bwrap:") && FORBIDDEN.test(stderr);
-  return { available: false, why, fix: isForbidden ? `${NAMESPACES}; ${OFF}` : `repair that, ${OFF}` };
+  const name = kind === "bubblewrap" ? "bubblewrap does" : "namespaces made without bubblewrap do";
+  const why = `${name} not work here: ${said ?? `exit code ${status}, without a word`}`;
+  // some systems permit bubblewrap what they forbid other programs
+  const [repair, allow] =
+    kind === "bubblewrap" ? ["repair that", NAMESPACES] : [INSTALL, `${INSTALL}, or ${NAMESPACES}`];
+  return { available: false, why, fix: `${FORBIDDEN.test(stderr) ? allow : repair}; ${OFF}` };
+}
+
+/** The remedy is that of the first, which is the best wrapper that is installed. */
+function allFailed([first, ...others]: readonly Unavailable[]): Unavailable {
+  if (first === undefined) return NOT_THERE;
+  return { ...first, why: [first, ...others].map(({ why }) => why).join("; ") };
 }
 
 const NAMESPACES =
-  "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0)";
+  "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0; " +
+  "for a container of Docker, --security-opt systempaths=unconfined and a seccomp profile that permits them)";
 
 const host = new SandboxFinder();
 

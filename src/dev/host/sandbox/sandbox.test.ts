@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -14,27 +15,35 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { SandboxProfile } from "../../../abi/sandbox.ts";
 import type { ExecChild } from "../../../kernel/ports/host.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
-import { isExecutable } from "../../program.ts";
 import { until } from "../../testing.ts";
 import { HostProcesses } from "../exec.ts";
-import { BWRAP } from "../isolation.ts";
-import { bashSpec, openInPrograms, TRIES_TO_WRITE } from "../testing.ts";
+import { bashSpec, bwrapAt, confinersHere, openInPrograms, TRIES_TO_WRITE } from "../testing.ts";
+import { wrappersHere } from "../wrapper.ts";
 import { SandboxFinder } from "./probe.ts";
 import { Sandboxes } from "./sandbox.ts";
 
 const node = shellWord(process.execPath);
 const never = new AbortController().signal;
 const state = new SandboxFinder().get();
+const real = wrappersHere().find(({ kind }) => kind === "bubblewrap");
 /** Not below /tmp, which a sandboxed program has to itself. */
 const own = realpathSync(mkdtempSync("/var/tmp/crux-sandbox-test-"));
 const sandboxes = new Sandboxes({ dir: join(own, "sb"), ledgerDir: join(own, "ledger") });
-const exec = new HostProcesses({ kernelId: "k-sandbox", epoch: 1, pipesDir: join(own, "pipes"), sandboxes });
+const confiners = confinersHere().map(({ kind, by }) => {
+  const pipesDir = join(own, `pipes-${kind}`);
+  return {
+    kind,
+    by,
+    exec: new HostProcesses({ kernelId: "k-sandbox", epoch: 1, pipesDir, sandboxes, ...by }),
+  };
+});
+let exec: HostProcesses;
 afterAll(async () => {
-  await exec.close();
+  for (const each of confiners) await each.exec.close();
   rmSync(own, { recursive: true, force: true });
 });
 
@@ -65,7 +74,11 @@ async function run(script: string, sandbox = profile()): Promise<Ran> {
   return { code, out: out(), violations };
 }
 
-describe.runIf(state.available)("a sandboxed program", () => {
+describe.each(confiners)("a sandboxed program, by $kind", ({ by, exec: its }) => {
+  beforeAll(() => {
+    exec = its;
+  });
+
   it("writes below its roots and nowhere else", async () => {
     const outside = join(own, "outside");
     const { out } = await run(`echo in > in; echo x > ${outside}; echo x > /etc/crux-canary; echo x > ~/x`);
@@ -142,9 +155,9 @@ describe.runIf(state.available)("a sandboxed program", () => {
       profile({ write: [work, below ?? ""], tmp: tmp ?? "" }),
     );
     expect([inTmp.out, readdirSync(tmp ?? "")]).toEqual(["/tmp\n", []]);
-    symlinkSync("/etc", join(own, "turned"));
+    symlinkSync("/etc", join(work, "turned"));
     for (const other of ["turned", "missing"])
-      expect((await run("ls -A /tmp; echo x > /tmp/x", profile({ tmp: join(own, other) }))).out).toBe("");
+      expect((await run("ls -A /tmp; echo x > /tmp/x", profile({ tmp: join(work, other) }))).out).toBe("");
     expect(existsSync("/etc/x")).toBe(false);
   });
 
@@ -197,6 +210,27 @@ describe.runIf(state.available)("a sandboxed program", () => {
     const { violations } = await run("echo script-shell=./evil > .npmrc", profile({ protect: [path] }));
     expect(readdirSync(work)).toEqual([".npmrc.crux-quarantine-1"]);
     expect(violations).toEqual([`${path} was made; it is now ${path}.crux-quarantine-1`]);
+  });
+
+  it("cannot put another folder in the place of one in which a file is protected", async () => {
+    mkdirSync(join(work, "sub"));
+    const sandbox = profile({ write: [work, join(work, "sub")], protect: [join(work, "sub/.npmrc")] });
+    const { code } = await run("mv sub moved || mv -T sub moved", sandbox);
+    expect([code, readdirSync(work)]).toEqual([1, ["sub"]]);
+  });
+
+  it("leads nobody to a file elsewhere, when a folder is replaced while it runs", async () => {
+    const [sub, elsewhere] = [join(work, "sub"), mkdtempSync(join(own, "elsewhere-"))];
+    mkdirSync(sub);
+    writeFileSync(join(elsewhere, ".npmrc"), "of the user");
+    const protect = [join(sub, ".npmrc")];
+    const { child, out } = start("echo ready; until [ -e go ]; do sleep 0.01; done", profile({ protect }));
+    await until(() => out() !== "", "it is ready");
+    renameSync(sub, join(work, "moved"));
+    symlinkSync(elsewhere, sub);
+    writeFileSync(join(work, "go"), "");
+    expect(await child.exited).toMatchObject({ code: 0 });
+    expect(readdirSync(elsewhere)).toEqual([".npmrc"]);
   });
 
   it("has whatever it made of a protected pattern moved aside, and what was there left alone", async () => {
@@ -324,9 +358,9 @@ except OSError as e: print("TIOCSTI", e.strerror)
     expect(out.endsWith(`fds ${openInPrograms()}`)).toBe(true);
   });
 
-  it("is told as ended while bubblewrap ends, and is gone with close()", async () => {
+  it("is told as ended while its wrapper ends, and is gone with close()", async () => {
     const dir = mkdtempSync(join(own, "close-"));
-    const alone = new HostProcesses({ kernelId: "k-close", epoch: 1, pipesDir: join(dir, "pipes") });
+    const alone = new HostProcesses({ kernelId: "k-close", epoch: 1, pipesDir: join(dir, "pipes"), ...by });
     const { spec } = bashSpec("exit 3", { cwd: work, sandbox: profile() });
     const child = alone.run(spec, never);
     expect(await child.exited).toEqual({ code: 3, signal: null });
@@ -377,10 +411,10 @@ describe("Sandboxes", () => {
     expect(readdirSync(work)).toEqual(["used"]);
   });
 
-  it("a machine without bubblewrap starts nothing that is to be confined, and says what to do", async () => {
-    const finder = new SandboxFinder({ places: [] });
+  it("a machine that cannot confine starts nothing that is to be confined, and says what to do", async () => {
+    const finder = new SandboxFinder({ wrappers: [] });
     await finder.lookAhead();
-    expect(finder.get()).toMatchObject({ available: false, why: "bubblewrap is not installed" });
+    expect(finder.get()).toMatchObject({ available: false, why: "neither bubblewrap nor perl is installed" });
     const lacking = new HostProcesses({ kernelId: "k-none", epoch: 1, sandbox: () => finder.get() });
     const { spec } = bashSpec(`touch ${join(work, "ran")}`, { sandbox: profile() });
     const { error } = await lacking.run(spec, never).exited;
@@ -403,14 +437,14 @@ describe("Sandboxes", () => {
     }
   });
 
-  it.runIf(state.available)(
+  it.runIf(state.available && real !== undefined)(
     "says what does not hold, and names user namespaces only where they are the reason",
     async () => {
-      const [bwrap = ""] = BWRAP.filter(isExecutable);
+      const bwrap = real?.words[0];
       const liar = join(work, "bwrap");
       const found = (does: string) => {
         writeFileSync(liar, `#!/bin/sh\n${does}\n`, { mode: 0o755 });
-        return new SandboxFinder({ places: [liar], probeMs: 10_000 }).get();
+        return new SandboxFinder({ wrappers: bwrapAt(liar), probeMs: 10_000 }).get();
       };
       const without = (option: string, words: number) =>
         `n=$#; while [ $n -gt 0 ]; do n=$((n - 1)); word=$1; shift
@@ -439,13 +473,22 @@ describe("Sandboxes", () => {
     const liar = join(work, "bwrap");
     const says = (does: string) => writeFileSync(liar, `#!/bin/sh\n${does}\n`, { mode: 0o755 });
     says('echo "setting up uid map: Permission denied" >&2; exit 1');
-    const denied = new SandboxFinder({ places: [liar] }).get();
+    const denied = new SandboxFinder({ wrappers: bwrapAt(liar) }).get();
     expect(denied).toMatchObject({
       available: false,
       why: expect.stringContaining("uid map: Permission denied"),
     });
+    says('echo "sandbox: make namespaces: Operation not permitted" >&2; exit 1');
+    const wrappers = [...bwrapAt(join(work, "missing")), { kind: "namespaces", words: [liar] }] as const;
+    expect(new SandboxFinder({ wrappers: wrappers.slice(1) }).get()).toMatchObject({
+      why: expect.stringMatching(/^namespaces made without bubblewrap do not work here: .*not permitted$/),
+      fix: expect.stringMatching(/^apt-get install bubblewrap, or allow user namespaces/),
+    });
+    expect(new SandboxFinder({ wrappers }).get()).toMatchObject({
+      why: expect.stringMatching(/^bubblewrap does not work here: .*ENOENT; namespaces made without/),
+    });
     says('while [ "$1" != -- ]; do shift; done; shift; exec "$@"');
-    expect(new SandboxFinder({ places: [liar] }).get().available).toBe(false);
+    expect(new SandboxFinder({ wrappers: bwrapAt(liar) }).get().available).toBe(false);
     expect(statSync(liar).isFile()).toBe(true);
   });
 

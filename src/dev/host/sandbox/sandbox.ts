@@ -1,5 +1,5 @@
 /**
- * Confines programs with bubblewrap, inside the pid namespace that every child has. Everything set up for a program
+ * Confines programs by the options of a wrapper, inside the pid namespace that every child has. Everything set up for a program
  * is released when nothing of it is left, on every path. If something cannot be set up, an error is thrown and
  * nothing starts.
  */
@@ -25,7 +25,7 @@ import { watch } from "./watch.ts";
 
 /** The confinement of one child. */
 export interface Confinement {
-  /** Options of bubblewrap, placed between those of every child and its program. */
+  /** Options of the wrapper, placed between those of every child and its program. */
   readonly options: readonly string[];
   /**
    * Our fd of the filter; the child has it at FILTER_FD. The caller closes it once the child has started. Absent: no
@@ -190,7 +190,7 @@ export class Sandboxes {
   /** A plan for the files that are at the paths now; nothing is created. */
   #plan({ profile: wanted, argv, cwd, env }: Confine): Plan {
     const { tmp, ...withoutTmp } = wanted;
-    // a placeholder of other programs goes with them, perhaps before bubblewrap looks
+    // a placeholder of other programs goes with them, perhaps before the wrapper looks
     const look = (path: string): Kind => (this.#placeholders?.holds(path) === true ? "absent" : kindOf(path));
     const needs = needsOf({ argv, cwd, env, hidden: wanted.hide, seen: [...wanted.write, ...wanted.show] });
     const profile = {
@@ -218,7 +218,7 @@ export class Sandboxes {
 
   #make() {
     if (this.#made === undefined) {
-      const machine = this.#kind === "bubblewrap" ? MACHINES[process.arch] : undefined;
+      const machine = this.#kind === "seatbelt" ? undefined : MACHINES[process.arch];
       const dir = this.#dir ?? realpathSync(makeScratchFolder("crux-sandbox-"));
       rmSync(dir, { recursive: true, force: true });
       mkdirSync(dir, { mode: 0o700 });
