@@ -18,7 +18,7 @@ import { PageCache } from "../dev/web/cache.ts";
 import { webDevice } from "../dev/web/device.ts";
 import { hostPorts } from "../dev/web/ports.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { RedactedBytes } from "../lib/redact-bytes.ts";
+import { RedactedBytes } from "../lib/redact/bytes.ts";
 import { modelDevices } from "../llm/devices.ts";
 import { secretPaths } from "../permit/rules/protected.ts";
 import { toolDevice } from "../tool/device.ts";

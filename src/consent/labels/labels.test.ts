@@ -8,7 +8,7 @@ import { labelsFacet } from "../../kernel/labels/facet.ts";
 import { showSecrets } from "../../kernel/redact/model-bound.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import { type Started, type TestKernel, testKernel } from "../../kernel/testing/test-kernel.ts";
-import { Redactor } from "../../lib/redact.ts";
+import { Redactor } from "../../lib/redact/redact.ts";
 
 const WEB: Label = { kind: "untrusted", source: "web", detail: "https://a.io/x" };
 const SECRET: Label = { kind: "secret", source: "file", detail: "/ws/.env" };

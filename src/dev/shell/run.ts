@@ -7,7 +7,7 @@ import type { ShellAnswer } from "../../abi/fs-ops.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { HostExec } from "../../kernel/ports/host.ts";
-import type { RedactedBytes } from "../../lib/redact-bytes.ts";
+import type { RedactedBytes } from "../../lib/redact/bytes.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { driverError } from "../driver-error.ts";
 import { OUT_MOUNT, type OutputStore } from "../out/output-store.ts";

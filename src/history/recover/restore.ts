@@ -21,7 +21,7 @@ import { lowest } from "../../kernel/process/rights/narrow.ts";
 import { lineBelow } from "../../kernel/process/spawn/seed.ts";
 import { attend } from "../../kernel/process/spawn/spawn.ts";
 import { wordingOf } from "../../kernel/redact/model-bound.ts";
-import { secretValues } from "../../lib/secret-values.ts";
+import { secretValues } from "../../lib/redact/secret-values.ts";
 import { presentMode } from "./kept-rights.ts";
 import type { SpawnedBody } from "./kept-state.ts";
 import type { Shares } from "./shares.ts";

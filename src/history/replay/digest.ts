@@ -1,6 +1,6 @@
 /** Digests of call arguments: enough to compare them, without keeping secrets. */
 import { createHash } from "node:crypto";
-import type { Redactor } from "../../lib/redact.ts";
+import type { Redactor } from "../../lib/redact/redact.ts";
 
 const DIGEST_BYTES = 16;
 /** Left out: they may hold secrets, and the program does not choose them. */

@@ -13,7 +13,7 @@ import type { CallId, Fd } from "../../abi/ids.ts";
 import { fileKeeper } from "../../history/fork/snapshot.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
 import { isWithin } from "../../lib/path.ts";
-import { hasMark } from "../../lib/redact.ts";
+import { hasMark } from "../../lib/redact/redact.ts";
 import type { Core } from "../core.ts";
 import { CallTold } from "../gate/call-told.ts";
 import { Edited } from "../gate/edited.ts";

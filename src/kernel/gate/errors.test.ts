@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ContextError, codeOf, DriverError, printed, SyscallError, VfsError } from "../../abi/errors.ts";
 import { asCtxId, asPid } from "../../abi/ids.ts";
-import { Redactor } from "../../lib/redact.ts";
+import { Redactor } from "../../lib/redact/redact.ts";
 import { ByteDevice, brokenDevice, MessageDevice } from "../testing/fake-devices.ts";
 import { bytes, testKernel } from "../testing/test-kernel.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Redactor } from "../../lib/redact.ts";
+import { Redactor } from "../../lib/redact/redact.ts";
 import { LIMITS } from "../limits.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { type GuardedBench, guardedBench, modify } from "../testing/guarded.ts";

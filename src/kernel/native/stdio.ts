@@ -9,7 +9,7 @@
 import { messageOf, printed } from "../../abi/errors.ts";
 import { asCallId, asFd, type Fd } from "../../abi/ids.ts";
 import { abortable } from "../../lib/abort.ts";
-import { RedactedBytes } from "../../lib/redact-bytes.ts";
+import { RedactedBytes } from "../../lib/redact/bytes.ts";
 import type { Core } from "../core.ts";
 import type { ExecChild } from "../ports/host.ts";
 import type { Spool } from "../ports/spools.ts";

@@ -5,7 +5,7 @@ import type { Budget, BudgetWindow } from "../../abi/budget.ts";
 import type { ComposeProject } from "../../abi/compose/compose.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Clock, Program } from "../../abi/program.ts";
-import type { Redactor } from "../../lib/redact.ts";
+import type { Redactor } from "../../lib/redact/redact.ts";
 import type { Classifier } from "./classifier.ts";
 import type { Ends } from "./ends.ts";
 import type { HostExec, RealPath } from "./host.ts";

@@ -2,7 +2,7 @@
  * Environments that clients lend to restored processes that have not resumed yet: a process's own environment was held
  * in memory only. Until it resumes, each lent environment replaces the one before, at first the daemon's.
  */
-import { secretValues } from "../../lib/secret-values.ts";
+import { secretValues } from "../../lib/redact/secret-values.ts";
 import type { Redacting } from "../redact/model-bound.ts";
 import type { Process } from "./process.ts";
 

@@ -4,7 +4,7 @@
  * mark.
  */
 import type { ContextMessage } from "../../abi/sys.ts";
-import type { Redactor } from "../../lib/redact.ts";
+import type { Redactor } from "../../lib/redact/redact.ts";
 import { redactedValue } from "./redacted-journal.ts";
 
 /** A holder of the optional redactor. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { asPid, asProcUuid } from "../../abi/ids.ts";
-import { Redactor } from "../../lib/redact.ts";
+import { Redactor } from "../../lib/redact/redact.ts";
 import type { JournalDraft } from "../ports/journal.ts";
 import { MemoryJournal } from "../testing/memory-journal.ts";
 import { redactedJournal, redactedValue } from "./redacted-journal.ts";

@@ -1,6 +1,6 @@
 /** A journal that redacts secrets in every text of every record before it is written. Reads are unchanged. */
 
-import type { Redactor } from "../../lib/redact.ts";
+import type { Redactor } from "../../lib/redact/redact.ts";
 import type { Journal, JournalDraft } from "../ports/journal.ts";
 
 export function redactedJournal(journal: Journal, redactor: Redactor): Journal {

@@ -16,7 +16,7 @@ import {
 import type { ProgramStart } from "../../abi/program.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
-import { secretValues } from "../../lib/secret-values.ts";
+import { secretValues } from "../../lib/redact/secret-values.ts";
 import { LIMITS } from "../limits.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { McpOwner } from "../ports/mcp.ts";

@@ -10,7 +10,7 @@ import type { PermissionMode } from "../../../abi/process.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
 import { linkSignals } from "../../../lib/abort.ts";
 import { isWithin } from "../../../lib/path.ts";
-import { secretValues } from "../../../lib/secret-values.ts";
+import { secretValues } from "../../../lib/redact/secret-values.ts";
 import type { Account } from "../../account/account.ts";
 import { moreLimits } from "../../account/kept-account.ts";
 import { checkSpawn, countDrafts, countSpawn } from "../../account/spawn-guard.ts";

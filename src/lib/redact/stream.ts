@@ -2,8 +2,9 @@
  * Redacts a text that comes in chunks as if it came whole: its last 4 KiB are held back until more arrives, and a
  * secret that reaches the end of the text so far is held back until its end is seen.
  */
+
+import { MAX_NEEDLE_CHARS, MIN_KNOWN_CHARS } from "./known.ts";
 import { DROPPED, type Redactor } from "./redact.ts";
-import { MAX_NEEDLE_CHARS, MIN_KNOWN_CHARS } from "./redact-known.ts";
 
 const CARRY_CHARS = 4_096;
 /** A secret that ends this far before the end is complete: any known value that begins inside it is already visible. */

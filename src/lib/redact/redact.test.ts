@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { RedactedBytes } from "./bytes.ts";
 import { DROPPED, hasMark, Redactor } from "./redact.ts";
-import { RedactedBytes } from "./redact-bytes.ts";
-import { RedactStream } from "./redact-stream.ts";
+import { RedactStream } from "./stream.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 const VALUE = 'pa"ss\\wörd-4711';

@@ -4,7 +4,7 @@
  */
 import { StringDecoder } from "node:string_decoder";
 import type { Redactor } from "./redact.ts";
-import { RedactStream } from "./redact-stream.ts";
+import { RedactStream } from "./stream.ts";
 
 export class RedactedBytes {
   readonly #decoder = new StringDecoder("utf8");

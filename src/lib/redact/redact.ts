@@ -4,7 +4,7 @@
  * in.
  */
 import { createHmac } from "node:crypto";
-import { type KnownHit, KnownValues, MIN_KNOWN_CHARS } from "./redact-known.ts";
+import { type KnownHit, KnownValues, MIN_KNOWN_CHARS } from "./known.ts";
 
 /** Most known values; beyond that, those learned longest ago are dropped. */
 const MAX_KNOWN = 1_000;
