@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { keywordScore, wordsOf } from "./keyword.ts";
-import { DEFAULT_WEIGHTS, RankIndex } from "./rank.ts";
+import { DEFAULT_WEIGHTS, keywordScore, RankIndex, wordsOf } from "./rank.ts";
 import { queryOf, termsOf } from "./terms.ts";
 import { entry } from "./testing.ts";
 

@@ -7,6 +7,7 @@ import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { readLines } from "../read.ts";
 import { isMessageStop, parseReply } from "./reply.ts";
+import { encodedRequest } from "./request.ts";
 import { decideRetry, malformedWords } from "./retry.ts";
 
 const MODEL_READ_BYTES = 65_536;
@@ -47,7 +48,7 @@ export async function askModel(sys: Sys, model: Model, asked: Asked): Promise<Re
 }
 
 async function attempt(sys: Sys, { modelFd, modelDevice }: Model, request: LlmRequest): Promise<Reply> {
-  await sys.write(modelFd, new TextEncoder().encode(JSON.stringify(request)), sys.ending);
+  await sys.write(modelFd, encodedRequest(request), sys.ending);
   const lines = await readLines(sys, modelFd, MODEL_READ_BYTES, isMessageStop, sys.ending);
   return parseReply(lines, modelDevice);
 }

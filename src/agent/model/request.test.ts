@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import type { LlmRequest } from "../../abi/llm.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import { mediaTokens } from "../../lib/media-tokens.ts";
 import { estimateTokens } from "../../lib/tokens.ts";
-import { inputTokens, outputTokens } from "./request.ts";
+import { encodedRequest, inputTokens, outputTokens } from "./request.ts";
 import { toWireMessages } from "./wire-messages.ts";
 
 test.each<
@@ -36,6 +37,30 @@ test("inputTokens() is the estimate of the whole request, also when its messages
     expect(inputTokens(system, tools, messages)).toBe(estimateTokens(words) + shown);
   }
 });
+
+test("encodedRequest() is the JSON of the request, whatever came before", () => {
+  const context: ContextMessage[] = [{ role: "user", content: 'go \u6f22 "quoted" \ud800' }];
+  for (let n = 0; n < 5; n++) {
+    context.push({ role: "assistant", content: "", blocks: [{ type: "text", text: `${n}` }] });
+    context.push({ role: "user", content: `${n}?` });
+    const more = n === 3 ? { stopSequences: ["x"] } : {};
+    const request = { ...requestOf(toWireMessages(context)), requestId: `r${n}`, ...more };
+    expect(Buffer.from(encodedRequest(request)).toString()).toBe(
+      Buffer.from(JSON.stringify(request)).toString(),
+    );
+  }
+  expect(JSON.parse(Buffer.from(encodedRequest({ ...requestOf([]), temperature: 0 })).toString())).toEqual({
+    ...requestOf([]),
+    temperature: 0,
+  });
+});
+
+function requestOf(messages: LlmRequest["messages"]): LlmRequest {
+  return {
+    ...{ requestId: "r", purpose: "main", model: "m", system: [], tools: [] },
+    ...{ messages, maxOutputTokens: 1, stream: false },
+  };
+}
 
 test("toWireMessages() gives the same blocks for the same messages", () => {
   const context: ContextMessage[] = [

@@ -1,8 +1,9 @@
 /** Builds the request of a turn from the context, in the format of the model device. */
-import type { Block, LlmRequest, SystemPart, ToolSpec, WireMessage } from "../../abi/llm.ts";
+import type { LlmRequest, SystemPart, ToolSpec, WireMessage } from "../../abi/llm.ts";
 import type { AccountView } from "../../abi/program.ts";
 import type { Prompt } from "../../abi/sys.ts";
 import { mediaTokens } from "../../lib/media-tokens.ts";
+import { Running } from "../../lib/running.ts";
 import { sizeOf, type TextSize, tokensOf } from "../../lib/tokens.ts";
 import { toWireMessages } from "./wire-messages.ts";
 
@@ -59,38 +60,44 @@ export function inputTokens(
   tools: readonly ToolSpec[],
   messages: readonly WireMessage[],
 ): number {
-  let { chars, wide } = sizeOf(JSON.stringify([system, tools]));
-  let shown = 0;
-  // a comma before the list, its brackets, and the commas in it
-  chars += 2 + Math.max(1, messages.length);
-  for (const { role, content } of messages) {
-    chars += '{"role":"","content":[]}'.length + role.length + Math.max(0, content.length - 1);
-    for (const block of content) {
-      const size = blockSize(block);
-      chars += size.chars;
-      wide += size.wide;
-      shown += size.shown;
-    }
-  }
-  return tokensOf({ chars, wide }) + shown;
+  const { chars, wide } = sizeOf(JSON.stringify(system));
+  const offered = toolSizes.of(tools);
+  const said = messageSizes.of(messages);
+  // the commas in each of the lists, their brackets, and the commas between them
+  const between = commas(tools) + commas(messages) + "[,[],[]]".length;
+  const size = { chars: chars + offered.chars + said.chars + between, wide: wide + offered.wide + said.wide };
+  return tokensOf(size) + said.shown;
 }
 
-interface BlockSize extends TextSize {
+function commas(list: readonly unknown[]): number {
+  return Math.max(0, list.length - 1);
+}
+
+const toolSizes = new Running<ToolSpec, TextSize>({ chars: 0, wide: 0 }, (sum, tool) => {
+  const { chars, wide } = sizeOf(JSON.stringify(tool));
+  return { chars: sum.chars + chars, wide: sum.wide + wide };
+});
+
+interface MessageSize extends TextSize {
   /** The tokens of its images. */
   readonly shown: number;
 }
 
-/** The sizes of known blocks, since each is sent again with the next request. */
-const sizes = new WeakMap<Block, BlockSize>();
-
-function blockSize(block: Block): BlockSize {
-  const known = sizes.get(block);
-  if (known !== undefined) return known;
-  const { media = [], ...words } = block.type === "tool_result" ? block : { ...block, media: undefined };
-  const size = { ...sizeOf(JSON.stringify(words)), shown: mediaTokens(media) };
-  sizes.set(block, size);
-  return size;
-}
+const messageSizes = new Running<WireMessage, MessageSize>(
+  { chars: 0, wide: 0, shown: 0 },
+  (sum, { role, content }) => {
+    let { chars, wide, shown } = sum;
+    chars += '{"role":"","content":[]}'.length + role.length + commas(content);
+    for (const block of content) {
+      const { media = [], ...words } = block.type === "tool_result" ? block : { ...block, media: undefined };
+      const size = sizeOf(JSON.stringify(words));
+      chars += size.chars;
+      wide += size.wide;
+      shown += mediaTokens(media);
+    }
+    return { chars, wide, shown };
+  },
+);
 
 /**
  * `wanted`, or what the account can pay besides the input, but at least the minimum; the gate checks whether that is
@@ -104,3 +111,18 @@ export function outputTokens(
   if (limit <= 0) return wanted;
   return Math.max(LEAST_OUTPUT_TOKENS, Math.min(wanted, limit - used - reserved - inputTokens));
 }
+
+/** The request as JSON; of a conversation that has grown, only its new end is spelled. */
+export function encodedRequest(request: LlmRequest): Uint8Array {
+  const members = Object.entries(request).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const text = name === "messages" ? `[${spelled.of(request.messages)}]` : JSON.stringify(value);
+    return [`${JSON.stringify(name)}:${text}`];
+  });
+  return new TextEncoder().encode(`{${members.join(",")}}`);
+}
+
+const spelled = new Running<WireMessage, string>(
+  "",
+  (text, message) => `${text}${text === "" ? "" : ","}${JSON.stringify(message)}`,
+);

@@ -76,8 +76,44 @@ describe("toWireMessages()", () => {
       id.map((n) => result(n)),
     );
     fc.assert(
-      fc.property(fc.array(message, { maxLength: 20 }), (messages) => expectPaired(toWireMessages(messages))),
+      fc.property(fc.array(message, { maxLength: 20 }), (messages) => {
+        expectPaired(toWireMessages(messages));
+        // a conversation that grows by any steps comes to the same, and what it came to before stays
+        const [grown, copy] = [messages.map((each) => ({ ...each })), structuredClone(messages)];
+        const before: { wire: readonly WireMessage[]; text: string }[] = [];
+        for (let length = 0; length <= grown.length; length++) {
+          const wire = toWireMessages(grown.slice(0, length));
+          expect(wire).toEqual(toWireMessages(structuredClone(copy.slice(0, length))));
+          before.push({ wire, text: JSON.stringify(wire) });
+        }
+        for (const { wire, text } of before) expect(JSON.stringify(wire)).toBe(text);
+      }),
     );
+  });
+
+  test("gives the same messages again, but for the last step of the model", () => {
+    const context = [user("go")];
+    for (let n = 0; n < 4; n++) context.push(assistant(call("ls", {}, `${n}`)), result(`${n}`));
+    const first = toWireMessages(context);
+    const second = toWireMessages([...context, assistant(call("ls", {}, "5")), result("5")]);
+    expect(second).toHaveLength(first.length + 2);
+    for (const at of [0, 3, 6]) expect(second[at]).toBe(first[at]);
+  });
+
+  test("leaves out the oldest images when there are too many, and gives them back to a shorter context", () => {
+    const image = { type: "image", media_type: "image/png", data: "x".repeat(3 * 1024 * 1024) } as const;
+    const context = [user("go")];
+    for (let n = 0; n < 3; n++)
+      context.push(assistant(call("view", {}, `${n}`)), { ...result(`${n}`, "shown"), media: [image] });
+    const shown = (wire: readonly WireMessage[]) =>
+      wire
+        .flatMap(({ content }) => content)
+        .map((block) => block.type === "tool_result" && block.media?.length);
+    expect(shown(toWireMessages(context)).filter((each) => each !== false)).toEqual([undefined, 1, 1]);
+    expect(toWireMessages(context)[2]?.content).toMatchObject([
+      { content: expect.stringContaining("not shown any more") },
+    ]);
+    expect(shown(toWireMessages(context.slice(0, 5))).filter((each) => each !== false)).toEqual([1, 1]);
   });
 });
 

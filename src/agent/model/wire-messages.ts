@@ -4,6 +4,7 @@
  */
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
+import { Running } from "../../lib/running.ts";
 import { callsOf } from "../decide.ts";
 
 export const OUTCOME_UNKNOWN = "outcome unknown after a crash, check before repeating";
@@ -13,49 +14,111 @@ const UNKNOWN_RESULT: ContextMessage = { role: "tool", content: OUTCOME_UNKNOWN,
 const MAX_MEDIA_CHARS = 6 * 1024 * 1024;
 const LEFT_OUT = "[it is not shown any more: the conversation holds newer ones; view it again to see it]";
 
+/** The messages up to the last one of the model: what they came to stays, whatever is added. */
+interface Settled {
+  readonly messages: readonly ContextMessage[];
+  readonly wire: readonly WireMessage[];
+}
+
+/** What is settled of each conversation, by its first message. */
+const settled = new WeakMap<ContextMessage, Settled>();
+
+/** The same messages of a conversation that has grown are the same objects; neither they nor their blocks change. */
 export function toWireMessages(messages: readonly ContextMessage[]): WireMessage[] {
-  const wire: WireMessage[] = [];
-  for (let i = 0; i < messages.length; i++) {
+  const [first] = messages;
+  if (first === undefined) return startedByUser([]);
+  const known = knownOf(first, messages);
+  const wire = new Growing(known.wire);
+  let count = known.messages.length;
+  for (let i = count; i < messages.length; i++) {
     const message = messages[i] as ContextMessage;
     if (message.role === "tool") continue; // a result without its call
     if (message.role !== "assistant") {
-      add(wire, "user", blocksOf(message));
+      wire.add("user", blocksOf(message));
       continue;
     }
+    count = i;
+    wire.settle();
     const blocks = blocksOf(message);
-    add(wire, "assistant", blocks);
+    wire.add("assistant", blocks);
     const results: ContextMessage[] = [];
     while (messages[i + 1]?.role === "tool") results.push(messages[++i] as ContextMessage);
-    add(wire, "user", pairedResults(blocks, results));
+    wire.add("user", pairedResults(blocks, results));
   }
-  leaveOutOld(wire);
-  if (wire[0]?.role !== "user")
-    wire.unshift({ role: "user", content: textBlocks("[earlier messages are left out]") });
-  return wire;
+  settled.set(first, { messages: messages.slice(0, count), wire: wire.settled() });
+  return startedByUser(withoutOld(wire.all));
+}
+
+function knownOf(first: ContextMessage, messages: readonly ContextMessage[]): Settled {
+  const known = settled.get(first);
+  const isSame = known?.messages.every((message, i) => message === messages[i]) ?? false;
+  return known !== undefined && isSame ? known : { messages: [], wire: [] };
+}
+
+function startedByUser(wire: WireMessage[]): WireMessage[] {
+  if (wire[0]?.role === "user") return wire;
+  return [{ role: "user", content: textBlocks("[earlier messages are left out]") }, ...wire];
 }
 
 /** Keeps the newest images up to the limit, and replaces older ones by a note. */
-function leaveOutOld(wire: readonly WireMessage[]): void {
+function withoutOld(wire: WireMessage[]): WireMessage[] {
+  if (mediaChars.of(wire) <= MAX_MEDIA_CHARS) return wire;
   let left = MAX_MEDIA_CHARS;
-  for (let i = wire.length - 1; i >= 0; i--) {
-    const { content } = wire[i] as WireMessage;
-    for (let at = content.length - 1; at >= 0; at--) {
-      const block = content[at] as Block;
-      if (block.type !== "tool_result" || block.media === undefined) continue;
-      left -= block.media.reduce((sum, { data }) => sum + data.length, 0);
-      if (left >= 0) continue;
-      const { media: _media, ...words } = block;
-      content[at] = { ...words, content: `${block.content}\n${LEFT_OUT}` };
-    }
-  }
+  return wire
+    .toReversed()
+    .map((message) => {
+      const content = message.content.toReversed().map((block) => {
+        left -= mediaOf(block);
+        return left >= 0 || mediaOf(block) === 0 ? block : withoutMedia(block);
+      });
+      return { ...message, content: content.reverse() };
+    })
+    .reverse();
 }
 
-/** Merges neighbouring messages of the same role. */
-function add(wire: WireMessage[], role: WireMessage["role"], content: readonly Block[]): void {
-  if (content.length === 0) return;
-  const last = wire.at(-1);
-  if (last?.role === role) last.content.push(...content);
-  else wire.push({ role, content: [...content] });
+const mediaChars = new Running<WireMessage, number>(0, (sum, { content }) =>
+  content.reduce((chars, block) => chars + mediaOf(block), sum),
+);
+
+function mediaOf(block: Block): number {
+  if (block.type !== "tool_result" || block.media === undefined) return 0;
+  return block.media.reduce((sum, { data }) => sum + data.length, 0);
+}
+
+function withoutMedia(block: Block): Block {
+  if (block.type !== "tool_result") return block;
+  const { media: _media, ...words } = block;
+  return { ...words, content: `${block.content}\n${LEFT_OUT}` };
+}
+
+/** Messages in the making: neighbouring ones of the same role are merged. What is settled is not changed. */
+class Growing {
+  readonly all: WireMessage[];
+  #length: number;
+  #last: WireMessage | undefined;
+
+  constructor(settled: readonly WireMessage[]) {
+    this.all = [...settled];
+    this.#length = settled.length;
+    this.#last = settled.at(-1);
+  }
+
+  add(role: WireMessage["role"], content: readonly Block[]): void {
+    if (content.length === 0) return;
+    const last = this.all.at(-1);
+    if (last?.role !== role) this.all.push({ role, content: [...content] });
+    else if (last !== this.#last) last.content.push(...content);
+    else this.all[this.all.length - 1] = { role, content: [...last.content, ...content] };
+  }
+
+  settle(): void {
+    this.#length = this.all.length;
+    this.#last = this.all.at(-1);
+  }
+
+  settled(): readonly WireMessage[] {
+    return this.#last === undefined ? [] : [...this.all.slice(0, this.#length - 1), this.#last];
+  }
 }
 
 /** The blocks of each message, made once: messages never change, so cached sizes of the blocks stay valid. */
