@@ -17,6 +17,8 @@ const IDLE = (process.env.CRUX_BENCH_IDLE ?? "100,1000,4000,10000").split(",").m
 const BUSY = Number(process.env.CRUX_BENCH_BUSY ?? 1_000);
 /** Spawns under way on the one connection. */
 const WINDOW = 64;
+/** Processes of a page. */
+const PAGE = 500;
 const TRACED_CALLS = 50;
 const TRACED_ROUNDS = Number(process.env.CRUX_BENCH_ROUNDS ?? 10);
 /** Long enough for idle connections to close and the heap to shrink. */
@@ -131,7 +133,15 @@ async function idle(): Promise<void> {
     const [all, empty] = [`${(bytes / 1e6).toFixed(0)} MB`, `${(base / 1e6).toFixed(0)} MB with 20`];
     rows.push([`daemon in all, at ${goal}`, all, empty, (bytes / base).toFixed(2), "500 MB at 10,000"]);
     const list = await timed(() => ask(wire, "list_procs", {}));
-    rows.push([`list_procs on the wire, at ${goal}`, `${list.toFixed(0)} ms`, "", "", "5 ms at 4,000"]);
+    const page = await timed(() => ask(wire, "list_procs", { cursor: 0, limit: PAGE }));
+    const what = `a page of ${PAGE} of list_procs, at ${goal}`;
+    rows.push([
+      what,
+      `${page.toFixed(1)} ms`,
+      `${list.toFixed(1)} ms for all`,
+      (page / list).toFixed(2),
+      "5 ms at 4,000",
+    ]);
   }
   const ps = await psMs(count);
   // paused agents would rest over the restart, and be there again

@@ -1,5 +1,14 @@
 // Bundles src/ into dist/: the client in one file, the daemon with a chunk for each part that is loaded when it is needed.
-import { copyFileSync, linkSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -150,6 +159,7 @@ const htmlThread = {
 // taken first: a source that changes meanwhile makes the build stale, not wrong
 const stamp = sourceStamp(root);
 await bundle();
+escapeAll();
 copyGrammar();
 keepRecentChunks();
 writeFileSync(join(fresh, ".stamp"), stamp);
@@ -169,6 +179,24 @@ async function bundle() {
     ]);
   } catch {
     process.exit(1); // esbuild has printed why
+  }
+}
+
+/**
+ * Writes what is not ASCII in comments and regular expressions as escapes too, as esbuild does in strings: one such character
+ * and V8 keeps the whole file in two bytes for each, for as long as it runs.
+ */
+function escapeAll() {
+  for (const name of readdirSync(fresh)) {
+    if (!/\.c?js$/.test(name)) continue;
+    const path = join(fresh, name);
+    const text = readFileSync(path, "utf8");
+    if (/\.raw`[^`]*[^\0-\x7f]/.test(text)) throw new Error(`${name}: a raw text with more than ASCII`);
+    const escaped = text.replace(
+      /[^\0-\x7f]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+    if (escaped !== text) writeFileSync(path, escaped);
   }
 }
 

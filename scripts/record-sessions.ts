@@ -33,7 +33,7 @@ function answering(world: RecorderWorld, ...answers: ("yes" | "no" | "always")[]
   return async (event: ProcessEvent): Promise<void> => {
     if (event.event !== "ask") return;
     const answer = answers.shift() ?? "no";
-    await world.booted.kernel.answer(event.ask.askId, answer, answer === "no" ? "not that, please" : "");
+    await world.booted.kernel.answer(event.ask_id, answer, answer === "no" ? "not that, please" : "");
   };
 }
 

@@ -16,6 +16,7 @@ import {
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { confinersHere } from "../src/dev/host/testing.ts";
 import { shellWord } from "../src/lib/shell-word.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import type { Run } from "./harness/world.ts";
@@ -36,6 +37,17 @@ const asUser =
     : [SETPRIV, `--reuid=${user}`, `--regid=${user}`, "--clear-groups", "--"];
 const BWRAP = "/usr/bin/bwrap";
 const canWrap = spawnSync(BWRAP, ["--dev-bind", "/", "/", "true"]).status === 0;
+const PERLS = ["/usr/bin/perl", "/bin/perl", "/usr/local/bin/perl"].filter(existsSync);
+/** A command line in which these programs are not installed. */
+const without = (...programs: readonly string[]) => [
+  ...[BWRAP, "--dev-bind", "/", "/"],
+  ...[...new Set(programs.map((path) => realpathSync(path)))].flatMap((path) => [
+    "--ro-bind",
+    "/dev/null",
+    path,
+  ]),
+];
+const canDoWithoutBubblewrap = () => confinersHere().some(({ kind }) => kind === "namespaces");
 const canWrapAsUser =
   canWrap &&
   spawnSync(asUser[0] ?? BWRAP, [
@@ -165,12 +177,24 @@ describe.skipIf(process.platform !== "linux")(
       },
     );
 
-    it.skipIf(!canWrap)(
-      "without bubblewrap asks, and says why it refuses where nobody answers",
+    it.skipIf(!canWrapAsUser || !canDoWithoutBubblewrap())(
+      "confines commands without bubblewrap",
       { timeout: 120_000 },
       async () => {
-        const desk = new Desk([BWRAP, "--dev-bind", "/", "/", "--ro-bind", "/dev/null", BWRAP], ALLOWED);
-        expect(await desk.told("echo x > x")).toContain("bubblewrap is not installed");
+        const desk = new Desk(without(BWRAP), ALLOWED);
+        const result = await desk.told(`echo x > x; echo $$; touch ${shellWord(join(clone, "x"))}`);
+        expect(result).toMatch(/^\d\n.*Read-only file system/);
+        expect([existsSync(join(desk.work, "x")), existsSync(join(clone, "x"))]).toEqual([true, false]);
+        expect((await desk.crux("daemon", "status", "-v")).stdout).toMatch(/ \| sandbox: namespaces( \||\n)/);
+      },
+    );
+
+    it.skipIf(!canWrap)(
+      "without anything that confines asks, and says why it refuses where nobody answers",
+      { timeout: 120_000 },
+      async () => {
+        const desk = new Desk(without(BWRAP, ...PERLS), ALLOWED);
+        expect(await desk.told("echo x > x")).toContain("neither bubblewrap nor perl is installed");
         expect(existsSync(join(desk.work, "x"))).toBe(false);
         expect((await desk.crux("ps")).code).toBe(0);
       },

@@ -21,6 +21,10 @@ const STEPS = Math.max(200, POINTS);
 /** The kill comes at the 1st to the n-th moment of a daemon's life, in an order that repeats none before all were had. */
 const MOMENTS = 41;
 const STRIDE = 16;
+/** Lives of a daemon whose agents have a limit. */
+const LIMITED_LIVES = Math.ceil(POINTS / 8);
+/** The moments of a daemon's start, about: those are the other test's. */
+const AFTER_BOOT = 12;
 
 let world: World;
 let server: ModelServer;
@@ -192,3 +196,51 @@ it(`${POINTS} kills at moments of the journal: nothing acknowledged is lost, not
   expect([check.code, check.stdout]).toEqual([0, expect.stringContaining('"findings"')]);
   expect((await world.crux(["audit", "verify"])).code).toBe(0);
 });
+
+it(`${LIMITED_LIVES} kills beside agents under a limit: no request left before its intent was on the disk`, {
+  timeout: 60_000 + LIMITED_LIVES * 5_000,
+}, async () => {
+  const own = new World();
+  /** By the intent of the agent: outside of Crux. */
+  const requests = new Map<string, number>();
+  const model = await startModelServer({
+    script: ({ messages }) => {
+      const name = /spend-\d+/.exec(JSON.stringify(messages))?.[0] ?? "";
+      requests.set(name, (requests.get(name) ?? 0) + 1);
+      return toolUse({ name: "bash", input: { command: "true" } });
+    },
+  });
+  const env = modelEnv(model);
+  try {
+    for (let life = 0; life < LIMITED_LIVES; life++) {
+      const daemon = new DoomedDaemon(own, AFTER_BOOT + ((life * STRIDE) % MOMENTS), env);
+      const wire = await daemon.connect();
+      const name = `spend-${life}`;
+      const request = { intent: name, cwd: own.work, env: { ...own.env, ...env }, detach: true };
+      await wire?.ask("spawn", { ...request, permission_mode: "bypass", max_steps: 99, budget: 1e9 });
+      await daemon.over;
+      await wire?.close();
+      // those of earlier lives go on as well: this one has had one life, so nothing makes up for a record that is lost
+      expect([name, intentsOf(own, name) >= (requests.get(name) ?? 0)]).toEqual([name, true]);
+    }
+    expect([...requests.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(LIMITED_LIVES / 2);
+    expect((await own.crux(["fsck", "--full"])).code).toBe(0);
+    // a daemon that ends as it should
+    expect((await own.crux(["ps"])).code).toBe(0);
+  } finally {
+    await own.close();
+    await model.close();
+  }
+});
+
+/** The calls to a model that the agent with this intent is on record with. */
+function intentsOf({ dir }: World, name: string): number {
+  const db = new DatabaseSync(join(dir, "state/crux/journal/journal.db"), { readOnly: true });
+  try {
+    const sql = `SELECT count(*) AS calls FROM records JOIN processes USING (proc)
+      WHERE processes.intent = ? AND records.kind = 'call.intent' AND json_extract(body, '$.device') LIKE '/dev/llm/%'`;
+    return Number(db.prepare(sql).get(name)?.calls);
+  } finally {
+    db.close();
+  }
+}

@@ -29,7 +29,8 @@ export function portsOf(parts: Parts): KernelPorts {
   ModelFile.prototype.plan = timed("driver", plan);
   return {
     ...ports,
-    journal: withTimed("journal", ports.journal, ["append", "sync", "putBlob"]),
+    // the intent of a model call is synced while its request is on its way: nobody waits for that sync
+    journal: withTimed("journal", ports.journal, ["append", "putBlob"]),
     permitFor: (cwd) =>
       withTimed("permission", ports.permitFor(cwd), ["decide", "ready", "sandbox", "origins"]),
     program: timed("agent", (sys, start) => ports.program(withTimed("calls", sys, undefined), start)),

@@ -8,7 +8,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { YOUNG_SPACE } from "../../src/wire/client/daemon.ts";
+import { HEAP_FLAGS } from "../../src/wire/client/daemon.ts";
+import { ONE_ARENA } from "../../src/wire/client/launch.ts";
 import { Wire } from "../../test/harness/wire.ts";
 import { statusBytes } from "./os-process.ts";
 
@@ -44,9 +45,9 @@ export class Place {
   /** Starts the daemon; milliseconds until it has answered a `ping`, and the connection it answered on. */
   async start(): Promise<{ ms: number; wire: Wire }> {
     const began = performance.now();
-    this.#daemon = spawn(NODE, [...YOUNG_SPACE, join(this.#dist, "main.cjs"), "daemon", "--internal"], {
+    this.#daemon = spawn(NODE, [...HEAP_FLAGS, join(this.#dist, "main.cjs"), "daemon", "--internal"], {
       cwd: "/",
-      env: this.env,
+      env: { ...ONE_ARENA, ...this.env },
       stdio: "ignore",
     });
     const wire = await this.connect();

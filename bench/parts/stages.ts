@@ -10,7 +10,7 @@ const STAGES: readonly (readonly [Stage, string])[] = [
   ["server", "the model server itself"],
   ["command", "sandbox and command"],
   ["permission", "permission and profile"],
-  ["journal", "journal: append, sync, answer"],
+  ["journal", "journal: waits for a sync"],
   ["driver", "request parsed, body, HTTP, reply decoded"],
   ["calls", "gate, devices and context (system calls)"],
   ["agent", "the loop: prompt, request, results"],

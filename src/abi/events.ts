@@ -3,10 +3,9 @@
 import type { CallNote } from "./call-note.ts";
 import type { Notice } from "./fact.ts";
 import type { Pid } from "./ids.ts";
-import type { ExitStatus, PermissionMode } from "./process.ts";
-import type { QuestionAnswer, QuestionItem } from "./question.ts";
+import type { ExitStatus, PermissionMode, RunOutcome } from "./process.ts";
 import type { Refusal } from "./refusal.ts";
-import type { RuleDestination } from "./rules.ts";
+import type { AskClosedEvent, AskEvent } from "./wire-events.ts";
 
 /** One finished kernel call. Strings in `args` are cut at 256 characters, data is replaced by its size. */
 export interface SyscallEvent {
@@ -34,79 +33,6 @@ export interface LogEntry extends Notice {
   readonly level: "info" | "warn" | "error";
 }
 
-/**
- * A question of the permission gate to the user. `options` in the order shown. Keys without information are left out.
- */
-export interface Ask {
-  /** Identifies the question, also after a restart of the daemon: a repeat of the same call gets the same id. */
-  readonly askId: string;
-  readonly pid: Pid;
-  /** One line: `bash: npm test`. */
-  readonly text: string;
-  readonly options: readonly AskAnswer[];
-  /** A diff or long parameters, shown before the question; may be empty. */
-  readonly detail: string;
-  /** The asking process and its ancestors, from the top: `main-1 › worker-2`. */
-  readonly path?: string;
-  readonly tool?: string;
-  /** The effects of the call. */
-  readonly effects?: readonly string[];
-  /** The parts that were judged separately: each command of a pipe. */
-  readonly parts?: readonly AskPart[];
-  /** Why it asks. */
-  readonly reason?: string;
-  /** The sources of the data that the process has read. */
-  readonly labels?: readonly string[];
-  readonly warnings?: readonly string[];
-  /** What the sandbox lets its commands do, in one line. */
-  readonly sandbox?: string;
-  /** SHA-256 of tool, arguments and resolved effects. */
-  readonly digest?: string;
-  /** Rules that an "always" may add; none if only this call can be allowed. */
-  readonly rules?: readonly AskRule[];
-  /** The arguments as JSON text, if the answer may change them. */
-  readonly input?: string;
-  /** Questions of the agent itself: "yes" with answers answers them, "no" dismisses them. */
-  readonly questions?: readonly QuestionItem[];
-  /** Set if a limit is reached: "yes" raises it by `offered`, or by the amount in `words`, like `2usd` or `50000`. */
-  readonly amount?: AskAmount;
-  /** Wall clock, ms. */
-  readonly openedAt?: number;
-}
-
-export interface AskAmount {
-  readonly unit: "usd" | "tokens" | "steps";
-  /** The amount as the user reads and writes it: `$2.00`, `50000 tokens`. */
-  readonly offered: string;
-}
-
-export interface AskPart {
-  readonly text: string;
-  readonly behavior: "allow" | "ask" | "deny";
-  readonly why: string;
-}
-
-export interface AskRule {
-  readonly rule: string;
-  readonly destinations: readonly RuleDestination[];
-}
-
-/** The answer of the user. */
-export interface AskReply {
-  readonly answer: AskAnswer;
-  /** With "no": a message for the model. With "yes" to a reached limit: by how much to raise it. */
-  readonly words?: string;
-  /** With "always": one of the suggested rules, or a narrower one; absent: the first of them. */
-  readonly rule?: string;
-  /** With "always"; absent: `session`. */
-  readonly destination?: RuleDestination;
-  /** With "yes" to questions of an agent: one answer for each. */
-  readonly answers?: readonly QuestionAnswer[];
-  /** With "yes": arguments that replace those of the call. They are checked again, as if the program had sent them. */
-  readonly input?: Readonly<Record<string, unknown>>;
-}
-export type AskAnswer = "yes" | "no" | "always";
-
 /** The events that a client attached to a process receives, in order. The last one is always `complete`. */
 export type ProcessEvent =
   | {
@@ -118,14 +44,8 @@ export type ProcessEvent =
     }
   | { readonly event: "step"; readonly pid: Pid; readonly step: number; readonly total: number }
   | { readonly event: "mode"; readonly pid: Pid; readonly mode: PermissionMode }
-  | { readonly event: "ask"; readonly pid: Pid; readonly ask: Ask }
-  /** The question was answered, by this or another client, or is void. */
-  | {
-      readonly event: "ask_closed";
-      readonly pid: Pid;
-      readonly askId: string;
-      readonly answer: AskAnswer | null;
-    }
+  | AskEvent
+  | AskClosedEvent
   | {
       readonly event: "tool";
       readonly pid: Pid;
@@ -186,9 +106,6 @@ interface SessionMessage {
   readonly client: string;
   readonly text: string;
 }
-
-/** `limit`: steps or budget. */
-export type RunOutcome = "completed" | "interrupted" | "failed" | "limit";
 
 /** The user message that tells the model that the run was interrupted. */
 export const INTERRUPTED_NOTE = "[interrupted by the user]";

@@ -24,8 +24,11 @@ export type Signal = (typeof SIGNALS)[SignalName];
 /** What a signal did: the default action, a handler ran, it is pending until unblocked, or it was ignored. */
 export type Disposition = "default" | "handler" | "pending" | "ignored";
 
-/** What a process does at a signal. If a handler throws or takes over 5 s, the default action follows. */
-export type SignalAction = ((signal: Signal) => void | Promise<void>) | "default" | "ignore";
+/**
+ * What a process does at a signal. `message`: it is sent a message about the signal instead. If a handler throws or
+ * takes over 5 s, or the message cannot be delivered, the default action follows.
+ */
+export type SignalAction = ((signal: Signal) => void | Promise<void>) | "default" | "ignore" | "message";
 
 export function isSignal(n: unknown): n is Signal {
   return n === 1 || n === 2 || n === 3 || n === 4 || n === 5;
@@ -61,7 +64,16 @@ export const EXIT = {
   sigint: { code: 130, reason: "killed: SIGINT", kind: "killed" },
   sigterm: { code: 143, reason: "killed: SIGTERM", kind: "killed" },
   sigkill: { code: 137, reason: "killed: SIGKILL", kind: "killed" },
+  lost: { code: 137, reason: "lost", kind: "killed" },
 } as const satisfies Record<string, ExitStatus>;
+
+/** Whether the process was lost with its daemon; it had not failed. */
+export function isLost({ kind, reason }: ExitStatus): boolean {
+  return kind === EXIT.lost.kind && reason === EXIT.lost.reason;
+}
+
+/** How a run of a session ended. `limit`: its steps or budget are used up. */
+export type RunOutcome = "completed" | "interrupted" | "failed" | "limit";
 
 /** A copy of what the process table knows; never a reference into the kernel. */
 export interface ProcInfo {

@@ -90,7 +90,7 @@ export interface CrashReport {
   readonly exit: ExitStatus;
   /** The error behind the exit, else its reason. */
   readonly cause: string;
-  /** Restarts of this supervisor within the window, this one included. */
+  /** Restarts of this supervisor within the window, this one included; those after the loss of a daemon do not count. */
   readonly restarts: number;
   readonly decision: RestartDecision;
   /** The delay before the restart; 0 if it is not restarted. */

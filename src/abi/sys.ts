@@ -8,7 +8,6 @@ import type { AgentInfo } from "./agent.ts";
 import type { Budget } from "./budget.ts";
 import type { CallNote } from "./call-note.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
-import type { RunOutcome } from "./events.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "./ids.ts";
 import type { Block } from "./llm.ts";
 import type { Message } from "./mail.ts";
@@ -21,6 +20,7 @@ import type {
   PermissionMode,
   ProcessState,
   ProcInfo,
+  RunOutcome,
   Signal,
   SignalAction,
 } from "./process.ts";
@@ -117,6 +117,17 @@ export interface CoroutineHandle<I, O> {
   readonly signal: AbortSignal;
 }
 
+/**
+ * A coroutine that reasons: a loop of the process with a conversation of its own. Each resume gives it a text, and it
+ * yields its answer.
+ */
+export interface CoroutineLoop {
+  /** Its task: the beginning of its first message. */
+  readonly intent: string;
+  /** The most steps for each answer; 0 or absent: the limit of the process. */
+  readonly maxTurns?: number;
+}
+
 export interface ThreadView {
   readonly tid: Tid;
   readonly intent: string;
@@ -143,6 +154,11 @@ export interface Prompt {
   readonly messages: readonly ContextMessage[];
 }
 
+export interface ProcPage {
+  readonly after?: Pid;
+  readonly limit?: number;
+}
+
 /** The calls that pass the gate, once each, except getPid. Tools, natives and wires use these. */
 export interface Syscalls {
   getPid(): Pid;
@@ -152,7 +168,8 @@ export interface Syscalls {
   kill(pid: Pid, signal: Signal): Promise<void>;
   /** Waits for the end of the process, reaps it, and returns its status. */
   wait(pid: Pid, signal?: AbortSignal): Promise<ExitStatus>;
-  listProcs(): Promise<ProcInfo[]>;
+  /** By rising pid; with a page, those after `after` and at most `limit`. */
+  listProcs(page?: ProcPage): Promise<ProcInfo[]>;
   exit(code: number, reason?: string): Promise<never>;
   reap(pid: Pid): Promise<void>;
 
@@ -162,16 +179,15 @@ export interface Syscalls {
    */
   signal(pid: Pid, signal: Signal): Promise<Disposition>;
   /**
-   * Changes the caller's own mode. Lowering it is always allowed and also binds its living descendants; raising it asks
-   * the user. PERMISSION: above its ceiling, or the user refused.
+   * A blocked signal stays pending, once, however often it is sent. After `forMs` the signal is taken as by default
+   * again. KILL: INVALID. A tool may do this to its own process only, for at most two minutes, and must declare it
+   * (PERMISSION).
    */
-  setMode(mode: PermissionMode): Promise<void>;
-  /** A blocked signal stays pending, once, however often it is sent. KILL: INVALID. In a tool's call: PERMISSION. */
-  sigBlock(pid: Pid, signal: Signal): Promise<void>;
+  sigBlock(pid: Pid, signal: Signal, forMs?: number): Promise<void>;
   /** Delivers the pending signal, and runs its handler, before it returns. */
   sigUnblock(pid: Pid, signal: Signal): Promise<void>;
-  /** Sets an action of the caller itself. KILL: INVALID. */
-  sigHandle(signal: Signal, action: SignalAction): Promise<void>;
+  /** Sets an action of the caller itself. Limits, and `forMs`, as for sigBlock; a tool cannot set a function. */
+  sigHandle(signal: Signal, action: SignalAction, forMs?: number): Promise<void>;
 
   /**
    * Creates the group on first use; 0: a new group without a name. Idempotent. PERMISSION: only pid 0, the creator, a
@@ -214,8 +230,13 @@ export interface Syscalls {
   /** Idempotent. */
   cancelThread(tid: Tid): Promise<void>;
   listThreads(): Promise<ThreadView[]>;
-  /** The body starts at the first resume. UNAVAILABLE: 64 coroutines. */
-  spawnCoroutine<I, O, R>(body: (co: CoroutineHandle<I, O>, first: I) => Promise<R>): Promise<CoId>;
+  /**
+   * The body starts at the first resume. UNAVAILABLE: 64 coroutines. A tool may only start a loop: a function of its own
+   * would outlast its call (INVALID).
+   */
+  spawnCoroutine<I, O, R>(
+    body: ((co: CoroutineHandle<I, O>, first: I) => Promise<R>) | CoroutineLoop,
+  ): Promise<CoId>;
   /**
    * CONFLICT: it is running; INVALID: it has ended. Rejects with what the body throws. After an abort of `signal` the
    * coroutine runs on, and the next value it yields is dropped.

@@ -2,11 +2,10 @@
  * The events in a stream of `spawn`, `session.open` or `process.attach`, one JSON object per line (manual, NDJSON
  * protocol). Absent keys are left out. Types only: the thin client must not load schemas.
  */
+import type { AskAmount, AskAnswer, AskPart, AskRule, QuestionItem } from "./ask.ts";
 import type { CallNote } from "./call-note.ts";
 import type { WireError } from "./errors.ts";
-import type { AskAmount, AskAnswer, AskPart, AskRule, RunOutcome } from "./events.ts";
-import type { PermissionMode } from "./process.ts";
-import type { QuestionItem } from "./question.ts";
+import type { PermissionMode, RunOutcome } from "./process.ts";
 import type { Refusal } from "./refusal.ts";
 
 export type WireEvent =
@@ -63,17 +62,20 @@ export interface ModeEvent extends Told<"mode"> {
   readonly mode: PermissionMode;
 }
 
-/** A question of the gate; see `Ask` in abi/events.ts. */
+/**
+ * A question of the permission gate, or of an agent, to the user: the same from the gate to the dialog. Keys without
+ * information are left out.
+ */
 export interface AskEvent extends Told<"ask"> {
-  /** Names the question in ask.answer. */
+  /** Names the question in ask.answer; a repeat of the same call after a restart of the daemon has the same id. */
   readonly ask_id: string;
-  /** The question, in one line. */
+  /** The question, in one line: `bash: npm test`. */
   readonly text: string;
   /** The possible answers, in the order to show them. */
   readonly options: readonly AskAnswer[];
   /** A diff or long parameters to show before the question. */
   readonly detail?: string;
-  /** The asking process and its ancestors, from the top. */
+  /** The asking process and its ancestors, from the top: `main-1 › worker-2`. */
   readonly path?: string;
   /** The tool that would run. */
   readonly tool?: string;

@@ -13,6 +13,8 @@ export const PROTOCOL = {
   unfinishedLineMs: 10_000,
   maxUnsentEvents: 1_000,
   noProgressMs: 30_000,
+  /** The most processes of one page of a list. */
+  processesOfPage: 1_000,
 } as const;
 
 export interface WireRequest {

@@ -4,9 +4,9 @@
  * enters the context, and its end after its last reply: wherever the daemon dies, each message is answered exactly
  * once.
  */
-import { INTERRUPTED_NOTE, type RunOutcome } from "../abi/events.ts";
+import { INTERRUPTED_NOTE } from "../abi/events.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
-import { EXIT, type ExitStatus } from "../abi/process.ts";
+import { EXIT, type ExitStatus, type RunOutcome } from "../abi/process.ts";
 import type { RunInput } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";

@@ -186,7 +186,6 @@ export class FakeProcess {
       endRun: refused,
       spawn: refused,
       kill: refused,
-      setMode: refused,
       wait: refused,
       listProcs: refused,
       exit: refused,

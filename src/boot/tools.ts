@@ -1,6 +1,8 @@
 /** The programs that every process finds at /bin. */
 import { askUser } from "../tool/ask_user/ask_user.ts";
 import { bash } from "../tool/bash/bash.ts";
+import { context } from "../tool/context/context.ts";
+import { coroutine } from "../tool/coroutine/coroutine.ts";
 import { edit } from "../tool/edit/edit.ts";
 import { fetchTool } from "../tool/fetch/fetch.ts";
 import { gitStatus } from "../tool/git_status/git_status.ts";
@@ -11,11 +13,14 @@ import { jobOutput } from "../tool/job_output/job_output.ts";
 import { ls } from "../tool/ls/ls.ts";
 import { multiEdit } from "../tool/multi_edit/multi_edit.ts";
 import { notebookEdit } from "../tool/notebook_edit/notebook_edit.ts";
+import { pipe } from "../tool/pipe/pipe.ts";
 import { planEnter } from "../tool/plan_enter/plan_enter.ts";
 import { planExit } from "../tool/plan_exit/plan_exit.ts";
 import { send } from "../tool/send/send.ts";
+import { signals } from "../tool/signals/signals.ts";
 import { sleep } from "../tool/sleep/sleep.ts";
 import { stop } from "../tool/stop/stop.ts";
+import { supervise } from "../tool/supervise/supervise.ts";
 import { taskCreate } from "../tool/task_create/task_create.ts";
 import { taskGet } from "../tool/task_get/task_get.ts";
 import { taskList } from "../tool/task_list/task_list.ts";
@@ -29,6 +34,8 @@ import { write } from "../tool/write/write.ts";
 export const TOOLS = [
   askUser,
   bash,
+  context,
+  coroutine,
   edit,
   fetchTool,
   gitStatus,
@@ -39,11 +46,14 @@ export const TOOLS = [
   ls,
   multiEdit,
   notebookEdit,
+  pipe,
   planEnter,
   planExit,
   send,
+  signals,
   sleep,
   stop,
+  supervise,
   taskCreate,
   taskGet,
   taskList,

@@ -19,7 +19,7 @@ async function ask(passage: Passage, decision: AskDecision): Promise<Said> {
   const { core, self, effectful, scope, signal } = passage;
   const question = questionOf(passage, decision);
   const hooks = keptInJournal({ core, self, syscall: effectful.syscall, callId: scope.callId, signal });
-  const given = await self.halt.stillness.suspend(core.asks.ask(self, question, { signal, ...hooks }));
+  const given = await self.halt.quiescence.suspend(core.asks.ask(self, question, { signal, ...hooks }));
   if (given.nobody !== undefined) return { is: "unanswered", why: given.nobody };
   if (given.answer === "no") return { is: "no", words: given.words };
   if (given.input !== undefined) return { is: "edited", input: given.input };

@@ -78,7 +78,7 @@ function taken(dir: string): Fault {
   return new Fault({
     code: "CONFLICT",
     message: `${owner} has the journal open`,
-    hint: "crux daemon stop; without --repair a running daemon can be asked",
+    fact: { kind: "journal_in_use" },
   });
 }
 

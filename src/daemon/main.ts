@@ -13,6 +13,8 @@ import { type Boot, EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 
 export async function daemonMain(version: string, loadBoot: () => Promise<Boot<Lease>>): Promise<never> {
   closeInherited();
+  // the C library has read it; what the daemon starts is not meant by it
+  delete process.env.MALLOC_ARENA_MAX;
   const clock = new SteadyClock();
   const options = {
     version,

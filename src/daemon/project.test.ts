@@ -55,7 +55,7 @@ describe("trustedFiles()", () => {
     await expect(loader().load("helper")).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(refuseUntrusted("Helper", view(), [...dirs().low, ...dirs().high])).rejects.toMatchObject({
       code: "PERMISSION",
-      hint: expect.stringContaining(`crux trust ${root}`),
+      fact: { kind: "untrusted", folder: root },
     });
   });
 

@@ -12,7 +12,6 @@ import type { AgentFiles } from "../agent/definition/files.ts";
 import { type EntryContext, mcpServers } from "../agent/definition/mcp-entries.ts";
 import { parseYaml } from "../agent/definition/yaml-fields.ts";
 import { isWithin } from "../lib/path.ts";
-import { shellWord } from "../lib/shell-word.ts";
 import type { ProjectView } from "./trust.ts";
 import { digestOf, readBrought, serverEntries } from "./trust-inventory.ts";
 
@@ -71,7 +70,7 @@ export async function refuseUntrusted(
     throw new Fault({
       code: "PERMISSION",
       message: `agent ${name} comes from ${dir}, which you have not trusted as it is`,
-      hint: `look at it and trust it: crux trust ${shellWord(root)}`,
+      fact: { kind: "untrusted", folder: root },
     });
   }
 }

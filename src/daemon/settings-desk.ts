@@ -2,6 +2,7 @@
  * `crux config`: shows each value in each settings file and which one counts, and changes one value after checking it.
  */
 import { Fault } from "../abi/errors.ts";
+import type { Fact } from "../abi/fact.ts";
 import type { RuleDestination } from "../abi/rules.ts";
 import { SETTING_DEFAULTS, SETTING_KEYS } from "../abi/setting-keys.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
@@ -103,10 +104,7 @@ function checkedPath(destination: RuleDestination, { key, value }: NewSetting): 
   const path = settable(key);
   if (value === undefined) return path;
   if (destination !== "userSettings" && !BROUGHT.includes(key))
-    throw invalid(
-      `${key} is not taken from the settings of a folder`,
-      `crux config set ${key} … writes your own`,
-    );
+    throw invalid(`${key} is not taken from the settings of a folder`, { kind: "own_setting", key });
   check(key, path, value);
   return path;
 }
@@ -132,7 +130,8 @@ function check(key: string, path: readonly string[], value: unknown): void {
 
 function settable(key: string): readonly string[] {
   const below = keysBelow(key);
-  if (below.length > 0) throw invalid(`${key} holds several settings`, below.slice(0, 5).join(", "));
+  const hint = below.slice(0, 5).join(", ");
+  if (hint !== "") throw new Fault({ code: "INVALID", message: `${key} holds several settings`, hint });
   return pathOf(key);
 }
 
@@ -154,7 +153,7 @@ function pathOf(key: string): readonly string[] {
   throw new Fault({
     code: "NOT_FOUND",
     message: `no such setting: ${key}`,
-    hint: first === undefined ? "crux config list --all names them" : `did you mean ${first}?`,
+    fact: { kind: "no_setting", near: first ?? null },
   });
 }
 
@@ -167,6 +166,6 @@ function valueAt(settings: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-function invalid(message: string, hint?: string): Fault {
-  return new Fault({ code: "INVALID", message, hint });
+function invalid(message: string, fact?: Fact): Fault {
+  return new Fault({ code: "INVALID", message, fact });
 }

@@ -14,7 +14,7 @@ import type { RealPath } from "../kernel/ports/host.ts";
 import type { AppliedUpdate, SettingsWriter } from "../kernel/ports/settings.ts";
 import type { WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { withJsonValue, withoutJsonValue } from "../lib/json-edit.ts";
-import { shellWord } from "../lib/shell-word.ts";
+import { noticeLine } from "../wire/codec/error.ts";
 import { writeAtomically } from "./atomic-file.ts";
 import { excludeFromGit } from "./git-exclude.ts";
 import { isAbsent, MAX_SETTINGS_BYTES, readSettingsFile } from "./settings.ts";
@@ -94,7 +94,10 @@ export class SettingsFiles implements SettingsWriter {
       : {
           file,
           changed,
-          note: `${file} allows nothing until you trust its folder: crux trust ${shellWord(root)}`,
+          note: noticeLine({
+            message: `${file} allows nothing until you trust its folder`,
+            fact: { kind: "untrusted", folder: root },
+          }),
         };
   }
 

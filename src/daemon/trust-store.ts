@@ -80,7 +80,7 @@ export class TrustStore {
       throw new Fault({
         code: "INVALID",
         message: `more than ${MAX_WORKSPACES} trusted workspaces`,
-        hint: "crux trust list shows them, crux trust remove <dir> takes one away",
+        fact: { kind: "trust_full" },
       });
     const { [record.root]: _, ...declined } = this.#content.declined;
     this.#write({ v: 1, workspaces: [...others, record], declined }, texts);

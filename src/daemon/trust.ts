@@ -10,7 +10,6 @@ import { Fault, messageOf } from "../abi/errors.ts";
 import type { BroughtItem, BroughtState, TrustedWorkspace, WorkspaceView } from "../abi/trust.ts";
 import type { BroughtFile, TrustDesk, WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { isWithin } from "../lib/path.ts";
-import { shellWord } from "../lib/shell-word.ts";
 import { findProjectRoot } from "./settings-sources.ts";
 import { type Brought, digestOf, Inventories } from "./trust-inventory.ts";
 import type { TrustRecord, TrustStore } from "./trust-store.ts";
@@ -140,7 +139,7 @@ export class Trust implements WorkspaceTrust, TrustDesk {
         throw new Fault({
           code: "CONFLICT",
           message: `${join(root, path)} is not what you have seen any more; nothing was trusted`,
-          hint: `crux trust ${shellWord(root)} shows it again`,
+          fact: { kind: "untrusted", folder: root },
         });
     }
     const texts = await textsOf(items.filter(({ path }) => Object.hasOwn(seen, path)));

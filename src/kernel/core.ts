@@ -1,7 +1,7 @@
 /** The parts of the kernel as the calls see them. One instance per daemon, made in kernel.ts. */
 
 import type { Pid } from "../abi/ids.ts";
-import type { Disposition, Signal } from "../abi/process.ts";
+import type { Disposition, ExitStatus, ProcInfo, Signal } from "../abi/process.ts";
 import type { Begun } from "../abi/program.ts";
 import type { Syscalls } from "../abi/sys.ts";
 import type { Asks } from "../consent/ask/asks.ts";
@@ -22,7 +22,7 @@ import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { SupervisorControl } from "./ports/supervisors.ts";
 import type { Process } from "./process/process.ts";
 import type { ProcessTable } from "./process/table.ts";
-import type { ThreadSeat } from "./process/thread/thread.ts";
+import type { ThreadSeat } from "./process/thread/reason.ts";
 import type { Mounts } from "./vfs/mounts.ts";
 import type { DeviceRegistry } from "./vfs/registry.ts";
 
@@ -61,12 +61,16 @@ export interface Core {
   nextPipe(): number;
   /** Notes a record of a process; it may wait for the next group. */
   note(proc: Process, kind: RecordKind, body: unknown): void;
+  /** What the lists of processes show of it. */
+  info(proc: Process): ProcInfo;
   /** Hands a zombie whose parent is the kernel to the reaper: `now`, or once it has been seen. */
   offer(proc: Process, when: "now" | "seen"): void;
   /** The process has left the table: the reaper stops waiting for it. */
   forget(proc: Process): void;
   /** The signal has acted when the call returns. `graceMs`, with TERM: KILL follows after it, whatever TERM did. */
   deliver(proc: Process, signal: Signal, graceMs?: number): Promise<Disposition>;
+  /** Ends a live process with this exit, after its usual grace. An exit that was decided before stands. */
+  end(proc: Process, exit: ExitStatus): void;
   /**
    * The handle of a process; with a scope, one with narrower rights; with a signal, all its calls are aborted with it.
    */

@@ -183,7 +183,7 @@ describe("an exit while the journal is degraded", () => {
     fill(t);
     started.end(EXIT.completed);
     await t.clock.advance(60_000);
-    expect([wait.outcome, started.proc.state, started.proc.info(0).activity]).toEqual([
+    expect([wait.outcome, started.proc.state, t.kernel.info(started.proc).activity]).toEqual([
       "waits",
       "running",
       "paused",

@@ -63,7 +63,7 @@ export class JournalWatch {
 
   /** Like `wait`, for a call in progress in the gate. */
   async held(proc: Process, syscall: string, signal: AbortSignal): Promise<void> {
-    if (this.#healing !== null) await proc.halt.stillness.suspend(this.wait(proc, syscall, signal));
+    if (this.#healing !== null) await proc.halt.quiescence.suspend(this.wait(proc, syscall, signal));
   }
 
   /** Returns when the journal is not degraded; CANCELLED when the process ends first, or the call is cancelled. */
@@ -100,6 +100,17 @@ export class JournalWatch {
         if (!isRefused || state === "lost" || (state === "well" && tries > 1)) throw error;
       }
     }
+  }
+
+  /**
+   * For the intent of a call that only costs money, where no limit applies: its sync starts and nobody waits for it. If
+   * the disk refuses, the record stays queued before all later ones.
+   */
+  begin(intent: JournalDraft): void {
+    const { journal } = this.#ports;
+    journal.note([intent]);
+    // a refusal changes the state of the journal, and whatever follows waits for that
+    journal.sync().catch(() => {});
   }
 
   /** For an exit: waits for the disk until `signal` fires. Never rejects. */

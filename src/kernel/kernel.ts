@@ -1,16 +1,16 @@
 /** The kernel: puts its parts together, and is the API for the wires. One instance per daemon. */
 
 import type { AgentInfo } from "../abi/agent.ts";
+import type { AskAnswer, QuestionItem, QuestionOutcome } from "../abi/ask.ts";
 import type { Device } from "../abi/device.ts";
 import { SyscallError } from "../abi/errors.ts";
-import type { AskAnswer, ProcessEvent, SyscallEvent } from "../abi/events.ts";
+import type { ProcessEvent, SyscallEvent } from "../abi/events.ts";
 import type { GrantBy } from "../abi/grants.ts";
 import { asPid, PID_KERNEL, type Pid } from "../abi/ids.ts";
 import type { JobView } from "../abi/jobs.ts";
 import type { MountView } from "../abi/mcp.ts";
 import { type Disposition, EXIT, type ExitStatus, type ProcInfo, type Signal } from "../abi/process.ts";
 import type { Begun } from "../abi/program.ts";
-import type { QuestionItem, QuestionOutcome } from "../abi/question.ts";
 import { ALL_RIGHTS } from "../abi/rights.ts";
 import type { SpawnOpts, Syscalls } from "../abi/sys.ts";
 import type { TaskPlace } from "../abi/task.ts";
@@ -45,7 +45,7 @@ import { ContextSpaces } from "./context/spaces.ts";
 import type { Core } from "./core.ts";
 import type { Scope } from "./gate/scope.ts";
 import { serverSandbox } from "./gate/servers.ts";
-import { deliver } from "./ipc/deliver.ts";
+import { Arrival } from "./ipc/deliver.ts";
 import { Groups } from "./ipc/groups.ts";
 import { notify } from "./ipc/notify.ts";
 import { signalTree } from "./ipc/signal-tree.ts";
@@ -71,6 +71,7 @@ import type { SupervisorControl } from "./ports/supervisors.ts";
 import type { Body } from "./process/body.ts";
 import { childClient } from "./process/child-client.ts";
 import { abandonAll } from "./process/end/abandon.ts";
+import { endLive, graceOf } from "./process/end/finish.ts";
 import { reapProcess } from "./process/end/reap.ts";
 import { Reaper } from "./process/end/reaper.ts";
 import { endAll, endServices } from "./process/end/shutdown.ts";
@@ -79,12 +80,13 @@ import { keptOf } from "./process/kept-values.ts";
 import { lendEnv } from "./process/lending.ts";
 import { noteFacet, pinNote } from "./process/note.ts";
 import { Process } from "./process/process.ts";
+import { infoOf } from "./process/process-info.ts";
 import { ServiceTable } from "./process/services.ts";
 import { Session } from "./process/session.ts";
 import { spawnProcess } from "./process/spawn/spawn.ts";
 import { ProcessTable } from "./process/table.ts";
 import { taskPlaceOf } from "./process/task-place.ts";
-import type { ThreadSeat } from "./process/thread/thread.ts";
+import type { ThreadSeat } from "./process/thread/reason.ts";
 import { programOf } from "./program.ts";
 
 import { Mounts } from "./vfs/mounts.ts";
@@ -209,7 +211,12 @@ export class Kernel implements KernelApi, Core {
   }
 
   deliver(proc: Process, signal: Signal, graceMs?: number): Promise<Disposition> {
-    return deliver(this, proc, signal, graceMs);
+    return new Arrival(this, proc, signal).deliver(graceMs);
+  }
+
+  end(proc: Process, exit: ExitStatus): void {
+    proc.ending.decide(exit);
+    endLive(this, proc, graceOf(proc));
   }
 
   /** The process is in memory, or being brought there. */
@@ -254,7 +261,7 @@ export class Kernel implements KernelApi, Core {
   }
 
   async pin(pid: Pid, change?: { readonly text: string; readonly by: GrantBy }): Promise<string> {
-    if (change !== undefined) await pinNote(this, pid, change.text, change.by);
+    if (change !== undefined) await pinNote(this, pid, change);
     return (this.table.get(pid)?.facts ?? (await factsOf(this.ports.journal, pid))).of(noteFacet);
   }
 
@@ -264,7 +271,7 @@ export class Kernel implements KernelApi, Core {
   }
 
   async resume(pid: Pid, env?: Readonly<Record<string, string>>): Promise<ProcInfo> {
-    return (await resume(this, pid, env)).info(this.ports.clock.mono());
+    return this.info(await resume(this, pid, env));
   }
 
   async spawnWatched(
@@ -278,8 +285,8 @@ export class Kernel implements KernelApi, Core {
       const isPersons = opts.interactive === true && proc.ppid === PID_KERNEL;
       events = isPersons ? this.asks.attend(proc) : proc.watchers.watch();
     };
-    const { signal } = this.root.abort;
-    const proc = await spawnProcess(this, this.root, intent, agent, opts, signal, { onMade: watch });
+    const request = { caller: this.root, intent, agent, opts, more: { onMade: watch } };
+    const proc = await spawnProcess(this, request, this.root.abort.signal);
     return { pid: proc.pid, events: events as Subscription<ProcessEvent> };
   }
 
@@ -399,17 +406,25 @@ export class Kernel implements KernelApi, Core {
     ]);
   }
 
+  info(proc: Process): ProcInfo {
+    return infoOf(proc, this.groups.of(proc), this.ports.clock.mono());
+  }
+
   /** The content of /proc. */
   view(): ProcView {
     const visible = (viewer: Pid, pid: Pid): Process | undefined => {
       const proc = this.table.get(pid);
       return proc !== undefined && this.table.looksInto(viewer, pid) ? proc : undefined;
     };
-    const now = (): number => this.ports.clock.mono();
     return {
       list: (viewer) =>
-        [...this.table.all()].filter((p) => this.table.looksInto(viewer, p.pid)).map((p) => p.info(now())),
-      find: (viewer, pid) => visible(viewer, pid)?.info(now()),
+        [...this.table.all()]
+          .filter(({ pid }) => this.table.looksInto(viewer, pid))
+          .map((proc) => this.info(proc)),
+      find: (viewer, pid) => {
+        const proc = visible(viewer, pid);
+        return proc === undefined ? undefined : this.info(proc);
+      },
       jobs: (pid) => jobsOf(this, pid),
       planPath: (pid) => this.plans.pathOf(pid),
       kept: async (pid, name) => {

@@ -82,7 +82,7 @@ export const LIMITS = {
   agentSpawns: 1_000,
   agents: 1_000,
   /** Contexts of one process: beyond, UNAVAILABLE. */
-  contexts: 256,
+  contexts: 96,
   /** How long a client's request is known by its key: a repeat makes nothing new. */
   requestKeptMs: 24 * 3600 * 1000,
   /** Answered questions remembered, so that a late answer gets CONFLICT; beyond, the oldest gives NOT_FOUND. */
@@ -134,6 +134,8 @@ export const LIMITS = {
   handlerMs: 5_000,
   /** Handlers of one process running at once; beyond, the default action happens. */
   handlersRunning: 16_384,
+  /** A tool may change how its process takes a signal for so long: the user must not wait longer for a TERM or INT. */
+  signalsChangedMs: 120_000,
   /** A mount call returns after this long, connected or not. */
   mountWaitMs: 500,
   /** How long a server of an agent file may take to connect. */

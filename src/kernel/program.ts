@@ -15,7 +15,7 @@ import { joins } from "./ipc/joins.ts";
 import type { Tape } from "./ports/tape.ts";
 import type { Process } from "./process/process.ts";
 import { isAutoActive } from "./process/rights/auto-mode.ts";
-import type { ThreadSeat } from "./process/thread/thread.ts";
+import type { ThreadSeat } from "./process/thread/reason.ts";
 
 /** Where in its process a program runs: in a thread, in one run of a session, or as the process itself. */
 interface Seat {
@@ -42,8 +42,8 @@ function startOf(core: Core, proc: Process, thread: ThreadSeat | undefined): Pro
     toolset: 2,
   } as const;
   if (thread !== undefined) {
-    const { intent, modelFd, maxSteps } = thread;
-    return { ...same, intent, modelFd, maxSteps, input: null, restored: null, session: null };
+    const { intent, modelFd, maxSteps, ctxId: own = ctxId } = thread;
+    return { ...same, ctxId: own, intent, modelFd, maxSteps, input: null, restored: null, session: null };
   }
   return {
     ...same,

@@ -1,7 +1,6 @@
 /** The calls by which the program of a session reports its runs; each run gets a separate handle. */
 import { printed, SyscallError } from "../abi/errors.ts";
-import type { RunOutcome } from "../abi/events.ts";
-import type { ExitStatus } from "../abi/process.ts";
+import type { ExitStatus, RunOutcome } from "../abi/process.ts";
 import type { RunInput } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import type { RecordKind } from "../kernel/ports/journal.ts";

@@ -24,9 +24,10 @@ export class RestWatch {
 
   /** Called when work of the session may have ended: if it is idle, its time begins again. */
   idle(proc: Process): void {
-    if (this.#isClosed || !isIdle(proc) || liveJobs(this.#core(), proc) > 0) return;
+    const core = this.#core();
+    if (this.#isClosed || !isIdle(core, proc) || liveJobs(core, proc) > 0) return;
     this.#since.delete(proc);
-    this.#since.set(proc, this.#core().ports.clock.mono());
+    this.#since.set(proc, core.ports.clock.mono());
     this.#arm();
   }
 
@@ -59,7 +60,8 @@ export class RestWatch {
     for (const [proc, since] of this.#since) {
       if (since > until) break;
       this.#since.delete(proc);
-      if (isIdle(proc) && liveJobs(core, proc) === 0) void layToRest(core, proc, "it has had nothing to do");
+      if (isIdle(core, proc) && liveJobs(core, proc) === 0)
+        void layToRest(core, proc, "it has had nothing to do");
     }
     this.#arm();
   }
@@ -69,12 +71,13 @@ export class RestWatch {
  * No client follows it, no message waits, and nothing is in progress. A child of another process rests with that
  * process.
  */
-function isIdle(proc: Process): boolean {
-  const { conversation, life, watchers, mailbox, children } = proc;
+function isIdle(core: Core, proc: Process): boolean {
+  const { conversation, life, watchers, mailbox } = proc;
   if (conversation === null || conversation.run !== null || life.now.is !== "running") return false;
   if (proc.halt.why !== null || proc.ending.verdict !== null) return false;
   if (!proc.past.isRestorable || proc.fds.has(STDIN)) return false;
-  return watchers.count === 0 && (mailbox?.size ?? 0) === 0 && children.size === 0 && isAlone(proc);
+  if (watchers.count > 0 || (mailbox?.size ?? 0) > 0) return false;
+  return core.table.childrenOf(proc.pid).length === 0 && isAlone(proc);
 }
 
 function isAlone({ ppid, threads, coroutines }: Process): boolean {

@@ -68,10 +68,7 @@ export class ChildRuns {
   kill(): void {
     this.#isKilled = true;
     const { core, supervisor } = this.#seat;
-    for (const pid of supervisor.children) {
-      const proc = core.table.get(pid);
-      if (proc !== undefined) sendKill(core, proc);
-    }
+    for (const proc of core.table.childrenOf(supervisor.pid)) sendKill(core, proc);
   }
 
   /** Closes the files opened for a run if its start fails: the other end of a pipe would wait for them. */

@@ -3,7 +3,7 @@
  * the supervisor being notified. A nested supervisor that was restored becomes a child again.
  */
 import { PID_KERNEL, type ProcUuid } from "../abi/ids.ts";
-import type { ExitStatus } from "../abi/process.ts";
+import { EXIT, type ExitStatus, isLost } from "../abi/process.ts";
 import type { Clock } from "../abi/program.ts";
 import type { Journal, JournalRecord } from "../kernel/ports/journal.ts";
 import type { Process } from "../kernel/process/process.ts";
@@ -25,8 +25,6 @@ export interface Departed extends Omit<LastExit, "at"> {
   readonly child: Child;
   readonly run: ChildRun;
 }
-
-export const LOST: ExitStatus = { code: 137, reason: "lost", kind: "killed" };
 
 export class Comeback {
   readonly fold: SupervisorFold;
@@ -77,7 +75,7 @@ export class Comeback {
 
   #departed(child: Child, kept: KeptChild, mono: number): Departed {
     const { exit, isOrdered, at } = this.#exits.get(child.id) ?? {
-      exit: LOST,
+      exit: EXIT.lost,
       isOrdered: false,
       at: this.#diedAt,
     };
@@ -120,11 +118,11 @@ async function lastExit(journal: Journal, { uuid }: KeptRun): Promise<LastExit |
   const from = Math.max(1, row.lastSeq - LAST_RECORDS + 1);
   const records = await journal.read(uuid, from, LAST_RECORDS);
   const found = records.find(({ kind }) => kind === "process.exited");
-  if (found === undefined) return { exit: LOST, isOrdered: false, at: row.lastAt };
+  if (found === undefined) return { exit: EXIT.lost, isOrdered: false, at: row.lastAt };
   const { code, reason, kind } = found.body as ExitStatus;
-  const isOrdered =
-    kind === "killed" && reason !== LOST.reason && isSignalled(row.kind === "native", records);
-  return { exit: { code, reason, kind }, isOrdered, at: found.at };
+  const exit = { code, reason, kind };
+  const isOrdered = kind === "killed" && !isLost(exit) && isSignalled(row.kind === "native", records);
+  return { exit, isOrdered, at: found.at };
 }
 
 /** Whether the kernel sent the fatal signal: always, except that a host program may have been ended by the host. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { EXIT, type ExitStatus } from "../abi/process.ts";
+import { EXIT, type ExitStatus, isLost } from "../abi/process.ts";
 import type { Restart, RestartDecision } from "../abi/supervise.ts";
 import { decide, type ExitFacts } from "./decide.ts";
 
@@ -32,6 +32,15 @@ describe("decide()", () => {
       {},
       "restart",
     ],
+    [
+      "permanent, lost with its daemon beyond the intensity",
+      "permanent",
+      EXIT.lost,
+      { budgetLeft: false },
+      "restart",
+    ],
+    ["transient, lost with its daemon", "transient", EXIT.lost, { budgetLeft: false }, "restart"],
+    ["temporary, lost with its daemon", "temporary", EXIT.lost, {}, "drop"],
     ["permanent, refused its start", "permanent", FAULT, { isRefused: true }, "escalate"],
     ["permanent, beyond the intensity", "permanent", EXIT.completed, { budgetLeft: false }, "escalate"],
   ];
@@ -40,9 +49,9 @@ describe("decide()", () => {
     expect(decide(restart, exit, { ...FACTS, ...facts })).toBe(decision);
   });
 
-  test("restarts nobody without budget, whatever comes", () => {
+  test("restarts nobody without budget, whatever comes, but what was lost with its daemon", () => {
     const exit = fc.oneof(
-      fc.constantFrom<ExitStatus>(...Object.values(EXIT), FAULT),
+      fc.constantFrom<ExitStatus>(...Object.values(EXIT).filter((one) => !isLost(one)), FAULT),
       fc.record({
         code: fc.nat(255),
         reason: fc.string(),

@@ -1,5 +1,5 @@
 /** Decides what happens to a child that has exited. Pure; the rules are in the order of the reference manual. */
-import { EXIT, type ExitStatus } from "../abi/process.ts";
+import { EXIT, type ExitStatus, isLost } from "../abi/process.ts";
 import type { Restart, RestartDecision } from "../abi/supervise.ts";
 
 export interface ExitFacts {
@@ -17,6 +17,8 @@ export function decide(restart: Restart, exit: ExitStatus, facts: ExitFacts): Re
   if (facts.isStopping) return "none";
   if (restart === "temporary") return "drop";
   if (restart === "transient" && isDone(exit, facts)) return "drop";
+  // a daemon that dies ends all children at once: that is no failure of theirs, and counts towards no limit
+  if (isLost(exit)) return "restart";
   // a restart would fail again and only cost money
   if (isOverBudget(exit) || facts.isRefused) return "escalate";
   return facts.budgetLeft ? "restart" : "escalate";

@@ -2,6 +2,7 @@
  * The facts of a supervisor: its children, their newest runs and exits, and the times of its restarts. A whole state
  * (`process.state`) stands for all records before it, so that a new daemon reads only from the newest one on.
  */
+import { isLost } from "../abi/process.ts";
 import type { ChildState, CrashReport } from "../abi/supervise.ts";
 import type { LiveFacet } from "../kernel/facts/facet.ts";
 import type {
@@ -73,7 +74,7 @@ export class SupervisorFold {
   }
 
   crash({ child: id, pid, exit, decision, delayMs, at, row, ranMs, used }: KeptCrash): void {
-    if (decision === "restart") this.#window.push(at);
+    if (decision === "restart" && !isLost(exit)) this.#window.push(at);
     if (this.#window.length > MAX_RESTARTS) this.#window.shift();
     this.#update(id, (child) => ({
       ...child,

@@ -22,7 +22,8 @@ export async function launchSupervisor(
   supervisor: Supervisor,
   { caller, opts, signal, more = {} }: Launch,
 ): Promise<Process> {
-  const proc = await spawnBody(core, caller, intentOf(supervisor), supervisor.body(), opts, signal, more);
+  const [intent, body] = [intentOf(supervisor), supervisor.body()];
+  const proc = await spawnBody(core, { caller, intent, body, opts, more }, signal);
   const endedEarly = proc.done.promise.then(() => {
     throw ended(supervisor.name);
   });

@@ -1,7 +1,7 @@
 /**
  * The restart rules of one supervisor: window, backoff and strategy. No effects; time and random numbers are passed in.
  */
-import type { ExitStatus } from "../abi/process.ts";
+import { type ExitStatus, isLost } from "../abi/process.ts";
 import type { Backoff, Intensity, Strategy } from "../abi/supervise.ts";
 import { backoffMs, rowAfter } from "./backoff.ts";
 import { decide, type ExitFacts } from "./decide.ts";
@@ -37,10 +37,10 @@ export type Judgement =
   | { readonly decision: "none" | "drop" | "escalate"; readonly restarts: number }
   | {
       readonly decision: "restart";
-      /** Restarts within the window, including this one. */
+      /** Counted restarts within the window, including this one. */
       readonly restarts: number;
       readonly delayMs: number;
-      /** Restarts in a row, including this one. */
+      /** Counted restarts in a row, including this one. */
       readonly row: number;
       readonly plan: RestartPlan;
     };
@@ -55,18 +55,19 @@ export class RestartPolicy {
     this.#window = new RestartWindow(rules.intensity, restarts);
   }
 
-  /** Counts the restart it decides on, even if that is cancelled later. */
+  /** Counts the restart it decides on, even if that is cancelled later; but not one after the loss of the daemon. */
   judge(left: Departure, { siblings, mono, random }: Moment): Judgement {
     const facts = { ...left, budgetLeft: this.#window.hasRoom(mono) };
     const decision = decide(left.child.restart, left.exit, facts);
     if (decision !== "restart") return { decision, restarts: this.#window.count(mono) };
     const { strategy, intensity, backoff } = this.#rules;
     const row = rowAfter(left.row, left.ranMs, intensity.windowMs);
+    const isCounted = !isLost(left.exit);
     return {
       decision,
-      restarts: this.#window.add(mono),
+      restarts: isCounted ? this.#window.add(mono) : this.#window.count(mono),
       delayMs: backoffMs(backoff, row, random),
-      row: row + 1,
+      row: isCounted ? row + 1 : row,
       plan: planRestart(strategy, siblings, left.child.id),
     };
   }

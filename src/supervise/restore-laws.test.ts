@@ -8,7 +8,6 @@ import { History } from "../history/recover/history.ts";
 import { Facts } from "../kernel/facts/facet.ts";
 import type { JournalRecord } from "../kernel/ports/journal.ts";
 import { Daemon } from "../kernel/testing/daemons.ts";
-import { LOST } from "./comeback.ts";
 import { supervisorFacet } from "./facet.ts";
 import { type KeptSupervisor, newChild, type SupervisorChange } from "./kept-supervisor.ts";
 import { CRASH } from "./testing.ts";
@@ -18,7 +17,7 @@ const IDS = ["a", "b", "c", "d"] as const;
 
 const move = fc.oneof(
   {
-    weight: 4,
+    weight: 6,
     arbitrary: fc.record({ kind: fc.constant("exit" as const), which: fc.nat(3), ok: fc.boolean() }),
   },
   {
@@ -41,7 +40,7 @@ const scenario = fc.record({
     minLength: 1,
     maxLength: 4,
   }),
-  maxRestarts: fc.nat(6),
+  maxRestarts: fc.nat(3),
   windowMs: fc.constantFrom(1_000, 5_000),
   moves: fc.array(move, { maxLength: 12 }),
 });
@@ -89,7 +88,7 @@ class Story {
     else {
       const alive = workers.alive;
       await t.clock.advance(goneMs);
-      for (const id of alive) await workers.end(id, LOST);
+      for (const id of alive) await workers.end(id, EXIT.lost);
     }
     await this.daemon.t.clock.advance(DELAY_MS);
   }
@@ -145,7 +144,7 @@ describe("a supervisor that was restored", () => {
 });
 
 const child = fc.constantFrom("a", "b", "c", "gone");
-const exit = fc.constantFrom<ExitStatus>(EXIT.completed, CRASH, LOST);
+const exit = fc.constantFrom<ExitStatus>(EXIT.completed, CRASH, EXIT.lost);
 const record = fc.oneof(
   fc
     .record({ child, state: fc.constantFrom("stopped" as const, "waiting" as const, "done" as const) })

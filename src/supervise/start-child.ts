@@ -72,7 +72,7 @@ async function spawn(seat: Seat, start: ChildStart, { intent, agent, opts }: Pro
   } as const;
   const more = moreOf(seat, start, limits);
   signal.throwIfAborted();
-  const proc = await spawnProcess(core, supervisor, intent, agent, kept, signal, more);
+  const proc = await spawnProcess(core, { caller: supervisor, intent, agent, opts: kept, more }, signal);
   child.endowment.mode = proc.seed.mode;
   return proc;
 }

@@ -54,7 +54,7 @@ describe("spawnSupervisor()", () => {
     const pid = await start([child("a"), child("b"), child("c")]);
     expect(workers.told()).toBe("+a +b +c");
     expect(t.proc(workers.pid("b"))).toMatchObject({ ppid: pid, seed: { onParentExit: "terminate" } });
-    expect(t.proc(pid).info(0)).toMatchObject({
+    expect(t.kernel.info(t.proc(pid))).toMatchObject({
       kind: "supervisor",
       name: "shop",
       intent: "supervise a, b, c",

@@ -5,7 +5,7 @@ import type { PermissionView } from "../abi/effects.ts";
 import { codeOf, Fault, messageOf } from "../abi/errors.ts";
 import type { Syscalls } from "../abi/sys.ts";
 import type { Progress, ToolFrame, ToolResult } from "../abi/tool.ts";
-import { abortable, linkSignals } from "../lib/abort.ts";
+import { ABORTED, abortable, linkSignals } from "../lib/abort.ts";
 import { decodeArguments } from "./arguments.ts";
 import { endLine, fitBudget } from "./budget.ts";
 import { failure } from "./failure.ts";
@@ -106,7 +106,7 @@ export class CallFile implements OpenFile {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closing.abort(ABORTED);
     if (this.#state.kind === "running") await this.#state.over;
     this.#state = { kind: "idle" };
     this.#unread = new Uint8Array();

@@ -2,6 +2,7 @@
  * Progress of one call: at most one frame a second, always the newest. A slow reader loses progress, never the result.
  */
 import type { Progress, ToolFrame } from "../abi/tool.ts";
+import { ABORTED } from "../lib/abort.ts";
 
 const FRAME_MS = 1000;
 
@@ -45,7 +46,7 @@ export class ProgressFeed {
 
   /** Unread frames are dropped. */
   end(): void {
-    this.#ended.abort();
+    this.#ended.abort(ABORTED);
     this.#due = null;
     this.#wake.resolve();
   }

@@ -109,6 +109,11 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
         "After so many early deaths in a row the daemon starts in safe mode and restores nothing; 0: never.",
       otherwise: "3",
     },
+    MALLOC_ARENA_MAX: {
+      means:
+        "Heaps of the C library in the daemon: one is small. The daemon's commands do not get it from there.",
+      otherwise: "1",
+    },
     IS_SANDBOX: { means: "`1`: this is a container, so root may use bypass mode." },
     container: { means: "Set by container programs; not empty means the same as `IS_SANDBOX=1`." },
   },

@@ -93,7 +93,7 @@ export const PROCESS_DOCS: MethodDocs<keyof typeof PROCESS_METHODS> = {
       },
     ],
   },
-  list_procs: { errors: {}, params: {}, result: { processes: [proc] } },
+  list_procs: { errors: {}, params: { cursor: 0, limit: 1 }, result: { processes: [proc], next: 3 } },
   kill: {
     errors: { NOT_FOUND: NO_PROCESS, INVALID: BAD_SIGNAL },
     params: { pid: 3, signal: 1 },

@@ -1,6 +1,7 @@
 /** The methods of processes, groups and mail, and their results. */
 import * as z from "zod";
 import { HOLDS, PERMISSION_MODES, PROCESS_KINDS } from "../process.ts";
+import { PROTOCOL } from "../wire.ts";
 import { WireBudget } from "./budget.ts";
 import { empty, environment, idempotencyKey, type MethodSpec, name, pid, text } from "./spec.ts";
 
@@ -133,6 +134,18 @@ export const WireRow = z.strictObject({
 });
 export type WireRow = z.infer<typeof WireRow>;
 
+const page = z.strictObject({
+  cursor: z.int().nonnegative().optional().describe("The `next` of the page before; absent: from the first."),
+  limit: z
+    .int()
+    .positive()
+    .max(PROTOCOL.processesOfPage)
+    .optional()
+    .describe("At most so many; absent: all."),
+});
+
+const next = z.int().optional().describe("The cursor of the next page; absent: this is the last.");
+
 export const PROCESS_METHODS = {
   spawn: {
     summary: "start a process and follow it to its end",
@@ -156,8 +169,8 @@ export const PROCESS_METHODS = {
     summary: "all processes, by rising pid",
     kind: "request",
     right: "observe",
-    params: empty,
-    result: z.strictObject({ processes: z.array(WireProc) }),
+    params: page,
+    result: z.strictObject({ processes: z.array(WireProc), next }),
   },
   kill: {
     summary: "send a signal (1 to 5; default 1, SIGTERM)",
@@ -191,8 +204,8 @@ export const PROCESS_METHODS = {
     summary: "all processes with what top and tree show",
     kind: "request",
     right: "observe",
-    params: empty,
-    result: z.strictObject({ processes: z.array(WireRow) }),
+    params: page,
+    result: z.strictObject({ processes: z.array(WireRow), next }),
   },
   "process.signal": {
     summary: "send a signal to a process, with `tree` to all below it too",

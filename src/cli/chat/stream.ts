@@ -19,14 +19,9 @@ export interface ChatStream {
 }
 
 /** The first message counts as input of `client`. */
-export async function beginSession(
-  host: Host,
-  request: SpawnRequest,
-  client: string,
-  signal?: AbortSignal,
-): Promise<ChatStream> {
-  const daemon = await host.daemon.ensure(signal);
-  const stream = await daemon.stream("spawn", { ...request, session: true, client }, signal);
+export async function beginSession(host: Host, request: SpawnRequest, client: string): Promise<ChatStream> {
+  const daemon = await host.daemon.ensure();
+  const stream = await daemon.stream("spawn", { ...request, session: true, client });
   const { pid, sandbox } = stream.response;
   return { ...chatStream(pid, undefined, stream), sandbox };
 }
@@ -36,12 +31,11 @@ export async function openSession(
   { host, console }: Pick<Call, "host" | "console">,
   pid: number,
   interactive: boolean,
-  signal?: AbortSignal,
 ): Promise<ChatStream> {
-  const daemon = await host.daemon.ensure(signal);
+  const daemon = await host.daemon.ensure();
   const env = clientEnvironment(host.env);
   const request = { pid, env, interactive, verbose: true, ...callsWish(console) };
-  const stream = await daemon.stream("session.open", request, signal);
+  const stream = await daemon.stream("session.open", request);
   return chatStream(pid, stream.response, stream);
 }
 

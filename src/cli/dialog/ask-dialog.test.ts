@@ -1,6 +1,6 @@
 /** The dialog as a person meets it: what is shown, what each key does, and what does nothing. */
 import { describe, expect, test } from "vitest";
-import type { AskReply } from "../../abi/events.ts";
+import type { AskReply } from "../../abi/ask.ts";
 import type { AskEvent } from "../../abi/wire-events.ts";
 import { FakeInput, FakeOutput } from "../testing/run-command.ts";
 import { AskDialog } from "./ask-dialog.ts";
@@ -109,6 +109,14 @@ describe("the dialog", () => {
     expect(made.output.text).not.toContain("[v]iew");
     made.input.type("y");
     await expect.poll(() => made.replies).toEqual([{ answer: "yes" }]);
+    await over(made);
+  });
+
+  test("counts the lines that an excerpt already lacks", async () => {
+    const lines = Array.from({ length: 60 }, (_, n) => `+ line ${n}`);
+    lines[30] = "… 1900 lines more …";
+    const made = await drawn({ ...EVENT, detail: lines.join("\n") });
+    expect(made.output.text).toContain("  + line 23\n  … 1927 lines more …\n  + line 52\n");
     await over(made);
   });
 

@@ -2,11 +2,10 @@
  * Questions of the permission gate on a terminal, one at a time, in order of arrival. Each stays until it is answered
  * here, answered elsewhere, or void. Only a key pressed after a question was drawn can answer it.
  */
-import type { AskAnswer, AskReply, AskRule } from "../../abi/events.ts";
-import type { QuestionItem } from "../../abi/question.ts";
+import type { AskAnswer, AskReply, AskRule, QuestionItem } from "../../abi/ask.ts";
 import type { AskClosedEvent, AskEvent } from "../../abi/wire-events.ts";
 import type { Input } from "../host/host.ts";
-import { alwaysLines, askBlock, askedLine, destinationOf, type ShownQuestion } from "../screen/ask-lines.ts";
+import { alwaysLines, askBlock, askedLine, destinationOf } from "../screen/ask-lines.ts";
 import { Keyboard } from "../terminal/keyboard.ts";
 import { enterLine } from "../terminal/line-entry.ts";
 import { hearAnswers, type QuestionTerminal } from "./question-dialog.ts";
@@ -36,13 +35,8 @@ interface Surroundings {
 /** Lets the user edit one line; undefined: the user gave up. */
 export type EditLine = (prompt: string, initial: string) => Promise<string | undefined>;
 
-interface Question extends ShownQuestion {
-  readonly options: readonly AskAnswer[];
-  readonly rules: readonly AskRule[];
-  /** undefined: the gate asks. */
-  readonly questions: readonly QuestionItem[] | undefined;
-  /** undefined: they cannot be edited. */
-  readonly arguments: string | undefined;
+interface Question {
+  readonly asked: AskEvent;
   /** Fires when the question is closed from elsewhere; the reason is the answer given there, or null if it is void. */
   readonly closed: AbortController;
 }
@@ -65,7 +59,7 @@ export class AskDialog implements AsyncDisposable {
   ask(event: AskEvent): void {
     const { ask_id: id } = event;
     if (this.#questions.has(id) || this.#questions.size >= MAX_QUESTIONS) return;
-    const question = questionOf(event);
+    const question = { asked: event, closed: new AbortController() };
     this.#questions.set(id, question);
     this.#last = this.#last.then(() => this.#put(id, question));
   }
@@ -87,8 +81,8 @@ export class AskDialog implements AsyncDisposable {
       if (signal.aborted) return;
       using keyboard = new Keyboard(this.#around.input, this.#around.onInterrupt);
       await keyboard.open(signal);
-      if (question.questions !== undefined)
-        return await this.#putAll(keyboard, id, question, question.questions);
+      const { questions } = question.asked;
+      if (questions !== undefined) return await this.#putAll(keyboard, question, questions);
       for (let isWhole = false; !signal.aborted; ) {
         const isCut = await this.#draw(question, isWhole);
         const heard = await this.#hear(keyboard, question, isCut);
@@ -104,8 +98,7 @@ export class AskDialog implements AsyncDisposable {
   /** The agent's own questions to the user, not the gate's. A question whose answer is not accepted is asked again. */
   async #putAll(
     keyboard: Keyboard,
-    id: string,
-    { pid, closed }: Question,
+    { asked: { pid, ask_id: id }, closed }: Question,
     questions: readonly QuestionItem[],
   ): Promise<void> {
     const { signal } = closed;
@@ -124,22 +117,21 @@ export class AskDialog implements AsyncDisposable {
     }
   }
 
-  async #draw(question: Question, isWhole: boolean): Promise<boolean> {
-    const { lines, isCut } = askBlock(question, isWhole);
-    const keys = [...question.options.map((option) => LABELS[option]), ...moreKeys(question, isCut)].join(
-      " / ",
-    );
-    await this.#around.write(`${lines.map((line) => `${line}\n`).join("")}${askedLine(question)} ${keys} `);
+  async #draw({ asked }: Question, isWhole: boolean): Promise<boolean> {
+    const { lines, isCut } = askBlock(asked, isWhole);
+    const keys = [...asked.options.map((option) => LABELS[option]), ...moreKeys(asked, isCut)].join(" / ");
+    await this.#around.write(`${lines.map((line) => `${line}\n`).join("")}${askedLine(asked)} ${keys} `);
     return isCut;
   }
 
   async #hear(keyboard: Keyboard, question: Question, isCut: boolean): Promise<Heard | "view"> {
-    const { signal } = question.closed;
+    const { asked, closed } = question;
+    const { signal } = closed;
     for (;;) {
       const keys = await keyboard.next(signal);
       if (keys === undefined) return this.#voided(signal);
-      const more = moreOf(keys, question, isCut);
-      const answer = more === undefined ? answerOf(keys, question.options) : undefined;
+      const more = moreOf(keys, asked, isCut);
+      const answer = more === undefined ? answerOf(keys, asked.options) : undefined;
       if (more === undefined && answer === undefined) continue;
       // the key that opens the amount may be its first digit
       await this.#around.write(more === "amount" ? "\n" : `${more ?? answer}\n`);
@@ -171,7 +163,7 @@ export class AskDialog implements AsyncDisposable {
     return words.trim() === "" ? "again" : { answer: "yes", words: words.trim() };
   }
 
-  async #edit(keyboard: Keyboard, { arguments: text = "", closed }: Question): Promise<Heard> {
+  async #edit(keyboard: Keyboard, { asked: { arguments: text = "" }, closed }: Question): Promise<Heard> {
     const { signal } = closed;
     const line: EditLine = (prompt, initial) => this.#line(keyboard, prompt, initial, signal);
     const input = await this.#around.edit?.(text, line);
@@ -180,7 +172,7 @@ export class AskDialog implements AsyncDisposable {
   }
 
   /** Rule and scope are shown before either is granted; Enter and Esc grant neither. */
-  async #always(keyboard: Keyboard, { rules, closed }: Question): Promise<Heard> {
+  async #always(keyboard: Keyboard, { asked: { rules = [] }, closed }: Question): Promise<Heard> {
     const { signal } = closed;
     const [suggested] = rules;
     if (suggested === undefined) return { answer: "always" };
@@ -218,37 +210,15 @@ export class AskDialog implements AsyncDisposable {
   }
 }
 
-function questionOf(event: AskEvent): Question {
-  const { pid, text, detail = "", options, rules = [] } = event;
-  const { path, parts, reason, labels, warnings, sandbox, amount, questions } = event;
-  return {
-    pid,
-    questions,
-    text,
-    detail,
-    options,
-    rules,
-    arguments: event.arguments,
-    closed: new AbortController(),
-    ...(path === undefined ? {} : { path }),
-    ...(parts === undefined ? {} : { parts }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(labels === undefined ? {} : { labels }),
-    ...(warnings === undefined ? {} : { warnings }),
-    ...(sandbox === undefined ? {} : { sandbox }),
-    ...(amount === undefined ? {} : { amount }),
-  };
-}
-
 /** An older daemon that sends only the question accepts only its options. */
-function moreKeys(question: Question, isCut: boolean): readonly string[] {
+function moreKeys(question: AskEvent, isCut: boolean): readonly string[] {
   if (question.amount !== undefined) return ["another [a]mount"];
   if (question.path === undefined) return [];
   const edit = question.arguments === undefined ? [] : ["[e]dit"];
   return ["no, [t]ell why", ...edit, ...(isCut ? ["[v]iew all"] : [])];
 }
 
-function moreOf(keys: string, question: Question, isCut: boolean): Key | undefined {
+function moreOf(keys: string, question: AskEvent, isCut: boolean): Key | undefined {
   if (question.amount !== undefined)
     return AMOUNT.test(keys) || keys.trim().toLowerCase() === "a" ? "amount" : undefined;
   if (question.path === undefined) return undefined;

@@ -2,8 +2,7 @@
  * Questions of an agent to the user on a terminal: a number chooses an option, other text is the answer as typed, Esc
  * dismisses all. In a multiple-choice question numbers toggle options and Enter confirms.
  */
-import type { AskReply } from "../../abi/events.ts";
-import type { QuestionAnswer, QuestionItem } from "../../abi/question.ts";
+import type { AskReply, QuestionAnswer, QuestionItem } from "../../abi/ask.ts";
 import { plainLine } from "../screen/text/plain-text.ts";
 
 export interface QuestionTerminal {

@@ -67,7 +67,7 @@ async function editArguments(
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const editor = editorOf(host.env);
   const changed =
-    editor === undefined ? await onLine(text, line) : await inEditor(host, editor, text, console);
+    editor === undefined ? await onLine(text, line) : await inEditor({ console, host }, editor, text);
   if (changed === undefined) return undefined;
   const read = readArguments(changed);
   if (read.kind === "arguments") return read.input;
@@ -84,10 +84,9 @@ async function onLine(text: string, line: EditLine): Promise<string | undefined>
 
 /** The editor receives the keys until it ends. */
 async function inEditor(
-  { stdin }: Call["host"],
+  { console, host: { stdin } }: Pick<Call, "console" | "host">,
   editor: string,
   text: string,
-  console: Call["console"],
 ): Promise<string | undefined> {
   stdin.setRawMode?.(false);
   try {

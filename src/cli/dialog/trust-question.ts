@@ -27,7 +27,7 @@ export async function settleTrust(
   if (!isGiven && !mayBring(cwd)) return "settled";
   const client = await call.host.daemon.ensure();
   try {
-    return await settle(call, client, cwd, { isGiven, otherwise });
+    return await settle(call, client, { cwd, isGiven, otherwise });
   } catch (error) {
     // a program started by an agent cannot grant trust, so nothing is shown
     if (!isGiven && codeOf(error) === "PERMISSION") return "settled";
@@ -38,11 +38,12 @@ export async function settleTrust(
 }
 
 interface Settling {
+  readonly cwd: string;
   readonly isGiven: boolean;
   readonly otherwise: "left out" | "refused";
 }
 
-async function settle(call: Call, client: DaemonClient, cwd: string, { isGiven, otherwise }: Settling) {
+async function settle(call: Call, client: DaemonClient, { cwd, isGiven, otherwise }: Settling) {
   const { console, args } = call;
   const workspace = await client.request("trust.show", { dir: cwd, pending: true, diff: true });
   const isMissing = workspace.items.length > 0 || (isGiven && !workspace.trusted);

@@ -2,7 +2,6 @@ import { DEFINITIONS } from "./definitions.ts";
 import { HISTORY } from "./history.ts";
 import { ITSELF } from "./itself.ts";
 import { JOURNAL } from "./journal.ts";
-import { MONEY } from "./money.ts";
 import { PROCESSES } from "./processes.ts";
 import { PROJECTS } from "./projects.ts";
 import { RIGHTS } from "./rights.ts";
@@ -16,7 +15,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { title: "Sessions", rows: SESSIONS },
   { title: "Processes", rows: PROCESSES },
   { title: "Going back", rows: HISTORY },
-  { title: "What they may do and spend", rows: [...RIGHTS, ...MONEY] },
+  { title: "What they may do and spend", rows: RIGHTS },
   { title: "Agents and skills", rows: DEFINITIONS },
   { title: "Projects", rows: PROJECTS },
   { title: "Servers of tools (MCP)", rows: SERVERS },

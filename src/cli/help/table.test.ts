@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type FlagTable, RUN_FLAGS } from "../args.ts";
-import { parseComposeArgs } from "../command/project/args.ts";
+import { parseComposeArgs } from "../command/project/compose.ts";
 import { COMMANDS } from "../commands.ts";
 import { GLOBAL_OPTIONS, RUN_OPTIONS } from "./flags.ts";
 import { findHelp } from "./main.ts";

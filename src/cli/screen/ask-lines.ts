@@ -1,20 +1,11 @@
 /** A question of the permission gate as shown to the user, above the line with the keys. Pure. */
-import type { AskAmount, AskPart, AskRule } from "../../abi/events.ts";
+import type { AskRule } from "../../abi/ask.ts";
 import type { RuleDestination } from "../../abi/rules.ts";
+import type { AskEvent } from "../../abi/wire-events.ts";
 import { plainLine, plainLines } from "./text/plain-text.ts";
 
-export interface ShownQuestion {
-  readonly pid: number;
-  readonly text: string;
-  readonly detail: string;
-  readonly path?: string;
-  readonly parts?: readonly AskPart[];
-  readonly reason?: string;
-  readonly labels?: readonly string[];
-  readonly warnings?: readonly string[];
-  readonly sandbox?: string;
-  readonly amount?: AskAmount;
-}
+/** The parts of a question that are shown. */
+export type ShownQuestion = Omit<AskEvent, "event" | "ask_id" | "options">;
 
 /** Longer texts are cut in the middle until the user asks for all. */
 const HEAD_LINES = 24;
@@ -27,7 +18,7 @@ interface AskBlock {
 }
 
 export function askBlock(question: ShownQuestion, isWhole: boolean): AskBlock {
-  const { detail, path, reason = "", sandbox, labels = [], warnings = [] } = question;
+  const { detail = "", path, reason = "", sandbox, labels = [], warnings = [] } = question;
   const text = detail === "" ? [] : plainLines(detail).replace(/\n+$/, "").split("\n");
   const shown = isWhole ? text : cutLines(text);
   const told = (words: string) => detail.includes(words);
@@ -62,11 +53,17 @@ function partLines({ parts = [], text, reason = "" }: ShownQuestion): readonly s
   });
 }
 
+/** The text may be an excerpt itself: the lines that it already lacks are counted too. */
 function cutLines(lines: readonly string[]): readonly string[] {
   const short = lines.map(cutLine);
-  const left = lines.length - HEAD_LINES - TAIL_LINES;
-  if (left <= 1) return short;
+  const middle = lines.slice(HEAD_LINES, -TAIL_LINES);
+  if (lines.length <= HEAD_LINES + TAIL_LINES + 1) return short;
+  const left = middle.reduce((sum, line) => sum + linesOf(line), 0);
   return [...short.slice(0, HEAD_LINES), `… ${left} lines more …`, ...short.slice(-TAIL_LINES)];
+}
+
+function linesOf(line: string): number {
+  return Number(/^… (\d{1,9}) lines more …$/.exec(line)?.[1] ?? 1);
 }
 
 function cutLine(line: string): string {

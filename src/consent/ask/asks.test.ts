@@ -32,13 +32,13 @@ describe("ask()", () => {
   test("shows the question, takes the first answer, tells that it is closed", async () => {
     const { t, proc, events, ask } = await watched();
     const asked = ask();
-    expect(proc.info(0).activity).toBe("blocked");
+    expect(t.kernel.info(proc).activity).toBe("blocked");
     const askId = "a_0000000000000001";
     await t.kernel.answer(askId, "yes");
     expect(await asked).toMatchObject({ answer: "yes", words: "" });
     expect((await read(events, 3)).slice(1)).toEqual([
-      { event: "ask", pid: 1, ask: { askId, pid: 1, ...QUESTION } },
-      { event: "ask_closed", pid: 1, askId, answer: "yes" },
+      { event: "ask", pid: 1, ask_id: askId, ...QUESTION },
+      { event: "ask_closed", pid: 1, ask_id: askId, answer: "yes" },
     ]);
     expect(proc.halt.openAsks).toBe(0);
   });
@@ -60,10 +60,10 @@ describe("ask()", () => {
     const both = [ask(), ask()];
     await t.kernel.answer("a_0000000000000001", "yes");
     await both[0];
-    expect(proc.info(0).activity).toBe("blocked");
+    expect(t.kernel.info(proc).activity).toBe("blocked");
     await t.kernel.answer("a_0000000000000002", "yes");
     await both[1];
-    expect(proc.info(0).activity).not.toBe("blocked");
+    expect(t.kernel.info(proc).activity).not.toBe("blocked");
   });
 
   test("an abort takes the question back", async () => {
@@ -97,7 +97,7 @@ describe("ask()", () => {
     await t.clock.advance(59_000);
     const back = t.kernel.attach(pid, { interactive: true });
     const [shown] = await read(back, 1);
-    expect(shown).toMatchObject({ event: "ask", ask: { askId: "a_0000000000000001" } });
+    expect(shown).toMatchObject({ event: "ask", ask_id: "a_0000000000000001" });
     await t.clock.advance(120_000);
     await t.kernel.answer("a_0000000000000001", "yes");
     expect((await asked).answer).toBe("yes");
@@ -243,7 +243,7 @@ describe("canAsk()", () => {
     await t.kernel.answer(id(3), "yes");
     await settle();
     const shown = (await read(events, LIMITS.openAsks + 3)).flatMap((event) =>
-      event.event === "ask" ? [event.ask.askId] : [],
+      event.event === "ask" ? [event.ask_id] : [],
     );
     expect(shown.at(-1)).toBe(id(LIMITS.openAsks + 1));
     await t.kernel.answer(id(LIMITS.openAsks + 1), "no");

@@ -4,10 +4,12 @@
  * asked, and the caller denies. A client that has left may return; its questions wait for it, for the time in the
  * settings.
  */
+import type { AskAnswer, AskReply } from "../../abi/ask.ts";
 import { SyscallError } from "../../abi/errors.ts";
-import type { Ask, AskAnswer, AskReply, ProcessEvent } from "../../abi/events.ts";
+import type { ProcessEvent } from "../../abi/events.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
+import type { AskEvent } from "../../abi/wire-events.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
@@ -23,18 +25,19 @@ export interface PersonAnswer extends AskReply {
   readonly nobody?: string;
 }
 
-export type Asked = Omit<Ask, "askId" | "pid">;
+/** A question before it is asked. */
+export type Asked = Omit<AskEvent, "event" | "pid" | "ask_id">;
 
 export interface AskHooks {
   /** Records the question before it is shown. If it rejects, the question is not asked. */
-  readonly open?: (ask: Ask) => Promise<void>;
+  readonly open?: (ask: AskEvent) => Promise<void>;
   /**
    * Records the answer before it takes effect. If it rejects, the answer does not count and the question stays open.
    * Returns a note for the user; "": none.
    */
-  readonly close?: (ask: Ask, reply: AskReply, by: GrantBy) => Promise<string>;
+  readonly close?: (ask: AskEvent, reply: AskReply, by: GrantBy) => Promise<string>;
   /** Called when the question is closed without an answer of the user. */
-  readonly drop?: (ask: Ask, why: string) => void;
+  readonly drop?: (ask: AskEvent, why: string) => void;
 }
 
 interface Asking extends AskHooks {
@@ -43,7 +46,7 @@ interface Asking extends AskHooks {
 }
 
 interface Open {
-  readonly ask: Ask;
+  readonly ask: AskEvent;
   readonly proc: Process;
   readonly session: Session;
   readonly hooks: AskHooks;
@@ -99,7 +102,7 @@ export class Asks {
     const { session } = seed;
     const events = watchers.watch({ approvers: session.approvers, now: () => this.#ports.clock.mono() });
     for (const open of this.#of(session))
-      if (open.state === "shown" || open.state === "claimed") events.push(eventOf(open));
+      if (open.state === "shown" || open.state === "claimed") events.push(open.ask);
     return events;
   }
 
@@ -150,7 +153,7 @@ export class Asks {
   #begin(proc: Process, question: Asked, hooks: AskHooks): Open {
     const { session } = proc.seed;
     const askId = this.#idOf(proc, question.digest);
-    const ask: Ask = { askId, pid: proc.pid, ...question };
+    const ask: AskEvent = { event: "ask", pid: proc.pid, ask_id: askId, ...question };
     const answered = Promise.withResolvers<PersonAnswer>();
     answered.promise.catch(() => {});
     const closed = new AbortController();
@@ -200,7 +203,7 @@ export class Asks {
 
   #show(open: Open): void {
     open.state = "shown";
-    open.session.approvers.publish(eventOf(open));
+    open.session.approvers.publish(open.ask);
     const { askMs } = this.#timeouts();
     if (askMs > 0)
       this.#after(askMs, open.closed.signal, () =>
@@ -255,7 +258,7 @@ export class Asks {
   }
 
   #close(open: Open, answer: AskAnswer | null): void {
-    const { askId } = open.ask;
+    const { ask_id: askId } = open.ask;
     if (open.closed.signal.aborted) return;
     open.closed.abort();
     this.#open.delete(askId);
@@ -263,7 +266,7 @@ export class Asks {
     const [oldest] = this.#closed;
     if (this.#closed.size > LIMITS.answeredAsks && oldest !== undefined) this.#closed.delete(oldest);
     if (open.state === "shown" || open.state === "claimed")
-      open.session.approvers.publish({ event: "ask_closed", pid: open.proc.pid, askId, answer });
+      open.session.approvers.publish({ event: "ask_closed", pid: open.proc.pid, ask_id: askId, answer });
     this.#showNext(open.session);
   }
 
@@ -279,10 +282,6 @@ export class Asks {
 
 function nobody(why: string): PersonAnswer {
   return { answer: "no", words: why, nobody: why };
-}
-
-function eventOf({ ask, proc }: Open): ProcessEvent {
-  return { event: "ask", pid: proc.pid, ask };
 }
 
 function failed(code: "NOT_FOUND" | "INVALID" | "CONFLICT", message: string): SyscallError {

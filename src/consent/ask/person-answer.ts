@@ -1,18 +1,43 @@
 /** Records the user's answer in the journal before it takes effect, and an "always" rule in the chosen place. */
+import type { AskReply } from "../../abi/ask.ts";
 import { codeOf, messageOf, SyscallError } from "../../abi/errors.ts";
-import type { Ask, AskReply } from "../../abi/events.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { type CallId, PID_KERNEL } from "../../abi/ids.ts";
-import type { Core } from "../../kernel/core.ts";
+import type { AskEvent } from "../../abi/wire-events.ts";
 import { clearDenials } from "../../kernel/gate/denied.ts";
 import type { JournalDraft } from "../../kernel/ports/journal.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
+import type { ModeKernel } from "../../kernel/process/rights/set-mode.ts";
 import type { AskHooks } from "./asks.ts";
 import { chooseRule, type RuleChoice } from "./rule-choice.ts";
 
+/** What recording an answer needs of the kernel. */
+export interface Answering {
+  readonly ports: Pick<KernelPorts, "journal" | "settings">;
+  /** False: the kernel is shutting down. */
+  readonly accepting: boolean;
+  readonly journalWatch: ModeKernel["journalWatch"];
+  readonly grants: {
+    add(
+      proc: Process,
+      wish: SessionRule,
+      adding: { signal: AbortSignal; call: CallId; alongside: readonly JournalDraft[] },
+    ): Promise<unknown>;
+  };
+}
+
+interface SessionRule {
+  readonly behavior: "allow";
+  readonly rule: string;
+  readonly scope: "session";
+  readonly by: GrantBy;
+  readonly requestId: string;
+}
+
 /** The call that the question is about. */
 interface AskedCall {
-  readonly core: Core;
+  readonly core: Answering;
   readonly self: Process;
   readonly syscall: string;
   readonly callId: CallId;
@@ -33,14 +58,14 @@ export function keptInJournal(call: AskedCall): AskHooks {
       await core.journalWatch.append(self, call.syscall, call.signal, [draft("permit.ask", askBody(ask))]);
     },
     close: async (ask, reply, by) => {
-      const { askId: requestId, digest } = ask;
+      const { ask_id: requestId, digest } = ask;
       const choice = choiceOf(ask, reply);
       const body = { requestId, digest, ...reply, words: reply.words ?? "", ...choice, by };
       const note = await keep(call, { ask, by, choice }, draft("permit.answer", body));
       clearDenials(core, self);
       return note;
     },
-    drop: ({ askId: requestId }, why) => {
+    drop: ({ ask_id: requestId }, why) => {
       // the question outlives the daemon: the next one asks it again under the same id
       if (self.life.isResting || !core.accepting) return;
       core.ports.journal.note([draft("permit.answer", { requestId, answer: null, words: why })]);
@@ -48,11 +73,14 @@ export function keptInJournal(call: AskedCall): AskHooks {
   };
 }
 
-function askBody({ askId: requestId, pid: _pid, rules, ...ask }: Ask): object {
-  return { requestId, ...ask, always: rules?.[0]?.rule ?? null };
+/** The question as it is recorded: some of its keys have other names there. */
+function askBody(ask: AskEvent): object {
+  const { event: _event, pid: _pid, ask_id: requestId, text, detail = "", rules, ...more } = ask;
+  const { arguments: input, opened_at: openedAt, ...same } = more;
+  return { requestId, text, detail, ...same, input, openedAt, always: rules?.[0]?.rule ?? null };
 }
 
-function choiceOf({ rules = [], input }: Ask, reply: AskReply): RuleChoice | undefined {
+function choiceOf({ rules = [], arguments: input }: AskEvent, reply: AskReply): RuleChoice | undefined {
   const { answer, rule, destination } = reply;
   if (reply.input !== undefined && (answer !== "yes" || input === undefined))
     throw invalid("these arguments cannot be changed here");
@@ -63,7 +91,7 @@ function choiceOf({ rules = [], input }: Ask, reply: AskReply): RuleChoice | und
 }
 
 interface Kept {
-  readonly ask: Ask;
+  readonly ask: AskEvent;
   readonly by: GrantBy;
   readonly choice: RuleChoice | undefined;
 }
@@ -77,7 +105,7 @@ async function keep(call: AskedCall, { ask, by, choice }: Kept, record: JournalD
   }
   const { rule, destination } = choice;
   const { counts, note } = destination === "session" ? HERE : await write(core, self, choice);
-  const wish = { behavior: "allow", rule, scope: "session", by, requestId: ask.askId } as const;
+  const wish = { behavior: "allow", rule, scope: "session", by, requestId: ask.ask_id } as const;
   if (counts) await core.ports.journal.append([record]);
   else await core.grants.add(self, wish, { signal, call: callId, alongside: [record] });
   return note;
@@ -91,8 +119,12 @@ interface Written {
 
 const HERE: Written = { counts: false, note: "" };
 
-async function write(core: Core, { seed }: Process, { rule, destination }: RuleChoice): Promise<Written> {
-  const { settings } = core.ports;
+async function write(
+  { ports }: Answering,
+  { seed }: Process,
+  { rule, destination }: RuleChoice,
+): Promise<Written> {
+  const { settings } = ports;
   const held = (why: string): Written => ({ counts: false, note: `${why}; the rule holds for this session` });
   if (settings === undefined) return held("there are no settings files here");
   try {

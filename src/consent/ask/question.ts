@@ -2,7 +2,7 @@
  * The question shown to the user before a call is allowed: the asking process, its exact effects, the reason, the
  * sandbox.
  */
-import type { AskRule } from "../../abi/events.ts";
+import type { AskRule } from "../../abi/ask.ts";
 import { RULE_DESTINATIONS } from "../../abi/rules.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import { sandboxGiven } from "../../kernel/gate/confine.ts";
@@ -13,7 +13,6 @@ import { subjectOf } from "../../kernel/process/subject.ts";
 import { redactedValue } from "../../kernel/redact/redacted-journal.ts";
 import type { Asked } from "./asks.ts";
 import { digestOf } from "./digest.ts";
-import { lineOf } from "./line-of.ts";
 
 /** The most effects and parts that are listed; for further effects their number is shown. */
 const MAX_LISTED = 64;
@@ -27,8 +26,8 @@ export function questionOf(passage: Passage, decision: AskDecision): Asked {
   const { redactor } = passage.core.ports;
   if (redactor === undefined) return asked;
   const clean = redactedValue(redactor, asked) as Asked;
-  if (clean.input === asked.input) return clean;
-  const { input: _, ...shown } = clean;
+  if (clean.arguments === asked.arguments) return clean;
+  const { arguments: _, ...shown } = clean;
   return shown;
 }
 
@@ -39,10 +38,12 @@ function wholeQuestion(passage: Passage, decision: AskDecision): Asked {
   const rules = rulesOf(decision);
   const input = editable(effectful);
   const isRunning = scope.effects.some(({ kind }) => kind === "exec");
+  const { text, detail } = describe(scope.tool, effectful, decision);
   return {
-    ...describe(scope.tool, effectful, decision),
+    text,
     options: rules.length === 0 ? ["yes", "no"] : ["yes", "no", "always"],
-    path: lineOf(core, self),
+    ...(detail === "" ? {} : { detail }),
+    path: core.table.lineOf(self),
     tool: scope.tool,
     effects: listed(scope.effects.map(effectWords)),
     ...(decision.parts === undefined ? {} : { parts: decision.parts.slice(0, MAX_LISTED) }),
@@ -55,8 +56,8 @@ function wholeQuestion(passage: Passage, decision: AskDecision): Asked {
     ...(isRunning ? { sandbox: sandboxLine(sandbox, self.seed.scratch) } : {}),
     digest: digestNow(passage),
     ...optional("rules", rules),
-    ...(input === undefined ? {} : { input }),
-    openedAt: core.ports.clock.now(),
+    ...(input === undefined ? {} : { arguments: input }),
+    opened_at: core.ports.clock.now(),
   };
 }
 

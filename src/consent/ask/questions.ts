@@ -2,17 +2,21 @@
  * Questions of an agent to its user, answered by options or by free text. They are shown to clients like questions of
  * the gate, and the first answer counts; but an answer never permits anything.
  */
+
+import type { QuestionAnswer, QuestionItem, QuestionOutcome } from "../../abi/ask.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
-import type { QuestionAnswer, QuestionItem, QuestionOutcome } from "../../abi/question.ts";
-import type { Core } from "../../kernel/core.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import type { AskHooks } from "./asks.ts";
+import type { AskHooks, Asks } from "./asks.ts";
 
 const ABSENT = "no person is attached who could answer";
 
 interface Asking {
-  readonly core: Core;
+  readonly core: {
+    readonly ports: Pick<KernelPorts, "journal">;
+    readonly asks: Pick<Asks, "ask" | "canAsk">;
+  };
   readonly proc: Process;
   readonly items: readonly QuestionItem[];
 }
@@ -23,9 +27,9 @@ export async function askPerson(asking: Asking, signal: AbortSignal): Promise<Qu
   if (!core.asks.canAsk(proc)) return { kind: "nobody", reason: ABSENT };
   const [first] = items;
   const text = items.length === 1 && first !== undefined ? first.question : `${items.length} questions`;
-  const asked = { text, detail: "", options: ["yes", "no"], questions: items } as const;
+  const asked = { text, options: ["yes", "no"], questions: items } as const;
   const waiting = core.asks.ask(proc, asked, { signal, ...hooksOf(asking) });
-  const given = await proc.halt.stillness.suspend(waiting);
+  const given = await proc.halt.quiescence.suspend(waiting);
   if (given.nobody !== undefined) return { kind: "nobody", reason: given.nobody };
   if (given.answer !== "yes") return { kind: "dismissed" };
   return { kind: "answered", answers: given.answers ?? [] };
@@ -34,12 +38,12 @@ export async function askPerson(asking: Asking, signal: AbortSignal): Promise<Qu
 function hooksOf({ core, proc, items }: Asking): AskHooks {
   const record = { proc: proc.seed.uuid, pid: proc.pid, v: 1 };
   return {
-    open: async ({ askId }) => {
-      await core.ports.journal.append([{ ...record, kind: "person.question", body: { id: askId, items } }]);
+    open: async ({ ask_id: id }) => {
+      await core.ports.journal.append([{ ...record, kind: "person.question", body: { id, items } }]);
     },
-    close: async ({ askId }, { answer, answers = [] }) => {
+    close: async ({ ask_id: id }, { answer, answers = [] }) => {
       if (answer === "yes") checkAnswers(items, answers);
-      const body = { id: askId, ...(answer === "yes" ? { answers } : { dismissed: true }) };
+      const body = { id, ...(answer === "yes" ? { answers } : { dismissed: true }) };
       await core.ports.journal.append([{ ...record, kind: "person.answer", body }]);
       return "";
     },

@@ -1,5 +1,5 @@
 /** The rule of an "always" answer: a suggested one, or a narrower one that the user typed. Pure. */
-import type { AskRule } from "../../abi/events.ts";
+import type { AskRule } from "../../abi/ask.ts";
 import type { RuleDestination } from "../../abi/rules.ts";
 
 const MAX_RULE_CHARS = 1_024;

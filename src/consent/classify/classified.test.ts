@@ -217,7 +217,9 @@ describe("a call in mode auto", () => {
       mode: "default",
       by: { principal: "kernel" },
     });
-    await expect(b.sys.setMode("auto")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(b.t.kernel.rights.mode(b.pid, { mode: "auto", by: BY })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
   });
 
   test("one answer in between counts the failures anew", async () => {

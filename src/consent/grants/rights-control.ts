@@ -6,22 +6,31 @@ import { readEarly } from "../../history/recover/early-facts.ts";
 import { presentMode, rightsOf } from "../../history/recover/kept-rights.ts";
 import type { SpawnedBody } from "../../history/recover/kept-state.ts";
 import { recalled } from "../../history/recover/wake.ts";
-import type { Core } from "../../kernel/core.ts";
 import type { ModeView, RightsControl } from "../../kernel/ports/rights-control.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { modeFacet, readMode } from "../../kernel/process/rights/mode-facet.ts";
 import { lowest } from "../../kernel/process/rights/narrow.ts";
-import { clampModes, modeView, setMode } from "../../kernel/process/rights/set-mode.ts";
+import { clampModes, type ModeKernel, modeView, setMode } from "../../kernel/process/rights/set-mode.ts";
+import type { ProcessTable } from "../../kernel/process/table.ts";
 import { clearLabels, labelsOf } from "../labels/labels.ts";
+import type { Grants } from "./grants.ts";
 
-export function makeRightsControl(coreOf: () => Core): RightsControl {
+/** What the control of rights needs of the kernel. */
+interface Controlling extends ModeKernel {
+  readonly sessions: { isHere(pid: Pid): boolean; awake(pid: Pid): Promise<unknown> };
+  readonly journalWatch: ModeKernel["journalWatch"] & { check(syscall: string): void };
+  readonly table: ModeKernel["table"] & Pick<ProcessTable, "require">;
+  readonly grants: Pick<Grants, "add" | "ceiling" | "list" | "remove">;
+}
+
+export function makeRightsControl(coreOf: () => Controlling): RightsControl {
   return {
     mode: async (pid, change) => {
       const core = coreOf();
       if (change === undefined) return viewOf(core, pid);
       core.journalWatch.check("SetMode");
       const proc = await present(core, pid);
-      await setMode(core, proc, change.mode, { ...change.by, isPerson: true });
+      await setMode(core, proc, { mode: change.mode, by: { ...change.by, isPerson: true } });
       return modeView(core, proc);
     },
     autoMode: () => {
@@ -47,7 +56,7 @@ export function makeRightsControl(coreOf: () => Core): RightsControl {
 const SETTINGS = { principal: "settings", client: "", uid: null } as const;
 
 /** Brings the process back, with its grants: they are part of its rights. */
-async function present(core: Core, pid: Pid): Promise<Process> {
+async function present(core: Controlling, pid: Pid): Promise<Process> {
   await core.sessions.awake(pid);
   const proc = core.table.get(pid);
   if (proc?.isLive !== true) throw unknown(pid);
@@ -56,7 +65,7 @@ async function present(core: Core, pid: Pid): Promise<Process> {
 }
 
 /** The mode of a process that is not in memory comes from its records. */
-async function viewOf(core: Core, pid: Pid): Promise<ModeView> {
+async function viewOf(core: Controlling, pid: Pid): Promise<ModeView> {
   const live = core.table.get(pid);
   if (live !== undefined) return modeView(core, live);
   const { journal } = core.ports;

@@ -3,10 +3,19 @@ import { Fault } from "../../abi/errors.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
-import type { Core } from "../../kernel/core.ts";
 import { labelsFacet } from "../../kernel/labels/facet.ts";
 import { withoutLabels } from "../../kernel/labels/label-set.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
+import type { ProcessTable } from "../../kernel/process/table.ts";
+
+/** What these functions need of the kernel. */
+interface Labelling {
+  readonly ports: Pick<KernelPorts, "clock" | "journal">;
+  readonly table: Pick<ProcessTable, "require">;
+  readonly sessions: { isHere(pid: Pid): boolean; awake(pid: Pid): Promise<unknown> };
+  readonly journalWatch: { check(syscall: string): void };
+}
 
 /** The body of `label.clear`, version 1. */
 interface LabelClearBody {
@@ -14,7 +23,7 @@ interface LabelClearBody {
   readonly by: GrantBy;
 }
 
-export async function labelsOf(core: Core, pid: Pid): Promise<readonly Label[]> {
+export async function labelsOf(core: Labelling, pid: Pid): Promise<readonly Label[]> {
   return (await found(core, pid)).labels;
 }
 
@@ -22,7 +31,11 @@ export async function labelsOf(core: Core, pid: Pid): Promise<readonly Label[]> 
  * The user declares these sources trusted. Returns the remaining labels once synced. NOT_FOUND: no such process or
  * label.
  */
-export async function clearLabels(core: Core, pid: Pid, body: LabelClearBody): Promise<readonly Label[]> {
+export async function clearLabels(
+  core: Labelling,
+  pid: Pid,
+  body: LabelClearBody,
+): Promise<readonly Label[]> {
   const { which } = body;
   core.journalWatch.check("Label");
   const proc = await found(core, pid);
@@ -34,7 +47,7 @@ export async function clearLabels(core: Core, pid: Pid, body: LabelClearBody): P
   return proc.labels;
 }
 
-async function found(core: Core, pid: Pid): Promise<Process> {
+async function found(core: Labelling, pid: Pid): Promise<Process> {
   if (!core.sessions.isHere(pid)) await core.sessions.awake(pid);
   const proc = core.table.require(PID_KERNEL, pid, "Label", "see");
   await proc.past.recall();

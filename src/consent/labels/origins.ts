@@ -7,18 +7,19 @@ import type { Effect } from "../../abi/effects.ts";
 import { messageOf } from "../../abi/errors.ts";
 import { type CallId, PID_KERNEL } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
-import { HostFiles } from "../../history/fork/host-files.ts";
+import { type FileAccess, filesOf } from "../../history/fork/host-files.ts";
 import type { EntryWord } from "../../history/fork/snapshot.ts";
-import type { Core } from "../../kernel/core.ts";
 import type { Intake } from "../../kernel/gate/consent.ts";
 import { requestOf } from "../../kernel/gate/decide.ts";
 import type { Passage } from "../../kernel/gate/passage.ts";
 import { Inflow } from "../../kernel/labels/inflow.ts";
 import { isSame } from "../../kernel/labels/label-set.ts";
 import { addLabels } from "../../kernel/labels/labelled.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Origins, PermitRequest } from "../../kernel/ports/permit.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { subjectOf } from "../../kernel/process/subject.ts";
+import { type Granting, subjectOf } from "../../kernel/process/subject.ts";
+import type { FileLabels } from "./file-labels.ts";
 
 /** The most files of one call whose content is checked; beyond, all count as labelled. */
 const MAX_LOOKS = 64;
@@ -58,7 +59,11 @@ export function partOfInflow({ core, self, scope }: Passage, effects: readonly E
   return inflow.part([...labels, ...known]);
 }
 
-function originsOf(core: Core, self: Process, request: PermitRequest): Origins {
+function originsOf(
+  core: Granting & { readonly ports: Pick<KernelPorts, "log"> },
+  self: Process,
+  request: PermitRequest,
+): Origins {
   const policy = core.ports.permitFor(self.seed.cwd);
   if (policy.origins === undefined) return NOTHING;
   try {
@@ -69,10 +74,10 @@ function originsOf(core: Core, self: Process, request: PermitRequest): Origins {
   }
 }
 
-type Known = ReturnType<Core["fileLabels"]["at"]>;
+type Known = ReturnType<FileLabels["at"]>;
 
 /** The labels of those files whose content is still what was recorded. */
-async function labelsOfFiles(core: Core, callId: CallId, known: Known): Promise<readonly Label[]> {
+async function labelsOfFiles(core: FileAccess, callId: CallId, known: Known): Promise<readonly Label[]> {
   const looked = known.slice(0, MAX_LOOKS);
   const words = await look(
     core,
@@ -95,12 +100,12 @@ async function keepWritten({ core, self, scope }: Passage, writes: readonly stri
 
 /** undefined: it cannot be read. */
 async function look(
-  core: Core,
+  core: FileAccess,
   callId: CallId,
   paths: readonly string[],
 ): Promise<readonly (EntryWord | undefined)[]> {
   const effects = paths.map((path): Effect => ({ kind: "read", path, real: path }));
-  const files = new HostFiles(core.ports, core.handle(core.root, { callId, tool: "labels", effects }));
+  const files = filesOf(core, { callId, tool: "labels", effects });
   const words: (EntryWord | undefined)[] = [];
   for (const path of paths)
     words.push(

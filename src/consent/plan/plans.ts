@@ -2,27 +2,28 @@
  * Enters and leaves plan mode. Both ask the user, because they change rights: no rule, mode or classifier may answer.
  * The user's answer is recorded before the mode changes, and the new mode before it is reported.
  */
+import type { AskReply } from "../../abi/ask.ts";
 import { Fault } from "../../abi/errors.ts";
-import type { AskReply } from "../../abi/events.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { asCallId, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { PlanEntered, PlanLeft, PlanPrompt } from "../../abi/plan.ts";
 import type { PermissionMode } from "../../abi/process.ts";
-import type { Core } from "../../kernel/core.ts";
 import { LIMITS } from "../../kernel/limits.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { PlanLeaving, Plans } from "../../kernel/ports/plans.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { lowest } from "../../kernel/process/rights/narrow.ts";
-import { checkRaise, modeView, setMode } from "../../kernel/process/rights/set-mode.ts";
-import type { Asked, AskHooks, PersonAnswer } from "../ask/asks.ts";
+import { checkRaise, type ModeKernel, modeView, setMode } from "../../kernel/process/rights/set-mode.ts";
+import type { ProcessTable } from "../../kernel/process/table.ts";
+import type { Asked, AskHooks, Asks, PersonAnswer } from "../ask/asks.ts";
 import { digestOf } from "../ask/digest.ts";
-import { lineOf } from "../ask/line-of.ts";
-import { keptInJournal } from "../ask/person-answer.ts";
+import { type Answering, keptInJournal } from "../ask/person-answer.ts";
+import type { Grants } from "../grants/grants.ts";
 import { ruleOfMeaning } from "../grants/meaning.ts";
 
 const FILE = "plan.md";
 
-export function makePlans(coreOf: () => Core): Plans {
+export function makePlans(coreOf: () => Planning): Plans {
   const find = (pid: Pid): Process => coreOf().table.require(PID_KERNEL, pid, "Plan", "see");
   return {
     pathOf: (pid) => pathOf(coreOf().table.get(pid)),
@@ -36,9 +37,17 @@ export function pathOf(proc: Process | undefined): string | null {
   return scratch === "" ? null : `${scratch}/${FILE}`;
 }
 
+/** What planning needs of the kernel. */
+interface Planning extends ModeKernel, Answering {
+  readonly ports: ModeKernel["ports"] & Answering["ports"] & Pick<KernelPorts, "nonce">;
+  readonly table: ModeKernel["table"] & Pick<ProcessTable, "lineOf" | "require">;
+  readonly grants: Pick<Grants, "add" | "ceiling">;
+  readonly asks: Pick<Asks, "ask" | "canAsk">;
+}
+
 /** A process that enters or leaves plan mode. */
 interface Way {
-  readonly core: Core;
+  readonly core: Planning;
   readonly proc: Process;
   /** Cancels the tool call. */
   readonly signal: AbortSignal;
@@ -59,7 +68,7 @@ async function enter(way: Way, reason: string): Promise<PlanEntered> {
   const { answer, by } = await askPerson(way, question);
   if (answer.answer !== "yes") throw refused(answer);
   // the user may have set plan mode meanwhile; setting it again does no harm
-  await setMode(core, proc, "plan", { ...by, isPerson: true });
+  await setMode(core, proc, { mode: "plan", by: { ...by, isPerson: true } });
   return { path };
 }
 
@@ -74,7 +83,7 @@ async function leave(way: Way, { plan, prompts }: PlanLeaving): Promise<PlanLeft
     text: `the plan, and continue in ${to} mode`,
     detail: [plan, ...promptLines(prompts)].join("\n"),
     digest: digestOf("plan_exit", JSON.stringify({ plan, prompts }), [{ kind: "mode", to }]),
-    input: JSON.stringify({ plan }),
+    arguments: JSON.stringify({ plan }),
   });
   const { answer, by } = await askPerson(way, question);
   if (answer.answer !== "yes") return { kind: "rejected", words: answer.words };
@@ -85,15 +94,15 @@ async function leave(way: Way, { plan, prompts }: PlanLeaving): Promise<PlanLeft
     await core.grants.add(proc, wish, { signal });
   }
   const mode = wayBack(core, proc);
-  await setMode(core, proc, mode, { ...by, isPerson: true });
+  await setMode(core, proc, { mode, by: { ...by, isPerson: true } });
   return { kind: "approved", mode, plan: approved, wasEdited: approved !== plan };
 }
 
 /** The mode before plan mode, but no higher than the ceiling, and `default` if that mode may not be entered now. */
-function wayBack(core: Core, proc: Process): PermissionMode {
+function wayBack(core: Planning, proc: Process): PermissionMode {
   const mode = lowest(proc.dial.prior ?? "default", modeView(core, proc).ceiling);
   try {
-    checkRaise(core, proc, mode, true);
+    checkRaise(core, proc, { mode, isPerson: true });
     return mode;
   } catch {
     return lowest(mode, "default");
@@ -118,12 +127,9 @@ function promptLines(prompts: readonly PlanPrompt[]): readonly string[] {
 
 type Question = Asked & { readonly tool: string };
 
-function questionOf(
-  { core, proc }: Way,
-  own: Pick<Question, "tool" | "text" | "detail"> & { readonly digest: string; readonly input?: string },
-): Question {
+function questionOf({ core, proc }: Way, own: Omit<Question, "options" | "path" | "opened_at">): Question {
   const openedAt = core.ports.clock.now();
-  return { ...own, options: ["yes", "no"], path: lineOf(core, proc), openedAt };
+  return { ...own, options: ["yes", "no"], path: core.table.lineOf(proc), opened_at: openedAt };
 }
 
 /** PERMISSION: no client can answer. */
@@ -137,7 +143,7 @@ async function askPerson(
   const hooks = hooksOf(way, (who) => {
     by = who;
   });
-  const answer = await proc.halt.stillness.suspend(core.asks.ask(proc, question, { signal, ...hooks }));
+  const answer = await proc.halt.quiescence.suspend(core.asks.ask(proc, question, { signal, ...hooks }));
   if (answer.nobody !== undefined) throw nobody(answer.nobody);
   return { answer, by };
 }

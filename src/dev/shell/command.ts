@@ -5,6 +5,7 @@
 import type { Act } from "../../abi/device.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { ExecChild } from "../../kernel/ports/host.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { isExecutable } from "../program.ts";
 import { Capture } from "./capture.ts";
@@ -83,7 +84,7 @@ export class Command {
     );
     this.ended = this.#child.exited.then((end) => {
       this.hasEnded = true;
-      this.#deadline.abort();
+      this.#deadline.abort(ABORTED);
       for (const signal of [...ofCall, caller.signal]) signal.removeEventListener("abort", this.#end);
       this.#tell();
       return end;
@@ -120,7 +121,7 @@ export class Command {
 
   readonly #end = (): void => {
     this.isStopped = true;
-    this.#stop.abort();
+    this.#stop.abort(ABORTED);
   };
 
   #tell(): void {

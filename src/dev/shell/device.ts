@@ -12,7 +12,7 @@ import {
   type OpenFile,
   type WritePlan,
 } from "../../abi/device.ts";
-import { linkSignals } from "../../lib/abort.ts";
+import { ABORTED, linkSignals } from "../../lib/abort.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { Answer, jsonBytes } from "../answer.ts";
 import { cancelled, driverError, type FileOp, throwIfAborted } from "../driver-error.ts";
@@ -109,7 +109,7 @@ class ShellFile implements OpenFile {
 
   /** Ends the running command; resolves when it has ended. */
   async close(): Promise<void> {
-    this.#closed.abort();
+    this.#closed.abort(ABORTED);
     await this.#running?.catch(() => {});
     this.#answer.clear();
   }
@@ -134,7 +134,7 @@ class ShellFile implements OpenFile {
     try {
       return await Promise.race([told, settled(running, signal).then(() => undefined)]);
     } finally {
-      over.abort();
+      over.abort(ABORTED);
     }
   }
 

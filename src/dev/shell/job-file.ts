@@ -6,7 +6,7 @@ import * as z from "zod";
 import type { Act, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
 import type { JobAnswer, JobRequest } from "../../abi/fs-ops.ts";
 import type { Clock } from "../../abi/program.ts";
-import { linkSignals } from "../../lib/abort.ts";
+import { ABORTED, linkSignals } from "../../lib/abort.ts";
 import { Answer, jsonBytes } from "../answer.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
 import type { OwnJobs } from "./jobs.ts";
@@ -66,7 +66,7 @@ export class JobFile implements OpenFile {
   }
 
   async close(): Promise<void> {
-    this.#closed.abort();
+    this.#closed.abort(ABORTED);
     this.#answer.clear();
   }
 
@@ -78,11 +78,11 @@ export class JobFile implements OpenFile {
     const over = new AbortController();
     using linked = linkSignals(signal, over.signal);
     this.#clock.sleep(timeoutMs, linked.signal).then(
-      () => over.abort(),
+      () => over.abort(ABORTED),
       () => {},
     );
     await this.#jobs.untilEnd(this.#id, linked.signal);
-    over.abort();
+    over.abort(ABORTED);
   }
 
   async #told(request: JobRequest): Promise<JobAnswer> {

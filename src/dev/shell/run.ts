@@ -7,6 +7,7 @@ import type { ShellAnswer } from "../../abi/fs-ops.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { HostExec } from "../../kernel/ports/host.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import type { RedactedBytes } from "../../lib/redact/bytes.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { driverError } from "../driver-error.ts";
@@ -89,7 +90,7 @@ async function untilJob(deps: ShellDeps, command: Command): Promise<"job"> {
   const jobAfterMs = Math.min(asked ?? Infinity, isAutoJob ? autoJobMs : Infinity);
   if (jobAfterMs === Infinity) return new Promise(() => {});
   const stop = new AbortController();
-  void command.ended.then(() => stop.abort());
+  void command.ended.then(() => stop.abort(ABORTED));
   // a command that cannot start does not become a job
   if (jobAfterMs === 0) await new Promise((resolve) => setImmediate(resolve));
   else await clock.sleep(jobAfterMs, stop.signal).catch(() => new Promise(() => {}));

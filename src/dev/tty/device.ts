@@ -1,8 +1,8 @@
 /** /dev/tty: asks the user that a process works for. Questions are written, their outcome is read. */
 import * as z from "zod";
+import type { QuestionItem, QuestionOutcome } from "../../abi/ask.ts";
 import type { Caller, Device, FileStat } from "../../abi/device.ts";
 import type { Pid } from "../../abi/ids.ts";
-import type { QuestionItem, QuestionOutcome } from "../../abi/question.ts";
 import { jsonBytes } from "../answer.ts";
 import { driverError } from "../driver-error.ts";
 import { type Exchange, openExchange } from "../exchange-file.ts";

@@ -24,14 +24,14 @@ interface Forking {
   readonly spawned: SpawnedBody;
 }
 
-interface Surroundings {
+export interface Bounding {
   readonly ports: Pick<KernelPorts, "journal" | "permitFor">;
   readonly grants: { bounds(pid: Pid): Promise<Pick<Rights, "deny" | "ask">> };
   readonly table: { get(pid: Pid): { readonly mode: PermissionMode } | undefined };
 }
 
 export async function rightsAt(
-  core: Surroundings,
+  core: Bounding,
   { uuid, pid, spawned }: Forking,
   place: { readonly proc: ProcUuid; readonly seq: number },
 ): Promise<ForkRights> {
@@ -45,7 +45,7 @@ export async function rightsAt(
   };
 }
 
-async function modeAt({ ports }: Surroundings, proc: ProcUuid, seq: number): Promise<PermissionMode> {
+async function modeAt({ ports }: Bounding, proc: ProcUuid, seq: number): Promise<PermissionMode> {
   const newest = (await readEarly(ports.journal, proc, seq)).of(modeFacet);
   if (newest !== undefined) return newest.mode;
   const [spawned] = await ports.journal.ofKind(proc, "process.spawned");

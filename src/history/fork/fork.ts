@@ -6,17 +6,30 @@ import type { BudgetLimits } from "../../abi/budget.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { isLimited } from "../../kernel/account/amounts.ts";
 import { type KeptUse, limitsAtSpawn, moreLimits } from "../../kernel/account/kept-account.ts";
-import type { Core } from "../../kernel/core.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { Forked, ForkRequest } from "../../kernel/ports/forks.ts";
 import type { Journal, JournalDraft, RecordOwner } from "../../kernel/ports/journal.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { EARLY } from "../../kernel/process/facets.ts";
+import type { ProcessTable } from "../../kernel/process/table.ts";
 import { readEarly } from "../recover/early-facts.ts";
 import { type KeptState, keptState, type SpawnedBody } from "../recover/kept-state.ts";
 import { forkError } from "./fork-error.ts";
-import { type ForkRights, rightsAt } from "./fork-rights.ts";
+import { type Bounding, type ForkRights, rightsAt } from "./fork-rights.ts";
 import { recordsOfLineage } from "./lineage.ts";
 import { findPlace, type ResolvedPoint } from "./place.ts";
+
+/** What a fork needs of the kernel. */
+export interface Forking {
+  readonly ports: Pick<KernelPorts, "clock" | "journal" | "permitFor" | "uuid">;
+  readonly table: Pick<ProcessTable, "get">;
+  readonly grants: Bounding["grants"];
+  /** False: the kernel is shutting down. */
+  readonly accepting: boolean;
+  readonly journalWatch: { check(syscall: string): void };
+  nextPid(): Pid;
+  nextMessage(): number;
+}
 
 /** The recorded facts of the process that is forked. */
 export interface Origin {
@@ -29,7 +42,7 @@ export interface Origin {
 }
 
 /** NOT_FOUND: no such process, or its history was removed. INVALID: not an agent. CONFLICT: its history is damaged. */
-export async function originOf(core: Core, pid: Pid): Promise<Origin> {
+export async function originOf(core: Forking, pid: Pid): Promise<Origin> {
   const { journal } = core.ports;
   // when the disk refuses writes, what is already there can still be read
   await journal.sync().catch(() => {});
@@ -54,7 +67,7 @@ export async function originOf(core: Core, pid: Pid): Promise<Origin> {
   };
 }
 
-export async function forkProcess(core: Core, origin: Origin, request: ForkRequest): Promise<Forked> {
+export async function forkProcess(core: Forking, origin: Origin, request: ForkRequest): Promise<Forked> {
   const place = await findPlace(core.ports.journal, origin.uuid, { at: request.at });
   return forkAt(core, origin, { ...request, place });
 }
@@ -70,7 +83,7 @@ interface Making {
   readonly request: ForkRequest;
 }
 
-export async function forkAt(core: Core, origin: Origin, request: PlacedRequest): Promise<Forked> {
+export async function forkAt(core: Forking, origin: Origin, request: PlacedRequest): Promise<Forked> {
   const { place: found } = request;
   const state = checkForkable(core, origin);
   const rights = await rightsAt(core, origin, found);
@@ -97,7 +110,7 @@ export async function forkAt(core: Core, origin: Origin, request: PlacedRequest)
 }
 
 /** The state that the fork copies. UNAVAILABLE: shutting down, or the disk fails. CONFLICT: too little was recorded. */
-export function checkForkable(core: Core, { pid, state }: Origin): KeptState {
+export function checkForkable(core: Forking, { pid, state }: Origin): KeptState {
   if (!core.accepting) throw forkError("UNAVAILABLE", "the kernel is shutting down");
   core.journalWatch.check("Fork");
   if (state !== null) return state;
@@ -111,7 +124,7 @@ function isTalkedTo({ isSession, state }: Origin, { message }: ForkRequest): boo
 }
 
 function spawnedDraft(
-  core: Core,
+  core: Forking,
   { own, origin, request }: Making,
   { account, ...rights }: ForkRights & { readonly account: AccountAt },
 ): JournalDraft {
@@ -130,7 +143,7 @@ function spawnedDraft(
   return { ...own, kind: "process.spawned", v: 1, body };
 }
 
-function stateDraft(core: Core, { own, origin, request }: Making, kept: KeptState): JournalDraft {
+function stateDraft(core: Forking, { own, origin, request }: Making, kept: KeptState): JournalDraft {
   const live = core.table.get(origin.pid)?.seed.roots;
   const body: KeptState = {
     ...kept,
@@ -148,7 +161,7 @@ function stateDraft(core: Core, { own, origin, request }: Making, kept: KeptStat
   return { ...own, kind: "process.state", v: 2, body };
 }
 
-function mailDrafts(core: Core, own: RecordOwner, { message, client }: ForkRequest): JournalDraft[] {
+function mailDrafts(core: Forking, own: RecordOwner, { message, client }: ForkRequest): JournalDraft[] {
   if (message === undefined) return [];
   const data = Buffer.from(message);
   if (message.trim() === "") throw forkError("INVALID", "the message is empty");

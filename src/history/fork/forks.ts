@@ -82,7 +82,7 @@ function hold(core: Core, pid: Pid): () => void {
   const proc = core.table.get(pid);
   if (proc?.isLive !== true) return () => {};
   if (proc.isPaused) {
-    if (proc.halt.stillness.isStill) return () => {};
+    if (proc.halt.quiescence.isQuiescent) return () => {};
     throw forkError(
       "CONFLICT",
       `process ${pid} is paused, but what it had begun is not over yet`,

@@ -4,7 +4,9 @@ import { type HostStat, O_RDONLY, O_RDWR, O_WRONLY } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
 import type { FsRequest } from "../../abi/fs-ops.ts";
 import type { Syscalls } from "../../abi/sys.ts";
+import type { Scope } from "../../kernel/gate/scope.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
+import type { Process } from "../../kernel/process/process.ts";
 import type { EntryWord } from "./snapshot.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -15,6 +17,18 @@ export interface Look {
   readonly mode: number;
   /** The content of a file of at most `textBytes`; null: too large, or not a file. */
   readonly content: Buffer | null;
+}
+
+/** What looking at files in the name of the kernel needs. */
+export interface FileAccess {
+  readonly ports: Pick<KernelPorts, "realPath">;
+  readonly root: Process;
+  handle(self: Process, scope: Scope, signal?: AbortSignal): Syscalls;
+}
+
+/** Files as the kernel sees them, limited to the effects of the scope. */
+export function filesOf(core: FileAccess, scope: Scope, signal?: AbortSignal): HostFiles {
+  return new HostFiles(core.ports, core.handle(core.root, scope, signal));
 }
 
 export class HostFiles {

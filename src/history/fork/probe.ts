@@ -6,12 +6,16 @@ import type { Effect } from "../../abi/effects.ts";
 import { messageOf } from "../../abi/errors.ts";
 import { asCallId, type CallId } from "../../abi/ids.ts";
 import type { Probed } from "../../abi/program.ts";
-import type { Core } from "../../kernel/core.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { abortable } from "../../lib/abort.ts";
-import { HostFiles } from "./host-files.ts";
+import { type FileAccess, filesOf } from "./host-files.ts";
 import { changesOf } from "./kept-files.ts";
 import type { EntryWord, SnapshotBody } from "./snapshot.ts";
+
+interface Probing extends FileAccess {
+  readonly ports: Pick<KernelPorts, "clock" | "journal" | "log" | "nonce" | "realPath">;
+}
 
 type ProbeOutcome = Probed["outcome"] | "unknown";
 
@@ -45,7 +49,7 @@ function isSure(word: EntryWord): boolean {
  * The outcomes of intents without a result that the files reveal. Runs at boot, when nothing writes these histories.
  */
 export async function probeCalls(
-  core: Core,
+  core: Probing,
   intents: readonly JournalRecord[],
 ): Promise<ReadonlyMap<JournalRecord, Probed["outcome"]>> {
   const found = new Map<JournalRecord, Probed["outcome"]>();
@@ -70,7 +74,7 @@ export async function probeCalls(
 }
 
 /** `unknown` where the records or files cannot be read. */
-async function probeCall(core: Core, intent: JournalRecord, signal: AbortSignal): Promise<ProbeOutcome> {
+async function probeCall(core: Probing, intent: JournalRecord, signal: AbortSignal): Promise<ProbeOutcome> {
   try {
     const changes = await changesOf(core.ports.journal, intent);
     if (changes.length === 0) return "unknown";
@@ -88,13 +92,13 @@ interface Looking {
 }
 
 async function look(
-  core: Core,
+  core: Probing,
   { call, changes }: Looking,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, EntryWord>> {
   const effects = changes.map(({ path }): Effect => ({ kind: "read", path, real: path }));
   const scope = { callId: call ?? asCallId(`c_${core.ports.nonce()}`), tool: "probe", effects };
-  const files = new HostFiles(core.ports, core.handle(core.root, scope, signal));
+  const files = filesOf(core, scope, signal);
   const now = new Map<string, EntryWord>();
   for (const { path } of changes) if (!now.has(path)) now.set(path, (await files.look(path)).word);
   return now;
@@ -103,7 +107,7 @@ async function look(
 /**
  * Whether all files of the call have a snapshot. One without was not touched: the call died between two of its files.
  */
-function coversAll(core: Core, { body }: JournalRecord, changes: readonly SnapshotBody[]): boolean {
+function coversAll(core: Probing, { body }: JournalRecord, changes: readonly SnapshotBody[]): boolean {
   const told = new Set(changes.map(({ path }) => path));
   const { effects = [] } = body as { effects?: readonly Effect[] };
   return effects.every(

@@ -10,23 +10,30 @@ import { codeOf, messageOf } from "../../abi/errors.ts";
 import { asCallId, PID_KERNEL } from "../../abi/ids.ts";
 import { ALL_RIGHTS } from "../../abi/rights.ts";
 import { Account } from "../../kernel/account/account.ts";
-import type { Core } from "../../kernel/core.ts";
 import type { FileRewound, Rewound } from "../../kernel/ports/forks.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { Process } from "../../kernel/process/process.ts";
 import { Session } from "../../kernel/process/session.ts";
+import type { ProcessTable } from "../../kernel/process/table.ts";
 import { lineCounts } from "../../lib/line-counts.ts";
 import { isWithin } from "../../lib/path.ts";
 import { type Decision, decide, FileHistory, MAX_SNAPSHOTS, type PathHistory } from "./file-history.ts";
 import type { Origin } from "./fork.ts";
 import { forkError } from "./fork-error.ts";
-import { HostFiles, type Look } from "./host-files.ts";
+import { type FileAccess, HostFiles, type Look } from "./host-files.ts";
 import { recordsOfLineage } from "./lineage.ts";
 import type { ResolvedPoint } from "./place.ts";
-import { type EntryWord, keepBy, keepFile, wordOf } from "./snapshot.ts";
+import { type EntryWord, keepBy, keepFile, type Snapshotting, wordOf } from "./snapshot.ts";
 
 /** Larger texts are restored too, but their changed lines are not counted. */
 const TEXT_BYTES = 1024 * 1024;
 const TOOL = "rewind";
+
+/** What restoring files needs of the kernel. */
+interface Rewinding extends FileAccess, Snapshotting {
+  readonly ports: Pick<KernelPorts, "clock" | "env" | "journal" | "nonce" | "permitFor" | "realPath">;
+  readonly table: Pick<ProcessTable, "get">;
+}
 
 /** The decision about one path, and the state it was based on. */
 interface Plan extends Decision {
@@ -38,7 +45,7 @@ export type FilesRewound = Pick<Rewound, "files" | "conflicts" | "commands" | "c
 
 /** NOT_FOUND: the file history does not reach back that far. PERMISSION: a rule denies the writes. */
 export async function rewindFiles(
-  core: Core,
+  core: Rewinding,
   origin: Origin,
   { to, dryRun, force }: { readonly to: ResolvedPoint; readonly dryRun: boolean; readonly force: boolean },
 ): Promise<FilesRewound> {
@@ -63,7 +70,7 @@ export async function rewindFiles(
 }
 
 async function historySince(
-  core: Core,
+  core: Rewinding,
   { uuid }: Origin,
   { proc, seq }: ResolvedPoint,
 ): Promise<FileHistory> {
@@ -87,7 +94,7 @@ interface Hand {
   readonly expected: Map<string, { word: EntryWord; mode: number | null }>;
 }
 
-function handOf(core: Core, origin: Origin, history: FileHistory): Hand {
+function handOf(core: Rewinding, origin: Origin, history: FileHistory): Hand {
   const callId = asCallId(`c_${core.ports.nonce()}`);
   const proc = new Process(seedOf(core, origin), PID_KERNEL);
   // clients that trace the process see the rewind, too
@@ -112,7 +119,7 @@ function handOf(core: Core, origin: Origin, history: FileHistory): Hand {
 }
 
 /** It has the directories of the process, but the rights of the user. */
-function seedOf(core: Core, { uuid, pid, spawned, state }: Origin): Process["seed"] {
+function seedOf(core: Rewinding, { uuid, pid, spawned, state }: Origin): Process["seed"] {
   const { clock, realPath, env } = core.ports;
   const scratch = core.table.get(pid)?.seed.scratch ?? "";
   return {
@@ -165,7 +172,7 @@ async function plan({ proc, files }: Hand, history: PathHistory): Promise<Plan> 
 }
 
 /** The user's order needs no approval, but what a rule denies stays denied. */
-function checkAllowed(core: Core, { proc, effects }: Hand): void {
+function checkAllowed(core: Rewinding, { proc, effects }: Hand): void {
   const { pid, seed } = proc;
   const { mode, cwd, roots, scratch } = seed;
   const writes = effects.filter(({ kind }) => kind === "write");
@@ -196,7 +203,7 @@ function leftAlone({ deed, reason, isConflict }: Plan): Pick<Decision, "deed" | 
   return { deed: "kept", reason: "left as it is, because of the conflict" };
 }
 
-async function act(core: Core, hand: Hand, each: Plan): Promise<Pick<Decision, "deed" | "reason">> {
+async function act(core: Rewinding, hand: Hand, each: Plan): Promise<Pick<Decision, "deed" | "reason">> {
   const { history, deed, reason, now } = each;
   const { path, goal, blob, mode } = history;
   if (deed === "unchanged" || deed === "kept") return { deed, reason };
@@ -241,7 +248,7 @@ async function removeMade({ proc, files, expected }: Hand, { made }: FileHistory
 }
 
 /** null: no content is kept, or it was removed. */
-async function contentOf(core: Core, blob: string | null): Promise<Uint8Array | null> {
+async function contentOf(core: Rewinding, blob: string | null): Promise<Uint8Array | null> {
   if (blob === null) return null;
   try {
     return await core.ports.journal.getBlob(blob);
@@ -256,7 +263,7 @@ async function contentOf(core: Core, blob: string | null): Promise<Uint8Array | 
 
 /** Lines inserted and deleted from the present content to the restored one. */
 async function linesOf(
-  core: Core,
+  core: Rewinding,
   { deed, history, now }: Plan,
 ): Promise<{ insertions: number; deletions: number }> {
   const none = { insertions: 0, deletions: 0 };

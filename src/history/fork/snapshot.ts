@@ -6,8 +6,10 @@
 import type { Caller, FileChange, HostEntry } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
 import type { CallId } from "../../abi/ids.ts";
-import type { Core } from "../../kernel/core.ts";
+import type { Label } from "../../abi/labels.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
+import type { ModeKernel } from "../../kernel/process/rights/set-mode.ts";
 
 /**
  * The state of a path in one comparable word. `unsaved`: a file too large to hash. `other`: neither file nor directory.
@@ -37,6 +39,18 @@ export function wordOf(entry: HostEntry): EntryWord {
 
 type Keeper = NonNullable<Caller["changing"]>;
 
+/** What keeping a file needs of the kernel. */
+export interface Snapshotting {
+  readonly ports: Pick<KernelPorts, "journal">;
+  readonly journalWatch: ModeKernel["journalWatch"] & {
+    wait(proc: Process, syscall: string, signal: AbortSignal): Promise<void>;
+  };
+}
+
+interface Labelling {
+  readonly fileLabels: { wrote(path: string, sha256: string, labels: readonly Label[]): void };
+}
+
 /** Keepers that replace the usual one, by process; a rewind has its own. */
 const KEEPERS = new WeakMap<Process, Keeper>();
 
@@ -45,7 +59,11 @@ export function keepBy(self: Process, keeper: Keeper): void {
 }
 
 /** undefined: no snapshots are kept for this process. */
-export function fileKeeper(core: Core, self: Process, call: CallId | undefined): Caller["changing"] {
+export function fileKeeper(
+  core: Snapshotting & Labelling,
+  self: Process,
+  call: CallId | undefined,
+): Caller["changing"] {
   const own = KEEPERS.get(self);
   if (own !== undefined) return own;
   if (self.seed.kind !== "agent") return undefined;
@@ -68,7 +86,7 @@ interface Keeping {
 }
 
 /** Resolves once the snapshot is synced; rejects if it could not be kept. */
-export async function keepFile(core: Core, self: Process, keeping: Keeping): Promise<void> {
+export async function keepFile(core: Snapshotting, self: Process, keeping: Keeping): Promise<void> {
   const { pid, seed, abort } = self;
   const { change, call, rewind, isPatient = false } = keeping;
   const { path, before, after, made } = change;
@@ -93,7 +111,11 @@ export async function keepFile(core: Core, self: Process, keeping: Keeping): Pro
 }
 
 /** Stores the old content, synced; returns its digest. */
-async function keepContent(core: Core, self: Process, { change, isPatient }: Keeping): Promise<string> {
+async function keepContent(
+  core: Snapshotting,
+  self: Process,
+  { change, isPatient }: Keeping,
+): Promise<string> {
   const { journal } = core.ports;
   const content = await change.content();
   for (;;) {

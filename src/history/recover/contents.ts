@@ -17,21 +17,21 @@ import { HELD_LATE } from "../../kernel/process/facets.ts";
 import { adoptKept } from "../../kernel/process/kept-values.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { recheckAuto } from "../../kernel/process/rights/auto-mode.ts";
-import type { Turnstile } from "../../kernel/process/turnstile.ts";
+import type { Semaphore } from "../../kernel/process/semaphore.ts";
 import type { History } from "./history.ts";
 import { type Contents, readContents, readHistory, readLines } from "./history-reader.ts";
 
 export interface Recall {
   /** Limits how many histories are read at once. */
-  readonly turnstile: Turnstile;
+  readonly semaphore: Semaphore;
   /** Called with the history before it is applied to the process. */
   readonly onHistory?: (proc: Process, history: History) => void;
 }
 
-export function recallWith(core: Core, proc: Process, { turnstile, onHistory }: Recall): () => Promise<void> {
+export function recallWith(core: Core, proc: Process, { semaphore, onHistory }: Recall): () => Promise<void> {
   let underWay: Promise<void> | null = null;
   return () => {
-    underWay ??= turnstile
+    underWay ??= semaphore
       .pass(() => marked(core, proc, () => fill(core, proc, onHistory)))
       .finally(() => {
         underWay = null;

@@ -198,7 +198,9 @@ test("recover() after each record: none is lost or doubled, none gains a right, 
       expect(is, at).toEqual({ mode: was.mode, devices: was.rights?.devices, limit: was.budget });
       expect(ppid, at).toBe(restored.includes(was.ppid as Pid) ? was.ppid : 0);
       expect(mailbox?.size ?? 0, at).toBe(mail.get(pid) ?? 0);
-      expect(t.proc(pid).groups.size, at).toBe(groups.filter((record) => record.pid === pid).length);
+      expect(t.kernel.groups.of(t.proc(pid)).size, at).toBe(
+        groups.filter((record) => record.pid === pid).length,
+      );
       if (rows.get(pid)?.isPaused === true) expect(begun.has(pid), at).toBe(false);
       expect(begun.has(pid), `${at}: pid ${pid} works, or waits for a person`).toBe(!isPaused);
     }

@@ -142,7 +142,7 @@ describe("a headless agent in the middle of its work", () => {
     const { next, begun } = await nextAfterCrash(t);
     expect([...begun.keys()]).toEqual([well.pid]);
     for (const { pid } of [bad, known]) {
-      expect(next.proc(pid).info(0)).toMatchObject({
+      expect(next.kernel.info(next.proc(pid))).toMatchObject({
         activity: "paused",
         held: "damage",
       });
@@ -207,12 +207,13 @@ test("a session rests with all below it, and its unknown calls are told to whoev
   const child = await t.start({ by: session.sys, onParentExit: "terminate" });
   void session.sys.write(await session.sys.open("/bin/edit", 2), bytes("{}")).catch(() => {});
   await settle();
+  const joined = [...t.kernel.groups.of(session.proc)];
   const { next, recovery } = await nextAfterCrash(t);
   expect(recovery.resting.map(({ pid }) => pid)).toEqual([session.pid, child.pid]);
   expect(next.census()).toEqual(NOTHING_LEFT);
   expect(saidBy(next, session.pid)).toEqual(["1 call has an unknown outcome: edit; check before repeating"]);
   const other = await next.init.spawn("other", null, { group: "others" });
-  expect([...next.proc(other).groups]).not.toEqual([...session.proc.groups]);
+  expect([...next.kernel.groups.of(next.proc(other))]).not.toEqual(joined);
 });
 
 test("one whose spawn nobody may have heard of waits for a person; one that has begun was heard of", async () => {
@@ -233,7 +234,7 @@ test("one whose spawn nobody may have heard of waits for a person; one that has 
   expect(recovery.restored).toHaveLength(5);
   expect([...working.keys()].sort()).toEqual([heard.pid, begun.pid, child.pid]);
   for (const { pid } of [unheard, fork]) {
-    expect(next.proc(pid).info(0)).toMatchObject({ activity: "paused", held: "crash" });
+    expect(next.kernel.info(next.proc(pid))).toMatchObject({ activity: "paused", held: "crash" });
     expect(saidBy(next, pid).at(-1)).toMatch(/may not have heard; it is paused \[paused\]$/);
   }
   // and so it does in the daemons to come

@@ -7,7 +7,7 @@
 import type { Amounts } from "../../abi/budget.ts";
 import { messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
-import { type Hold, SIGNALS } from "../../abi/process.ts";
+import { EXIT, type Hold, SIGNALS } from "../../abi/process.ts";
 import { plus } from "../../kernel/account/amounts.ts";
 import { isKept, type KeptAbove, type KeptAccount, useDraft } from "../../kernel/account/kept-account.ts";
 import { recallWindows } from "../../kernel/account/root-account.ts";
@@ -22,8 +22,8 @@ import {
   type RecordOwner,
 } from "../../kernel/ports/journal.ts";
 import { runTimeFacet } from "../../kernel/process/run-time-facet.ts";
+import { Semaphore } from "../../kernel/process/semaphore.ts";
 import { runProgram } from "../../kernel/process/spawn/run.ts";
-import { Turnstile } from "../../kernel/process/turnstile.ts";
 import { probeCalls } from "../fork/probe.ts";
 import { ageMs } from "./age.ts";
 import { readEarly } from "./early-facts.ts";
@@ -34,7 +34,6 @@ import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
 import { endedSpenders, OpenCalls } from "./open-calls.ts";
 import type { Left as LeftOver, Remains, Returned } from "./restore.ts";
 import { type Restoring, restoreAgent } from "./restored-agent.ts";
-import { LOST } from "./restored-body.ts";
 import { accountsAtSpawn, readAll, Shares } from "./shares.ts";
 import { unheard } from "./unheard.ts";
 
@@ -99,7 +98,7 @@ export async function recover(core: Core, restoreSupervisor: RestoreSupervisor):
     left,
     restoreSupervisor,
     shares: new Shares(core, (proc) => withMore(kept.get(proc), left.calls.ofAccount(proc))),
-    turnstile: new Turnstile(READERS),
+    semaphore: new Semaphore(READERS),
     onHistory: (proc, history) => {
       const [{ recoveredMs }, endedBy] = [history.of(runTimeFacet), history.of(endedByFacet)];
       if (recoveredMs !== null) proc.halt.time.carryOver(recoveredMs);
@@ -321,7 +320,7 @@ function bootRecord(epoch: number, clean: boolean): JournalDraft {
 
 function lostDraft({ rows, calls }: Legacy, { proc, pid }: JournalRecord): JournalDraft {
   const tokensUsed = (rows.get(proc)?.tokensUsed ?? 0) + calls.tokensOf(proc);
-  return { proc, pid, kind: "process.exited", v: 1, body: { ...LOST, result: "", tokensUsed } };
+  return { proc, pid, kind: "process.exited", v: 1, body: { ...EXIT.lost, result: "", tokensUsed } };
 }
 
 /** Fates that pause a process which was running, as if by a signal. */

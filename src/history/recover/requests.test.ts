@@ -1,7 +1,7 @@
 /** What a request has made, found again; and followed as if it had just been made. */
 import { describe, expect, test } from "vitest";
 import type { ProcessEvent } from "../../abi/events.ts";
-import { asProcUuid, type Pid } from "../../abi/ids.ts";
+import { asProcUuid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { EXIT } from "../../abi/process.ts";
 import type { Program } from "../../abi/program.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
@@ -36,7 +36,7 @@ async function first(events: Subscription<ProcessEvent>, count: number): Promise
   return seen;
 }
 
-const activityOf = (t: TestKernel, pid: Pid) => t.kernel.table.get(pid)?.info(0).activity;
+const activityOf = ({ kernel }: TestKernel, pid: Pid) => kernel.view().find(PID_KERNEL, pid)?.activity;
 
 describe("requests.find()", () => {
   test("knows what a request has made for a day, also under a later daemon", async () => {

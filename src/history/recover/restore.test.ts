@@ -75,11 +75,11 @@ describe("a paused agent comes back", () => {
     });
     await t.clock.advance(40);
     await t.init.kill(pid, PAUSE);
-    const before = proc.info(t.clock.mono());
+    const before = t.kernel.info(proc);
     const { next, lost, pids } = await afterCrash(t);
     expect([lost, pids]).toEqual([[], [pid]]);
     const back = next.proc(pid);
-    expect(back.info(next.clock.mono())).toEqual({
+    expect(next.kernel.info(back)).toEqual({
       ...before,
       ctxId: back.ctxId,
       state: "running",
@@ -203,7 +203,7 @@ describe("a paused agent comes back", () => {
     const written = child.sys.open("/bin/edit", 2).then((fd) => child.sys.write(fd, bytes("{}")));
     for await (const event of events) {
       if (event.event !== "ask") continue;
-      await t.kernel.answer(event.ask.askId, "always");
+      await t.kernel.answer(event.ask_id, "always");
       break;
     }
     await written;
@@ -243,7 +243,7 @@ describe("a paused agent comes back", () => {
     void sys.open("/bin/edit", 2).then((fd) => sys.write(fd, bytes("{}")).catch(() => {}));
     const ids: string[] = [];
     for await (const event of events) {
-      if (event.event === "ask") ids.push(event.ask.askId);
+      if (event.event === "ask") ids.push(event.ask_id);
       if (ids.length === 2) break;
     }
     expect(ids).toEqual([expect.not.stringMatching(open!.requestId), open!.requestId]);
@@ -359,7 +359,7 @@ describe("what a process that came back needs to go on", () => {
     next.model.script.open = () => Promise.reject(new Error("no key"));
     await next.init.kill(pid, RESUME);
     await settle();
-    expect(next.proc(pid).info(0)).toMatchObject({ state: "running", activity: "paused" });
+    expect(next.kernel.info(next.proc(pid))).toMatchObject({ state: "running", activity: "paused" });
     expect(t.journal.bodies("process.log").at(-1)).toMatchObject({
       level: "error",
       message: expect.stringMatching(/no key/),
@@ -475,7 +475,7 @@ describe("families", () => {
     const { next, pids } = await afterCrash(t);
     expect(pids).toEqual([parent.pid, child.pid]);
     expect(next.proc(child.pid).ppid).toBe(parent.pid);
-    expect([...next.proc(parent.pid).children]).toEqual([child.pid]);
+    expect(next.kernel.table.childrenOf(parent.pid)).toEqual([next.proc(child.pid)]);
     await next.init.kill(parent.pid, 2);
     await next.init.wait(parent.pid);
     await next.init.kill(child.pid, 1);

@@ -85,7 +85,6 @@ export function restore(core: Core, remains: Remains, ofKind: OfKind): Process {
   core.ports.redactor?.learn(secretValues(own.env));
   proc.dial.comeBack(remains.facts.of(modeFacet)?.prior ?? null);
   core.table.add(proc);
-  parent.children.add(proc.pid);
   try {
     fill(core, proc, remains);
     ofKind.fill?.(proc);
@@ -139,7 +138,6 @@ function lineOf(core: Core, { line, ppid }: SpawnedBody): readonly Pid[] {
 export function leave(core: Core, proc: Process): void {
   core.groups.leaveAll(proc);
   proc.contexts.freeAll(core.contexts);
-  (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
   core.table.remove(proc.pid);
   proc.mailbox?.close();
   proc.watchers.end();

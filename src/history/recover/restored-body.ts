@@ -9,7 +9,7 @@ import { O_RDWR } from "../../abi/device.ts";
 import { codeOf, messageOf, printed } from "../../abi/errors.ts";
 import type { Notice } from "../../abi/fact.ts";
 import type { McpServer } from "../../abi/mcp.ts";
-import { type ExitStatus, SIGNALS } from "../../abi/process.ts";
+import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { Core } from "../../kernel/core.ts";
 import { guardServers } from "../../kernel/gate/servers.ts";
 import { agentBody } from "../../kernel/process/agent-body.ts";
@@ -22,16 +22,13 @@ import type { KeptState } from "./kept-state.ts";
 
 const LLM = "/dev/llm/";
 
-/** The exit status of a process that ended with its daemon. */
-export const LOST: ExitStatus = { code: 137, reason: "lost", kind: "killed" };
-
 export function restoredBody(agent: AgentInfo | null, kept: KeptState): Body {
   const body = agentBody(agent);
   const run: Body["run"] = async (core, proc) => {
     await awaken(core, proc, kept);
     if (isCutOffAtInput(proc, kept)) {
       proc.log("error", "lost: it had not read its input to the end", core.ports.clock.mono());
-      return LOST;
+      return EXIT.lost;
     }
     // its run time under earlier daemons is known only now
     const stopDeadline = startDeadline(core, proc, kept.timeoutMs);
@@ -119,16 +116,16 @@ async function mount(core: Core, proc: Process, { servers, isPersons, undo }: Mo
   const {
     seed,
     abort,
-    halt: { stillness },
+    halt: { quiescence },
   } = proc;
   const act = () => core.mounts.mountAll({ proc, undo, signal: abort.signal }, servers);
   if (isPersons) return act();
   const pass = { core, self: proc, signal: abort.signal, scope: null, trace: {} };
-  stillness.begin();
+  quiescence.begin();
   try {
     await guardServers(pass, { syscall: "Mount", device: seed.body.name, servers }, act);
   } finally {
-    stillness.end();
+    quiescence.end();
   }
 }
 

@@ -4,6 +4,7 @@ import type { ProcUuid } from "../../abi/ids.ts";
 import { Account } from "../../kernel/account/account.ts";
 import { isLimited, NOTHING } from "../../kernel/account/amounts.ts";
 import {
+  type AccountAtSpawn,
   type KeptAbove,
   type KeptAccount,
   limitsAtSpawn,
@@ -46,12 +47,6 @@ export class LimitsRead {
   }
 }
 
-/** An account, with the limits it had when the process that names it was spawned. */
-interface AccountAtSpawn {
-  readonly proc: ProcUuid;
-  readonly limits: BudgetLimits;
-}
-
 /** The account of the process itself, and those above that its spawn record names. */
 export function accountsAtSpawn(
   proc: ProcUuid,
@@ -69,7 +64,7 @@ export async function readAll(
   const kept = new Map<ProcUuid, KeptAccount>();
   for (const { proc, limits } of owners) {
     if (kept.has(proc)) continue;
-    kept.set(proc, await readKept(journal, proc, limits, await journal.row(proc)));
+    kept.set(proc, await readKept(journal, { proc, limits }, await journal.row(proc)));
   }
   return kept;
 }

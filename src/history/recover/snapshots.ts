@@ -6,7 +6,7 @@
 import { messageOf } from "../../abi/errors.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { Turnstile } from "../../kernel/process/turnstile.ts";
+import { Semaphore } from "../../kernel/process/semaphore.ts";
 import { readHistory } from "./history-reader.ts";
 
 /** The number of new records after which a snapshot is due: while a process works, and when it comes to rest. */
@@ -28,7 +28,7 @@ export class Snapshots {
   readonly #ports: Ports;
   readonly #saved = new WeakMap<Process, Saved>();
   /** One snapshot at a time: no caller waits for them. */
-  readonly #turnstile = new Turnstile(1);
+  readonly #semaphore = new Semaphore(1);
 
   constructor(ports: Ports) {
     this.#ports = ports;
@@ -55,7 +55,7 @@ export class Snapshots {
   #look(proc: Process, saved: Saved, due: number): void {
     if (saved.isUnderWay) return;
     saved.isUnderWay = true;
-    this.#turnstile
+    this.#semaphore
       .pass(() => this.#save(proc, saved, due))
       .catch((error: unknown) => {
         this.#ports.log("info", `pid ${proc.pid}: no snapshot was made: ${messageOf(error)}`);

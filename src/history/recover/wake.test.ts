@@ -50,12 +50,13 @@ describe("a session that rests", () => {
     await sys.appendMessage(start.ctxId, "assistant", "said");
     sys.checkpoint({ turn: 1 });
     await t.init.send(pid, bytes("hello"));
+    const joined = [...t.kernel.groups.of(proc)];
     const { t: next, begun, recovery } = await restarted(t);
     expect([recovery.resting.length, next.kernel.table.size]).toEqual([1, 0]);
     const back = await wake(next.kernel, pid, { env: { KEY: "new" } });
     await settle();
     expect([back.pid, back.seed.uuid, back.seed.env.KEY]).toEqual([pid, proc.seed.uuid, "new"]);
-    expect([...back.groups]).toEqual([...proc.groups]);
+    expect([...next.kernel.groups.of(back)]).toEqual(joined);
     const mine = begun.get(pid)!;
     expect(mine.start.restored).toEqual({ state: { turn: 1 }, since: [] });
     expect((await mine.sys.buildPrompt(mine.start.ctxId)).messages).toHaveLength(2);
@@ -91,7 +92,7 @@ describe("a session that rests", () => {
     };
     const doing = async (): Promise<unknown> => {
       await settle();
-      return [next.proc(pid).info(0).activity === "paused", begun.has(pid)];
+      return [next.kernel.info(next.proc(pid)).activity === "paused", begun.has(pid)];
     };
     await next.kernel.sessions.awake(pid, { env: { KEY: "bad" } });
     expect(await doing()).toEqual([true, false]);
@@ -118,7 +119,7 @@ describe("a session that rests", () => {
     await settle();
     expect([...begun.keys()]).toEqual([session.pid, child.pid]);
     const below = next.proc(child.pid);
-    expect([below.ppid, [...back.children]]).toEqual([session.pid, [child.pid]]);
+    expect([below.ppid, next.kernel.table.childrenOf(back.pid)]).toEqual([session.pid, [below]]);
     expect(below.seed.account.limited()).toEqual([back.seed.account]);
     expect(below.seed.session).toBe(back.seed.session);
   });

@@ -8,7 +8,7 @@ import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { Core } from "../../kernel/core.ts";
-import { deliver, recorded } from "../../kernel/ipc/deliver.ts";
+import { recorded } from "../../kernel/ipc/deliver.ts";
 import { groupsFacet } from "../../kernel/ipc/facets.ts";
 import type { JournalDraft, ProcessRow } from "../../kernel/ports/journal.ts";
 import { endLive, graceOf } from "../../kernel/process/end/finish.ts";
@@ -16,8 +16,8 @@ import { reapProcess } from "../../kernel/process/end/reap.ts";
 import { lendEnv } from "../../kernel/process/lending.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { ranMs, runTimeFacet } from "../../kernel/process/run-time-facet.ts";
+import { Semaphore } from "../../kernel/process/semaphore.ts";
 import { runProgram } from "../../kernel/process/spawn/run.ts";
-import { Turnstile } from "../../kernel/process/turnstile.ts";
 import { ageMs } from "./age.ts";
 import { readEarly } from "./early-facts.ts";
 import { readHistory, readMail } from "./history-reader.ts";
@@ -71,7 +71,7 @@ export async function resume(core: Core, pid: Pid, env?: Readonly<Record<string,
     if (env !== undefined) lendEnv(live, env);
     if (live.isPaused) {
       await recalled(live);
-      await deliver(core, live, SIGNALS.SIGRESUME);
+      await core.deliver(live, SIGNALS.SIGRESUME);
     }
     await recorded(core);
     return live;
@@ -99,9 +99,9 @@ async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Pro
   while (limits.isStale);
   checkAccepting(core);
   const shares = new Shares(core, limits.keptOf);
-  const turnstile = new Turnstile(1);
+  const semaphore = new Semaphore(1);
   const env = options.env === undefined ? {} : { env: options.env };
-  const proc = restoreAgent(core, remains, { shares, turnstile, ...env });
+  const proc = restoreAgent(core, remains, { shares, semaphore, ...env });
   try {
     await recalled(proc);
     checkAccepting(core);

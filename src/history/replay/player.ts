@@ -10,7 +10,7 @@ import type { Process } from "../../kernel/process/process.ts";
 import { unpackAnswer, unpackError } from "./answer.ts";
 import { differenceOf, shown } from "./difference.ts";
 import { digestOf } from "./digest.ts";
-import { type Beat, isCompared, type Reel } from "./reel.ts";
+import { type Beat, isCompared, type Recording } from "./recording.ts";
 
 /** A call that waits for its answer; `a` is the digest of its arguments. */
 interface Asked {
@@ -27,7 +27,7 @@ interface Done {
 }
 
 export class Player implements Tape {
-  readonly #reel: Reel;
+  readonly #recording: Recording;
   readonly #proc: Process;
   readonly #asked: Asked[] = [];
   readonly #done: Done[] = [];
@@ -40,8 +40,8 @@ export class Player implements Tape {
   /** The program has asked for a thread. */
   hasThreads = false;
 
-  constructor(reel: Reel, proc: Process) {
-    this.#reel = reel;
+  constructor(recording: Recording, proc: Process) {
+    this.#recording = recording;
     this.#proc = proc;
   }
 
@@ -59,7 +59,7 @@ export class Player implements Tape {
     const known = this.#inputs.get(name) ?? { asked: 0, value: undefined, isKnown: false };
     this.#inputs.set(name, known);
     known.asked++;
-    const changed = this.#reel.takeInput(name, known.asked);
+    const changed = this.#recording.takeInput(name, known.asked);
     if (changed !== undefined) Object.assign(known, { value: changed.r, isKnown: true });
     if (known.isKnown) return known.value as T;
     this.#unknownInput ??= name;

@@ -12,7 +12,7 @@ import type { Difference, ReplayReport, ReplayWish } from "../../kernel/ports/re
 import type { Start } from "../../kernel/ports/tape.ts";
 import { differenceOf } from "./difference.ts";
 import { Player } from "./player.ts";
-import { type Beat, type ExitBody, Incomplete, Reel } from "./reel.ts";
+import { type Beat, type ExitBody, Incomplete, Recording } from "./recording.ts";
 import { type ReplayStage, type Setting, setStage } from "./stage.ts";
 
 interface Replayed extends Setting {
@@ -24,11 +24,11 @@ export async function replayRecords(
   replayed: Replayed,
   wish: ReplayWish = {},
 ): Promise<ReplayReport> {
-  const reel = new Reel(records, ({ proc }) => proc === replayed.proc);
+  const recording = new Recording(records, ({ proc }) => proc === replayed.proc);
   try {
-    return await new Replayer(reel, replayed, wish).run();
+    return await new Replayer(recording, replayed, wish).run();
   } finally {
-    await reel.close();
+    await recording.close();
   }
 }
 
@@ -41,7 +41,7 @@ interface Ended {
 }
 
 class Replayer {
-  readonly #reel: Reel;
+  readonly #recording: Recording;
   readonly #replayed: Replayed;
   readonly #wish: ReplayWish;
   /** `#at`: replies that the process has had so far. `#steps`: those of them that were compared. */
@@ -51,8 +51,8 @@ class Replayer {
   #runs = 0;
   readonly #recorded = new Set<string>();
 
-  constructor(reel: Reel, replayed: Replayed, wish: ReplayWish) {
-    this.#reel = reel;
+  constructor(recording: Recording, replayed: Replayed, wish: ReplayWish) {
+    this.#recording = recording;
     this.#replayed = replayed;
     this.#wish = wish;
   }
@@ -79,7 +79,11 @@ class Replayer {
   }
 
   async #untilDifference(): Promise<Difference | undefined> {
-    for (let begin = await this.#reel.nextRun(); begin !== undefined; begin = await this.#reel.nextRun()) {
+    for (
+      let begin = await this.#recording.nextRun();
+      begin !== undefined;
+      begin = await this.#recording.nextRun()
+    ) {
       const difference = await this.#playRun(begin.start);
       if (difference !== undefined || this.#isAtLimit) return difference;
     }
@@ -90,13 +94,13 @@ class Replayer {
   async #playRun(start: Start): Promise<Difference | undefined> {
     if (start.v !== 1)
       throw new Incomplete(`its recording has version ${String(start.v)}, which is not known here`);
-    const { memory } = this.#reel;
+    const { memory } = this.#recording;
     this.#runs++;
     this.#recorded.add(start.crux);
     this.#at = memory.steps;
     const stage = setStage(this.#replayed, memory, start);
     memory.begin();
-    const player = new Player(this.#reel, stage.proc);
+    const player = new Player(this.#recording, stage.proc);
     stage.hear((drafts) => player.did(drafts));
     try {
       return await this.#play(stage, player);
@@ -108,7 +112,7 @@ class Replayer {
 
   async #play(stage: ReplayStage, player: Player): Promise<Difference | undefined> {
     // the program asks for its first inputs immediately
-    await this.#reel.readAhead();
+    await this.#recording.readAhead();
     let exit: ExitStatus = EXIT.unexpected;
     const over = (status: ExitStatus): void => {
       exit = status;
@@ -121,8 +125,8 @@ class Replayer {
       if (stage.reached[0] !== undefined) throw new Error(`a replay reached for ${stage.reached[0]}`);
       // the records do not show which thread made which call
       if (player.hasThreads) throw new Incomplete("it ran threads");
-      await this.#reel.readAhead();
-      const beat = await this.#reel.nextBeat();
+      await this.#recording.readAhead();
+      const beat = await this.#recording.nextBeat();
       if (beat === undefined) return undefined;
       if (beat.is === "exit") return this.#end(beat, stage, { player, exit });
       if (beat.is === "input" && beat.passage.s === "threads") throw new Incomplete("it ran threads");

@@ -19,7 +19,7 @@ import { Session } from "../../kernel/process/session.ts";
 import { STDIN } from "../../kernel/process/spawn/stdio.ts";
 import { closedPorts, type OpenPorts } from "./closed-ports.ts";
 import type { Memory, Spawned } from "./memory.ts";
-import { Incomplete } from "./reel.ts";
+import { Incomplete } from "./recording.ts";
 
 export interface ReplayStage {
   readonly proc: Process;

@@ -209,6 +209,15 @@ export class Account {
   }
 }
 
+/** Whether no limit and no window of the chain bounds what is spent: then no use that is lost lets a limit be overrun. */
+export function isUnlimited(account: Account): boolean {
+  return account
+    .chain()
+    .every(
+      ({ limits, windows }) => windows.length === 0 && FLOWS.every((unit) => limits[unit] === undefined),
+    );
+}
+
 /** A reserved amount. The caller that reserved it must settle it on every path; only the first settlement counts. */
 export class Reservation {
   readonly amounts: Amounts;

@@ -3,27 +3,25 @@
 import type { Budget, BudgetLimits } from "../../abi/budget.ts";
 import { Fault } from "../../abi/errors.ts";
 import type { Fact } from "../../abi/fact.ts";
-import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import type { Core } from "../core.ts";
 import type { BudgetChange, Budgets, BudgetView, WindowView } from "../ports/budgets.ts";
-import type { Process } from "../process/process.ts";
 import type { Account } from "./account.ts";
+import type { Accounting, Payer } from "./accounting.ts";
 import { limitsOf, NOTHING } from "./amounts.ts";
 import { costsOf } from "./costs.ts";
 import { grantBody, setLimits } from "./grant.ts";
 import { type LimitsAtSpawn, limitsAtSpawn, readKept, useOfKept } from "./kept-account.ts";
 import { openLimits } from "./open-limits.ts";
 
-export function makeBudgets(core: () => Core): Budgets {
+export function makeBudgets(core: () => Accounting): Budgets {
   return {
     list: (pid) => ({ processes: listed(core(), pid), windows: windowsOf(core()) }),
-    set: (pid, change, add, by) => set(core(), pid, change, add, by),
+    set: (pid, change) => set(core(), pid, change),
     costs: (by, since) => costsOf(core().ports.journal, by, since),
   };
 }
 
-function listed(core: Core, pid: Pid | undefined): readonly BudgetView[] {
+function listed(core: Accounting, pid: Pid | undefined): readonly BudgetView[] {
   const all = withAccounts(core);
   if (pid === undefined || pid === PID_KERNEL) return all.map((proc) => viewOf(core, all, proc));
   const top = core.table.get(pid);
@@ -33,14 +31,14 @@ function listed(core: Core, pid: Pid | undefined): readonly BudgetView[] {
 }
 
 /** Agents and supervisors, and the processes between them: a program that starts agents connects the tree. */
-function withAccounts(core: Core): readonly Process[] {
+function withAccounts(core: Accounting): readonly Payer[] {
   const all = [...core.table.all()];
   const shown = all.filter(({ seed }) => seed.kind === "agent" || seed.kind === "supervisor");
   const above = new Set(shown.flatMap(({ seed }) => seed.account.chain()));
   return all.filter((proc) => shown.includes(proc) || (proc !== core.root && above.has(proc.seed.account)));
 }
 
-function viewOf(core: Core, all: readonly Process[], proc: Process): BudgetView {
+function viewOf(core: Accounting, all: readonly Payer[], proc: Payer): BudgetView {
   const { pid, ppid, seed, used, isLive } = proc;
   const { account } = seed;
   const now = core.ports.clock.now();
@@ -71,7 +69,7 @@ function finite(amount: number): number | null {
   return Number.isFinite(amount) ? amount : null;
 }
 
-function windowsOf({ root, ports }: Core): readonly WindowView[] {
+function windowsOf({ root, ports }: Accounting): readonly WindowView[] {
   const now = ports.clock.now();
   return root.seed.account.windows.map((window) => {
     const { unit, limit, perMs } = window;
@@ -79,30 +77,23 @@ function windowsOf({ root, ports }: Core): readonly WindowView[] {
   });
 }
 
-async function set(
-  core: Core,
-  pid: Pid,
-  change: BudgetChange,
-  add: Budget,
-  by: GrantBy,
-): Promise<BudgetLimits> {
+async function set(core: Accounting, pid: Pid, change: BudgetChange): Promise<BudgetLimits> {
   if (pid === PID_KERNEL)
     throw invalid("the user's own limits are not those of a process", {
       hint: "they are budget.windows in settings.json",
     });
   core.journalWatch.check("Budget");
-  const { journal } = core.ports;
   const account = await inMemory(core, pid);
   if (account !== undefined) {
-    const limits = changed(pid, account.limits, change, add);
-    await setLimits(core, account, limits, by, (drafts) => journal.append(drafts));
+    const limits = changed(pid, account.limits, change);
+    await setLimits(core, account, { limits, by: change.by });
     return limits;
   }
-  return setAtRest(core, pid, change, add, by);
+  return setAtRest(core, pid, change);
 }
 
 /** The account in memory, if any: a process may have left while a call of it or of a descendant is in progress. */
-async function inMemory(core: Core, pid: Pid): Promise<Account | undefined> {
+async function inMemory(core: Accounting, pid: Pid): Promise<Account | undefined> {
   const proc = core.table.get(pid);
   if (proc !== undefined) return proc.seed.account;
   const uuid = await core.ports.journal.processOf(pid);
@@ -112,24 +103,19 @@ async function inMemory(core: Core, pid: Pid): Promise<Account | undefined> {
 }
 
 /** Sets limits of a process that has ended or rests, by new records of its account. */
-async function setAtRest(
-  core: Core,
-  pid: Pid,
-  change: BudgetChange,
-  add: Budget,
-  by: GrantBy,
-): Promise<BudgetLimits> {
+async function setAtRest(core: Accounting, pid: Pid, change: BudgetChange): Promise<BudgetLimits> {
   const { journal } = core.ports;
   const proc = await journal.processOf(pid);
   const row = proc === undefined ? undefined : await journal.row(proc);
   const [spawned] = proc === undefined ? [] : await journal.ofKind(proc, "process.spawned");
   if (proc === undefined || row === undefined || spawned === undefined) throw notFound(pid);
-  const kept = await readKept(journal, proc, limitsAtSpawn(spawned.body as LimitsAtSpawn), row);
-  const limits = changed(pid, kept.limits, change, add);
+  const atSpawn = limitsAtSpawn(spawned.body as LimitsAtSpawn);
+  const kept = await readKept(journal, { proc, limits: atSpawn }, row);
+  const limits = changed(pid, kept.limits, change);
   const use = useOfKept({ ...kept, limits, isGranted: true }, NOTHING);
   const own = { proc, pid, v: 1 } as const;
   const drafts = [
-    { ...own, kind: "acct.limit", body: grantBody(limits, by) },
+    { ...own, kind: "acct.limit", body: grantBody(limits, change.by) },
     { ...own, kind: "acct.settle", body: { ...use, used: Math.max(use.used, row.tokensUsed) } },
   ] as const;
   await journal.append(drafts);
@@ -138,8 +124,8 @@ async function setAtRest(
   return limits;
 }
 
-function changed(pid: Pid, now: BudgetLimits, change: BudgetChange, add: Budget): BudgetLimits {
-  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+function changed(pid: Pid, now: BudgetLimits, { set: wishes, add }: BudgetChange): BudgetLimits {
+  const given = Object.entries(wishes).filter(([, value]) => value !== undefined);
   const wanted = Object.fromEntries(given.filter(([, value]) => value !== null)) as Budget;
   const dropped = new Set(
     given.filter(([, value]) => value === null).map(([name]) => LIMIT_OF[name] ?? name),

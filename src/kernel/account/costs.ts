@@ -21,33 +21,28 @@ export async function costsOf(
   // also counts records not synced yet; a disk that refuses writes does not prevent reading
   await journal.sync().catch(() => {});
   const rows = await journal.rows({ limit: PROCESSES });
-  const sums: Sums = new Map();
   const kinds = new Map(rows.map((row) => [Number(row.pid), row.kind]));
-  for (const row of rows) if (row.lastAt >= since) await addCosts(journal, row, by, since, sums, kinds);
+  const sums: Sums = new Map();
+  for (const row of rows)
+    for await (const spent of spentBy(journal, row, since)) add(sums, keyOf(by, spent, kinds), spent.cost);
   const lines = [...sums].map(([key, sum]) => ({ key, ...sum }));
   const order = by === "day" ? byKey : byCost;
   return { lines: lines.sort(order), isCut: rows.length === PROCESSES };
 }
 
-async function addCosts(
-  journal: Journal,
-  row: ProcessRow,
-  by: CostKey,
-  since: number,
-  sums: Sums,
-  kinds: ReadonlyMap<number, string>,
-): Promise<void> {
+/** What a process has spent since then, call by call. */
+async function* spentBy(journal: Journal, row: ProcessRow, since: number): AsyncGenerator<Spent> {
+  if (row.lastAt < since) return;
   const tools = new Map<string, string>();
   for await (const record of historyOf(journal, row.proc)) {
     const { kind, call = "", body, at } = record;
-    if (kind === "call.intent" && by === "tool")
-      tools.set(call, String((body as { tool?: unknown }).tool ?? ""));
+    if (kind === "call.intent") tools.set(call, String((body as { tool?: unknown }).tool ?? ""));
     if (kind !== "call.result" && kind !== "call.unknown") continue;
     const { cost } = (body ?? {}) as { cost?: Charge };
     const tool = tools.get(call) ?? "";
     tools.delete(call);
     if (cost === undefined || cost.tokens === 0 || at < since) continue;
-    add(sums, keyOf(by, { row, cost, tool, at, kinds }), cost);
+    yield { row, cost, tool, at };
   }
 }
 
@@ -71,10 +66,9 @@ interface Spent {
   readonly cost: Charge;
   readonly tool: string;
   readonly at: number;
-  readonly kinds: ReadonlyMap<number, string>;
 }
 
-function keyOf(by: CostKey, { row, cost, tool, at, kinds }: Spent): string {
+function keyOf(by: CostKey, { row, cost, tool, at }: Spent, kinds: ReadonlyMap<number, string>): string {
   switch (by) {
     case "pid":
       return `${row.pid}`;

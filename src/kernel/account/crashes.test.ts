@@ -27,6 +27,12 @@ class Counter implements Device {
   readonly name = "counter";
   readonly traffic = "message";
   readonly #open = new Map<number, () => void>();
+  readonly #begun: (id: number) => void;
+
+  /** `begun` hears of every call that left, whatever the journal keeps of it. */
+  constructor(begun: (id: number) => void) {
+    this.#begun = begun;
+  }
 
   async open(): Promise<OpenFile> {
     let order: Order | undefined;
@@ -34,13 +40,14 @@ class Counter implements Device {
     return {
       read: async () => new Uint8Array(),
       plan: (data) => ({
-        effects: [{ kind: "llm", device: "counter", maxTokens: 0 }],
+        effects: [{ kind: "llm", device: "/dev/llm/counter", maxTokens: 0 }],
         effectClass: "once",
         reserve: { tokens: parse(data).reserve, usd: parse(data).reserve * USD },
       }),
       write: (data) => {
         order = parse(data);
         const { id } = order;
+        this.#begun(id);
         return new Promise((resolve) => this.#open.set(id, resolve));
       },
       charge: () => (order === undefined ? undefined : { tokens: order.cost, usd: order.cost * USD }),
@@ -66,10 +73,13 @@ let generation = 0;
 
 class World {
   t: TestKernel;
-  counter = new Counter();
   begun = new Map<Pid, Begun>();
   readonly pids: Pid[] = [];
   #orders = 0;
+  /** Outside of every journal: the calls that were paid from an account under a limit, and those of them that left. */
+  readonly #limited = new Set<number>();
+  readonly #left = new Set<number>();
+  counter = this.#newCounter();
 
   constructor() {
     this.t = this.#daemon();
@@ -88,9 +98,15 @@ class World {
       );
     };
     const t = testKernel({ nonce: name, uuid: () => asProcUuid(`00000000-${name()}`), program }, journal);
-    this.counter = new Counter();
-    t.kernel.mount("/bin/counter", this.counter);
+    this.counter = this.#newCounter();
+    t.kernel.mount("/dev/llm/counter", this.counter);
     return t;
+  }
+
+  #newCounter(): Counter {
+    return new Counter((id) => {
+      if (this.#limited.has(id)) this.#left.add(id);
+    });
   }
 
   /** Of the processes that live, one; undefined: none does. */
@@ -111,8 +127,9 @@ class World {
   async call(at: number, reserve: number, cost: number): Promise<void> {
     const caller = this.#live(at);
     if (caller === undefined) return;
-    const fd = await caller.sys.open("/bin/counter", 2);
+    const fd = await caller.sys.open("/dev/llm/counter", 2);
     const order: Order = { id: ++this.#orders, reserve, cost: Math.min(cost, reserve) };
+    if (this.t.proc(caller.start.pid).seed.account.limited().length > 0) this.#limited.add(order.id);
     // a budget may refuse it, an end cut it off
     caller.sys.write(fd, bytes(JSON.stringify(order))).catch(() => {});
     await settle();
@@ -168,9 +185,20 @@ class World {
     await this.check();
   }
 
+  /** The power fails while the intent of a call is on its way to the disk: no record of it is left. */
+  async cut(at: number, reserve: number, cost: number): Promise<void> {
+    const { journal } = this.t;
+    journal.gate = new Promise(() => {});
+    await this.call(at, reserve, cost);
+    journal.gate = Promise.resolve();
+    await this.crash(0);
+  }
+
   /** What each call cost, or had set aside where nobody knows, is what the limits above it have counted: to the token. */
   async check(): Promise<void> {
     const { journal } = this.t;
+    // a crash may lose what was not synced: under a limit, no call had left by then
+    expect(intentsUnderLimits(journal)).toBeGreaterThanOrEqual(this.#left.size);
     await journal.sync();
     const spent = spentBy(journal);
     for (const [limit, { used, usd }] of this.limits())
@@ -179,6 +207,16 @@ class World {
     for (const row of rows)
       if (spent.has(row.proc)) expect([row.pid, row.limitUsed]).toEqual([row.pid, spent.get(row.proc)?.[0]]);
   }
+}
+
+function intentsUnderLimits({ records }: MemoryJournal): number {
+  const limited = records.flatMap(({ kind, proc, body }) => {
+    if (kind !== "process.spawned") return [];
+    const { budget = 0, limits, accounts = [] } = body as SpawnedBody;
+    const isBelow = accounts.some((account) => account.limit > 0 || account.limits !== undefined);
+    return budget > 0 || limits !== undefined || isBelow ? [proc] : [];
+  });
+  return records.filter(({ kind, proc }) => kind === "call.intent" && limited.includes(proc)).length;
 }
 
 interface Seen {
@@ -220,6 +258,7 @@ const step = fc.oneof(
   fc.tuple(fc.constant("kill" as const), fc.nat(20)),
   fc.tuple(fc.constant("wake" as const), fc.nat(20)),
   fc.tuple(fc.constant("crash" as const), fc.nat(12)),
+  fc.tuple(fc.constant("cut" as const), fc.nat(20), fc.integer({ min: 1, max: 120 }), fc.nat(120)),
 );
 
 test("limits: what was spent never shrinks, is settled once, and is the sum of what is below, whatever crashes", async () => {
@@ -234,6 +273,7 @@ test("limits: what was spent never shrinks, is settled once, and is the sum of w
         else if (what === "end") world.counter.end(at);
         else if (what === "kill") await world.kill(at);
         else if (what === "wake") await world.wake(at);
+        else if (what === "cut") await world.cut(at, more, cost);
         else await world.crash(at);
         await settle();
       }

@@ -1,9 +1,8 @@
 /** New limits of an account, set by the user: journalled, with the name of the user, before they apply. */
 import type { BudgetLimits } from "../../abi/budget.ts";
 import type { GrantBy } from "../../abi/grants.ts";
-import type { Core } from "../core.ts";
-import type { JournalDraft } from "../ports/journal.ts";
 import type { Account } from "./account.ts";
+import type { Accounting } from "./accounting.ts";
 import { type BudgetGrant, keptUse } from "./kept-account.ts";
 import { limitsChanged } from "./wall-limit.ts";
 
@@ -13,18 +12,22 @@ export function grantBody(budget: BudgetLimits, given: GrantBy): BudgetGrant {
   return { budget, by: more.length === 0 ? principal : `${principal}, ${more.join(", ")}`, given };
 }
 
+/** Limits set by a user. */
+interface NewLimits {
+  readonly limits: BudgetLimits;
+  readonly by: GrantBy;
+}
+
 export async function setLimits(
-  core: Core,
+  core: Accounting,
   account: Account,
-  limits: BudgetLimits,
-  by: GrantBy,
-  append: (drafts: readonly JournalDraft[]) => Promise<unknown>,
+  { limits, by }: NewLimits,
 ): Promise<void> {
   const body = grantBody(limits, by);
   const { owner } = account;
   if (owner !== null) {
     const use = { ...keptUse(account, core.ports.clock.mono()), limits };
-    await append([
+    await core.ports.journal.append([
       { ...owner, kind: "acct.limit", v: 1, body },
       { ...owner, kind: "acct.settle", v: 1, body: use },
     ]);

@@ -114,11 +114,16 @@ export function spentOf({ used, usd = 0, steps = 0 }: KeptUse): Amounts {
   return { tokens: used, microUsd: usd, steps };
 }
 
-/** `atSpawn`: the limits at its spawn. `row`: the row of the process; undefined: none. */
+/** An account, with the limits it had when the process that names it was spawned. */
+export interface AccountAtSpawn {
+  readonly proc: ProcUuid;
+  readonly limits: BudgetLimits;
+}
+
+/** `row`: the row of the process; undefined: none. */
 export async function readKept(
   journal: Journal,
-  proc: ProcUuid,
-  atSpawn: BudgetLimits,
+  { proc, limits: atSpawn }: AccountAtSpawn,
   row: Pick<ProcessRow, "limitUsed" | "tokensUsed" | "lastSeq"> | undefined,
 ): Promise<KeptAccount> {
   const { limitUsed = 0, tokensUsed = 0, lastSeq = 0 } = row ?? {};

@@ -134,8 +134,8 @@ describe("at the limit, with a person attached", () => {
     const reading = (async () => {
       for await (const event of events) {
         if (event.event !== "ask") continue;
-        questions.push(event.ask.text);
-        await t.kernel.answer(event.ask.askId, "yes");
+        questions.push(event.text);
+        await t.kernel.answer(event.ask_id, "yes");
       }
     })();
     await Promise.all(calls);
@@ -155,7 +155,7 @@ describe("at the limit, with a person attached", () => {
     const call = ask(top);
     for await (const event of events) {
       if (event.event !== "ask") continue;
-      expect(event.ask).toMatchObject({
+      expect(event).toMatchObject({
         text: "raise the limit of process 1 by $1.00",
         detail: "budget exceeded: limit $1.00, used $0.50, reserved $0.00, asked $1.00",
         path: expect.stringMatching(/-1$/),
@@ -163,10 +163,10 @@ describe("at the limit, with a person attached", () => {
       });
       const by = { principal: "user", client: "chat-1", uid: 1000 };
       for (const words of ["much", "0", "-2usd", "3 tokens"])
-        await expect(t.kernel.answer(event.ask.askId, "yes", words, { by })).rejects.toMatchObject({
+        await expect(t.kernel.answer(event.ask_id, "yes", words, { by })).rejects.toMatchObject({
           code: "INVALID",
         });
-      await t.kernel.answer(event.ask.askId, "yes", "+2.5usd", { by });
+      await t.kernel.answer(event.ask_id, "yes", "+2.5usd", { by });
       // durable with the answer
       expect(t.journal.bodies("acct.limit")).toEqual([
         { budget: { microUsd: 3_500_000 }, by: "user, client chat-1, uid 1000", given: by },
@@ -187,7 +187,7 @@ describe("at the limit, with a person attached", () => {
     const call = ask(top);
     for await (const event of events)
       if (event.event === "ask") {
-        await t.kernel.answer(event.ask.askId, "no");
+        await t.kernel.answer(event.ask_id, "no");
         break;
       }
     await expect(call).rejects.toMatchObject({ code: "BUDGET" });
@@ -299,7 +299,7 @@ describe("spawning", () => {
     expect(error).toMatchObject({
       fact: { kind: "limit_reached", pid: top.pid, unit: "depth", need: 6 },
     });
-    await t.kernel.budgets.set(top.pid, { depth: 6 }, {}, PERSON);
+    await t.kernel.budgets.set(top.pid, { set: { depth: 6 }, add: {}, by: PERSON });
     expect((await deeper(t, top)).levels).toBe(6);
     await close(t);
   });
@@ -351,9 +351,9 @@ describe("spawning", () => {
     await top.sys.wait(one?.pid ?? asPid(0));
     await spawn();
     await expect(spawn()).rejects.toMatchObject({ details: { unit: "concurrent" } });
-    await t.kernel.budgets.set(top.pid, { concurrent: 9 }, {}, PERSON);
+    await t.kernel.budgets.set(top.pid, { set: { concurrent: 9 }, add: {}, by: PERSON });
     await expect(spawn()).rejects.toMatchObject({ details: { unit: "children", limit: 3, used: 3 } });
-    await t.kernel.budgets.set(top.pid, {}, { children: 1 }, PERSON);
+    await t.kernel.budgets.set(top.pid, { set: {}, add: { children: 1 }, by: PERSON });
     await spawn();
     await close(t);
   });
@@ -365,13 +365,15 @@ describe("budgets.set()", () => {
     const top = await start(t, { tokens: 100 });
     await ask(top);
     const { budgets } = t.kernel;
-    expect(await budgets.set(top.pid, { usd: 2 }, { tokens: 50 }, PERSON)).toEqual({
+    expect(await budgets.set(top.pid, { set: { usd: 2 }, add: { tokens: 50 }, by: PERSON })).toEqual({
       tokens: 150,
       microUsd: 2_000_000,
     });
     top.end();
     await t.init.wait(top.pid);
-    expect(await budgets.set(top.pid, { tokens: null }, {}, PERSON)).toEqual({ microUsd: 2_000_000 });
+    expect(await budgets.set(top.pid, { set: { tokens: null }, add: {}, by: PERSON })).toEqual({
+      microUsd: 2_000_000,
+    });
     await t.journal.sync();
     const back = await wake(t.kernel, top.pid, { session: true, paused: true });
     expect(back.seed.account.limits).toEqual({ microUsd: 2_000_000 });
@@ -384,9 +386,15 @@ describe("budgets.set()", () => {
     const t = kernel();
     const top = await t.start();
     const { budgets } = t.kernel;
-    await expect(budgets.set(asPid(0), { usd: 1 }, {}, PERSON)).rejects.toMatchObject({ code: "INVALID" });
-    await expect(budgets.set(asPid(99), { usd: 1 }, {}, PERSON)).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(budgets.set(top.pid, {}, { usd: 1 }, PERSON)).rejects.toMatchObject({ code: "INVALID" });
+    await expect(budgets.set(asPid(0), { set: { usd: 1 }, add: {}, by: PERSON })).rejects.toMatchObject({
+      code: "INVALID",
+    });
+    await expect(budgets.set(asPid(99), { set: { usd: 1 }, add: {}, by: PERSON })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
+    await expect(budgets.set(top.pid, { set: {}, add: { usd: 1 }, by: PERSON })).rejects.toMatchObject({
+      code: "INVALID",
+    });
     await close(t);
   });
 });

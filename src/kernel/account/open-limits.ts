@@ -4,17 +4,17 @@
  * in progress.
  */
 import type { ProcUuid } from "../../abi/ids.ts";
-import type { Core } from "../core.ts";
 import type { Account } from "./account.ts";
+import type { Accounting } from "./accounting.ts";
 
-const OPEN = new WeakMap<Core, Map<ProcUuid, Account>>();
+const OPEN = new WeakMap<Accounting, Map<ProcUuid, Account>>();
 
-export function openLimits(core: Core): ReadonlyMap<ProcUuid, Account> {
+export function openLimits(core: Accounting): ReadonlyMap<ProcUuid, Account> {
   return OPEN.get(core) ?? new Map();
 }
 
 /** Updates the list after a reservation or a settlement in `account`. */
-export function keepOpenLimits(core: Core, account: Account): void {
+export function keepOpenLimits(core: Accounting, account: Account): void {
   const open = OPEN.get(core) ?? new Map<ProcUuid, Account>();
   OPEN.set(core, open);
   for (const limit of account.chain()) {

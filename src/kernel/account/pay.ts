@@ -6,10 +6,9 @@ import type { Amounts } from "../../abi/budget.ts";
 import type { WritePlan } from "../../abi/device.ts";
 import type { Charge } from "../../abi/effects.ts";
 import { microUsd, usdOf } from "../../lib/usd.ts";
-import type { Core } from "../core.ts";
 import type { JournalDraft } from "../ports/journal.ts";
-import type { Process } from "../process/process.ts";
 import { Reservation, type Shortage } from "./account.ts";
+import type { Accounting, Payer } from "./accounting.ts";
 import { amountsOf } from "./amounts.ts";
 import { isKept, useDraft } from "./kept-account.ts";
 import { keepOpenLimits } from "./open-limits.ts";
@@ -18,7 +17,7 @@ import { keepWindows } from "./root-account.ts";
 type Paid = Pick<WritePlan, "effects" | "reserve" | "reserveLeast" | "reserveLeastUsd">;
 
 /** undefined: the call costs nothing. */
-export function reserve(core: Core, { seed }: Process, paid: Paid): Reservation | Shortage | undefined {
+export function reserve(core: Accounting, { seed }: Payer, paid: Paid): Reservation | Shortage | undefined {
   const { tokens = 0, usd = 0 } = paid.reserve ?? {};
   if (tokens === 0) return undefined;
   const { account } = seed;
@@ -46,8 +45,8 @@ export function grantedCharge({ amounts }: Reservation, paid: Paid): Charge {
 
 /** A call and the process that pays for it. */
 interface Spending {
-  readonly core: Core;
-  readonly self: Process;
+  readonly core: Accounting;
+  readonly self: Payer;
   readonly effectful: Paid;
 }
 
@@ -66,7 +65,7 @@ export function settle(
 }
 
 /** The use of each limit, for the history of the process that has the limit: so it outlives the daemon. */
-function useDrafts(core: Core, { seed }: Process): readonly JournalDraft[] {
+function useDrafts(core: Accounting, { seed }: Payer): readonly JournalDraft[] {
   return seed.account.chain().flatMap((account): readonly JournalDraft[] => {
     if (!isKept(account)) return [];
     account.onUse?.(account.spent);

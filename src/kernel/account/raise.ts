@@ -7,27 +7,23 @@ import type { BudgetLimits } from "../../abi/budget.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
-import type { Asked, AskHooks } from "../../consent/ask/asks.ts";
-import { lineOf } from "../../consent/ask/line-of.ts";
 import { abortable } from "../../lib/abort.ts";
-import { shownUsd } from "../../lib/usd.ts";
-import type { Core } from "../core.ts";
-import type { Process } from "../process/process.ts";
+import { microUsd, shownUsd } from "../../lib/usd.ts";
 import type { Account, Shortage } from "./account.ts";
+import type { Accounting, Answering, LimitQuestion, Payer } from "./accounting.ts";
 import type { Flow } from "./amounts.ts";
 import { setLimits } from "./grant.ts";
-import { amountIn } from "./parse-amount.ts";
 import { guidanceOf, refusalOf, refusalWords } from "./refusal.ts";
 
 /** `void`: the call that asked for all has ended; the others try again, and one of them asks anew. */
 type Outcome = "raised" | "stopped" | "void";
 
-const OPEN = new WeakMap<Core, Map<Account, Promise<Outcome>>>();
+const OPEN = new WeakMap<Accounting, Map<Account, Promise<Outcome>>>();
 
 /** A call that cannot be paid for now, and waits. */
 interface Short {
-  readonly core: Core;
-  readonly self: Process;
+  readonly core: Accounting;
+  readonly self: Payer;
   readonly effectful: { readonly syscall: string; readonly device: string };
   readonly signal: AbortSignal;
 }
@@ -51,7 +47,7 @@ export async function relieved(short: Short, shortage: Shortage): Promise<void> 
 }
 
 /** Whether the user is asked at a limit. */
-export function asksAtLimit(core: Core, self: Process): boolean {
+export function asksAtLimit(core: Accounting, self: Payer): boolean {
   return (core.ports.budget?.().onLimit ?? "ask") === "ask" && core.asks.canAsk(self);
 }
 
@@ -75,8 +71,8 @@ async function untilReset(
 }
 
 /** Runs `act` as a wait for the user: its time does not count. */
-function blocked<T>(self: Process, act: () => Promise<T>): Promise<T> {
-  return self.halt.asking(() => self.halt.stillness.suspend(act()));
+function blocked<T>(self: Payer, act: () => Promise<T>): Promise<T> {
+  return self.halt.asking(() => self.halt.quiescence.suspend(act()));
 }
 
 async function oneQuestion(short: Short, shortage: Shortage): Promise<Outcome> {
@@ -101,15 +97,15 @@ async function ask({ core, self, signal }: Short, shortage: Shortage): Promise<O
   const { account, unit } = shortage;
   const more = offered(shortage);
   const shown = unit === "microUsd" ? shownUsd(more) : `${more} ${unit}`;
-  const asked: Asked = {
+  const asked: LimitQuestion = {
     text: `raise the limit of process ${account.owner?.pid ?? 0} by ${shown}`,
-    detail: refusalWords(shortage, self.pid, core.ports.clock.now()),
     options: ["yes", "no"],
-    path: lineOf(core, self),
+    detail: refusalWords(shortage, self.pid, core.ports.clock.now()),
+    path: core.table.lineOf(self),
     amount: { unit: unit === "microUsd" ? "usd" : unit, offered: shown },
   };
   // the answer is accepted once the new limit is journalled
-  const close: AskHooks["close"] = async (_ask, reply, by) => {
+  const close: Answering["close"] = async (_ask, reply, by) => {
     if (reply.answer === "yes")
       await raise(core, shortage, { by, more: amountOf(unit, reply.words) ?? more });
     return "";
@@ -128,16 +124,35 @@ function amountOf(unit: Flow, words = ""): number | undefined {
   throw new SyscallError({ syscall: "Answer", pid: PID_KERNEL, code: "INVALID", message });
 }
 
+const SCALES: Readonly<Record<string, number>> = { "": 1, k: 1_000, m: 1_000_000 };
+
+/**
+ * An amount as written by the user: `2usd`, `$0.50`, `+50000`, `50k tokens`. Money in millionths of a dollar;
+ * undefined: not an amount.
+ */
+function amountIn(text: string, unit: "usd" | "tokens"): number | undefined {
+  const words = text
+    .trim()
+    .toLowerCase()
+    .replace(/^\+\s*/, "");
+  if (unit === "usd") {
+    const [, count] = /^\$?(\d{1,9}(?:\.\d{1,6})?)\s*(?:usd|\$)?$/.exec(words) ?? [];
+    return count === undefined ? undefined : microUsd(Number(count));
+  }
+  const [, count, scale = ""] = /^(\d{1,12}(?:\.\d{1,3})?)([km]?)\s*(?:tokens|steps)?$/.exec(words) ?? [];
+  return count === undefined ? undefined : Math.round(Number(count) * (SCALES[scale] ?? 1));
+}
+
 /** An answer of the user. */
 interface Raised {
   readonly by: GrantBy;
   readonly more: number;
 }
 
-async function raise(core: Core, { account, unit }: Shortage, { by, more }: Raised): Promise<void> {
+async function raise(core: Accounting, { account, unit }: Shortage, { by, more }: Raised): Promise<void> {
   core.journalWatch.check("Answer");
   const limits: BudgetLimits = { ...account.limits, [unit]: (account.limits[unit] ?? 0) + more };
-  await setLimits(core, account, limits, by, (drafts) => core.ports.journal.append(drafts));
+  await setLimits(core, account, { limits, by });
 }
 
 /** The offered raise: as much as the limit itself, and at least what the call needs. */

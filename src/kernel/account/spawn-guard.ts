@@ -2,11 +2,10 @@
 import type { BudgetRefusal, BudgetUnit } from "../../abi/budget.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
-import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalDraft } from "../ports/journal.ts";
-import type { Process } from "../process/process.ts";
 import type { Account } from "./account.ts";
+import type { Accounting, Payer } from "./accounting.ts";
 import { useDraft } from "./kept-account.ts";
 
 interface Bound {
@@ -20,13 +19,13 @@ interface Bound {
  * BUDGET: an agent, or a program of the host, may not start another agent now. The user, and supervisors that the user
  * started, are limited only by the process table.
  */
-export function checkSpawn(core: Core, parent: Process): void {
+export function checkSpawn(core: Accounting, parent: Payer): void {
   if (isPersons(parent)) return;
   for (const bound of boundsOf(core, parent)) if (bound.used >= bound.limit) throw refused(parent, bound);
 }
 
 /** Counts a new agent in all accounts above it, from its entry in the table on. The result undoes that. */
-export function countSpawn(parent: Process): () => void {
+export function countSpawn(parent: Payer): () => void {
   const above = isCounted(parent) ? parent.seed.account.chain() : [];
   for (const account of above) account.children++;
   return () => {
@@ -35,14 +34,14 @@ export function countSpawn(parent: Process): () => void {
 }
 
 /** Records to be appended together with that of the spawn, so that the agent counts after a restart, too. */
-export function countDrafts(core: Core, parent: Process): readonly JournalDraft[] {
+export function countDrafts(core: Accounting, parent: Payer): readonly JournalDraft[] {
   if (!isCounted(parent)) return [];
   const top = topOf(parent.seed.account);
   const counted = parent.seed.account.chain().filter((account) => childrenLimit(account, top) !== undefined);
   return counted.flatMap((account) => useDraft(account, core.ports.clock.mono()) ?? []);
 }
 
-function* boundsOf(core: Core, parent: Process): Generator<Bound> {
+function* boundsOf(core: Accounting, parent: Payer): Generator<Bound> {
   const own = parent.seed.account;
   const { children = LIMITS.agentChildren, kernel = LIMITS.agents } = core.ports.budget?.().agents ?? {};
   const depth = own.depth + 1;
@@ -83,24 +82,24 @@ function topOf(own: Account): Account {
 }
 
 /** Restarts by a supervisor do not count as new agents. */
-function isCounted({ seed }: Process): boolean {
+function isCounted({ seed }: Payer): boolean {
   return seed.kind === "agent" || seed.kind === "native";
 }
 
-function isPersons({ pid, seed }: Process): boolean {
+function isPersons({ pid, seed }: Payer): boolean {
   if (pid !== PID_KERNEL && seed.kind !== "supervisor") return false;
   return seed.account.chain().every(({ givesAll }) => givesAll);
 }
 
-function liveAgents(core: Core): readonly Process[] {
+function liveAgents(core: Accounting): readonly Payer[] {
   return [...core.table.all()].filter(({ isLive, seed }) => isLive && seed.kind === "agent");
 }
 
-function childrenOf(live: readonly Process[], { pid }: Process): number {
+function childrenOf(live: readonly Payer[], { pid }: Payer): number {
   return live.filter(({ ppid }) => ppid === pid).length;
 }
 
-function below(live: readonly Process[], account: Account): number {
+function below(live: readonly Payer[], account: Account): number {
   return live.filter(({ seed }) => seed.account !== account && seed.account.chain().includes(account)).length;
 }
 
@@ -110,7 +109,7 @@ const WORDS: Partial<Record<BudgetUnit, string>> = {
   concurrent: "agents below that run at once",
 };
 
-function refused({ pid }: Process, { account, unit, limit, used }: Bound): SyscallError {
+function refused({ pid }: Payer, { account, unit, limit, used }: Bound): SyscallError {
   const of = account.owner?.pid ?? 0;
   const details: BudgetRefusal = {
     account: of,

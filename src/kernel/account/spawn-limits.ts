@@ -4,20 +4,26 @@
  */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { BudgetLimits } from "../../abi/budget.ts";
-import { PID_KERNEL } from "../../abi/ids.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { ProcessKind } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
-import type { Core } from "../core.ts";
-import type { Body } from "../process/body.ts";
-import type { Process } from "../process/process.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { least, limitsOf, tokenLimit } from "./amounts.ts";
 
+interface Defaults {
+  readonly ports: Pick<KernelPorts, "budget">;
+}
+
+/** A process that is about to begin. */
+interface Wanted {
+  readonly parent: { readonly pid: Pid };
+  readonly body: { readonly kind: ProcessKind; readonly agent: AgentInfo | null };
+  readonly opts: SpawnOpts;
+}
+
 /** The defaults of the settings apply to agents that the user starts: their descendants spend from these accounts. */
-export function spawnLimits(
-  core: Core,
-  parent: Process,
-  { kind, agent }: Body,
-  opts: SpawnOpts,
-): BudgetLimits {
+export function spawnLimits(core: Defaults, { parent, body, opts }: Wanted): BudgetLimits {
+  const { kind, agent } = body;
   const isPersons = parent.pid === PID_KERNEL && kind === "agent";
   const defaults = isPersons ? limitsOf(core.ports.budget?.().defaults ?? {}) : {};
   return within(agent, { ...defaults, ...askedFor(opts) }, hasTokens(opts));

@@ -5,10 +5,8 @@
  */
 import { SyscallError } from "../../abi/errors.ts";
 import { EXIT } from "../../abi/process.ts";
-import type { Core } from "../core.ts";
-import { endLive, graceOf } from "../process/end/finish.ts";
-import type { Process } from "../process/process.ts";
 import type { Account } from "./account.ts";
+import type { Accounting, Payer } from "./accounting.ts";
 import { useDraft } from "./kept-account.ts";
 
 /** The longest delay of a platform timer. */
@@ -17,7 +15,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 const TIMERS = new WeakMap<Account, AbortController>();
 
 /** From now on, counts the working time of the process in its account and those above. */
-export function countWork(core: Core, proc: Process): void {
+export function countWork(core: Accounting, proc: Payer): void {
   const { clock } = core.ports;
   const chain = proc.seed.account.chain();
   const tell = (isWorking: boolean): void => {
@@ -34,12 +32,12 @@ export function countWork(core: Core, proc: Process): void {
 }
 
 /** Called when the limits of the account have changed. */
-export function limitsChanged(core: Core, account: Account): void {
+export function limitsChanged(core: Accounting, account: Account): void {
   stop(account);
   changed(core, account);
 }
 
-function changed(core: Core, account: Account): void {
+function changed(core: Accounting, account: Account): void {
   const { wallMs } = account.limits;
   if (wallMs === undefined) return;
   if (account.work.isRunning) {
@@ -51,7 +49,7 @@ function changed(core: Core, account: Account): void {
   if (draft !== undefined) core.ports.journal.note([draft]);
 }
 
-function start(core: Core, account: Account, wallMs: number): void {
+function start(core: Accounting, account: Account, wallMs: number): void {
   if (TIMERS.has(account)) return;
   const timer = new AbortController();
   TIMERS.set(account, timer);
@@ -74,13 +72,12 @@ function stop(account: Account): void {
   TIMERS.delete(account);
 }
 
-function endAll(core: Core, account: Account, wallMs: number): void {
+function endAll(core: Accounting, account: Account, wallMs: number): void {
   for (const proc of core.table.all()) {
     if (!proc.isLive || proc.life.isResting || !proc.seed.account.chain().includes(account)) continue;
     const whose = account === proc.seed.account ? "" : ` of process ${account.owner?.pid ?? 0}`;
     const message = `budget exceeded${whose}: it has worked for ${wallMs} ms`;
     const err = new SyscallError({ syscall: "Spawn", pid: proc.pid, code: "BUDGET", message });
-    proc.ending.decide({ ...EXIT.budget, err });
-    endLive(core, proc, graceOf(proc));
+    core.end(proc, { ...EXIT.budget, err });
   }
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { ContextError } from "../../abi/errors.ts";
 import { asCtxId } from "../../abi/ids.ts";
 import { LIMITS } from "../limits.ts";
+import { guardedBench } from "../testing/guarded.ts";
 import { bytes, NOTHING_LEFT, testKernel, text } from "../testing/test-kernel.ts";
 
 const MESSAGE = bytes('{"role":"user","content":"x"}');
@@ -57,6 +59,28 @@ describe("a context", () => {
     for (let n = 1; n < LIMITS.contexts; n++) await sys.ctxAlloc(1);
     await expect(sys.ctxAlloc(1)).rejects.toMatchObject({ code: "UNAVAILABLE" });
     await expect(sys.ctxAlloc(0)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+});
+
+describe("a program under /bin", () => {
+  test("that declared it may use contexts, but not change the conversation", async () => {
+    const bench = await guardedBench();
+    const { ctxId } = bench.proc;
+    const codes: unknown[] = [];
+    bench.acts(async (sys) => {
+      const cid = await sys.ctxAlloc(1);
+      for (const call of [
+        sys.ctxWrite(cid, 0, MESSAGE),
+        sys.ctxWrite(ctxId, 0, MESSAGE),
+        sys.ctxFree(ctxId),
+        sys.ctxFree(cid),
+      ])
+        codes.push(await call.then(() => "done").catch((error: ContextError) => error.code));
+    });
+    await expect(bench.call()).rejects.toMatchObject({ code: "PERMISSION" });
+    bench.tool.script.effects = [{ kind: "state", path: "/proc/self/contexts" }];
+    await bench.call();
+    expect(codes).toEqual(["done", "PERMISSION", "PERMISSION", "done"]);
   });
 });
 

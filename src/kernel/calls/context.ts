@@ -9,6 +9,8 @@ import type { ContextMessage } from "../../abi/sys.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 import type { ContextSpaces } from "../context/spaces.ts";
 import type { Call, CallName } from "../gate/call.ts";
+import { checkLasting } from "../gate/covers.ts";
+import type { Scope } from "../gate/scope.ts";
 import { type Taker, takenDrafts } from "../ipc/taken.ts";
 import { LIMITS } from "../limits.ts";
 import type { Journal, RecordKind } from "../ports/journal.ts";
@@ -35,6 +37,7 @@ interface Owner extends Taker {
 interface Pass {
   readonly core: Kernel;
   readonly self: Owner;
+  readonly scope: Scope | null;
 }
 
 type ContextCall<Name extends CallName, Args> = Call<Name, Args, Kernel, Owner>;
@@ -45,7 +48,8 @@ const ctxAlloc: ContextCall<"ctxAlloc", { size: number }> = {
   take: (size) => ({ size }),
   args: ({ size }) => ({ size }),
   result: (cid) => cid,
-  run({ core, self }, { size }) {
+  run({ core, self, scope }, { size }) {
+    checkLasting(scope, "contexts", { self, syscall: "CtxAlloc" });
     if (self.contexts.size >= LIMITS.contexts) {
       const message = `too many contexts: ${LIMITS.contexts}`;
       throw new SyscallError({ syscall: "CtxAlloc", pid: self.pid, code: "UNAVAILABLE", message });
@@ -76,7 +80,9 @@ const ctxWrite: ContextCall<"ctxWrite", { cid: CtxId; offset: number; data: Uint
   args: ({ cid, offset, data }) => ({ cid, offset, size: data.byteLength }),
   run(pass, { cid, offset, data: said }) {
     requireOwn(pass, cid, "CtxWrite");
-    const { core, self } = pass;
+    const { core, self, scope } = pass;
+    checkLasting(scope, "contexts", { self, syscall: "CtxWrite" });
+    if (scope !== null && cid === self.ctxId) throw ofItsOwn("CtxWrite", cid);
     const data = redactedBytes(core, self, said);
     journalMessage(pass, { cid, replaces: offset }, core.contexts.write(cid, offset, data));
     // the replaced message may have shown a file's content: what the process has seen of files may no longer be in
@@ -91,11 +97,9 @@ const ctxFree: ContextCall<"ctxFree", { cid: CtxId }> = {
   take: (cid) => ({ cid }),
   args: ({ cid }) => ({ cid }),
   run(pass, { cid }) {
-    const { core, self } = pass;
-    if (cid === self.ctxId) {
-      const message = "a process keeps its own context to its end";
-      throw new ContextError({ op: "CtxFree", cid, code: "PERMISSION", message });
-    }
+    const { core, self, scope } = pass;
+    checkLasting(scope, "contexts", { self, syscall: "CtxFree" });
+    if (cid === self.ctxId) throw ofItsOwn("CtxFree", cid);
     requireOwn(pass, cid, "CtxFree");
     self.contexts.free(core.contexts, cid);
   },
@@ -173,6 +177,12 @@ const buildPrompt: ContextCall<"buildPrompt", { cid: CtxId }> = {
     return pass.core.contexts.prompt(cid);
   },
 };
+
+/** The conversation of a process is changed by its loop alone, and kept to its end. */
+function ofItsOwn(op: string, cid: CtxId): ContextError {
+  const message = "a process keeps its own context to its end";
+  return new ContextError({ op, cid, code: "PERMISSION", message });
+}
 
 function requireOwn({ core, self }: Pass, cid: CtxId, op: string): void {
   if (self.contexts.has(cid)) return;

@@ -33,7 +33,7 @@ import type { Process } from "../process/process.ts";
 import { narrowedTo } from "../process/rights/rights.ts";
 import { seenFilesOf } from "../process/seen-files.ts";
 import { redactedBytes, showSecrets } from "../redact/model-bound.ts";
-import { type FdEntry, inLane } from "../vfs/fd-table.ts";
+import type { FdEntry } from "../vfs/fd-table.ts";
 import type { Resolved } from "../vfs/registry.ts";
 
 /** Open(flags, path): a device file for the caller. The effects of opening itself pass the guard. */
@@ -187,7 +187,7 @@ export const read: KernelCall<"read", { fd: Fd; length: number }> = {
     using linked = linkSignals(pass.signal, entry.closing.signal);
     const { signal } = linked;
     try {
-      const reading = inLane(entry, "read", signal, () => entry.file.read(length, signal));
+      const reading = entry.lanes.read.run(() => entry.file.read(length, signal), signal);
       const bytes = await (entry.file.heedsSignal === true ? reading : abortable(reading, signal));
       if (bytes.byteLength > 0) entry.inflow?.came();
       tellRead(pass, entry, bytes.byteLength);
@@ -247,7 +247,8 @@ export const write: KernelCall<"write", { fd: Fd; data: Uint8Array }> = {
     // A write by a program within its own call is not a call of the agent.
     const told = pass.scope === null && isToolLike(entry) ? new CallTold(core, self, entry) : undefined;
     try {
-      await inLane(entry, "write", signal, () => writeEdited({ ...pass, signal, entry, told }, own));
+      const act = (): Promise<void> => writeEdited({ ...pass, signal, entry, told }, own);
+      await entry.lanes.write.run(act, signal);
     } catch (thrown) {
       const error = vfsError(at, thrown, signal);
       told?.failed(error);

@@ -26,7 +26,7 @@ describe("joinGroup()", () => {
       { id: 2, name: "", pids: [1] },
       { id: 3, name: "", pids: [1] },
     ]);
-    expect(proc.info(0).groups).toEqual([1, 2, 3]);
+    expect(t.kernel.info(proc).groups).toEqual([1, 2, 3]);
   });
 
   test("needs control over the process", async () => {

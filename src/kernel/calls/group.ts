@@ -20,9 +20,9 @@ const joinGroup: KernelCall<"joinGroup", { pid: Pid; group: Pgid | string }> = {
     const { core, self } = pass;
     checkTaken(pass, "JoinGroup");
     const proc = core.table.require(self.pid, pid, "JoinGroup", "control");
-    const before = proc.groups.size;
+    const before = core.groups.of(proc).size;
     const pgid = core.groups.join(proc, group, self.pid);
-    if (proc.groups.size > before) core.note(proc, "group.join", core.groups.recordOf(pgid));
+    if (core.groups.of(proc).size > before) core.note(proc, "group.join", core.groups.recordOf(pgid));
     await durable(pass);
     return pgid;
   },

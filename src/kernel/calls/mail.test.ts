@@ -225,10 +225,10 @@ describe("recv()", () => {
     sys.setActivity("tool");
     const message = sys.recv();
     await t.clock.advance(1_000_000);
-    expect(proc.info(0).activity).toBe("waiting");
+    expect(t.kernel.info(proc).activity).toBe("waiting");
     await t.init.send(pid, bytes("x"));
     expect((await message).seq).toBe(1);
-    expect(proc.info(0).activity).toBe("tool");
+    expect(t.kernel.info(proc).activity).toBe("tool");
   });
 
   test("does not show what it does not do: a message that is there is taken at once", async () => {
@@ -236,7 +236,7 @@ describe("recv()", () => {
     sys.setActivity("tool");
     await t.init.send(pid, bytes("x"));
     const message = sys.recv();
-    expect(proc.info(0).activity).toBe("tool");
+    expect(t.kernel.info(proc).activity).toBe("tool");
     await message;
   });
 
@@ -268,10 +268,10 @@ describe("recv()", () => {
       message: "no message within 100 ms",
     });
     await t.clock.advance(99);
-    expect(proc.info(0).activity).toBe("waiting");
+    expect(t.kernel.info(proc).activity).toBe("waiting");
     await t.clock.advance(1);
     await first;
-    expect(proc.info(0).activity).toBe("thinking");
+    expect(t.kernel.info(proc).activity).toBe("thinking");
     await t.init.send(pid, bytes("x"));
     expect((await sys.recv()).seq).toBe(1);
   });

@@ -34,7 +34,7 @@ describe("while a process is paused", () => {
     });
     await t.clock.advance(60_000);
     expect([isOver, t.model.live, t.kernel.table.size]).toEqual([false, 2, 2]);
-    expect([of.child.proc.ending.verdict, of.proc.groups.size]).toEqual([null, 0]);
+    expect([of.child.proc.ending.verdict, t.kernel.groups.of(of.proc).size]).toEqual([null, 0]);
     await t.init.kill(of.pid, 5);
     await call;
     expect(isOver).toBe(true);
@@ -142,7 +142,7 @@ describe("while a process is paused", () => {
     for await (const event of bench.events) {
       events.push(event.event);
       if (event.event !== "ask") continue;
-      await bench.t.kernel.answer(event.ask.askId, "yes");
+      await bench.t.kernel.answer(event.ask_id, "yes");
       break;
     }
     await settle();
@@ -192,7 +192,7 @@ describe("while a process is paused", () => {
     await t.clock.advance(900);
     await t.init.kill(pid, 4);
     await t.clock.advance(100_000);
-    expect([proc.state, proc.info(t.clock.mono()).activity]).toEqual(["running", "paused"]);
+    expect([proc.state, t.kernel.info(proc).activity]).toEqual(["running", "paused"]);
     await t.init.kill(pid, 5);
     await t.clock.advance(99);
     expect(proc.state).toBe("running");

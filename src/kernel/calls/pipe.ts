@@ -2,6 +2,7 @@ import { O_RDONLY, O_WRONLY } from "../../abi/device.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Call } from "../gate/call.ts";
+import { checkLasting } from "../gate/covers.ts";
 import { makePipe } from "../ipc/pipe.ts";
 import type { Lookup } from "../ports/lookup.ts";
 import type { FdTable } from "../vfs/fd-table.ts";
@@ -26,7 +27,8 @@ export const pipe: Call<"pipe", { writer: Pid; reader: Pid }, Kernel, Owner> = {
   name: "Pipe",
   take: (writer, reader) => ({ writer, reader }),
   args: ({ reader, writer }) => ({ reader, writer }),
-  run({ core, self }, ends) {
+  run({ core, self, scope }, ends) {
+    checkLasting(scope, "pipes", { self, syscall: "Pipe" });
     const [writer, reader] = [ownerOf(core, self, ends.writer), ownerOf(core, self, ends.reader)];
     const path = `pipe:[${core.nextPipe()}]`;
     const freeWriter = writer.fds.claim(path, "Pipe");

@@ -1,21 +1,17 @@
 import type { CtxId, Pid } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";
 import type { ProcInfo } from "../../abi/process.ts";
+import type { ProcPage } from "../../abi/sys.ts";
 import type { Call } from "../gate/call.ts";
 
 /** The parts of the kernel that the list uses. */
 interface Shown {
-  readonly ports: { readonly clock: { mono(): number } };
-  readonly table: { all(): Iterable<Listed>; looksInto(viewer: Pid, pid: Pid): boolean };
+  readonly table: { all(): Iterable<Standing>; looksInto(viewer: Pid, pid: Pid): boolean };
+  info(proc: Standing): ProcInfo;
   readonly projects: {
     memberOf(proc: Standing): Member | undefined;
     fellowsOf(proc: Standing): readonly Member[];
   };
-}
-
-interface Listed {
-  readonly pid: Pid;
-  info(nowMono: number): ProcInfo;
 }
 
 /** The position of the viewer in the process tree. */
@@ -28,29 +24,33 @@ interface Standing {
  * ListProcs(): copies of what the caller sees, by rising pid. Fellow members of a compose project are shown without
  * details.
  */
-export const listProcs: Call<"listProcs", Record<never, never>, Shown, Standing> = {
+export const listProcs: Call<"listProcs", ProcPage, Shown, Standing> = {
   name: "ListProcs",
-  take: () => ({}),
+  take: (page = {}) => page,
   args: () => ({}),
   result: (procs) => procs.length,
-  run({ core, self }) {
-    const now = core.ports.clock.mono();
+  run({ core, self }, { after = 0, limit = Number.POSITIVE_INFINITY }) {
     const own = core.projects.memberOf(self);
     const fellows = core.projects.fellowsOf(self);
     const members = new Map(
       [...(own === undefined ? [] : [own]), ...fellows].map((each) => [each.pid, each]),
     );
     const seen: ProcInfo[] = [];
-    for (const proc of core.table.all()) {
+    for (const proc of inOrder(core.table.all(), after)) {
+      if (seen.length >= limit) break;
       const member = members.get(proc.pid);
       const more = member === undefined ? {} : { member };
-      if (core.table.looksInto(self.pid, proc.pid)) seen.push({ ...proc.info(now), ...more });
-      else if (member !== undefined) seen.push(fellowInfo(proc.info(now), member));
+      if (core.table.looksInto(self.pid, proc.pid)) seen.push({ ...core.info(proc), ...more });
+      else if (member !== undefined) seen.push(fellowInfo(core.info(proc), member));
     }
-    // a restored process comes after newer ones in the table
-    return seen.sort((a, b) => a.pid - b.pid);
+    return seen;
   },
 };
+
+/** By rising pid: a restored process comes after newer ones in the table. */
+function inOrder<P extends Standing>(procs: Iterable<P>, after: number): readonly P[] {
+  return [...procs].filter(({ pid }) => pid > after).sort((a, b) => a.pid - b.pid);
+}
 
 /** Fellow members may not see each other's work: intent, devices, model, result. */
 function fellowInfo(

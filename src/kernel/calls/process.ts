@@ -1,13 +1,11 @@
-/** The calls of a process: how it is started, waited for and ended, and its mode. */
+/** The calls of a process: how it is started, waited for and ended. */
 import type { AgentInfo } from "../../abi/agent.ts";
-import type { Effect } from "../../abi/effects.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import { PERMISSION_MODES, type PermissionMode, SIGNALS } from "../../abi/process.ts";
+import { SIGNALS } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import { abortable } from "../../lib/abort.ts";
 import { checkCovered } from "../gate/covers.ts";
-import { invalid } from "../gate/errors.ts";
 import { EXEC_TOOL, execEffect } from "../gate/exec-effect.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { cancelled } from "../gate/gate.ts";
@@ -22,8 +20,6 @@ import { LIMITS } from "../limits.ts";
 import { endLive } from "../process/end/finish.ts";
 import { reapProcess } from "../process/end/reap.ts";
 import type { Process } from "../process/process.ts";
-import { isAbove } from "../process/rights/narrow.ts";
-import { setMode as change, checkRaise } from "../process/rights/set-mode.ts";
 import { spawnProcess } from "../process/spawn/spawn.ts";
 
 interface SpawnArgs {
@@ -72,8 +68,7 @@ function withOwnServers(self: Process, agent: AgentInfo): AgentInfo {
 }
 
 async function start({ core, self, signal }: KernelPass, args: SpawnArgs, isOutside = false): Promise<Pid> {
-  const { intent, agent, opts } = args;
-  return (await spawnProcess(core, self, intent, agent, opts, signal, { isOutside })).pid;
+  return (await spawnProcess(core, { ...args, caller: self, more: { isOutside } }, signal)).pid;
 }
 
 function spawnNative(pass: KernelPass, command: readonly string[], args: SpawnArgs): Promise<Pid> {
@@ -173,32 +168,4 @@ const exit: KernelCall<"exit", { code: number; reason: string }> = {
   },
 };
 
-/** SetMode(mode): another permission mode for the caller itself. Lowering it is free; raising it asks the user. */
-const setMode: KernelCall<"setMode", { mode: PermissionMode }> = {
-  name: "SetMode",
-  holds: true,
-  take: (mode) => ({ mode }),
-  args: ({ mode }) => ({ mode }),
-  async run(pass, { mode }) {
-    const { core, self } = pass;
-    if (!PERMISSION_MODES.includes(mode))
-      throw invalid({ op: "SetMode", self, device: "" }, `no permission mode: ${mode}`);
-    const by = { principal: `process:${self.pid}`, client: "", uid: null, isPerson: false };
-    const act = (): Promise<void> => change(core, self, mode, by);
-    const isRaised = isAbove(mode, self.mode);
-    if (isRaised) checkRaise(core, self, mode, false);
-    // even for lowering, a tool must have declared the change
-    if (!isRaised && pass.scope === null) return act();
-    const effects: readonly Effect[] = [{ kind: "mode", to: mode }];
-    const at = {
-      syscall: "SetMode",
-      device: "",
-      tool: "mode",
-      input: mode,
-      effectClass: "internal",
-    } as const;
-    return guard(pass, { ...at, effects }, act);
-  },
-};
-
-export const processCalls = { spawn, wait, reap, exit, setMode };
+export const processCalls = { spawn, wait, reap, exit };

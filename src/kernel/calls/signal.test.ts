@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { printed, SyscallError } from "../../abi/errors.ts";
 import { asPid } from "../../abi/ids.ts";
-import type { Signal, SignalAction } from "../../abi/process.ts";
+import { EXIT, type Signal, type SignalAction } from "../../abi/process.ts";
 import type { Syscalls } from "../../abi/sys.ts";
 import { guardedBench } from "../testing/guarded.ts";
 import { type Started, testKernel } from "../testing/test-kernel.ts";
@@ -105,6 +105,35 @@ describe("a program under /bin", () => {
     await bench.call();
     expect(codes).toEqual(["PERMISSION", "PERMISSION", "PERMISSION"]);
     expect(bench.proc.signals).toBeNull();
+  });
+
+  test("that declared it may for a time, for its own process alone, and by no function", async () => {
+    const bench = await guardedBench();
+    bench.tool.script.effects = [{ kind: "state", path: "/proc/self/signals" }];
+    const child = await bench.t.start({ by: bench.sys });
+    const codes: unknown[] = [];
+    bench.acts(async (sys) => {
+      for (const call of [
+        sys.sigBlock(bench.pid, 1),
+        sys.sigBlock(bench.pid, 1, 120_001),
+        sys.sigBlock(bench.pid, 2, 1_000),
+        sys.sigBlock(child.pid, 1, 1_000),
+        sys.sigHandle(1, () => {}, 1_000),
+        sys.sigHandle(1, "ignore"),
+        sys.sigBlock(bench.pid, 4, 1_000),
+        sys.sigHandle(3, "ignore", 1_000),
+        sys.sigBlock(bench.pid, 1, 1_000),
+      ])
+        codes.push(await call.then(() => "done").catch((error: SyscallError) => error.code));
+    });
+    await bench.call();
+    const refused = ["INVALID", "INVALID", "INVALID", "PERMISSION", "INVALID", "INVALID", "PERMISSION"];
+    expect(codes).toEqual([...refused, "done", "done"]);
+    expect(bench.proc.signals?.view()).toEqual({ blocked: [1], pending: [], handled: [3] });
+    // what waited acts when the time is over, whatever the program does
+    expect(await bench.t.init.signal(bench.pid, 1)).toBe("pending");
+    await bench.t.clock.advance(1_000);
+    expect(await bench.t.init.wait(bench.pid)).toEqual(EXIT.sigterm);
   });
 });
 

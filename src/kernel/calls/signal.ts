@@ -4,10 +4,12 @@ import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { type Disposition, isSignal, SIGNALS, type Signal, type SignalAction } from "../../abi/process.ts";
 import { recalled } from "../../history/recover/wake.ts";
 import { abortable } from "../../lib/abort.ts";
+import { checkLasting } from "../gate/covers.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import type { KernelPass } from "../gate/passage.ts";
 import type { Scope } from "../gate/scope.ts";
-import { recorded, unblock } from "../ipc/deliver.ts";
+import { expire, recorded, unblock } from "../ipc/deliver.ts";
+import { LIMITS } from "../limits.ts";
 
 const ENDS: ReadonlySet<Signal> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGINT, SIGNALS.SIGKILL]);
 
@@ -74,15 +76,18 @@ const kill: KernelCall<"kill", { pid: Pid; signal: Signal }> = {
   },
 };
 
-/** SigBlock(pid, signal): from now on the signal stays pending until it is unblocked. */
-const sigBlock: KernelCall<"sigBlock", { pid: Pid; signal: Signal }> = {
+/** SigBlock(pid, signal): from now on the signal stays pending until it is unblocked, or for a time. */
+const sigBlock: KernelCall<"sigBlock", { pid: Pid; signal: Signal; forMs?: number | undefined }> = {
   name: "SigBlock",
-  take: (pid, signal) => ({ pid, signal }),
+  take: (pid, signal, forMs) => ({ pid, signal, forMs }),
   args: ({ pid, signal }) => ({ pid, signal }),
-  run({ core, self, scope }, { pid, signal }) {
-    checkMaskable(signal, scope);
+  run(pass, { pid, signal, forMs }) {
+    const { core, self, scope } = pass;
+    checkMaskable(pass, { syscall: "SigBlock", pid, signal });
+    checkTime(scope, forMs);
     const proc = core.table.require(self.pid, pid, "SigBlock", "control");
     if (!proc.isLive) return;
+    expire(core, proc, signal, forMs);
     proc.ownSignals().blocked.add(signal);
   },
 };
@@ -94,7 +99,7 @@ const sigUnblock: KernelCall<"sigUnblock", { pid: Pid; signal: Signal }> = {
   args: ({ pid, signal }) => ({ pid, signal }),
   async run(pass, { pid, signal }) {
     const { core, self } = pass;
-    checkMaskable(signal, pass.scope);
+    checkMaskable(pass, { syscall: "SigUnblock", pid, signal });
     const proc = core.table.require(self.pid, pid, "SigUnblock", "control");
     const heeded = unblock(core, proc, signal);
     // the delivered signal may have ended the caller: nothing is left to wait for
@@ -103,13 +108,18 @@ const sigUnblock: KernelCall<"sigUnblock", { pid: Pid; signal: Signal }> = {
 };
 
 /** SigHandle(signal): sets the caller's own action for a signal, from now on. */
-const sigHandle: KernelCall<"sigHandle", { signal: Signal; action: SignalAction }> = {
+const sigHandle: KernelCall<
+  "sigHandle",
+  { signal: Signal; action: SignalAction; forMs?: number | undefined }
+> = {
   name: "SigHandle",
-  take: (signal, action) => ({ signal, action }),
+  take: (signal, action, forMs) => ({ signal, action, forMs }),
   args: ({ signal }) => ({ signal }),
-  run({ core, self, scope }, { signal, action }) {
-    checkMaskable(signal, scope);
-    if (typeof action !== "function" && action !== "default" && action !== "ignore")
+  run(pass, { signal, action, forMs }) {
+    const { core, self, scope } = pass;
+    checkMaskable(pass, { syscall: "SigHandle", pid: self.pid, signal });
+    // a function of a tool would outlast its call
+    if (!ACTIONS.has(action) && (typeof action !== "function" || scope !== null))
       throw new Fault({ code: "INVALID", message: `not an action: ${String(action)}` });
     // pid 0 takes no signals: it is not in the table
     const proc = core.table.require(self.pid, self.pid, "SigHandle", "control");
@@ -117,9 +127,13 @@ const sigHandle: KernelCall<"sigHandle", { signal: Signal; action: SignalAction 
       proc.signals?.handlers.delete(signal);
       return;
     }
+    checkTime(scope, forMs);
+    expire(core, proc, signal, forMs);
     proc.ownSignals().handlers.set(signal, action);
   },
 };
+
+const ACTIONS: ReadonlySet<unknown> = new Set(["default", "ignore", "message"]);
 
 /** INVALID unless 1 to 5. */
 export function checkSignal(signal: unknown): void {
@@ -128,17 +142,35 @@ export function checkSignal(signal: unknown): void {
   throw new Fault({ code: "INVALID", message });
 }
 
+interface Change {
+  readonly syscall: string;
+  readonly pid: Pid;
+  readonly signal: unknown;
+}
+
 /**
- * For calls that change how a process takes a signal: KILL is INVALID too. PERMISSION for a program under /bin: the
- * change would outlast its call.
+ * For calls that change how a process takes a signal: KILL is INVALID too. PERMISSION for a program under /bin that did
+ * not declare it, changes another process, or would put off a pause.
  */
-function checkMaskable(signal: unknown, scope: Scope | null): void {
+function checkMaskable({ self, scope }: KernelPass, { syscall, pid, signal }: Change): void {
   checkSignal(signal);
   if (signal === SIGNALS.SIGKILL)
     throw new Fault({ code: "INVALID", message: "SIGKILL can be neither blocked nor handled" });
+  checkLasting(scope, "signals", { self, syscall });
   if (scope === null) return;
-  const message = `${scope.tool} may not change how its process takes signals`;
-  throw new Fault({ code: "PERMISSION", message });
+  const refused = (message: string) => new Fault({ code: "PERMISSION", message: `${scope.tool} ${message}` });
+  if (pid !== self.pid) throw refused("may not change how another process takes signals");
+  // a pause is the user's way to hold an agent
+  if (signal !== SIGNALS.SIGTERM && signal !== SIGNALS.SIGINT)
+    throw refused("may change how SIGTERM and SIGINT are taken, and no other signal");
+}
+
+/** INVALID: no positive time; or a tool names none, or a longer one than the user may have to wait. */
+function checkTime(scope: Scope | null, forMs: number | undefined): void {
+  if (forMs === undefined && scope === null) return;
+  const most = scope === null ? Number.MAX_SAFE_INTEGER : LIMITS.signalsChangedMs;
+  if (Number.isInteger(forMs) && Number(forMs) >= 1 && Number(forMs) <= most) return;
+  throw new Fault({ code: "INVALID", message: `forMs must be 1 to ${most}: ${forMs}` });
 }
 
 export const signalCalls = { signal, kill, sigBlock, sigUnblock, sigHandle };

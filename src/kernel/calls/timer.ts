@@ -2,7 +2,7 @@ import { SyscallError } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { Woken } from "../../abi/sys.ts";
-import { linkSignals } from "../../lib/abort.ts";
+import { ABORTED, linkSignals } from "../../lib/abort.ts";
 import type { Call } from "../gate/call.ts";
 import { joins } from "../ipc/joins.ts";
 import type { Mailbox } from "../ipc/mailbox.ts";
@@ -20,8 +20,7 @@ interface Sleeper {
   readonly life: Pick<LifeCycle, "activity" | "act">;
   ownMailbox(): Mailbox;
   readonly conversation: { readonly run: { readonly client: string } | null } | null;
-  /** Called when a signal was acted on. */
-  readonly wakers: Set<() => void>;
+  onWake(wake: () => void): () => void;
 }
 
 type Wake = (woken: Woken) => void;
@@ -62,7 +61,7 @@ export const sleep: Call<"sleep", { ms: number; pid?: Pid }, Kernel, Sleeper> = 
     } finally {
       if (self.life.activity === "waiting" && pid === undefined) self.life.act(before);
       unwatch();
-      over.abort();
+      over.abort(ABORTED);
       pass.signal.removeEventListener("abort", giveUp);
     }
   },
@@ -76,11 +75,10 @@ function watchOwn(self: Sleeper, wake: Wake): () => void {
     (message) => ofRun === undefined || joins(message, ofRun),
     () => wake("message"),
   );
-  const heeded = (): void => wake("signal");
-  self.wakers.add(heeded);
+  const unheed = self.onWake(() => wake("signal"));
   return () => {
     unwatch();
-    self.wakers.delete(heeded);
+    unheed();
   };
 }
 

@@ -91,7 +91,7 @@ export class ContextSpaces {
   /** The text of GetContextSummary; "" once the context is freed. */
   summary(cid: CtxId): string {
     const space = this.#spaces.get(cid);
-    return space === undefined ? "" : summarise(cid, space.systemPrompt, space.messages, space.capacity);
+    return space === undefined ? "" : summarise(space);
   }
 
   #find(op: string, cid: CtxId): Space {

@@ -7,16 +7,16 @@ const messages = (count: number) =>
 
 describe("summarise()", () => {
   test("has the documented lines", () => {
-    const lines = summarise(
-      asCtxId(3),
-      "be brief",
-      [
+    const lines = summarise({
+      cid: asCtxId(3),
+      systemPrompt: "be brief",
+      messages: [
         { role: "user", content: "分析\n代码\r\nnow" },
         { role: "assistant", content: `${"ü".repeat(79)}😀tail` },
         { role: "tool", content: "", tool_call_id: "t" },
       ],
-      64,
-    );
+      capacity: 64,
+    });
     expect(lines.split("\n")).toEqual([
       "ctx 3: 3/64 messages, 31 tokens",
       "system: 8 chars",
@@ -27,7 +27,12 @@ describe("summarise()", () => {
   });
 
   test("shows at most the last 50 messages, with their own numbers", () => {
-    const lines = summarise(asCtxId(1), "", messages(60), 64).split("\n");
+    const lines = summarise({
+      cid: asCtxId(1),
+      systemPrompt: "",
+      messages: messages(60),
+      capacity: 64,
+    }).split("\n");
     expect(lines).toHaveLength(52);
     expect([lines[2], lines.at(-1)]).toEqual(["11 user: message 11", "60 user: message 60"]);
   });

@@ -5,17 +5,19 @@ import { estimateTokens } from "../../lib/tokens.ts";
 
 const SHOWN = 50;
 
-export function summarise(
-  cid: CtxId,
-  systemPrompt: string,
-  messages: readonly ContextMessage[],
-  size: number,
-): string {
+interface Summarised {
+  readonly cid: CtxId;
+  readonly systemPrompt: string;
+  readonly messages: readonly ContextMessage[];
+  readonly capacity: number;
+}
+
+export function summarise({ cid, systemPrompt, messages, capacity }: Summarised): string {
   const tokens = messages.reduce((sum, m) => sum + estimateTokens(m.content), estimateTokens(systemPrompt));
   const first = Math.max(0, messages.length - SHOWN);
   const lines = messages.slice(first).map((m, i) => `${first + i + 1} ${m.role}: ${head(m.content)}`);
   return [
-    `ctx ${cid}: ${messages.length}/${size} messages, ${tokens} tokens`,
+    `ctx ${cid}: ${messages.length}/${capacity} messages, ${tokens} tokens`,
     `system: ${systemPrompt.length} chars`,
     ...lines,
   ].join("\n");

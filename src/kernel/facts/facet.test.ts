@@ -39,17 +39,17 @@ test("a note is journalled and held without its secrets, and is one line of plai
     sessions: { isHere: () => true, awake: async () => {} },
     table: { get: (pid: number) => (pid === 3 ? proc : undefined) },
   };
-  await pinNote(core, asPid(3), "uses hunter2", BY);
+  await pinNote(core, asPid(3), { text: "uses hunter2", by: BY });
   expect(kept).toMatchObject([{ kind: "process.note", body: { text: "uses [redacted]", by: BY } }]);
   expect(facts.of(noteFacet)).toBe("uses [redacted]");
   for (const text of ["two\nlines", "\u001b[2J", "x".repeat(201)])
-    await expect(pinNote(core, asPid(3), text, BY)).rejects.toMatchObject({ code: "INVALID" });
-  await expect(pinNote(core, asPid(0), "x", BY)).rejects.toMatchObject({ code: "INVALID" });
-  await expect(pinNote(core, asPid(2), "x", BY)).rejects.toMatchObject({
+    await expect(pinNote(core, asPid(3), { text, by: BY })).rejects.toMatchObject({ code: "INVALID" });
+  await expect(pinNote(core, asPid(0), { text: "x", by: BY })).rejects.toMatchObject({ code: "INVALID" });
+  await expect(pinNote(core, asPid(2), { text: "x", by: BY })).rejects.toMatchObject({
     code: "CONFLICT",
     message: "process 2 has ended: its note cannot change any more",
     fact: { kind: "ended", pid: 2 },
   });
-  await expect(pinNote(core, asPid(9), "x", BY)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(pinNote(core, asPid(9), { text: "x", by: BY })).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(kept).toHaveLength(1);
 });

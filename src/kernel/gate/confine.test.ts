@@ -35,7 +35,8 @@ async function asked({
   events,
 }: GuardedBench): Promise<{ askId: string; text: string; options: readonly string[] }> {
   for await (const event of events)
-    if (event.event === "ask") return { ...event.ask, ...{ text: JSON.stringify(event.ask) } };
+    if (event.event === "ask")
+      return { askId: event.ask_id, options: event.options, text: JSON.stringify(event) };
   throw new Error("nothing was asked");
 }
 

@@ -4,7 +4,7 @@
  */
 import { SyscallError } from "../../abi/errors.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
-import type { Decision, PermitRequest } from "../ports/permit.ts";
+import type { Decision, Permit, PermitRequest } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";
 import { type Policed, requestOf } from "./decide.ts";
@@ -19,15 +19,16 @@ export function sandboxOf(core: Policed, self: Process, request: PermitRequest):
 export function confine(
   passage: Passage,
   decision: Decision,
+  policy: Permit,
 ): { readonly decision: Decision; readonly sandbox: SandboxProfile | null } {
   if (decision.behavior === "deny") return { decision, sandbox: null };
   const { core, self, effectful, scope } = passage;
-  const sandbox = sandboxOf(core, self, requestOf(scope));
+  const sandbox = policy.sandbox?.(subjectOf(core, self), requestOf(scope)) ?? null;
   const state = core.ports.exec.sandbox;
   if (sandbox === null || state?.available === true) return { decision, sandbox };
   const why = state?.why ?? "nothing on this machine confines commands";
   const fix = state === undefined ? "" : `. To have one: ${state.fix}`;
-  const isRequired = core.ports.permitFor(self.seed.cwd).sandboxMode === "required";
+  const isRequired = policy.sandboxMode === "required";
   const isUnheard = decision.behavior === "allow" && !core.asks.canAsk(self);
   if (isRequired || isUnheard) {
     const rule = isRequired ? "sandbox.mode is required" : "no person is attached who could allow it without";

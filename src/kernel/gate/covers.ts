@@ -78,3 +78,28 @@ function movedSince(granted: readonly Effect[], wanted: Effect): boolean {
   if (wanted.kind !== "read" && wanted.kind !== "write") return false;
   return granted.some((g) => g.kind === wanted.kind && g.path === wanted.path && g.real !== wanted.real);
 }
+
+/** A part of the state of a process, as an effect names it. */
+export const OWN_STATE = {
+  contexts: "/proc/self/contexts",
+  coroutines: "/proc/self/coroutines",
+  pipes: "/proc/self/fd",
+  signals: "/proc/self/signals",
+  threads: "/proc/self/threads",
+} as const;
+
+/**
+ * PERMISSION: a program under /bin that did not declare this change of the process. The change outlasts its call, so a
+ * read of the state does not cover it.
+ */
+export function checkLasting(
+  scope: Scope | null,
+  part: keyof typeof OWN_STATE,
+  at: Omit<At, "device">,
+): void {
+  const device = OWN_STATE[part];
+  if (scope === null) return;
+  if (scope.effects.some((effect) => effect.kind === "state" && effect.path === device)) return;
+  const message = `tool ${scope.tool} did not declare this effect: state ${device}`;
+  throw new SyscallError({ syscall: at.syscall, pid: at.self.pid, device, code: "PERMISSION", message });
+}

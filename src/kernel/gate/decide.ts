@@ -1,7 +1,7 @@
 /** The policy's current decision on a call. */
 
 import type { KernelPorts } from "../ports/kernel-ports.ts";
-import type { Decision, PermitRequest } from "../ports/permit.ts";
+import type { Decision, Permit, PermitRequest } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import type { Granted } from "../process/rights/granted.ts";
 import { type Granting, subjectOf } from "../process/subject.ts";
@@ -19,10 +19,11 @@ export interface Policed extends Granting {
   readonly ports: Pick<KernelPorts, "permitFor" | "classifier" | "models" | "log">;
 }
 
-/** If the policy throws, the decision is to ask, never to allow. */
-export function decide({ core, self, scope }: Claim, granted?: Granted): Decision {
+/** If the policy throws, the decision is to ask, never to allow. `known`: the policy of this moment. */
+export function decide({ core, self, scope }: Claim, granted?: Granted, known?: Permit): Decision {
   try {
-    return core.ports.permitFor(self.seed.cwd).decide(subjectOf(core, self, granted), requestOf(scope));
+    const policy = known ?? core.ports.permitFor(self.seed.cwd);
+    return policy.decide(subjectOf(core, self, granted), requestOf(scope));
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     core.ports.log("error", `permit: ${detail}`);

@@ -59,7 +59,7 @@ export async function through<Name extends CallName, Args>(
   const pass: KernelPass = { core, self, signal, scope, trace: {}, cancel: () => linked.abort() };
   let began = core.ports.clock.mono();
   // a tool's calls within its own call count as part of that one
-  if (scope === null) self.halt.stillness.begin();
+  if (scope === null) self.halt.quiescence.begin();
   try {
     if (call.holds === true && scope === null && self.isPaused) {
       await held(self, call.name, signal);
@@ -76,7 +76,7 @@ export async function through<Name extends CallName, Args>(
     trace(entry, { began, trace: pass.trace, error });
     throw error;
   } finally {
-    if (scope === null) self.halt.stillness.end();
+    if (scope === null) self.halt.quiescence.end();
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import { guardedBench } from "../testing/guarded.ts";
+import { MessageDevice } from "../testing/fake-devices.ts";
+import { guardedBench, modify } from "../testing/guarded.ts";
 import { DENY } from "../testing/scripted-permit.ts";
 import { bytes } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
@@ -80,6 +81,52 @@ describe("guard()", () => {
     expect(charge).not.toHaveBeenCalled();
     expect(calls(t.journal.kinds())).toEqual([]);
     expect(bench.sys.account()).toEqual({ limit: 1_000, used: 0, reserved: 0 });
+  });
+
+  test.each([
+    ["a model call, no limit", "/dev/llm/meter", {}, "before its sync"],
+    ["a model call under a limit of its own", "/dev/llm/meter", { contextBudget: 1_000 }, "after it"],
+    ["a model call under a limit in money", "/dev/llm/meter", { budget: { usd: 1 } }, "after it"],
+    ["any other effect", "/bin/edit", {}, "after it"],
+  ])("%s: begins only when its intent may be lost", async (_, path, opts, when) => {
+    const bench = await guardedBench(opts);
+    const { t, sys } = bench;
+    const meter = path === "/bin/edit" ? bench.tool : new MessageDevice("meter");
+    if (meter !== bench.tool) t.kernel.mount(path, meter);
+    meter.script.effects = [
+      meter === bench.tool ? modify("/desk/a") : { kind: "llm", device: path, maxTokens: 9 },
+    ];
+    meter.script.plan = { reserve: { tokens: 500, usd: 0 } };
+    const fd = await sys.open(path, 2);
+    const disk = Promise.withResolvers<void>();
+    t.journal.gate = disk.promise;
+    const sync = vi.spyOn(t.journal, "sync");
+    const written = sys.write(fd, bytes("{}"));
+    await settle();
+    expect(meter.written).toHaveLength(when === "after it" ? 0 : 1);
+    // it is on its way to the disk all the same, with nobody waiting for it
+    expect(sync).toHaveBeenCalledTimes(when === "after it" ? 0 : 1);
+    disk.resolve();
+    await written;
+    await t.journal.sync();
+    expect(meter.written).toHaveLength(1);
+    expect(calls(t.journal.kinds())).toEqual(["call.intent", "call.result"]);
+  });
+
+  test("a model call waits for a disk that refuses, limit or none", async () => {
+    const bench = await guardedBench();
+    const meter = new MessageDevice("meter");
+    bench.t.kernel.mount("/dev/llm/meter", meter);
+    meter.script.effects = [{ kind: "llm", device: "/dev/llm/meter", maxTokens: 9 }];
+    const fd = await bench.sys.open("/dev/llm/meter", 2);
+    const full = { reason: "journal_full", path: "/j", freeBytes: 0, needBytes: 1 } as const;
+    bench.t.journal.state = { state: "degraded", ...full };
+    const written = bench.sys.write(fd, bytes("{}"));
+    await settle();
+    expect(meter.written).toHaveLength(0);
+    bench.t.journal.state = { state: "well" };
+    await written;
+    expect(meter.written).toHaveLength(1);
   });
 
   test("a refused permit leaves no intent and no reservation", async () => {
@@ -296,6 +343,6 @@ describe("a call inside a permitted call", () => {
     await expect(bench.call()).rejects.toMatchObject({ code: "PERMISSION" });
     bench.tool.script.effects = [{ kind: "spawn", program: "", background: false }];
     await bench.call();
-    expect(bench.proc.children.size).toBe(1);
+    expect(bench.t.kernel.table.childrenOf(bench.proc.pid)).toHaveLength(1);
   });
 });

@@ -7,8 +7,9 @@ import type { Charge, Effect } from "../../abi/effects.ts";
 import { codeOf, messageOf, SyscallError } from "../../abi/errors.ts";
 import { asCallId } from "../../abi/ids.ts";
 import { pathProblem } from "../../lib/path-form.ts";
-import type { Reservation } from "../account/account.ts";
+import { isUnlimited, type Reservation } from "../account/account.ts";
 import { grantedCharge, reservedBody } from "../account/pay.ts";
+import { isModelCall } from "../facts/intents.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalDraft, RecordKind } from "../ports/journal.ts";
 import { costOf, reserved, settled, untilMayBegin } from "./cost.ts";
@@ -160,6 +161,9 @@ function checkUnmoved(passage: Passage, workplaces: readonly string[]): void {
 
 /**
  * Synced before the act if the effect cannot simply be repeated. If the journal refuses the intent, the cost is zero.
+ * A model call changes nothing outside but what was spent: its intent is written, and its sync runs while the request
+ * is on its way. If a crash loses the intent, one call is not counted; so under any limit it waits like all others, and
+ * no crash lets a budget be overrun.
  */
 async function journalIntent(passage: Passage, reservation: Reservation | undefined): Promise<void> {
   const { core, self, effectful, scope, signal } = passage;
@@ -171,7 +175,9 @@ async function journalIntent(passage: Passage, reservation: Reservation | undefi
   const body = { tool, device, class: effectClass, effects, input, ...amounts };
   try {
     const intent = draftOf(passage, "call.intent", body);
-    await core.journalWatch.append(self, effectful.syscall, signal, [intent]);
+    if (isModelCall(body) && isUnlimited(self.seed.account) && core.ports.journal.state.state === "well")
+      core.journalWatch.begin(intent);
+    else await core.journalWatch.append(self, effectful.syscall, signal, [intent]);
   } catch (error) {
     settled(passage, reservation);
     throw error;

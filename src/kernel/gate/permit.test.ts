@@ -24,8 +24,8 @@ async function asking(
 /** The id of the question that is open. */
 async function asked({
   events,
-}: GuardedBench): Promise<{ askId: string; options: readonly string[]; text: string }> {
-  for await (const event of events) if (event.event === "ask") return event.ask;
+}: GuardedBench): Promise<{ askId: string; options: readonly string[]; text: string; detail?: string }> {
+  for await (const event of events) if (event.event === "ask") return { askId: event.ask_id, ...event };
   throw new Error("nothing was asked");
 }
 

@@ -3,7 +3,7 @@ import { SyscallError } from "../../abi/errors.ts";
 import type { Remedy } from "../../abi/fact.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
-import type { Decision } from "../ports/permit.ts";
+import type { Decision, Permit } from "../ports/permit.ts";
 import type { Allows } from "../process/rights/granted.ts";
 import { confine, sandboxGiven } from "./confine.ts";
 import { type Claim, decide } from "./decide.ts";
@@ -21,9 +21,9 @@ import type { Scope } from "./scope.ts";
 export async function permit(passage: Passage): Promise<Given> {
   const { core, self, effectful, scope } = passage;
   if (self.pid === PID_KERNEL || effectful.effects.length === 0) return { sandbox: null };
-  await core.ports.permitFor(self.seed.cwd).ready?.(scope.effects);
+  const policy = await readyPolicy(passage);
   noteReply(self, scope);
-  const confined = confine(passage, decide(passage));
+  const confined = confine(passage, decide(passage, undefined, policy), policy);
   const decision = orAsked(passage, confined.decision);
   if (decision.behavior === "deny") throw denied(passage, decision);
   if (decision.behavior === "ask") return afterAsking(passage, decision);
@@ -31,6 +31,15 @@ export async function permit(passage: Passage): Promise<Given> {
   core.grants.spend(self, allowing(passage));
   core.consent.passed(passage);
   return { sandbox: confined.sandbox, ...quietOf(decision) };
+}
+
+/** The policy of this moment, with what it needs for these effects; finding out that it still holds costs looks. */
+async function readyPolicy({ core, self, scope }: Passage): Promise<Permit> {
+  const policy = core.ports.permitFor(self.seed.cwd);
+  const loading = policy.ready?.(scope.effects) ?? null;
+  if (loading === null) return policy;
+  await loading;
+  return core.ports.permitFor(self.seed.cwd);
 }
 
 /** What the OS processes of a permitted call are given. */

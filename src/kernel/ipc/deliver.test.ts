@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Fault, printed } from "../../abi/errors.ts";
 import { asFd, asPid } from "../../abi/ids.ts";
-import { EXIT, type ExitStatus, type Signal } from "../../abi/process.ts";
+import { EXIT, type ExitStatus, type Signal, signalName } from "../../abi/process.ts";
+import { LIMITS } from "../limits.ts";
 import type { Body } from "../process/body.ts";
 import { spawnBody } from "../process/spawn/spawn.ts";
 import { hangingDevice } from "../testing/fake-devices.ts";
@@ -37,7 +38,7 @@ describe("kill()", () => {
     end();
     await proc.done.promise;
     await t.init.kill(pid, signal);
-    expect(proc.info(0)).toMatchObject({ state: "zombie", exit: { code: 0 }, activity: null });
+    expect(t.kernel.info(proc)).toMatchObject({ state: "zombie", exit: { code: 0 }, activity: null });
     expect(t.journal.kinds()).not.toContain("signal");
   });
 
@@ -244,6 +245,70 @@ describe("signal()", () => {
   });
 });
 
+describe("a signal that is taken as a message", () => {
+  test.each([1, 3, 4] as const)("%i comes as one, and nothing else happens", async (signal) => {
+    const t = testKernel();
+    const started = await startedFor(t, signal);
+    await started.sys.sigHandle(signal, "message");
+    expect(await t.init.signal(started.pid, signal)).toBe("handler");
+    const { from, data } = await started.sys.recv();
+    expect([from, new TextDecoder().decode(data)]).toEqual([
+      started.pid,
+      expect.stringContaining(`${signalName(signal)} was sent to you`),
+    ]);
+    expect(hasActed(started, signal)).toBe(false);
+  });
+
+  test("wakes a sleeper only when the message is there", async () => {
+    const t = testKernel();
+    const { sys, pid } = await t.start();
+    await sys.sigHandle(1, "message");
+    const disk = Promise.withResolvers<void>();
+    t.journal.gate = disk.promise;
+    const slept = sys.sleep(60_000);
+    void t.init.signal(pid, 1);
+    await settle();
+    disk.resolve();
+    expect(await slept).toBe("message");
+    expect((await sys.recv()).from).toBe(pid);
+  });
+
+  test("acts by default where the message cannot be delivered", async () => {
+    const t = testKernel();
+    const { sys, pid } = await t.start();
+    await sys.sigHandle(1, "message");
+    for (let n = 0; n < LIMITS.mailboxMessages; n++) await t.init.send(pid, bytes("x"));
+    await t.init.signal(pid, 1);
+    expect(await t.init.wait(pid)).toEqual(EXIT.sigterm);
+  });
+});
+
+describe("a setting for a time", () => {
+  test("ends: what waited acts by default, and the next time replaces it", async () => {
+    const t = testKernel();
+    const { sys, pid, proc } = await t.start();
+    await sys.sigHandle(4, "ignore", 1_000);
+    await t.clock.advance(999);
+    await sys.sigBlock(pid, 4, 1_000);
+    await t.init.kill(pid, 4);
+    await t.clock.advance(999);
+    expect(proc.isPaused).toBe(false);
+    await t.clock.advance(1);
+    expect([proc.isPaused, proc.signals?.handlers.size]).toEqual([true, 0]);
+  });
+
+  test("ends with its process: no timer is left", async () => {
+    const t = testKernel();
+    const { sys, pid, end } = await t.start();
+    const before = t.clock.pending;
+    await sys.sigBlock(pid, 1, 60_000);
+    expect(t.clock.pending).toBe(before + 1);
+    end();
+    await t.init.wait(pid);
+    expect(t.clock.pending).toBe(before);
+  });
+});
+
 describe("a blocked signal", () => {
   test("sent three times arrives once", async () => {
     const t = testKernel();
@@ -365,7 +430,11 @@ describe("a body with defaults of its own", () => {
   async function native(t: TestKernel, handles: readonly Signal[]) {
     const passed: Signal[] = [];
     const { root } = t.kernel;
-    const proc = await spawnBody(t.kernel, root, "sleep", body(passed, handles), {}, root.abort.signal);
+    const proc = await spawnBody(
+      t.kernel,
+      { caller: root, intent: "sleep", body: body(passed, handles), opts: {} },
+      root.abort.signal,
+    );
     return { proc, pid: proc.pid, passed };
   }
 
@@ -383,9 +452,9 @@ describe("a body with defaults of its own", () => {
     const t = testKernel();
     const { proc, pid, passed } = await native(t, [3, 4, 5]);
     await t.init.kill(pid, 4);
-    expect(proc.info(0).activity).toBe("paused");
+    expect(t.kernel.info(proc).activity).toBe("paused");
     await t.init.kill(pid, 5);
-    expect(proc.info(0).activity).toBeNull();
+    expect(t.kernel.info(proc).activity).toBeNull();
     await t.init.kill(pid, 4);
     await t.init.kill(pid, 1);
     expect(passed).toEqual([4, 5, 4, 1, 5]);

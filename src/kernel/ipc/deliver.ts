@@ -22,6 +22,7 @@ import { endLive, forceAfter, graceOf } from "../process/end/finish.ts";
 import type { Process } from "../process/process.ts";
 import { dispositionOf } from "./disposition.ts";
 import { runHandler } from "./handler.ts";
+import { notify } from "./notify.ts";
 import { SignalState } from "./signal-state.ts";
 
 const VERDICT: Readonly<Partial<Record<Signal, ExitStatus>>> = {
@@ -33,25 +34,31 @@ const VERDICT: Readonly<Partial<Record<Signal, ExitStatus>>> = {
 const UNTOUCHED = new SignalState();
 const OVER = Promise.resolve();
 
-/**
- * The signal has acted when the call returns; handlers are not awaited. With `graceMs` (TERM only) KILL follows after
- * that time in any case; without it, a TERM that acts by default becomes KILL after the process's usual grace.
- */
-export async function deliver(
-  core: Core,
-  proc: Process,
-  signal: Signal,
-  graceMs?: number,
-): Promise<Disposition> {
-  const { disposition } = meet(core, proc, signal, graceMs);
-  if (signal === SIGNALS.SIGTERM && graceMs !== undefined) forceAfter(core, proc, graceMs);
-  return disposition;
-}
-
 /** Unblocks the signal and delivers pending ones in the same step. Resolves when their handlers have finished. */
 export async function unblock(core: Core, proc: Process, signal: Signal): Promise<void> {
   const due = proc.signals?.unblock(signal) ?? [];
-  await Promise.all(due.map((each) => meet(core, proc, each).heeded));
+  await Promise.all(due.map((each) => new Arrival(core, proc, each).heeded()));
+}
+
+/**
+ * After `forMs` the signal is taken as by default again: its action is dropped, and it is unblocked. Replaces an earlier
+ * time; undefined: there is none any more.
+ */
+export function expire(core: Core, proc: Process, signal: Signal, forMs: number | undefined): void {
+  const signals = proc.ownSignals();
+  signals.expiries.get(signal)?.abort();
+  signals.expiries.delete(signal);
+  if (forMs === undefined) return;
+  const expiry = new AbortController();
+  signals.expiries.set(signal, expiry);
+  core.ports.clock.sleep(forMs, expiry.signal).then(
+    () => {
+      signals.expiries.delete(signal);
+      signals.handlers.delete(signal);
+      return unblock(core, proc, signal);
+    },
+    () => {},
+  );
 }
 
 /**
@@ -75,92 +82,130 @@ interface Meeting {
   readonly heeded: Promise<void>;
 }
 
-/** Wakes the sleepers. Not called for a pause, which holds them. */
-function wake(proc: Process): void {
-  for (const wakeOne of proc.wakers) wakeOne();
-}
+/** One signal that reaches one process. */
+export class Arrival {
+  readonly #core: Core;
+  readonly #proc: Process;
+  readonly #signal: Signal;
+  readonly #signals: SignalState;
 
-function meet(core: Core, proc: Process, signal: Signal, graceMs?: number): Meeting {
-  const signals = proc.signals ?? UNTOUCHED;
-  const ended = proc.life.hasFinished;
-  const state = ended ? "zombie" : proc.state;
-  const disposition = dispositionOf(state, signals.blocked, signals.handlers, signal);
-  switch (disposition) {
-    case "default":
-      byDefault(core, proc, signal, graceMs);
-      if (signal === SIGNALS.SIGRESUME) wake(proc);
-      break;
-    case "pending":
-      postpone(core, proc, signals, signal);
-      break;
-    case "ignored":
-      // an exit that is being journalled no longer changes
-      if (!ended) record(core, proc, signal, disposition);
-      // the exit stands, but stops waiting for the disk
-      else if (VERDICT[signal] !== undefined) proc.life.hurry();
-      break;
-    case "handler":
-      wake(proc);
-      return { disposition, heeded: byHandler(core, proc, signals, signal) };
+  constructor(core: Core, proc: Process, signal: Signal) {
+    this.#core = core;
+    this.#proc = proc;
+    this.#signal = signal;
+    this.#signals = proc.signals ?? UNTOUCHED;
   }
-  return { disposition, heeded: OVER };
-}
 
-/**
- * Noted before any consequence of the signal. `paused` is the state after the signal: a later daemon restores it, and
- * the run time, from this record.
- */
-function record(core: Core, proc: Process, signal: Signal, disposition: Disposition): void {
-  const ranMs = Math.round(proc.halt.time.ms(core.ports.clock.mono()));
-  const body = { signal, disposition, paused: proc.isPaused, ranMs };
-  core.note(proc, "signal", body);
-  core.keptEnds.signal({ proc: proc.seed.uuid, pid: proc.pid, kind: "signal", body });
-}
+  /**
+   * The signal has acted when the call returns; handlers are not awaited. With `graceMs` (TERM only) KILL follows after
+   * that time in any case; without it, a TERM that acts by default becomes KILL after the process's usual grace.
+   */
+  async deliver(graceMs?: number): Promise<Disposition> {
+    const { disposition } = this.#meet(graceMs);
+    if (this.#signal === SIGNALS.SIGTERM && graceMs !== undefined)
+      forceAfter(this.#core, this.#proc, graceMs);
+    return disposition;
+  }
 
-function postpone(core: Core, proc: Process, signals: SignalState, signal: Signal): void {
-  if (signals.pending.has(signal)) return;
-  signals.pending.add(signal);
-  record(core, proc, signal, "pending");
-}
+  /** The same, until its handler has finished. Never rejects once the signal has acted. */
+  heeded(): Promise<void> {
+    return this.#meet().heeded;
+  }
 
-function byDefault(core: Core, proc: Process, signal: Signal, graceMs: number = graceOf(proc)): void {
-  const mono = core.ports.clock.mono();
-  const wasPaused = proc.isPaused;
-  if (signal === SIGNALS.SIGPAUSE) proc.pause(mono);
-  else proc.resume(mono);
-  record(core, proc, signal, "default");
-  if (proc.isPaused) core.snapshots.rests(proc);
-  const body = bodyOf(proc);
-  if (body.onSignal?.(core, proc, signal) !== true) endByVerdict(core, proc, signal, graceMs);
-  // a stopped program of the host handles TERM and INT only once it is continued
-  if (wasPaused && VERDICT[signal] !== undefined) body.onSignal?.(core, proc, SIGNALS.SIGRESUME);
-}
+  #meet(graceMs?: number): Meeting {
+    const { hasFinished } = this.#proc.life;
+    const state = hasFinished ? "zombie" : this.#proc.state;
+    const disposition = dispositionOf(state, this.#signals, this.#signal);
+    switch (disposition) {
+      case "default":
+        this.#byDefault(graceMs);
+        if (this.#signal === SIGNALS.SIGRESUME) this.#proc.wake();
+        break;
+      case "pending":
+        this.#postpone();
+        break;
+      case "ignored":
+        // an exit that is being journalled no longer changes
+        if (!hasFinished) this.#record(disposition);
+        // the exit stands, but stops waiting for the disk
+        else if (VERDICT[this.#signal] !== undefined) this.#proc.life.hurry();
+        break;
+      case "handler":
+        // a message wakes by itself once it is there; whoever slept would find none before
+        if (this.#signals.handlers.get(this.#signal) !== "message") this.#proc.wake();
+        return { disposition, heeded: this.#byHandler() };
+    }
+    return { disposition, heeded: OVER };
+  }
 
-function endByVerdict(core: Core, proc: Process, signal: Signal, graceMs: number): void {
-  const verdict = VERDICT[signal];
-  if (verdict === undefined) return;
-  // KILL outranks an earlier TERM; otherwise the first verdict stands
-  if (signal === SIGNALS.SIGKILL) proc.ending.overrule(verdict);
-  else proc.ending.decide(verdict);
-  endLive(core, proc, signal === SIGNALS.SIGTERM ? graceMs : Infinity);
-}
+  /**
+   * Noted before any consequence of the signal. `paused` is the state after the signal: a later daemon restores it, and
+   * the run time, from this record.
+   */
+  #record(disposition: Disposition): void {
+    const [core, proc] = [this.#core, this.#proc];
+    const ranMs = Math.round(proc.halt.time.ms(core.ports.clock.mono()));
+    const body = { signal: this.#signal, disposition, paused: proc.isPaused, ranMs };
+    core.note(proc, "signal", body);
+    core.keptEnds.signal({ proc: proc.seed.uuid, pid: proc.pid, kind: "signal", body });
+  }
 
-/** A handler cannot act in a paused process, so a handled signal ends the pause, as the default action would. */
-function byHandler(core: Core, proc: Process, signals: SignalState, signal: Signal): Promise<void> {
-  if (signal !== SIGNALS.SIGPAUSE) proc.resume(core.ports.clock.mono());
-  record(core, proc, signal, "handler");
-  return heed(core, proc, signals, signal);
-}
+  #postpone(): void {
+    const { pending } = this.#signals;
+    if (pending.has(this.#signal)) return;
+    pending.add(this.#signal);
+    this.#record("pending");
+  }
 
-/** If the handler fails, that is logged and the default action is taken. */
-async function heed(core: Core, proc: Process, signals: SignalState, signal: Signal): Promise<void> {
-  try {
-    const running = runHandler(core, proc, signals, signal);
-    if (running !== undefined) await running;
-  } catch (error) {
-    if (proc.life.hasFinished) return;
-    const words = `the handler of ${signalName(signal)} failed, the default acts: ${messageOf(error)}`;
-    proc.log("warn", words, core.ports.clock.mono());
-    byDefault(core, proc, signal);
+  #byDefault(graceMs: number = graceOf(this.#proc)): void {
+    const [core, proc] = [this.#core, this.#proc];
+    const mono = core.ports.clock.mono();
+    const wasPaused = proc.isPaused;
+    if (this.#signal === SIGNALS.SIGPAUSE) proc.pause(mono);
+    else proc.resume(mono);
+    this.#record("default");
+    if (proc.isPaused) core.snapshots.rests(proc);
+    const body = bodyOf(proc);
+    if (body.onSignal?.(core, proc, this.#signal) !== true) this.#endByVerdict(graceMs);
+    // a stopped program of the host handles TERM and INT only once it is continued
+    if (wasPaused && VERDICT[this.#signal] !== undefined) body.onSignal?.(core, proc, SIGNALS.SIGRESUME);
+  }
+
+  #endByVerdict(graceMs: number): void {
+    const verdict = VERDICT[this.#signal];
+    if (verdict === undefined) return;
+    // KILL outranks an earlier TERM; otherwise the first verdict stands
+    if (this.#signal === SIGNALS.SIGKILL) this.#proc.ending.overrule(verdict);
+    else this.#proc.ending.decide(verdict);
+    endLive(this.#core, this.#proc, this.#signal === SIGNALS.SIGTERM ? graceMs : Infinity);
+  }
+
+  /** A handler cannot act in a paused process, so a handled signal ends the pause, as the default action would. */
+  #byHandler(): Promise<void> {
+    if (this.#signal !== SIGNALS.SIGPAUSE) this.#proc.resume(this.#core.ports.clock.mono());
+    this.#record("handler");
+    return this.#heed();
+  }
+
+  /** UNAVAILABLE: the message could not be delivered. */
+  async #tell(signal: Signal): Promise<void> {
+    const text = `${signalName(signal)} was sent to you. You take it as a message, so nothing else happened.`;
+    if (await notify(this.#core, this.#proc, text)) return;
+    throw new Fault({ code: "UNAVAILABLE", message: "its message could not be delivered" });
+  }
+
+  /** If the handler fails, that is logged and the default action is taken. */
+  async #heed(): Promise<void> {
+    const proc = this.#proc;
+    const { clock } = this.#core.ports;
+    try {
+      const running = runHandler(proc, this.#signal, { clock, message: (signal) => this.#tell(signal) });
+      if (running !== undefined) await running;
+    } catch (error) {
+      if (proc.life.hasFinished) return;
+      const words = `the handler of ${signalName(this.#signal)} failed, the default acts: ${messageOf(error)}`;
+      proc.log("warn", words, clock.mono());
+      this.#byDefault();
+    }
   }
 }

@@ -10,24 +10,32 @@ describe("dispositionOf()", () => {
     const hasEnded = state === "zombie" || state === "dead";
 
     test.each(ALL)("%i by default", (signal) => {
-      expect(dispositionOf(state, new Set(), NONE, signal)).toBe(hasEnded ? "ignored" : "default");
+      expect(dispositionOf(state, { blocked: new Set(), handlers: NONE }, signal)).toBe(
+        hasEnded ? "ignored" : "default",
+      );
     });
 
     test.each(ALL)("%i with a handler", (signal) => {
       const expected = signal === 2 ? "default" : "handler";
       const handled = new Map([[signal, () => {}]]);
-      expect(dispositionOf(state, new Set(), handled, signal)).toBe(hasEnded ? "ignored" : expected);
+      expect(dispositionOf(state, { blocked: new Set(), handlers: handled }, signal)).toBe(
+        hasEnded ? "ignored" : expected,
+      );
     });
 
     test.each(ALL)("%i, blocked", (signal) => {
       const expected = signal === 2 ? "default" : "pending";
-      expect(dispositionOf(state, new Set([signal]), NONE, signal)).toBe(hasEnded ? "ignored" : expected);
+      expect(dispositionOf(state, { blocked: new Set([signal]), handlers: NONE }, signal)).toBe(
+        hasEnded ? "ignored" : expected,
+      );
     });
 
     test.each(ALL)("%i, ignored by the process", (signal) => {
       const expected = signal === 2 ? "default" : "ignored";
       const ignoring = new Map<Signal, OwnAction>([[signal, "ignore"]]);
-      expect(dispositionOf(state, new Set(), ignoring, signal)).toBe(hasEnded ? "ignored" : expected);
+      expect(dispositionOf(state, { blocked: new Set(), handlers: ignoring }, signal)).toBe(
+        hasEnded ? "ignored" : expected,
+      );
     });
   });
 
@@ -55,7 +63,7 @@ describe("dispositionOf()", () => {
               [true, "default"],
             ] as const;
             const expected = rules.find(([holds]) => holds)?.[1];
-            const found = dispositionOf(state, blocked, actions, signal);
+            const found = dispositionOf(state, { blocked, handlers: actions }, signal);
             // expect() for each of them would take longer than all the rest
             if (found !== expected) expect({ state, mask, code, signal, found }).toBe(expected);
             cases++;

@@ -10,17 +10,21 @@ import {
 /** The actions that a process can set instead of the default. */
 export type OwnAction = Exclude<SignalAction, "default">;
 
+interface SignalSettings {
+  readonly blocked: ReadonlySet<Signal>;
+  readonly handlers: ReadonlyMap<Signal, OwnAction>;
+}
+
 /** The first match of: the process has ended, KILL, blocked, an action of its own; else the default. */
 export function dispositionOf(
   state: ProcessState,
-  blocked: ReadonlySet<Signal>,
-  actions: ReadonlyMap<Signal, OwnAction>,
+  { blocked, handlers }: SignalSettings,
   signal: Signal,
 ): Disposition {
   if (state === "zombie" || state === "dead") return "ignored";
   if (signal === SIGNALS.SIGKILL) return "default";
   if (blocked.has(signal)) return "pending";
-  const action = actions.get(signal);
+  const action = handlers.get(signal);
   if (action === undefined) return "default";
   return action === "ignore" ? "ignored" : "handler";
 }

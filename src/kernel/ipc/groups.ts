@@ -7,7 +7,6 @@ import { Fault } from "../../abi/errors.ts";
 import { asPgid, type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { LIMITS } from "../limits.ts";
 import type { GroupView } from "../ports/groups.ts";
-import type { Process } from "../process/process.ts";
 
 /** The body of `group.join`. */
 export interface GroupRecord {
@@ -23,6 +22,13 @@ interface Group {
   readonly members: Set<Pid>;
 }
 
+/** A process as groups see it. */
+interface Member {
+  readonly pid: Pid;
+  readonly isLive: boolean;
+}
+
+const NO_GROUPS: ReadonlySet<Pgid> = new Set();
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 /** Joining this number creates a new group without a name. */
 const NEW = 0;
@@ -31,6 +37,8 @@ export class Groups {
   readonly #isKin: (a: Pid, b: Pid) => boolean;
   readonly #byId = new Map<Pgid, Group>();
   readonly #byName = new Map<string, Group>();
+  /** By the pid of a member; most processes are in no group. */
+  readonly #ofMember = new Map<Pid, Set<Pgid>>();
   #last = 0;
 
   /** `isKin`: whether the two are the same process, or one is an ancestor of the other. */
@@ -43,17 +51,19 @@ export class Groups {
    * number. NOT_FOUND: no group with this number. PERMISSION: `by` may not let processes into this group. UNAVAILABLE:
    * full. CONFLICT: the process has ended.
    */
-  join(proc: Process, ref: Pgid | string, by: Pid): Pgid {
+  join(proc: Member, ref: Pgid | string, by: Pid): Pgid {
     checkReference(ref);
     if (!proc.isLive) throw new Fault({ code: "CONFLICT", message: `process ${proc.pid} has ended` });
     const found = this.#get(ref);
     if (found === undefined && typeof ref === "number" && ref !== NEW) throw groupNotFound(ref);
     if (found?.members.has(proc.pid) === true) return found.id;
     if (found !== undefined) this.#checkEntry(found, ref, by);
-    checkRoom(proc, found);
+    if (this.of(proc).size >= LIMITS.groupsPerProcess)
+      throw full(`process ${proc.pid} is in ${LIMITS.groupsPerProcess} groups; it must leave one first`);
+    if ((found?.members.size ?? 0) >= LIMITS.groupMembers)
+      throw full(`a group has at most ${LIMITS.groupMembers} members`);
     const group = found ?? this.#make(typeof ref === "string" ? ref : "", by);
-    group.members.add(proc.pid);
-    proc.groups.add(group.id);
+    this.#add(proc, group);
     return group.id;
   }
 
@@ -61,7 +71,7 @@ export class Groups {
    * As join(), for a process that is being spawned. CONFLICT: a process that the user starts does not join a group made
    * by another process: the maker of that group would see the new process and may signal it.
    */
-  joinNew(proc: Process, name: string, by: Pid): Pgid {
+  joinNew(proc: Member, name: string, by: Pid): Pgid {
     const maker = this.#get(name)?.maker ?? PID_KERNEL;
     if (by !== PID_KERNEL || maker === PID_KERNEL) return this.join(proc, name, by);
     const message = `group ${name} was made by process ${maker}, which would see what joins it and may signal it; choose another name`;
@@ -74,15 +84,19 @@ export class Groups {
   }
 
   /** Restores a membership as recorded, with the group's number and maker. The number was reserved, see `reserve`. */
-  restore(proc: Process, { group: id, name, maker }: GroupRecord): void {
+  restore(proc: Member, { group: id, name, maker }: GroupRecord): void {
     this.#last = Math.max(this.#last, id);
     const group = this.#byId.get(id) ?? this.#enter({ id, name, maker, members: new Set() });
-    group.members.add(proc.pid);
-    proc.groups.add(id);
+    this.#add(proc, group);
+  }
+
+  /** The groups that the process is in. */
+  of({ pid }: Pick<Member, "pid">): ReadonlySet<Pgid> {
+    return this.#ofMember.get(pid) ?? NO_GROUPS;
   }
 
   /** Returns the number of the group. NOT_FOUND: no such group, or not a member. */
-  leave(proc: Process, ref: Pgid | string): Pgid {
+  leave(proc: Member, ref: Pgid | string): Pgid {
     const group = this.#require(ref);
     if (!group.members.has(proc.pid)) {
       const message = `process ${proc.pid} is not a member of group ${ref}`;
@@ -92,8 +106,8 @@ export class Groups {
     return group.id;
   }
 
-  leaveAll(proc: Process): void {
-    for (const id of proc.groups) {
+  leaveAll(proc: Member): void {
+    for (const id of this.of(proc)) {
       const group = this.#byId.get(id);
       if (group !== undefined) this.#remove(proc, group);
     }
@@ -111,9 +125,8 @@ export class Groups {
     return { group: id, name, maker };
   }
 
-  shareOne(a: Process, b: Process): boolean {
-    for (const id of a.groups) if (b.groups.has(id)) return true;
-    return false;
+  shareOne(a: Member, b: Member): boolean {
+    return !this.of(a).isDisjointFrom(this.of(b));
   }
 
   list(): readonly GroupView[] {
@@ -148,9 +161,16 @@ export class Groups {
     return group;
   }
 
-  #remove(proc: Process, group: Group): void {
-    group.members.delete(proc.pid);
-    proc.groups.delete(group.id);
+  #add({ pid }: Pick<Member, "pid">, group: Group): void {
+    group.members.add(pid);
+    this.#ofMember.set(pid, (this.#ofMember.get(pid) ?? new Set()).add(group.id));
+  }
+
+  #remove({ pid }: Pick<Member, "pid">, group: Group): void {
+    group.members.delete(pid);
+    const joined = this.#ofMember.get(pid);
+    joined?.delete(group.id);
+    if (joined?.size === 0) this.#ofMember.delete(pid);
     if (group.members.size > 0) return;
     this.#byId.delete(group.id);
     this.#byName.delete(group.name);
@@ -168,14 +188,8 @@ function checkReference(ref: Pgid | string): void {
   throw new Fault({ code: "INVALID", message });
 }
 
-function checkRoom(proc: Process, group: Group | undefined): void {
-  const { groupsPerProcess, groupMembers } = LIMITS;
-  const message =
-    proc.groups.size >= groupsPerProcess
-      ? `process ${proc.pid} is in ${groupsPerProcess} groups; it must leave one first`
-      : `a group has at most ${groupMembers} members`;
-  if (proc.groups.size >= groupsPerProcess || (group?.members.size ?? 0) >= groupMembers)
-    throw new Fault({ code: "UNAVAILABLE", message });
+function full(message: string): Fault {
+  return new Fault({ code: "UNAVAILABLE", message });
 }
 
 function viewOf({ id, name, members }: Group): GroupView {

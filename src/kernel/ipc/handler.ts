@@ -1,11 +1,18 @@
 /** Runs the handler that a process has set for a signal. */
 import { Fault } from "../../abi/errors.ts";
 import type { Signal } from "../../abi/process.ts";
-import type { Core } from "../core.ts";
+import type { Clock } from "../../abi/program.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
-import { untilDeadline } from "../process/spawn/run.ts";
-import type { SignalState } from "./signal-state.ts";
+
+type Timer = Pick<Clock, "mono" | "sleep">;
+
+/** What handlers need of their surroundings. */
+interface Around {
+  readonly clock: Timer;
+  /** Sends the process a message about the signal; rejects if that fails. */
+  message(signal: Signal): Promise<void>;
+}
 
 /**
  * undefined: no handler, or it finished synchronously. A synchronous error of the handler is thrown synchronously, so
@@ -13,37 +20,33 @@ import type { SignalState } from "./signal-state.ts";
  * handlers run.
  */
 export function runHandler(
-  core: Core,
   proc: Process,
-  signals: SignalState,
   signal: Signal,
+  { clock, message }: Around,
 ): Promise<void> | undefined {
-  const handler = signals.handlers.get(signal);
-  if (typeof handler !== "function") return undefined;
-  const { size } = signals.running;
+  const { signals } = proc;
+  const handler = signals?.handlers.get(signal);
+  if (handler === undefined || handler === "ignore") return undefined;
+  const size = signals?.running.size ?? 0;
   if (size >= LIMITS.handlersRunning)
     throw new Fault({ code: "UNAVAILABLE", message: `${size} handlers are under way` });
-  const running = handler(signal);
-  return running === undefined ? undefined : inTime(core, proc, signals, running);
+  const running = handler === "message" ? message(signal) : handler(signal);
+  return running === undefined ? undefined : inTime(proc, running, clock);
 }
 
 /** TIMEOUT after 5 s, pauses not counted. The timer stops with the handler or with the process. */
-async function inTime(
-  core: Core,
-  proc: Process,
-  signals: SignalState,
-  running: Promise<void>,
-): Promise<void> {
+async function inTime(proc: Process, running: Promise<void>, clock: Timer): Promise<void> {
   const watch = new AbortController();
-  signals.running.add(watch);
-  const untilMs = proc.halt.time.ms(core.ports.clock.mono()) + LIMITS.handlerMs;
-  const late = untilDeadline(core, proc, untilMs, watch.signal).then(() => {
+  const watches = proc.ownSignals().running;
+  watches.add(watch);
+  const untilMs = proc.halt.time.ms(clock.mono()) + LIMITS.handlerMs;
+  const late = proc.halt.untilRan(untilMs, clock, watch.signal).then(() => {
     throw new Fault({ code: "TIMEOUT", message: `it took over ${LIMITS.handlerMs} ms` });
   });
   try {
     await Promise.race([running, late]);
   } finally {
-    signals.running.delete(watch);
+    watches.delete(watch);
     watch.abort();
   }
 }

@@ -17,6 +17,9 @@ export class SignalState {
   /** The controller of each running handler's timer. At most LIMITS.handlersRunning. */
   readonly running = new Set<AbortController>();
 
+  /** The timers of signals whose settings end after a time. */
+  readonly expiries = new Map<Signal, AbortController>();
+
   /** Returns the pending signals that are no longer blocked, by rising number: the caller delivers them at once. */
   unblock(signal: Signal): Signal[] {
     this.blocked.delete(signal);
@@ -37,8 +40,9 @@ export class SignalState {
     this.blocked.clear();
     this.pending.clear();
     this.handlers.clear();
-    for (const watch of this.running) watch.abort();
+    for (const watch of [...this.running, ...this.expiries.values()]) watch.abort();
     this.running.clear();
+    this.expiries.clear();
   }
 }
 

@@ -22,11 +22,6 @@ export async function signalTree(core: Core, pid: Pid, signal: Signal): Promise<
 /** The process and its descendants, parents before children. */
 function subtree(core: Core, top: Process): Process[] {
   const found = [top];
-  for (const proc of found) {
-    for (const pid of proc.children) {
-      const child = core.table.get(pid);
-      if (child !== undefined) found.push(child);
-    }
-  }
+  for (const proc of found) found.push(...core.table.childrenOf(proc.pid));
   return found;
 }

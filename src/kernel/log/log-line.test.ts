@@ -5,7 +5,7 @@ import { EXIT } from "../../abi/process.ts";
 import { logLine } from "./log-line.ts";
 
 const pid = asPid(1);
-const ask = { askId: "a", pid, text: "bash: npm test", options: [], detail: "" };
+const ask = { ask_id: "a", text: "bash: npm test", options: [] };
 const details = { agent: "", model: "", maxSteps: 0, budget: 0, device: "" };
 
 test.each<[ProcessEvent, string | undefined]>([
@@ -15,9 +15,9 @@ test.each<[ProcessEvent, string | undefined]>([
     "info tool /dev/shell 12B → 345B 1.3s",
   ],
   [{ event: "log", pid, entry: { timestampMs: 1, level: "warn", message: "slow" } }, "warn slow"],
-  [{ event: "ask", pid, ask }, "warn asks: bash: npm test"],
+  [{ event: "ask", pid, ...ask }, "warn asks: bash: npm test"],
   [{ event: "error", pid, message: "broke", error: new Error("broke") }, "error error: broke"],
-  [{ event: "ask_closed", pid, askId: "a", answer: "yes" }, undefined],
+  [{ event: "ask_closed", pid, ask_id: "a", answer: "yes" }, undefined],
   [{ event: "spawn", pid, intent: "x", details }, undefined],
   [{ event: "complete", pid, result: "", exit: EXIT.completed, tokensUsed: 0, elapsedMs: 0 }, undefined],
 ])("logLine(%j)", (event, expected) => {

@@ -14,7 +14,7 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
     case "log":
       return noticeOf(event.entry);
     case "ask":
-      return { level: "warn", message: `asks: ${event.ask.text}` };
+      return { level: "warn", message: `asks: ${event.text}` };
     case "mode":
       return { level: "info", message: `${event.mode} mode` };
     case "error":

@@ -42,7 +42,11 @@ async function processOf(kind: ProcessKind, hasSpool = true) {
     run: () => over.promise,
   };
   const { root } = t.kernel;
-  const proc: Process = await spawnBody(t.kernel, root, "make", body, {}, root.abort.signal);
+  const proc: Process = await spawnBody(
+    t.kernel,
+    { caller: root, intent: "make", body, opts: {} },
+    root.abort.signal,
+  );
   const output = hasSpool ? spools.open(outputName(proc.seed.uuid), "drop") : undefined;
   const end = async (): Promise<void> => {
     output?.end();

@@ -15,7 +15,7 @@ const COMPLETE: ProcessEvent = {
   tokensUsed: 0,
   elapsedMs: 0,
 };
-const ask = (askId: string): ProcessEvent => ({ event: "ask_closed", pid, askId, answer: null });
+const ask = (id: string): ProcessEvent => ({ event: "ask_closed", pid, ask_id: id, answer: null });
 
 describe("Watchers", () => {
   test("a full queue loses its oldest steps, never questions or the end", async () => {

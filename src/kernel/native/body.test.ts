@@ -36,7 +36,7 @@ describe("a native", () => {
     const { last } = programs;
     expect(last.spec).toMatchObject({ argv: ["make", "all"], cwd: "/desk", stdin: "ignore" });
     expect(last.spec.env).toMatchObject({ A: "1", HOME: "/home/ada", CRUX_PID: String(pid) });
-    expect(t.proc(pid).info(0)).toMatchObject({
+    expect(t.kernel.info(t.proc(pid))).toMatchObject({
       kind: "native",
       name: "make",
       intent: "make all",
@@ -202,7 +202,7 @@ describe("signals to a native", () => {
   test("PAUSE stops it, RESUME continues it, and its deadline stands still meanwhile", async () => {
     const { t, pid, last, wait } = await running({ options: { timeoutMs: 1_000 } });
     await t.init.kill(pid, 4);
-    expect(t.proc(pid).info(0).activity).toBe("paused");
+    expect(t.kernel.info(t.proc(pid)).activity).toBe("paused");
     await t.clock.advance(10_000);
     await t.init.kill(pid, 5);
     expect(last.signals).toEqual(["SIGSTOP", "SIGCONT"]);

@@ -3,10 +3,11 @@
  * ends with its owner. TERM ends it like any process, with a shorter grace; INT, PAUSE and RESUME are passed to the
  * program.
  */
+import { constants } from "node:os";
 import { basename } from "node:path/posix";
 import { SyscallError } from "../../abi/errors.ts";
 import type { NativeOptions } from "../../abi/native.ts";
-import { type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
+import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Core } from "../core.ts";
 import { sandboxOf } from "../gate/confine.ts";
@@ -20,7 +21,6 @@ import type { Process } from "../process/process.ts";
 import { STDIN } from "../process/spawn/stdio.ts";
 import { maskedCommand } from "../vfs/server-label.ts";
 import { checkCommand } from "./command.ts";
-import { exitOfNative } from "./exit.ts";
 import { feed, NativeOutput } from "./stdio.ts";
 
 /** Errors: INVALID argv, at once; NOT_FOUND program or working directory, when the spawn prepares the process. */
@@ -146,12 +146,26 @@ class NativeBody implements Body {
  */
 function checkCount(core: Core, parent: Process, proc: Process): void {
   if (parent.seed.kind !== "agent" && parent.seed.kind !== "native") return;
-  let count = 0;
-  for (const pid of parent.children) {
-    const child = core.table.get(pid);
-    if (child?.seed.kind === "native" && child.isLive && child !== proc) count++;
-  }
+  const isOther = (each: Process): boolean => each.seed.kind === "native" && each.isLive && each !== proc;
+  const count = core.table.childrenOf(parent.pid).filter(isOther).length;
   if (count < LIMITS.natives) return;
   const message = `too many programs run at once: ${count}; wait for some to end`;
   throw new SyscallError({ syscall: "Spawn", pid: proc.pid, code: "BUDGET", message });
+}
+
+/** Its exit status: its own exit code; after signal n, or with the code that stands for it: 128 + n and `killed: <NAME>`. */
+function exitOfNative({ code, signal, error }: Awaited<ExecChild["exited"]>): ExitStatus {
+  if (error !== undefined) return { code: 1, reason: error.message, kind: "fault", err: error };
+  const name = signal ?? signalOf(code ?? 0);
+  if (name !== undefined) return { code: 128 + numberOf(name), reason: `killed: ${name}`, kind: "killed" };
+  return code === 0 ? EXIT.completed : { code: code ?? 1, reason: `exit ${code ?? 1}`, kind: "fault" };
+}
+
+/** Shells and namespace wrappers report a death by signal n as code 128 + n. */
+function signalOf(code: number): string | undefined {
+  return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
+}
+
+function numberOf(name: string): number {
+  return Object.entries(constants.signals).find(([known]) => known === name)?.[1] ?? 0;
 }

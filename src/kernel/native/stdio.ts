@@ -15,7 +15,6 @@ import type { ExecChild } from "../ports/host.ts";
 import type { Spool } from "../ports/spools.ts";
 import type { Process } from "../process/process.ts";
 import { STDIN, STDOUT } from "../process/spawn/stdio.ts";
-import { type FdEntry, inLane } from "../vfs/fd-table.ts";
 
 const STDERR = asFd(2);
 /** How much of a native's stdout `ps` shows, in bytes. */
@@ -77,8 +76,7 @@ export class NativeOutput {
   async #pass(fd: Fd, chunk: Buffer): Promise<void> {
     const { killed } = this.#proc;
     try {
-      const entry = this.#proc.fds.find(fd, "Write");
-      await writeTo(this.#core, this.#proc, entry, chunk, killed.signal);
+      await this.#write(fd, chunk, killed.signal);
     } catch (error) {
       this.#broken.add(fd);
       if (killed.signal.aborted) return;
@@ -86,22 +84,17 @@ export class NativeOutput {
       this.#onBroken();
     }
   }
-}
 
-/**
- * A file that acts on what is written to it is called through the gate. A file that only stores bytes, such as a pipe,
- * is written directly, so that it also gets what a program prints while it ends.
- */
-function writeTo(
-  core: Core,
-  proc: Process,
-  entry: FdEntry,
-  chunk: Buffer,
-  signal: AbortSignal,
-): Promise<void> {
-  const sys = core.handle(proc, null);
-  if (entry.file.plan !== undefined) return sys.write(entry.fd, chunk, signal);
-  return inLane(entry, "write", signal, () => entry.file.write(chunk, { signal, callId: asCallId(""), sys }));
+  /**
+   * A file that acts on what is written to it is called through the gate. A file that only stores bytes, such as a
+   * pipe, is written directly, so that it also gets what a program prints while it ends.
+   */
+  #write(fd: Fd, chunk: Buffer, signal: AbortSignal): Promise<void> {
+    const { file, lanes } = this.#proc.fds.find(fd, "Write");
+    const sys = this.#core.handle(this.#proc, null);
+    if (file.plan !== undefined) return sys.write(fd, chunk, signal);
+    return lanes.write.run(() => file.write(chunk, { signal, callId: asCallId(""), sys }), signal);
+  }
 }
 
 /**
@@ -112,7 +105,7 @@ export async function feed(core: Core, proc: Process, child: ExecChild, signal: 
   try {
     const entry = proc.fds.find(STDIN, "Read");
     for (;;) {
-      const reading = inLane(entry, "read", signal, () => entry.file.read(inputBytes, signal));
+      const reading = entry.lanes.read.run(() => entry.file.read(inputBytes, signal), signal);
       const bytes = await abortable(reading, signal);
       if (bytes.byteLength === 0) break;
       if (!(await isTaken(child, bytes))) break;

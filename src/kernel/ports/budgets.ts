@@ -33,8 +33,14 @@ export interface WindowView {
   readonly perMs: number;
 }
 
-/** null removes a limit. */
-export type BudgetChange = { readonly [K in keyof Budget]: Budget[K] | null };
+/** A change of limits by the user. Limits that are not named stay. */
+export interface BudgetChange {
+  /** null removes a limit. */
+  readonly set: { readonly [K in keyof Budget]: Budget[K] | null };
+  /** Added to the current limits. */
+  readonly add: Budget;
+  readonly by: GrantBy;
+}
 
 const COST_KEYS = ["pid", "model", "tool", "source", "day"] as const;
 export type CostKey = (typeof COST_KEYS)[number];
@@ -52,10 +58,10 @@ export interface Budgets {
   /** Accounts in memory of one process and its descendants, or of all; parents first. */
   list(pid?: Pid): { readonly processes: readonly BudgetView[]; readonly windows: readonly WindowView[] };
   /**
-   * Sets limits of a process, whatever it does now; limits that are not named stay. `add`: added to the current ones.
-   * Durable when it resolves. NOT_FOUND; INVALID: pid 0, or `add` to a limit that is not set.
+   * Sets limits of a process, whatever it does now. Durable when it resolves. NOT_FOUND; INVALID: pid 0, or `add` to a
+   * limit that is not set.
    */
-  set(pid: Pid, change: BudgetChange, add: Budget, by: GrantBy): Promise<BudgetLimits>;
+  set(pid: Pid, change: BudgetChange): Promise<BudgetLimits>;
   /** The cost of calls since then (wall clock, ms) according to the journal, for the newest 1,000 processes. */
   costs(
     by: CostKey,

@@ -1,6 +1,7 @@
 /** The kernel as the wires see it. Everything a client does passes the handle of pid 0, and so the gate. */
 import type { AgentInfo } from "../../abi/agent.ts";
-import type { AskAnswer, AskReply, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
+import type { AskAnswer, AskReply } from "../../abi/ask.ts";
+import type { ProcessEvent, SyscallEvent } from "../../abi/events.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { JobView } from "../../abi/jobs.ts";

@@ -13,12 +13,10 @@ export function childClient(core: Core, uuid: string): ChildClient | undefined {
     pid,
     line: lineOf(core, proc),
     isPersons: isPersons(core, proc),
-    list: () => {
-      const now = core.ports.clock.mono();
-      return [...core.table.all()]
+    list: () =>
+      [...core.table.all()]
         .filter((each) => core.table.looksInto(pid, each.pid))
-        .map((each) => each.info(now));
-    },
+        .map((each) => core.info(each)),
     sees: (other) => core.table.get(asPid(other)) !== undefined && core.table.looksInto(pid, asPid(other)),
     // an agent is replayed from its own calls, so no OS child may act in its name
     sys: proc.seed.kind === "native" ? core.handle(proc, null) : null,

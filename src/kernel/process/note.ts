@@ -5,6 +5,12 @@ import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { type Facts, type LiveFacet, plainFacet } from "../facts/facet.ts";
 import type { JournalDraft } from "../ports/journal.ts";
 
+/** A note that the user pins; "" removes the present one. */
+interface Pinned {
+  readonly text: string;
+  readonly by: GrantBy;
+}
+
 /** The body of `process.note`, version 1. */
 interface NoteBody {
   /** "" removes the note. */
@@ -44,10 +50,10 @@ interface Noted {
 }
 
 /**
- * Resolves once the note is synced. "" removes it. NOT_FOUND: no such process. CONFLICT: it has ended. INVALID: more
+ * Resolves once the note is synced. NOT_FOUND: no such process. CONFLICT: it has ended. INVALID: more
  * than one line, too long, or the kernel's own process.
  */
-export async function pinNote(core: Noting, pid: Pid, text: string, by: GrantBy): Promise<void> {
+export async function pinNote(core: Noting, pid: Pid, { text, by }: Pinned): Promise<void> {
   if (pid === PID_KERNEL) throw invalid("the kernel's own process takes no note");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
   if (/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text))

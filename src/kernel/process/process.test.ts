@@ -19,28 +19,28 @@ describe("Process", () => {
   test("info() is a copy", async () => {
     const t = testKernel();
     const { proc } = await t.start();
-    proc.info(0).createdAt.setTime(0);
-    expect(proc.info(0).createdAt.getTime()).toBe(t.clock.now());
+    t.kernel.info(proc).createdAt.setTime(0);
+    expect(t.kernel.info(proc).createdAt.getTime()).toBe(t.clock.now());
   });
 
   test("info() shows what it does, paused before blocked before the rest", async () => {
     const t = testKernel();
     const { proc, pid, end, sys } = await t.start();
     sys.setActivity("tool");
-    expect(proc.info(0).activity).toBe("tool");
+    expect(t.kernel.info(proc).activity).toBe("tool");
     const answered = Promise.withResolvers<void>();
     const asking = proc.halt.asking(() => answered.promise);
-    expect(proc.info(0).activity).toBe("blocked");
+    expect(t.kernel.info(proc).activity).toBe("blocked");
     await t.init.kill(pid, 4);
-    expect(proc.info(0).activity).toBe("paused");
+    expect(t.kernel.info(proc).activity).toBe("paused");
     await t.init.kill(pid, 5);
-    expect(proc.info(0).activity).toBe("blocked");
+    expect(t.kernel.info(proc).activity).toBe("blocked");
     answered.resolve();
     await asking;
-    expect(proc.info(0).activity).toBe("tool");
+    expect(t.kernel.info(proc).activity).toBe("tool");
     end();
     await proc.done.promise;
-    expect(proc.info(0).activity).toBeNull();
+    expect(t.kernel.info(proc).activity).toBeNull();
   });
 
   test("ranMs() leaves pauses out", async () => {

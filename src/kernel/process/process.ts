@@ -1,15 +1,8 @@
 import type { LogEntry, ProcessEvent } from "../../abi/events.ts";
 import type { Notice } from "../../abi/fact.ts";
-import { type CtxId, type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import { type CtxId, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
-import type {
-  Activity,
-  ExitStatus,
-  Hold,
-  PermissionMode,
-  ProcessState,
-  ProcInfo,
-} from "../../abi/process.ts";
+import type { ExitStatus, PermissionMode, ProcessState } from "../../abi/process.ts";
 import { Conversation } from "../../session/conversation.ts";
 import { Facts } from "../facts/facet.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
@@ -26,14 +19,12 @@ import { Halt, type Reason } from "./life/halt.ts";
 import { LifeCycle } from "./life/life-cycle.ts";
 import { Work } from "./life/work.ts";
 import { ModelSeat } from "./model-seat.ts";
-import { noteFacet } from "./note.ts";
 import { OwnContexts } from "./own-contexts.ts";
 import { OwnUse } from "./own-use.ts";
 import { Past } from "./past.ts";
 import type { ProcessSeed } from "./process-seed.ts";
 import { RefusalList } from "./refusal-list.ts";
 import { ModeDial } from "./rights/mode-dial.ts";
-import { devicesOf } from "./rights/rights.ts";
 import { SeenFileSet } from "./seen-file-set.ts";
 import { Coroutines } from "./thread/coroutines.ts";
 import type { ThreadSet } from "./thread/thread-set.ts";
@@ -42,7 +33,6 @@ import { Units } from "./units.ts";
 export class Process {
   readonly seed: ProcessSeed;
   readonly pid: Pid;
-  readonly children = new Set<Pid>();
   readonly fds: FdTable;
   readonly watchers = new Watchers();
   /** The durable facts it holds; each is changed by its owner alone, with a record. */
@@ -51,9 +41,6 @@ export class Process {
   readonly refusals = new RefusalList();
   /** null: the process has a single run and ends with it. */
   readonly conversation: Conversation | null;
-  /** Callbacks of sleepers, to wake them when a signal is handled. */
-  readonly wakers = new Set<() => void>();
-  readonly groups = new Set<Pgid>();
   readonly units = new Units();
   readonly dial: ModeDial;
   /** Redacts secrets in text that others read. */
@@ -73,6 +60,7 @@ export class Process {
   #logs: LogChannel | null = new LogChannel();
   #keepLine: ((entry: LogEntry) => void) | null = null;
   // the fields below are created on first use: most processes need none of them
+  #wakers: Set<() => void> | null = null;
   #signals: SignalState | null = null;
   #mailbox: Mailbox | null = null;
   #threads: ThreadSet | null = null;
@@ -158,6 +146,10 @@ export class Process {
     return this.facts.of(labelsFacet);
   }
 
+  get liveCoroutines(): number {
+    return this.#coroutines?.live ?? 0;
+  }
+
   /** Made on first use. */
   get coroutines(): Coroutines {
     this.#coroutines ??= new Coroutines(this.abort.signal);
@@ -228,6 +220,18 @@ export class Process {
     return this.#signals;
   }
 
+  /** `wake` is called when a signal was acted on, until the result is called. */
+  onWake(wake: () => void): () => void {
+    this.#wakers ??= new Set();
+    this.#wakers.add(wake);
+    return () => this.#wakers?.delete(wake);
+  }
+
+  /** Wakes the sleepers. Not called for a pause, which holds them. */
+  wake(): void {
+    for (const wakeOne of this.#wakers ?? []) wakeOne();
+  }
+
   get mailbox(): Mailbox | null {
     return this.#mailbox;
   }
@@ -279,49 +283,5 @@ export class Process {
 
   elapsedMs(mono: number): number {
     return (this.life.endedMono ?? mono) - this.seed.createdMono;
-  }
-
-  info(mono: number): ProcInfo {
-    const { seed } = this;
-    const note = this.facts.of(noteFacet);
-    return {
-      pid: this.pid,
-      ppid: this.ppid,
-      kind: seed.kind,
-      state: this.state,
-      activity: this.#shownActivity(),
-      intent: seed.intent || (this.conversation?.title ?? ""),
-      skills: [...seed.skills],
-      ...this.#hold(),
-      tokensUsed: this.used.tokens,
-      ...(this.used.microUsd === 0 ? {} : { microUsdUsed: this.used.microUsd }),
-      ...(this.used.unpricedCalls === 0 ? {} : { unpricedCalls: this.used.unpricedCalls }),
-      createdAt: new Date(seed.createdAt),
-      elapsedMs: this.elapsedMs(mono),
-      ctxId: this.ctxId,
-      result: this.result,
-      allowedDevices: devicesOf(this),
-      exit: this.exit,
-      groups: [...this.groups].sort((a, b) => a - b),
-      threads: this.threads?.live ?? 0,
-      coroutines: this.#coroutines?.live ?? 0,
-      name: seed.body.name,
-      ...(seed.isSession === true ? { isSession: true } : {}),
-      ...(this.labels.length === 0 ? {} : { labels: [...new Set(this.labels.map(({ kind }) => kind))] }),
-      ...(note === "" ? {} : { note }),
-      ...(seed.kind === "agent" && this.mode !== "default" ? { mode: this.mode } : {}),
-      model: this.model.answering || this.model.known,
-    };
-  }
-
-  #hold(): { readonly held?: Hold } {
-    const { why } = this.halt;
-    return this.isLive && why !== null ? { held: why } : {};
-  }
-
-  #shownActivity(): Activity | null {
-    if (!this.isLive) return null;
-    if (this.halt.why !== null) return "paused";
-    return this.halt.openAsks > 0 ? "blocked" : this.life.activity;
   }
 }

@@ -17,7 +17,8 @@ export class ServiceTable implements Services {
   async start(spec: ServiceSpec): Promise<Pid> {
     const core = this.#core();
     const { root } = core;
-    const proc = await spawnBody(core, root, spec.intent, serviceBody(spec), {}, root.abort.signal);
+    const request = { caller: root, intent: spec.intent, body: serviceBody(spec), opts: {} };
+    const proc = await spawnBody(core, request, root.abort.signal);
     return proc.pid;
   }
 

@@ -8,6 +8,8 @@ type Relation = (a: Process, b: Process) => boolean;
 
 export class ProcessTable {
   readonly #byPid = new Map<Pid, Process>();
+  /** By the pid of the parent; most processes have no children. */
+  readonly #children = new Map<Pid, Set<Process>>();
   readonly #shareGroup: Relation;
   readonly #areFellows: Relation;
 
@@ -27,10 +29,30 @@ export class ProcessTable {
       throw new SyscallError({ syscall: "Spawn", pid: proc.pid, code: "UNAVAILABLE", message });
     }
     this.#byPid.set(proc.pid, proc);
+    this.#addChild(proc);
   }
 
   remove(pid: Pid): void {
+    const proc = this.#byPid.get(pid);
+    if (proc === undefined) return;
     this.#byPid.delete(pid);
+    this.#children.delete(pid);
+    this.#removeChild(proc);
+  }
+
+  childrenOf(pid: Pid): readonly Process[] {
+    return [...(this.#children.get(pid) ?? [])];
+  }
+
+  /** Makes the kernel the parent of its children, and returns them. */
+  orphanChildren(pid: Pid): readonly Process[] {
+    const children = this.childrenOf(pid);
+    for (const child of children) {
+      this.#removeChild(child);
+      child.orphan();
+      this.#addChild(child);
+    }
+    return children;
   }
 
   get(pid: Pid): Process | undefined {
@@ -59,6 +81,29 @@ export class ProcessTable {
   /** The same process, or one is an ancestor of the other. */
   isKin(a: Pid, b: Pid): boolean {
     return a === b || this.isAncestor(a, b) || this.isAncestor(b, a);
+  }
+
+  /** The names of the process and its ancestors, for the user: such as `main-1 › worker-2`. */
+  lineOf({ pid }: { readonly pid: Pid }): string {
+    const names: string[] = [];
+    for (
+      let at = this.#byPid.get(pid);
+      at !== undefined && at.pid !== PID_KERNEL;
+      at = this.#byPid.get(at.ppid)
+    )
+      names.unshift(`${at.seed.body.name || at.seed.kind}-${at.pid}`);
+    return names.join(" › ");
+  }
+
+  #addChild(proc: Process): void {
+    const children = this.#children.get(proc.ppid) ?? new Set();
+    this.#children.set(proc.ppid, children.add(proc));
+  }
+
+  #removeChild(proc: Process): void {
+    const children = this.#children.get(proc.ppid);
+    children?.delete(proc);
+    if (children?.size === 0) this.#children.delete(proc.ppid);
   }
 
   #are(relation: Relation, a: Pid, b: Pid): boolean {

@@ -25,9 +25,9 @@ function given(name: string | undefined): string | undefined {
 }
 
 /** The oldest of its groups; dots in its name are replaced, as the name of a list cannot contain them. */
-function groupOf(core: Core, { groups }: Process): string | undefined {
-  const [oldest] = [...groups].sort((a, b) => a - b);
+function groupOf({ groups }: Core, proc: Process): string | undefined {
+  const [oldest] = [...groups.of(proc)].sort((a, b) => a - b);
   if (oldest === undefined) return undefined;
-  const { name } = core.groups.recordOf(oldest);
+  const { name } = groups.recordOf(oldest);
   return name === "" ? `group-${oldest}` : name.replaceAll(".", "_");
 }

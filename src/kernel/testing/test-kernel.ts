@@ -1,7 +1,7 @@
 /** A kernel over ports that live in memory, for tests of the kernel and of the code that uses it. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import { Fault } from "../../abi/errors.ts";
-import { asPid, asProcUuid, type Pid, type ProcUuid } from "../../abi/ids.ts";
+import { asPid, asProcUuid, PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../../abi/process.ts";
 import type { Program, ProgramStart } from "../../abi/program.ts";
 import type { SpawnOpts, Sys, Syscalls } from "../../abi/sys.ts";
@@ -92,7 +92,7 @@ export class TestKernel {
     return {
       processes: kernel.table.size,
       contexts: kernel.contexts.count,
-      children: kernel.root.children.size,
+      children: kernel.table.childrenOf(PID_KERNEL).length,
       modelFiles: model.live,
       scratch: scratch.size,
       sleeps: clock.pending,

@@ -6,7 +6,7 @@
 import type { OpenFile, OpenFlag } from "../../abi/device.ts";
 import { VfsError } from "../../abi/errors.ts";
 import { asFd, type Fd, type Pid } from "../../abi/ids.ts";
-import { abortable } from "../../lib/abort.ts";
+import { ABORTED, abortable } from "../../lib/abort.ts";
 import type { Inflow } from "../labels/inflow.ts";
 import { LIMITS } from "../limits.ts";
 
@@ -20,8 +20,8 @@ export interface FdEntry {
   readonly flags: OpenFlag;
   /** Fires at close. */
   readonly closing: AbortController;
-  /** The last call of each direction; never rejects. */
-  readonly lanes: { read: Promise<void>; write: Promise<void> };
+  /** Its calls, one lane for each direction. */
+  readonly lanes: { readonly read: Lane; readonly write: Lane };
   /** Called once, after the device's close: the end of an effect that lasts as long as the file is open. */
   readonly onClose: (error: unknown) => void;
   /** For tool calls: bytes written and when, for the line of the verbose screen. */
@@ -104,7 +104,7 @@ export class FdTable {
   take(fd: Fd): FdDraft {
     const entry = this.find(fd, "Spawn");
     this.#open.delete(fd);
-    entry.closing.abort();
+    entry.closing.abort(ABORTED);
     return entry;
   }
 
@@ -117,7 +117,7 @@ export class FdTable {
   async close(fd: Fd): Promise<void> {
     const entry = this.find(fd, "Close");
     this.#open.delete(fd);
-    entry.closing.abort();
+    entry.closing.abort(ABORTED);
     let failure: unknown;
     try {
       await entry.file.close();
@@ -152,30 +152,31 @@ export class FdTable {
 }
 
 function entryOf(fd: Fd, { file, path, mount, traffic, flags, onClose = () => {} }: FdDraft): FdEntry {
-  const lanes = { read: Promise.resolve(), write: Promise.resolve() };
+  const lanes = { read: new Lane(), write: new Lane() };
   const closing = new AbortController();
   return { file, path, mount, traffic, flags, onClose, fd, closing, lanes, lastWrite: null };
 }
 
-/**
- * Runs `act` after the calls before it in the lane, even if those fail. A call aborted while it waits leaves at once
- * without acting.
- */
-export function inLane<T>(
-  entry: FdEntry,
-  lane: "read" | "write",
-  signal: AbortSignal,
-  act: () => Promise<T>,
-): Promise<T> {
-  const before = entry.lanes[lane];
-  const run = abortable(before, signal).then(() => {
-    signal.throwIfAborted();
-    return act();
-  });
-  const settled = run.then(
-    () => {},
-    () => {},
-  );
-  entry.lanes[lane] = before.then(() => settled);
-  return run;
+/** Calls that run one after another. */
+class Lane {
+  /** The end of the last call; never rejects. */
+  #last: Promise<void> = Promise.resolve();
+
+  /**
+   * Runs `act` after the calls before it, even if those fail. A call aborted while it waits leaves at once without
+   * acting.
+   */
+  run<T>(act: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const before = this.#last;
+    const run = abortable(before, signal).then(() => {
+      signal.throwIfAborted();
+      return act();
+    });
+    const settled = run.then(
+      () => {},
+      () => {},
+    );
+    this.#last = before.then(() => settled);
+    return run;
+  }
 }

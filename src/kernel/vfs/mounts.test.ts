@@ -325,7 +325,7 @@ describe("who sees a mount", () => {
     expect(await opens(owner.sys, path)).toBe("opens");
     expect(await opens(child.sys, path)).toBe("opens");
     expect(await opens(narrower.sys, path)).toBe("PERMISSION");
-    expect(owner.proc.info(0).allowedDevices).toEqual(["/dev/fs", path]);
+    expect(t.kernel.info(owner.proc).allowedDevices).toEqual(["/dev/fs", path]);
   });
 });
 

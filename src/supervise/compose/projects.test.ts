@@ -151,7 +151,7 @@ describe("up()", () => {
       "writer-1 waits for collector (completed)",
       "up",
     ]);
-    expect(t.proc(pid).info(0)).toMatchObject({ kind: "supervisor", name: "compose:notes" });
+    expect(t.kernel.info(t.proc(pid))).toMatchObject({ kind: "supervisor", name: "compose:notes" });
     hold(t.proc(workers.pid("collector")).seed.account, 812, 0)?.settle(812);
     await workers.end("collector");
     expect(bench.told()).toEqual(["collector-1 exited(0)", "writer-1 started"]);

@@ -1,6 +1,6 @@
 /** ask_user: asks the user questions with options to choose from; free text is always possible. */
 import * as z from "zod";
-import type { QuestionItem, QuestionOutcome } from "../../abi/question.ts";
+import type { QuestionItem, QuestionOutcome } from "../../abi/ask.ts";
 import { askDevice } from "../device-json.ts";
 import { failure } from "../failure.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";

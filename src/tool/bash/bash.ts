@@ -6,6 +6,7 @@ import { codeOf } from "../../abi/errors.ts";
 import type { ShellAnswer, ShellProgress, ShellRequest } from "../../abi/fs-ops.ts";
 import type { Fd } from "../../abi/ids.ts";
 import type { CommandProgress } from "../../abi/tool.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import { cutEnds, endLine } from "../budget.ts";
 import { failure } from "../failure.ts";
 import { readToEnd, withFile } from "../files.ts";
@@ -158,7 +159,7 @@ async function ask(context: RunContext, fd: Fd, request: ShellRequest): Promise<
     if (codeOf(error) !== "CANCELLED") throw error;
     interruption = error;
   } finally {
-    over.abort();
+    over.abort(ABORTED);
   }
   const begun = await following;
   try {

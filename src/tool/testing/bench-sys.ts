@@ -178,7 +178,6 @@ export class BenchSys implements Syscalls {
   }
   spawn = refuse;
   kill = refuse;
-  setMode = refuse;
   wait = refuse;
   listProcs = refuse;
   exit = refuse;

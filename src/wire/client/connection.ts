@@ -3,9 +3,8 @@ import { connect as connectSocket, type Socket } from "node:net";
 import { Fault, type WireError } from "../../abi/errors.ts";
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { WireResponse, WireStreamLine } from "../../abi/wire.ts";
-import { encodeLine, parseLine } from "../codec/ndjson.ts";
+import { encodeLine, LineDecoder, parseLine } from "../codec/ndjson.ts";
 import { CutOff } from "./cut-off.ts";
-import { readLines } from "./line-source.ts";
 import { WireFault } from "./wire-fault.ts";
 
 export interface WireStream<R> {
@@ -139,4 +138,27 @@ function cancelled(cause?: unknown): Fault {
 function toFault(path: string, cause: NodeJS.ErrnoException): Fault {
   const code = cause.code === "EACCES" || cause.code === "EPERM" ? "PERMISSION" : "UNAVAILABLE";
   return new Fault({ code, message: `cannot connect to ${path}: ${cause.code ?? cause.message}`, cause });
+}
+
+/** More than the wire allows, so that the daemon's limit applies first, but still bounded. */
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The lines of a connection. Reads only when the consumer asks, so that a slow screen fills the daemon's queue and not
+ * this memory. Ends with the connection, for whatever reason.
+ */
+async function* readLines(socket: Socket): AsyncGenerator<Buffer, void, void> {
+  const decoder = new LineDecoder(MAX_LINE_BYTES);
+  try {
+    for await (const chunk of socket) {
+      for (const item of decoder.push(chunk as Buffer)) {
+        if (item.kind === "too_long") return;
+        yield item.line;
+      }
+    }
+  } catch {
+    // reset, or closed by us: both are the end
+  } finally {
+    socket.destroy();
+  }
 }

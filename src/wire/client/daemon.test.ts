@@ -167,7 +167,7 @@ describe("ensureDaemon()", () => {
     await expect(ensureDaemon(fixture.options())).rejects.toMatchObject({
       code: "UNAVAILABLE",
       message: `daemon (PID ${process.pid}) does not answer`,
-      hint: "crux daemon restart --force",
+      fact: { kind: "daemon_silent" },
     });
     expect(fixture.clock.mono()).toBe(4_000);
     expect(fixture.launches).toEqual([]);
@@ -231,7 +231,7 @@ describe.skipIf(!existsSync("/proc/self/stat"))("a daemon that holds the lock an
   const unanswered = {
     code: "UNAVAILABLE",
     message: `daemon (PID ${process.pid}) does not answer`,
-    hint: "crux daemon restart --force",
+    fact: { kind: "daemon_silent" },
   };
 
   it("does not answer, and is not doubled", async () => {
@@ -319,7 +319,7 @@ describe("launchDaemon()", () => {
       `import { readFileSync } from "node:fs";
 const ids = readFileSync("/proc/self/stat", "utf8").split(") ")[1].split(" ");
 console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), session: Number(ids[3]) === process.pid,
-  env: Object.keys(process.env).filter((name) => /^(CRUX|KAIRO|KEPT)/.test(name)) }));`,
+  env: Object.keys(process.env).filter((name) => /^(CRUX|KAIRO|KEPT|MALLOC)/.test(name)) }));`,
     );
     const env = {
       CRUX_IPC_SOCKET: "/x",
@@ -339,7 +339,7 @@ console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), se
       args: ["daemon", "--internal"],
       cwd: "/",
       session: true,
-      env: ["CRUX_LANG", "KEPT"],
+      env: ["MALLOC_ARENA_MAX", "CRUX_LANG", "KEPT"],
     });
   });
 

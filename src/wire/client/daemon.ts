@@ -11,6 +11,7 @@ import {
 } from "../../lib/paths.ts";
 import { SteadyClock } from "../../lib/steady-clock.ts";
 import { checkPrivateDir, checkSocketPath, homeOf } from "../codec/address.ts";
+import { nextStep } from "../codec/error.ts";
 import {
   chooseSeat,
   EXIT_TAKEN,
@@ -37,11 +38,12 @@ const FAST_TRIES = 20;
 const FAST_MS = 15;
 const POLL_MS = 100;
 /**
- * The daemon's garbage is young and small. With Node's default of 16 MiB it holds 100 MB more after a busy hour, and
- * each command it starts is forked from all of that. The size is set from the start: growing to it would cost five more
- * collections.
+ * How the daemon's memory grows. Its garbage is young and small: with Node's default of 16 MiB it holds 100 MB more after
+ * a busy hour, and each command it starts is forked from all of that. The size is set from the start: growing to it would
+ * cost five more collections. The old generation is collected once it has grown by a fifth: what V8 chooses itself leaves as
+ * much garbage in it as is alive, and --optimize-for-size makes a turn slower.
  */
-export const YOUNG_SPACE = ["--min-semi-space-size=4", "--max-semi-space-size=4"];
+export const HEAP_FLAGS = ["--min-semi-space-size=4", "--max-semi-space-size=4", "--heap-growing-percent=20"];
 /** The delay before another launch when the launched daemon ended because the previous one was still shutting down. */
 const RELAUNCH_MS = 1_000;
 /** How long a daemon that is ended by force has before SIGKILL. */
@@ -203,7 +205,7 @@ function locate(options: DaemonOptions): Located {
     runtimeDir: parent(seats.usual),
     stateDir: stateDirOf(env, home),
     inside: ipc !== undefined,
-    command: options.command ?? [process.execPath, ...YOUNG_SPACE, process.argv[1] ?? ""],
+    command: options.command ?? [process.execPath, ...HEAP_FLAGS, process.argv[1] ?? ""],
     env,
     clock: options.clock ?? new SteadyClock(),
     launch: options.launch,
@@ -249,7 +251,7 @@ function unanswered(pid: number | undefined): Fault {
   return new Fault({
     code: "UNAVAILABLE",
     message: pid === undefined ? "daemon does not answer" : `daemon (PID ${pid}) does not answer`,
-    hint: "crux daemon restart --force",
+    fact: { kind: "daemon_silent" },
   });
 }
 
@@ -265,7 +267,7 @@ function greet(seen: Extract<Probe, { kind: "answered" }>, place: Place, own: st
 
 function safeMode({ unrestored }: Extract<Probe, { kind: "answered" }>): string {
   const why = "safe mode: the daemon died again and again soon after its start, so nothing was restored";
-  const leave = "crux daemon start --normal leaves it";
+  const leave = nextStep({ kind: "safe_mode" });
   if (unrestored === undefined) return `${why}; ${leave}`;
   const { agents, pids } = unrestored;
   const who = `PID ${pids.join(" ")}${agents > pids.length ? ` and ${agents - pids.length} more` : ""}`;
@@ -310,8 +312,7 @@ function notReached(
   const seconds = Math.floor((now - launched.at) / 1_000);
   const log = lastLogLines(logPath(stateDir, runtimeDir), 5);
   const lines = [`daemon did not start within ${seconds}s`, ...log];
-  const hint = "crux daemon start tries again";
-  return new Fault({ code: "TIMEOUT", message: lines.join("\n"), hint });
+  return new Fault({ code: "TIMEOUT", message: lines.join("\n"), fact: { kind: "daemon_late" } });
 }
 
 function notLaunched({ error: cause, code }: Launched, { runtimeDir }: Place): Fault {

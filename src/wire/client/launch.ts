@@ -23,6 +23,12 @@ export interface Launched {
   readonly code?: number;
 }
 
+/**
+ * The C library of Linux keeps heaps for its threads, of which V8's helpers leave up to 60 MB unused for good. One heap for
+ * all has been measured to be as fast. The daemon takes this out of its own environment when it starts.
+ */
+export const ONE_ARENA = { MALLOC_ARENA_MAX: "1" };
+
 export type DaemonLauncher = (spec: LaunchSpec) => Launched;
 
 /**
@@ -74,7 +80,7 @@ function start({ command, env }: LaunchSpec, path: string): ChildProcess {
     return spawn(file, [...args, "daemon", "--internal"], {
       cwd: "/",
       detached: true,
-      env: withoutIpc(env),
+      env: { ...ONE_ARENA, ...withoutIpc(env) },
       stdio: ["ignore", log, log],
     });
   } finally {

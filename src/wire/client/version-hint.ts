@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { nextStep } from "../codec/error.ts";
 
 /** The most shells remembered; beyond this the oldest is dropped. */
 const MAX_SEEN = 32;
@@ -24,7 +25,7 @@ export function versionHint(
   } catch {
     // only the record of shown hints is lost
   }
-  return `the daemon runs crux v${daemon}, this is v${own}: crux daemon restart`;
+  return `the daemon runs crux v${daemon}, this is v${own}: ${nextStep({ kind: "other_version" })}`;
 }
 
 function readSeen(path: string): string[] {

@@ -48,6 +48,24 @@ test.each<[Fact, string]>([
     "to allow it: --permission-mode accept_edits",
   ],
   [{ kind: "untrusted", folder: "/a b" }, "look at it and trust it: crux trust '/a b'"],
+  [{ kind: "tree_file", path: "/proc/1/status" }, "crux cat /proc/1/status"],
+  [{ kind: "host_file", path: "/etc/a b" }, "cat '/etc/a b'"],
+  [{ kind: "no_setting", near: null }, "crux config list --all names them"],
+  [{ kind: "no_setting", near: "model" }, "did you mean model?"],
+  [
+    { kind: "cut_off", method: "mail.send" },
+    "crux logs <pid> shows what it has read, before you send it again",
+  ],
+  [{ kind: "cut_off", method: "kill" }, "crux ps shows what it came to"],
+  [{ kind: "daemon_silent" }, "crux daemon restart --force"],
+  [
+    { kind: "no_model", model: "opus", ways: ["Set A.", "Run `b`."] },
+    "Set A. Run `b`. crux doctor shows what is set up.",
+  ],
+  [
+    { kind: "no_model", model: "x", ways: [] },
+    "For a server of your own: OPENAI_BASE_URL, OPENAI_API_KEY and --model openai/x. crux doctor shows what is set up.",
+  ],
 ])("nextStep() of %j", (each, words) => {
   expect(nextStep(each)).toBe(words);
 });

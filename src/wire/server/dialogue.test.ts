@@ -53,8 +53,8 @@ describe("spawn", () => {
       { event: "step", pid, step: 1, total: 10 },
       { event: "log", pid, entry: { timestampMs: 1, level: "info", message: "hm" } },
       { event: "tool", pid, device: "/dev/shell", inBytes: 1, outBytes: 2, durationMs: 3 },
-      { event: "ask", pid, ask: { askId: "a1", pid, text: "bash: ls", options: ["yes", "no"], detail: "" } },
-      { event: "ask_closed", pid, askId: "a1", answer: null },
+      { event: "ask", pid, ask_id: "a1", text: "bash: ls", options: ["yes", "no"] },
+      { event: "ask_closed", pid, ask_id: "a1", answer: null },
       { event: "step", pid, step: 2, total: 10 },
       complete,
     ]);
@@ -108,9 +108,12 @@ describe("spawn", () => {
         {
           event: "ask",
           pid,
-          ask: { askId: "a1", pid, text: "bash: ls", options: ["yes", "no"], detail: "+1" },
+          ask_id: "a1",
+          text: "bash: ls",
+          options: ["yes", "no"],
+          detail: "+1",
         },
-        { event: "ask_closed", pid, askId: "a1", answer: "yes" },
+        { event: "ask_closed", pid, ask_id: "a1", answer: "yes" },
         { event: "error", pid, message: "late", error },
         complete,
       ],
@@ -327,6 +330,21 @@ describe("requests", () => {
     ]);
   });
 
+  it.each(["list_procs", "process.list"])("%s in pages gives each process once", async (method) => {
+    fixture.kernel.procs = [1, 2, 4].map((each) => procInfo(each));
+    const page = async (payload: object) => {
+      const reply = JSON.parse(await client.ask(JSON.stringify({ method, payload })));
+      const pids = reply.payload?.processes.map((row: { pid: number }) => row.pid);
+      return [pids, reply.payload?.next ?? reply.error?.code];
+    };
+    expect(await page({})).toEqual([[1, 2, 4], undefined]);
+    expect(await page({ limit: 2 })).toEqual([[1, 2], 2]);
+    expect(await page({ limit: 2, cursor: 2 })).toEqual([[4], undefined]);
+    expect(await page({ limit: 3 })).toEqual([[1, 2, 4], undefined]);
+    expect(await page({ limit: 1, cursor: 4 })).toEqual([[], undefined]);
+    expect(await page({ limit: 1_001 })).toEqual([undefined, "INVALID"]);
+  });
+
   it("1,000 sent ahead are answered in order", async () => {
     const all = Array.from({ length: 1000 }, (_, id) => `{"id":${id},"method":"ping"}\n`);
     client.socket.end(all.join(""));
@@ -383,7 +401,7 @@ describe("requests", () => {
   });
 
   it("a bug in a handler is INTERNAL and logged, and the connection goes on", async () => {
-    fixture.kernel.procs = [{} as never];
+    fixture.kernel.procs = [{ pid: 1 } as never];
     expect(await client.ask('{"method":"list_procs"}')).toContain('"code":"INTERNAL"');
     expect(fixture.logged[0]).toMatch(/^error list_procs: TypeError/);
     expect(await client.ask('{"method":"ping"}')).toContain('"ok":true');

@@ -13,7 +13,7 @@ function aCall(): { call: RequestContext; heard: GrantBy[] } {
     return {};
   };
   const kernel = {
-    budgets: { set: (_pid: number, _change: object, _add: object, by: GrantBy) => hear(by) },
+    budgets: { set: (_pid: number, { by }: { by: GrantBy }) => hear(by) },
     rights: {
       mode: (_pid: number, { by }: { by: GrantBy }) => hear(by),
       removeGrant: (_id: string, by: GrantBy) => hear(by),

@@ -20,13 +20,12 @@ import { journalCheck, journalCollect, journalRoots, journalVerify } from "./han
 import { journalRead } from "./handlers/journal-read.ts";
 import { kernelMetrics } from "./handlers/kernel-metrics.ts";
 import { kill } from "./handlers/kill.ts";
-import { listProcs } from "./handlers/list-procs.ts";
+import { listProcs, processList } from "./handlers/list-procs.ts";
 import { mailSend } from "./handlers/mail-send.ts";
 import { mcpList, mcpMount, mcpUnmount } from "./handlers/mcp.ts";
 import { modelList, modelResolve } from "./handlers/models.ts";
 import { processAttach } from "./handlers/process-attach.ts";
 import { processFork, processSteps } from "./handlers/process-fork.ts";
-import { processList } from "./handlers/process-list.ts";
 import { processLogs } from "./handlers/process-logs.ts";
 import { processNote } from "./handlers/process-note.ts";
 import { processRecords, processReplay } from "./handlers/process-replay.ts";

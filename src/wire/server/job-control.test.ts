@@ -96,7 +96,9 @@ describe("process.attach", () => {
   const question: ProcessEvent = {
     event: "ask",
     pid,
-    ask: { askId: "a1", pid, text: "bash: ls", options: ["yes", "no"], detail: "" },
+    ask_id: "a1",
+    text: "bash: ls",
+    options: ["yes", "no"],
   };
 
   it("sends the lines of a spawn stream to the end, questions to those who answer", async () => {

@@ -4,6 +4,7 @@
  * and counts them.
  */
 import type { Clock } from "../../abi/program.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import type { Send } from "./handler.ts";
 
 /** A delay of a trace line that no reader notices, in ms. */
@@ -34,7 +35,7 @@ export class LineBatch {
 
   /** True: the system has accepted everything. False: the client has left. */
   flush(): Promise<boolean> {
-    this.#stop?.abort();
+    this.#stop?.abort(ABORTED);
     this.#stop = null;
     const text = this.#lines.join("");
     this.#lines = [];

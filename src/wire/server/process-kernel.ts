@@ -19,7 +19,12 @@ export function kernelFor(kernel: KernelApi, client: ChildClient): KernelApi {
     hands().spawn(intent, agent, ownOpts(opts));
   const init: Pick<Syscalls, "getPid" | "listProcs" | "send" | "spawn"> = {
     getPid: () => client.pid,
-    listProcs: async () => [...client.list()],
+    listProcs: async ({ after = 0, limit } = {}) =>
+      client
+        .list()
+        .filter(({ pid }) => pid > after)
+        .sort((a, b) => a.pid - b.pid)
+        .slice(0, limit),
     // no other sender may be named: it speaks for itself
     send: (pid, data, signal, { request } = {}) =>
       hands().send(pid, data, signal, request === undefined ? {} : { request }),

@@ -3,8 +3,6 @@ import type { ProcessEvent, RunCost } from "../../abi/events.ts";
 import type { Refusal } from "../../abi/refusal.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
 import type {
-  AskClosedEvent,
-  AskEvent,
   CompleteEvent,
   IdleEvent,
   InputEvent,
@@ -55,7 +53,7 @@ function toPayload(event: ProcessEvent, audience: Audience): WireEvent | undefin
       };
     case "ask":
     case "ask_closed":
-      return audience.interactive ? askPayload(event) : undefined;
+      return audience.interactive ? event : undefined;
     case "tool":
     case "log":
       return audience.verbose ? activityPayload(event) : undefined;
@@ -133,25 +131,6 @@ function toWireRefusal({ remedy = null, ...call }: Refusal): WireRefusal {
 
 function costPayload(cost: RunCost | undefined): Pick<CompleteEvent, "cost_usd" | "subtree_cost_usd"> {
   return cost === undefined ? {} : { cost_usd: usdOf(cost.own), subtree_cost_usd: usdOf(cost.subtree) };
-}
-
-function askPayload(event: Of<"ask" | "ask_closed">): AskEvent | AskClosedEvent {
-  const { pid } = event;
-  if (event.event === "ask_closed")
-    return { event: "ask_closed", pid, ask_id: event.askId, answer: event.answer };
-  const { askId, pid: _asks, text, options, detail, input, openedAt, questions, ...more } = event.ask;
-  return {
-    event: "ask",
-    pid,
-    ask_id: askId,
-    text,
-    options,
-    ...(detail === "" ? {} : { detail }),
-    ...more,
-    ...(input === undefined ? {} : { arguments: input }),
-    ...(openedAt === undefined ? {} : { opened_at: openedAt }),
-    ...(questions === undefined ? {} : { questions }),
-  };
 }
 
 function activityPayload(event: Of<"tool" | "log">): ToolEvent | LogEvent {

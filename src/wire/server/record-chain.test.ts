@@ -90,7 +90,7 @@ it.each<[string, readonly object[], string]>([
   await expect(found).rejects.toThrow(message);
   await expect(found).rejects.toMatchObject({
     code: "INVALID",
-    hint: expect.stringContaining("--with-prefix"),
+    fact: { kind: "bad_recording" },
   });
 });
 

@@ -77,8 +77,6 @@ function storedText({ body, stored }: Line): string | undefined {
     : undefined;
 }
 
-const HINT = "crux journal <pid> --json --with-prefix > file writes it again";
-
 function changed(seq: number, why = "its hash is not that of what it says"): Fault {
   return invalid(`record ${seq} was changed: ${why}`);
 }
@@ -91,5 +89,5 @@ function misplaced(expected: number, seq: number): Fault {
 }
 
 function invalid(message: string): Fault {
-  return new Fault({ code: "INVALID", message, hint: HINT });
+  return new Fault({ code: "INVALID", message, fact: { kind: "bad_recording" } });
 }

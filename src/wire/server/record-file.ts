@@ -72,9 +72,8 @@ function recordOf(path: string, number: number, line: string): JournalRecord {
 }
 
 function noRecord(path: string, number: number, why = ""): Fault {
-  const hint = "crux journal <pid> --json --with-prefix > file writes one";
   const message = `line ${number} is not a record: ${path}${why === "" ? "" : `: ${why}`}`;
-  return new Fault({ code: "INVALID", message, hint });
+  return new Fault({ code: "INVALID", message, fact: { kind: "bad_recording" } });
 }
 
 function parsed(line: string): Partial<JournalRecord> | undefined {

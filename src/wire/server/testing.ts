@@ -3,13 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import * as net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AskAnswer } from "../../abi/ask.ts";
 import { Fault, SyscallError } from "../../abi/errors.ts";
-import type { AskAnswer, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
+import type { ProcessEvent, SyscallEvent } from "../../abi/events.ts";
 import { asCtxId, asPid, asProcUuid, type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { McpConfig } from "../../abi/mcp.ts";
 import type { Disposition, ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
-import type { SpawnOpts, Syscalls } from "../../abi/sys.ts";
+import type { ProcPage, SpawnOpts, Syscalls } from "../../abi/sys.ts";
 import type { AnswerMore, ChildClient, KernelApi } from "../../kernel/ports/kernel-api.ts";
 import type { Requested } from "../../kernel/ports/requests.ts";
 import type { AwakeOptions, Sessions } from "../../kernel/ports/sessions.ts";
@@ -91,7 +92,8 @@ export class FakeKernel implements KernelApi {
 
   readonly init = {
     getPid: () => PID_KERNEL,
-    listProcs: async () => this.procs,
+    listProcs: async ({ after = PID_KERNEL, limit }: ProcPage = {}) =>
+      this.procs.filter(({ pid }) => pid > after).slice(0, limit),
     kill: async (pid: Pid, signal: Signal) => {
       if (!this.procs.some((proc) => proc.pid === pid)) throw notFound("Kill", pid);
       this.killed.push([pid, signal]);

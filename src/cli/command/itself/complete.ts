@@ -10,6 +10,7 @@ import { SETTING_KEYS } from "../../../abi/setting-keys.ts";
 import { configDir } from "../../../lib/paths.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
+import { allProcesses } from "../../daemon/processes.ts";
 import { proposalsFor } from "../../help/main.ts";
 import type { Host } from "../../host/host.ts";
 import { safeLine } from "../../screen/text/safe-text.ts";
@@ -84,7 +85,7 @@ async function fromDaemon(
 }
 
 async function pids(client: DaemonClient, signal: AbortSignal): Promise<Found> {
-  const { processes } = await client.request("list_procs", {}, signal);
+  const processes = await allProcesses(client, "list_procs", signal);
   return processes
     .filter(({ kind }) => kind !== "service")
     .map(({ pid, intent, state }) => [String(pid), intent === "" ? state : intent]);

@@ -78,25 +78,25 @@ async function set(call: Call, client: DaemonClient, words: readonly string[]): 
   if (key === undefined || text === undefined) throw invalid("a key and a value are needed", USAGE);
   if (more[0] !== undefined)
     throw invalid(`one value: ${more[0]}`, "a value with blanks is quoted; a list is JSON");
-  return write(call, client, key, { value: parsed(text) });
+  return write(call, client, { key, value: parsed(text) });
 }
 
 async function unset(call: Call, client: DaemonClient, words: readonly string[]): Promise<number> {
-  return write(call, client, oneKey(words), {});
+  return write(call, client, { key: oneKey(words) });
 }
 
 async function write(
   { args, console, host }: Call,
   client: DaemonClient,
-  key: string,
-  value: Pick<Params<"settings.set">, "value">,
+  change: Pick<Params<"settings.set">, "key" | "value">,
 ): Promise<number> {
+  const { key } = change;
   const destination = PLACES[placeOf(args, true)];
-  const done = await client.request("settings.set", { cwd: host.cwd, destination, key, ...value });
+  const done = await client.request("settings.set", { cwd: host.cwd, destination, ...change });
   if (console.mode === "json") await console.data(done);
   else if (console.isScreen) {
-    const verb = "value" in value ? "set" : "taken out";
-    const what = done.changed ? verb : "value" in value ? "is so already" : "is not there";
+    const verb = "value" in change ? "set" : "taken out";
+    const what = done.changed ? verb : "value" in change ? "is so already" : "is not there";
     await console.line(`${safeLine(key)}: ${what} in ${safeLine(done.file)}`);
     const variable = VARIABLES[key];
     if (variable !== undefined && (host.env[variable] ?? "") !== "")

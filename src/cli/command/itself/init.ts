@@ -14,22 +14,22 @@ const FIRST = ["agents", "settings"] as const;
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 interface Made {
-  readonly wrote: string[];
-  readonly kept: string[];
-  readonly next: string[];
+  readonly wrote: readonly string[];
+  readonly kept: readonly string[];
+  readonly next: readonly string[];
 }
 
 async function run({ args, console, host }: Call): Promise<number> {
   const [what, name, ...more] = args.words;
   if (more[0] !== undefined) throw invalid(`unknown argument: ${more[0]}`, USAGE);
-  const made: Made = { wrote: [], kept: [], next: [] };
-  for (const word of what === undefined ? FIRST : [what]) make(host.cwd, kindOf(word), name, made);
-  const next = made.wrote.length === 0 ? [] : [...new Set(made.next)];
-  if (console.mode === "json") await console.data({ ...made, next });
-  else if (console.mode === "quiet") for (const path of made.wrote) await console.line(path);
+  const all = (what === undefined ? FIRST : [what]).map((word) => make(host.cwd, kindOf(word), name));
+  const [wrote, kept] = [all.flatMap((made) => made.wrote), all.flatMap((made) => made.kept)];
+  const next = wrote.length === 0 ? [] : [...new Set(all.flatMap((made) => made.next))];
+  if (console.mode === "json") await console.data({ wrote, kept, next });
+  else if (console.mode === "quiet") for (const path of wrote) await console.line(path);
   else {
-    for (const path of made.wrote) await console.line(`wrote ${path}`);
-    for (const path of made.kept) await console.line(`is there already, left as it is: ${path}`);
+    for (const path of wrote) await console.line(`wrote ${path}`);
+    for (const path of kept) await console.line(`is there already, left as it is: ${path}`);
     for (const step of next) await console.line(`  → next: ${step}`);
   }
   return 0;
@@ -41,22 +41,18 @@ function kindOf(word: string): Kind {
   return kind;
 }
 
-function make(
-  dir: string,
-  { templates, defaultName, next }: Kind,
-  given: string | undefined,
-  made: Made,
-): void {
+function make(dir: string, { templates, defaultName, next }: Kind, given: string | undefined): Made {
   if (given !== undefined && defaultName === undefined) throw invalid(`unknown argument: ${given}`, USAGE);
   const name = given ?? defaultName ?? "";
   if (name !== "" && !NAME.test(name))
     throw invalid(`not a name: ${name}`, "up to 64 of a to z, 0 to 9 and -, like release-notes");
+  const [wrote, kept]: [string[], string[]] = [[], []];
   for (const { path, text } of templates) {
     const file = path.replaceAll("NAME", name);
     const isNew = writeNew(dir, file, text.replaceAll("NAME", name));
-    (isNew ? made.wrote : made.kept).push(file);
+    (isNew ? wrote : kept).push(file);
   }
-  made.next.push(...next.map((step) => step.replaceAll("NAME", name)));
+  return { wrote, kept, next: next.map((step) => step.replaceAll("NAME", name)) };
 }
 
 /** False: the name is taken. Never writes through a symlink. */

@@ -28,14 +28,12 @@ async function run(call: Call): Promise<number> {
 
 async function check(call: Call, signal: AbortSignal): Promise<number> {
   const { args, console, host } = call;
-  const processes = args.words.map(processOf);
+  for (const word of args.words) checkProcess(word);
   const isRepair = args.flags.has("repair");
   const client = await host.daemon.find(signal);
   if (client !== undefined && isRepair) throw await held(client);
   const report =
-    client === undefined
-      ? await offline(call, signal, processes, isRepair)
-      : await asked(call, client, processes, signal);
+    client === undefined ? await offline(call, isRepair, signal) : await asked(call, client, signal);
   await show(call, report);
   if (report.findings.some(({ severity }) => severity === "damage")) {
     const mends = report.findings.some(({ repair }) => repair !== undefined);
@@ -46,9 +44,8 @@ async function check(call: Call, signal: AbortSignal): Promise<number> {
   return report.repaired === undefined ? EXIT.clean : EXIT.repaired;
 }
 
-function processOf(word: string): string {
-  if (/^\d{1,15}$|^[0-9a-f-]{36}$/.test(word)) return word;
-  throw invalid(`neither a pid nor a UUID: ${word}`, USAGE);
+function checkProcess(word: string): void {
+  if (!/^\d{1,15}$|^[0-9a-f-]{36}$/.test(word)) throw invalid(`neither a pid nor a UUID: ${word}`, USAGE);
 }
 
 async function held(client: DaemonClient): Promise<Fault> {
@@ -61,14 +58,9 @@ async function held(client: DaemonClient): Promise<Fault> {
   });
 }
 
-async function asked(
-  call: Call,
-  client: DaemonClient,
-  processes: readonly string[],
-  signal: AbortSignal,
-): Promise<CheckWire> {
-  const full = call.args.flags.has("full");
-  const stream = await client.stream("journal.check", { full, processes: [...processes] }, signal);
+async function asked(call: Call, client: DaemonClient, signal: AbortSignal): Promise<CheckWire> {
+  const request = { full: isFull(call.args), processes: [...call.args.words] };
+  const stream = await client.stream("journal.check", request, signal);
   try {
     return await reportOf<CheckWire>(call, "fsck", stream.lines);
   } finally {
@@ -76,13 +68,8 @@ async function asked(
   }
 }
 
-async function offline(
-  call: Call,
-  signal: AbortSignal,
-  processes: readonly string[],
-  isRepair: boolean,
-): Promise<CheckWire> {
-  const words = [...(call.args.flags.has("full") ? ["--full"] : []), ...processes];
+async function offline(call: Call, isRepair: boolean, signal: AbortSignal): Promise<CheckWire> {
+  const words = [...(isFull(call.args) ? ["--full"] : []), ...call.args.words];
   const look = (more: readonly string[]): Promise<CheckWire> =>
     reportOf<CheckWire>(call, "fsck", call.host.daemon.offline([...more, ...words], signal));
   if (!isRepair) return look([]);

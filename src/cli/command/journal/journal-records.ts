@@ -11,28 +11,24 @@ const MAX_FORKS = 1_000;
 
 export type Asked = Params<"journal.read">;
 
-/** Yields the text of each record; only the first is parsed too. */
-export async function readRecords(
+/** The text of each record. */
+export async function* readRecords(
   { host }: Pick<Call, "host">,
   asked: Asked,
   signal: AbortSignal,
-  take: (text: string) => Promise<void>,
-): Promise<readonly [JournalLine] | readonly []> {
+): AsyncGenerator<string> {
   const client: DaemonClient = await host.daemon.ensure(signal);
   const stream = await client.stream("journal.read", asked, signal);
-  let first: readonly [JournalLine] | readonly [] = [];
   const pieces: string[] = [];
   try {
     for await (const { type, payload } of stream.lines) {
-      if (type === "eof") return first;
+      if (type === "eof") return;
       if (type === "error") throw streamFailure(payload);
       if (type !== "record") continue;
       const { text, more } = payload as { text: string; more?: boolean };
       pieces.push(text);
       if (more === true) continue;
-      const whole = pieces.splice(0).join("");
-      if (first.length === 0) first = [JSON.parse(whole) as JournalLine];
-      await take(whole);
+      yield pieces.splice(0).join("");
     }
     throw daemonVanished();
   } finally {
@@ -48,7 +44,8 @@ export async function prefixesOf(
 ): Promise<readonly Asked[]> {
   const prefixes: Asked[] = [];
   for (let name = process; prefixes.length < MAX_FORKS; ) {
-    const [first] = await readRecords(call, { process: name, to: 1 }, signal, async () => {});
+    let first: JournalLine | undefined;
+    for await (const text of readRecords(call, { process: name, to: 1 }, signal)) first ??= JSON.parse(text);
     if (first?.kind !== "process.forked") break;
     const { from, at } = first.body as { from: string; at: number };
     prefixes.unshift({ process: from, to: at });

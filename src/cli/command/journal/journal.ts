@@ -62,8 +62,10 @@ async function printPrefix(call: Call, process: string, signal: AbortSignal): Pr
 
 async function printRecords(call: Call, asked: Asked, signal: AbortSignal): Promise<void> {
   const { console } = call;
-  await readRecords(call, asked, signal, async (text) => {
-    if (console.mode === "json") return console.line(text);
-    return console.line(journalLine(JSON.parse(text), console.paint, console.mode === "verbose"));
-  });
+  for await (const text of readRecords(call, asked, signal))
+    await console.line(
+      console.mode === "json"
+        ? text
+        : journalLine(JSON.parse(text), console.paint, console.mode === "verbose"),
+    );
 }

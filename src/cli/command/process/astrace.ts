@@ -35,7 +35,7 @@ async function run({ args, console, host }: Call): Promise<number> {
  * Read before attaching, because the stream does not contain the state. An unknown pid is refused by the attach itself.
  */
 async function findState(client: DaemonClient, pid: number): Promise<string> {
-  const { processes } = await client.request("list_procs", {});
+  const { processes } = await client.request("list_procs", { cursor: Math.max(0, pid - 1), limit: 1 });
   return processes.find((proc) => proc.pid === pid)?.state ?? "dead";
 }
 

@@ -161,6 +161,6 @@ async function isSession(client: DaemonClient, pid: number, row: WireRow | undef
 }
 
 async function findRow(client: DaemonClient, pid: number): Promise<WireRow | undefined> {
-  const { processes } = await client.request("process.list", {});
+  const { processes } = await client.request("process.list", { cursor: Math.max(0, pid - 1), limit: 1 });
   return processes.find((row) => row.pid === pid);
 }

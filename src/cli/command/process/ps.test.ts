@@ -45,6 +45,15 @@ test.each(MODE_FLAGS)("ps %s is %s", async (flags, mode) => {
   if (mode === "json") expect(JSON.parse(after.out).data.processes).toHaveLength(2);
 });
 
+test("ps follows the pages of the daemon", async () => {
+  const pages = new Map([
+    [0, { processes: [aProcess()], next: 1 }],
+    [1, { processes: [zombie] }],
+  ]);
+  const daemon = new FakeDaemon({ list_procs: (page) => pages.get((page as { cursor: number }).cursor) });
+  expect((await crux("ps", { daemon })).out).toBe(DEFAULT);
+});
+
 test("ps --json is the object of the manual, with seven keys", async () => {
   expect((await crux("ps --json", { daemon: running([aProcess()]) })).out).toBe(JSON_ONE);
 });

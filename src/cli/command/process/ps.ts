@@ -2,6 +2,7 @@ import type { WireProc } from "../../../abi/methods/process.ts";
 import { sandboxOff } from "../../../abi/sandbox.ts";
 import { noWords } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
+import { allProcesses } from "../../daemon/processes.ts";
 import { tellSandbox } from "../../run/tell-sandbox.ts";
 import { heldBy, heldLines, waitingLines } from "../../screen/held-lines.ts";
 import { costLines, modelLines, noteLines, psTable } from "../../screen/table/ps-table.ts";
@@ -17,7 +18,7 @@ async function run(call: Call): Promise<number> {
   noWords(args, "crux ps [-a] [--tree]");
   if (args.flags.has("tree")) return (await import("./tree.ts")).tree.run(call);
   const client = await host.daemon.ensure();
-  const { processes } = await client.request("list_procs", {});
+  const processes = await allProcesses(client, "list_procs");
   const isTold = console.mode === "verbose" && isPerson(call);
   const { sandbox } = isTold ? await client.request("kernel.status", {}) : {};
   client.close();

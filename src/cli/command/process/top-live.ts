@@ -13,7 +13,14 @@ import type { Key } from "../../screen/keys.ts";
 import { pageOf, topFrame } from "../../screen/top/frame.ts";
 import { arrange, type Snapshot, type TopRow } from "../../screen/top/rows.ts";
 import { TokenRates } from "../../screen/top/token-rates.ts";
-import { keepInSight, onKey, type TopAction, type TopView, topView } from "../../screen/top/view.ts";
+import {
+  keepInSight,
+  onKey,
+  type PidList,
+  type TopAction,
+  type TopView,
+  topView,
+} from "../../screen/top/view.ts";
 import { FullScreen } from "../../terminal/full-screen.ts";
 import { look } from "./top-look.ts";
 
@@ -107,9 +114,13 @@ class Live {
     return false;
   }
 
+  get #list(): PidList {
+    return { pids: this.#pids, page: pageOf(this.#around.screen.size) };
+  }
+
   async #press(key: Key): Promise<boolean> {
     const before = this.#view;
-    const { view, action } = onKey(before, key, this.#pids, pageOf(this.#around.screen.size));
+    const { view, action } = onKey(before, key, this.#list);
     this.#view = view;
     const { sort, isTree, showsAll, filter } = view;
     if (
@@ -161,7 +172,7 @@ class Live {
   async #draw(): Promise<void> {
     if (this.#snapshot === undefined) return;
     const { size } = this.#around.screen;
-    this.#view = keepInSight(this.#view, this.#pids, pageOf(size));
+    this.#view = keepInSight(this.#view, this.#list);
     await this.#around.screen.draw(topFrame(this.#view, this.#snapshot, this.#rows, size));
   }
 }

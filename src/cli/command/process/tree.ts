@@ -2,9 +2,11 @@ import { Fault } from "../../../abi/errors.ts";
 import type { WireRow } from "../../../abi/methods/process.ts";
 import { onePid } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
+import { allProcesses } from "../../daemon/processes.ts";
 import { heldBy, heldLines } from "../../screen/held-lines.ts";
 import { ASCII, type Branch, forest, LINES } from "../../screen/table/forest.ts";
 import { treeTable } from "../../screen/table/tree-table.ts";
+import { putRows } from "../rows.ts";
 
 const USAGE = "crux tree [<pid>] [--all] [--ascii]";
 
@@ -16,7 +18,7 @@ export const tree: Command = {
 async function run({ args, console, host }: Call): Promise<number> {
   const root = args.words.length === 0 ? undefined : onePid(args, USAGE);
   const client = await host.daemon.ensure();
-  const { processes } = await client.request("process.list", {});
+  const processes = await allProcesses(client, "process.list");
   client.close();
   const shown = args.flags.has("all") ? processes : withoutServices(processes, root);
   if (root !== undefined && !shown.some(({ pid }) => pid === root)) throw processNotFound(root);
@@ -30,7 +32,7 @@ async function run({ args, console, host }: Call): Promise<number> {
       break;
     case "verbose":
     case "default":
-      await console.line(treeTable(branches));
+      await putRows(console, treeTable(branches));
       if (host.stdout.isTTY === true && host.stderr.isTTY === true)
         for (const line of heldLines(branches.map(({ row }) => row))) await console.errorLine(line);
   }

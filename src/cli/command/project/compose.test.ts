@@ -9,6 +9,7 @@ import { WireFault } from "../../../wire/client/wire-fault.ts";
 import { runCli } from "../../cli.ts";
 import { FakeDaemon, Feed } from "../../testing/fake-daemon.ts";
 import { aMachine, crux, MODE_FLAGS } from "../../testing/run-command.ts";
+import { parseComposeArgs } from "./compose.ts";
 
 let dir: string;
 let file: string;
@@ -439,4 +440,44 @@ test("without a file says where it looked, and reaches no daemon", async () => {
 test("compose --help, and with a verb", async () => {
   for (const text of ["compose --help", "compose up --help", "help compose"])
     expect((await crux(text)).out).toMatch(/^Run the services of a compose file/);
+});
+
+const parse = (line: string) => {
+  const { flags, words } = parseComposeArgs(line.split(" ").filter(Boolean));
+  return { words, ...Object.fromEntries(flags) };
+};
+
+test("parseComposeArgs() takes -f before the verb as the file, behind logs as --follow", () => {
+  expect(parse("-f a.yaml -p notes logs writer -f --tail 3")).toEqual({
+    words: ["logs", "writer"],
+    file: "a.yaml",
+    project: "notes",
+    follow: true,
+    tail: "3",
+  });
+  expect(parse("up --file a.yaml -p notes -d web --remove-orphans db")).toEqual({
+    words: ["up", "web", "db"],
+    file: "a.yaml",
+    project: "notes",
+    detach: true,
+    "remove-orphans": true,
+  });
+  expect(parse("--json down --timeout 5 -q")).toEqual({
+    words: ["down"],
+    json: true,
+    timeout: "5",
+    quiet: true,
+  });
+  expect(parse("-f logs")).toEqual({ words: [], file: "logs" });
+  expect(parse("-q")).toEqual({ words: [], quiet: true });
+});
+
+test.each([
+  ["up -f a.yaml", "unknown flag: -f"],
+  ["-d up", "unknown flag: -d"],
+  ["ps --tail 3", "unknown flag: --tail"],
+  ["-f", "-f needs a value"],
+  ["start", "unknown argument: start"],
+])("parseComposeArgs() refuses %s", (line, message) => {
+  expect(() => parse(line)).toThrow(message);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Fault } from "../../../abi/errors.ts";
-import { parseComposeArgs } from "./args.ts";
+import { parseComposeArgs } from "./compose.ts";
 import { findProject, readComposeFile } from "./file.ts";
 
 let root: string;

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { Params } from "../../../abi/methods/methods.ts";
 import type { WireWorkspace } from "../../../abi/methods/trust.ts";
 import type { FlagTable } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
@@ -19,8 +20,8 @@ type Deed = (call: Call, client: DaemonClient, dir: string) => Promise<number>;
 
 const DEEDS: Readonly<Record<string, Deed>> = {
   add,
-  show: (call, client, dir) => show(call, client, dir, false),
-  diff: (call, client, dir) => show(call, client, dir, true),
+  show: (call, client, dir) => show(call, client, { dir }),
+  diff: (call, client, dir) => show(call, client, { dir, diff: true }),
   list,
   remove,
 };
@@ -71,8 +72,8 @@ function addedLines(workspace: WireWorkspace, wasShown: boolean): readonly strin
   return [`[kernel] ${lines[0]}; nothing in it waits for you`];
 }
 
-async function show({ console }: Call, client: DaemonClient, dir: string, diff: boolean): Promise<number> {
-  const workspace = await client.request("trust.show", { dir, ...(diff ? { diff } : {}) });
+async function show({ console }: Call, client: DaemonClient, asked: Params<"trust.show">): Promise<number> {
+  const workspace = await client.request("trust.show", asked);
   if (console.mode === "json") await console.data(workspace);
   else if (console.mode === "quiet") await quietly(console, workspace.items);
   else await console.line(workspaceLines(workspace).join("\n"));

@@ -57,12 +57,14 @@ async function processOf(call: Call, ref: string): Promise<string> {
 
 async function conversationOf(call: Call, process: string, signal: AbortSignal): Promise<Conversation> {
   const reader = new ConversationReader();
-  const take = async (text: string): Promise<void> => reader.take(JSON.parse(text) as JournalLine);
   const parts: readonly Asked[] = [...(await prefixesOf(call, process, signal)), { process }];
   for (const part of parts) {
     // the records in between are not needed and may be many
-    await readRecords(call, { process: part.process, to: 1 }, signal, take);
-    await readRecords(call, { ...part, kind: "ctx.record" }, signal, take);
+    for (const asked of [
+      { process: part.process, to: 1 },
+      { ...part, kind: "ctx.record" },
+    ])
+      for await (const text of readRecords(call, asked, signal)) reader.take(JSON.parse(text) as JournalLine);
   }
   return reader.whole;
 }

@@ -28,3 +28,17 @@ test("sessions --all says that there are older ones than it shows, beside the ta
   const json = await crux("sessions --all --json", { daemon: daemon({ more: true }) });
   expect(JSON.parse(json.out).data).toMatchObject({ more: true, sessions: [{ pid: 7 }] });
 });
+
+test("at a terminal a line ends at its edge; elsewhere nothing is cut", async () => {
+  const wide = new FakeDaemon({
+    "session.list": () => ({
+      sessions: [{ ...session, title: "t".repeat(60), cwd: `/${"deep/".repeat(12)}` }],
+    }),
+  });
+  const piped = await crux("sessions --all", { daemon: wide });
+  expect(Math.max(...piped.out.split("\n").map((line) => line.length))).toBeGreaterThan(80);
+  const shown = await crux("sessions --all", { daemon: wide, isTerminal: true });
+  const lines = shown.out.split("\n");
+  expect(Math.max(...lines.map((line) => line.length))).toBe(80);
+  expect(lines[2]).toMatch(/…$/);
+});

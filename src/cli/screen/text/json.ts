@@ -25,16 +25,16 @@ export function indented(value: unknown, depth = 0): string {
   if (Array.isArray(value)) {
     if (!value.some(isObject)) return oneLine(value);
     const items = value.map((item) => indented(item, depth + 1));
-    return block("[", items, "]", depth);
+    return block("[]", items, depth);
   }
   if (!isObject(value)) return oneLine(value);
   const items = entriesOf(value).map(
     ([key, inner]) => `${JSON.stringify(key)}: ${indented(inner, depth + 1)}`,
   );
-  return items.length === 0 ? "{}" : block("{", items, "}", depth);
+  return items.length === 0 ? "{}" : block("{}", items, depth);
 }
 
-function block(open: string, items: readonly string[], close: string, depth: number): string {
+function block([open, close]: string, items: readonly string[], depth: number): string {
   const margin = "  ".repeat(depth + 1);
   return `${open}\n${items.map((item) => margin + item).join(",\n")}\n${"  ".repeat(depth)}${close}`;
 }

@@ -82,7 +82,7 @@ test("topFrame() of 10,000 processes makes only the rows that fit", () => {
   const rows = arrange(snapshot, VIEW);
   const pids = rows.map(({ row }) => row.pid);
   looked = 0;
-  const view = keepInSight({ ...VIEW, selected: 9_990 }, pids, 20);
+  const view = keepInSight({ ...VIEW, selected: 9_990 }, { pids, page: 20 });
   const lines = bare(topFrame(view, snapshot, rows, { columns: 80, rows: 24 }));
   expect(looked).toBe(20);
   expect(lines.filter((line) => / 9990 /.test(line))).toHaveLength(1);

@@ -16,7 +16,7 @@ const ESCAPE = "\x1b";
 
 function press(keys: string, view: TopView = START, pids: readonly number[] = PIDS) {
   let action: TopAction = { kind: "none" };
-  for (const key of parseKeys(keys)) ({ view, action } = onKey(view, key, pids, PAGE));
+  for (const key of parseKeys(keys)) ({ view, action } = onKey(view, key, { pids, page: PAGE }));
   return { view, action };
 }
 const place = ({ view }: { view: TopView }) => [view.selected, view.offset];
@@ -42,19 +42,18 @@ test("the cursor moves inside the screen, which moves with it, and both stay on 
 
 test("the chosen process is followed; where it is gone, its place is chosen", () => {
   const { view } = press(DOWN.repeat(5));
-  expect(place({ view: keepInSight(view, PIDS.toReversed(), PAGE) })).toEqual([5, 86]);
+  expect(place({ view: keepInSight(view, { pids: PIDS.toReversed(), page: PAGE }) })).toEqual([5, 86]);
   expect(
     place({
-      view: keepInSight(
-        view,
-        PIDS.filter((pid) => pid !== 5),
-        PAGE,
-      ),
+      view: keepInSight(view, { pids: PIDS.filter((pid) => pid !== 5), page: PAGE }),
     }),
   ).toEqual([6, 0]);
-  expect(place({ view: keepInSight(view, [1, 2], PAGE) })).toEqual([2, 0]);
-  expect(place({ view: keepInSight(view, [], PAGE) })).toEqual([undefined, 0]);
-  expect(place({ view: keepInSight(press(END).view, [1, 2, 3], PAGE) })).toEqual([undefined, 0]);
+  expect(place({ view: keepInSight(view, { pids: [1, 2], page: PAGE }) })).toEqual([2, 0]);
+  expect(place({ view: keepInSight(view, { pids: [], page: PAGE }) })).toEqual([undefined, 0]);
+  expect(place({ view: keepInSight(press(END).view, { pids: [1, 2, 3], page: PAGE }) })).toEqual([
+    undefined,
+    0,
+  ]);
 });
 
 test("q and Ctrl-C leave, also out of a prompt", () => {
@@ -95,7 +94,7 @@ test("any other key sends none, and what was asked for a pid goes to that pid", 
     const { view, action } = press(`${DOWN}k${key}`);
     expect([view.prompt.kind, action.kind]).toEqual(["none", "none"]);
   }
-  const asked = keepInSight(press(`${DOWN}k`).view, [7, 8], PAGE);
+  const asked = keepInSight(press(`${DOWN}k`).view, { pids: [7, 8], page: PAGE });
   expect(press("1", asked, [7, 8]).action).toEqual({ kind: "signal", pid: 1, signal: 1 });
 });
 

@@ -24,6 +24,13 @@ export type TopAction =
   | { readonly kind: "none" | "quit" | "suspend" | "redraw" }
   | { readonly kind: "signal"; readonly pid: number; readonly signal: Signal };
 
+/** The processes in the order of their rows. */
+export interface PidList {
+  readonly pids: readonly number[];
+  /** How many rows fit on the screen. */
+  readonly page: number;
+}
+
 interface TopStep {
   readonly view: TopView;
   readonly action: TopAction;
@@ -47,25 +54,26 @@ export function topView(how: Pick<Arrangement, "sort" | "showsAll">): TopView {
   };
 }
 
-/** Scrolls so that the chosen process is among the `page` visible rows; without one, keeps the offset. */
-export function keepInSight(view: TopView, pids: readonly number[], page: number): TopView {
-  if (view.selected === undefined) return { ...view, offset: within(view.offset, pids, page) };
-  const found = pids.indexOf(view.selected);
-  return choose(view, found < 0 ? view.cursor : found, pids, page);
+/** Scrolls so that the chosen process is among the visible rows; without one, keeps the offset. */
+export function keepInSight(view: TopView, list: PidList): TopView {
+  if (view.selected === undefined) return { ...view, offset: within(view.offset, list) };
+  const found = list.pids.indexOf(view.selected);
+  return choose(view, found < 0 ? view.cursor : found, list);
 }
 
-function choose(view: TopView, wanted: number, pids: readonly number[], page: number): TopView {
+function choose(view: TopView, wanted: number, list: PidList): TopView {
+  const { pids, page } = list;
   const cursor = Math.max(0, Math.min(wanted, pids.length - 1));
   const offset = Math.max(Math.min(view.offset, cursor), cursor - page + 1);
-  return { ...view, cursor, offset: within(offset, pids, page), selected: pids[cursor] };
+  return { ...view, cursor, offset: within(offset, list), selected: pids[cursor] };
 }
 
 /** Limits the offset so that no empty rows follow the last row. */
-function within(offset: number, pids: readonly number[], page: number): number {
+function within(offset: number, { pids, page }: PidList): number {
   return Math.max(0, Math.min(offset, pids.length - page));
 }
 
-export function onKey(view: TopView, key: Key, pids: readonly number[], page: number): TopStep {
+export function onKey(view: TopView, key: Key, list: PidList): TopStep {
   if (key.kind === "named" && key.name === "ctrl_c") return { view, action: { kind: "quit" } };
   const { prompt } = view;
   switch (prompt.kind) {
@@ -75,7 +83,7 @@ export function onKey(view: TopView, key: Key, pids: readonly number[], page: nu
       return chooseSignal({ ...view, prompt: NO_PROMPT }, prompt.pid, key);
     case "none": {
       const quiet = { ...view, message: "" };
-      return key.kind === "named" ? onNamed(quiet, key.name, pids, page) : onLetter(quiet, key.text);
+      return key.kind === "named" ? onNamed(quiet, key.name, list) : onLetter(quiet, key.text);
     }
   }
 }
@@ -84,13 +92,12 @@ function only(view: TopView): TopStep {
   return { view, action: NONE };
 }
 
-function onNamed(view: TopView, name: KeyName, pids: readonly number[], page: number): TopStep {
+function onNamed(view: TopView, name: KeyName, list: PidList): TopStep {
+  const { pids, page } = list;
   const move = (rows: number): TopStep =>
-    only(choose(view, view.selected === undefined ? view.offset : view.cursor + rows, pids, page));
+    only(choose(view, view.selected === undefined ? view.offset : view.cursor + rows, list));
   const scroll = (rows: number): TopStep =>
-    view.selected === undefined
-      ? only({ ...view, offset: within(view.offset + rows, pids, page) })
-      : move(rows);
+    view.selected === undefined ? only({ ...view, offset: within(view.offset + rows, list) }) : move(rows);
   switch (name) {
     case "up":
       return move(-1);

@@ -33,7 +33,6 @@ async function leave(core: Core, proc: Process, words: string): Promise<void> {
   core.groups.leaveAll(proc);
   proc.contexts.freeAll(core.contexts);
   core.table.remove(proc.pid);
-  (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
 }
 
 function tell(core: Core, proc: Process, words: string): void {

@@ -45,9 +45,8 @@ async function finishOnce(finish: Finish): Promise<void> {
 
 /** Children that end with their parent do so at its exit, however late it is reaped. */
 function endDependants(core: Core, proc: Process): void {
-  for (const pid of proc.children) {
-    const child = core.table.get(pid);
-    if (child?.isLive === true && child.seed.onParentExit === "terminate")
+  for (const child of core.table.childrenOf(proc.pid)) {
+    if (child.isLive && child.seed.onParentExit === "terminate")
       void core.deliver(child, SIGNALS.SIGTERM, LIMITS.orphanGraceMs);
   }
 }

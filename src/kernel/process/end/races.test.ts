@@ -78,7 +78,7 @@ async function goOn(journal: MemoryJournal, resting: readonly Pid[]): Promise<vo
   const { lost, restored } = await next.kernel.recover();
   expect([lost, restored.map(({ pid }) => pid)]).toEqual([[], resting]);
   for (const pid of resting) {
-    expect(next.proc(pid).info(0)).toMatchObject({ state: "running", activity: "paused" });
+    expect(next.kernel.info(next.proc(pid))).toMatchObject({ state: "running", activity: "paused" });
     await next.init.kill(pid, 5);
     expect(await next.init.wait(pid)).toEqual(EXIT.completed);
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { PID_KERNEL } from "../../../abi/ids.ts";
 import { ByteDevice } from "../../testing/fake-devices.ts";
 import { NOTHING_LEFT, testKernel } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
@@ -31,9 +32,10 @@ describe("reaping", () => {
     const order: string[] = [];
     const note = (step: string) => () => void order.push(step);
     const { contexts, table } = t.kernel;
-    vi.spyOn(t.kernel.root.children, "add").mockImplementation((set) => {
+    const orphanChildren = table.orphanChildren.bind(table);
+    vi.spyOn(table, "orphanChildren").mockImplementation((of) => {
       order.push("1 orphans");
-      return Set.prototype.add.call(t.kernel.root.children, set);
+      return orphanChildren(of);
     });
     vi.spyOn(proc.abort, "abort").mockImplementation(note("2 cancel"));
     if (proc.debug !== null)
@@ -76,7 +78,7 @@ describe("reaping", () => {
       const fails = (): never => {
         throw new Error("injected");
       };
-      if (step === "orphans") proc.children[Symbol.iterator] = fails;
+      if (step === "orphans") vi.spyOn(t.kernel.table, "orphanChildren").mockImplementation(fails);
       if (step === "cancel") proc.abort.abort = fails;
       if (step === "channels" && proc.debug !== null) proc.debug.close = fails;
       if (step === "signals") proc.resume = fails;
@@ -187,7 +189,7 @@ describe("orphans", () => {
     parent.end();
     await t.init.wait(parent.pid);
     expect(child.proc).toMatchObject({ ppid: 0, state: "running" });
-    expect([...t.kernel.root.children]).toEqual([child.pid]);
+    expect(t.kernel.table.childrenOf(PID_KERNEL)).toEqual([child.proc]);
     await child.sys.stat("/dev/llm/fake");
     child.end();
     expect((await t.init.wait(child.pid)).code).toBe(0);

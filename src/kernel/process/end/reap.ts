@@ -36,14 +36,7 @@ async function reapOnce(core: Core, proc: Process): Promise<void> {
 
 /** Gives the children to the kernel. Those that end with their parent were already sent TERM at its exit. */
 function handleOrphanChildren(core: Core, proc: Process): void {
-  for (const pid of proc.children) {
-    const child = core.table.get(pid);
-    if (child === undefined) continue;
-    child.orphan();
-    core.root.children.add(pid);
-    if (!child.isLive) core.offer(child, "now");
-  }
-  proc.children.clear();
+  for (const child of core.table.orphanChildren(proc.pid)) if (!child.isLive) core.offer(child, "now");
 }
 
 /** The loop closes all fds at its end. A loop that does not end is abandoned after 5 s: its handle is dead already. */
@@ -71,7 +64,6 @@ function clearSignals(core: Core, proc: Process): void {
 
 async function leaveTable(core: Core, proc: Process): Promise<void> {
   core.table.remove(proc.pid);
-  (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
   core.forget(proc);
   core.ports.journal.note([{ proc: proc.seed.uuid, pid: proc.pid, kind: "process.reaped", v: 1, body: {} }]);
   await core.ports.onReaped(proc.seed.uuid);

@@ -79,7 +79,7 @@ describe("shutdown() of a paused agent", () => {
     expect([top.proc.exit, child.proc.exit?.code, below.proc.exit?.code]).toEqual([null, 143, 143]);
     const { next, pids } = await afterStop(t);
     expect(pids).toEqual([top.pid]);
-    expect(next.proc(top.pid).children.size).toBe(0);
+    expect(next.kernel.table.childrenOf(top.pid)).toEqual([]);
   });
 
   test("ends one that has not read its input: nobody could read it later", async () => {

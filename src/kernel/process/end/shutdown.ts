@@ -64,12 +64,12 @@ function mayRest(core: Core, proc: Process): boolean {
 }
 
 /** Resolves when its last action is in the journal, and it has not begun another since. */
-async function still(core: Core, { halt: { stillness }, conversation }: Process): Promise<void> {
+async function still(core: Core, { halt: { quiescence }, conversation }: Process): Promise<void> {
   if (conversation !== null && conversation.run === null) return;
   do {
-    await stillness.reached();
+    await quiescence.reached();
     await core.ports.journal.sync().catch(() => {});
-  } while (!stillness.isStill);
+  } while (!quiescence.isQuiescent);
 }
 
 /**
@@ -114,5 +114,4 @@ function leave(core: Core, proc: Process): void {
   core.groups.leaveAll(proc);
   proc.contexts.freeAll(core.contexts);
   core.table.remove(proc.pid);
-  (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
 }

@@ -1,8 +1,12 @@
 /** What holds up a process: a pause, the disk, questions to the user. */
 import type { Hold } from "../../../abi/process.ts";
+import type { Clock } from "../../../abi/program.ts";
 import { abortable } from "../../../lib/abort.ts";
-import { Stillness } from "./stillness.ts";
+import { Quiescence } from "./quiescence.ts";
 import { Stopwatch } from "./stopwatch.ts";
+
+/** The longest delay of a platform timer, 24.8 days: a longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The reason of a pause. */
 export type Reason = Exclude<Hold, "disk">;
@@ -16,7 +20,7 @@ export class Halt {
   /** Called after each change. */
   readonly #changed: () => void;
   readonly #time = new Stopwatch();
-  readonly stillness = new Stillness();
+  readonly quiescence = new Quiescence();
   #pause: Pause | null = null;
   /** Set while the disk refuses writes and the process waits to begin something. */
   #stall: PromiseWithResolvers<void> | null = null;
@@ -102,12 +106,22 @@ export class Halt {
 
   /** Resolves once the process is not paused; rejects when `signal` fires. */
   async untilResumed(signal: AbortSignal): Promise<void> {
-    while (this.#pause !== null) await this.stillness.hold(abortable(this.#pause.over.promise, signal));
+    while (this.#pause !== null) await this.quiescence.hold(abortable(this.#pause.over.promise, signal));
   }
 
   /** The same as `untilResumed`, from within a call. */
   async suspended(signal: AbortSignal): Promise<void> {
-    while (this.#pause !== null) await this.stillness.suspend(abortable(this.#pause.over.promise, signal));
+    while (this.#pause !== null) await this.quiescence.suspend(abortable(this.#pause.over.promise, signal));
+  }
+
+  /** Resolves once the process has run for `ms` in total; pauses do not count. */
+  async untilRan(ms: number, clock: Pick<Clock, "mono" | "sleep">, signal: AbortSignal): Promise<void> {
+    const leftMs = (): number => ms - this.#time.ms(clock.mono());
+    for (let left = leftMs(); left > 0; left = leftMs()) {
+      const { end } = this;
+      if (end === null) await clock.sleep(Math.min(left, MAX_TIMER_MS), signal);
+      else await abortable(end, signal);
+    }
   }
 
   #go(mono: number): void {

@@ -4,6 +4,7 @@ import { PID_KERNEL } from "../../../abi/ids.ts";
 import { EXIT, type ProcessState } from "../../../abi/process.ts";
 import { testKernel } from "../../testing/test-kernel.ts";
 import { Process } from "../process.ts";
+import { infoOf } from "../process-info.ts";
 import type { ProcessSeed } from "../process-seed.ts";
 import type { Life } from "./life.ts";
 
@@ -80,7 +81,7 @@ function isRefused(life: Life, step: Step): boolean {
 function checkLaws(proc: Process, mono: number): void {
   const { life, halt } = proc;
   const { now } = life;
-  const info = proc.info(mono);
+  const info = infoOf(proc, new Set(), mono);
   expect(life.isLive).toBe(now.is !== "zombie" && now.is !== "dead");
   expect([life.exit === null, info.exit === null]).toEqual([life.isLive, life.isLive]);
   expect([info.activity !== null && !life.isLive, info.held !== undefined && !life.isLive]).toEqual([

@@ -20,6 +20,7 @@ import { agentFile, TestKernel } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
 import { subjectOf } from "../subject.ts";
 import { isAbove, isSubset, lowest, narrow } from "./narrow.ts";
+import { setMode } from "./set-mode.ts";
 
 const TRACES = Number(process.env.CRUX_RIGHTS_TRACES ?? 100_000);
 const BY = { principal: "user", client: "", uid: null };
@@ -295,8 +296,7 @@ describe("the kernel", () => {
       switch (action.do) {
         case "lower":
         case "raise":
-          // the policy lets it pass, as if a person had said yes
-          return sys?.setMode(action.mode).catch(() => {});
+          return setMode(kernel, proc, { mode: action.mode, by: { ...BY, isPerson: false } }).catch(() => {});
         case "person":
           return void (await kernel.rights.mode(pid, { mode: action.mode, by: BY }).catch(() => {}));
         case "deny":

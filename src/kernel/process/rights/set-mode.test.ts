@@ -1,12 +1,17 @@
 import { describe, expect, test } from "vitest";
+import type { Pid } from "../../../abi/ids.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
 import { Daemon } from "../../testing/daemons.ts";
-import { ALLOW, DENY } from "../../testing/scripted-permit.ts";
 import { agentFile, type StartOptions, type TestKernel, testKernel } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
+import { setMode } from "./set-mode.ts";
 
 const BY = { principal: "user", client: "a terminal", uid: 1000 };
 const modes = (t: TestKernel, ...pids: number[]) => pids.map((pid) => t.proc(pid).mode);
+
+function setTo(t: TestKernel, pid: Pid, mode: PermissionMode): Promise<unknown> {
+  return t.kernel.rights.mode(pid, { mode, by: BY });
+}
 
 async function family(t: TestKernel, top: StartOptions = { permissionMode: "auto" }) {
   const parent = await t.start(top);
@@ -48,48 +53,41 @@ describe("setMode()", () => {
   test("lowers at once, and all that lives below", async () => {
     const t = testKernel();
     const { parent, child, grandchild } = await family(t);
-    await child.sys.setMode("plan");
+    await setTo(t, child.pid, "plan");
     expect(modes(t, parent.pid, child.pid, grandchild.pid)).toEqual(["auto", "plan", "plan"]);
     expect(t.journal.bodies("mode.set").map(({ mode }) => mode)).toEqual(["plan", "plan"]);
-    expect(t.permit.asked).toEqual([]);
   });
 
-  test("raises within the ceiling once it is permitted, and lifts nobody else", async () => {
+  test("raises, and lifts nobody else", async () => {
     const t = testKernel();
     const { parent, child } = await family(t);
-    await t.kernel.rights.mode(parent.pid, { mode: "plan", by: BY });
-    t.permit.answer = () => ALLOW;
-    await parent.sys.setMode("auto");
+    await setTo(t, parent.pid, "plan");
+    await setTo(t, parent.pid, "auto");
     expect(modes(t, parent.pid, child.pid)).toEqual(["auto", "plan"]);
-    expect(t.permit.asked.at(-1)?.request.effects).toEqual([{ kind: "mode", to: "auto" }]);
   });
 
-  test("is PERMISSION where the policy says no, and above the ceiling without a question", async () => {
+  test("by anyone but the user is PERMISSION above the ceiling", async () => {
     const t = testKernel();
     const { parent, child } = await family(t, { permissionMode: "default" });
-    t.permit.answer = () => DENY;
-    await expect(parent.sys.setMode("auto")).rejects.toMatchObject({ code: "PERMISSION" });
-    const asked = t.permit.asked.length;
-    t.permit.answer = () => ALLOW;
-    await expect(child.sys.setMode("auto")).rejects.toMatchObject({ code: "PERMISSION" });
-    await expect(parent.sys.setMode("bypass")).rejects.toMatchObject({ code: "PERMISSION" });
-    await expect(parent.sys.setMode("root" as PermissionMode)).rejects.toMatchObject({ code: "INVALID" });
-    expect([t.permit.asked.length, ...modes(t, parent.pid, child.pid)]).toEqual([
-      asked,
-      "default",
-      "default",
-    ]);
+    for (const [{ proc }, mode] of [
+      [child, "auto"],
+      [parent, "bypass"],
+    ] as const) {
+      const change = setMode(t.kernel, proc, { mode, by: { ...BY, isPerson: false } });
+      await expect(change).rejects.toMatchObject({ code: "PERMISSION", fact: { kind: "above_ceiling" } });
+    }
+    expect(modes(t, parent.pid, child.pid)).toEqual(["default", "default"]);
   });
 
   test("one that goes up while those above it go down stays down", async () => {
     const t = testKernel();
     const { parent, child } = await family(t);
-    await child.sys.setMode("default");
+    await setTo(t, child.pid, "default");
     const gate = Promise.withResolvers<void>();
     t.journal.gate = gate.promise;
     const rising = t.kernel.rights.mode(child.pid, { mode: "accept_edits", by: BY });
     await settle();
-    const falling = parent.sys.setMode("plan");
+    const falling = setTo(t, parent.pid, "plan");
     gate.resolve();
     await Promise.all([rising, falling]);
     const set = t.journal.bodies("mode.set").map(({ mode }) => mode);
@@ -145,7 +143,7 @@ describe("after a restart", () => {
     const first = new Daemon();
     const { parent, child, grandchild } = await family(first.t, { permissionMode: "default" });
     await first.t.kernel.rights.mode(child.pid, { mode: "auto", by: BY });
-    await grandchild.sys.setMode("plan");
+    await setTo(first.t, grandchild.pid, "plan");
     for (const { pid } of [grandchild, child, parent]) await paused(first.t, pid);
     const { t } = await first.next();
     for (const { pid } of [parent, child, grandchild]) await t.proc(pid).past.recall();
@@ -159,7 +157,7 @@ describe("after a restart", () => {
     const first = new Daemon();
     const { parent, child } = await family(first.t, { permissionMode: "default" });
     await first.t.kernel.rights.mode(child.pid, { mode: "auto", by: BY });
-    await child.sys.setMode("accept_edits");
+    await setTo(first.t, child.pid, "accept_edits");
     for (const { pid } of [child, parent]) await paused(first.t, pid);
     const { t } = await first.next();
     for (const { pid } of [parent, child]) await t.proc(pid).past.recall();
@@ -189,7 +187,7 @@ test("a fork has the mode of its step, and no more than its origin has now", asy
     return (spawned?.body as { mode: string } | undefined)?.mode;
   };
   await step("one");
-  await sys.setMode("default");
+  await setTo(t, pid, "default");
   await step("two");
   await t.kernel.rights.mode(pid, { mode: "accept_edits", by: BY });
   await step("three");

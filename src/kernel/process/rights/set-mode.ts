@@ -8,33 +8,70 @@ import type { GrantBy } from "../../../abi/grants.ts";
 import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
 import { ruleOfMode } from "../../../consent/grants/mode-grant.ts";
-import type { Core } from "../../core.ts";
 import type { JournalDraft } from "../../ports/journal.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { ModeView } from "../../ports/rights-control.ts";
 import type { Process } from "../process.ts";
+import type { ProcessTable } from "../table.ts";
 import { autoRefusal } from "./auto-mode.ts";
 import type { KeptMode } from "./mode-facet.ts";
 import { isAbove, lowest } from "./narrow.ts";
 
+/** What a change of mode needs of the kernel. */
+export interface ModeKernel {
+  readonly ports: Pick<KernelPorts, "classifier" | "clock" | "journal" | "models" | "permitFor">;
+  readonly table: Pick<ProcessTable, "all" | "childrenOf" | "get">;
+  readonly grants: {
+    ceiling(proc: Process): PermissionMode;
+    add(proc: Process, wish: ModeWish, adding: { alongside: readonly JournalDraft[] }): Promise<unknown>;
+  };
+  readonly journalWatch: {
+    append(
+      proc: Process,
+      syscall: string,
+      signal: AbortSignal,
+      drafts: readonly JournalDraft[],
+    ): Promise<unknown>;
+  };
+}
+
+interface ModeWish {
+  readonly behavior: "allow";
+  readonly rule: string;
+  readonly scope: "process";
+  readonly by: GrantBy;
+}
+
 /** The requester. The user may go beyond the ceiling, a process may not. */
 type ModeBy = GrantBy & { readonly isPerson: boolean };
+
+interface ModeChange {
+  readonly mode: PermissionMode;
+  readonly by: ModeBy;
+}
 
 /**
  * Resolves once the change is synced. PERMISSION: above the ceiling, or closed by settings. INVALID: `bypass` after the
  * start. UNAVAILABLE: auto mode, and no model can judge.
  */
-export async function setMode(core: Core, proc: Process, mode: PermissionMode, by: ModeBy): Promise<void> {
-  if (mode === proc.mode) return;
-  if (isAbove(mode, proc.mode)) await raise(core, proc, mode, by);
-  else await lower(core, proc, mode, by);
+export async function setMode(core: ModeKernel, proc: Process, change: ModeChange): Promise<void> {
+  if (change.mode === proc.mode) return;
+  if (isAbove(change.mode, proc.mode)) await raise(core, proc, change);
+  else await lower(core, proc, change);
 }
 
-export function modeView(core: Core, proc: Process): ModeView {
+export function modeView(core: ModeKernel, proc: Process): ModeView {
   return { mode: proc.mode, ceiling: limitOf(core, proc) };
 }
 
+interface Raise {
+  readonly mode: PermissionMode;
+  /** Whether the user requests it. */
+  readonly isPerson: boolean;
+}
+
 /** Checks a raise, before the user is asked. Errors: as for `setMode`. */
-export function checkRaise(core: Core, proc: Process, mode: PermissionMode, isPerson: boolean): void {
+export function checkRaise(core: ModeKernel, proc: Process, { mode, isPerson }: Raise): void {
   if (core.ports.permitFor(proc.seed.cwd).mayEnter?.(mode) === false)
     throw new Fault({ code: "PERMISSION", message: `${mode} mode is closed by settings` });
   const refusal = mode === "auto" ? autoRefusal(core, proc) : "";
@@ -53,22 +90,22 @@ function aboveCeiling(pid: Pid, mode: PermissionMode, ceiling: PermissionMode): 
 }
 
 /** Lowers every mode above its ceiling, after a grant was revoked or a mode was closed by settings. */
-export async function clampModes(core: Core, by: ModeBy): Promise<void> {
+export async function clampModes(core: ModeKernel, by: ModeBy): Promise<void> {
   for (const proc of [...core.table.all()]) {
     if (!proc.isLive) continue;
     const closed = core.ports.permitFor(proc.seed.cwd).mayEnter?.(proc.mode) === false;
     const most = lowest(core.grants.ceiling(proc), closed ? "default" : undefined);
-    if (isAbove(proc.mode, most)) await lower(core, proc, most, by);
+    if (isAbove(proc.mode, most)) await lower(core, proc, { mode: most, by });
   }
 }
 
 /** The ceiling of its own rights and grants, and its parent's current mode. */
-function limitOf(core: Core, proc: Process): PermissionMode {
+function limitOf(core: ModeKernel, proc: Process): PermissionMode {
   const parent = proc.ppid === PID_KERNEL ? undefined : core.table.get(proc.ppid);
   return lowest(core.grants.ceiling(proc), parent?.mode);
 }
 
-async function lower(core: Core, proc: Process, mode: PermissionMode, by: ModeBy): Promise<void> {
+async function lower(core: ModeKernel, proc: Process, { mode, by }: ModeChange): Promise<void> {
   const all = [proc, ...descendants(core, proc).filter((each) => isAbove(each.mode, mode))];
   for (const each of all) each.dial.turn(mode);
   for (const each of all) tell(core, each);
@@ -81,14 +118,14 @@ async function lower(core: Core, proc: Process, mode: PermissionMode, by: ModeBy
 }
 
 /** A lowered mode may still be above the process's own ceiling: then it remains a mode given by the user. */
-function loweredTo(core: Core, proc: Process, mode: PermissionMode): KeptMode {
+function loweredTo(core: ModeKernel, proc: Process, mode: PermissionMode): KeptMode {
   const parent = proc.ppid === PID_KERNEL ? undefined : core.table.get(proc.ppid);
   const own = lowest(proc.seed.rights.mode, parent?.mode);
   return isAbove(mode, own) ? { mode, given: true } : { mode };
 }
 
-async function raise(core: Core, proc: Process, mode: PermissionMode, by: ModeBy): Promise<void> {
-  checkRaise(core, proc, mode, by.isPerson);
+async function raise(core: ModeKernel, proc: Process, { mode, by }: ModeChange): Promise<void> {
+  checkRaise(core, proc, { mode, isPerson: by.isPerson });
   const { turns } = proc.dial;
   if (isAbove(mode, limitOf(core, proc))) {
     const { isPerson: _, ...who } = by;
@@ -101,15 +138,12 @@ async function raise(core: Core, proc: Process, mode: PermissionMode, by: ModeBy
   tell(core, proc);
 }
 
-function tell(core: Core, proc: Process): void {
+function tell(core: ModeKernel, proc: Process): void {
   if (isKept(proc)) proc.tell({ event: "mode", pid: proc.pid, mode: proc.mode }, core.ports.clock.mono());
 }
 
-function descendants(core: Core, proc: Process): readonly Process[] {
-  return [...proc.children].flatMap((pid) => {
-    const child = core.table.get(pid);
-    return child === undefined ? [] : [child, ...descendants(core, child)];
-  });
+function descendants(core: ModeKernel, proc: Process): readonly Process[] {
+  return core.table.childrenOf(proc.pid).flatMap((child) => [child, ...descendants(core, child)]);
 }
 
 /** A process that is still being spawned has its mode in the record of the spawn. */
@@ -127,7 +161,12 @@ function draft(proc: Process, kept: KeptMode, { principal, client, uid }: GrantB
 }
 
 /** If the disk refuses writes, the user gets the error at once; a process waits for the disk. */
-async function keep(core: Core, proc: Process, by: ModeBy, drafts: readonly JournalDraft[]): Promise<void> {
+async function keep(
+  core: ModeKernel,
+  proc: Process,
+  by: ModeBy,
+  drafts: readonly JournalDraft[],
+): Promise<void> {
   if (drafts.length === 0) return;
   if (by.isPerson) await core.ports.journal.append(drafts);
   else await core.journalWatch.append(proc, "SetMode", proc.abort.signal, drafts);

@@ -93,7 +93,7 @@ describe("a program", () => {
     sys.setResult("late");
     sys.setActivity("tool");
     sys.onStep(9);
-    expect(proc.info(0)).toMatchObject({ result: "first", activity: null });
+    expect(t.kernel.info(proc)).toMatchObject({ result: "first", activity: null });
   });
 });
 

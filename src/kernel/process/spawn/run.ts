@@ -4,15 +4,11 @@
 
 import { printed, SyscallError } from "../../../abi/errors.ts";
 import { EXIT, type ExitStatus } from "../../../abi/process.ts";
-import { abortable } from "../../../lib/abort.ts";
 import { countWork } from "../../account/wall-limit.ts";
 import type { Core } from "../../core.ts";
 import { bodyOf } from "../body.ts";
-import { endLive, finish, graceOf } from "../end/finish.ts";
+import { finish } from "../end/finish.ts";
 import type { Process } from "../process.ts";
-
-/** The longest delay of a platform timer, 24.8 days: a longer one would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function runProgram(core: Core, proc: Process, timeoutMs: number): void {
   countWork(core, proc);
@@ -56,30 +52,13 @@ async function run(core: Core, proc: Process): Promise<ExitStatus> {
 export function startDeadline(core: Core, proc: Process, timeoutMs: number): () => void {
   if (timeoutMs === 0) return () => {};
   const stop = new AbortController();
-  untilDeadline(core, proc, timeoutMs, stop.signal).then(
+  proc.halt.untilRan(timeoutMs, core.ports.clock, stop.signal).then(
     () => {
       const message = `timeout after ${timeoutMs} ms`;
       const err = new SyscallError({ syscall: "Spawn", pid: proc.pid, code: "TIMEOUT", message });
-      proc.ending.decide({ ...EXIT.timeout, err });
-      endLive(core, proc, graceOf(proc));
+      core.end(proc, { ...EXIT.timeout, err });
     },
     () => {},
   );
   return () => stop.abort();
-}
-
-/** Resolves once the process has run for `timeoutMs`; pauses do not count. */
-export async function untilDeadline(
-  core: Core,
-  proc: Process,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const { clock } = core.ports;
-  const leftMs = (): number => timeoutMs - proc.halt.time.ms(clock.mono());
-  for (let ms = leftMs(); ms > 0; ms = leftMs()) {
-    const { end } = proc.halt;
-    if (end === null) await clock.sleep(Math.min(ms, MAX_TIMER_MS), signal);
-    else await abortable(end, signal);
-  }
 }

@@ -14,25 +14,29 @@ import { Session } from "../session.ts";
 
 export type Identity = Pick<ProcessSeed, "pid" | "uuid">;
 
-export function seedOf(
-  core: Core,
-  caller: Process,
-  parent: Process,
-  { pid, uuid }: Identity,
-  intent: string,
-  body: Body,
-  opts: SpawnOpts,
-  account?: Account,
+/** A process that is about to begin: from whom it comes, and what it runs. */
+export interface Birth {
+  /** The process that requests the spawn. */
+  readonly caller: Process;
+  readonly parent: Process;
   /** The process whose rights it gets in part. */
-  rights: Process = parent,
-): ProcessSeed {
+  readonly giver: Process;
+  readonly intent: string;
+  readonly body: Body;
+  readonly opts: SpawnOpts;
+  /** undefined: it gets a new one below that of its parent. */
+  readonly account: Account | undefined;
+}
+
+export function seedOf(core: Core, { pid, uuid }: Identity, birth: Birth): ProcessSeed {
+  const { caller, parent, giver, intent, body, opts, account } = birth;
   const { clock, scratchDir, home, realPath, additionalRoots, env } = core.ports;
-  const top = rights.pid === PID_KERNEL;
-  const cwd = opts.cwd ?? (top ? home : rights.seed.cwd);
+  const top = giver.pid === PID_KERNEL;
+  const cwd = opts.cwd ?? (top ? home : giver.seed.cwd);
   const scratch = body.kind === "agent" || body.kind === "native" ? scratchDir(uuid) : "";
   const { agent } = body;
   const manifest = agent?.manifest;
-  const roots = [realPath(cwd), ...(top ? additionalRoots.map(realPath) : rights.seed.roots)];
+  const roots = [realPath(cwd), ...(top ? additionalRoots.map(realPath) : giver.seed.roots)];
   return {
     pid,
     uuid,
@@ -47,22 +51,22 @@ export function seedOf(
     roots: [...new Set(roots)],
     scratch,
     env: {
-      ...(opts.env ?? (top ? env : rights.seed.env)),
+      ...(opts.env ?? (top ? env : giver.seed.env)),
       ...(scratch === "" ? {} : { CRUX_SCRATCH: scratch }),
     },
-    ...givenRights({ core, caller, giver: rights, body, opts, cwd }),
+    ...givenRights({ core, caller, giver, body, opts, cwd }),
     line: lineBelow(parent),
     maxSteps: stepLimit(core, body, opts),
     account:
       account ??
-      new Account(parent.seed.account, spawnLimits(core, parent, body, opts), {
+      new Account(parent.seed.account, spawnLimits(core, birth), {
         owner: { proc: uuid, pid },
         givesAll: body.kind !== "agent",
       }),
     session: parent.pid === PID_KERNEL ? new Session({ proc: uuid, pid }) : parent.seed.session,
     wording: wordingOf(core),
     onParentExit: opts.onParentExit ?? "reparent",
-    ...(isConfined(rights) ? { confined: true } : {}),
+    ...(isConfined(giver) ? { confined: true } : {}),
     ...(opts.session === true && body.kind === "agent" ? { isSession: true, client: opts.client ?? "" } : {}),
   };
 }

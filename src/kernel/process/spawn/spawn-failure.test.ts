@@ -1,7 +1,7 @@
 /** A fault at each step of spawn() leaves nothing behind but a spent pid. */
 import { describe, expect, test } from "vitest";
 import { DriverError, Fault } from "../../../abi/errors.ts";
-import { asPid } from "../../../abi/ids.ts";
+import { asPid, PID_KERNEL } from "../../../abi/ids.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import { brokenDevice } from "../../testing/fake-devices.ts";
 import { NOTHING_LEFT, type TestKernel, testKernel } from "../../testing/test-kernel.ts";
@@ -77,7 +77,7 @@ describe("spawn() that fails", () => {
     const parent = await t.start({ contextBudget: 1_000 });
     t.journal.refused.add("process.spawned");
     await expect(parent.sys.spawn("a", null)).rejects.toMatchObject({ code: "UNAVAILABLE", pid: 2 });
-    expect(parent.proc.children.size).toBe(0);
+    expect(t.kernel.table.childrenOf(parent.pid)).toEqual([]);
     expect(parent.sys.account()).toEqual({ limit: 1_000, used: 0, reserved: 0 });
   });
 
@@ -114,7 +114,7 @@ describe("spawn() that fails", () => {
     await settle();
     parent.end();
     await t.init.wait(parent.pid);
-    expect([...t.kernel.root.children]).toEqual([2]);
+    expect(t.kernel.table.childrenOf(PID_KERNEL).map(({ pid }) => pid)).toEqual([2]);
     opened.reject(new Error("no"));
     await expect(spawned).rejects.toMatchObject({ pid: 2 });
     expect(t.census()).toEqual(NOTHING_LEFT);

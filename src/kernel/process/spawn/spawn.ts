@@ -29,7 +29,7 @@ import { endLive, graceOf } from "../end/finish.ts";
 import { Process } from "../process.ts";
 import { checkPersonsRules, checkWish } from "../rights/given-rights.ts";
 import { runProgram } from "./run.ts";
-import { type Identity, seedOf } from "./seed.ts";
+import { type Birth, type Identity, seedOf } from "./seed.ts";
 import { handOver, installFiles, type StdFile } from "./stdio.ts";
 
 /** Options for the kernel's own callers, not available to programs. */
@@ -48,33 +48,34 @@ export interface SpawnMore {
   readonly alongside?: (proc: Process) => readonly JournalDraft[];
 }
 
+/** A spawn as it is requested. */
+interface Request {
+  readonly caller: Process;
+  readonly intent: string;
+  readonly opts: SpawnOpts;
+  readonly more?: SpawnMore;
+}
+
 /** Spawns an agent, or with `opts.command` a program of the host. */
 export function spawnProcess(
   core: Core,
-  caller: Process,
-  intent: string,
-  agent: AgentInfo | null,
-  opts: SpawnOpts,
+  { agent, ...request }: Request & { readonly agent: AgentInfo | null },
   signal: AbortSignal,
-  more: SpawnMore = {},
 ): Promise<Process> {
-  if (opts.command === undefined)
-    return spawnBody(core, caller, intent, agentBody(agent), opts, signal, more);
+  const { caller, intent, opts, more = {} } = request;
+  if (opts.command === undefined) return spawnBody(core, { ...request, body: agentBody(agent) }, signal);
   if (agent !== null) throw refuse(caller.pid, "INVALID", "either an agent or a command, not both");
   const body = nativeBody(opts.command, opts.options ?? {}, more.isOutside);
   const shown = (): string => maskedCommand(opts.command ?? []).join(" ");
   const words = intent === "" ? shown().slice(0, LIMITS.journalWordsChars) : intent;
-  return spawnBody(core, caller, words, body, nativeOpts(opts, opts.options ?? {}), signal, more);
+  const own = nativeOpts(opts, opts.options ?? {});
+  return spawnBody(core, { caller, intent: words, body, opts: own, more }, signal);
 }
 
 export async function spawnBody(
   core: Core,
-  caller: Process,
-  said: string,
-  body: Body,
-  opts: SpawnOpts,
+  { caller, intent: said, body, opts, more = {} }: Request & { readonly body: Body },
   signal: AbortSignal,
-  more: SpawnMore = {},
 ): Promise<Process> {
   // If the disk refuses writes, the user gets the error at once; a process waits for the disk. This comes first:
   // nothing may happen between the checks and the entry in the table.
@@ -83,19 +84,17 @@ export async function spawnBody(
   core.ports.redactor?.learn(secretValues(opts.env ?? {}));
   const intent = redactedText(core, caller, said);
   const parent = findParent(core, caller, opts);
-  const rights = more.rights ?? parent;
-  checkArguments(core, caller, rights, intent, opts);
-  if (body.kind !== "native") checkEnvironment(caller, rights, opts);
+  const giver = more.rights ?? parent;
+  const birth: Birth = { caller, parent, giver, intent, body, opts, account: more.account };
+  checkArguments(core, birth);
+  if (body.kind !== "native") checkEnvironment(birth);
   if (body.kind === "agent") checkSpawn(core, parent);
   const id = { pid: core.nextPid(), uuid: core.ports.uuid() };
   // the scratch folder may exist even if nothing else does
   const undo: Undo[] = [() => core.ports.onReaped(id.uuid)];
   let proc: Process | undefined;
   try {
-    proc = new Process(
-      seedOf(core, caller, parent, id, intent, body, opts, more.account, rights),
-      parent.pid,
-    );
+    proc = new Process(seedOf(core, id, birth), parent.pid);
     // its intent may contain what its parent has read
     proc.facts.change(labelsFacet, "process.spawned", { labels: caller.labels });
     await build({ core, caller, parent, proc, opts, more, undo }, signal);
@@ -133,7 +132,7 @@ function findParent(core: Core, caller: Process, opts: SpawnOpts): Process {
   throw refuse(caller.pid, "NOT_FOUND", `parent process not found: ${parentPid}`);
 }
 
-function checkArguments(core: Core, caller: Process, parent: Process, intent: string, opts: SpawnOpts): void {
+function checkArguments(core: Core, { caller, giver, intent, opts }: Birth): void {
   if (!core.accepting) throw refuse(caller.pid, "UNAVAILABLE", "the kernel is shutting down");
   const mayBeSilent = opts.session === true && opts.command === undefined;
   if (intent.trim() === "" && !(intent === "" && mayBeSilent))
@@ -143,10 +142,10 @@ function checkArguments(core: Core, caller: Process, parent: Process, intent: st
     throw refuse(caller.pid, "INVALID", `intent of ${bytes} bytes; at most ${LIMITS.intentBytes}`);
   if ((opts.maxTurns ?? 0) < 0) throw refuse(caller.pid, "INVALID", `negative maxTurns: ${opts.maxTurns}`);
   if ((opts.timeoutMs ?? 0) < 0) throw refuse(caller.pid, "INVALID", `negative timeoutMs: ${opts.timeoutMs}`);
-  if (opts.cwd !== undefined) checkDirectory(core, caller, parent, opts.cwd);
+  if (opts.cwd !== undefined) checkDirectory(core.ports.realPath, { caller, giver }, opts.cwd);
   if (opts.rights !== undefined) checkWish(opts.rights);
   if (opts.rights !== undefined && caller.pid === PID_KERNEL)
-    checkPersonsRules(core.ports.permitFor(opts.cwd ?? parent.seed.cwd), opts.rights);
+    checkPersonsRules(core.ports.permitFor(opts.cwd ?? giver.seed.cwd), opts.rights);
   if (opts.permissionMode === "bypass" && caller.pid === PID_KERNEL) checkBypass(core, caller);
 }
 
@@ -157,12 +156,16 @@ function checkBypass(core: Core, caller: Process): void {
 }
 
 /** Rights only narrow: a child works below a directory in which its parent does. */
-function checkDirectory(core: Core, caller: Process, parent: Process, cwd: string): void {
+function checkDirectory(
+  realPath: (path: string) => string,
+  { caller, giver }: Pick<Birth, "caller" | "giver">,
+  cwd: string,
+): void {
   if (!cwd.startsWith("/"))
     throw refuse(caller.pid, "INVALID", `working directory is not an absolute path: ${cwd}`);
-  if (parent.pid === PID_KERNEL) return;
-  const real = core.ports.realPath(cwd);
-  if (parent.seed.roots.some((root) => isWithin(root, real))) return;
+  if (giver.pid === PID_KERNEL) return;
+  const real = realPath(cwd);
+  if (giver.seed.roots.some((root) => isWithin(root, real))) return;
   throw refuse(caller.pid, "PERMISSION", `working directory lies outside the parent's: ${cwd}`);
 }
 
@@ -170,7 +173,8 @@ function checkDirectory(core: Core, caller: Process, parent: Process, cwd: strin
  * An agent has its parent's environment: only the user decides which programs it finds and where its keys go. Programs
  * of the host are not checked here: the gate judged them with the variables that they are given.
  */
-function checkEnvironment(caller: Process, { pid, seed }: Process, { env }: SpawnOpts): void {
+function checkEnvironment({ caller, giver, opts: { env } }: Birth): void {
+  const { pid, seed } = giver;
   if (pid === PID_KERNEL || env === undefined) return;
   const names = new Set([...Object.keys(seed.env), ...Object.keys(env)]);
   const changed = [...names].find((name) => env[name] !== seed.env[name] && name !== "CRUX_SCRATCH");
@@ -194,17 +198,14 @@ async function build(
   signal: AbortSignal,
 ): Promise<void> {
   core.table.add(proc);
-  parent.children.add(proc.pid);
   undo.push(() => {
     core.table.remove(proc.pid);
     core.groups.leaveAll(proc);
-    // its parent may have been reaped meanwhile
-    (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
     proc.closeChannels();
   });
   if (proc.seed.kind === "agent") undo.push(countSpawn(parent));
   undo.push(() => endHandle(core, proc));
-  handOver(core, caller, proc, opts);
+  handOver(core.devices, { caller, proc, opts });
   installFiles(proc, more.files ?? []);
   if (opts.group !== undefined) core.groups.joinNew(proc, opts.group, (more.rights ?? caller).pid);
   // a signal to a process during its spawn ends the spawn
@@ -250,7 +251,7 @@ async function journalSpawn(
     ...bodyOf(proc).record?.(proc),
   };
   const own = { proc: seed.uuid, pid, v: 1 };
-  const joins = [...proc.groups].map(
+  const joins = [...core.groups.of(proc)].map(
     (id) => ({ ...own, kind: "group.join", body: core.groups.recordOf(id) }) as const,
   );
   const kept = (bodyOf(proc).keep?.(making) ?? []).map((record) => ({ ...own, ...record }));

@@ -133,7 +133,7 @@ describe("stdin and stdout of a spawn", () => {
     const { sys, proc, readFd, writeFd, t } = await holder();
     await expect(sys.spawn("x", null, opts(writeFd, readFd))).rejects.toMatchObject({ code });
     expect(proc.fds.list().map(({ fd }) => fd)).toEqual([3, writeFd, readFd]);
-    expect([t.kernel.table.size, proc.children.size]).toEqual([1, 0]);
+    expect([t.kernel.table.size, t.kernel.table.childrenOf(proc.pid).length]).toEqual([1, 0]);
   });
 
   test("an fd open both ways cannot be both", async () => {

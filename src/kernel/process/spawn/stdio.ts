@@ -14,14 +14,24 @@ export const STDIN = asFd(0);
 export const STDOUT = asFd(1);
 const STDIN_PATH = "/dev/stdin";
 
+type Devices = Pick<Core["devices"], "has">;
+
+/** From whom a child gets its files. */
+interface HandOver {
+  readonly caller: Process;
+  readonly proc: Process;
+  readonly opts: Pick<SpawnOpts, "stdin" | "stdout">;
+}
+
 /**
  * Moves the caller's fds to the child. Both are checked before either is moved, so a refused caller keeps them. If the
  * spawn fails later they are closed with it, and the other end is notified.
  */
-export function handOver(core: Core, caller: Process, proc: Process, { stdin, stdout }: SpawnOpts): void {
+export function handOver(devices: Devices, { caller, proc, opts }: HandOver): void {
+  const { stdin, stdout } = opts;
   checkInput(caller, stdin);
   if (stdout !== undefined) checkOpenFor(caller, stdout, "writing");
-  for (const fd of [stdin, stdout]) if (typeof fd === "number") checkMayHave(core, caller, proc, fd);
+  for (const fd of [stdin, stdout]) if (typeof fd === "number") checkMayHave(devices, { caller, proc }, fd);
   if (stdout !== undefined && stdin === stdout)
     throw invalid(caller, `fd ${stdout} cannot be both stdin and stdout`);
   if (stdin !== undefined)
@@ -62,9 +72,9 @@ function checkOpenFor(caller: Process, fd: Fd, use: "reading" | "writing"): void
 }
 
 /** An open file keeps the rights of its opener: that of a device goes only to a process that could have opened it. */
-function checkMayHave(core: Core, caller: Process, proc: Process, fd: Fd): void {
+function checkMayHave(devices: Devices, { caller, proc }: Omit<HandOver, "opts">, fd: Fd): void {
   const { mount, path } = caller.fds.find(fd, "Spawn");
-  if (!core.devices.has(mount) || narrowedTo(proc, mount, path)) return;
+  if (!devices.has(mount) || narrowedTo(proc, mount, path)) return;
   const message = `device not allowed: ${mount}`;
   throw new SyscallError({ syscall: "Spawn", pid: caller.pid, code: "PERMISSION", message });
 }

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { printed, VfsError } from "../../../abi/errors.ts";
+import { printed, type SyscallError, VfsError } from "../../../abi/errors.ts";
 import { asCoId } from "../../../abi/ids.ts";
+import { EXIT } from "../../../abi/process.ts";
+import type { Program } from "../../../abi/program.ts";
 import type { CoroutineHandle } from "../../../abi/sys.ts";
 import { LIMITS } from "../../limits.ts";
+import { guardedBench } from "../../testing/guarded.ts";
 import { NOTHING_LEFT, testKernel } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
 
@@ -97,7 +100,7 @@ describe("a coroutine", () => {
   });
 
   test("after its end it is INVALID, by return or by throw", async () => {
-    const { sys, proc } = await started();
+    const { t, sys, proc } = await started();
     const returns = await sys.spawnCoroutine(async () => 1);
     const throws = await sys.spawnCoroutine(async () => {
       throw new VfsError({ op: "Read", pid: sys.getPid(), code: "DRIVER", message: "no disk" });
@@ -109,7 +112,7 @@ describe("a coroutine", () => {
         code: "INVALID",
         message: "the coroutine has ended",
       });
-    expect(proc.info(0).coroutines).toBe(0);
+    expect(t.kernel.info(proc).coroutines).toBe(0);
   });
 
   test("that throws what is no fault rejects as INTERNAL, with its words, also before it waits", async () => {
@@ -205,14 +208,14 @@ describe("cancelCoroutine()", () => {
   });
 
   test("one that has not started never does", async () => {
-    const { sys, proc } = await started();
+    const { t, sys, proc } = await started();
     let ran = false;
     const id = await sys.spawnCoroutine(async () => {
       ran = true;
     });
     await sys.cancelCoroutine(id);
     await expect(sys.resumeCoroutine(id, null)).rejects.toMatchObject({ code: "INVALID" });
-    expect([ran, proc.info(0).coroutines]).toEqual([false, 0]);
+    expect([ran, t.kernel.info(proc).coroutines]).toEqual([false, 0]);
   });
 
   test.each([0, 7, 1.5])("of %d is NOT_FOUND, as resuming it", async (n) => {
@@ -225,30 +228,94 @@ describe("cancelCoroutine()", () => {
 
 describe("spawnCoroutine()", () => {
   test("the 65th is UNAVAILABLE, until one has ended", async () => {
-    const { sys, proc } = await started();
+    const { t, sys, proc } = await started();
     const ids = await Promise.all(Array.from({ length: 64 }, () => sys.spawnCoroutine(waiter())));
     expect(ids).toEqual(Array.from({ length: 64 }, (_, n) => n + 1));
     await expect(sys.spawnCoroutine(waiter())).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    expect(proc.info(0).coroutines).toBe(LIMITS.coroutines);
+    expect(t.kernel.info(proc).coroutines).toBe(LIMITS.coroutines);
     await sys.cancelCoroutine(asCoId(3));
     await settle();
     expect(await sys.spawnCoroutine(waiter())).toBe(65);
   });
 
   test("one that was cancelled and runs on still counts", async () => {
-    const { sys, proc } = await started();
+    const { t, sys, proc } = await started();
     for (let n = 0; n < LIMITS.coroutines; n++) {
       const id = await sys.spawnCoroutine(runner(true));
       sys.resumeCoroutine(id, null).catch(() => {});
       await sys.cancelCoroutine(id);
     }
     await expect(sys.spawnCoroutine(waiter())).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    expect(proc.info(0).coroutines).toBe(0);
+    expect(t.kernel.info(proc).coroutines).toBe(0);
   });
 
-  test("of what is no function is INVALID", async () => {
+  test("of what is neither a function nor a task is INVALID", async () => {
     const { sys } = await started();
-    await expect(sys.spawnCoroutine("x" as never)).rejects.toMatchObject({ code: "INVALID" });
+    for (const body of ["x", null, {}, { intent: " " }, { intent: "x", maxTurns: -1 }])
+      await expect(sys.spawnCoroutine(body as never)).rejects.toMatchObject({ code: "INVALID" });
+  });
+
+  test("by a program under /bin: a task that it declared, never a function", async () => {
+    const bench = await guardedBench();
+    const spawns = async () => {
+      const codes: unknown[] = [];
+      bench.acts(async (sys) => {
+        for (const body of [async () => 1, { intent: "x" }])
+          codes.push(await sys.spawnCoroutine(body).catch((error: SyscallError) => error.code));
+      });
+      await bench.call();
+      return codes;
+    };
+    expect(await spawns()).toEqual(["INVALID", "PERMISSION"]);
+    bench.tool.script.effects = [{ kind: "state", path: "/proc/self/coroutines" }];
+    expect(await spawns()).toEqual(["INVALID", 1]);
+  });
+});
+
+describe("a coroutine that reasons", () => {
+  /** Answers each message with the messages it sees. */
+  async function reasoning() {
+    const s = await started();
+    const echo: Program = async (sys, start) => {
+      const { systemPrompt, messages } = await sys.buildPrompt(start.ctxId);
+      const words = messages.map(({ content }) => content).join(" | ");
+      sys.setResult(`${systemPrompt}${words}`);
+      await sys.appendMessage(start.ctxId, "assistant", `seen ${messages.length}`);
+      return start.intent.includes("break") ? { code: 1, reason: "broken", kind: "fault" } : EXIT.completed;
+    };
+    for (const intent of ["judge\n\none", "two", "break"]) s.t.programs.set(intent, echo);
+    return { ...s, id: await s.sys.spawnCoroutine({ intent: "judge" }) };
+  }
+
+  test("answers each value in a conversation of its own", async () => {
+    const { sys, start, t, id } = await reasoning();
+    const before = await sys.buildPrompt(start.ctxId);
+    expect(await sys.resumeCoroutine(id, "one")).toEqual({ done: false, value: "judge\n\none" });
+    expect(await sys.resumeCoroutine(id, "two")).toEqual({
+      done: false,
+      value: "judge\n\none | seen 1 | two",
+    });
+    expect(await sys.buildPrompt(start.ctxId)).toEqual(before);
+    expect(t.kernel.contexts.count).toBe(2);
+  });
+
+  test("that fails, is cancelled, or ends with its process leaves nothing", async () => {
+    const { sys, t, id, end, pid, proc } = await reasoning();
+    await expect(sys.resumeCoroutine(id, "one")).resolves.toBeDefined();
+    await expect(sys.resumeCoroutine(id, "break")).rejects.toMatchObject({ message: "broken" });
+    await settle();
+    expect([t.kernel.contexts.count, t.kernel.info(proc).coroutines]).toEqual([1, 0]);
+    const [cancelled, left] = [
+      await sys.spawnCoroutine({ intent: "judge" }),
+      await sys.spawnCoroutine({ intent: "judge" }),
+    ];
+    for (const each of [cancelled, left]) await sys.resumeCoroutine(each, "one");
+    await sys.cancelCoroutine(cancelled);
+    await settle();
+    expect(t.kernel.contexts.count).toBe(2);
+    end();
+    await t.init.wait(pid);
+    expect(t.census()).toEqual(NOTHING_LEFT);
   });
 });
 

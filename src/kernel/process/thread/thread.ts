@@ -6,18 +6,14 @@ import { Fault } from "../../../abi/errors.ts";
 import type { Fd, Tid } from "../../../abi/ids.ts";
 import { EXIT, type ExitStatus, type ProcessState } from "../../../abi/process.ts";
 import { type LinkedSignal, linkSignals } from "../../../lib/abort.ts";
-import type { Core } from "../../core.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import { codeOfExit } from "../end/finish.ts";
 import { transition } from "../life/state.ts";
 import type { Process } from "../process.ts";
+import { type LoopRunner, reason } from "./reason.ts";
 
-/** What a thread has of its own within its process. */
-export interface ThreadSeat {
-  readonly intent: string;
-  readonly modelFd: Fd;
-  readonly maxSteps: number;
-  readonly signal: AbortSignal;
-  setResult(text: string): void;
+interface Runner extends LoopRunner {
+  readonly ports: LoopRunner["ports"] & Pick<KernelPorts, "log">;
 }
 
 export class Thread {
@@ -68,7 +64,7 @@ export class Thread {
   }
 
   /** Runs the thread to its end. The kernel owns the promise: the process ends after it, see Threads.clear(). */
-  start(core: Core, modelFd: Fd, maxSteps: number): void {
+  start(core: Runner, modelFd: Fd, maxSteps: number): void {
     this.#move("running");
     void this.#run(core, modelFd, maxSteps);
   }
@@ -78,7 +74,7 @@ export class Thread {
     if (this.#state === "zombie") this.#move("dead");
   }
 
-  async #run(core: Core, modelFd: Fd, maxSteps: number): Promise<void> {
+  async #run(core: Runner, modelFd: Fd, maxSteps: number): Promise<void> {
     try {
       this.#err = this.#failureOf(await this.#work(core, modelFd, maxSteps));
     } catch (error) {
@@ -93,17 +89,12 @@ export class Thread {
     this.#ended.resolve();
   }
 
-  async #work(core: Core, modelFd: Fd, maxSteps: number): Promise<ExitStatus | undefined> {
+  async #work(core: Runner, modelFd: Fd, maxSteps: number): Promise<ExitStatus | undefined> {
     const { intent, signal } = this;
     const setResult = (text: string): void => {
       this.#result = text;
     };
-    const { sys, start } = core.program(this.#proc, { intent, modelFd, maxSteps, signal, setResult });
-    await sys.unit(async () => {
-      signal.throwIfAborted();
-      await sys.appendMessage(start.ctxId, "user", intent);
-    });
-    return core.ports.program(sys, start);
+    return reason(core, this.#proc, { intent, modelFd, maxSteps, signal, setResult });
   }
 
   #failureOf(exit: ExitStatus = EXIT.unexpected): Error | undefined {
@@ -113,7 +104,7 @@ export class Thread {
   }
 
   /** Closes the file directly and not by a call, since the handle may be revoked. */
-  async #closeModel(core: Core, modelFd: Fd): Promise<void> {
+  async #closeModel(core: Runner, modelFd: Fd): Promise<void> {
     const { fds, pid } = this.#proc;
     if (!fds.has(modelFd)) return;
     await fds.close(modelFd).catch((error: Error) => {

@@ -54,7 +54,7 @@ describe("a thread", () => {
     expect([start.pid, start.ctxId, start.cwd]).toEqual([main.pid, main.start.ctxId, main.start.cwd]);
     expect(sys.ending).not.toBe(main.sys.ending);
     expect(b.messages.at(-1)).toEqual({ role: "user", content: "dig" });
-    expect(main.proc.info(0).threads).toBe(1);
+    expect(b.t.kernel.info(main.proc).threads).toBe(1);
     expect((await b.spawn("more")).start.maxSteps).toBe(main.start.maxSteps);
   });
 
@@ -122,7 +122,7 @@ describe("a thread", () => {
     end();
     await settle();
     expect(await b.main.sys.listThreads()).toEqual([{ tid: 1, intent: "dig", state: "zombie" }]);
-    expect(b.main.proc.info(0).threads).toBe(0);
+    expect(b.t.kernel.info(b.main.proc).threads).toBe(0);
     await b.main.sys.joinThread(tid);
     expect(await b.main.sys.listThreads()).toEqual([]);
     expect((await b.spawn("again")).tid).toBe(2);

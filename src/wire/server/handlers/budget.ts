@@ -29,13 +29,9 @@ export const budgetSet: Handler<"budget.set"> = async ({ pid, set = {}, add = {}
       "payload.set: names no limit; one of tokens, usd, steps, wall_ms, depth, children, concurrent",
     );
   const { wall_ms: wallMs, ...others } = set;
-  const change = { ...others, ...(wallMs === undefined ? {} : { wallMs }) } as BudgetChange;
-  const limits = await call.kernel.budgets.set(
-    asPid(pid),
-    change,
-    toBudget(add),
-    grantedBy(call.principal, call.client),
-  );
+  const change = { ...others, ...(wallMs === undefined ? {} : { wallMs }) } as BudgetChange["set"];
+  const by = grantedBy(call.principal, call.client);
+  const limits = await call.kernel.budgets.set(asPid(pid), { set: change, add: toBudget(add), by });
   return { payload: { pid, limits: toWireLimits(limits) } };
 };
 

@@ -2,7 +2,6 @@ import type { ProjectEvent } from "../../../abi/compose/compose.ts";
 import { Fault } from "../../../abi/errors.ts";
 import type { Pid } from "../../../abi/ids.ts";
 import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
-import { shellWord } from "../../../lib/shell-word.ts";
 import type { ServerDeps } from "../deps.ts";
 import type { Handler } from "../handler.ts";
 import { invalid } from "../request.ts";
@@ -79,8 +78,7 @@ async function checkTrusted({ trust }: ServerDeps, dir: string): Promise<void> {
   if (paths.length === 0) return;
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
   const message = `${root} brings what you have not trusted: ${paths.slice(0, MAX_NAMED).join(", ")}${more}`;
-  const hint = `crux trust ${shellWord(root)} shows it and trusts it; then crux compose up`;
-  throw new Fault({ code: "PERMISSION", message, hint });
+  throw new Fault({ code: "PERMISSION", message, fact: { kind: "untrusted", folder: root } });
 }
 
 function childrenOf(service: string, replicas: number): string[] {

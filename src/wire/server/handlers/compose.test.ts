@@ -153,7 +153,7 @@ test("compose.up is refused, with what to do, where the folder brings what is no
   expect(refused.error).toMatchObject({
     code: "PERMISSION",
     message: "/desk brings what you have not trusted: AGENTS.md, CLAUDE.md",
-    hint: "crux trust /desk shows it and trusts it; then crux compose up",
+    fact: { kind: "untrusted", folder: "/desk" },
   });
   expect([projects.ups.length, shown]).toEqual([0, ["/desk/notes"]]);
   state = "trusted";

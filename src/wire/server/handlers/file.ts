@@ -33,7 +33,7 @@ export const fileList: Handler<"file.list"> = async ({ path: given, sizes = fals
   const entries: Entry[] = [];
   for (const name of shown) {
     ended.throwIfAborted();
-    entries.push(await entryOf(kernel, path === "/" ? `/${name}` : `${path}/${name}`, name, sizes));
+    entries.push({ name, ...(await kindOf(kernel, path === "/" ? `/${name}` : `${path}/${name}`, sizes)) });
   }
   return { payload: { path, entries, more: names.length - shown.length } };
 };
@@ -82,23 +82,27 @@ async function namesIn(sys: Syscalls, path: string, signal: AbortSignal): Promis
   const { bytes } = await readFile(sys, path, signal);
   const value = parsed(bytes);
   if (!Array.isArray(value))
-    throw new Fault({ code: "INVALID", message: `not a directory: ${path}`, hint: `crux cat ${path}` });
+    throw new Fault({
+      code: "INVALID",
+      message: `not a directory: ${path}`,
+      fact: { kind: "tree_file", path },
+    });
   return value.map((item: unknown) =>
     typeof item === "object" && item !== null && "name" in item ? String(item.name) : String(item),
   );
 }
 
-async function entryOf(kernel: KernelApi, path: string, name: string, isSized: boolean): Promise<Entry> {
-  if (mountedBelow(kernel, path) !== undefined || isDirectory(path)) return { name, kind: "directory" };
-  if (kernel.listMounts().some((mount) => mount.path === path)) return { name, kind: "directory" };
-  if (!READABLE.some((root) => isWithin(path, root))) return { name, kind: "device" };
-  if (!isSized) return { name, kind: "file" };
+async function kindOf(kernel: KernelApi, path: string, isSized: boolean): Promise<Omit<Entry, "name">> {
+  if (mountedBelow(kernel, path) !== undefined || isDirectory(path)) return { kind: "directory" };
+  if (kernel.listMounts().some((mount) => mount.path === path)) return { kind: "directory" };
+  if (!READABLE.some((root) => isWithin(path, root))) return { kind: "device" };
+  if (!isSized) return { kind: "file" };
   try {
     const { size, isDevice } = await kernel.init.stat(path);
-    return isDevice ? { name, kind: "device" } : { name, kind: "file", size };
+    return isDevice ? { kind: "device" } : { kind: "file", size };
   } catch (error) {
     // it disappeared while the others were examined
-    if (codeOf(error) === "NOT_FOUND") return { name, kind: "file" };
+    if (codeOf(error) === "NOT_FOUND") return { kind: "file" };
     throw error;
   }
 }
@@ -129,6 +133,6 @@ function notAFile(path: string): Fault {
     message: path.startsWith("/dev/")
       ? `${path} is a device: it answers what an agent writes to it`
       : `not a path of the kernel's tree: ${path}`,
-    hint: isHost ? `cat ${path.slice("/dev/fs".length)}` : "crux ls / shows the tree",
+    fact: isHost ? { kind: "host_file", path: path.slice("/dev/fs".length) } : { kind: "no_tree_path" },
   });
 }

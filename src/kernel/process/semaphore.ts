@@ -2,7 +2,7 @@
  * Lets at most `places` actions run at once; the others wait in order. The queue needs no bound of its own: the waiters
  * are processes, whose number is bounded.
  */
-export class Turnstile {
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 

@@ -6,7 +6,6 @@ import { Fault } from "../../abi/errors.ts";
 import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
 import type { RecordedExit, Start, TapeEntry } from "../../kernel/ports/tape.ts";
 import { Memory } from "./memory.ts";
-import { textChars } from "./text-chars.ts";
 
 interface Answer {
   readonly s: string;
@@ -64,7 +63,7 @@ export function isCompared(kind: RecordKind): boolean {
   return COMPARED.has(kind);
 }
 
-export class Reel {
+export class Recording {
   readonly memory = new Memory();
   readonly #events: AsyncIterator<Beat | Begin>;
   readonly #ahead: Beat[] = [];
@@ -213,4 +212,13 @@ function incomplete(message: string): Incomplete {
 
 function keyOf(name: string, n: number): string {
   return `${n} ${name}`;
+}
+
+/** The number of characters of all texts in plain data: roughly its size in memory. */
+function textChars(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 1;
+  let chars = 0;
+  for (const each of Array.isArray(value) ? value : Object.values(value)) chars += textChars(each);
+  return chars;
 }

@@ -1,13 +1,13 @@
 /**
- * Whether a program is still: it is held by a pause or by a question to the user, and none of its calls is in progress.
- * A still program may leave memory without any of its work being cut off.
+ * Whether a program is quiescent: it is held by a pause or by a question to the user, and none of its calls is in progress.
+ * A quiescent program may leave memory without any of its work being cut off.
  */
-export class Stillness {
+export class Quiescence {
   #calls = 0;
   #held = 0;
   #heard: (() => void) | null = null;
 
-  get isStill(): boolean {
+  get isQuiescent(): boolean {
     return this.#held > 0 && this.#calls === 0;
   }
 
@@ -44,14 +44,14 @@ export class Stillness {
 
   /** Resolves when the program is still; at most one waiter. The program may resume right afterwards. */
   reached(): Promise<void> {
-    if (this.isStill) return Promise.resolve();
+    if (this.isQuiescent) return Promise.resolve();
     return new Promise((resolve) => {
       this.#heard = resolve;
     });
   }
 
   #tell(): void {
-    if (!this.isStill) return;
+    if (!this.isQuiescent) return;
     this.#heard?.();
     this.#heard = null;
   }

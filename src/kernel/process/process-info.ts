@@ -1,0 +1,49 @@
+/** What the lists of processes show of one. */
+import type { Pgid } from "../../abi/ids.ts";
+import type { Activity, Hold, ProcInfo } from "../../abi/process.ts";
+import { noteFacet } from "./note.ts";
+import type { Process } from "./process.ts";
+import { devicesOf } from "./rights/rights.ts";
+
+export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): ProcInfo {
+  const { seed, used, labels } = proc;
+  const note = proc.facts.of(noteFacet);
+  return {
+    pid: proc.pid,
+    ppid: proc.ppid,
+    kind: seed.kind,
+    state: proc.state,
+    activity: shownActivity(proc),
+    intent: seed.intent || (proc.conversation?.title ?? ""),
+    skills: [...seed.skills],
+    ...hold(proc),
+    tokensUsed: used.tokens,
+    ...(used.microUsd === 0 ? {} : { microUsdUsed: used.microUsd }),
+    ...(used.unpricedCalls === 0 ? {} : { unpricedCalls: used.unpricedCalls }),
+    createdAt: new Date(seed.createdAt),
+    elapsedMs: proc.elapsedMs(mono),
+    ctxId: proc.ctxId,
+    result: proc.result,
+    allowedDevices: devicesOf(proc),
+    exit: proc.exit,
+    groups: [...groups].sort((a, b) => a - b),
+    threads: proc.threads?.live ?? 0,
+    coroutines: proc.liveCoroutines,
+    name: seed.body.name,
+    ...(seed.isSession === true ? { isSession: true } : {}),
+    ...(labels.length === 0 ? {} : { labels: [...new Set(labels.map(({ kind }) => kind))] }),
+    ...(note === "" ? {} : { note }),
+    ...(seed.kind === "agent" && proc.mode !== "default" ? { mode: proc.mode } : {}),
+    model: proc.model.answering || proc.model.known,
+  };
+}
+
+function hold({ isLive, halt: { why } }: Process): { readonly held?: Hold } {
+  return isLive && why !== null ? { held: why } : {};
+}
+
+function shownActivity({ isLive, halt, life }: Process): Activity | null {
+  if (!isLive) return null;
+  if (halt.why !== null) return "paused";
+  return halt.openAsks > 0 ? "blocked" : life.activity;
+}
