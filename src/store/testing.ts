@@ -22,6 +22,13 @@ export class HandClock implements JournalClock {
     this.onSleep(ms);
     return signal === undefined ? promise : abortable(promise, signal);
   }
+  /** Advances to the end of the only sleep; resolves when the woken loop sleeps again, however long its work takes. */
+  async round(ms: number): Promise<void> {
+    const asleep = Promise.withResolvers<void>();
+    this.onSleep = () => asleep.resolve();
+    this.advance(ms);
+    await asleep.promise;
+  }
   advance(ms: number): void {
     this.#ms += ms;
     const due = this.#sleepers.filter(({ until }) => until <= this.#ms);
