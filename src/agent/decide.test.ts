@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import { VfsError } from "../abi/errors.ts";
 import { asPid } from "../abi/ids.ts";
 import type { Reply } from "../abi/llm.ts";
-import { LlmError } from "../abi/llm-error.ts";
-import { decide, endOfFailure, exitOf, type Terminal, type TurnState, textOf } from "./decide.ts";
+import { decide, endOfFailure, type TurnState, textOf } from "./decide.ts";
 import { call, reply } from "./testing.ts";
 
 const first: TurnState = {
@@ -43,7 +42,7 @@ describe("decide()", () => {
     ["cut off again", { hasEscalated: true }, reply("so", cut), "model_error"],
     ["cut off again with a call", { hasEscalated: true }, reply([view], cut), "next_turn"],
     ["cut off, no more to be had", { escalatedOutputTokens: 8_000 }, reply("so", cut), "model_error"],
-    ["refusal", {}, reply("no", { stopReason: "refusal" }), "refusal"],
+    ["refusal", {}, reply("no", { stopReason: "refusal" }), "model_error"],
     ["full window", {}, reply("so", { stopReason: "model_context_window_exceeded" }), "model_error"],
     ["budget used up", { account: account(100, 100) }, reply([view]), "budget_exhausted"],
     ["budget passed by the last answer", { account: account(100, 101) }, reply("done"), "budget_exhausted"],
@@ -59,46 +58,18 @@ describe("decide()", () => {
   });
 });
 
-describe("exitOf()", () => {
-  const error = new LlmError({ kind: "auth", message: "bad key", device: "/dev/llm/fake" });
-  const wrapped = new VfsError({
-    op: "Write",
-    pid: asPid(1),
-    code: "PERMISSION",
-    message: "[redacted]",
-    cause: error,
-    device: "/d",
-  });
-  const rows: [Terminal, code: number, reason: string, kind: string][] = [
-    [{ reason: "completed" }, 0, "completed", "done"],
-    [{ reason: "max_turns", calls: [] }, 1, "max steps exceeded", "done"],
-    [{ reason: "budget_exhausted" }, 2, "budget_exceeded", "done"],
-    [{ reason: "model_error", error }, 1, "bad key", "fault"],
-    [{ reason: "model_error", error: wrapped }, 1, "[redacted]", "fault"],
-    [{ reason: "refusal", error }, 1, "bad key", "fault"],
-    [{ reason: "aborted" }, 143, "killed: SIGTERM", "killed"],
-  ];
-  test.each(rows)("%j", (end, code, reason, kind) => {
-    expect(exitOf(end)).toMatchObject({ code, reason, kind });
-  });
-
-  test("keeps the error as the system call gave it", () => {
-    expect(exitOf({ reason: "model_error", error: wrapped }).err).toBe(wrapped);
-  });
-});
-
 describe("endOfFailure()", () => {
   test("a refusal of the account is the budget's end", () => {
     const error = new VfsError({ op: "Write", pid: asPid(1), code: "BUDGET", message: "spent" });
-    expect(endOfFailure(error, false)).toEqual({ reason: "budget_exhausted", words: "spent" });
+    expect(endOfFailure(error, null)).toEqual({ reason: "budget_exhausted", words: "spent" });
   });
 
   test("whatever is thrown after an abort is the abort", () => {
-    expect(endOfFailure(new Error("bug"), true)).toEqual({ reason: "aborted" });
+    expect(endOfFailure(new Error("bug"), "tools")).toEqual({ reason: "aborted_tools" });
   });
 
   test("a bug is thrown on", () => {
-    expect(() => endOfFailure(new TypeError("bug"), false)).toThrow(TypeError);
+    expect(() => endOfFailure(new TypeError("bug"), null)).toThrow(TypeError);
   });
 });
 

@@ -2,13 +2,14 @@
  * Decides what follows a reply. Pure: the loop acts on it. Calls decide whether to continue, never the stop reason
  * alone.
  */
-import { codeOf, DriverError, Fault, messageOf } from "../abi/errors.ts";
+import { codeOf, DriverError, Fault } from "../abi/errors.ts";
 import { type Block, type Reply, totalTokens } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
-import { EXIT, type ExitStatus } from "../abi/process.ts";
+import type { Continue, Terminal, ToolCall } from "../abi/loop.ts";
 import type { AccountView } from "../abi/program.ts";
 
-export type ToolCall = Extract<Block, { type: "tool_use" }>;
+/** What a run is doing: it waits for the model, or runs the calls of a reply. */
+export type Phase = "streaming" | "tools";
 
 export interface TurnState {
   /** From 1; counts the replies that were not dropped. */
@@ -27,30 +28,14 @@ export interface TurnState {
   readonly device: string;
 }
 
-export type Continue =
-  | { readonly reason: "next_turn"; readonly calls: readonly ToolCall[] }
-  /** The run would end here, but messages have arrived meanwhile. */
-  | { readonly reason: "mail" }
-  | { readonly reason: "empty_reply_retry" }
-  | { readonly reason: "max_output_tokens_escalate" };
+type Decision =
+  | Terminal
+  | Extract<Continue, { reason: "next_turn" | "mail" | "empty_reply_retry" | "max_output_tokens_escalate" }>;
 
-export type Terminal =
-  | { readonly reason: "completed" }
-  /** The calls of the last turn are still executed. */
-  | { readonly reason: "max_turns"; readonly calls: readonly ToolCall[] }
-  /** `words`: the message of the refused model call. */
-  | { readonly reason: "budget_exhausted"; readonly words?: string }
-  | { readonly reason: "refusal"; readonly error: Error }
-  /** The calls of several replies in a row were refused. */
-  | { readonly reason: "denied"; readonly error: Error }
-  | { readonly reason: "model_error"; readonly error: Error }
-  /** The kernel knows the signal, and so the exit status. */
-  | { readonly reason: "aborted" };
-
-export function decide(state: TurnState, reply: Reply): Continue | Terminal {
+export function decide(state: TurnState, reply: Reply): Decision {
   const { limit, used, asks } = state.account;
   if (limit > 0 && used >= limit && asks !== true) return { reason: "budget_exhausted" };
-  if (reply.stopReason === "refusal") return { reason: "refusal", error: refused(state, reply) };
+  if (reply.stopReason === "refusal") return { reason: "model_error", error: refused(state, reply) };
   if (reply.stopReason === "max_tokens" && canEscalate(state))
     return { reason: "max_output_tokens_escalate" };
   const calls = callsOf(reply.blocks);
@@ -63,36 +48,12 @@ export function decide(state: TurnState, reply: Reply): Continue | Terminal {
   return { reason: state.hasMail && !isLast ? "mail" : "completed" };
 }
 
-/** How a run ends after an error was thrown. Errors other than faults are bugs, and are thrown again. */
-export function endOfFailure(error: unknown, isAborted: boolean): Terminal {
-  if (isAborted) return { reason: "aborted" };
+/** How a run ends after an error was thrown; `aborted`: in which phase it was aborted, if it was. Errors other than faults are bugs, and are thrown again. */
+export function endOfFailure(error: unknown, aborted: Phase | null): Terminal {
+  if (aborted !== null) return { reason: `aborted_${aborted}` };
   if (!(error instanceof Fault)) throw error;
   if (codeOf(error) !== "BUDGET") return { reason: "model_error", error };
   return { reason: "budget_exhausted", words: error.message };
-}
-
-export function exitOf(end: Terminal): ExitStatus {
-  switch (end.reason) {
-    case "completed":
-      return EXIT.completed;
-    case "max_turns":
-      return EXIT.maxSteps;
-    case "budget_exhausted":
-      return EXIT.budget;
-    case "denied":
-      // kind "done", like a limit: a restart would meet the same refusals
-      return { code: 1, reason: messageOf(end.error), kind: "done", err: end.error };
-    case "refusal":
-    case "model_error":
-      return {
-        code: 1,
-        reason: messageOf(end.error),
-        kind: "fault",
-        err: end.error,
-      };
-    case "aborted":
-      return EXIT.sigterm;
-  }
 }
 
 export function callsOf(blocks: readonly Block[]): ToolCall[] {

@@ -2,12 +2,22 @@
  * The program of an agent process: it works on its intent and ends, or, as a session, answers one message after
  * another. It acts on the world only through system calls.
  */
+import { ENDS, exitOf, type Terminal } from "../abi/loop.ts";
 import type { ExitStatus } from "../abi/process.ts";
 import type { Program } from "../abi/program.ts";
 import { isAtItsEnd } from "./checkpoint.ts";
-import { endOfFailure, exitOf, type Terminal } from "./decide.ts";
+import { endOfFailure } from "./decide.ts";
 import { tellLeftJobs } from "./left-jobs.ts";
-import { type AgentOptions, begin, checkpoint, logBudget, newRun, type Run, untilTerminal } from "./run.ts";
+import {
+  type AgentOptions,
+  abortedIn,
+  begin,
+  checkpoint,
+  logBudget,
+  newRun,
+  type Run,
+  untilTerminal,
+} from "./run.ts";
 import { runSession } from "./session-runs.ts";
 
 export type { AgentOptions } from "./run.ts";
@@ -26,12 +36,13 @@ async function runOnce(run: Run): Promise<ExitStatus> {
     if (start.restored === null) await begin(run);
     end = (await hasEnded(run)) ? { reason: "completed" } : await untilTerminal(run);
   } catch (error) {
-    end = endOfFailure(error, sys.ending.aborted);
+    end = endOfFailure(error, abortedIn(run, sys.ending));
   }
-  if (run.hasJobs && end.reason !== "aborted") await tellLeftJobs(sys, start.ctxId).catch(() => undefined);
+  const { outcome } = ENDS[end.reason];
+  if (run.hasJobs && outcome !== "interrupted") await tellLeftJobs(sys, start.ctxId).catch(() => undefined);
   if (end.reason === "budget_exhausted") logBudget(sys, end.words);
   // so that a later message of the user does not restart this run
-  if (end.reason !== "completed" && end.reason !== "aborted") checkpoint(run, null);
+  if (outcome !== "completed" && outcome !== "interrupted") checkpoint(run, null);
   return exitOf(end);
 }
 

@@ -3,6 +3,7 @@
  * context together, so that every call in the context has its result.
  */
 import type { Reply } from "../abi/llm.ts";
+import type { Continue, Terminal, ToolCall } from "../abi/loop.ts";
 import type { ProgramStart, Restored } from "../abi/program.ts";
 import type { Prompt, Sys } from "../abi/sys.ts";
 import {
@@ -13,7 +14,7 @@ import {
   placeOf,
   type RunPlace,
 } from "./checkpoint.ts";
-import { type Continue, callsOf, decide, type Terminal, type ToolCall, textOf } from "./decide.ts";
+import { callsOf, decide, type Phase, textOf } from "./decide.ts";
 import { announcement, deltaNote } from "./deferred/announce.ts";
 import { Discovery } from "./deferred/discovery.ts";
 import type { DeferredSetting } from "./deferred/setting.ts";
@@ -53,6 +54,7 @@ export interface Run {
   readonly environment: string;
   /** In a session: the message whose run is in progress; null: no run is in progress. */
   underWay: RunPlace | null;
+  phase: Phase;
   tools: OfferedTools | null;
   /** The text about deferred tools, fixed when the process starts in this daemon; appended to the system prompt. */
   announced: string;
@@ -86,6 +88,7 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     options,
     environment,
     underWay,
+    phase: "streaming",
     tools: null,
     announced: "",
     discovery,
@@ -169,7 +172,7 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
         return undefined;
       case "max_turns":
         await keep(run, { reply, results: await resultsOf(run, kept, restored), restored });
-        return sys.ending.aborted ? { reason: "aborted" } : decision;
+        return sys.ending.aborted ? { reason: "aborted_tools" } : decision;
       default:
         if (decision.reason === "completed" && turn === 1 && textOf(reply.blocks).trim() === "")
           sys.log("warn", "model: two empty replies in a row; the run ends without an answer");
@@ -219,6 +222,7 @@ async function nextReply(run: Run): Promise<KeptReply> {
 async function ask(run: Run): Promise<KeptReply> {
   const { sys, start, options } = run;
   sys.setActivity("thinking");
+  run.phase = "streaming";
   const tools = await toolsOf(run);
   const { request, escalatedOutputTokens } = turnRequest({
     requestId: `r${start.pid}-${run.requests + 1}`,
@@ -318,6 +322,7 @@ async function resultsOf(
     for (const [call, result] of done) tell(call, result);
   }
   sys.setActivity("tool");
+  run.phase = "tools";
   const results = await runCalls(sys, tools, calls, done, tell);
   if (results.some(({ hasJob }) => hasJob === true)) run.hasJobs = true;
   run.refusals = afterReply(run.refusals, results);
@@ -334,6 +339,11 @@ interface Finished {
   readonly reply: Reply;
   readonly results: readonly CallResult[];
   readonly restored: Restored | null;
+}
+
+/** The phase in which the run is aborted; null: it is not. `ending`: of the process, or of a run in a session. */
+export function abortedIn({ phase }: Run, { aborted }: AbortSignal): Phase | null {
+  return aborted ? phase : null;
 }
 
 /** Adds the reply and one result per call to the context, as one unit. Calls that did not run get a result too. */

@@ -6,16 +6,26 @@
  */
 import { INTERRUPTED_NOTE } from "../abi/events.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
-import { EXIT, type ExitStatus, type RunOutcome } from "../abi/process.ts";
+import { ENDS, exitOf, type Terminal } from "../abi/loop.ts";
+import { EXIT, type ExitStatus } from "../abi/process.ts";
 import type { RunInput } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
-import { callsOf, endOfFailure, exitOf, type Terminal } from "./decide.ts";
+import { callsOf, endOfFailure } from "./decide.ts";
 import { inputOf, messageText } from "./inbox.ts";
 import { NOT_MALFORMED } from "./malformed.ts";
 import { salvagedBlocks } from "./model/salvage.ts";
 import { NO_REFUSALS } from "./refusals.ts";
-import { begin, checkpoint, keep, logBudget, type Run, tellChanges, untilTerminal } from "./run.ts";
+import {
+  abortedIn,
+  begin,
+  checkpoint,
+  keep,
+  logBudget,
+  type Run,
+  tellChanges,
+  untilTerminal,
+} from "./run.ts";
 import { NOT_STARTED } from "./tools/tool-call.ts";
 
 /** How a run begins: with a message it has read, with the intent, or, in a later daemon, in the middle. */
@@ -36,7 +46,7 @@ export async function runSession(run: Run): Promise<ExitStatus> {
       if (beginning !== null) await oneRun(run, beginning);
     }
   } catch (error) {
-    return exitOf(endOfFailure(error, sys.ending.aborted));
+    return exitOf(endOfFailure(error, abortedIn(run, sys.ending)));
   }
 }
 
@@ -104,7 +114,7 @@ async function oneRun(run: Run, beginning: Beginning): Promise<void> {
   if (ending.aborted) await noteInterrupt(run);
   if (end.reason === "budget_exhausted") logBudget(sys, end.words);
   forget(run);
-  await sys.endRun(OUTCOMES[end.reason], exitOfRun(end));
+  await sys.endRun(ENDS[end.reason].outcome, exitOfRun(end));
 }
 
 async function endOf(run: Run, beginning: Beginning): Promise<Terminal> {
@@ -118,7 +128,7 @@ async function endOf(run: Run, beginning: Beginning): Promise<Terminal> {
       });
     return await untilTerminal(run);
   } catch (error) {
-    return endOfFailure(error, sys.ending.aborted);
+    return endOfFailure(error, abortedIn(run, sys.ending));
   }
 }
 
@@ -139,17 +149,7 @@ async function noteInterrupt({ sys, start }: Run): Promise<void> {
   sys.reply(text);
 }
 
-const OUTCOMES: Readonly<Record<Terminal["reason"], RunOutcome>> = {
-  completed: "completed",
-  max_turns: "limit",
-  budget_exhausted: "limit",
-  refusal: "failed",
-  denied: "failed",
-  model_error: "failed",
-  aborted: "interrupted",
-};
-
 function exitOfRun(end: Terminal): ExitStatus {
-  if (end.reason !== "aborted") return exitOf(end);
+  if (ENDS[end.reason].outcome !== "interrupted") return exitOf(end);
   return { ...EXIT.sigint, reason: "interrupted by the user" };
 }

@@ -2,8 +2,9 @@
  * Resolves which tool a call is for. `tool_call` stands for the tool it names: permission, budget, journal and trace
  * see only that tool, so the proxy neither adds nor removes rights. Pure.
  */
+
+import type { ToolCall } from "../../abi/loop.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
-import type { ToolCall } from "../decide.ts";
 import { TOOL_CALL, TOOL_SEARCH } from "./specs.ts";
 
 export interface Target {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ToolCall } from "../decide.ts";
+import type { ToolCall } from "../../abi/loop.ts";
 import { agentInfo, call, FakeProcess, type FakeTool, says } from "../testing.ts";
 import { batches, runCalls } from "./calls.ts";
 import { offeredTools } from "./tools.ts";

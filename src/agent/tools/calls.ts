@@ -1,8 +1,8 @@
 /** The tool calls of one reply: each gets exactly one result, in call order, whatever happens. */
 import { codeOf } from "../../abi/errors.ts";
 import { isBadInput } from "../../abi/llm.ts";
+import type { ToolCall } from "../../abi/loop.ts";
 import type { Sys } from "../../abi/sys.ts";
-import type { ToolCall } from "../decide.ts";
 import type { DeferredTools } from "../deferred/deferred-tools.ts";
 import { TOOL_SEARCH } from "../deferred/specs.ts";
 import { targetOf } from "../deferred/target.ts";
