@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { JournalFault } from "../fault.ts";
 import { HandClock, nextState, ToldLedger } from "../testing.ts";
-import { draft, PROC } from "./contract.ts";
 import { GroupJournal } from "./group.ts";
 import { MAX_WAITING } from "./group-queue.ts";
 import type { JournalNotice } from "./notice.ts";
+import { draft, PROC } from "./testing/bench.ts";
 import { MemoryDisk, MemoryLedger } from "./testing/memory.ts";
 
 function makeJournal() {

@@ -6,10 +6,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { asPid, asProcUuid } from "../../abi/ids.ts";
 import type { JournalDraft } from "../../kernel/ports/journal.ts";
 import { chainHash, genesis } from "../journal/chain.ts";
-import { draft, PROC } from "../journal/contract.ts";
 import { headOf } from "../journal/head.ts";
 import type { JournalNotice } from "../journal/notice.ts";
 import { toStored } from "../journal/stored.ts";
+import { draft, PROC } from "../journal/testing/bench.ts";
 import { openJournal } from "./open-journal.ts";
 
 const FORK = asProcUuid("33333333-3333-4333-8333-333333333333");
