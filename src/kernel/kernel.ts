@@ -9,9 +9,8 @@ import type { GrantBy } from "../abi/grants.ts";
 import { asPid, PID_KERNEL, type Pid } from "../abi/ids.ts";
 import type { JobView } from "../abi/jobs.ts";
 import type { MountView } from "../abi/mcp.ts";
-import { type Disposition, EXIT, type ExitStatus, type ProcInfo, type Signal } from "../abi/process.ts";
+import type { Disposition, ExitStatus, ProcInfo, Signal } from "../abi/process.ts";
 import type { Begun } from "../abi/program.ts";
-import { ALL_RIGHTS } from "../abi/rights.ts";
 import type { SpawnOpts, Syscalls } from "../abi/sys.ts";
 import type { TaskPlace } from "../abi/task.ts";
 import { Asks } from "../consent/ask/asks.ts";
@@ -21,7 +20,6 @@ import { consent } from "../consent/consent.ts";
 import { Grants } from "../consent/grants/grants.ts";
 import { makeRightsControl } from "../consent/grants/rights-control.ts";
 import { FileLabels } from "../consent/labels/file-labels.ts";
-import { labelsOf } from "../consent/labels/labels.ts";
 import { makePlans } from "../consent/plan/plans.ts";
 import { makeForks } from "../history/fork/forks.ts";
 import { factsOf } from "../history/recover/early-facts.ts";
@@ -38,7 +36,6 @@ import { makeProjects } from "../supervise/compose/projects.ts";
 import { restoreSupervised } from "../supervise/compose/restored.ts";
 import type { ProjectRoster } from "../supervise/compose/roster.ts";
 import { makeBudgets } from "./account/budgets.ts";
-import { rootAccount } from "./account/root-account.ts";
 import { handleFor } from "./calls/handle.ts";
 import { ClockWatch } from "./clock-watch.ts";
 import { ContextSpaces } from "./context/spaces.ts";
@@ -68,7 +65,7 @@ import type { RightsControl } from "./ports/rights-control.ts";
 import type { Services } from "./ports/services.ts";
 import type { LogPiece, Subscription } from "./ports/subscription.ts";
 import type { SupervisorControl } from "./ports/supervisors.ts";
-import type { Body } from "./process/body.ts";
+import { procViewOf } from "./proc-view.ts";
 import { childClient } from "./process/child-client.ts";
 import { abandonAll } from "./process/end/abandon.ts";
 import { endLive, graceOf } from "./process/end/finish.ts";
@@ -76,19 +73,17 @@ import { reapProcess } from "./process/end/reap.ts";
 import { Reaper } from "./process/end/reaper.ts";
 import { endAll, endServices } from "./process/end/shutdown.ts";
 import { jobOutput, jobsOf, liveJobs } from "./process/jobs.ts";
-import { keptOf } from "./process/kept-values.ts";
 import { lendEnv } from "./process/lending.ts";
 import { noteFacet, pinNote } from "./process/note.ts";
-import { Process } from "./process/process.ts";
+import type { Process } from "./process/process.ts";
 import { infoOf } from "./process/process-info.ts";
 import { ServiceTable } from "./process/services.ts";
-import { Session } from "./process/session.ts";
 import { spawnProcess } from "./process/spawn/spawn.ts";
 import { ProcessTable } from "./process/table.ts";
 import { taskPlaceOf } from "./process/task-place.ts";
 import type { ThreadSeat } from "./process/thread/reason.ts";
 import { programOf } from "./program.ts";
-
+import { makeRoot } from "./root-process.ts";
 import { Mounts } from "./vfs/mounts.ts";
 import { DeviceRegistry } from "./vfs/registry.ts";
 
@@ -412,45 +407,7 @@ export class Kernel implements KernelApi, Core {
 
   /** The content of /proc. */
   view(): ProcView {
-    const visible = (viewer: Pid, pid: Pid): Process | undefined => {
-      const proc = this.table.get(pid);
-      return proc !== undefined && this.table.looksInto(viewer, pid) ? proc : undefined;
-    };
-    return {
-      list: (viewer) =>
-        [...this.table.all()]
-          .filter(({ pid }) => this.table.looksInto(viewer, pid))
-          .map((proc) => this.info(proc)),
-      find: (viewer, pid) => {
-        const proc = visible(viewer, pid);
-        return proc === undefined ? undefined : this.info(proc);
-      },
-      jobs: (pid) => jobsOf(this, pid),
-      planPath: (pid) => this.plans.pathOf(pid),
-      kept: async (pid, name) => {
-        await this.table.get(pid)?.past.recall();
-        const proc = this.table.get(pid);
-        return proc === undefined ? undefined : keptOf(proc).get(name);
-      },
-      contextSummary: async (pid) => {
-        await this.table.get(pid)?.past.recall();
-        return this.contexts.summary(this.table.get(pid)?.ctxId ?? (0 as never));
-      },
-      fds: (pid) => this.table.get(pid)?.fds.list() ?? [],
-      labels: (pid) => labelsOf(this, pid),
-      account: (pid) => this.table.get(pid)?.seed.account.view() ?? { limit: 0, used: 0, reserved: 0 },
-      signals: (pid) => this.table.get(pid)?.signals?.view() ?? { blocked: [], pending: [], handled: [] },
-      servers: (pid) => {
-        const proc = this.table.get(pid);
-        return proc === undefined ? [] : this.mounts.seenBy(proc);
-      },
-      mounts: (pid) =>
-        this.mounts
-          .list()
-          .filter((mount) => mount.pid === pid)
-          .map(({ path, server }) => ({ path, device: server })),
-      supervisor: (pid) => this.supervisors.get(pid)?.view(),
-    };
+    return procViewOf(this);
   }
 
   /** Restores what the last daemon left. Called once, before the socket opens. */
@@ -460,46 +417,4 @@ export class Kernel implements KernelApi, Core {
     await this.mounts.bringBack();
     return recover(this, restoreSupervised);
   }
-}
-
-/** The kernel itself runs no program. */
-const INIT: Body = {
-  kind: "service",
-  name: "init",
-  agent: null,
-  isActive: false,
-  prepare: async () => {},
-  run: async () => EXIT.completed,
-};
-
-function makeRoot(ports: KernelPorts): Process {
-  const init = new Process(
-    {
-      pid: PID_KERNEL,
-      uuid: KERNEL_UUID,
-      kind: "service",
-      body: INIT,
-      intent: "init",
-      agent: null,
-      skills: [],
-      createdAt: new Date(ports.clock.now()),
-      createdMono: ports.clock.mono(),
-      cwd: ports.home,
-      roots: [ports.home],
-      scratch: "",
-      env: ports.env,
-      mode: "bypass",
-      rights: ALL_RIGHTS,
-      line: [],
-      maxSteps: 0,
-      account: rootAccount(ports),
-      session: new Session(null),
-      onParentExit: "reparent",
-    },
-    PID_KERNEL,
-  );
-  // Clients come and go for days: pid 0 is not traced, and nothing is queued for it.
-  init.closeChannels();
-  init.start(ports.clock.mono());
-  return init;
 }

@@ -3,15 +3,25 @@
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { findJobs, type JobRecord, type JobView } from "../../abi/jobs.ts";
-import type { Core } from "../core.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { keptOf } from "./kept-values.ts";
 import type { Process } from "./process.ts";
+import type { ProcessTable } from "./table.ts";
+
+interface JobPorts {
+  readonly ports: Pick<KernelPorts, "jobs">;
+}
+
+/** What the jobs of all processes are found in. */
+interface JobList extends JobPorts {
+  readonly table: Pick<ProcessTable, "all" | "get" | "require">;
+}
 
 /**
  * Jobs by rising pid, the oldest first. With `pid`, the history of a restored process is read first if needed.
  * NOT_FOUND: no such process.
  */
-export async function jobsOf(core: Core, pid?: Pid): Promise<readonly JobView[]> {
+export async function jobsOf(core: JobList, pid?: Pid): Promise<readonly JobView[]> {
   if (pid === undefined)
     return [...core.table.all()].sort((a, b) => a.pid - b.pid).flatMap((proc) => viewsOf(core, proc));
   const proc = core.table.require(PID_KERNEL, pid, "Jobs", "see");
@@ -19,7 +29,7 @@ export async function jobsOf(core: Core, pid?: Pid): Promise<readonly JobView[]>
   return viewsOf(core, proc);
 }
 
-function viewsOf(core: Core, proc: Process): readonly JobView[] {
+function viewsOf(core: JobPorts, proc: Process): readonly JobView[] {
   const live = core.ports.jobs?.live(proc.seed.uuid) ?? new Map<string, number>();
   return findJobs(keptOf(proc)).map((job) => ({ ...asItIs(job, live), pid: proc.pid }));
 }
@@ -31,7 +41,7 @@ function asItIs(job: JobRecord, live: ReadonlyMap<string, number>): JobRecord {
 }
 
 /** The number of running jobs; while it is above 0, their process is not idle. */
-export function liveJobs(core: Core, proc: Process): number {
+export function liveJobs(core: JobPorts, proc: Process): number {
   return core.ports.jobs?.live(proc.seed.uuid).size ?? 0;
 }
 
@@ -40,7 +50,7 @@ export function liveJobs(core: Core, proc: Process): number {
  * NOT_FOUND: no such job, or its output was removed.
  */
 export async function* jobOutput(
-  core: Core,
+  core: JobList,
   pid: Pid,
   id: string,
   { from, isFollowed, signal }: { from: number; isFollowed: boolean; signal: AbortSignal },

@@ -1,0 +1,59 @@
+/** Makes the content of /proc from the process table and what hangs on it. */
+import type { Pid } from "../abi/ids.ts";
+import { labelsOf } from "../consent/labels/labels.ts";
+import type { Core } from "./core.ts";
+import type { Plans } from "./ports/plans.ts";
+import type { ProcView } from "./ports/proc-view.ts";
+import { jobsOf } from "./process/jobs.ts";
+import { keptOf } from "./process/kept-values.ts";
+import type { Process } from "./process/process.ts";
+
+/** What is shown under /proc. */
+interface Shown
+  extends Pick<
+    Core,
+    "ports" | "table" | "contexts" | "mounts" | "supervisors" | "sessions" | "journalWatch" | "info"
+  > {
+  readonly plans: Pick<Plans, "pathOf">;
+}
+
+export function procViewOf(core: Shown): ProcView {
+  const { table, contexts, mounts } = core;
+  const visible = (viewer: Pid, pid: Pid): Process | undefined => {
+    const proc = table.get(pid);
+    return proc !== undefined && table.looksInto(viewer, pid) ? proc : undefined;
+  };
+  return {
+    list: (viewer) =>
+      [...table.all()].filter(({ pid }) => table.looksInto(viewer, pid)).map((proc) => core.info(proc)),
+    find: (viewer, pid) => {
+      const proc = visible(viewer, pid);
+      return proc === undefined ? undefined : core.info(proc);
+    },
+    jobs: (pid) => jobsOf(core, pid),
+    planPath: (pid) => core.plans.pathOf(pid),
+    kept: async (pid, name) => {
+      await table.get(pid)?.past.recall();
+      const proc = table.get(pid);
+      return proc === undefined ? undefined : keptOf(proc).get(name);
+    },
+    contextSummary: async (pid) => {
+      await table.get(pid)?.past.recall();
+      return contexts.summary(table.get(pid)?.ctxId ?? (0 as never));
+    },
+    fds: (pid) => table.get(pid)?.fds.list() ?? [],
+    labels: (pid) => labelsOf(core, pid),
+    account: (pid) => table.get(pid)?.seed.account.view() ?? { limit: 0, used: 0, reserved: 0 },
+    signals: (pid) => table.get(pid)?.signals?.view() ?? { blocked: [], pending: [], handled: [] },
+    servers: (pid) => {
+      const proc = table.get(pid);
+      return proc === undefined ? [] : mounts.seenBy(proc);
+    },
+    mounts: (pid) =>
+      mounts
+        .list()
+        .filter((mount) => mount.pid === pid)
+        .map(({ path, server }) => ({ path, device: server })),
+    supervisor: (pid) => core.supervisors.get(pid)?.view(),
+  };
+}
