@@ -7,6 +7,7 @@
 import type { AgentInfo } from "./agent.ts";
 import type { Budget } from "./budget.ts";
 import type { CallNote } from "./call-note.ts";
+import type { ContextMove, ViewState } from "./context.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "./ids.ts";
 import type { Block } from "./llm.ts";
@@ -282,6 +283,15 @@ export interface Syscalls {
     media?: readonly MediaPart[],
   ): Promise<void>;
   buildPrompt(cid: CtxId): Promise<Prompt>;
+  /** Which messages the view shows. */
+  ctxView(cid: CtxId): Promise<ViewState>;
+  /**
+   * Moves the view of an own context, and returns the number of the move. CONFLICT: the view has moved since `from`.
+   * INVALID: it would tear a call from its result, show what is not in view, or bring back what was cleared.
+   */
+  ctxMove(cid: CtxId, move: ContextMove): Promise<number>;
+  /** Goes back to the view before the present one, with all messages added since. NOT_FOUND: there is none. */
+  ctxUndo(cid: CtxId, from: number): Promise<number>;
 }
 
 /**

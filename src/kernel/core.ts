@@ -1,9 +1,9 @@
 /** The parts of the kernel as the calls see them. One instance per daemon, made in kernel.ts. */
 
-import type { Pid } from "../abi/ids.ts";
+import type { Pid, ProcUuid } from "../abi/ids.ts";
 import type { Disposition, ExitStatus, ProcInfo, Signal } from "../abi/process.ts";
 import type { Begun } from "../abi/program.ts";
-import type { Syscalls } from "../abi/sys.ts";
+import type { ContextMessage, Syscalls } from "../abi/sys.ts";
 import type { Asks } from "../consent/ask/asks.ts";
 import type { Judge } from "../consent/classify/judge.ts";
 import type { Grants } from "../consent/grants/grants.ts";
@@ -61,6 +61,11 @@ export interface Core {
   nextPipe(): number;
   /** Notes a record of a process; it may wait for the next group. */
   note(proc: Process, kind: RecordKind, body: unknown): void;
+  /** The messages of its main context with these numbers, from its records. */
+  messagesOf(
+    proc: { readonly seed: { readonly uuid: ProcUuid } },
+    numbers: readonly number[],
+  ): Promise<ReadonlyMap<number, ContextMessage>>;
   /** What the lists of processes show of it. */
   info(proc: Process): ProcInfo;
   /** Hands a zombie whose parent is the kernel to the reaper: `now`, or once it has been seen. */

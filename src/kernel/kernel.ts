@@ -24,6 +24,7 @@ import { makePlans } from "../consent/plan/plans.ts";
 import { makeForks } from "../history/fork/forks.ts";
 import { factsOf } from "../history/recover/early-facts.ts";
 import { endOf } from "../history/recover/ended.ts";
+import { messagesFrom } from "../history/recover/history-reader.ts";
 import { type Recovery, recover } from "../history/recover/recover.ts";
 import { makeRequests } from "../history/recover/requests.ts";
 import { Snapshots } from "../history/recover/snapshots.ts";
@@ -101,6 +102,7 @@ export class Kernel implements KernelApi, Core {
   readonly projects: Projects & ProjectRoster = makeProjects(() => this);
   readonly services: Services = new ServiceTable(() => this);
   readonly sessions = new SessionTable(() => this);
+  readonly messagesOf = messagesFrom(() => this.ports.journal);
   readonly forks: Forks = makeForks(() => this);
   readonly requests: Requests = makeRequests(() => this);
   readonly budgets: Budgets = makeBudgets(() => this);

@@ -49,6 +49,9 @@ export const LIMITS = {
   /** Messages of a fresh context, and the most that appending may grow it to by doubling. */
   contextMessages: 64,
   contextMessagesMax: 65_536,
+  /** Of one view: ranges of messages, and cleared results. */
+  viewRanges: 4_096,
+  viewClears: 16_384,
   /** Characters of one message: below the journal's record limit. */
   messageChars: 900_000,
   /** Characters, in base64, of the images and documents of one message. */

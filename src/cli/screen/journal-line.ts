@@ -55,6 +55,11 @@ const ESSENCES: Readonly<Record<string, (body: Body) => string>> = {
   "call.read": ({ s, e }) => (e === undefined ? text(s) : `${text(s)}: ${text((e as Body).code)}`),
   snapshot: ({ path }) => text(path),
   "ctx.record": message,
+  "ctx.move": ({ undo, boundary }) => {
+    const { layer, trigger, before, after } = (boundary ?? {}) as Body;
+    if (undo === true) return "the view before it again";
+    return `${text(layer)}, ${text(trigger)}: about ${text(before)} tokens, now ${text(after)}`;
+  },
   "sandbox.violation": ({ text: words }) => text(words),
   "permit.ask": ({ text: asked, operation }) => text(asked) || text(operation),
   "permit.answer": ({ answer, words }) => [text(answer), text(words)].filter(Boolean).join(": "),

@@ -96,14 +96,10 @@ async function recallCounts(journal: Journal, { seed }: Process, own: History): 
 }
 
 /** Fills the whole context, or leaves it empty, so that the next caller may retry. */
-function fillContext(
-  core: Core,
-  proc: Process,
-  { systemPrompt, messages }: Pick<Contents, "systemPrompt" | "messages">,
-): void {
+function fillContext(core: Core, proc: Process, { systemPrompt, views, numbers, messages }: Contents): void {
   try {
-    core.contexts.setSystemPrompt(proc.ctxId, systemPrompt);
-    for (const message of messages) core.contexts.append(proc.ctxId, message);
+    const held = new Map(numbers.map((n, i) => [n, messages[i] as ContextMessage]));
+    core.contexts.fill(proc.ctxId, { systemPrompt, views, messages: held });
   } catch (error) {
     proc.contexts.open(core.contexts);
     throw error;

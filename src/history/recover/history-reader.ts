@@ -8,7 +8,8 @@ import type { ProcUuid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { Restored } from "../../abi/program.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
-import { contextFacet } from "../../kernel/context/facet.ts";
+import { contextFacet, viewsOf } from "../../kernel/context/facet.ts";
+import { headOf, numbersOf, type Views } from "../../kernel/context/view.ts";
 import { probedOf } from "../../kernel/facts/intents.ts";
 import type { Ref } from "../../kernel/facts/refs.ts";
 import { mailFacet } from "../../kernel/ipc/facets.ts";
@@ -27,7 +28,10 @@ const PAGES_A_BREATH = 2;
 /** The part of a history that a process needs in memory. */
 export interface Contents {
   readonly systemPrompt: string;
+  readonly views: Views;
+  /** The messages of the view, in its order, as they were written, and their numbers. */
   readonly messages: readonly ContextMessage[];
+  readonly numbers: readonly number[];
   readonly restored: Restored;
   /** Values that devices keep for the process, by name. */
   readonly kept: ReadonlyMap<string, unknown>;
@@ -111,7 +115,9 @@ async function snapshotOf(
 }
 
 export async function readContents(journal: Pick<Journal, "readAt">, history: History): Promise<Contents> {
-  const { systemPrompt, messages: places } = history.of(contextFacet);
+  const { systemPrompt, messages: places, ...kept } = history.of(contextFacet);
+  const views = viewsOf({ messages: places, ...kept });
+  const numbers = numbersOf(views, headOf(views));
   const { place, since } = history.of(progressFacet);
   const single = async (ref: Ref | null): Promise<Record<string, unknown> | null> =>
     ref === null ? null : bodyOf((await recordsAt(journal, [ref]))[0]);
@@ -128,10 +134,11 @@ export async function readContents(journal: Pick<Journal, "readAt">, history: Hi
     if ("part" in event) return { kind: "part", part: body.part } as const;
     return { kind: "probed", probed: probedOf(event.probed, body) } as const;
   });
-  const messages = await eachAt(journal, places, messageOf);
   return {
     systemPrompt: String(prompt?.system_prompt ?? ""),
-    messages,
+    views,
+    messages: await messagesAt(journal, places, numbers),
+    numbers,
     restored: { state: state?.state ?? null, since: events },
     kept: await readKept(journal, history),
     seen: await eachAt(
@@ -139,6 +146,35 @@ export async function readContents(journal: Pick<Journal, "readAt">, history: Hi
       [...history.of(seenFacet).values()],
       (record) => bodyOf(record) as unknown as SeenBody,
     ),
+  };
+}
+
+/** The messages with these numbers, in this order. */
+function messagesAt(
+  journal: Pick<Journal, "readAt">,
+  places: readonly Ref[],
+  numbers: readonly number[],
+): Promise<readonly ContextMessage[]> {
+  return eachAt(
+    journal,
+    numbers.flatMap((n) => places[n - 1] ?? []),
+    messageOf,
+  );
+}
+
+type Source = Pick<Journal, "read" | "readAt" | "snapshot" | "sync">;
+
+/** Reads messages of a process's context by their numbers, whether they are in view or not. */
+export function messagesFrom(journalOf: () => Source) {
+  return async (
+    { seed: { uuid } }: { readonly seed: { readonly uuid: ProcUuid } },
+    numbers: readonly number[],
+  ): Promise<ReadonlyMap<number, ContextMessage>> => {
+    const journal = journalOf();
+    await journal.sync();
+    const { messages: places } = (await readHistory(journal, uuid)).of(contextFacet);
+    const messages = await messagesAt(journal, places, numbers);
+    return new Map(numbers.map((n, i) => [n, messages[i] as ContextMessage]));
   };
 }
 
@@ -217,6 +253,7 @@ function stretch(refs: readonly Ref[], at: number): readonly Ref[] {
 
 function messageOf(record: JournalRecord): ContextMessage {
   const body = bodyOf(record);
+  if (record.kind === "ctx.move") return body.put as ContextMessage;
   if (record.kind === "process.spawned") return { role: "user", content: String(body.intent) };
   const { cid: _cid, replaces: _replaces, ...message } = body;
   return message as unknown as ContextMessage;

@@ -43,6 +43,17 @@ const anyRecord = fc.oneof(
     fc.constant("ctx.record" as const),
     fc.record({ role: fc.constant("user"), content: fc.string(), cid: fc.constant(7) }),
   ),
+  fc.tuple(
+    fc.constant("ctx.move" as const),
+    fc.record(
+      {
+        ...{ put: fc.constantFrom(null, { role: "user", content: "summary" }), keep: fc.constant([]) },
+        ...{ clears: fc.constant([]), tailFrom: fc.integer({ min: 1, max: 9 }), cid: fc.constant(7) },
+      },
+      { requiredKeys: ["keep", "clears", "tailFrom"] },
+    ),
+  ),
+  fc.tuple(fc.constant("ctx.move" as const), fc.record({ undo: fc.constant(true) })),
   fc.tuple(fc.constant("process.checkpoint" as const), fc.record({ state: fc.nat(9) })),
   fc.tuple(fc.constant("process.checkpoint" as const), fc.record({ part: fc.nat(9) })),
   fc.tuple(

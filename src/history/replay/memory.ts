@@ -3,6 +3,14 @@
  */
 import type { Restored } from "../../abi/program.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
+import {
+  foldMove,
+  headOf,
+  type MoveBody,
+  noViews,
+  numbersOf,
+  type Views,
+} from "../../kernel/context/view.ts";
 import { isLoading, isModelCall, isProbed, probedOf } from "../../kernel/facts/intents.ts";
 import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
 
@@ -18,7 +26,9 @@ export interface Spawned {
 export class Memory {
   spawned: Spawned | null = null;
   systemPrompt = "";
+  /** All messages, by number from 1, and which of them are in view. */
   readonly messages: ContextMessage[] = [];
+  readonly #views = noViews();
   /** The number of replies of the model. */
   steps = 0;
   isFork = false;
@@ -38,9 +48,15 @@ export class Memory {
     return { state: this.#state, since: [...this.#since] };
   }
 
+  get views(): Views {
+    return { ...this.#views, count: this.messages.length };
+  }
+
   /** The last non-empty text of the model. */
   get result(): string {
-    const said = this.messages.findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
+    const { views } = this;
+    const shown = numbersOf(views, headOf(views)).flatMap((n) => this.messages[n - 1] ?? []);
+    const said = shown.findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
     return said?.content ?? "";
   }
 
@@ -71,6 +87,13 @@ export class Memory {
       this.messages.push(message as unknown as ContextMessage);
       if (message.role === "assistant") this.steps++;
     }
+  }
+
+  move(body: Body): void {
+    if (body.cid !== undefined) return;
+    this.#views.count = this.messages.length;
+    foldMove(this.#views, body as unknown as MoveBody);
+    if (this.#views.count > this.messages.length) this.messages.push(body.put as ContextMessage);
   }
 
   checkpoint(body: Body): void {
@@ -106,6 +129,7 @@ const FOLDS: Partial<Record<RecordKind, (memory: Memory, body: Body, call: strin
   "process.checkpoint": (memory, body) => memory.checkpoint(body),
   "process.recovered": (memory) => memory.find(),
   "ctx.record": (memory, body) => memory.context(body),
+  "ctx.move": (memory, body) => memory.move(body),
   "call.intent": (memory, body, call) => {
     if (!isModelCall(body) && !isLoading(body)) memory.effect(call, body);
   },

@@ -57,7 +57,7 @@ const FEW = 4;
  * The most characters of a process's context and state held during a replay; no context of a model is nearly as long.
  */
 const REMEMBERED_CHARS = 128 * 1024 * 1024;
-const COMPARED: ReadonlySet<RecordKind> = new Set(["ctx.record", "process.checkpoint"]);
+const COMPARED: ReadonlySet<RecordKind> = new Set(["ctx.record", "ctx.move", "process.checkpoint"]);
 
 export function isCompared(kind: RecordKind): boolean {
   return COMPARED.has(kind);
@@ -137,7 +137,7 @@ export class Recording {
 
   #remember(record: JournalRecord): void {
     const { kind, body } = record;
-    if (kind === "ctx.record") this.#rememberedChars += textChars(body);
+    if (kind === "ctx.record" || kind === "ctx.move") this.#rememberedChars += textChars(body);
     if (kind === "process.checkpoint")
       this.#sinceChars = "part" in (body as object) ? this.#sinceChars + textChars(body) : 0;
     if (kind === "call.intent") this.#sinceChars += textChars(body);

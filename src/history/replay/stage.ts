@@ -69,8 +69,12 @@ export function setStage({ pid, make, ports }: Setting, memory: Memory, start: S
 
 function fill(core: Core, proc: Process, { memory, start }: { memory: Memory; start: Start }): void {
   proc.contexts.open(core.contexts);
-  core.contexts.setSystemPrompt(proc.ctxId, start.systemPrompt ?? memory.systemPrompt);
-  for (const message of memory.messages) core.contexts.append(proc.ctxId, message);
+  core.contexts.fill(proc.ctxId, {
+    systemPrompt: start.systemPrompt ?? memory.systemPrompt,
+    views: memory.views,
+    messages: new Map(memory.messages.map((message, i) => [i + 1, message])),
+    keepsAll: true,
+  });
   proc.model.choose({ device: start.modelDevice, model: start.model });
   if (!start.restored) return;
   proc.conclude(memory.result);

@@ -19,14 +19,14 @@ import type { Past } from "../process/past.ts";
 import { type Redacting, redactedBytes, redactedMessage, redactedText } from "../redact/model-bound.ts";
 
 /** The parts of the kernel that these calls use. */
-interface Kernel {
+export interface Kernel {
   readonly contexts: ContextSpaces;
   readonly ports: Redacting["ports"] & { readonly journal: Pick<Journal, "note"> };
   readonly table: { all(): Iterable<Pick<Owner, "ctxId" | "past">> };
   note(proc: Owner, kind: RecordKind, body: unknown): void;
 }
 
-interface Owner extends Taker {
+export interface Owner extends Taker {
   /** The process's first context. */
   readonly ctxId: CtxId;
   readonly contexts: OwnContexts;
@@ -34,7 +34,7 @@ interface Owner extends Taker {
   readonly past: Pick<Past, "recall">;
 }
 
-interface Pass {
+export interface Pass {
   readonly core: Kernel;
   readonly self: Owner;
   readonly scope: Scope | null;
@@ -84,7 +84,8 @@ const ctxWrite: ContextCall<"ctxWrite", { cid: CtxId; offset: number; data: Uint
     checkLasting(scope, "contexts", { self, syscall: "CtxWrite" });
     if (scope !== null && cid === self.ctxId) throw ofItsOwn("CtxWrite", cid);
     const data = redactedBytes(core, self, said);
-    journalMessage(pass, { cid, replaces: offset }, core.contexts.write(cid, offset, data));
+    const { message, replaced } = core.contexts.write(cid, offset, data);
+    journalMessage(pass, { cid, replaces: replaced }, message);
     // the replaced message may have shown a file's content: what the process has seen of files may no longer be in
     // context
     if (offset > 0 && cid === self.ctxId) self.seen.epoch++;
@@ -179,19 +180,19 @@ const buildPrompt: ContextCall<"buildPrompt", { cid: CtxId }> = {
 };
 
 /** The conversation of a process is changed by its loop alone, and kept to its end. */
-function ofItsOwn(op: string, cid: CtxId): ContextError {
+export function ofItsOwn(op: string, cid: CtxId): ContextError {
   const message = "a process keeps its own context to its end";
   return new ContextError({ op, cid, code: "PERMISSION", message });
 }
 
-function requireOwn({ core, self }: Pass, cid: CtxId, op: string): void {
+export function requireOwn({ core, self }: Pass, cid: CtxId, op: string): void {
   if (self.contexts.has(cid)) return;
   if (!core.contexts.has(cid))
     throw new ContextError({ op, cid, code: "NOT_FOUND", message: "context not found" });
   throw new ContextError({ op, cid, code: "PERMISSION", message: "context belongs to another process" });
 }
 
-function requireReadable(pass: Pass, cid: CtxId, op: string): void {
+export function requireReadable(pass: Pass, cid: CtxId, op: string): void {
   const { core, self } = pass;
   if (self.pid === PID_KERNEL && core.contexts.has(cid)) return;
   requireOwn(pass, cid, op);

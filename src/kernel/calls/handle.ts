@@ -4,6 +4,7 @@ import type { Syscalls } from "../../abi/sys.ts";
 import type { CallName, ResultOf } from "../gate/call.ts";
 import { type Entrant, enter, type KernelCall } from "../gate/gate.ts";
 import { contextCalls } from "./context.ts";
+import { contextViewCalls } from "./context-view.ts";
 import { coroutineCalls } from "./coroutine.ts";
 import { fileCalls } from "./file.ts";
 import { groupCalls } from "./group.ts";
@@ -31,6 +32,7 @@ const CALLS: { readonly [Name in CallName]: KernelCall<Name, unknown> } = {
   ...mountCalls,
   ...fileCalls,
   ...contextCalls,
+  ...contextViewCalls,
 };
 
 export function handleFor(entrant: Entrant): Syscalls {

@@ -4,19 +4,22 @@
  */
 import type { Facet, Place } from "../facts/facet.ts";
 import { packRefs, type RecordRange, type Ref, unpackRefs } from "../facts/refs.ts";
+import { foldMove, type MoveBody, noViews, type Views } from "./view.ts";
 
 interface ContextPlaces {
   /** null: none. */
   systemPrompt: Ref | null;
+  /** All messages, in view or not: that with number n is at n - 1. */
   readonly messages: Ref[];
+  readonly views: Omit<Views, "count">;
   /** The number of replies of the model. */
   steps: number;
-  /** How often a message was replaced. */
+  /** How often something left the view: a message was replaced, or the view moved. */
   epoch: number;
 }
 
 export const contextFacet: Facet<ContextPlaces> = {
-  init: () => ({ systemPrompt: null, messages: [], steps: 0, epoch: 0 }),
+  init: () => ({ systemPrompt: null, messages: [], views: noViews(), steps: 0, epoch: 0 }),
   folds: {
     // a fork does not add its intent: the message is already in the context of its origin
     "process.spawned": (now, { intent }, place) => {
@@ -37,21 +40,40 @@ export const contextFacet: Facet<ContextPlaces> = {
       }
       return now;
     },
+    "ctx.move": (now, body, place) => {
+      if (body.cid !== undefined) return now;
+      const views = { ...now.views, count: now.messages.length };
+      foldMove(views, body as unknown as MoveBody);
+      if (views.count > now.messages.length) now.messages.push(refOf(place));
+      const { moves } = views;
+      return { ...now, views: { ...now.views, moves }, epoch: now.epoch + 1 };
+    },
   },
-  pack: ({ systemPrompt, messages, steps, epoch }) => ({
+  pack: ({ systemPrompt, messages, views: { puts, stack, moves }, steps, epoch }) => ({
     systemPrompt,
     messages: packRefs(messages),
     steps,
     ...(epoch === 0 ? {} : { epoch }),
+    ...(moves === 0 ? {} : { views: { puts, stack, moves } }),
   }),
-  unpack: ({ systemPrompt, messages, steps, epoch = 0 }) => ({
+  unpack: ({ systemPrompt, messages, steps, epoch = 0, views }) => ({
     systemPrompt: (systemPrompt ?? null) as Ref | null,
     messages: unpackRefs((messages ?? []) as readonly RecordRange[]),
+    views: copyOf((views ?? noViews()) as ContextPlaces["views"]),
     steps: Number(steps ?? 0),
     epoch: Number(epoch),
   }),
-  fork: (origin) => ({ ...origin, messages: [...origin.messages] }),
+  fork: (origin) => ({ ...origin, messages: [...origin.messages], views: copyOf(origin.views) }),
 };
+
+/** The views with the count of all messages. */
+export function viewsOf({ messages, views }: Pick<ContextPlaces, "messages" | "views">): Views {
+  return { ...views, count: messages.length };
+}
+
+function copyOf({ puts, stack, moves }: ContextPlaces["views"]): ContextPlaces["views"] {
+  return { puts: [...puts], stack: [...stack], moves };
+}
 
 function refOf({ proc, seq }: Place): Ref {
   return { proc, seq };

@@ -2,18 +2,38 @@
  * Context spaces: the ordered messages of the processes. Allocated in spawn, freed in reaping. Every method is
  * synchronous, so writes to one context run one after another by construction.
  */
+import type { ContextMove, ViewState } from "../../abi/context.ts";
 import { ContextError } from "../../abi/errors.ts";
 import { asCtxId, type CtxId } from "../../abi/ids.ts";
 import type { ContextMessage, Prompt } from "../../abi/sys.ts";
 import { LIMITS } from "../limits.ts";
+import { wrongWith } from "./check-move.ts";
+import { clearedMessage } from "./cleared.ts";
 import { parseMessage } from "./message.ts";
 import { summarise } from "./summary.ts";
+import { foldMove, headOf, type MoveBody, noViews, numbersOf, type Views } from "./view.ts";
 
 interface Space {
   readonly cid: CtxId;
   systemPrompt: string;
-  readonly messages: ContextMessage[];
+  /** The view: what the model sees, and the numbers of these messages. */
+  messages: ContextMessage[];
+  numbers: number[];
+  views: Views;
+  /** Messages as they were written, where the view shows them otherwise or not at all; only a replay keeps the latter. */
+  originals: Map<number, ContextMessage>;
+  keepsAll: boolean;
   capacity: number;
+}
+
+/** A context as it was recorded. */
+export interface SpaceContents {
+  readonly systemPrompt: string;
+  readonly views: Views;
+  /** By number: those in view; more are kept only with `keepsAll`. */
+  readonly messages: ReadonlyMap<number, ContextMessage>;
+  /** What leaves the view stays in memory. */
+  readonly keepsAll?: boolean;
 }
 
 export class ContextSpaces {
@@ -33,7 +53,10 @@ export class ContextSpaces {
     if (!Number.isInteger(size) || size <= 0)
       throw failed("CtxAlloc", cid, "INTERNAL", `size must be above 0: ${size}`);
     this.#next++;
-    this.#spaces.set(cid, { cid, systemPrompt: "", messages: [], capacity: size });
+    this.#spaces.set(cid, {
+      ...{ cid, systemPrompt: "", messages: [], numbers: [], views: noViews() },
+      ...{ originals: new Map(), keepsAll: false, capacity: size },
+    });
     return cid;
   }
 
@@ -55,21 +78,86 @@ export class ContextSpaces {
       if (space.capacity >= LIMITS.contextMessagesMax) throw full(op, space);
       space.capacity = Math.min(space.capacity * 2, LIMITS.contextMessagesMax);
     }
-    space.messages.push(message);
+    add(space, message);
   }
 
-  /** `offset` 0 appends within the capacity, 1 … N replaces message N. */
-  write(cid: CtxId, offset: number, data: Uint8Array): ContextMessage {
+  /** Restores a context that is empty. */
+  fill(cid: CtxId, { systemPrompt, views, messages, keepsAll = false }: SpaceContents): void {
+    const space = this.#find("CtxWrite", cid);
+    const held = new Map(messages);
+    for (const message of held.values()) checkSize("CtxWrite", cid, message.content);
+    const own = { ...views, puts: [...views.puts], stack: [...views.stack] };
+    Object.assign(space, { systemPrompt, views: own, keepsAll, originals: held });
+    show(space);
+    while (space.capacity < space.messages.length) space.capacity *= 2;
+  }
+
+  /** `offset` 0 appends within the capacity, 1 … N replaces the N-th message of the view. Returns the number replaced; 0: none. */
+  write(cid: CtxId, offset: number, data: Uint8Array): { message: ContextMessage; replaced: number } {
     const space = this.#find("CtxWrite", cid);
     const message = parseMessage(cid, data);
     checkSize("CtxWrite", cid, message.content);
     if (!Number.isInteger(offset) || offset < 0 || offset > space.messages.length) {
       throw failed("CtxWrite", cid, "INTERNAL", `offset out of range: ${offset} of ${space.messages.length}`);
     }
-    if (offset > 0) space.messages[offset - 1] = message;
-    else if (space.messages.length >= space.capacity) throw full("CtxWrite", space);
-    else space.messages.push(message);
-    return message;
+    if (offset === 0) {
+      if (space.messages.length >= space.capacity) throw full("CtxWrite", space);
+      add(space, message);
+      return { message, replaced: 0 };
+    }
+    const replaced = space.numbers[offset - 1] ?? 0;
+    space.messages[offset - 1] = message;
+    if (space.originals.has(replaced)) space.originals.set(replaced, message);
+    return { message, replaced };
+  }
+
+  /** The present view, by numbers. */
+  view(cid: CtxId): ViewState {
+    const { views, numbers } = this.#find("CtxView", cid);
+    const { moves: head, count: records, stack } = views;
+    return { head, view: headOf(views), numbers: [...numbers], records, undoable: stack.length - 1 };
+  }
+
+  /** Moves the view. CONFLICT: it has moved meanwhile. INVALID: it would tear a pair. Returns the body of the record. */
+  move(cid: CtxId, move: ContextMove): MoveBody {
+    const space = this.#find("CtxMove", cid);
+    const { from, put, ...same } = move;
+    checkHead("CtxMove", space, from);
+    const wrong = wrongWith(space.views, writtenOf(space), move);
+    if (wrong !== undefined) throw failed("CtxMove", cid, "INVALID", wrong);
+    const summary = typeof put === "string" ? ({ role: "user", content: put } as const) : put;
+    const body = { ...same, ...(summary === undefined ? {} : { put: summary }) };
+    this.#moved(space, body, summary ?? undefined);
+    return body;
+  }
+
+  /** The numbers of the messages that the view before the present one shows and that are not in memory. NOT_FOUND: there is none. */
+  missing(cid: CtxId, from: number): readonly number[] {
+    const space = this.#find("CtxUndo", cid);
+    checkHead("CtxUndo", space, from);
+    const before = space.views.stack.at(-2);
+    if (before === undefined) throw failed("CtxUndo", cid, "NOT_FOUND", "nothing to undo");
+    const cleared = new Set(headOf(space.views).clears.map(({ n }) => n));
+    const whole = new Set(space.numbers.filter((n) => !cleared.has(n)));
+    return numbersOf(space.views, before).filter((n) => !whole.has(n) && !space.originals.has(n));
+  }
+
+  /** Goes back to the view before the present one, with the messages that `missing` named. */
+  undo(cid: CtxId, from: number, read: ReadonlyMap<number, ContextMessage>): MoveBody {
+    const missing = this.missing(cid, from).filter((n) => !read.has(n));
+    const space = this.#find("CtxUndo", cid);
+    if (missing.length > 0) throw failed("CtxUndo", cid, "INTERNAL", `message ${missing[0]} was not kept`);
+    for (const [n, message] of read) space.originals.set(n, message);
+    const body = { undo: true } as const;
+    this.#moved(space, body, undefined);
+    return body;
+  }
+
+  #moved(space: Space, body: MoveBody, summary: ContextMessage | undefined): void {
+    for (const [n, message] of writtenOf(space)) if (!space.originals.has(n)) space.originals.set(n, message);
+    foldMove(space.views, body);
+    if (summary !== undefined) space.originals.set(space.views.count, summary);
+    show(space);
   }
 
   /** Messages offset … offset + length - 1 as JSON, clipped; 0, 0 is all. */
@@ -101,6 +189,41 @@ export class ContextSpaces {
   }
 }
 
+function add(space: Space, message: ContextMessage): void {
+  space.messages.push(message);
+  space.numbers.push(++space.views.count);
+  if (space.keepsAll) space.originals.set(space.views.count, message);
+}
+
+/** The messages of the view as they were written; one that was cleared in an earlier daemon, as it is shown. */
+function writtenOf({ messages, numbers, originals }: Space): Map<number, ContextMessage> {
+  return new Map(numbers.map((n, i) => [n, originals.get(n) ?? (messages[i] as ContextMessage)]));
+}
+
+/** Renders the view from the messages in memory. What it does not need is let go. */
+function show(space: Space): void {
+  const { views, originals, keepsAll } = space;
+  const view = headOf(views);
+  const shown = new Map(space.numbers.map((n, i) => [n, space.messages[i]]));
+  const clears = new Map(view.clears.map(({ n, keep = 0 }) => [n, keep]));
+  space.numbers = numbersOf(views, view);
+  space.messages = space.numbers.map((n) => {
+    const [keep, written, present] = [clears.get(n), originals.get(n), shown.get(n)];
+    const message = written ?? present;
+    if (message === undefined) throw failed("CtxMove", space.cid, "INTERNAL", `message ${n} was not kept`);
+    if (keep === undefined) return message;
+    const cleared = clearedMessage(message, keep);
+    // the same text again is the same message: what was made of it stays good
+    return present?.content === cleared.content && present.media === undefined ? present : cleared;
+  });
+  if (!keepsAll) space.originals = new Map();
+}
+
+function checkHead(op: string, { cid, views }: Space, from: number): void {
+  if (from === views.moves) return;
+  throw failed(op, cid, "CONFLICT", `the view has moved: it is at ${views.moves}, not ${from}`);
+}
+
 function checkSize(op: string, cid: CtxId, content: string): void {
   if (content.length <= LIMITS.messageChars) return;
   throw failed(op, cid, "INVALID", `message of ${content.length} characters; at most ${LIMITS.messageChars}`);
@@ -128,7 +251,7 @@ function notFound(op: string, cid: CtxId): ContextError {
 function failed(
   op: string,
   cid: CtxId,
-  code: "INTERNAL" | "INVALID" | "NOT_FOUND",
+  code: "CONFLICT" | "INTERNAL" | "INVALID" | "NOT_FOUND",
   message: string,
 ): ContextError {
   return new ContextError({ op, cid, code, message });

@@ -44,6 +44,8 @@ export type RecordKind =
   /** A file that it has seen: `{path, …SeenFile}` (abi/device.ts). */
   | "file.seen"
   | "ctx.record"
+  /** The view of a context has moved (kernel/context/view.ts). */
+  | "ctx.move"
   /** What a sandbox refused, or probably refused, one of its programs: `{text}`, at most 2,000 characters. */
   | "sandbox.violation"
   /** A question of an agent to the user, `{id, items}`, and its outcome. */

@@ -187,6 +187,9 @@ export class BenchSys implements Syscalls {
   ctxWrite = refuse;
   ctxFree = refuse;
   setSystemPrompt = refuse;
+  ctxView = refuse;
+  ctxMove = refuse;
+  ctxUndo = refuse;
   appendMessage = refuse;
   appendToolResult = refuse;
   buildPrompt = refuse;

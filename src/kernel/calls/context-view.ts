@@ -1,0 +1,78 @@
+/** The calls that move the view of a context. Only the program of a process does, never one of its tools. */
+import type { ContextMove } from "../../abi/context.ts";
+import type { CtxId } from "../../abi/ids.ts";
+import type { ContextMessage } from "../../abi/sys.ts";
+import type { MoveBody } from "../context/view.ts";
+import type { Call, CallName } from "../gate/call.ts";
+import { redactedText } from "../redact/model-bound.ts";
+import { type Kernel, type Owner, ofItsOwn, type Pass, requireOwn, requireReadable } from "./context.ts";
+
+interface Viewing extends Kernel {
+  /** The messages of a process's main context with these numbers, from its records. */
+  messagesOf(proc: Owner, numbers: readonly number[]): Promise<ReadonlyMap<number, ContextMessage>>;
+}
+
+type ViewCall<Name extends CallName, Args> = Call<Name, Args, Viewing, Owner>;
+
+/** CtxView(cid): which messages are in view. */
+const ctxView: ViewCall<"ctxView", { cid: CtxId }> = {
+  name: "CtxView",
+  quiet: true,
+  take: (cid) => ({ cid }),
+  args: ({ cid }) => ({ cid }),
+  result: ({ head }) => head,
+  run(pass, { cid }) {
+    requireReadable(pass, cid, "CtxView");
+    return pass.core.contexts.view(cid);
+  },
+};
+
+/** CtxMove(cid, from, layer, trigger): another view. Nothing is lost: the journal keeps every message. */
+const ctxMove: ViewCall<"ctxMove", { cid: CtxId; move: ContextMove }> = {
+  name: "CtxMove",
+  take: (cid, move) => ({ cid, move }),
+  args: ({ cid, move: { from, boundary } }) => ({
+    cid,
+    from,
+    layer: boundary.layer,
+    trigger: boundary.trigger,
+  }),
+  result: (head) => head,
+  run(pass, { cid, move }) {
+    requireProgram(pass, cid, "CtxMove");
+    const { core, self } = pass;
+    const { put } = move;
+    const said = typeof put === "string" ? { ...move, put: redactedText(core, self, put) } : move;
+    return moved(pass, cid, core.contexts.move(cid, said));
+  },
+};
+
+/** CtxUndo(cid, from): the view before the present one. */
+const ctxUndo: ViewCall<"ctxUndo", { cid: CtxId; from: number }> = {
+  name: "CtxUndo",
+  take: (cid, from) => ({ cid, from }),
+  args: ({ cid, from }) => ({ cid, from }),
+  result: (head) => head,
+  async run(pass, { cid, from }) {
+    requireProgram(pass, cid, "CtxUndo");
+    const { core, self } = pass;
+    const missing = core.contexts.missing(cid, from);
+    const isRead = missing.length > 0 && cid === self.ctxId;
+    const read = isRead ? await core.messagesOf(self, missing) : new Map<number, ContextMessage>();
+    return moved(pass, cid, core.contexts.undo(cid, from, read));
+  },
+};
+
+function requireProgram(pass: Pass, cid: CtxId, op: string): void {
+  requireOwn(pass, cid, op);
+  if (pass.scope !== null) throw ofItsOwn(op, cid);
+}
+
+/** Journals the move. What the process has seen of files may have left the view. */
+function moved({ core, self }: Pass, cid: CtxId, body: MoveBody): number {
+  core.note(self, "ctx.move", cid === self.ctxId ? body : { ...body, cid });
+  if (cid === self.ctxId) self.seen.epoch++;
+  return core.contexts.view(cid).head;
+}
+
+export const contextViewCalls = { ctxView, ctxMove, ctxUndo };

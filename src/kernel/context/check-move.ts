@@ -1,0 +1,63 @@
+/** What the kernel refuses in a proposed view: pure. A layer can propose anything; only a whole conversation is shown. */
+import type { ContextMove } from "../../abi/context.ts";
+import type { ContextMessage } from "../../abi/sys.ts";
+import { LIMITS } from "../limits.ts";
+import { headOf, numbersOf, type Views } from "./view.ts";
+
+/** The messages of the present view, by number, as they were written. */
+type Shown = ReadonlyMap<number, ContextMessage>;
+
+/** The reason why it is refused; undefined: it is a view of whole pairs. */
+export function wrongWith(views: Views, shown: Shown, move: ContextMove): string | undefined {
+  return wrongRanges(views, move) ?? wrongClears(views, shown, move) ?? wrongPairs(views, shown, move);
+}
+
+function wrongRanges({ count }: Views, { keep, tailFrom, put, clears }: ContextMove): string | undefined {
+  if (!Number.isInteger(tailFrom) || tailFrom < 1 || tailFrom > count + 1)
+    return `the tail begins at ${tailFrom}; there are ${count} messages`;
+  if (keep.length > LIMITS.viewRanges) return `${keep.length} ranges; at most ${LIMITS.viewRanges}`;
+  if (clears.length > LIMITS.viewClears) return `${clears.length} cleared; at most ${LIMITS.viewClears}`;
+  if (typeof put === "string" && put.length > LIMITS.messageChars)
+    return `a summary of ${put.length} characters; at most ${LIMITS.messageChars}`;
+  let next = 1;
+  for (const [first, last] of keep) {
+    if (!Number.isInteger(first) || !Number.isInteger(last) || first < next || last < first)
+      return `the range ${first} to ${last} is out of order`;
+    next = last + 1;
+  }
+  return next > tailFrom ? `the range up to ${next - 1} reaches into the tail from ${tailFrom}` : undefined;
+}
+
+/** What was cleared stays cleared: its content is no longer in memory. */
+function wrongClears(views: Views, shown: Shown, { clears, ...move }: ContextMove): string | undefined {
+  const seen = new Set<number>();
+  const before = new Map(headOf(views).clears.map(({ n, keep = 0 }) => [n, keep]));
+  for (const { n, keep = 0 } of clears) {
+    if (shown.get(n)?.role !== "tool") return `message ${n} is not a tool result in view`;
+    if (seen.has(n)) return `message ${n} is cleared twice`;
+    if (!Number.isInteger(keep) || keep < 0) return `${keep} characters of message ${n}`;
+    if (keep > (before.get(n) ?? keep)) return `message ${n} was cleared before`;
+    seen.add(n);
+  }
+  const kept = new Set(numbersOf(views, { ...move, clears, put: null }));
+  const back = headOf(views).clears.find(({ n }) => kept.has(n) && !seen.has(n));
+  return back === undefined ? undefined : `message ${back.n} was cleared before`;
+}
+
+/** Every result with its call and every call with its results, and nothing that the present view does not have. */
+function wrongPairs(views: Views, shown: Shown, move: ContextMove): string | undefined {
+  const { put: old } = headOf(views);
+  const put = move.put === undefined ? old : null;
+  const next = numbersOf(views, { ...move, put });
+  const kept = new Set(next);
+  const lost = next.find((n) => !shown.has(n));
+  if (lost !== undefined) return `message ${lost} is not in the present view`;
+  let call = 0;
+  for (const [n, { role }] of shown) {
+    if (role === "assistant") call = n;
+    // a result whose call is nowhere in view belongs to nothing, and may go or stay
+    if (role !== "tool" || call === 0) continue;
+    if (kept.has(n) !== kept.has(call)) return `message ${n} is the result of a call in message ${call}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,201 @@
+/** Views of a context: what a move may do, and that no sequence of moves tears, repeats or loses a message. */
+import fc from "fast-check";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { ContextMove } from "../../abi/context.ts";
+import type { CtxId } from "../../abi/ids.ts";
+import type { ContextMessage } from "../../abi/sys.ts";
+import { bytes } from "../testing/test-kernel.ts";
+import { ContextSpaces } from "./spaces.ts";
+
+const BOUNDARY = { layer: "full", trigger: "auto", before: 9, after: 1 } as const;
+
+const user = (content: string): ContextMessage => ({ role: "user", content });
+const call = (id: string): ContextMessage => ({
+  role: "assistant",
+  content: "",
+  blocks: [{ type: "tool_use", id, name: "view", input: {} }],
+});
+const result = (id: string): ContextMessage => ({ role: "tool", content: `result ${id}`, tool_call_id: id });
+
+let spaces: ContextSpaces;
+let cid: CtxId;
+const contents = () => spaces.prompt(cid).messages.map(({ content }) => content);
+const move = (wish: Partial<ContextMove>) => {
+  const { head: from, view } = spaces.view(cid);
+  const { keep, clears, tailFrom } = view;
+  return spaces.move(cid, { from, keep, clears, tailFrom, boundary: BOUNDARY, ...wish });
+};
+const refused = (wish: Partial<ContextMove>) =>
+  expect(() => move(wish)).toThrow(expect.objectContaining({ code: "INVALID" }));
+
+/** 1 intent, 2 call a, 3 its result, 4 words of the user, 5 call b, 6 its result. */
+beforeEach(() => {
+  spaces = new ContextSpaces();
+  cid = spaces.alloc(64);
+  for (const message of [user("intent"), call("a"), result("a"), user("words"), call("b"), result("b")])
+    spaces.append(cid, message);
+});
+
+describe("move()", () => {
+  test("shows the summary, what is kept, then the tail; later messages follow", () => {
+    move({
+      put: "summary",
+      keep: [
+        [1, 1],
+        [4, 4],
+      ],
+      tailFrom: 5,
+    });
+    spaces.append(cid, user("next"));
+    expect(contents()).toEqual(["summary", "intent", "words", "", "result b", "next"]);
+    expect(spaces.view(cid)).toMatchObject({ head: 1, records: 8, numbers: [7, 1, 4, 5, 6, 8], undoable: 1 });
+  });
+
+  test("a second summary takes the place of the first, or none does", () => {
+    move({ put: "one", tailFrom: 5 });
+    move({ tailFrom: 7 });
+    expect(contents()).toEqual(["one"]);
+    move({ put: "two", tailFrom: 8 });
+    expect(contents()).toEqual(["two"]);
+    move({ put: null });
+    expect(contents()).toEqual([]);
+  });
+
+  test("clears results; the other messages stay the same objects", () => {
+    const before = spaces.prompt(cid).messages;
+    move({ clears: [{ n: 3 }, { n: 6, keep: 3 }] });
+    const after = spaces.prompt(cid).messages;
+    expect(after[2]).toEqual({ ...result("a"), content: "[Old tool result content cleared]" });
+    expect(after[5]?.content).toBe("result b");
+    spaces.append(cid, call("c"));
+    spaces.append(cid, { ...result("c"), content: `${"line\n".repeat(400)}exit 1` });
+    const clears = [{ n: 3 }, { n: 6, keep: 3 }];
+    move({ clears: [...clears, { n: 8, keep: 1_000 }] });
+    move({ clears: [...clears, { n: 8, keep: 10 }] });
+    const short = "line\nline\n\n[The rest of this result was cleared]\nexit 1";
+    expect(spaces.prompt(cid).messages[7]?.content).toBe(short);
+    refused({ clears: [...clears, { n: 8, keep: 11 }] });
+    for (const at of [0, 1, 3, 4]) expect(after[at]).toBe(before[at]);
+    move({ clears: [...clears, { n: 8, keep: 10 }], keep: [[1, 3]], tailFrom: 5 });
+    expect(spaces.prompt(cid).messages[2]).toBe(after[2]);
+  });
+
+  test.each<[string, Partial<ContextMove>]>([
+    ["a result without its call", { keep: [[3, 3]], tailFrom: 5 }],
+    ["a call without its result", { keep: [[1, 2]], tailFrom: 5 }],
+    ["a tail that begins with a result", { tailFrom: 6 }],
+    [
+      "ranges out of order",
+      {
+        keep: [
+          [4, 4],
+          [1, 1],
+        ],
+        tailFrom: 5,
+      },
+    ],
+    [
+      "a range twice",
+      {
+        keep: [
+          [1, 3],
+          [3, 4],
+        ],
+        tailFrom: 5,
+      },
+    ],
+    ["a range that reaches into the tail", { keep: [[1, 5]], tailFrom: 5 }],
+    ["a range that ends before it begins", { keep: [[4, 1]], tailFrom: 5 }],
+    ["a tail before the first message", { tailFrom: 0 }],
+    ["a tail after the next message", { tailFrom: 8 }],
+    ["no whole numbers", { keep: [[1.5, 2]], tailFrom: 5 }],
+    ["a cleared message of the user", { clears: [{ n: 1 }] }],
+    ["a result cleared twice", { clears: [{ n: 3 }, { n: 3 }] }],
+    ["a cleared result that is not in view", { clears: [{ n: 9 }] }],
+    ["a summary that is too long", { put: "x".repeat(900_001), tailFrom: 5 }],
+  ])("%s is INVALID and moves nothing", (_name, wish) => {
+    const before = contents();
+    refused(wish);
+    expect([contents(), spaces.view(cid).head]).toEqual([before, 0]);
+  });
+
+  test("what has left the view does not come back, nor what was cleared", () => {
+    move({ put: "summary", tailFrom: 5, clears: [{ n: 6 }] });
+    refused({ keep: [[1, 1]] });
+    refused({ clears: [] });
+  });
+
+  test("a view that has moved meanwhile is CONFLICT", () => {
+    move({ put: "summary", tailFrom: 5 });
+    const late = { from: 0, keep: [], clears: [], tailFrom: 7, boundary: BOUNDARY };
+    expect(() => spaces.move(cid, late)).toThrow(expect.objectContaining({ code: "CONFLICT" }));
+  });
+
+  test("a message is replaced by its place in the view, and stays so", () => {
+    move({ put: "summary", keep: [[4, 4]], tailFrom: 5 });
+    expect(spaces.write(cid, 2, bytes(JSON.stringify(user("new words")))).replaced).toBe(4);
+    expect(contents()).toEqual(["summary", "new words", "", "result b"]);
+  });
+});
+
+test("undo() has the messages of before and those added since; what is not in memory is named", () => {
+  const [before, written] = [spaces.prompt(cid).messages, result("b")];
+  move({ put: "summary", keep: [[4, 4]], tailFrom: 5, clears: [{ n: 6 }] });
+  spaces.append(cid, user("next"));
+  expect(spaces.missing(cid, 1)).toEqual([1, 2, 3, 6]);
+  const read = new Map([1, 2, 3].map((n) => [n, before[n - 1] as ContextMessage]));
+  expect(() => spaces.undo(cid, 1, read)).toThrow("message 6 was not kept");
+  spaces.undo(cid, 1, new Map([...read, [6, written]]));
+  expect(spaces.prompt(cid).messages).toEqual([...before, user("next")]);
+  expect(() => spaces.missing(cid, 2)).toThrow(expect.objectContaining({ code: "NOT_FOUND" }));
+});
+
+const anyMove = fc.record({
+  put: fc.constantFrom(undefined, null, "summary"),
+  keep: fc.array(fc.tuple(fc.nat(14), fc.nat(14)), { maxLength: 4 }),
+  tailFrom: fc.integer({ min: 0, max: 16 }),
+  clears: fc.array(fc.record({ n: fc.nat(14) }), { maxLength: 3 }),
+});
+
+test("no accepted move tears a pair, repeats a message or shows one that had left", () => {
+  let accepted = 0;
+  fc.assert(
+    fc.property(
+      fc.array(anyMove, { maxLength: 4 }),
+      fc.array(fc.constantFrom("u", "c"), { maxLength: 6 }),
+      (moves, more) => {
+        spaces = new ContextSpaces();
+        cid = spaces.alloc(64);
+        spaces.append(cid, user("intent"));
+        for (const [i, kind] of ["c", "u", "c", ...more].entries())
+          for (const each of kind === "u" ? [user(`u${i}`)] : [call(`c${i}`), result(`c${i}`)])
+            spaces.append(cid, each);
+        for (const { put, keep, ...wish } of moves) {
+          const before = new Set(spaces.view(cid).numbers);
+          try {
+            move({
+              ...wish,
+              keep: keep.map(([a, b]) => [a, a + b] as const),
+              ...(put === undefined ? {} : { put }),
+            });
+          } catch (error) {
+            expect(error).toMatchObject({ code: "INVALID" });
+            continue;
+          }
+          accepted++;
+          const { numbers, view } = spaces.view(cid);
+          expect(new Set(numbers).size).toBe(numbers.length);
+          for (const n of numbers) expect(before.has(n) || n === view.put).toBe(true);
+          const { messages } = spaces.prompt(cid);
+          const calls = messages.flatMap(({ blocks = [] }) =>
+            blocks.flatMap((b) => (b.type === "tool_use" ? [b.id] : [])),
+          );
+          const results = messages.flatMap(({ tool_call_id }) => tool_call_id ?? []);
+          expect(results).toEqual(calls);
+        }
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+  expect(accepted).toBeGreaterThan(100);
+});

@@ -1,0 +1,65 @@
+/** The views of a context: pure. Boot, fork, replay and the live kernel make them of the same records with this. */
+import type { ContextMove, ContextView, NumberRange } from "../../abi/context.ts";
+
+export interface Views {
+  /** Messages so far: the highest number. */
+  count: number;
+  /** The numbers of the summaries. */
+  readonly puts: number[];
+  /** The present view is the last one; those before it can be gone back to. */
+  readonly stack: ContextView[];
+  /** Moves so far, undone ones and undoings included. */
+  moves: number;
+}
+
+/** The body of `ctx.move`. */
+export type MoveBody =
+  | (Omit<ContextMove, "from" | "put"> & {
+      /** A summary that becomes the next message; null: none; absent: that of the view before stays. */
+      readonly put?: { readonly role: "user"; readonly content: string } | null;
+      readonly cid?: number;
+    })
+  | { readonly undo: true; readonly cid?: number };
+
+/** Views that can be undone; the oldest are forgotten. */
+const MOST = 64;
+
+const WHOLE: ContextView = { put: null, keep: [], clears: [], tailFrom: 1 };
+
+export function noViews(): Views {
+  return { count: 0, puts: [], stack: [WHOLE], moves: 0 };
+}
+
+export function headOf({ stack }: Views): ContextView {
+  return stack.at(-1) ?? WHOLE;
+}
+
+/** The numbers of the messages that a view shows, in order. */
+export function numbersOf({ count, puts }: Views, view: ContextView): number[] {
+  const shown = view.put === null ? [] : [view.put];
+  const summaries = new Set(puts);
+  const add = ([first, last]: NumberRange): void => {
+    for (let n = first; n <= last; n++) if (!summaries.has(n)) shown.push(n);
+  };
+  for (const range of view.keep) add(range);
+  add([view.tailFrom, count]);
+  return shown;
+}
+
+/** Changes `views` as the record says. A summary is the next message. */
+export function foldMove(views: Views, body: MoveBody): void {
+  views.moves++;
+  if ("undo" in body) {
+    if (views.stack.length > 1) views.stack.pop();
+    return;
+  }
+  const { keep, clears, tailFrom } = body;
+  let put = headOf(views).put;
+  if (body.put === null) put = null;
+  else if (body.put !== undefined) {
+    put = ++views.count;
+    views.puts.push(put);
+  }
+  views.stack.push({ put, keep, clears, tailFrom });
+  if (views.stack.length > MOST) views.stack.shift();
+}
