@@ -219,7 +219,7 @@ describe.runIf(new SandboxFinder().get().available)("a sandbox made ahead", () =
     const script = `const { HostProcesses } = await import(${JSON.stringify(join(import.meta.dirname, "exec.ts"))});
       const { Sandboxes } = await import(${JSON.stringify(join(import.meta.dirname, "sandbox/sandbox.ts"))});
       const sandboxes = new Sandboxes({ dir: ${JSON.stringify(join(work, "sb"))} });
-      const exec = new HostProcesses({ kernelId: "k-dead", epoch: 1, pipesDir: ${JSON.stringify(join(work, "p"))}, sandboxes });
+      const exec = new HostProcesses({ kernelId: ${JSON.stringify(mark)}, epoch: 1, pipesDir: ${JSON.stringify(join(work, "p"))}, sandboxes });
       const spec = ${JSON.stringify({ argv: ["bash", "-c", ":"], cwd: work, sandbox: profile(), owner: "t" })};
       const process = { id: "one", until: new AbortController().signal };
       const env = { PATH: "/usr/bin:/bin", MARK: ${JSON.stringify(mark)} };

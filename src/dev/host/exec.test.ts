@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { codeOf } from "../../abi/errors.ts";
@@ -8,7 +8,15 @@ import { HostProcesses } from "./exec.ts";
 import type { Isolation } from "./job.ts";
 import { sweepOrphans } from "./orphans.ts";
 import { hasProcfs } from "./procfs.ts";
-import { bashSpec, isolationsHere, naming, newTag, running } from "./testing.ts";
+import {
+  bashSpec,
+  isolationsHere,
+  naming,
+  newTag,
+  openDescriptors,
+  openedSince,
+  running,
+} from "./testing.ts";
 
 const never = new AbortController().signal;
 const opened: HostProcesses[] = [];
@@ -71,7 +79,7 @@ describe.each(isolationsHere())("HostProcesses, $ownership $wrapper.kind", (isol
   it.runIf(hasProcfs)("no fd is left of programs that ran, failed, or could not be started", async () => {
     const made = host();
     await made.run(bashSpec("true").spec, never).exited;
-    const before = readdirSync("/proc/self/fd").length;
+    const before = openDescriptors();
     const wishes = [
       { stdin: "pipe" },
       { isMerged: true },
@@ -86,7 +94,7 @@ describe.each(isolationsHere())("HostProcesses, $ownership $wrapper.kind", (isol
           await child.exited;
         }),
       );
-    await until(() => readdirSync("/proc/self/fd").length <= before, "all are closed");
+    await until(() => openedSince(before).length === 0, "all are closed");
   });
 
   it("a program that dies by a signal of its own says nothing that it did not print", async () => {
@@ -293,20 +301,22 @@ describe.each(isolationsHere())("HostProcesses, $ownership $wrapper.kind", (isol
   it("output that is held when the program has ended is waited for, and kill() waits no longer", async () => {
     const gate = Promise.withResolvers<void>();
     let isOver = false;
-    const { spec } = bashSpec("echo said", { onOutput: () => gate.promise });
+    const tag = newTag();
+    const { spec } = bashSpec(`echo said; : ${tag}`, { onOutput: () => gate.promise });
     const made = host();
     const patient = made.run(spec, never);
     void patient.exited.then(() => {
       isOver = true;
     });
-    await until(() => findEnded(patient.osPid), "the program has ended");
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => naming(tag).length === 0, "the program has ended");
+    // the end of one that began and ended later has been noticed, so that of the first has been too
+    await made.run(bashSpec("true").spec, never).exited;
     expect(isOver).toBe(false);
     gate.resolve();
     await patient.exited;
 
     const stuck = made.run({ ...spec, onOutput: () => new Promise(() => {}) }, never);
-    await until(() => findEnded(stuck.osPid), "the program has ended");
+    await until(() => naming(tag).length === 0, "the program has ended");
     await stuck.kill();
     expect((await stuck.exited).error).toBeUndefined();
   });
@@ -315,8 +325,10 @@ describe.each(isolationsHere())("HostProcesses, $ownership $wrapper.kind", (isol
     "a child dies with a daemon that is killed",
     async () => {
       const tag = newTag();
+      const kernelId = newTag();
       const daemon = startDaemon(
         isolation,
+        kernelId,
         `(setsid bash -c 'exec -a ${tag} sleep 60' &); exec -a ${tag} sleep 60`,
       );
       await until(() => running(`${tag} 60`).length === 2, "both are there");
@@ -324,7 +336,7 @@ describe.each(isolationsHere())("HostProcesses, $ownership $wrapper.kind", (isol
       const left = isolation.ownership === "namespace" ? 0 : 1;
       await until(() => naming(tag).length === left, "they die");
       // without a namespace, what the program started is left to the next boot
-      expect(await sweepOrphans("k-dead", 2)).toBe(left);
+      expect(await sweepOrphans(kernelId, 2)).toBe(left);
       expect(naming(tag)).toEqual([]);
     },
   );
@@ -360,8 +372,8 @@ describe("HostProcesses over sockets, where no pipes are to be had", () => {
   });
 });
 
-/** A process of this name, as a daemon would be, with one child that runs `script`. */
-function startDaemon({ ownership, wrapper }: Isolation, script: string) {
+/** A process, as a daemon would be, with one child that runs `script`; nobody else sweeps what bears its name. */
+function startDaemon({ ownership, wrapper }: Isolation, kernelId: string, script: string) {
   const url = (file: string) => JSON.stringify(import.meta.resolve(file));
   const code = `const { HostProcesses } = await import(${url("./exec.ts")});
     const { isolationsHere } = await import(${url("./testing.ts")});
@@ -369,10 +381,6 @@ function startDaemon({ ownership, wrapper }: Isolation, script: string) {
       (each) => each.ownership === ${JSON.stringify(ownership)} && each.wrapper?.kind === ${JSON.stringify(wrapper?.kind)});
     const spec = { argv: ["bash", "-c", ${JSON.stringify(script)}], cwd: "/", env: { PATH: process.env.PATH },
       owner: "test", onOutput() {} };
-    await new HostProcesses({ kernelId: "k-dead", epoch: 1, isolation: () => isolation }).run(spec, new AbortController().signal).exited;`;
+    await new HostProcesses({ kernelId: ${JSON.stringify(kernelId)}, epoch: 1, isolation: () => isolation }).run(spec, new AbortController().signal).exited;`;
   return spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: "ignore" });
-}
-
-function findEnded(pid: number | undefined): boolean {
-  return pid !== undefined && naming("echo said").length === 0;
 }

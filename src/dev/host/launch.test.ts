@@ -1,9 +1,10 @@
-import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { tempFolder } from "../testing.ts";
+import { tempFolder, until } from "../testing.ts";
 import { Children, forkLaunch, hostLaunch, type LaunchCall, type Launcher, posixLaunch } from "./launch.ts";
 import { findLibc } from "./libc.ts";
+import { openDescriptors, openedSince } from "./testing.ts";
 
 const libc = findLibc();
 const ways: [string, Launcher][] = [["fork", forkLaunch]];
@@ -74,12 +75,11 @@ describe.each(ways)("launch by %s", (_name, launch) => {
   });
 
   it("a program that is not there is told, and leaves no fd", async () => {
-    const before = readdirSync("/proc/self/fd").length;
+    const before = openDescriptors();
     const wish = call("", { argv: ["/no/such/program"], stdio: ["pipe", "ignore", "ignore"] });
     const error = await (async () => (await launch(wish).ended).error)().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "ENOENT" });
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(readdirSync("/proc/self/fd").length).toBe(before);
+    await until(() => openedSince(before).length === 0, "all are closed");
   });
 
   it("many at once are each told their own end", async () => {

@@ -10,8 +10,8 @@ import { shellWord } from "../../lib/shell-word.ts";
 import { tempFolder, until } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
 import { sweepOrphans } from "./orphans.ts";
-import { childrenOf, findProcess, sendSignal } from "./procfs.ts";
-import { bashSpec, isolationsHere, naming, newTag, running, TRIES_TO_WRITE } from "./testing.ts";
+import { childrenOf, descendantsOf, findProcess, sendSignal } from "./procfs.ts";
+import { bashSpec, commandOf, isolationsHere, naming, newTag, running, TRIES_TO_WRITE } from "./testing.ts";
 
 const never = new AbortController().signal;
 let exec: HostProcesses;
@@ -126,18 +126,32 @@ describe.each(namespaces)("a program in a namespace, by $kind", ({ isolation, ki
     const counts = `while :; do echo >> ${count}; sleep 0.005; done`;
     const { child } = start(`setsid bash -c '${counts}' ${tag} & ${counts}`);
     const lines = () => readFileSync(count, "utf8").length;
-    const isStopped = (pid: number) => findProcess(pid)?.isStopped === true;
-    const stoppedOnes = () => naming(tag).flatMap((pid) => [pid, ...childrenOf(pid)].filter(isStopped));
+    const counting = () => running("bash").filter((pid) => commandOf(pid).includes(tag));
+    const isStill = (pid: number) =>
+      [pid, ...childrenOf(pid)].every((each) => findProcess(each)?.isStopped !== false);
     await until(() => running(`bash -c ${counts} ${tag}`).length > 0 && lines() > 2, "both count");
     child.signal("SIGSTOP");
-    await until(() => stoppedOnes().length >= 2, "they stand still");
+    await until(() => counting().every(isStill), "they stand still");
     const stopped = lines();
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    // as long as a program takes from its start to its end
+    await start("sleep 0.03").child.exited;
     expect(lines()).toBe(stopped);
     child.signal("SIGCONT");
     await until(() => lines() > stopped, "they go on");
     await child.kill();
     expect(naming(tag)).toEqual([]);
+  });
+
+  it("is stopped with all it started, also while it starts more", async () => {
+    const storm = "for n in 1 2 3 4 5 6 7 8 9; do setsid sleep 60 & sleep 0.002; done";
+    for (let round = 0; round < 20; round++) {
+      const { child } = start(`for i in 1 2 3 4 5 6; do (${storm}) & done; wait`);
+      const inside = () => childrenOf(child.osPid ?? 0).flatMap(descendantsOf);
+      await until(() => inside().length > 20, "many run, and more are on their way");
+      child.signal("SIGSTOP");
+      await until(() => inside().every((pid) => findProcess(pid)?.isStopped !== false), "they stand still");
+      await child.kill();
+    }
   });
 
   it("what it leaves behind may say its last into a file, and hears TERM before it goes", async () => {
@@ -227,10 +241,10 @@ describe.each(namespaces)("a program in a namespace, by $kind", ({ isolation, ki
     const script = `(setsid bash -c 'exec -a ${tag} sleep 60' &); exec -a ${tag} sleep 60`;
     const launch = { program: "/bin/bash", args: ["-c", script], cwd: "/" };
     const [program, ...args] = isolation.wrap(launch).filter((word) => word !== "--die-with-parent");
-    const env = { PATH: process.env.PATH, CRUX_OWNER: "k-unbound:1" };
+    const env = { PATH: process.env.PATH, CRUX_OWNER: `${tag}:1` };
     const left = spawn(program ?? "", args, { detached: true, stdio: "ignore", env });
     await until(() => running(`${tag} 60`).length === 2, "both are there");
-    expect(await sweepOrphans("k-unbound", 2)).toBeGreaterThan(0);
+    expect(await sweepOrphans(tag, 2)).toBeGreaterThan(0);
     await until(() => naming(tag).length === 0 && left.signalCode !== null, "all are gone");
   });
 });

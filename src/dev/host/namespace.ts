@@ -189,15 +189,15 @@ function signalAll(first: number, inside: readonly number[], name: JobSignal): v
 }
 
 /**
- * Repeats until no new process is found: a stopped process starts no other. The first process is continued; it has to
- * see the end.
+ * Repeats until no new process is found: a stopped process starts no other. Their number says nothing, because one may
+ * have ended while another began. The first process is continued; it has to see the end.
  */
 function stopAll(first: number): void {
-  let stopped = -1;
+  const stopped = new Set<number>();
   for (let round = 0; round < maxRounds; round++) {
     const inside = descendantsOf(first);
-    if (inside.length === stopped) break;
-    stopped = inside.length;
+    if (inside.every((pid) => stopped.has(pid))) break;
+    for (const pid of inside) stopped.add(pid);
     signalAll(first, inside, "SIGSTOP");
   }
   sendSignal(first, "SIGCONT");

@@ -9,7 +9,7 @@ import { commandEnvironment } from "../shell/environment.ts";
 import { tempFolder, until } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
 import { findProcess } from "./procfs.ts";
-import { isolationsHere, naming, newTag, running } from "./testing.ts";
+import { commandOf, isolationsHere, naming, newTag, running } from "./testing.ts";
 
 const never = new AbortController().signal;
 
@@ -73,16 +73,19 @@ describe.each(isolationsHere())("natives of a kernel, $ownership", (isolation) =
     const lines = () => readFileSync(file, { encoding: "utf8", flag: "a+" }).length;
     await until(() => lines() > 1, "it counts");
     await t.init.kill(pid, 4);
+    const counting = () => running("bash").filter((each) => commandOf(each).includes(file));
+    await until(() => counting().every((each) => findProcess(each)?.isStopped), "it stands still");
     const stopped = lines();
-    await new Promise((resolve) => setTimeout(resolve, 40));
-    expect(lines()).toBeLessThanOrEqual(stopped + 1);
+    // as long as a program takes from its start to its end
+    await t.init.wait(await bash("sleep 0.04"));
+    expect(lines()).toBe(stopped);
     await t.init.kill(pid, 5);
     await until(() => lines() > stopped + 2, "it goes on");
     await t.init.kill(pid, 4);
     const output = outputOf(t, pid);
     await t.init.kill(pid, 1);
     expect(await output).toContain("bye\n");
-    expect(t.journal.bodies("process.exited")).toMatchObject([{ code: 143, reason: "killed: SIGTERM" }]);
+    expect(t.journal.bodies("process.exited").at(-1)).toMatchObject({ code: 143, reason: "killed: SIGTERM" });
   });
 
   it("decide themselves what INT means", async () => {

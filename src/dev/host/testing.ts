@@ -1,7 +1,7 @@
 /** Test helpers for children: the isolations that work here, and the host's processes by their command lines. */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
 import { groupIsolation, IsolationFinder, parentDeathPrefix } from "./isolation.ts";
 import type { Isolation } from "./job.ts";
@@ -61,6 +61,23 @@ export function commandOf(pid: number): string {
   } catch {
     return "";
   }
+}
+
+/** What this process has open: each descriptor, with what it is. */
+export function openDescriptors(): readonly string[] {
+  return readdirSync("/proc/self/fd").flatMap((fd) => {
+    try {
+      return [`${fd} ${readlinkSync(`/proc/self/fd/${fd}`)}`];
+    } catch {
+      // the one that reads the folder
+      return [];
+    }
+  });
+}
+
+/** What was opened since `before` and is open still; a count would depend on what other tests close meanwhile. */
+export function openedSince(before: readonly string[]): readonly string[] {
+  return openDescriptors().filter((each) => !before.includes(each));
 }
 
 /**

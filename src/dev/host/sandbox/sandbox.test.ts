@@ -21,7 +21,15 @@ import type { ExecChild } from "../../../kernel/ports/host.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { until } from "../../testing.ts";
 import { HostProcesses } from "../exec.ts";
-import { bashSpec, bwrapAt, confinersHere, openInPrograms, TRIES_TO_WRITE } from "../testing.ts";
+import {
+  bashSpec,
+  bwrapAt,
+  confinersHere,
+  openDescriptors,
+  openedSince,
+  openInPrograms,
+  TRIES_TO_WRITE,
+} from "../testing.ts";
 import { wrappersHere } from "../wrapper.ts";
 import { SandboxFinder } from "./probe.ts";
 import { Sandboxes } from "./sandbox.ts";
@@ -387,14 +395,13 @@ except OSError as e: print("TIOCSTI", e.strerror)
   });
 
   it("ends with all it started, and its filter and sockets are gone", async () => {
-    const fds = () => readdirSync("/proc/self/fd").length;
     await run("true");
-    const before = fds();
+    const before = openDescriptors();
     const { child, out } = start("(setsid sleep 60 &) ; echo ready; sleep 60", profile());
     await until(() => out() !== "", "it is ready");
     await child.kill();
     for (let i = 0; i < 5; i++) await run("true", profile({ network: { allow: ["a.example"], deny: [] } }));
-    expect(fds()).toBeLessThanOrEqual(before);
+    await until(() => openedSince(before).length === 0, "all are closed");
     expect(readdirSync(join(own, "sb"))).toEqual([]);
   });
 });
