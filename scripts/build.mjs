@@ -12,6 +12,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { removeLeftovers } from "./leftovers.mjs";
 import { sourceStamp } from "./stamp.mjs";
 
 /** A running daemon may yet import a chunk of the build it was started from; chunk names carry a hash. */
@@ -24,6 +25,7 @@ const old = join(root, `dist.old-${process.pid}`);
 process.on("exit", () => {
   for (const directory of [fresh, old]) rmSync(directory, { recursive: true, force: true });
 });
+removeLeftovers(root);
 
 /** What is bundled of CommonJS packages asks for Node's own modules. */
 const requireBanner = {
