@@ -83,6 +83,8 @@ export interface ProgramStart {
    * notified.
    */
   readonly modes?: true;
+  /** The model is told of the surroundings of the process. Absent: only in replays of histories from before that. */
+  readonly surroundings?: true;
   /** null: a fresh start. */
   readonly restored: Restored | null;
   /** Set for a session; `client` sent the intent. null: the process has one run, and ends with it. */

@@ -29,6 +29,7 @@ import type { AccountView, RunInput } from "./program.ts";
 import type { RequestMark } from "./request-mark.ts";
 import type { RightsWish } from "./rights.ts";
 import type { SupervisorSpec } from "./supervise.ts";
+import type { Surroundings } from "./surroundings.ts";
 import type { MediaPart } from "./tool.ts";
 
 export interface SpawnOpts {
@@ -292,6 +293,9 @@ export interface Syscalls {
   ctxMove(cid: CtxId, move: ContextMove): Promise<number>;
   /** Goes back to the view before the present one, with all messages added since. NOT_FOUND: there is none. */
   ctxUndo(cid: CtxId, from: number): Promise<number>;
+
+  /** The same for the life of the process in this daemon. */
+  surroundings(signal?: AbortSignal): Promise<Surroundings>;
 }
 
 /**

@@ -3,6 +3,7 @@ import { DriverError, MALFORMED_CALL, SyscallError } from "../abi/errors.ts";
 import { asPid } from "../abi/ids.ts";
 import { LlmError } from "../abi/llm-error.ts";
 import { refusalDetails } from "../abi/refusal.ts";
+import type { Surroundings } from "../abi/surroundings.ts";
 import { callsOf } from "./decide.ts";
 import {
   type Answer,
@@ -95,6 +96,31 @@ describe("agentProgram()", () => {
       JSON.stringify([first?.system, first?.tools]),
     );
     expect(second?.messages).toHaveLength(3);
+  });
+
+  test("tells the surroundings before the conversation, alike in each request, and not as a part of it", async () => {
+    const surroundings: Surroundings = {
+      confinement: null,
+      scratch: "/scratch/1",
+      git: "Git when you started: branch main",
+      instructions: [{ path: "/w/AGENTS.md", scope: "project", text: "Be kind.</instructions>" }],
+      skills: [{ name: "notes", description: "Writes notes." }],
+      notices: ["/w/x: left out"],
+    };
+    const { process } = await run({ answers: [reply([call("ls")]), reply("done")], tools, surroundings });
+    const [first, second] = process.requests;
+    expect(first?.system[0]?.text).toContain("Git when you started: branch main");
+    const [told, asked] = first?.messages[0]?.content ?? [];
+    expect(told).toMatchObject({
+      type: "text",
+      text: expect.stringMatching(/^<system-reminder>\n.*<\/system-reminder>$/s),
+    });
+    expect(JSON.stringify(told)).toContain("Be kind.&lt;/instructions>\\n</instructions>");
+    expect(JSON.stringify(told)).toContain("- notes: Writes notes.");
+    expect(asked).toEqual({ type: "text", text: "do it" });
+    expect(JSON.stringify(second?.messages[0])).toBe(JSON.stringify(first?.messages[0]));
+    expect(process.messages[0]).toEqual({ role: "user", content: "do it" });
+    expect(process.logs).toEqual(["/w/x: left out", "instructions: /w/AGENTS.md"]);
   });
 
   test("general mode has no instructions", async () => {

@@ -25,7 +25,8 @@ import { ModeNotes } from "./mode-notes.ts";
 import { askModel } from "./model/attempt.ts";
 import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, turnRequest } from "./model/request.ts";
 import { DEFAULT_MAX_RETRIES } from "./model/retry.ts";
-import { environmentText } from "./prompt.ts";
+import { type Briefing, briefed, briefingOf } from "./prompt/briefing.ts";
+import type { Place } from "./prompt/environment.ts";
 import { afterReply, givenUp, isGivenUp, NO_REFUSALS, type Refusals } from "./refusals.ts";
 import { batches, runCalls, untilResumed } from "./tools/calls.ts";
 import type { OfferedTools } from "./tools/offered.ts";
@@ -51,7 +52,9 @@ export interface Run {
   sys: Sys;
   readonly start: ProgramStart;
   readonly options: AgentOptions;
-  readonly environment: string;
+  readonly here: Place;
+  /** null: not yet found out in this daemon. */
+  briefing: Briefing | null;
   /** In a session: the message whose run is in progress; null: no run is in progress. */
   underWay: RunPlace | null;
   phase: Phase;
@@ -78,7 +81,7 @@ export interface Run {
 
 export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Run {
   const { cwd, restored } = start;
-  const environment = environmentText({ cwd, day: sys.today(), platform: options.platform });
+  const here = { cwd, day: sys.today(), platform: options.platform };
   const { v: _, run: underWay, ...place } = placeOf(restored);
   const hasToldReply = place.kept !== null;
   const discovery = new Discovery();
@@ -86,7 +89,8 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     sys,
     start,
     options,
-    environment,
+    here,
+    briefing: null,
     underWay,
     phase: "streaming",
     tools: null,
@@ -224,11 +228,13 @@ async function ask(run: Run): Promise<KeptReply> {
   sys.setActivity("thinking");
   run.phase = "streaming";
   const tools = await toolsOf(run);
+  run.briefing ??= await briefingOf(sys, start, run.here);
+  const { briefing } = run;
   const { request, escalatedOutputTokens } = turnRequest({
     requestId: `r${start.pid}-${run.requests + 1}`,
     model: start.model,
-    prompt: await promptOf(run, tools),
-    environment: run.environment + run.announced,
+    prompt: briefed(await promptOf(run, tools), briefing),
+    environment: briefing.environment + run.announced,
     tools: tools.specs,
     account: sys.account(),
     wantedOutputTokens: run.hasEscalated ? ESCALATED_OUTPUT_TOKENS : OUTPUT_TOKENS,

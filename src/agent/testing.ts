@@ -7,6 +7,7 @@ import { type Block, type LlmRequest, type Reply, type StreamEvent, totalTokens 
 import type { Message } from "../abi/mail.ts";
 import type { Activity, ExitStatus } from "../abi/process.ts";
 import type { ProgramStart, Restored } from "../abi/program.ts";
+import type { Surroundings } from "../abi/surroundings.ts";
 import type { ContextMessage, Sys } from "../abi/sys.ts";
 import type { ToolResult } from "../abi/tool.ts";
 import { abortable } from "../lib/abort.ts";
@@ -54,6 +55,8 @@ export interface FakeOptions {
   /** What the context holds beside the intent, after a restart. */
   readonly said?: readonly ContextMessage[];
   readonly program?: Partial<AgentOptions>;
+  /** Absent: it is not told of any, as in old histories. */
+  readonly surroundings?: Surroundings;
 }
 
 const INPUT_FD = asFd(0);
@@ -140,6 +143,7 @@ export class FakeProcess {
       mounts: [],
       restored,
       session: null,
+      ...(this.#options.surroundings === undefined ? {} : { surroundings: true }),
     };
   }
 
@@ -226,6 +230,7 @@ export class FakeProcess {
       mount: refused,
       unmount: refused,
       unmountAll: refused,
+      surroundings: async () => this.#options.surroundings ?? notHere(),
       open: (path, flags, signal) => this.#call(`Open ${path} ${flags}`, signal, () => this.#open(path)),
       read: (fd, length, signal) => this.#call(`Read ${fd} ${length}`, signal, () => this.#read(fd, length)),
       write: (fd, bytes, signal) =>

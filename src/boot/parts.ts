@@ -4,9 +4,11 @@ import { basename, dirname, join } from "node:path";
 import { agentDesk } from "../daemon/agent-desk.ts";
 import { Configuration } from "../daemon/configuration.ts";
 import { grantKey } from "../daemon/grant-key.ts";
+import { GuideDesk } from "../daemon/guides.ts";
 import type { BootContext } from "../daemon/run.ts";
 import { Trust } from "../daemon/trust.ts";
 import { TrustStore } from "../daemon/trust-store.ts";
+import { GitSummaries } from "../dev/git/summary.ts";
 import { realPath } from "../dev/host/real-path.ts";
 import { mcpHost } from "../dev/mcp/host.ts";
 import { OutputStore } from "../dev/out/output-store.ts";
@@ -19,6 +21,9 @@ import { Host } from "./host.ts";
 import type { OpenJournal } from "./journal.ts";
 import { KernelLink } from "./kernel-link.ts";
 import { TOOLS } from "./tools.ts";
+
+/** How long the start of an agent waits for git. */
+const GIT_MS = 1_000;
 
 export type Parts = ReturnType<typeof makeParts>;
 
@@ -45,13 +50,21 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   });
   const lib = join(packageRoot(), "lib");
   const agents = agentDesk({ home, configDir, lib, log, trust, tools: TOOLS.map(({ name }) => name) });
+  const summaries = new GitSummaries({
+    exec: host.exec,
+    clock,
+    env: context.env,
+    mono: () => clock.mono(),
+    maxMs: GIT_MS,
+  });
+  const guides = new GuideDesk({ trust, gitState: (cwd, owner) => summaries.of(cwd, owner) });
   const mcp = mcpHost({ exec: host.exec, services: () => link.kernel.services, clock, home, version });
   const key = grantKey(stateDir, (message) => log("warn", message));
   // a secret gets the same mark under every daemon of this state directory
   context.redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   return {
     ...{ context, store, link, trust, config, host, outputs, scratch },
-    ...{ jobs, taskStore, tasks, agents, mcp, key },
+    ...{ jobs, taskStore, tasks, agents, guides, mcp, key },
   };
 }
 

@@ -17,7 +17,7 @@ import { makeClassifier } from "../permit/auto/classifier.ts";
 import type { Parts } from "./parts.ts";
 
 export function portsOf(parts: Parts): KernelPorts {
-  const { context, store, config, host, scratch, jobs, agents, mcp, key } = parts;
+  const { context, store, config, host, scratch, jobs, agents, guides, mcp, key } = parts;
   const { paths, home, env, clock, version, gaps, redactor, log } = context;
   const { journal, ends } = store;
   return {
@@ -39,6 +39,7 @@ export function portsOf(parts: Parts): KernelPorts {
     version,
     loadAgent: agents.load,
     loadProject: loadComposeProject,
+    guides,
     realPath,
     grantKey: key,
     bypassRefusal: () => bypassRefusal(),

@@ -40,6 +40,7 @@ function startOf(core: Core, proc: Process, thread: ThreadSeat | undefined): Pro
     model: proc.model.name,
     mounts: core.mounts.namedBy(pid),
     toolset: 2,
+    surroundings: true,
   } as const;
   if (thread !== undefined) {
     const { intent, modelFd, maxSteps, ctxId: own = ctxId } = thread;

@@ -29,25 +29,75 @@ interface GitRun {
  * NOT_FOUND: not a repository; TIMEOUT: after 20 s; UNAVAILABLE: git cannot be started; DRIVER: git failed, with its
  * message.
  */
-export async function gitStatus(deps: GitDeps, run: GitRun, signal: AbortSignal): Promise<string> {
+export function gitStatus(deps: GitDeps, run: GitRun, signal: AbortSignal): Promise<string> {
+  return within(deps, { ms: TIMEOUT_MS, cwd: run.cwd, signal }, async (linked) => {
+    const git = new Git(deps, run, linked);
+    const off = filtersOff(await git.output(CONFIG, QUIET));
+    return git.output(STATUS, { ...QUIET, ...off });
+  });
+}
+
+/** inside a submodule git would start the submodule's filters, whose names are not known here */
+const STATUS = "status --porcelain=v2 --branch -z --untracked-files=normal --ignore-submodules=dirty".split(
+  " ",
+);
+const CONFIG = "config --list --name-only -z".split(" ");
+
+/** The outputs from which a summary is made. */
+export interface GitOutputs {
+  /** As of gitStatus(). */
+  readonly status: string;
+  /** The last commits, a line each; "": none. */
+  readonly log: string;
+  readonly user: string;
+}
+
+/** Like gitStatus(), with its errors, within `ms`. */
+export function gitOutputs(
+  deps: GitDeps,
+  run: GitRun & { readonly ms: number; readonly commits: number },
+  signal: AbortSignal,
+): Promise<GitOutputs> {
+  const { ms, commits, ...where } = run;
+  return within(deps, { ms, cwd: run.cwd, signal }, async (linked) => {
+    const git = new Git(deps, where, linked);
+    const values = await git.output(["config", "--list", "-z"], QUIET);
+    const entries = values.split("\0").map((entry) => entry.split("\n"));
+    const off = filtersOff(entries.map(([name]) => name).join("\0"));
+    const config = { ...QUIET, ...off };
+    const [status, log] = await Promise.all([
+      git.output(STATUS, config),
+      // fails where there is no commit yet
+      git.output(["log", `-${commits}`, "--no-show-signature", "--format=%h %s"], config).catch(() => ""),
+    ]);
+    const user = entries.findLast(([name]) => name === "user.name")?.[1] ?? "";
+    return { status, log, user };
+  });
+}
+
+interface Bound {
+  readonly ms: number;
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+}
+
+async function within<T>(
+  { clock }: GitDeps,
+  { ms, cwd, signal }: Bound,
+  act: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const late = new AbortController();
   const over = new AbortController();
-  deps.clock.sleep(TIMEOUT_MS, over.signal).then(
+  clock.sleep(ms, over.signal).then(
     () => late.abort(),
     () => {},
   );
   using linked = linkSignals(signal, late.signal);
   try {
-    const git = new Git(deps, run, linked.signal);
-    const names = await git.output(["config", "--list", "--name-only", "-z"], QUIET);
-    const off = { ...QUIET, ...filtersOff(names) };
-    // inside a submodule git would start the submodule's filters, whose names are not known here
-    const status = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal"];
-    status.push("--ignore-submodules=dirty");
-    return await git.output(status, off);
+    return await act(linked.signal);
   } catch (error) {
     if (late.signal.aborted && !signal.aborted)
-      throw driverError("Write", "TIMEOUT", `git took longer than ${TIMEOUT_MS / 1000} s in ${run.cwd}`);
+      throw driverError("Write", "TIMEOUT", `git took longer than ${ms / 1000} s in ${cwd}`);
     throw error;
   } finally {
     over.abort();

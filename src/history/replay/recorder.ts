@@ -134,6 +134,7 @@ function startOf(core: Core, proc: Process): Start {
     mounts: core.mounts.namedBy(pid),
     toolset: 2,
     modes: true,
+    surroundings: true,
     model: model.name,
     modelDevice: model.device,
     maxSteps: seed.maxSteps,

@@ -83,8 +83,8 @@ function fill(core: Core, proc: Process, { memory, start }: { memory: Memory; st
 
 /** Passes the recorded input, mounts and tool set to the program: the stage has none. */
 function asItWas(
-  { toolset: _, modes: __, ...begun }: ProgramStart,
-  { input, mounts, toolset, modes }: Start,
+  { toolset: _, modes: __, surroundings: ___, ...begun }: ProgramStart,
+  { input, mounts, toolset, modes, surroundings }: Start,
 ): ProgramStart {
   return {
     ...begun,
@@ -92,6 +92,7 @@ function asItWas(
     mounts,
     ...(toolset === undefined ? {} : { toolset }),
     ...(modes === undefined ? {} : { modes }),
+    ...(surroundings === undefined ? {} : { surroundings }),
   };
 }
 

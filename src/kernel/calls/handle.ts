@@ -8,6 +8,7 @@ import { contextViewCalls } from "./context-view.ts";
 import { coroutineCalls } from "./coroutine.ts";
 import { fileCalls } from "./file.ts";
 import { groupCalls } from "./group.ts";
+import { guideCalls } from "./guide.ts";
 import { mailCalls } from "./mail.ts";
 import { mountCalls } from "./mount.ts";
 import { pipe } from "./pipe.ts";
@@ -33,6 +34,7 @@ const CALLS: { readonly [Name in CallName]: KernelCall<Name, unknown> } = {
   ...fileCalls,
   ...contextCalls,
   ...contextViewCalls,
+  ...guideCalls,
 };
 
 export function handleFor(entrant: Entrant): Syscalls {

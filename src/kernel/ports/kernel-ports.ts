@@ -8,6 +8,7 @@ import type { Clock, Program } from "../../abi/program.ts";
 import type { Redactor } from "../../lib/redact/redact.ts";
 import type { Classifier } from "./classifier.ts";
 import type { Ends } from "./ends.ts";
+import type { Guides } from "./guides.ts";
 import type { HostExec, RealPath } from "./host.ts";
 import type { JobDesk } from "./jobs.ts";
 import type { Journal } from "./journal.ts";
@@ -67,6 +68,8 @@ export interface KernelPorts {
     source: ProjectSource,
     env: Readonly<Record<string, string>>,
   ) => Promise<ComposeProject>;
+  /** Absent: nothing guides a process but its agent file. */
+  readonly guides?: Guides;
   readonly realPath: RealPath;
   /** Redacts secrets from what is stored, shown, logged or sent to a model. Absent: nothing counts as a secret. */
   readonly redactor?: Redactor;

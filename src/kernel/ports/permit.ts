@@ -11,6 +11,7 @@ import type { PermissionMode } from "../../abi/process.ts";
 import type { Rights } from "../../abi/rights.ts";
 import type { RuleText } from "../../abi/rules.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { Confinement } from "../../abi/surroundings.ts";
 
 /** The calling process, as it is at the moment of the call. */
 export interface Subject {
@@ -129,6 +130,8 @@ export interface Permit {
   remedies?(subject: Subject, request: PermitRequest): readonly Remedy[];
   /** The sandbox for the OS processes of a permitted call; null: none, which only settings of the user can cause. */
   sandbox?(subject: Subject, request: PermitRequest): SandboxProfile | null;
+  /** Where the commands of the process may write, and what they reach; null: they run without a sandbox. */
+  confinement?(subject: Subject): Confinement | null;
   /** What happens to a command that cannot be sandboxed: `on` asks the user, `required` refuses it. Absent: `on`. */
   readonly sandboxMode?: "on" | "off" | "required";
   /** The sources of a permitted call. Absent: nothing that it reads has labels. */

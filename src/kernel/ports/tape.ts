@@ -31,6 +31,8 @@ export interface Start {
   readonly toolset?: 2;
   /** Absent: the run predates reports of the mode. */
   readonly modes?: true;
+  /** Absent: the run predates the surroundings. */
+  readonly surroundings?: true;
   readonly model: string;
   readonly modelDevice: string;
   readonly maxSteps: number;

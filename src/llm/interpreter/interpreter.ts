@@ -59,7 +59,7 @@ const UNKNOWN = `the built-in interpreter does not understand this. It can:
   crux "write 'buy milk' to note.txt"
   seq 9 | crux "sum the numbers"`;
 /** A note that the loop adds to the user's words. */
-const NOTE = /^<(\w+)>[\s\S]*<\/\1>\s*$/;
+const NOTE = /^<([\w-]+)>[\s\S]*<\/\1>\s*$/;
 
 type Result = Extract<Block, { type: "tool_result" }>;
 

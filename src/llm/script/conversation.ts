@@ -48,10 +48,15 @@ export function readConversation(request: AttemptRequest): Conversation {
   };
 }
 
+/** What the loop tells before the first words of the user. */
+const REMINDER = /^<system-reminder>\n[\s\S]*<\/system-reminder>$/;
+
 function isResult(block: Block): block is Extract<Block, { type: "tool_result" }> {
   return block.type === "tool_result";
 }
 
 function textOf(message: WireMessage | undefined): string {
-  return (message?.content ?? []).flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  return (message?.content ?? [])
+    .flatMap((block) => (block.type === "text" && !REMINDER.test(block.text) ? [block.text] : []))
+    .join("\n");
 }

@@ -89,6 +89,17 @@ describe("the profile of a command", () => {
     expect(found?.hide).toContain("/run");
   });
 
+  test("is told as places that are not inside one another, with the hosts it reaches", () => {
+    const sandbox = { allowWrite: ["~/.cache/x", "build"], network: { allow: ["a.example"] } };
+    const who = me({ free: [join(dir, "scratch")] });
+    expect(permitOf(sandbox).confinement?.(who)).toEqual({
+      write: [work, join(home, ".cache/x")],
+      network: { allow: ["a.example"], deny: [] },
+    });
+    expect(permitOf().confinement?.(who)).toEqual({ write: [work], network: "off" });
+    expect(permitOf({ mode: "off" }).confinement?.(who)).toBeNull();
+  });
+
   test("has its scratch folder as its /tmp, without protected places, unless it works in or above it", () => {
     const tmp = join(dir, "scratch");
     mkdirSync(tmp);

@@ -9,6 +9,7 @@ import { Fault } from "../../abi/errors.ts";
 import type { Rights } from "../../abi/rights.ts";
 import type { RuleText } from "../../abi/rules.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { Confinement } from "../../abi/surroundings.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import type { Decision, Permit, PermitRequest, Subject } from "../../kernel/ports/permit.ts";
 import { isWithin } from "../../lib/path.ts";
@@ -78,10 +79,13 @@ const NEVER_OPENED = ["/proc", "/sys", "/dev"];
 /** If more names than this in one directory are hidden, the directory is hidden instead. */
 const maxInOne = 32;
 
-export function makeSandbox(options: SandboxOptions): Required<Pick<Permit, "sandbox" | "sandboxMode">> {
+type Sandboxing = Required<Pick<Permit, "sandbox" | "sandboxMode" | "confinement">>;
+
+export function makeSandbox(options: SandboxOptions): Sandboxing {
   const finder = new PlaceFinder(classify(options));
   return {
     sandboxMode: options.settings.mode ?? "on",
+    confinement: (subject) => (options.settings.mode === "off" ? null : confinementOf(options, subject)),
     sandbox: (subject, request) => {
       if (!request.effects.some(({ kind }) => kind === "exec")) return null;
       if (isOutside(options, subject, request)) return null;
@@ -224,6 +228,19 @@ function commandOf(
     places: all.flatMap((each) => each.places).filter(isOwn),
     gives: (place) => all.some((each) => each.gives(place)),
   };
+}
+
+/** As for a command that can be read in full. */
+function confinementOf(options: SandboxOptions, subject: Subject): Confinement {
+  const { settings, home, realPath, rules } = options;
+  const bases = { home, cwd: subject.cwd };
+  const lifted = (settings.allowWrite ?? []).flatMap((text) => placeOf(text, bases, realPath));
+  const { free = [], ...rest } = subject;
+  const write = new Set(writableRoots(options, rest, lifted));
+  for (const dir of write)
+    if ([...write].some((each) => each !== dir && isWithin(each, dir))) write.delete(dir);
+  const network = sandboxNetwork(settings.network ?? {}, rules, subject.rights);
+  return { write: [...write].filter((dir) => !free.includes(dir)), network };
 }
 
 /** Whether the command only reads: in plan mode only read-only commands are allowed. */

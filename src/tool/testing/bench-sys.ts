@@ -193,6 +193,7 @@ export class BenchSys implements Syscalls {
   appendMessage = refuse;
   appendToolResult = refuse;
   buildPrompt = refuse;
+  surroundings = refuse;
   signal = refuse;
   sigBlock = refuse;
   sigUnblock = refuse;

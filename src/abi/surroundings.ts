@@ -1,0 +1,41 @@
+/**
+ * Where a process works and what guides it there. The daemon finds it out once for each process, apart from the rights
+ * of the process: the files are those of the administrator, of the user and of a workspace that the user has trusted.
+ */
+import type { SandboxNetwork } from "./sandbox.ts";
+
+/** Where commands of a process may write, and what they reach. */
+export interface Confinement {
+  /** Real paths, without the scratch folder. */
+  readonly write: readonly string[];
+  readonly network: "host" | "off" | SandboxNetwork;
+}
+
+export type InstructionScope = "policy" | "user" | "project" | "nested";
+
+/** An instruction file, with its imports in place of their marks. */
+export interface InstructionText {
+  readonly path: string;
+  readonly scope: InstructionScope;
+  readonly text: string;
+}
+
+/** A skill as the model sees it before it is loaded. */
+export interface SkillLine {
+  readonly name: string;
+  readonly description: string;
+  readonly isShipped?: true;
+}
+
+export interface Surroundings {
+  readonly instructions: readonly InstructionText[];
+  readonly skills: readonly SkillLine[];
+  /** null: commands run without a sandbox. */
+  readonly confinement: Confinement | null;
+  /** The scratch folder; "": none. */
+  readonly scratch: string;
+  /** Branch, state and last commits of the repository, as text. "": none, not trusted, or git took too long. */
+  readonly git: string;
+  /** Files that were left out or cut, and why, for the user. */
+  readonly notices: readonly string[];
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from "vitest";
+import type { Guided } from "../ports/guides.ts";
+import { agentFile, testKernel } from "../testing/test-kernel.ts";
+
+const found = { git: "branch main", instructions: [], skills: [], notices: [] };
+
+describe("Surroundings()", () => {
+  test("tells what was found for the process, with its scratch folder; asked once in its life", async () => {
+    const asked: Guided[] = [];
+    const around = async (guided: Guided) => {
+      asked.push(guided);
+      return found;
+    };
+    const t = testKernel({ guides: { around } });
+    const { pid, sys, proc, end } = await t.start({ cwd: "/work", env: { A: "b" }, agent: agentFile() });
+    const told = await sys.surroundings();
+    expect(told).toEqual({ ...found, confinement: null, scratch: proc.seed.scratch });
+    expect(await sys.surroundings()).toBe(told);
+    expect(asked).toEqual([{ pid, cwd: "/work", env: expect.objectContaining({ A: "b" }), hasAgent: true }]);
+    end();
+  });
+
+  test("without guides there is nothing but the scratch folder", async () => {
+    const t = testKernel();
+    const { sys, proc, end } = await t.start();
+    expect(await sys.surroundings()).toEqual({
+      git: "",
+      instructions: [],
+      skills: [],
+      notices: [],
+      confinement: null,
+      scratch: proc.seed.scratch,
+    });
+    end();
+  });
+});

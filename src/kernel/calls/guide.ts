@@ -1,0 +1,41 @@
+/** The calls about what guides a process: its surroundings. */
+import type { Surroundings } from "../../abi/surroundings.ts";
+import type { Call } from "../gate/call.ts";
+import type { Found, Guided } from "../ports/guides.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
+import type { Process } from "../process/process.ts";
+import { type Granting, subjectOf } from "../process/subject.ts";
+
+interface Guiding extends Granting {
+  readonly ports: Granting["ports"] & Pick<KernelPorts, "guides">;
+}
+
+const NOTHING: Found = { git: "", instructions: [], skills: [], notices: [] };
+
+/** One answer for a process, its threads and its coroutines, so that their requests begin with the same bytes. */
+const known = new WeakMap<Process, Promise<Surroundings>>();
+
+const surroundings: Call<"surroundings", Record<never, never>, Guiding, Process> = {
+  name: "Surroundings",
+  quiet: true,
+  take: () => ({}),
+  args: () => ({}),
+  run: ({ core, self }) => {
+    const found = known.get(self) ?? look(core, self);
+    known.set(self, found);
+    return found;
+  },
+};
+
+async function look(core: Guiding, self: Process): Promise<Surroundings> {
+  const { cwd, scratch } = self.seed;
+  const confinement = core.ports.permitFor(cwd).confinement?.(subjectOf(core, self)) ?? null;
+  const found = await core.ports.guides?.around(guidedOf(self), self.abort.signal);
+  return { ...(found ?? NOTHING), confinement, scratch };
+}
+
+function guidedOf({ pid, seed: { cwd, env, agent } }: Process): Guided {
+  return { pid, cwd, env, hasAgent: agent !== null };
+}
+
+export const guideCalls = { surroundings };

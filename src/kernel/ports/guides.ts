@@ -1,0 +1,19 @@
+/** What guides agents besides their agent file: the state of their workspace, instruction files, skills. */
+import type { Pid } from "../../abi/ids.ts";
+import type { Surroundings } from "../../abi/surroundings.ts";
+
+/** The process that is guided. */
+export interface Guided {
+  readonly pid: Pid;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** False: general mode. Then it is given no files and no skills. */
+  readonly hasAgent: boolean;
+}
+
+export type Found = Omit<Surroundings, "confinement" | "scratch">;
+
+export interface Guides {
+  /** Does not fail: what cannot be read is left out. */
+  around(guided: Guided, signal: AbortSignal): Promise<Found>;
+}
