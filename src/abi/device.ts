@@ -1,7 +1,9 @@
 /** Files and devices: an agent acts by opening, writing, reading and closing files. A device serves a mounted path. */
+
 import type { CallEnd } from "./call-note.ts";
 import type { Charge, Effect, EffectClass, PermissionView } from "./effects.ts";
 import type { CallId, Pid, ProcUuid } from "./ids.ts";
+import type { StreamEvent } from "./llm.ts";
 import type { PermissionMode } from "./process.ts";
 import type { SandboxProfile } from "./sandbox.ts";
 import type { Syscalls } from "./sys.ts";
@@ -153,6 +155,11 @@ export interface Caller {
    * nor opened: it is treated as if it did not exist. Absent: no tool is hidden.
    */
   readonly hides?: (tool: string) => boolean;
+  /**
+   * Shows clients a piece of a reply that the model device receives; undefined: no client follows it. Asked for each
+   * attempt. Absent: nobody can.
+   */
+  readonly preview?: () => ((piece: StreamEvent) => void) | undefined;
   /** Publishes a log entry of the process (`[agent/1] log: …`). */
   log(level: "info" | "warn" | "error", message: string): void;
   /** Adds to its history a text on what a sandbox refused to one of its programs. Absent: nothing is stored. */

@@ -3,9 +3,17 @@
 import type { CallNote } from "./call-note.ts";
 import type { Notice } from "./fact.ts";
 import type { Pid } from "./ids.ts";
+import type { Block, Reply, StreamEvent } from "./llm.ts";
 import type { ExitStatus, PermissionMode, RunOutcome } from "./process.ts";
 import type { Refusal } from "./refusal.ts";
 import type { AskClosedEvent, AskEvent } from "./wire-events.ts";
+
+/**
+ * How closely a client follows the conversation. `messages`: whole replies and tool results; `deltas`: also each piece
+ * of a reply while it arrives.
+ */
+export const DETAILS = ["messages", "deltas"] as const;
+export type Detail = (typeof DETAILS)[number];
 
 /** One finished kernel call. Strings in `args` are cut at 256 characters, data is replaced by its size. */
 export interface SyscallEvent {
@@ -58,6 +66,16 @@ export type ProcessEvent =
   | { readonly event: "call"; readonly pid: Pid; readonly call: CallNote }
   /** Text of the model beside its calls, in a process that is not a session. */
   | { readonly event: "said"; readonly pid: Pid; readonly text: string }
+  /** A whole reply of the model that the process goes on with. Only for clients that follow the messages. */
+  | { readonly event: "message"; readonly pid: Pid; readonly reply: Reply }
+  /** A tool call got its result, as the model sees it. Only for clients that follow the messages. */
+  | {
+      readonly event: "tool_result";
+      readonly pid: Pid;
+      readonly result: Extract<Block, { type: "tool_result" }>;
+    }
+  /** A piece of a reply that still arrives: a preview. Only for clients that follow the deltas. */
+  | { readonly event: "delta"; readonly pid: Pid; readonly piece: StreamEvent }
   | { readonly event: "log"; readonly pid: Pid; readonly entry: LogEntry }
   /** The process was paused or resumed, for any reason. */
   | { readonly event: "paused"; readonly pid: Pid; readonly isPaused: boolean }

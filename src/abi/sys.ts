@@ -10,7 +10,7 @@ import type { CallNote } from "./call-note.ts";
 import type { ContextMove, ViewState } from "./context.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "./ids.ts";
-import type { Block } from "./llm.ts";
+import type { Block, Reply } from "./llm.ts";
 import type { Message } from "./mail.ts";
 import type { McpConfig, McpState } from "./mcp.ts";
 import type { NativeOptions } from "./native.ts";
@@ -311,6 +311,8 @@ export interface Sys extends Syscalls {
   /** For attached clients: text of the model beside its calls, and calls that reached no file. */
   said(text: string): void;
   called(call: CallNote): void;
+  /** For clients that follow the messages: a whole reply that the program goes on with. */
+  replied(reply: Reply): void;
   setActivity(activity: Activity): void;
   /** Sets the preliminary result; the last value becomes the result of the process. */
   setResult(text: string): void;

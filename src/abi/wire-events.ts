@@ -5,6 +5,7 @@
 import type { AskAmount, AskAnswer, AskPart, AskRule, QuestionItem } from "./ask.ts";
 import type { CallNote } from "./call-note.ts";
 import type { WireError } from "./errors.ts";
+import type { Block, StopReason, StreamEvent, Usage } from "./llm.ts";
 import type { PermissionMode, RunOutcome } from "./process.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -17,6 +18,9 @@ export type WireEvent =
   | ToolEvent
   | CallEvent
   | SaidEvent
+  | MessageEvent
+  | ToolResultEvent
+  | DeltaEvent
   | LogEvent
   | PausedEvent
   | InputEvent
@@ -128,6 +132,33 @@ export interface CallEvent extends Told<"call"> {
 
 interface SaidEvent extends Told<"said"> {
   readonly text: string;
+}
+
+/** A whole reply of the model. Sent with `detail`, like `tool_result`. */
+export interface MessageEvent extends Told<"message"> {
+  /** Id of the reply, as the server of the model names it. */
+  readonly id: string;
+  readonly model: string;
+  /** Its blocks, in the form of /dev/llm. */
+  readonly content: readonly Block[];
+  readonly stop_reason: StopReason;
+  readonly usage: Usage;
+}
+
+/** The result of one tool call, as the model sees it. */
+export interface ToolResultEvent extends Told<"tool_result"> {
+  /** Id of the call. */
+  readonly tool_use_id: string;
+  readonly content: string;
+  /** The call failed or was refused; absent: it did not. */
+  readonly is_error?: true;
+  /** MIME types of the images and documents beside the text; absent: none. */
+  readonly media?: readonly string[];
+}
+
+/** Sent with the detail `deltas`: a preview, which a broken attempt leaves incomplete. */
+interface DeltaEvent extends Told<"delta"> {
+  readonly piece: StreamEvent;
 }
 
 export interface LogEvent extends Told<"log"> {

@@ -204,8 +204,9 @@ function isAskedAgain({ reason }: Continue | Terminal): boolean {
 /**
  * Emits the text of a reply. Outside a session the last one is the result of the process, so it is not emitted here.
  */
-function tellReply({ sys, start }: Run, { blocks }: Reply, { reason }: Continue | Terminal): void {
-  const text = textOf(blocks);
+function tellReply({ sys, start }: Run, reply: Reply, { reason }: Continue | Terminal): void {
+  sys.replied(reply);
+  const text = textOf(reply.blocks);
   if (text.trim() === "") return;
   if (start.session !== null) sys.reply(text);
   else if (reason === "next_turn" || reason === "mail") sys.said(text);

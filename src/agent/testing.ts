@@ -78,6 +78,7 @@ export class FakeProcess {
   /** What who follows is told of calls that reach no file, and of words beside calls. */
   readonly called: CallNote[] = [];
   readonly said: string[] = [];
+  readonly replied: Reply[] = [];
   readonly steps: number[] = [];
   readonly activities: Activity[] = [];
   readonly sleeps: number[] = [];
@@ -158,6 +159,7 @@ export class FakeProcess {
       onStep: (step) => this.steps.push(step),
       called: (note) => this.called.push(note),
       said: (text) => this.said.push(text),
+      replied: (reply) => this.replied.push(reply),
       setActivity: (activity) => this.activities.push(activity),
       setResult: (text) => {
         this.result = text;

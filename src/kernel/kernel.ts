@@ -4,9 +4,9 @@ import type { AgentInfo } from "../abi/agent.ts";
 import type { AskAnswer, QuestionItem, QuestionOutcome } from "../abi/ask.ts";
 import type { Device } from "../abi/device.ts";
 import { SyscallError } from "../abi/errors.ts";
-import type { ProcessEvent, SyscallEvent } from "../abi/events.ts";
+import type { Detail, ProcessEvent, SyscallEvent } from "../abi/events.ts";
 import type { GrantBy } from "../abi/grants.ts";
-import { asPid, PID_KERNEL, type Pid } from "../abi/ids.ts";
+import { asPid, PID_KERNEL, type Pid, type ProcUuid } from "../abi/ids.ts";
 import type { JobView } from "../abi/jobs.ts";
 import type { MountView } from "../abi/mcp.ts";
 import type { Disposition, ExitStatus, ProcInfo, Signal } from "../abi/process.ts";
@@ -244,9 +244,14 @@ export class Kernel implements KernelApi, Core {
     throw new SyscallError({ code: "NOT_FOUND", syscall: "Supervisor", pid: PID_KERNEL, message });
   }
 
-  attach(pid: Pid, { interactive }: { interactive: boolean }): Subscription<ProcessEvent> {
+  attach(
+    pid: Pid,
+    { interactive, detail }: { interactive: boolean; detail?: Detail | undefined },
+  ): Subscription<ProcessEvent> {
     const proc = this.table.require(PID_KERNEL, pid, "Attach", "see");
-    return interactive && proc.isLive ? this.asks.attend(proc) : proc.watchers.watch();
+    return interactive && proc.isLive
+      ? this.asks.attend(proc, detail)
+      : proc.watchers.watch(undefined, detail);
   }
 
   logs(pid: Pid, options: { tail: number; follow: boolean }): Promise<Subscription<LogPiece>> {
@@ -274,17 +279,18 @@ export class Kernel implements KernelApi, Core {
   async spawnWatched(
     intent: string,
     agent: AgentInfo | null,
-    opts: SpawnOpts,
-  ): Promise<{ pid: Pid; events: Subscription<ProcessEvent> }> {
+    opts: SpawnOpts & { readonly detail?: Detail | undefined },
+  ): Promise<{ pid: Pid; uuid?: ProcUuid; events: Subscription<ProcessEvent> }> {
     let events: Subscription<ProcessEvent> | undefined;
     const watch = (proc: Process): void => {
       // a child of an agent asks whoever its parent asks
       const isPersons = opts.interactive === true && proc.ppid === PID_KERNEL;
-      events = isPersons ? this.asks.attend(proc) : proc.watchers.watch();
+      const { detail } = opts;
+      events = isPersons ? this.asks.attend(proc, detail) : proc.watchers.watch(undefined, detail);
     };
     const request = { caller: this.root, intent, agent, opts, more: { onMade: watch } };
     const proc = await spawnProcess(this, request, this.root.abort.signal);
-    return { pid: proc.pid, events: events as Subscription<ProcessEvent> };
+    return { pid: proc.pid, uuid: proc.seed.uuid, events: events as Subscription<ProcessEvent> };
   }
 
   attachDebug(pid: Pid, options: { all: boolean }): Subscription<SyscallEvent> {

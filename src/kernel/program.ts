@@ -78,7 +78,7 @@ function handleOf(core: Core, proc: Process, seat: Seat): Sys {
   return Object.assign(calls, { ending }, ...more, runs) as Sys;
 }
 
-type Tells = "onStep" | "said" | "called" | "setActivity" | "setResult" | "log";
+type Tells = "onStep" | "said" | "replied" | "called" | "setActivity" | "setResult" | "log";
 
 function tells(core: Core, proc: Process, { thread }: Seat): Pick<Sys, Tells> {
   const { pid, seed } = proc;
@@ -87,6 +87,10 @@ function tells(core: Core, proc: Process, { thread }: Seat): Pick<Sys, Tells> {
   return {
     onStep: (step) => proc.tell({ event: "step", pid, step, total }, mono()),
     said: (text) => proc.tell({ event: "said", pid, text }, mono()),
+    replied: (reply) => {
+      if (thread === undefined && proc.watchers.follows("messages"))
+        proc.tell({ event: "message", pid, reply }, mono());
+    },
     called: (call) => tellCall(core, proc, call),
     setActivity: (activity) => {
       proc.life.act(activity);

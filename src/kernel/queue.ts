@@ -10,6 +10,8 @@ interface QueueOptions<T> {
   /** `oldest`: make room by dropping the first losable element; `newest`: drop the new one. */
   readonly drop: "oldest" | "newest";
   readonly losable: (item: T) => boolean;
+  /** Tried first when the queue is full: the last element and the new one as one; undefined: they stay two. */
+  readonly join?: (last: T, item: T) => T | undefined;
   readonly onClose?: () => void;
 }
 
@@ -31,7 +33,9 @@ export class Queue<T> implements Subscription<T> {
 
   push(item: T): void {
     if (this.#ended) return;
-    if (this.#items.length >= this.#options.capacity && !this.#makeRoom(item)) {
+    const isFull = this.#items.length >= this.#options.capacity;
+    if (isFull && this.#joins(item)) return;
+    if (isFull && !this.#makeRoom(item)) {
       this.#dropped++;
       return;
     }
@@ -65,6 +69,14 @@ export class Queue<T> implements Subscription<T> {
         this.#wake = resolve;
       });
     }
+  }
+
+  #joins(item: T): boolean {
+    const last = this.#items.at(-1);
+    const both = last === undefined ? undefined : this.#options.join?.(last, item);
+    if (both === undefined) return false;
+    this.#items[this.#items.length - 1] = both;
+    return true;
   }
 
   #makeRoom(item: T): boolean {

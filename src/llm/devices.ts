@@ -97,7 +97,9 @@ export function llmDevice(options: LlmDeviceOptions): Device {
       const model = openEffects === undefined ? path : "";
       const patience = patienceOf(caller.env, isLocal);
       const prices = findPrice === undefined ? {} : { findPrice };
-      return new ModelFile({ driver, device, model, patience, clock, known, ...prices, onClose: release });
+      const { preview } = caller;
+      const more = preview === undefined ? prices : { ...prices, preview };
+      return new ModelFile({ driver, device, model, patience, clock, known, ...more, onClose: release });
     },
     openEffects: (subpath, _flags, caller) => openEffects?.(subpath.slice(1), caller.cwd) ?? [],
     stat: async () => ({ name, size: 0, isDevice: true, devicePath: device }),

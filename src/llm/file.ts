@@ -3,7 +3,7 @@
  * can be read while the write is in progress, and must be: with 1 MiB unread the attempt waits. Otherwise the reply is
  * complete when the write resolves.
  */
-import type { Act, FileStat, OpenFile, WritePlan } from "../abi/device.ts";
+import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../abi/device.ts";
 import type { Charge } from "../abi/effects.ts";
 import { codeOf, DriverError } from "../abi/errors.ts";
 import type { ModelCard, ShortReply, StreamEvent } from "../abi/llm.ts";
@@ -41,6 +41,8 @@ interface ModelFileOptions {
   /** The user's own price of a model. */
   readonly findPrice?: (id: string) => Price | undefined;
   readonly clock: Clock;
+  /** Where clients follow the pieces of a reply, asked for each attempt; absent: nowhere. */
+  readonly preview?: Caller["preview"];
   /** The known messages of all files. */
   readonly known: KnownMessages;
   /** Called once, when the file is closed and its attempt has ended. */
@@ -211,8 +213,10 @@ export class ModelFile implements OpenFile {
     const { driver, device } = this.#options;
     signal.throwIfAborted();
     const abort = (reason: LlmError): void => controller.abort(reason);
+    const show = request.purpose === "main" ? this.#options.preview?.() : undefined;
     for await (const event of watched(driver.stream(request, signal), this.#options, abort)) {
       meter.see(event);
+      show?.(event);
       yield event;
     }
     if (!meter.isComplete)

@@ -75,6 +75,44 @@ export const EVENT_DOCS: EventDocs = {
     sent: "When the model says something beside its calls.",
     example: { event: "said", pid, text: "The test expects the old name." },
   },
+  message: {
+    sent: "When a reply of the model is whole, before its calls run. The client has asked for `detail`.",
+    example: {
+      event: "message",
+      pid,
+      reply: {
+        id: "msg_1",
+        model: "sonnet",
+        blocks: [
+          { type: "text", text: "I look first." },
+          { type: "tool_use", id: "call_1", name: "view", input: { file_path: "a.ts" } },
+        ],
+        stopReason: "tool_use",
+        usage: {
+          input_tokens: 800,
+          output_tokens: 40,
+          cache_creation_input_tokens: 0,
+          cache_read_input_tokens: 0,
+        },
+      },
+    },
+  },
+  tool_result: {
+    sent: "When the results of the calls of a reply are recorded, once for each. The client has asked for `detail`.",
+    example: {
+      event: "tool_result",
+      pid,
+      result: { type: "tool_result", tool_use_id: "call_1", content: "file not found: a.ts", is_error: true },
+    },
+  },
+  delta: {
+    sent: "When a piece of a reply has arrived. The client has asked for the detail `deltas`.",
+    example: {
+      event: "delta",
+      pid,
+      piece: { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "I look" } },
+    },
+  },
   log: {
     sent: "When the process logs a line.",
     example: {

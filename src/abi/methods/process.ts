@@ -1,5 +1,6 @@
 /** The methods of processes, groups and mail, and their results. */
 import * as z from "zod";
+import { DETAILS } from "../events.ts";
 import { HOLDS, PERMISSION_MODES, PROCESS_KINDS } from "../process.ts";
 import { PROTOCOL } from "../wire.ts";
 import { WireBudget } from "./budget.ts";
@@ -97,6 +98,12 @@ export const SpawnRequest = z.strictObject({
     .boolean()
     .optional()
     .describe("Also send the events `call` and `said`, unless the setting `ui.calls` is false."),
+  detail: z
+    .enum(DETAILS)
+    .optional()
+    .describe(
+      "Also send the events `message` and `tool_result`, and with `deltas` also `delta`; the answer has the `uuid`.",
+    ),
   session: z
     .boolean()
     .optional()
@@ -155,6 +162,10 @@ export const PROCESS_METHODS = {
     result: z
       .strictObject({
         pid,
+        uuid: z
+          .string()
+          .optional()
+          .describe("With `detail`: the process by its uuid, which outlives the pid."),
         notice: z.string().optional(),
         sandbox: z
           .string()

@@ -1,5 +1,6 @@
 /** The methods of sessions and their results. */
 import * as z from "zod";
+import { DETAILS } from "../events.ts";
 import { environment, idempotencyKey, type MethodSpec, pid, text } from "./spec.ts";
 
 const client = z.string().max(64);
@@ -48,6 +49,7 @@ export const SESSION_METHODS = {
       interactive: z.boolean().optional(),
       verbose: z.boolean().optional(),
       calls: z.boolean().optional(),
+      detail: z.enum(DETAILS).optional().describe("As in spawn."),
     }),
     result: sessionView,
   },

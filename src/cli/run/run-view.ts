@@ -94,6 +94,10 @@ export class RunView {
         break;
       case "ask":
       case "ask_closed":
+      // shown by print mode: print/printer.ts
+      case "message":
+      case "tool_result":
+      case "delta":
       // session events: chat/view.ts
       case "paused":
       case "input":

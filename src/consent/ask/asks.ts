@@ -6,7 +6,7 @@
  */
 import type { AskAnswer, AskReply } from "../../abi/ask.ts";
 import { SyscallError } from "../../abi/errors.ts";
-import type { ProcessEvent } from "../../abi/events.ts";
+import type { Detail, ProcessEvent } from "../../abi/events.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { AskEvent } from "../../abi/wire-events.ts";
@@ -98,9 +98,10 @@ export class Asks {
   }
 
   /** Follows a process as a client that can answer: it receives the open questions, too. */
-  attend({ watchers, seed }: Process): Subscription<ProcessEvent> {
+  attend({ watchers, seed }: Process, detail?: Detail): Subscription<ProcessEvent> {
     const { session } = seed;
-    const events = watchers.watch({ approvers: session.approvers, now: () => this.#ports.clock.mono() });
+    const approving = { approvers: session.approvers, now: () => this.#ports.clock.mono() };
+    const events = watchers.watch(approving, detail);
     for (const open of this.#of(session))
       if (open.state === "shown" || open.state === "claimed") events.push(open.ask);
     return events;

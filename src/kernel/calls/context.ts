@@ -4,7 +4,9 @@
  */
 
 import { ContextError, SyscallError } from "../../abi/errors.ts";
+import type { ProcessEvent } from "../../abi/events.ts";
 import { type CtxId, PID_KERNEL } from "../../abi/ids.ts";
+import type { Clock } from "../../abi/program.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 import type { ContextSpaces } from "../context/spaces.ts";
@@ -13,6 +15,7 @@ import { checkLasting } from "../gate/covers.ts";
 import type { Scope } from "../gate/scope.ts";
 import { type Taker, takenDrafts } from "../ipc/taken.ts";
 import { LIMITS } from "../limits.ts";
+import type { Watchers } from "../log/watchers.ts";
 import type { Journal, RecordKind } from "../ports/journal.ts";
 import type { OwnContexts } from "../process/own-contexts.ts";
 import type { Past } from "../process/past.ts";
@@ -21,7 +24,10 @@ import { type Redacting, redactedBytes, redactedMessage, redactedText } from "..
 /** The parts of the kernel that these calls use. */
 export interface Kernel {
   readonly contexts: ContextSpaces;
-  readonly ports: Redacting["ports"] & { readonly journal: Pick<Journal, "note"> };
+  readonly ports: Redacting["ports"] & {
+    readonly journal: Pick<Journal, "note">;
+    readonly clock: Pick<Clock, "mono">;
+  };
   readonly table: { all(): Iterable<Pick<Owner, "ctxId" | "past">> };
   note(proc: Owner, kind: RecordKind, body: unknown): void;
 }
@@ -32,6 +38,8 @@ export interface Owner extends Taker {
   readonly contexts: OwnContexts;
   readonly seen: { epoch: number };
   readonly past: Pick<Past, "recall">;
+  readonly watchers: Pick<Watchers, "follows">;
+  tell(event: ProcessEvent, mono: number): void;
 }
 
 export interface Pass {
@@ -158,13 +166,25 @@ const appendToolResult: ContextCall<"appendToolResult", ToolOutcome> = {
   run(pass, { cid, toolCallId, content, isError, media }) {
     const result: ContextMessage = { role: "tool", content, tool_call_id: toolCallId };
     const shown = media === undefined ? {} : { media };
-    append(
+    const said = append(
       pass,
       { cid, op: "AppendToolResult" },
       { ...result, ...(isError ? { is_error: true } : {}), ...shown },
     );
+    if (cid === pass.self.ctxId) tellResult(pass, said);
   },
 };
+
+/** Tells clients that follow the messages. */
+function tellResult(
+  { core, self }: Pick<Pass, "core" | "self">,
+  { content, tool_call_id: id = "", is_error, media }: ContextMessage,
+): void {
+  if (!self.watchers.follows("messages")) return;
+  const more = { ...(is_error === true ? { is_error } : {}), ...(media === undefined ? {} : { media }) };
+  const result = { type: "tool_result", tool_use_id: id, content, ...more } as const;
+  self.tell({ event: "tool_result", pid: self.pid, result }, core.ports.clock.mono());
+}
 
 /** BuildPrompt(cid): system prompt and messages, a snapshot. */
 const buildPrompt: ContextCall<"buildPrompt", { cid: CtxId }> = {
@@ -211,12 +231,14 @@ interface Place {
   readonly op: string;
 }
 
-function append(pass: Pass, { cid, op }: Place, said: ContextMessage): void {
+/** The message as it was kept. */
+function append(pass: Pass, { cid, op }: Place, said: ContextMessage): ContextMessage {
   requireOwn(pass, cid, op);
   const { core, self } = pass;
   const message = redactedMessage(core, self, said);
   core.contexts.append(cid, message);
   journalMessage(pass, { cid, replaces: 0 }, message);
+  return message;
 }
 
 /** A message's position in a context; `replaces` 0: at its end. */

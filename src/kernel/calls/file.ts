@@ -10,6 +10,7 @@ import {
 import type { Charge, Effect } from "../../abi/effects.ts";
 import { printed, VfsError } from "../../abi/errors.ts";
 import type { CallId, Fd } from "../../abi/ids.ts";
+import type { StreamEvent } from "../../abi/llm.ts";
 import { fileKeeper } from "../../history/fork/snapshot.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
 import { isWithin } from "../../lib/path.ts";
@@ -165,8 +166,15 @@ function callerOf(core: Core, self: Process, call?: CallId): Caller {
       supportsImages: core.ports.models.supportsImages?.(self.model.device, self.model.name, env) ?? false,
     },
     seen: seenFilesOf(core, self),
+    preview: () => previewOf(core, self),
   };
   return { ...known, ...agent, ...(changing === undefined ? {} : { changing }) };
+}
+
+function previewOf(core: Core, self: Process): ((piece: StreamEvent) => void) | undefined {
+  if (!self.watchers.follows("deltas")) return undefined;
+  const { pid } = self;
+  return (piece) => self.tell({ event: "delta", pid, piece }, core.ports.clock.mono());
 }
 
 /** Read(fd, length): up to `length` bytes; empty is the end. */

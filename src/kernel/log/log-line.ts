@@ -28,6 +28,9 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
     case "spawn":
     case "call":
     case "said":
+    case "message":
+    case "tool_result":
+    case "delta":
     case "ask_closed":
     case "complete":
     case "paused":

@@ -15,6 +15,11 @@ const COMPLETE: ProcessEvent = {
   tokensUsed: 0,
   elapsedMs: 0,
 };
+const piece = (index: number, text: string): ProcessEvent => ({
+  event: "delta",
+  pid,
+  piece: { type: "content_block_delta", index, delta: { type: "text_delta", text } },
+});
 const ask = (id: string): ProcessEvent => ({ event: "ask_closed", pid, ask_id: id, answer: null });
 
 describe("Watchers", () => {
@@ -38,6 +43,41 @@ describe("Watchers", () => {
     const failure: ProcessEvent = { event: "error", pid, message: "no", error: new Error("no") };
     for (const event of [step(1), failure, COMPLETE, step(2)]) watchers.publish(event);
     for (const _ of [1, 2]) expect(await Array.fromAsync(watchers.watch())).toEqual([failure, COMPLETE]);
+  });
+
+  test("messages come only to who follows them, and pieces of a reply only to who follows those", async () => {
+    const watchers = new Watchers();
+    expect([watchers.follows("messages"), watchers.follows("deltas")]).toEqual([false, false]);
+    const plain = watchers.watch();
+    expect(watchers.follows("messages")).toBe(false);
+    const close = watchers.watch(undefined, "messages");
+    expect([watchers.follows("messages"), watchers.follows("deltas")]).toEqual([true, false]);
+    const closest = watchers.watch(undefined, "deltas");
+    expect(watchers.follows("deltas")).toBe(true);
+    const result: ProcessEvent = {
+      event: "tool_result",
+      pid,
+      result: { type: "tool_result", tool_use_id: "c", content: "x" },
+    };
+    const all = [piece(0, "a"), result, COMPLETE];
+    for (const event of all) watchers.publish(event);
+    expect(watchers.follows("messages")).toBe(false);
+    expect(await Array.fromAsync(plain)).toEqual([COMPLETE]);
+    expect(await Array.fromAsync(close)).toEqual([result, COMPLETE]);
+    expect(await Array.fromAsync(closest)).toEqual(all);
+  });
+
+  test("a full queue joins the pieces of one block, so that a slow reader gets every character", async () => {
+    const watchers = new Watchers();
+    const events = watchers.watch(undefined, "deltas");
+    for (let n = 0; n < LIMITS.watchEvents + 5; n++) watchers.publish(piece(0, String(n % 10)));
+    watchers.publish(piece(1, "b"));
+    watchers.publish(piece(1, "c"));
+    watchers.publish(COMPLETE);
+    const heard = await Array.fromAsync(events);
+    expect([events.dropped, heard.length]).toEqual([0, LIMITS.watchEvents + 2]);
+    expect(heard.at(-3)).toEqual(piece(0, "901234"));
+    expect(heard.slice(-2)).toEqual([piece(1, "bc"), COMPLETE]);
   });
 
   test("after the end nothing comes, and nobody is heard", async () => {

@@ -1,8 +1,10 @@
 /**
  * The clients that follow a process. Each has a bounded queue, in which only events that report progress may be
- * dropped; the end of a run and of the process never are.
+ * dropped; the end of a run and of the process never are, nor are the messages of the conversation: a client that
+ * accepts nothing for 30 s is cut off, which bounds them. Pieces of a reply are joined when the queue is full.
  */
-import type { ProcessEvent } from "../../abi/events.ts";
+import type { Detail, ProcessEvent } from "../../abi/events.ts";
+import type { BlockDelta } from "../../abi/llm.ts";
 import { LIMITS } from "../limits.ts";
 import { Queue } from "../queue.ts";
 import type { Approvers } from "./approvers.ts";
@@ -21,14 +23,26 @@ const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set([
   "paused",
 ]);
 
+/** Events that only a client gets which has asked for them. */
+const NEEDS: { readonly [E in ProcessEvent["event"]]?: Detail } = {
+  message: "messages",
+  tool_result: "messages",
+  delta: "deltas",
+};
+
 /** A client that can answer the questions of its session. */
 interface Approving {
   readonly approvers: Approvers;
   now(): number;
 }
 
+interface Watcher {
+  readonly approving: Approving | undefined;
+  readonly detail: Detail | undefined;
+}
+
 export class Watchers {
-  readonly #queues = new Map<Queue<ProcessEvent>, Approving | undefined>();
+  readonly #queues = new Map<Queue<ProcessEvent>, Watcher>();
   #ended = false;
   /** The last events of the process, for late watchers. */
   #last: readonly ProcessEvent[] = [];
@@ -44,12 +58,20 @@ export class Watchers {
     return !this.#ended && this.#queues.size > 0;
   }
 
+  /** Whether any watcher follows that closely. */
+  follows(detail: Detail): boolean {
+    if (!this.isHeard) return false;
+    for (const watcher of this.#queues.values()) if (isEnough(watcher.detail, detail)) return true;
+    return false;
+  }
+
   /** Events from now on; for a process that has ended, its last events. */
-  watch(approving?: Approving): Queue<ProcessEvent> {
+  watch(approving?: Approving, detail?: Detail): Queue<ProcessEvent> {
     const queue: Queue<ProcessEvent> = new Queue({
       capacity: LIMITS.watchEvents,
       drop: "oldest",
       losable: (event) => LOSABLE.has(event.event),
+      join: joined,
       onClose: () => {
         this.#leave(queue);
         this.#queues.delete(queue);
@@ -60,14 +82,15 @@ export class Watchers {
       for (const event of this.#last) queue.push(event);
       queue.end();
     }
-    this.#queues.set(queue, approving);
+    this.#queues.set(queue, { approving, detail });
     if (!this.#ended) approving?.approvers.add(queue);
     return queue;
   }
 
   publish(event: ProcessEvent): void {
     if (this.#ended) return;
-    for (const queue of this.#queues.keys()) queue.push(event);
+    const needed = NEEDS[event.event];
+    for (const [queue, { detail }] of this.#queues) if (isEnough(detail, needed)) queue.push(event);
     if (event.event === "error") this.#last = [event];
     if (event.event !== "complete") return;
     this.#last = [...this.#last, event];
@@ -85,7 +108,30 @@ export class Watchers {
 
   /** The client gets no more questions. */
   #leave(queue: Queue<ProcessEvent>): void {
-    const approving = this.#queues.get(queue);
+    const approving = this.#queues.get(queue)?.approving;
     approving?.approvers.remove(queue, approving.now());
   }
+}
+
+function isEnough(has: Detail | undefined, needed: Detail | undefined): boolean {
+  return needed === undefined || has === "deltas" || has === needed;
+}
+
+/** Two neighbouring pieces of one block as one: what a slow client gets then is coarser, but complete. */
+function joined(last: ProcessEvent, next: ProcessEvent): ProcessEvent | undefined {
+  if (last.event !== "delta" || next.event !== "delta") return undefined;
+  const [a, b] = [last.piece, next.piece];
+  if (a.type !== "content_block_delta" || b.type !== "content_block_delta" || a.index !== b.index)
+    return undefined;
+  const delta = joinedDelta(a.delta, b.delta);
+  return delta === undefined ? undefined : { ...next, piece: { ...b, delta } };
+}
+
+function joinedDelta(a: BlockDelta, b: BlockDelta): BlockDelta | undefined {
+  if (a.type === "text_delta" && b.type === "text_delta") return { ...b, text: a.text + b.text };
+  if (a.type === "thinking_delta" && b.type === "thinking_delta")
+    return { ...b, thinking: a.thinking + b.thinking };
+  if (a.type === "input_json_delta" && b.type === "input_json_delta")
+    return { ...b, partial_json: a.partial_json + b.partial_json };
+  return undefined;
 }

@@ -1,9 +1,9 @@
 /** The kernel as the wires see it. Everything a client does passes the handle of pid 0, and so the gate. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { AskAnswer, AskReply } from "../../abi/ask.ts";
-import type { ProcessEvent, SyscallEvent } from "../../abi/events.ts";
+import type { Detail, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
 import type { GrantBy } from "../../abi/grants.ts";
-import type { Pid } from "../../abi/ids.ts";
+import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { JobView } from "../../abi/jobs.ts";
 import type { MountView } from "../../abi/mcp.ts";
 import type { ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
@@ -51,13 +51,13 @@ export interface KernelApi {
   readonly requests: Requests;
   /**
    * spawn() of pid 0 with a watcher attached before the first event, so that nothing is missed. While the watcher is
-   * open, the process is not reaped; closing it hands a zombie to the reaper.
+   * open, the process is not reaped; closing it hands a zombie to the reaper. Without `uuid` the caller may not know it.
    */
   spawnWatched(
     intent: string,
     agent: AgentInfo | null,
-    opts: SpawnOpts,
-  ): Promise<{ pid: Pid; events: Subscription<ProcessEvent> }>;
+    opts: SpawnOpts & { readonly detail?: Detail | undefined },
+  ): Promise<{ pid: Pid; uuid?: ProcUuid; events: Subscription<ProcessEvent> }>;
   /**
    * The last 256 kernel calls, then live ones; ends when the debug channel closes. `all`: quiet calls too.
    * Queue of 256; a full queue drops the new event and counts it. NOT_FOUND: no such process.
@@ -67,7 +67,10 @@ export interface KernelApi {
    * Follows a running process from now on to its end; an ended one reports its end at once. While the subscription is
    * open it is not reaped. `interactive`: this client can answer questions. NOT_FOUND.
    */
-  attach(pid: Pid, options: { interactive: boolean }): Subscription<ProcessEvent>;
+  attach(
+    pid: Pid,
+    options: { interactive: boolean; detail?: Detail | undefined },
+  ): Subscription<ProcessEvent>;
   /**
    * The newest `tail` lines, then new ones until the end. For a process that is gone they come from the journal, a
    * native's output from its spool. NOT_FOUND: no such process, or its history was removed.

@@ -144,6 +144,36 @@ describe("spawn", () => {
     ]);
   });
 
+  it("who asks for detail gets the uuid, whole messages and the results of calls", async () => {
+    const usage = {
+      input_tokens: 8,
+      output_tokens: 4,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+    };
+    const reply = {
+      id: "m",
+      model: "sonnet",
+      blocks: [{ type: "tool_use" as const, id: "c", name: "ls", input: {} }],
+      stopReason: "tool_use" as const,
+      usage,
+    };
+    const media = [{ type: "image" as const, media_type: "image/png", data: "AAAA" }];
+    const result = { type: "tool_result" as const, tool_use_id: "c", content: "a", is_error: true, media };
+    const text = await play('{"method":"spawn","payload":{"intent":"x","detail":"deltas"}}', [
+      { event: "delta", pid, piece: { type: "message_stop" } },
+      { event: "message", pid, reply },
+      { event: "tool_result", pid, result },
+      complete,
+    ]);
+    expect(text.split("\n").slice(0, 4)).toEqual([
+      '{"ok":true,"payload":{"pid":1,"uuid":"u-1"}}',
+      '{"type":"progress","payload":{"event":"delta","pid":1,"piece":{"type":"message_stop"}}}',
+      `{"type":"progress","payload":{"event":"message","pid":1,"id":"m","model":"sonnet","content":${JSON.stringify(reply.blocks)},"stop_reason":"tool_use","usage":${JSON.stringify(usage)}}}`,
+      '{"type":"progress","payload":{"event":"tool_result","pid":1,"tool_use_id":"c","content":"a","is_error":true,"media":["image/png"]}}',
+    ]);
+  });
+
   it("no lines of calls come where the settings say so", async () => {
     fixture.deps.showsCalls = () => false;
     const text = await play('{"method":"spawn","payload":{"intent":"x","calls":true}}', [

@@ -39,9 +39,9 @@ export function kernelFor(kernel: KernelApi, client: ChildClient): KernelApi {
     noticeOf: (pid) => kernel.noticeOf(pid),
     // rejoins without options: it answers no questions and lends no environment
     requests: { find: (id) => kernel.requests.find(id), rejoin: (pid) => kernel.requests.rejoin(pid, {}) },
-    spawnWatched: async (intent, agent, opts) => {
+    spawnWatched: async (intent, agent, { detail, ...opts }) => {
       const pid = await spawn(intent, agent, opts);
-      return { pid, events: kernel.attach(pid, { interactive: false }) };
+      return { pid, events: kernel.attach(pid, { interactive: false, detail }) };
     },
   };
   return narrow as KernelApi;

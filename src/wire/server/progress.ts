@@ -7,9 +7,11 @@ import type {
   IdleEvent,
   InputEvent,
   LogEvent,
+  MessageEvent,
   QueuedEvent,
   SpawnEvent,
   ToolEvent,
+  ToolResultEvent,
   WireEvent,
   WireRefusal,
 } from "../../abi/wire-events.ts";
@@ -61,6 +63,12 @@ function toPayload(event: ProcessEvent, audience: Audience): WireEvent | undefin
       return audience.calls ? { event: "call", pid, call: event.call } : undefined;
     case "said":
       return audience.calls ? { event: "said", pid, text: event.text } : undefined;
+    case "message":
+      return messageOf(event);
+    case "tool_result":
+      return resultOf(event);
+    case "delta":
+      return { event: "delta", pid, piece: event.piece };
     case "mode":
       return extended ? { event: "mode", pid, mode: event.mode } : undefined;
     case "paused":
@@ -131,6 +139,23 @@ function toWireRefusal({ remedy = null, ...call }: Refusal): WireRefusal {
 
 function costPayload(cost: RunCost | undefined): Pick<CompleteEvent, "cost_usd" | "subtree_cost_usd"> {
   return cost === undefined ? {} : { cost_usd: usdOf(cost.own), subtree_cost_usd: usdOf(cost.subtree) };
+}
+
+function messageOf({ pid, reply }: Of<"message">): MessageEvent {
+  const { id, model, blocks, stopReason, usage } = reply;
+  return { event: "message", pid, id, model, content: blocks, stop_reason: stopReason, usage };
+}
+
+function resultOf({ pid, result }: Of<"tool_result">): ToolResultEvent {
+  const { tool_use_id, content, is_error, media } = result;
+  return {
+    event: "tool_result",
+    pid,
+    tool_use_id,
+    content,
+    ...(is_error === true ? { is_error } : {}),
+    ...(media === undefined ? {} : { media: media.map(({ media_type }) => media_type) }),
+  };
 }
 
 function activityPayload(event: Of<"tool" | "log">): ToolEvent | LogEvent {

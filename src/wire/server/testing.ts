@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { AskAnswer } from "../../abi/ask.ts";
 import { Fault, SyscallError } from "../../abi/errors.ts";
 import type { ProcessEvent, SyscallEvent } from "../../abi/events.ts";
-import { asCtxId, asPid, asProcUuid, type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import { asCtxId, asPid, asProcUuid, type Pgid, PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { McpConfig } from "../../abi/mcp.ts";
 import type { Disposition, ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
@@ -180,7 +180,8 @@ export class FakeKernel implements KernelApi {
 
   async spawnWatched(intent: string, agent: { manifest: { name: string } } | null, opts: SpawnOpts) {
     const events = new FakeSubscription<ProcessEvent>();
-    return { pid: this.#spawn(intent, agent?.manifest.name ?? null, opts, events).pid, events };
+    const { pid } = this.#spawn(intent, agent?.manifest.name ?? null, opts, events);
+    return { pid, uuid: `u-${pid}` as ProcUuid, events };
   }
 
   attachDebug(pid: Pid, options: { all: boolean }): Subscription<SyscallEvent> {

@@ -8,7 +8,7 @@ export const sessionOpen: Handler<"session.open"> = async (params, { kernel, dep
   const { env, interactive = false } = params;
   const pid = asPid(params.pid);
   await kernel.sessions.awake(pid, { session: true, ...(env === undefined ? {} : { env }) });
-  const events = kernel.attach(pid, { interactive });
+  const events = kernel.attach(pid, { interactive, detail: params.detail });
   try {
     const payload = toWireSession(await kernel.sessions.view(pid));
     return { payload, follow: followProcess(events, audienceOf(params, deps), ended) };

@@ -1,5 +1,5 @@
 import type { ProcessEvent } from "../../../abi/events.ts";
-import type { Pid } from "../../../abi/ids.ts";
+import type { Pid, ProcUuid } from "../../../abi/ids.ts";
 import type { SpawnRequest } from "../../../abi/methods/process.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
 import type { RightsWish, RuleLists } from "../../../abi/rights.ts";
@@ -39,7 +39,7 @@ async function start(
     const opts = { ...toOpts({ ...params, interactive: false }), ...marked };
     return detached(params, call, await kernel.init.spawn(params.intent, agent, opts));
   }
-  const opts = { ...toOpts(params), ...marked };
+  const opts = { ...toOpts(params), ...marked, detail: params.detail };
   return followed(params, call, await kernel.spawnWatched(params.intent, agent, opts));
 }
 
@@ -60,17 +60,28 @@ function detached(params: SpawnRequest, { kernel }: RequestContext, pid: Pid): M
   return { payload: notice === "" ? { pid } : { pid, notice } };
 }
 
+interface Followed {
+  readonly pid: Pid;
+  /** Absent: the process was started by an earlier request. */
+  readonly uuid?: ProcUuid;
+  readonly events: Subscription<ProcessEvent>;
+}
+
 function followed(
   params: SpawnRequest,
   { deps, ended, gone }: RequestContext,
-  { pid, events }: { readonly pid: Pid; readonly events: Subscription<ProcessEvent> },
+  { pid, uuid, events }: Followed,
 ): MethodAnswer<"spawn"> {
   const { interactive = false } = params;
   // a client that answers questions must stay connected, and a session becomes idle without a client; any other client
   // only listens and may have closed its own half
   const until = interactive || params.session === true ? ended : gone;
   const off = interactive && deps.sandbox !== undefined ? sandboxOff(deps.sandbox()) : undefined;
-  const payload = off === undefined ? { pid } : { pid, sandbox: off };
+  const payload = {
+    pid,
+    ...(params.detail === undefined || uuid === undefined ? {} : { uuid }),
+    ...(off === undefined ? {} : { sandbox: off }),
+  };
   return { payload, follow: followProcess(events, audienceOf(params, deps), until) };
 }
 
