@@ -122,6 +122,18 @@ describe("llmDevice()", () => {
     expect(await readAll(file)).toContain("ok");
   });
 
+  it("takes a reply without a stop reason for a broken one, with and without streaming", async () => {
+    for (const stream of [true, false]) {
+      const file = await open(async function* () {
+        for await (const event of textReply("half")) if (event.type !== "message_delta") yield event;
+      });
+      await expect(file.write(bytes(contractRequest({ stream })), testAct())).rejects.toMatchObject({
+        kind: "stream_malformed",
+        message: "the reply ended without a stop reason",
+      });
+    }
+  });
+
   it("names the field of a request that is off its schema", async () => {
     const file = await open(() => textReply("x"));
     const write = (value: unknown): Promise<void> => file.write(bytes(value), testAct());

@@ -225,6 +225,12 @@ export class ModelFile implements OpenFile {
         device,
         message: "the reply ended early (no message_stop)",
       });
+    if (!meter.hasStopReason)
+      throw new LlmError({
+        kind: "stream_malformed",
+        device,
+        message: "the reply ended without a stop reason",
+      });
   }
 
   async #answer(

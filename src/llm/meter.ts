@@ -20,10 +20,16 @@ export class Meter {
   #model = "";
   #hasStarted = false;
   #isComplete = false;
+  #hasStopReason = false;
   #receivedChars = 0;
 
   constructor(findPrice: (id: string) => Price | undefined = () => undefined) {
     this.#findPrice = findPrice;
+  }
+
+  /** Whether the server said why it stopped: a reply without that may be only a part of one. */
+  get hasStopReason(): boolean {
+    return this.#hasStopReason;
   }
 
   get isComplete(): boolean {
@@ -42,6 +48,7 @@ export class Meter {
       else if (delta.type === "input_json_delta") this.#receivedChars += delta.partial_json.length;
     } else if (event.type === "message_delta") {
       this.#usage = event.usage;
+      this.#hasStopReason = true;
     } else if (event.type === "message_stop") {
       this.#isComplete = true;
     }

@@ -31,6 +31,7 @@ describe("parseReply()", () => {
     ["nothing", []],
     ["no end", whole.slice(0, -1)],
     ["no beginning", whole.slice(1)],
+    ["no stop reason", whole.toSpliced(-2, 1)],
     ["no JSON", [...whole, "{"]],
     ["pieces", [...whole, JSON.stringify(delta)]],
   ])("throws stream_malformed for %s", (_name, given) => {

@@ -46,9 +46,9 @@ export function parseReply(lines: readonly string[], device: string): Reply {
     }
   }
   if (head === undefined || !isOver) throw malformed(device, "the reply ended early");
+  if (tail === undefined) throw malformed(device, "the reply ended without a stop reason");
   const blocks = [...done].sort(([a], [b]) => a - b).map(([, block]) => block);
-  const { stopReason, usage } = tail ?? { stopReason: "end_turn" as const, usage: head.usage };
-  return { id: head.id, model: head.model, blocks, stopReason, usage };
+  return { id: head.id, model: head.model, blocks, ...tail };
 }
 
 function finish(open: Map<number, Block>, done: Map<number, Block>, index: number): void {

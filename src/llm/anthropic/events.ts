@@ -31,13 +31,13 @@ export class MessagesDecoder {
         this.#indices.delete(event.index);
         return index === undefined ? undefined : { type: event.type, index };
       }
-      case "message_delta":
+      case "message_delta": {
         this.#usage = mergeUsage(this.#usage, objectOf(event.usage));
-        return {
-          type: event.type,
-          delta: { stop_reason: stopReasonOf(objectOf(event.delta).stop_reason) },
-          usage: this.#usage,
-        };
+        const reason = stringOf(objectOf(event.delta).stop_reason);
+        // without a reason it only reports usage
+        if (reason === "") return undefined;
+        return { type: event.type, delta: { stop_reason: stopReasonOf(reason) }, usage: this.#usage };
+      }
       case "message_stop":
       case "ping":
         return { type: event.type };
