@@ -109,6 +109,10 @@ export const ENDS = {
   aborted_tools: { outcome: "interrupted", ...EXIT.sigterm },
 } as const satisfies Record<Terminal["reason"], End>;
 
+export function isTerminal(decision: Continue | Terminal): decision is Terminal {
+  return Object.hasOwn(ENDS, decision.reason);
+}
+
 export function exitOf(end: Terminal): ExitStatus {
   const { code, reason, kind }: End = ENDS[end.reason];
   const err = "error" in end ? end.error : undefined;

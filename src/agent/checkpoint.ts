@@ -11,7 +11,8 @@ import type { Probed, Restored } from "../abi/program.ts";
 import type { ContextMessage } from "../abi/sys.ts";
 import { callsOf } from "./decide.ts";
 import { targetOf } from "./deferred/target.ts";
-import type { Refusals } from "./refusals.ts";
+import { NO_REFUSALS, type Refusals } from "./refusals.ts";
+import { freshState, type LoopState, piecesOf } from "./state.ts";
 import type { CallResult } from "./tools/tool-call.ts";
 
 /** A reply that is not in the context yet, with the output limits of its request. */
@@ -31,7 +32,7 @@ export interface RunPlace {
   readonly client: string;
 }
 
-export interface LoopPosition {
+interface LoopPosition {
   /** The version of this format. Version 1 had no `run`. */
   readonly v: 2;
   /** The current run of a session; null: it waits for a message, or is not a session. */
@@ -42,6 +43,9 @@ export interface LoopPosition {
   readonly requests: number;
   readonly hasEscalated: boolean;
   readonly hasRetriedEmpty: boolean;
+  /** Pieces of the reply in progress that are in the context. Absent: none. */
+  readonly recoveries?: number;
+  readonly pauses?: number;
   /** Absent: the last reply with calls had at least one that was not refused. */
   readonly refusals?: Refusals;
   readonly kept: KeptReply | null;
@@ -79,6 +83,32 @@ export function unknownResult({ name, input }: ToolCall): CallResult {
   const words = `${name.slice(0, 64)} ${JSON.stringify(input) ?? ""}`.trimEnd();
   const shown = words.length > SHOWN_CHARS ? `${words.slice(0, SHOWN_CHARS).toWellFormed()}…` : words;
   return { content: `${UNKNOWN}: ${shown}`, isError: true };
+}
+
+/** What of the state is recorded; what has its usual value is left out. */
+export function positionOf(state: LoopState, run: RunPlace | null, kept: KeptReply | null): LoopPosition {
+  const { turn, requests, hasEscalated, hasRetriedEmpty, recoveries, pauses, refusals } = state;
+  const isResumed = kept === null && piecesOf(state) > 0;
+  return {
+    v: 2,
+    run,
+    // the step of a reply that is not whole is begun again
+    turn: isResumed ? turn - 1 : turn,
+    requests,
+    hasEscalated,
+    hasRetriedEmpty,
+    ...(recoveries === 0 ? {} : { recoveries }),
+    ...(pauses === 0 ? {} : { pauses }),
+    ...(refusals.replies === 0 ? {} : { refusals }),
+    kept,
+  };
+}
+
+export function stateOf(position: LoopPosition): LoopState {
+  const { turn, requests, hasEscalated, hasRetriedEmpty } = position;
+  const { recoveries = 0, pauses = 0, refusals = NO_REFUSALS } = position;
+  const counted = { turn, hasEscalated, hasRetriedEmpty, recoveries, pauses, refusals };
+  return { ...freshState(requests), ...counted };
 }
 
 /** INTERNAL: recorded by an unknown version. */
@@ -152,11 +182,16 @@ export function answeredIn(
   return new Set(messages.slice(at + 1).flatMap(({ tool_call_id }) => tool_call_id ?? []));
 }
 
-/** Whether nothing is left to do: the last message is a reply without calls, or the note that the user interrupted. */
-export function isAtItsEnd(messages: readonly ContextMessage[]): boolean {
+/**
+ * Whether nothing is left to do: the last message is a reply without calls, or the note that the user interrupted.
+ * `pauses`: the last replies that are only pieces, because the provider paused.
+ */
+export function isAtItsEnd(messages: readonly ContextMessage[], pauses = 0): boolean {
   const last = messages.at(-1);
   if (last?.role === "user") return last.content === INTERRUPTED_NOTE;
-  return last?.role === "assistant" && callsOf(last.blocks ?? []).length === 0;
+  if (last?.role !== "assistant" || callsOf(last.blocks ?? []).length > 0) return false;
+  const replies = messages.length - 1 - messages.findLastIndex(({ role }) => role !== "assistant");
+  return replies > pauses;
 }
 
 function indexesOf(sizes: readonly number[]): readonly (readonly number[])[] {

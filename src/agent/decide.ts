@@ -3,24 +3,22 @@
  * alone.
  */
 import { codeOf, DriverError, Fault } from "../abi/errors.ts";
-import { type Block, type Reply, totalTokens } from "../abi/llm.ts";
+import { type Block, isBadInput, type Reply, totalTokens } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
-import type { Continue, Terminal, ToolCall } from "../abi/loop.ts";
+import { CONTINUES, type Continue, type Terminal, type ToolCall } from "../abi/loop.ts";
 import type { AccountView } from "../abi/program.ts";
+import type { LoopState } from "./state.ts";
 
 /** What a run is doing: it waits for the model, or runs the calls of a reply. */
 export type Phase = "streaming" | "tools";
 
-export interface TurnState {
-  /** From 1; counts the replies that were not dropped. */
-  readonly turn: number;
+/** What a decision needs to know beside the state of the run. */
+export interface TurnFacts {
   /** 0: no limit. */
   readonly maxTurns: number;
   /** The output limit of the answered request, and the highest limit that another request could have. */
   readonly maxOutputTokens: number;
   readonly escalatedOutputTokens: number;
-  readonly hasEscalated: boolean;
-  readonly hasRetriedEmpty: boolean;
   /** Unread messages are queued. */
   readonly hasMail: boolean;
   /** The account after the reply was charged. */
@@ -28,24 +26,64 @@ export interface TurnState {
   readonly device: string;
 }
 
+/** What follows from a reply; the other ways to continue follow from failures, hooks and the size of the context. */
 type Decision =
   | Terminal
-  | Extract<Continue, { reason: "next_turn" | "mail" | "empty_reply_retry" | "max_output_tokens_escalate" }>;
+  | Extract<
+      Continue,
+      {
+        reason:
+          | "next_turn"
+          | "mail"
+          | "empty_reply_retry"
+          | "pause_turn"
+          | "max_output_tokens_escalate"
+          | "max_output_tokens_recovery";
+      }
+    >;
 
-export function decide(state: TurnState, reply: Reply): Decision {
-  const { limit, used, asks } = state.account;
+export function decide(state: LoopState, facts: TurnFacts, reply: Reply): Decision {
+  const { limit, used, asks } = facts.account;
+  const { device } = facts;
   if (limit > 0 && used >= limit && asks !== true) return { reason: "budget_exhausted" };
-  if (reply.stopReason === "refusal") return { reason: "model_error", error: refused(state, reply) };
-  if (reply.stopReason === "max_tokens" && canEscalate(state))
+  if (reply.stopReason === "refusal") return { reason: "model_error", error: refused(device, reply) };
+  if (reply.stopReason === "max_tokens" && canEscalate(state, facts))
     return { reason: "max_output_tokens_escalate" };
   const calls = callsOf(reply.blocks);
-  const isLast = state.maxTurns > 0 && state.turn >= state.maxTurns;
+  const isLast = facts.maxTurns > 0 && state.turn >= facts.maxTurns;
   if (calls.length > 0) return { reason: isLast ? "max_turns" : "next_turn", calls };
-  if (reply.stopReason === "max_tokens") return { reason: "model_error", error: cutShort(state) };
+  if (reply.stopReason === "max_tokens") return afterCut(state, facts);
   if (reply.stopReason === "model_context_window_exceeded")
-    return { reason: "model_error", error: tooLong(state, reply) };
-  if (textOf(reply.blocks).trim() === "" && !state.hasRetriedEmpty) return { reason: "empty_reply_retry" };
-  return { reason: state.hasMail && !isLast ? "mail" : "completed" };
+    return { reason: "model_error", error: tooLong(device, reply) };
+  if (textOf(reply.blocks).trim() === "") return afterEmpty(state, facts, isLast);
+  if (reply.stopReason === "pause_turn") return afterPause(state, device);
+  return { reason: facts.hasMail && !isLast ? "mail" : "completed" };
+}
+
+/** The reply was cut off, without a call, and a higher limit is not to be had. */
+function afterCut({ recoveries }: LoopState, { device, maxOutputTokens }: TurnFacts): Decision {
+  if (recoveries < CONTINUES.max_output_tokens_recovery.most)
+    return { reason: "max_output_tokens_recovery", attempt: recoveries + 1 };
+  return { reason: "model_error", error: cutShort(device, maxOutputTokens) };
+}
+
+/** A pause with thoughts alone is a reply without words: sent again, it could not be continued. */
+function afterPause({ pauses }: LoopState, device: string): Decision {
+  if (pauses < CONTINUES.pause_turn.most) return { reason: "pause_turn", inRow: pauses + 1 };
+  const message = `the provider paused the reply ${pauses + 1} times in a row`;
+  return { reason: "model_error", error: failed(device, message, "ask for a smaller task") };
+}
+
+/** A run without an answer is not completed; but new messages may bring one. */
+function afterEmpty(
+  { hasRetriedEmpty }: LoopState,
+  { hasMail, device }: TurnFacts,
+  isLast: boolean,
+): Decision {
+  if (!hasRetriedEmpty) return { reason: "empty_reply_retry" };
+  if (hasMail && !isLast) return { reason: "mail" };
+  const message = "the model answered twice in a row without a word and without a call";
+  return { reason: "model_error", error: failed(device, message, "ask again, or try another model (-m)") };
 }
 
 /** How a run ends after an error was thrown; `aborted`: in which phase it was aborted, if it was. Errors other than faults are bugs, and are thrown again. */
@@ -54,6 +92,15 @@ export function endOfFailure(error: unknown, aborted: Phase | null): Terminal {
   if (!(error instanceof Fault)) throw error;
   if (codeOf(error) !== "BUDGET") return { reason: "model_error", error };
   return { reason: "budget_exhausted", words: error.message };
+}
+
+/** The index of the call at which the reply was cut off; its arguments are not whole. */
+export function unfinishedCall({ stopReason, blocks }: Reply): number | undefined {
+  const last = blocks.at(-1);
+  if (stopReason !== "max_tokens" || last?.type !== "tool_use") return undefined;
+  const { input } = last;
+  const isBare = typeof input === "object" && input !== null && Object.keys(input).length === 0;
+  return isBadInput(input) || isBare ? callsOf(blocks).length - 1 : undefined;
 }
 
 export function callsOf(blocks: readonly Block[]): ToolCall[] {
@@ -66,27 +113,26 @@ export function textOf(blocks: readonly Block[]): string {
     .join("\n");
 }
 
-function canEscalate(state: TurnState): boolean {
-  return !state.hasEscalated && state.escalatedOutputTokens > state.maxOutputTokens;
+function canEscalate(state: LoopState, facts: TurnFacts): boolean {
+  return !state.hasEscalated && facts.escalatedOutputTokens > facts.maxOutputTokens;
 }
 
-function refused({ device }: TurnState, reply: Reply): LlmError {
+function refused(device: string, reply: Reply): LlmError {
   const said = textOf(reply.blocks).trim().split("\n", 1)[0]?.slice(0, 200) ?? "";
   const message = said === "" ? "the model refused to answer" : `the model refused to answer: ${said}`;
   return new LlmError({ kind: "refusal", message, device });
 }
 
-function cutShort({ device, maxOutputTokens }: TurnState): DriverError {
-  return new DriverError({
-    code: "DRIVER",
-    op: "Read",
-    message: `the reply was cut off at ${maxOutputTokens} output tokens`,
-    device,
-    hint: "ask for a shorter answer, or for one in parts",
-  });
+function cutShort(device: string, maxOutputTokens: number): DriverError {
+  const message = `the reply was cut off at ${maxOutputTokens} output tokens`;
+  return failed(device, message, "ask for a shorter answer, or for one in parts");
 }
 
-function tooLong({ device }: TurnState, reply: Reply): LlmError {
+function failed(device: string, message: string, hint: string): DriverError {
+  return new DriverError({ code: "DRIVER", op: "Read", message, device, hint });
+}
+
+function tooLong(device: string, reply: Reply): LlmError {
   return new LlmError({
     kind: "prompt_too_long",
     message: `the conversation fills the context window of ${reply.model} (${totalTokens(reply.usage)} tokens)`,

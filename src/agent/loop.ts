@@ -47,7 +47,7 @@ async function runOnce(run: Run): Promise<ExitStatus> {
 }
 
 /** Whether the final reply was recorded but the daemon died before the process exited. */
-async function hasEnded({ sys, start, kept }: Run): Promise<boolean> {
+async function hasEnded({ sys, start, kept, state }: Run): Promise<boolean> {
   if (start.restored === null || kept !== null || sys.hasMail()) return false;
-  return isAtItsEnd((await sys.buildPrompt(start.ctxId)).messages);
+  return isAtItsEnd((await sys.buildPrompt(start.ctxId)).messages, state.pauses);
 }

@@ -3,32 +3,35 @@
  * context together, so that every call in the context has its result.
  */
 import type { Reply } from "../abi/llm.ts";
-import type { Continue, Terminal, ToolCall } from "../abi/loop.ts";
+import { type Continue, isTerminal, type Terminal, type ToolCall } from "../abi/loop.ts";
 import type { ProgramStart, Restored } from "../abi/program.ts";
 import type { Prompt, Sys } from "../abi/sys.ts";
 import {
   answeredIn,
   finishedCalls,
   type KeptReply,
-  type LoopPosition,
   placeOf,
+  positionOf,
   type RunPlace,
+  stateOf,
 } from "./checkpoint.ts";
-import { callsOf, decide, type Phase, textOf } from "./decide.ts";
+import { callsOf, decide, type Phase, type TurnFacts, textOf, unfinishedCall } from "./decide.ts";
 import { announcement, deltaNote } from "./deferred/announce.ts";
 import { Discovery } from "./deferred/discovery.ts";
 import type { DeferredSetting } from "./deferred/setting.ts";
 import { readInbox } from "./inbox.ts";
 import { takeInput } from "./input.ts";
-import { afterCalls, askedAgain, hopeless, isHopeless, type Malformed, NOT_MALFORMED } from "./malformed.ts";
+import { afterCalls, askedAgain, hopeless, isHopeless } from "./malformed.ts";
 import { ModeNotes } from "./mode-notes.ts";
 import { askModel } from "./model/attempt.ts";
 import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, turnRequest } from "./model/request.ts";
 import { DEFAULT_MAX_RETRIES } from "./model/retry.ts";
+import { lastPieces, RESUME_NOTE, resumed } from "./pieces.ts";
 import { type Briefing, briefed, briefingOf } from "./prompt/briefing.ts";
 import type { Place } from "./prompt/environment.ts";
-import { afterReply, givenUp, isGivenUp, NO_REFUSALS, type Refusals } from "./refusals.ts";
-import { batches, runCalls, untilResumed } from "./tools/calls.ts";
+import { afterReply, givenUp, isGivenUp } from "./refusals.ts";
+import { continued, type LoopState, piecesOf } from "./state.ts";
+import { batches, cutOff, runCalls, untilResumed } from "./tools/calls.ts";
 import type { OfferedTools } from "./tools/offered.ts";
 import { type CallResult, NOT_STARTED } from "./tools/tool-call.ts";
 import { offeredTools } from "./tools/tools.ts";
@@ -64,13 +67,10 @@ export interface Run {
   readonly discovery: Discovery;
   /** null: not yet restored from the conversation. */
   modeNotes: ModeNotes | null;
-  turn: number;
-  requests: number;
-  hasEscalated: boolean;
-  hasRetriedEmpty: boolean;
-  /** Counted over the current run. */
-  refusals: Refusals;
-  malformed: Malformed;
+  /** Of the current run. */
+  state: LoopState;
+  /** The text of the pieces of the reply in progress; null: not yet restored from the conversation. */
+  pieces: readonly string[] | null;
   /** A reply that an earlier daemon received and did not finish; taken up before the model is asked again. */
   kept: KeptReply | null;
   /** The last checkpoint holds a reply. */
@@ -82,8 +82,8 @@ export interface Run {
 export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Run {
   const { cwd, restored } = start;
   const here = { cwd, day: sys.today(), platform: options.platform };
-  const { v: _, run: underWay, ...place } = placeOf(restored);
-  const hasToldReply = place.kept !== null;
+  const position = placeOf(restored);
+  const { run: underWay, kept } = position;
   const discovery = new Discovery();
   return {
     sys,
@@ -97,10 +97,10 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     announced: "",
     discovery,
     modeNotes: null,
-    refusals: NO_REFUSALS,
-    malformed: NOT_MALFORMED,
-    ...place,
-    hasToldReply,
+    state: stateOf(position),
+    pieces: null,
+    kept,
+    hasToldReply: kept !== null,
     hasJobs: false,
   };
 }
@@ -110,7 +110,10 @@ export async function untilTerminal(run: Run): Promise<Terminal> {
   for (;;) {
     await sys.waitIfPaused();
     sys.ending.throwIfAborted();
-    if (run.kept === null) sys.onStep(++run.turn);
+    if (run.kept === null) {
+      run.state = { ...run.state, turn: run.state.turn + 1 };
+      sys.onStep(run.state.turn);
+    }
     const end = await reasonStep(run);
     if (end !== undefined) return end;
   }
@@ -126,20 +129,8 @@ export async function begin(run: Run): Promise<void> {
 }
 
 export function checkpoint(run: Run, kept: KeptReply | null): void {
-  const { turn, requests, hasEscalated, hasRetriedEmpty, refusals, underWay } = run;
   run.hasToldReply = kept !== null;
-  const more = refusals.replies === 0 ? {} : { refusals };
-  const place: LoopPosition = {
-    v: 2,
-    run: underWay,
-    turn,
-    requests,
-    hasEscalated,
-    hasRetriedEmpty,
-    ...more,
-    kept,
-  };
-  run.sys.checkpoint(place);
+  run.sys.checkpoint(positionOf(run.state, run.underWay, kept));
 }
 
 /**
@@ -151,65 +142,100 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
     const restored = run.kept === null ? null : start.restored;
     const kept = run.kept ?? (await nextReply(run));
     run.kept = null;
-    const { reply, batches: _, ...limits } = kept;
-    const { turn, hasEscalated, hasRetriedEmpty } = run;
-    const { maxSteps: maxTurns, modelDevice: device } = start;
-    const [account, hasMail] = [sys.account(), sys.hasMail()];
-    const decision = decide(
-      { turn, maxTurns, ...limits, hasEscalated, hasRetriedEmpty, hasMail, account, device },
-      reply,
-    );
-    if (!isAskedAgain(decision)) tellReply(run, reply, decision);
+    const { reply } = kept;
+    const decision = decide(run.state, factsOf(run, kept), reply);
+    if (isTerminal(decision)) return finished(run, decision, { kept, restored });
     switch (decision.reason) {
       case "empty_reply_retry":
-        run.hasRetriedEmpty = true;
-        break;
       case "max_output_tokens_escalate":
-        run.hasEscalated = true;
+        run.state = continued(run.state, decision);
         break;
-      case "next_turn":
-        await keep(run, { reply, results: await resultsOf(run, kept, restored), restored });
+      case "pause_turn":
+        await keepPiece(run, decision, { reply, results: [], restored });
+        break;
+      case "max_output_tokens_recovery":
+        sys.log("warn", resumed(decision.attempt, kept.maxOutputTokens));
+        await keepPiece(run, decision, { reply: withWords(reply), results: [], restored, note: RESUME_NOTE });
+        break;
+      case "next_turn": {
+        await tellReply(run, reply, false);
+        const results = await resultsOf(run, kept, restored);
+        run.state = continued(run.state, decision);
+        await keep(run, { reply, results, restored });
         return endAfterCalls(run);
+      }
       case "mail":
+        await tellReply(run, reply, false);
+        run.state = continued(run.state, decision);
         await keep(run, { reply, results: [], restored });
         checkpoint(run, null);
         return undefined;
-      case "max_turns":
-        await keep(run, { reply, results: await resultsOf(run, kept, restored), restored });
-        return sys.ending.aborted ? { reason: "aborted_tools" } : decision;
-      default:
-        if (decision.reason === "completed" && turn === 1 && textOf(reply.blocks).trim() === "")
-          sys.log("warn", "model: two empty replies in a row; the run ends without an answer");
-        await keep(run, { reply, results: [], restored });
-        return decision;
     }
     await sys.waitIfPaused();
     sys.ending.throwIfAborted();
   }
 }
 
+function factsOf({ sys, start }: Run, { maxOutputTokens, escalatedOutputTokens }: KeptReply): TurnFacts {
+  const { maxSteps: maxTurns, modelDevice: device } = start;
+  const [account, hasMail] = [sys.account(), sys.hasMail()];
+  return { maxTurns, maxOutputTokens, escalatedOutputTokens, hasMail, account, device };
+}
+
+/** The last reply of a run: its calls are executed if the step limit alone ends it. */
+async function finished(
+  run: Run,
+  end: Terminal,
+  { kept, restored }: { readonly kept: KeptReply; readonly restored: Restored | null },
+): Promise<Terminal> {
+  const { reply } = kept;
+  await tellReply(run, reply, true);
+  const hasCalls = end.reason === "max_turns";
+  await keep(run, { reply, results: hasCalls ? await resultsOf(run, kept, restored) : [], restored });
+  return hasCalls && run.sys.ending.aborted ? { reason: "aborted_tools" } : end;
+}
+
+/**
+ * Adds a part of a reply to the context: the model goes on from there. That it is only a part is recorded before, so
+ * that a later daemon does not take it for the last reply.
+ */
+async function keepPiece(run: Run, next: Continue, piece: Finished): Promise<void> {
+  const { sys, start } = run;
+  const pieces = await piecesBefore(run);
+  run.state = continued(run.state, next);
+  checkpoint(run, null);
+  sys.replied(piece.reply);
+  const text = textOf(piece.reply.blocks);
+  if (start.session !== null && text.trim() !== "") sys.reply(text);
+  await keep(run, piece);
+  run.pieces = [...pieces, text];
+}
+
+/** The reply without thoughts that lead to nothing: a provider would refuse them as a whole message. */
+function withWords(reply: Reply): Reply {
+  return textOf(reply.blocks).trim() === "" ? { ...reply, blocks: [] } : reply;
+}
+
 /** Ends the run after too many refused or malformed calls in a row. Undefined: the model is asked again. */
-function endAfterCalls({ sys, start, refusals, malformed }: Run): Terminal | undefined {
+function endAfterCalls({ sys, start, state }: Run): Terminal | undefined {
+  const { refusals, malformed } = state;
   if (isGivenUp(refusals)) return { reason: "denied", error: givenUp(refusals) };
   if (isHopeless(malformed)) return { reason: "model_error", error: hopeless(malformed, start.modelDevice) };
   if (malformed.replies > 0) sys.log("warn", askedAgain(malformed));
   return undefined;
 }
 
-/** Whether the reply is dropped and the model asked again. */
-function isAskedAgain({ reason }: Continue | Terminal): boolean {
-  return reason === "empty_reply_retry" || reason === "max_output_tokens_escalate";
-}
-
 /**
  * Emits the text of a reply. Outside a session the last one is the result of the process, so it is not emitted here.
  */
-function tellReply({ sys, start }: Run, reply: Reply, { reason }: Continue | Terminal): void {
+async function tellReply(run: Run, reply: Reply, isLast: boolean): Promise<void> {
+  const { sys, start } = run;
   sys.replied(reply);
   const text = textOf(reply.blocks);
-  if (text.trim() === "") return;
-  if (start.session !== null) sys.reply(text);
-  else if (reason === "next_turn" || reason === "mail") sys.said(text);
+  if (start.session !== null && text.trim() !== "") sys.reply(text);
+  if (start.session !== null || isLast) return;
+  const whole = [...(await piecesBefore(run)), text].join("");
+  if (whole.trim() !== "") sys.said(whole);
 }
 
 /**
@@ -232,20 +258,20 @@ async function ask(run: Run): Promise<KeptReply> {
   run.briefing ??= await briefingOf(sys, start, run.here);
   const { briefing } = run;
   const { request, escalatedOutputTokens } = turnRequest({
-    requestId: `r${start.pid}-${run.requests + 1}`,
+    requestId: `r${start.pid}-${run.state.requests + 1}`,
     model: start.model,
     prompt: briefed(await promptOf(run, tools), briefing),
     environment: briefing.environment + run.announced,
     tools: tools.specs,
     account: sys.account(),
-    wantedOutputTokens: run.hasEscalated ? ESCALATED_OUTPUT_TOKENS : OUTPUT_TOKENS,
+    wantedOutputTokens: run.state.hasEscalated ? ESCALATED_OUTPUT_TOKENS : OUTPUT_TOKENS,
   });
   const reply = await askModel(sys, start, {
     request,
     maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
-    hasSucceeded: run.requests > 0,
+    hasSucceeded: run.state.requests > 0,
   });
-  run.requests++;
+  run.state = { ...run.state, requests: run.state.requests + 1 };
   const { maxOutputTokens } = request;
   const sizes = batchSizes(callsOf(reply.blocks), tools);
   return { reply, maxOutputTokens, escalatedOutputTokens, batches: sizes };
@@ -322,18 +348,22 @@ async function resultsOf(
   const calls = callsOf(blocks);
   const tell = (call: number, { malformed: _, ...result }: CallResult): void =>
     sys.addToCheckpoint({ call, ...result });
-  const done = restored === null ? undefined : finishedCalls(restored, kept.batches, calls);
-  if (done !== undefined) {
-    // the tools may differ now, and so which calls run together
-    checkpoint(run, { ...kept, batches: batchSizes(calls, tools) });
-    for (const [call, result] of done) tell(call, result);
-  }
+  const done = new Map(restored === null ? [] : finishedCalls(restored, kept.batches, calls));
+  // the tools may differ now, and so which calls run together
+  if (restored !== null) checkpoint(run, { ...kept, batches: batchSizes(calls, tools) });
+  const cut = unfinishedCall(kept.reply);
+  if (cut !== undefined) done.set(cut, cutOff(sys, calls[cut]));
+  for (const [call, result] of done) tell(call, result);
   sys.setActivity("tool");
   run.phase = "tools";
   const results = await runCalls(sys, tools, calls, done, tell);
   if (results.some(({ hasJob }) => hasJob === true)) run.hasJobs = true;
-  run.refusals = afterReply(run.refusals, results);
-  run.malformed = afterCalls(run.malformed, results);
+  const { refusals, malformed } = run.state;
+  run.state = {
+    ...run.state,
+    refusals: afterReply(refusals, results),
+    malformed: afterCalls(malformed, results),
+  };
   return fitTurn(sys, results);
 }
 
@@ -346,6 +376,8 @@ interface Finished {
   readonly reply: Reply;
   readonly results: readonly CallResult[];
   readonly restored: Restored | null;
+  /** What the model is told after it. */
+  readonly note?: string;
 }
 
 /** The phase in which the run is aborted; null: it is not. `ending`: of the process, or of a run in a session. */
@@ -354,22 +386,35 @@ export function abortedIn({ phase }: Run, { aborted }: AbortSignal): Phase | nul
 }
 
 /** Adds the reply and one result per call to the context, as one unit. Calls that did not run get a result too. */
-export async function keep(run: Run, { reply, results, restored }: Finished): Promise<void> {
+export async function keep(run: Run, { reply, results, restored, note }: Finished): Promise<void> {
   const { sys, start } = run;
   const { ctxId } = start;
-  if (reply.blocks.length === 0) return;
+  if (reply.blocks.length === 0 && note === undefined) return;
   const text = textOf(reply.blocks);
-  if (text.trim() !== "") sys.setResult(text);
+  const whole = [...(await piecesBefore(run)), text].join("");
+  if (whole.trim() !== "") sys.setResult(whole);
   await sys.unit(async () => {
-    const answered = restored === null ? null : answeredIn((await sys.buildPrompt(ctxId)).messages, reply);
-    if (answered === null) await sys.appendMessage(ctxId, "assistant", text, reply.blocks);
+    const messages = restored === null ? [] : (await sys.buildPrompt(ctxId)).messages;
+    const isTold = note !== undefined && messages.at(-1)?.content === note;
+    const answered = restored === null ? null : answeredIn(isTold ? messages.slice(0, -1) : messages, reply);
+    if (answered === null && reply.blocks.length > 0)
+      await sys.appendMessage(ctxId, "assistant", text, reply.blocks);
     for (const [i, call] of callsOf(reply.blocks).entries()) {
       const { content, isError, media } = results[i] ?? NOT_STARTED;
       if (answered?.has(call.id) !== true)
         await sys.appendToolResult(ctxId, call.id, content, isError, media);
     }
+    if (note !== undefined && !isTold) await sys.appendMessage(ctxId, "user", note);
     if (run.hasToldReply) checkpoint(run, null);
   });
+}
+
+/** The pieces of the reply in progress; after a restart, from the end of the conversation. */
+async function piecesBefore(run: Run): Promise<readonly string[]> {
+  const { sys, start, state } = run;
+  if (piecesOf(state) === 0) return [];
+  run.pieces ??= lastPieces((await sys.buildPrompt(start.ctxId)).messages);
+  return run.pieces;
 }
 
 /** `words`: the message of the refused model call; "" where the limit was reached without one. */

@@ -13,9 +13,7 @@ import type { Sys } from "../abi/sys.ts";
 import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
 import { callsOf, endOfFailure } from "./decide.ts";
 import { inputOf, messageText } from "./inbox.ts";
-import { NOT_MALFORMED } from "./malformed.ts";
 import { salvagedBlocks } from "./model/salvage.ts";
-import { NO_REFUSALS } from "./refusals.ts";
 import {
   abortedIn,
   begin,
@@ -26,6 +24,7 @@ import {
   tellChanges,
   untilTerminal,
 } from "./run.ts";
+import { freshState } from "./state.ts";
 import { NOT_STARTED } from "./tools/tool-call.ts";
 
 /** How a run begins: with a message it has read, with the intent, or, in a later daemon, in the middle. */
@@ -62,7 +61,7 @@ async function underWay(run: Run): Promise<Beginning | null> {
   const hasBegun = place !== null || (restored.state === null && intent !== "");
   if (!hasBegun) return closeKept(run);
   const { messages } = await sys.buildPrompt(start.ctxId);
-  if (run.kept === null && isAtItsEnd(messages)) return forget(run);
+  if (run.kept === null && isAtItsEnd(messages, run.state.pauses)) return forget(run);
   if (place === null) return { kind: "intent", input, isNew: false };
   return { kind: "middle", input: { ...place, text: "" } };
 }
@@ -70,6 +69,7 @@ async function underWay(run: Run): Promise<Beginning | null> {
 function forget(run: Run): null {
   run.underWay = null;
   run.kept = null;
+  run.state = { ...run.state, recoveries: 0, pauses: 0 };
   checkpoint(run, null);
   return null;
 }
@@ -101,9 +101,8 @@ async function oneRun(run: Run, beginning: Beginning): Promise<void> {
   const isNew = beginning.kind !== "middle";
   if (isNew) {
     const { seq, from, client } = input;
-    Object.assign(run, { underWay: { seq, from, client }, kept: null, turn: 0 });
-    Object.assign(run, { hasEscalated: false, hasRetriedEmpty: false });
-    Object.assign(run, { refusals: NO_REFUSALS, malformed: NOT_MALFORMED });
+    Object.assign(run, { underWay: { seq, from, client }, kept: null, pieces: null });
+    run.state = freshState(run.state.requests);
     checkpoint(run, null);
   }
   run.sys = sys.beginRun(input, beginning.kind === "message" || (isNew && beginning.isNew));

@@ -46,6 +46,13 @@ export async function runCalls(
   return results;
 }
 
+/** The answer to a call at which its reply was cut off at the output limit: it is not run. */
+export function cutOff(sys: Sys, { name }: Pick<ToolCall, "name"> = { name: "" }): CallResult {
+  const why = "the call was cut off at the output limit";
+  sys.called({ tool: name || "?", about: "", error: why });
+  return malformed(`${name}: ${why}`, "Send it again in smaller pieces: a long file in several edits.");
+}
+
 /** Also resolves when the process ends meanwhile: check `sys.ending` afterwards. */
 export function untilResumed(sys: Sys): Promise<void> {
   return sys.waitIfPaused().catch(() => undefined);
