@@ -49,6 +49,9 @@ export interface SystemPart {
   zone: "static" | "dynamic";
 }
 
+export const EFFORTS = ["low", "medium", "high", "max"] as const;
+export type Effort = (typeof EFFORTS)[number];
+
 export interface LlmRequest {
   requestId: string;
   purpose: "main" | "compact" | "helper";
@@ -59,6 +62,8 @@ export interface LlmRequest {
   messages: WireMessage[];
   maxOutputTokens: number;
   temperature?: number;
+  /** How much the model shall think. Absent: the model's own default. A driver without support may ignore it. */
+  effort?: Effort;
   /** Stop sequences: the reply ends before any of them. A driver without support may ignore them. */
   stopSequences?: string[];
   /** Another request within the hour will share all bytes before the last block of the last message. */
@@ -99,6 +104,8 @@ export interface Usage {
   output_tokens: number;
   cache_creation_input_tokens: number;
   cache_read_input_tokens: number;
+  /** How many of output_tokens were reasoning, where the server counts them. */
+  reasoning_tokens?: number;
 }
 
 export type BlockDelta =

@@ -97,9 +97,10 @@ export function llmDevice(options: LlmDeviceOptions): Device {
       const model = openEffects === undefined ? path : "";
       const patience = patienceOf(caller.env, isLocal);
       const prices = findPrice === undefined ? {} : { findPrice };
-      const { preview } = caller;
+      const { preview, uuid: process } = caller;
       const more = preview === undefined ? prices : { ...prices, preview };
-      return new ModelFile({ driver, device, model, patience, clock, known, ...more, onClose: release });
+      const common = { driver, device, model, patience, clock, known, process };
+      return new ModelFile({ ...common, ...more, onClose: release });
     },
     openEffects: (subpath, _flags, caller) => openEffects?.(subpath.slice(1), caller.cwd) ?? [],
     stat: async () => ({ name, size: 0, isDevice: true, devicePath: device }),

@@ -35,6 +35,8 @@ export interface Driver {
 /** A request as a driver receives it. `metadata.agent` is the agent's name, if the caller gave it. */
 export interface AttemptRequest extends LlmRequest {
   metadata?: { agent?: string };
+  /** The uuid of the calling process: its requests share a prefix, which some vendors cache by such a key. */
+  process?: string;
 }
 
 /** What a driver may depend on. Credentials come from the caller's `env`, never from the daemon's environment. */

@@ -47,6 +47,8 @@ interface ModelFileOptions {
   readonly known: KnownMessages;
   /** Called once, when the file is closed and its attempt has ended. */
   readonly onClose: () => Promise<void>;
+  /** The uuid of the process that has the file open. */
+  readonly process?: string;
 }
 
 export class ModelFile implements OpenFile {
@@ -210,11 +212,12 @@ export class ModelFile implements OpenFile {
     controller: AbortController,
     signal: AbortSignal,
   ): AsyncGenerator<StreamEvent> {
-    const { driver, device } = this.#options;
+    const { driver, device, process } = this.#options;
     signal.throwIfAborted();
     const abort = (reason: LlmError): void => controller.abort(reason);
     const show = request.purpose === "main" ? this.#options.preview?.() : undefined;
-    for await (const event of watched(driver.stream(request, signal), this.#options, abort)) {
+    const asked = process === undefined ? request : { ...request, process };
+    for await (const event of watched(driver.stream(asked, signal), this.#options, abort)) {
       meter.see(event);
       show?.(event);
       yield event;

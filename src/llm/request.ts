@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { DriverError } from "../abi/errors.ts";
-import type { WireMessage } from "../abi/llm.ts";
+import { EFFORTS, type WireMessage } from "../abi/llm.ts";
 import type { AttemptRequest } from "./driver.ts";
 import {
   type Frame,
@@ -55,6 +55,7 @@ const Full = z.object({
   messages: Messages,
   maxOutputTokens: z.int().min(1),
   temperature: z.number().exactOptional(),
+  effort: z.enum(EFFORTS).exactOptional(),
   sharesPrefix: z.boolean().exactOptional(),
   stopSequences: z.array(z.string().min(1).max(100)).max(4).exactOptional(),
   stream: z.boolean(),

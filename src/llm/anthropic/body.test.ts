@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { WireMessage } from "../../abi/llm.ts";
+import { bind } from "../bound.ts";
 import { contractRequest } from "../contract.ts";
 import { messagesBody } from "./body.ts";
 
@@ -36,5 +37,20 @@ describe("messagesBody()", () => {
       { role: "user", content: [{ type: "text", text: "and?", cache_control: marker }] },
     ]);
     expect(messagesBody(more, "m", 9)).toBe(messagesBody(structuredClone(more), "m", 9));
+  });
+
+  it("leaves out what another vendor's model thought", () => {
+    const bound = bind({ driver: "openai", model: "m" }, "x");
+    const content: WireMessage["content"] = [
+      { type: "redacted_thinking", data: bound },
+      { type: "thinking", thinking: "theirs", signature: bound },
+      { type: "thinking", thinking: "unsigned", signature: "" },
+      { type: "thinking", thinking: "own", signature: "own" },
+      { type: "redacted_thinking", data: "own" },
+      { type: "text", text: "said" },
+    ];
+    const talk = [user("go"), { role: "assistant", content } as const, user("and?")];
+    const sent = JSON.parse(messagesBody(contractRequest({ messages: talk }), "m", 9)).messages[1];
+    expect(sent.content).toEqual(content.slice(3));
   });
 });

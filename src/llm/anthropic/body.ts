@@ -2,6 +2,7 @@
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 import { Running } from "../../lib/running.ts";
+import { isBound } from "../bound.ts";
 import { sentName } from "../call-name.ts";
 import type { AttemptRequest } from "../driver.ts";
 
@@ -69,13 +70,12 @@ function mark(parts: Part[], as: Part = marker): void {
     last.cache_control = as;
 }
 
-/**
- * The content without what the API refuses: blank text, and thinking of another vendor's model, which has no signature.
- */
+/** The content without what the API refuses: blank text, and thinking of another vendor's model. */
 function contentOf(blocks: readonly Block[]): Part[] {
   const parts = blocks.flatMap((block): Part[] => {
     if (block.type === "text" && block.text.trim() === "") return [];
-    if (block.type === "thinking" && block.signature === "") return [];
+    if (block.type === "thinking" && (block.signature === "" || isBound(block.signature))) return [];
+    if (block.type === "redacted_thinking" && isBound(block.data)) return [];
     if (block.type === "tool_result" && block.media !== undefined) return [resultWith(block, block.media)];
     if (block.type === "tool_use") return [{ ...block, name: sentName(block.name) }];
     return [{ ...block }];

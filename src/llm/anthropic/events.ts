@@ -65,7 +65,7 @@ export class MessagesDecoder {
 
 /** Merges usage reports; an absent or null field keeps its earlier value. */
 function mergeUsage(usage: Usage, more: Json): Usage {
-  const pick = (name: keyof Usage): number => {
+  const pick = (name: Exclude<keyof Usage, "reasoning_tokens">): number => {
     const value = more[name];
     return typeof value === "number" ? value : usage[name];
   };
