@@ -154,8 +154,8 @@ async function act(deed: Deed, exchange: Exchange): Promise<Progress> {
 
 /** Points do not apply to one JSON body: waits come before it, a cut or an early end in its middle. */
 async function sendComplete(message: Message, actions: readonly Action[], exchange: Exchange): Promise<void> {
-  const { dialect, outlet, requestId } = exchange;
-  const body = JSON.stringify(dialect.complete(message));
+  const { dialect, outlet, request, requestId } = exchange;
+  const body = JSON.stringify(dialect.complete(message, request));
   const half = body.slice(0, body.length / 2);
   const headers = {
     ...dialect.headers(requestId),

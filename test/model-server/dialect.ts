@@ -13,11 +13,14 @@ import { completeOpenai, streamOpenai } from "./openai/encode.ts";
 import { openaiErrorBody, openaiErrorFrame, translateError } from "./openai/error.ts";
 import { refuseOpenai } from "./openai/validate.ts";
 import type { DialectName, ModelRequest } from "./request.ts";
+import { completeResponses, streamResponses } from "./responses/encode.ts";
+import { responsesErrorFrame } from "./responses/error.ts";
+import { refuseResponses } from "./responses/validate.ts";
 
 export interface Dialect {
   refuse(request: ModelRequest, limits: Limits): ApiError | undefined;
   stream(message: Message, request: ModelRequest): Iterable<Frame>;
-  complete(message: Message): object;
+  complete(message: Message, request: ModelRequest): object;
   statusOf(error: ApiError): number;
   errorBody(error: ApiError, requestId: string): object;
   errorFrame(error: ApiError, requestId: string): string;
@@ -67,6 +70,15 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
     statusOf: (error) => translateError(error).status,
     errorBody: openaiErrorBody,
     errorFrame: openaiErrorFrame,
+    headers: (requestId) => ({ ...openaiHeaders, "x-request-id": requestId }),
+  },
+  responses: {
+    refuse: refuseResponses,
+    stream: streamResponses,
+    complete: completeResponses,
+    statusOf: (error) => translateError(error).status,
+    errorBody: openaiErrorBody,
+    errorFrame: responsesErrorFrame,
     headers: (requestId) => ({ ...openaiHeaders, "x-request-id": requestId }),
   },
 };

@@ -36,6 +36,7 @@ export interface Frame {
 const idPrefixes = {
   anthropic: { message: "msg_01", call: "toolu_01" },
   openai: { message: "chatcmpl-", call: "call_" },
+  responses: { message: "resp_", call: "call_" },
 } as const;
 
 export function composeMessage(reply: Reply, request: ModelRequest, mint: Mint): Message {

@@ -1,11 +1,12 @@
-/** A model request, the same for both dialects. What the body does not hold becomes empty, never an error. */
+/** A model request, the same for every dialect. What the body does not hold becomes empty, never an error. */
 import type { IncomingHttpHeaders } from "node:http";
 import { parseAnthropic } from "./anthropic/parse.ts";
 import type { RequestContent, RequestMessage, ToolResult } from "./content.ts";
 import type { JsonObject } from "./json.ts";
 import { parseOpenai } from "./openai/parse.ts";
+import { parseResponses } from "./responses/parse.ts";
 
-export type DialectName = "anthropic" | "openai";
+export type DialectName = "anthropic" | "openai" | "responses";
 
 export interface HttpRequest {
   readonly method: string;
@@ -31,7 +32,7 @@ export interface ModelRequest extends HttpRequest, RequestContent {
   readonly lastToolResults: readonly ToolResult[];
 }
 
-const parsers = { anthropic: parseAnthropic, openai: parseOpenai } as const;
+const parsers = { anthropic: parseAnthropic, openai: parseOpenai, responses: parseResponses } as const;
 
 export function readRequest(
   http: HttpRequest,

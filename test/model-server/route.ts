@@ -10,15 +10,17 @@ export type Route =
   | { readonly to: "unknown"; readonly dialect: DialectName };
 
 const chatPath = /\/chat\/completions$/;
+const responsesPath = /\/responses$/;
 const messagesPath = /\/v1\/messages(\/count_tokens)?$/;
 const modelsPath = /\/models(?:\/([^/]+))?$/;
 /** Endpoints of the chat vendor that this server does not have; their 404 is worded its way. */
-const otherOpenaiPath = /\/(responses|embeddings|completions|files|batches|moderations)(\/|$)/;
+const otherOpenaiPath = /\/(embeddings|completions|files|batches|moderations)(\/|$)/;
 
 export function findRoute(method: string, path: string, headers: IncomingHttpHeaders): Route {
   if (method === "HEAD" || method === "OPTIONS") return { to: "unknown", dialect: "anthropic" };
   const isPost = method === "POST";
   if (chatPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "openai" };
+  if (responsesPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "responses" };
   const messages = messagesPath.exec(path);
   if (messages !== null) {
     if (!isPost) return { to: "wrong method", dialect: "anthropic" };

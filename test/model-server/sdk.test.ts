@@ -26,6 +26,9 @@ const gptRequest = {
   messages: [{ role: "user", content: "hello" }],
 } satisfies OpenAI.ChatCompletionCreateParamsNonStreaming;
 
+const encrypted = ["reasoning.encrypted_content" as const];
+const responseRequest = { model: "gpt-test", input: "hello" };
+
 const everything = blocks(
   thinking("Let me see."),
   "grün € 😀",
@@ -133,6 +136,63 @@ describe("openai", () => {
         { id: "t2", function: { name: "rm", arguments: "{}" } },
       ],
     });
+  });
+
+  it.each([
+    ["plain", everything],
+    ["in fragments", everything.fragment(1)],
+    ["split in the middle of characters", everything.splitEvery(2)],
+  ])("accumulates a stream of responses %s", async (_name, reply) => {
+    const { gpt } = await start([reply]);
+    const stream = gpt.responses.stream({ ...responseRequest, include: encrypted });
+    const types = new Set<string>();
+    stream.on("event", ({ type }) => types.add(type));
+    const response = await stream.finalResponse();
+    expect(response).toMatchObject({
+      status: "completed",
+      usage: { input_tokens: 3, output_tokens: 9, total_tokens: 12 },
+      output: [
+        { type: "reasoning", summary: [{ text: "Let me see." }], encrypted_content: expect.any(String) },
+        { type: "message", content: [{ type: "output_text", text: "grün € 😀" }] },
+        { type: "function_call", call_id: "t1", name: "ls", arguments: '{"path":"ü/日本"}' },
+        { type: "function_call", call_id: "t2", name: "rm", arguments: "{}" },
+        { type: "message", content: [{ type: "output_text", text: "and then" }] },
+      ],
+    });
+    for (const type of ["created", "reasoning_summary_text.delta", "output_text.delta"])
+      expect(types).toContain(`response.${type}`);
+  });
+
+  it("takes its own output back as the input of a response", async () => {
+    const { gpt } = await start([everything, text("Done.")]);
+    const first = await gpt.responses
+      .stream({ ...responseRequest, store: false, include: encrypted })
+      .finalResponse();
+    const outputs = ["t1", "t2"].map((call_id) => ({
+      type: "function_call_output" as const,
+      call_id,
+      output: "x",
+    }));
+    const input = [{ role: "user" as const, content: "hello" }, ...first.output, ...outputs];
+    const second = await gpt.responses.create({
+      ...responseRequest,
+      store: false,
+      input: input as OpenAI.Responses.ResponseInput,
+    });
+    expect(second.output_text).toBe("Done.");
+  });
+
+  it("tells a response that was cut short, refused, or failed in mid stream", async () => {
+    const { gpt } = await start([
+      text("abc").stop("max_tokens"),
+      text("abc").stop("refusal"),
+      text("abc").fragment(1).fail(error(500), { afterEvents: 4 }),
+    ]);
+    const ask = () => gpt.responses.stream(responseRequest).finalResponse();
+    const incomplete = { status: "incomplete", output_text: "abc" };
+    expect(await ask()).toMatchObject({ ...incomplete, incomplete_details: { reason: "max_output_tokens" } });
+    expect(await ask()).toMatchObject({ ...incomplete, incomplete_details: { reason: "content_filter" } });
+    await expect(ask()).rejects.toThrow(/server had an error/);
   });
 
   it("reads complete answers and models", async () => {

@@ -174,8 +174,8 @@ describe("other endpoints", () => {
     expect([head.status, head.text]).toEqual([404, ""]);
     const call = await send(`${server.url}/api/event_logging/batch`, {}).answer;
     expect([call.status, JSON.parse(call.text).error.type]).toEqual([404, "not_found_error"]);
-    const responses = await send(`${server.url}/v1/responses`, {}).answer;
-    expect(JSON.parse(responses.text).error.message).toBe("Invalid URL (POST /v1/responses)");
+    const embeddings = await send(`${server.url}/v1/embeddings`, {}).answer;
+    expect(JSON.parse(embeddings.text).error.message).toBe("Invalid URL (POST /v1/embeddings)");
     const get = await send(`${server.url}/v1/messages`, undefined, {}, "GET").answer;
     expect(get.status).toBe(405);
     expect(server.sideRequests.map((side) => side.status)).toEqual([404, 404, 404, 405]);

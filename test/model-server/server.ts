@@ -1,5 +1,5 @@
 /**
- * A model server on loopback that speaks Anthropic Messages and OpenAI Chat Completions and answers by script.
+ * A model server on loopback that speaks Anthropic Messages, OpenAI Chat Completions and OpenAI Responses and answers by script.
  * It refuses what the vendors refuse, so a client that passes here sends requests they would take.
  *
  *   await using server = await startModelServer({ script: [toolUse({ name: "ls" }), text("Done.")] });

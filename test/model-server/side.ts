@@ -49,7 +49,7 @@ export function refuseKey(
 ): ApiError | undefined {
   const key = findKey(http.headers);
   if (expected === undefined || key === expected) return undefined;
-  if (dialect === "openai") {
+  if (dialect !== "anthropic") {
     const missing =
       "You didn't provide an API key. You need to provide your API key in an Authorization header.";
     return key === undefined ? apiError(401, { message: missing, code: null }) : apiError(401);
