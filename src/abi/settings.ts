@@ -135,7 +135,7 @@ export const Settings = z.looseObject({
   modelType: z
     .string()
     .optional()
-    .describe("The driver of the model: anthropic, openai, claude, ollama, interpreter or script."),
+    .describe("The driver of the model: anthropic, openai, xai, claude, ollama, interpreter or script."),
   requireModel: z
     .boolean()
     .optional()

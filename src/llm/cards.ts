@@ -113,7 +113,39 @@ const claude: DriverCards = {
   unknown: { maxInputTokens: 200_000, maxOutputTokens: 32_000 },
 };
 
-const drivers = { anthropic, openai, ollama, claude } as const;
+/** As on docs.x.ai/developers/models, October 2026; the output limit is the vendor's default. */
+const grok47: Price = {
+  input: 2,
+  output: 6,
+  cacheRead: 0.5,
+  cacheWrite: 2,
+  long: { above: 200_000, input: 4, output: 12, cacheRead: 1, cacheWrite: 4 },
+};
+const grok43: Price = {
+  input: 1.25,
+  output: 2.5,
+  cacheRead: 0.2,
+  cacheWrite: 1.25,
+  long: { above: 200_000, input: 2.5, output: 5, cacheRead: 0.4, cacheWrite: 2.5 },
+};
+const xai: DriverCards = {
+  tiers: { large: "grok-4.7", mid: "grok-4.3", small: "grok-build-0.1" },
+  rows: [
+    { id: "grok-4.7", maxInputTokens: 500_000, maxOutputTokens: 128_000, price: grok47 },
+    { id: "grok-4.6", maxInputTokens: 500_000, maxOutputTokens: 128_000, price: grok47 },
+    { id: "grok-4.5", maxInputTokens: 500_000, maxOutputTokens: 128_000, price: grok47 },
+    { id: "grok-4.3", maxInputTokens: million, maxOutputTokens: 128_000, price: grok43 },
+    {
+      id: "grok-build-0.1",
+      maxInputTokens: 256_000,
+      maxOutputTokens: 128_000,
+      price: { input: 1, output: 2, cacheRead: 1, cacheWrite: 1 },
+    },
+  ],
+  unknown: { maxInputTokens: 128_000, maxOutputTokens: 16_000 },
+};
+
+const drivers = { anthropic, openai, xai, ollama, claude } as const;
 export type CardedDriver = keyof typeof drivers;
 
 export function isCarded(driver: string): driver is CardedDriver {
@@ -174,7 +206,7 @@ function shortName(driver: CardedDriver, id: string): string {
   const names = Object.keys(tierNames).filter(
     (name) => drivers[driver].tiers[tierNames[name] as Tier] === id,
   );
-  return (driver === "openai" ? names[0] : names.at(-1)) ?? "";
+  return (driver === "anthropic" || driver === "claude" ? names.at(-1) : names[0]) ?? "";
 }
 
 /**
@@ -192,6 +224,7 @@ function judgesCalls(driver: CardedDriver, model: string): boolean {
 const SIGHTED: Readonly<Record<string, RegExp>> = {
   anthropic: /^claude-/,
   openai: /^(gpt-4o|gpt-4\.1|gpt-([5-9]|\d\d)|chatgpt-|o[1-9](-|$))/,
+  xai: /^grok-(4\.|build-)/,
 };
 
 /** Whether a model accepts images. Not through the `claude` program, which receives text only, nor in a script. */
@@ -212,7 +245,7 @@ export function costOf(driver: CardedDriver, model: string, usage: Usage): numbe
  */
 function priceOf(driver: CardedDriver, id: string): Price | undefined {
   const { price } = findRow(driver, id) ?? drivers[driver].unknown;
-  return price ?? (driver === "anthropic" || driver === "openai" ? listPrice(id) : undefined);
+  return price ?? (driver === "claude" ? undefined : listPrice(id));
 }
 
 /** Finds the row of an id; dated ids (`claude-haiku-4-5-20251001`) share the row of their undated id. */

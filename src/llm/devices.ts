@@ -10,13 +10,13 @@ import type { Driver, DriverCaller } from "./driver.ts";
 import { ModelFile } from "./file.ts";
 import { InterpreterDriver } from "./interpreter/interpreter.ts";
 import { KnownMessages } from "./known-messages.ts";
-import { OpenAiDriver } from "./openai/openai.ts";
-import { OLLAMA_ENV, OPENAI_ENV, ollamaProfile, openaiProfile } from "./openai/profile.ts";
+import { OLLAMA_ENV, OPENAI_ENV } from "./openai/profile.ts";
 import { DriverPool } from "./pool.ts";
 import type { Price } from "./prices.ts";
 import { findPrice, type PriceSettings } from "./prices.ts";
 import { Places, ScriptDriver } from "./script/script.ts";
 import { patienceOf } from "./watchdog.ts";
+import { XAI_ENV, XAI_PATIENCE_MS } from "./xai/env.ts";
 
 interface ModelDevicesOptions {
   readonly exec: HostExec;
@@ -41,14 +41,22 @@ export function modelDevices({ exec, tmpDir, clock, prices }: ModelDevicesOption
       name: "openai",
       ...own,
       envKeys: OPENAI_ENV,
-      make: ({ env }) => new OpenAiDriver(openaiProfile(env)),
+      silenceMs: REASONING_MS,
+      make: { load: async () => (await import("./openai/make.ts")).openaiDriver },
     }),
     llmDevice({
       name: "ollama",
       ...own,
       isLocal: true,
       envKeys: OLLAMA_ENV,
-      make: ({ env }) => new OpenAiDriver(ollamaProfile(env)),
+      make: { load: async () => (await import("./openai/make.ts")).ollamaDriver },
+    }),
+    llmDevice({
+      name: "xai",
+      ...own,
+      silenceMs: XAI_PATIENCE_MS,
+      envKeys: XAI_ENV,
+      make: { load: async () => (await import("./xai/xai.ts")).xaiDriver },
     }),
     llmDevice({ name: "claude", ...own, make: (caller) => new ClaudeDriver(caller, exec, tmpDir) }),
     llmDevice({ name: "interpreter", ...own, make: (caller) => new InterpreterDriver(caller) }),
@@ -61,11 +69,19 @@ export function modelDevices({ exec, tmpDir, clock, prices }: ModelDevicesOption
   ];
 }
 
+/** OpenAI's models reason without a word of it; its own program waits as long. */
+const REASONING_MS = 300_000;
+
+type Make = (caller: DriverCaller, path: string) => Driver;
+
 /** A model driver as a device, to be mounted at /dev/llm/<driver>. `/<model>` below it names the model. */
 interface LlmDeviceOptions {
   readonly name: string;
-  /** `path`: the path below the device, without the leading slash. */
-  readonly make: (caller: DriverCaller, path: string) => Driver;
+  /**
+   * `path`: the path below the device, without the leading slash. `load`: the code of the driver is loaded when the device
+   * is first opened, and gets the caller's environment.
+   */
+  readonly make: Make | { readonly load: () => Promise<(env: DriverCaller["env"]) => Driver> };
   /**
    * The environment variables of an instance: callers with equal values share one. Absent: one driver per open file.
    */
@@ -74,28 +90,37 @@ interface LlmDeviceOptions {
   readonly openEffects?: (path: string, cwd: string) => readonly Effect[];
   /** True if the server runs on this machine, where it may first have to load a model. */
   readonly isLocal?: boolean;
+  /** How long the stream of a vendor may be silent, if longer than usual; CRUX_STREAM_IDLE_TIMEOUT_MS overrides it. */
+  readonly silenceMs?: number;
   /** The user's own price of a model; called each time. */
   readonly findPrice?: (id: string) => Price | undefined;
   readonly clock: Clock;
 }
 
 export function llmDevice(options: LlmDeviceOptions): Device {
-  const { name, make, envKeys, openEffects, isLocal = false, findPrice, clock } = options;
+  const { name, envKeys, openEffects, isLocal = false, silenceMs, findPrice, clock } = options;
   const device = `/dev/llm/${name}`;
-  const pool = new DriverPool(make, envKeys);
+  let make = typeof options.make === "function" ? options.make : undefined;
+  const load = async (): Promise<Make> => {
+    if (typeof options.make === "function") return options.make;
+    const loaded = await options.make.load();
+    return ({ env }) => loaded(env);
+  };
+  const pool = new DriverPool(envKeys);
   const known = new KnownMessages();
   return {
     name,
     traffic: "message",
     open: async (subpath, _flags, caller) => {
       const path = subpath.slice(1);
-      const { driver, release } = await pool.lease(caller, path);
+      make ??= await load();
+      const { driver, release } = await pool.lease(make, caller, path);
       await driver.prepare?.().catch(async (error: unknown) => {
         await release();
         throw error;
       });
       const model = openEffects === undefined ? path : "";
-      const patience = patienceOf(caller.env, isLocal);
+      const patience = patienceOf(caller.env, { isLocal, silenceMs });
       const prices = findPrice === undefined ? {} : { findPrice };
       const { preview, uuid: process } = caller;
       const more = preview === undefined ? prices : { ...prices, preview };

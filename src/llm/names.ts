@@ -2,7 +2,7 @@
 import { findTier } from "./cards.ts";
 
 /** The drivers in the order in which they are tried. */
-export const DRIVERS = ["anthropic", "openai", "claude", "ollama", "interpreter", "script"] as const;
+export const DRIVERS = ["anthropic", "openai", "xai", "claude", "ollama", "interpreter", "script"] as const;
 export type DriverName = (typeof DRIVERS)[number];
 
 type Env = Readonly<Record<string, string>>;
@@ -15,6 +15,7 @@ const FAMILIES: readonly { readonly pattern: RegExp; readonly drivers: readonly 
     pattern: /^(gpt-(?!oss)|chatgpt-|o\d(-|$)|codex-|ft:gpt-|computer-use-)/i,
     drivers: ["openai"],
   },
+  { pattern: /^grok-/i, drivers: ["xai"] },
 ];
 
 const ALIAS = /^(opus|sonnet|haiku)$/i;
@@ -51,6 +52,8 @@ function takesAnyId(driver: DriverName, env: Env): boolean {
       return isElsewhere(env.OPENAI_BASE_URL, "api.openai.com");
     case "anthropic":
       return isElsewhere(env.ANTHROPIC_BASE_URL, "api.anthropic.com");
+    case "xai":
+      return isElsewhere(env.XAI_BASE_URL, "api.x.ai");
     case "claude":
     case "interpreter":
     case "script":

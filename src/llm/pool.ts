@@ -18,24 +18,27 @@ interface Entry {
 }
 
 export class DriverPool {
-  readonly #make: (caller: DriverCaller, path: string) => Driver;
   readonly #envKeys: readonly string[] | undefined;
   /** The instances in order of last use. */
   readonly #entries = new Map<string, Entry>();
 
   /** Without `envKeys` each lease gets its own driver, closed with the lease. */
-  constructor(make: (caller: DriverCaller, path: string) => Driver, envKeys: readonly string[] | undefined) {
-    this.#make = make;
+  constructor(envKeys: readonly string[] | undefined) {
     this.#envKeys = envKeys;
   }
 
-  async lease(caller: DriverCaller, path: string): Promise<Lease> {
+  /** `make`: the driver of this device, if there is none for the caller's environment yet. */
+  async lease(
+    make: (caller: DriverCaller, path: string) => Driver,
+    caller: DriverCaller,
+    path: string,
+  ): Promise<Lease> {
     if (this.#envKeys === undefined) {
-      const driver = this.#make(caller, path);
+      const driver = make(caller, path);
       return { driver, release: () => driver.close() };
     }
     const key = JSON.stringify(this.#envKeys.map((name) => caller.env[name] ?? null));
-    const entry = this.#entries.get(key) ?? { driver: this.#make(caller, path), users: 0 };
+    const entry = this.#entries.get(key) ?? { driver: make(caller, path), users: 0 };
     entry.users++;
     this.#entries.delete(key);
     this.#entries.set(key, entry);

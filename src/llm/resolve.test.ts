@@ -8,6 +8,7 @@ import { createModelResolver } from "./resolve.ts";
 const none = new AbortController().signal;
 const anthropic = { ANTHROPIC_API_KEY: "k" };
 const openai = { OPENAI_API_KEY: "k" };
+const xai = { XAI_API_KEY: "k" };
 const own = { ...openai, OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
 let claude: { PATH: string };
 
@@ -47,13 +48,14 @@ async function resolve({
 }
 
 describe("resolve()", () => {
-  it("takes the first that is set up: anthropic, openai, claude, ollama", async () => {
+  it("takes the first that is set up: anthropic, openai, xai, claude, ollama", async () => {
     expect(await resolve({ env: { ...anthropic, ...openai, ...claude }, ollama: true })).toEqual([
       "anthropic",
       "",
     ]);
     expect(await resolve({ env: { ANTHROPIC_AUTH_TOKEN: "t" } })).toEqual(["anthropic", ""]);
     expect(await resolve({ env: { ...openai, ...claude }, ollama: true })).toEqual(["openai", ""]);
+    expect(await resolve({ env: { ...xai, ...claude } })).toEqual(["xai", ""]);
     expect(await resolve({ env: claude, ollama: true })).toEqual(["claude", ""]);
     expect(await resolve({ ollama: true })).toEqual(["ollama", ""]);
   });
@@ -88,6 +90,8 @@ describe("resolve()", () => {
       "claude",
       "claude-x",
     ]);
+    expect(await resolve({ model: "grok-4.7", env: { ...openai, ...xai } })).toEqual(["xai", "grok-4.7"]);
+    expect(await resolve({ model: "grok/large", env: { ...openai, ...xai } })).toEqual(["xai", "large"]);
     expect(await resolve({ model: "llama", env: own })).toEqual(["openai", "llama"]);
     expect(await resolve({ model: "llama", env: openai, ollama: true })).toEqual(["ollama", "llama"]);
     expect(await resolve({ model: "mid", env: openai })).toEqual(["openai", "mid"]);

@@ -19,7 +19,7 @@ type ResolveRequest = Parameters<ModelResolver["resolve"]>[0];
 
 /** The hint for setting up a real model. */
 const configureHelp =
-  "set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL also for Ollama, vLLM, DeepSeek), " +
+  "set ANTHROPIC_API_KEY, XAI_API_KEY or OPENAI_API_KEY (with OPENAI_BASE_URL also for Ollama, vLLM, DeepSeek), " +
   "or install the claude program: npm install -g @anthropic-ai/claude-code";
 
 const NOTICE =
@@ -29,6 +29,7 @@ const NOTICE =
 const setUp: Readonly<Record<DriverName, string>> = {
   anthropic: "Set ANTHROPIC_API_KEY.",
   openai: "Set OPENAI_API_KEY, and OPENAI_BASE_URL for another server than OpenAI's.",
+  xai: "Set XAI_API_KEY.",
   claude: "npm install -g @anthropic-ai/claude-code, then run `claude` and log in.",
   ollama: "Start Ollama with `ollama serve`, or set OLLAMA_HOST to where it runs.",
   interpreter: "",
@@ -227,7 +228,9 @@ function wordsOf({ source = "--model", model }: Wish): string {
 function owners(model: string): string {
   const vendors = vendorsOf(model);
   if (vendors.length > 0) return vendors.join(" or ");
-  return isSize(model) ? "anthropic, openai, claude or ollama" : "openai with OPENAI_BASE_URL, or ollama";
+  return isSize(model)
+    ? "anthropic, openai, xai, claude or ollama"
+    : "openai with OPENAI_BASE_URL, or ollama";
 }
 
 function wayTo(model: string): Fact {
@@ -255,6 +258,8 @@ class DriverFinder {
         return Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN);
       case "openai":
         return Boolean(env.OPENAI_API_KEY);
+      case "xai":
+        return Boolean(env.XAI_API_KEY);
       case "claude":
         return findProgram("claude", env) !== undefined;
       case "ollama":
@@ -311,7 +316,8 @@ function usual(name: string): string {
 }
 
 function findDriver(name: string): DriverName | undefined {
-  return DRIVERS.find((driver) => driver === name.toLowerCase());
+  const lower = name.toLowerCase();
+  return lower === "grok" ? "xai" : DRIVERS.find((driver) => driver === lower);
 }
 
 function choice(driver: DriverName, model: string): ModelChoice {

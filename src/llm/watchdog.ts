@@ -18,11 +18,18 @@ interface Watch {
 const defaultGapMs = 90_000;
 
 /**
- * The limits from `CRUX_STREAM_IDLE_TIMEOUT_MS`, or the default if invalid. A local model may first load for minutes.
+ * The limits from `CRUX_STREAM_IDLE_TIMEOUT_MS`, or the default if invalid, which is `silenceMs` where a vendor's models
+ * may think so long in silence. A local model may first load for minutes.
  */
-export function patienceOf(env: Readonly<Record<string, string>>, isLocal: boolean): Patience {
+export function patienceOf(
+  env: Readonly<Record<string, string>>,
+  {
+    isLocal,
+    silenceMs = defaultGapMs,
+  }: { readonly isLocal: boolean; readonly silenceMs?: number | undefined },
+): Patience {
   const value = Number(env.CRUX_STREAM_IDLE_TIMEOUT_MS);
-  const gapMs = Number.isFinite(value) && value >= 1 ? value : defaultGapMs;
+  const gapMs = Number.isFinite(value) && value >= 1 ? value : silenceMs;
   return { gapMs, firstMs: isLocal ? Math.max(gapMs, 600_000) : gapMs };
 }
 

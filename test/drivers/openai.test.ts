@@ -2,19 +2,17 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { contractRequest, driverContract } from "../../src/llm/contract.ts";
 import { fold } from "../../src/llm/fold.ts";
-import { OpenAiDriver } from "../../src/llm/openai/openai.ts";
-import { ollamaProfile, openaiProfile } from "../../src/llm/openai/profile.ts";
+import { ollamaDriver, openaiDriver } from "../../src/llm/openai/make.ts";
+import type { OpenAiDriver } from "../../src/llm/openai/openai.ts";
 import { error, text } from "../model-server/reply.ts";
 import type { ModelServer } from "../model-server/server.ts";
 import { API_ERRORS, connectionsTo, serve, serverRig } from "./rig.ts";
 
 const KEY = "test-key-0123456789";
 const openai = (server: ModelServer, model = "test-model"): OpenAiDriver =>
-  new OpenAiDriver(
-    openaiProfile({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: server.openaiBaseUrl, OPENAI_MODEL: model }),
-  );
+  openaiDriver({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: server.openaiBaseUrl, OPENAI_MODEL: model });
 const ollama = (server: ModelServer, model = ""): OpenAiDriver =>
-  new OpenAiDriver(ollamaProfile({ OLLAMA_HOST: `127.0.0.1:${server.port}`, OLLAMA_MODEL: model }));
+  ollamaDriver({ OLLAMA_HOST: `127.0.0.1:${server.port}`, OLLAMA_MODEL: model });
 
 for (const [name, connect] of [
   ["openai", openai],

@@ -53,11 +53,17 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     },
     OPENAI_API_KEY: { means: "Key of the driver `openai`; setting it makes the driver ready." },
     OPENAI_BASE_URL: {
-      means: "Server of the driver `openai`: any that speaks Chat Completions.",
+      means: "Server of the driver `openai`: any that speaks Chat Completions or Responses.",
       otherwise: "`https://api.openai.com/v1`",
       example: "http://localhost:8000/v1",
     },
     OPENAI_MODEL: { means: "Model of the driver `openai` when no other is named." },
+    CRUX_OPENAI_API: {
+      means: "Interface of the driver `openai`: `responses` or `chat`.",
+      otherwise: "`responses` at `api.openai.com`, `chat` elsewhere",
+    },
+    XAI_API_KEY: { means: "Key of the driver `xai`; setting it makes the driver ready." },
+    XAI_BASE_URL: { means: "Server of the driver `xai`.", otherwise: "`https://api.x.ai/v1`" },
     OLLAMA_HOST: { means: "Server of the driver `ollama`.", otherwise: "`http://127.0.0.1:11434`" },
     OLLAMA_MODEL: { means: "Model of the driver `ollama` when no other is named." },
     CRUX_MODEL: {
@@ -71,7 +77,7 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     },
     CRUX_STREAM_IDLE_TIMEOUT_MS: {
       means: "How long a model's stream may be silent, in milliseconds.",
-      otherwise: "90000; a local model may take ten minutes to begin",
+      otherwise: "90000; `openai` 300000, `xai` 900000; a local model may take ten minutes to begin",
     },
   },
   run: {

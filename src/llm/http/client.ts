@@ -11,8 +11,13 @@ import { VERSION } from "../version.ts";
 /** How long an unused connection is kept; a server that announces a shorter time is heeded. */
 const KEPT_MS = 4_000;
 const KEPT_CONNECTIONS = 8;
-/** How long a connection may take, and its silence. The device's watchdog is faster, except with local servers. */
-const PATIENCE = { connectMs: 10_000, silenceMs: 300_000 };
+/** How long a connection may take, and its silence. */
+export interface Patience {
+  readonly connectMs: number;
+  readonly silenceMs: number;
+}
+/** The device's watchdog is faster, except with local servers. */
+const PATIENCE: Patience = { connectMs: 10_000, silenceMs: 300_000 };
 /** Most bytes that are read of an answer that is not a stream. */
 const MAX_TEXT_BYTES = 1024 * 1024;
 /** The headers of a refusal that say when to try again. */
@@ -50,10 +55,10 @@ export class HttpClient {
   readonly #agent: Agent;
   readonly #request: typeof request;
 
-  readonly #patience: typeof PATIENCE;
+  readonly #patience: Patience;
 
   /** `credential`: the header with the key. */
-  constructor(baseUrl: string, credential: Readonly<Record<string, string>>, patience = PATIENCE) {
+  constructor(baseUrl: string, credential: Readonly<Record<string, string>>, patience: Patience = PATIENCE) {
     // loaded when needed: most daemons talk to one server, and some to none
     const http = process.getBuiltinModule("node:http");
     const own = baseUrl.startsWith("https:") ? process.getBuiltinModule("node:https") : http;

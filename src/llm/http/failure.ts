@@ -51,6 +51,7 @@ const byType: Readonly<Record<string, LlmErrorKind>> = {
   billing_error: "quota",
   timeout_error: "timeout",
   invalid_request_error: "invalid",
+  policy_violation: "refusal",
 };
 
 const tooLong =

@@ -3,6 +3,10 @@ import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 import { sentName } from "../call-name.ts";
 import type { AttemptRequest } from "../driver.ts";
+import { resultText } from "../result-text.ts";
+import { ChatDecoder } from "./chunks.ts";
+import type { Codec } from "./codec.ts";
+import { isOpenAiHost } from "./profile.ts";
 
 type Part = Record<string, unknown>;
 
@@ -19,12 +23,22 @@ export interface Quirks {
 const refusesToolsWithReasoning = /^gpt-(5\.[6-9]|[6-9]|\d\d)/;
 
 export function quirksOf(baseUrl: string): Quirks {
-  const host = URL.parse(baseUrl)?.hostname ?? "";
-  const isVendor = host === "api.openai.com" || host.endsWith(".api.openai.com");
+  const isVendor = isOpenAiHost(baseUrl);
   return {
     maxTokensField: isVendor ? "max_completion_tokens" : "max_tokens",
-    reasoningEcho: host === "api.deepseek.com",
+    reasoningEcho: URL.parse(baseUrl)?.hostname === "api.deepseek.com",
     noReasoningWithTools: (model) => isVendor && refusesToolsWithReasoning.test(model),
+  };
+}
+
+/** Chat Completions, as the server at `baseUrl` takes it. */
+export function chatCodec(baseUrl: string): Codec {
+  const quirks = quirksOf(baseUrl);
+  return {
+    path: "/chat/completions",
+    body: (request, model, maxOutputTokens) =>
+      JSON.stringify(chatBody(request, model, maxOutputTokens, quirks)),
+    decoder: () => new ChatDecoder(),
   };
 }
 
@@ -60,19 +74,11 @@ function messagesOf({ role, content }: WireMessage, quirks: Quirks): Part[] {
   return role === "assistant" ? [assistantMessage(content, quirks)] : userMessages(content);
 }
 
-/**
- * The dialect cannot mark a result as failed, so the text must say it: in its first word or, after what an aborted
- * command printed, in a line like that of every tool's failure.
- */
-const SAYS_FAILURE = /^error|\nError \[[A-Z_]+\]: /i;
-
 /** The messages of one user message. Results come first, one each: nothing may stand between a call and its answer. */
 function userMessages(content: readonly Block[]): Part[] {
   const results = content.flatMap((block): Part[] => {
     if (block.type !== "tool_result") return [];
-    const isUnsaid = block.is_error === true && !SAYS_FAILURE.test(block.content);
-    const text = isUnsaid ? `Error: ${block.content}` : block.content;
-    return [{ role: "tool", tool_call_id: block.tool_use_id, content: text }];
+    return [{ role: "tool", tool_call_id: block.tool_use_id, content: resultText(block) }];
   });
   const text = textOf(content);
   const shown = content.flatMap(shownParts);

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import type { StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
 import { NO_USAGE } from "../fold.ts";
 import { type Json, numberOf, objectOf, objectsOf, stringOf } from "../json.ts";
+import type { Decoder, ErrorWords } from "./codec.ts";
 
 interface OpenCall {
   readonly block: number;
@@ -22,7 +23,7 @@ const stopReasons: Readonly<Record<string, StopReason>> = {
   content_filter: "refusal",
 };
 
-export class ChatDecoder {
+export class ChatDecoder implements Decoder {
   #hasStarted = false;
   #nextBlock = 0;
   #open: { readonly type: "text" | "thinking"; readonly block: number } | undefined;
@@ -32,9 +33,16 @@ export class ChatDecoder {
   #isRefusal = false;
   #usage: Usage = NO_USAGE;
 
+  /** The usage follows the finish reason; `[DONE]` or the end of the body follows both. */
+  readonly isOver = false;
+
   /** Whether the server said why it stopped. */
   get isFinished(): boolean {
     return this.#finishReason !== "";
+  }
+
+  failure({ error }: Json): ErrorWords | undefined {
+    return error === undefined || error === null ? undefined : wordsOf(error);
   }
 
   /** Decodes a chunk. Throws RangeError if a fragment belongs to a call that has ended. */
@@ -156,4 +164,11 @@ function usageOf(usage: Json): Usage {
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: cached,
   };
+}
+
+/** `error` is `{message, type, code}`, or a plain string from some servers. */
+export function wordsOf(error: unknown, fallback = ""): ErrorWords {
+  const { type, code, message } = objectOf(error);
+  const text = stringOf(error) || stringOf(message) || fallback;
+  return { type: stringOf(type), code: stringOf(code), message: text };
 }

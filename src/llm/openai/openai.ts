@@ -1,6 +1,6 @@
 /**
- * Chat Completions, for the vendor and for every other server of the dialect (vLLM, DeepSeek,
- * Ollama …). One class, with one profile per driver name.
+ * OpenAI's servers and every other one of the dialect (xAI, vLLM, DeepSeek, Ollama …): one class, with a profile per driver
+ * name, and a codec for the interface that the server has.
  */
 import type { ModelCard, StreamEvent, Usage } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
@@ -13,30 +13,29 @@ import {
   checkKey,
   connectionError,
   type Endpoint,
-  type ErrorAnswer,
   malformedStream,
   notConfigured,
 } from "../http/failure.ts";
 import { readRest, readSse } from "../http/sse.ts";
 import { objectOf, objectsOf, stringOf } from "../json.ts";
-import { chatBody, type Quirks, quirksOf } from "./body.ts";
-import { ChatDecoder } from "./chunks.ts";
-import { OPENAI_URL, type Profile } from "./profile.ts";
+import { wordsOf } from "./chunks.ts";
+import type { Codec, Decoder } from "./codec.ts";
+import type { Profile } from "./profile.ts";
 
 export class OpenAiDriver implements Driver {
-  readonly name: "openai" | "ollama";
+  readonly name: Profile["name"];
   readonly #profile: Profile;
   readonly #endpoint: Endpoint;
-  readonly #quirks: Quirks;
+  readonly #codec: Codec;
   #client: HttpClient | undefined;
   /** The first model that a self-hosted server lists; requested once. */
   #firstModel: string | undefined;
 
-  constructor(profile: Profile) {
+  constructor(profile: Profile, codec: Codec) {
     this.name = profile.name;
     this.#profile = profile;
     this.#endpoint = profile.endpoint;
-    this.#quirks = quirksOf(profile.endpoint.baseUrl);
+    this.#codec = codec;
   }
 
   card(model: string): ModelCard {
@@ -56,20 +55,24 @@ export class OpenAiDriver implements Driver {
 
   async *stream(request: AttemptRequest, signal: AbortSignal): AsyncGenerator<StreamEvent> {
     const endpoint = this.#endpoint;
-    const decoder = new ChatDecoder();
+    let decoder: Decoder | undefined;
     try {
-      const reply = await this.#post(request, signal);
+      const http = this.#http;
+      const model = await this.#modelOf(request.model, signal);
+      decoder = this.#codec.decoder(model);
+      const reply = await this.#post(http, request, { model, signal });
       for await (const data of readSse(reply)) {
-        if (data === "[DONE]") {
-          // read the rest first: a consumer may stop after the last event
-          await readRest(reply);
-          yield* decoder.finish();
-          return;
+        if (data !== "[DONE]") {
+          const event = parseEvent(data, endpoint);
+          const failure = decoder.failure(event);
+          if (failure !== undefined) throw answerError(endpoint, { status: undefined, ...failure });
+          yield* decoder.decode(event);
+          if (!decoder.isOver) continue;
         }
-        const chunk = parseChunk(data, endpoint);
-        if (chunk.error !== undefined && chunk.error !== null)
-          throw answerError(endpoint, { status: undefined, headers: undefined, ...wordsOf(chunk.error) });
-        yield* decoder.decode(chunk);
+        // read the rest first: a consumer may stop after the last event
+        await readRest(reply);
+        yield* decoder.finish();
+        return;
       }
     } catch (error) {
       if (signal.aborted) throw cancelled(endpoint.device, signal.reason);
@@ -78,8 +81,8 @@ export class OpenAiDriver implements Driver {
     }
     if (signal.aborted) throw cancelled(endpoint.device, signal.reason);
     // some servers close the body instead of sending [DONE]
-    if (!decoder.isFinished)
-      throw malformedStream(endpoint, "the reply ended before it was complete (no finish_reason)");
+    if (decoder?.isFinished !== true)
+      throw malformedStream(endpoint, "the reply ended before it was complete");
     yield* decoder.finish();
   }
 
@@ -97,13 +100,16 @@ export class OpenAiDriver implements Driver {
     this.#client?.close();
   }
 
-  async #post(request: AttemptRequest, signal: AbortSignal): Promise<Body> {
-    const http = this.#http;
-    const model = await this.#modelOf(request.model, signal);
+  async #post(
+    http: HttpClient,
+    request: AttemptRequest,
+    { model, signal }: { readonly model: string; readonly signal: AbortSignal },
+  ): Promise<Body> {
     const { maxOutputTokens } = this.card(model);
-    const body = chatBody(request, model, Math.min(request.maxOutputTokens, maxOutputTokens), this.#quirks);
+    const { path, body } = this.#codec;
     try {
-      return await http.post("/chat/completions", JSON.stringify(body), { signal });
+      const json = body(request, model, Math.min(request.maxOutputTokens, maxOutputTokens));
+      return await http.post(path, json, { signal });
     } catch (error) {
       throw this.#failure(error);
     }
@@ -115,7 +121,7 @@ export class OpenAiDriver implements Driver {
    */
   async #modelOf(model: string, signal: AbortSignal): Promise<string> {
     const isNamed = model !== "" && findTier(model) === undefined;
-    if (isNamed || this.#endpoint.baseUrl === OPENAI_URL) return this.card(model).id;
+    if (isNamed || this.#profile.hasVendorsModels) return this.card(model).id;
     if (this.#profile.model !== "") return this.#profile.model;
     this.#firstModel ??= (await this.models(signal))[0]?.id;
     if (this.#firstModel !== undefined && this.#firstModel !== "") return this.#firstModel;
@@ -141,19 +147,13 @@ export class OpenAiDriver implements Driver {
       throw notConfigured(device, `${baseUrlName} is not an http(s) URL`, "Set it to a URL or unset it.");
     if (secret === "") throw notConfigured(device, `${keyName} is not set`, setUpHint);
     checkKey(this.#endpoint);
-    this.#client ??= new HttpClient(baseUrl, { authorization: `Bearer ${secret}` });
+    const credential = { authorization: `Bearer ${secret}` };
+    this.#client ??= new HttpClient(baseUrl, credential, this.#profile.patience);
     return this.#client;
   }
 }
 
-/** `error` is `{message, type, code}`, or a plain string from some servers. */
-function wordsOf(error: unknown, fallback = ""): Pick<ErrorAnswer, "type" | "code" | "message"> {
-  const { type, code, message } = objectOf(error);
-  const text = stringOf(error) || stringOf(message) || fallback;
-  return { type: stringOf(type), code: stringOf(code), message: text };
-}
-
-function parseChunk(data: string, endpoint: Endpoint): Record<string, unknown> {
+function parseEvent(data: string, endpoint: Endpoint): Record<string, unknown> {
   try {
     return objectOf(JSON.parse(data));
   } catch {

@@ -1,9 +1,10 @@
 /** The server that a driver of this dialect talks to, from the caller's environment. */
 import { findBaseUrl } from "../http/base-url.ts";
+import type { Patience } from "../http/client.ts";
 import type { Endpoint } from "../http/failure.ts";
 
 export interface Profile {
-  readonly name: "openai" | "ollama";
+  readonly name: "openai" | "ollama" | "xai";
   readonly endpoint: Endpoint;
   /** The environment variable with the base URL. */
   readonly baseUrlName: string;
@@ -11,25 +12,43 @@ export interface Profile {
   readonly model: string;
   /** One line: how to configure the driver. */
   readonly setUpHint: string;
+  /** Whether the server has the vendor's models, so that tiers and defaults are the vendor's. */
+  readonly hasVendorsModels: boolean;
+  /** How long a connection may be silent, if longer than usual. */
+  readonly patience?: Patience;
 }
 
 type Env = Readonly<Record<string, string>>;
 
-export const OPENAI_URL = "https://api.openai.com/v1";
-export const OPENAI_ENV = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"] as const;
+const OPENAI_URL = "https://api.openai.com/v1";
+export const OPENAI_ENV = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "CRUX_OPENAI_API"] as const;
 export const OLLAMA_ENV = ["OLLAMA_HOST", "OLLAMA_MODEL"] as const;
 
+/** The interface of the driver `openai`: as told, else Responses at the vendor and Chat Completions elsewhere. */
+export function openaiInterface(env: Env): "responses" | "chat" {
+  const { CRUX_OPENAI_API: told } = env;
+  if (told === "responses" || told === "chat") return told;
+  return isOpenAiHost(openaiProfile(env).endpoint.baseUrl) ? "responses" : "chat";
+}
+
+export function isOpenAiHost(baseUrl: string): boolean {
+  const host = URL.parse(baseUrl)?.hostname ?? "";
+  return host === "api.openai.com" || host.endsWith(".api.openai.com");
+}
+
 export function openaiProfile(env: Env): Profile {
+  const baseUrl = findBaseUrl(env.OPENAI_BASE_URL, OPENAI_URL) ?? "";
   return {
     name: "openai",
     baseUrlName: "OPENAI_BASE_URL",
     model: env.OPENAI_MODEL ?? "",
+    hasVendorsModels: baseUrl === OPENAI_URL,
     setUpHint:
       "Set OPENAI_API_KEY to your API key; OPENAI_BASE_URL names another server, OPENAI_MODEL its model.",
     endpoint: {
       device: "/dev/llm/openai",
       vendor: "OpenAI",
-      baseUrl: findBaseUrl(env.OPENAI_BASE_URL, OPENAI_URL) ?? "",
+      baseUrl,
       keyName: "OPENAI_API_KEY",
       secret: env.OPENAI_API_KEY ?? "",
       unreachableHint: "Check the network and OPENAI_BASE_URL, and that the server there is running.",
@@ -43,6 +62,7 @@ export function ollamaProfile(env: Env): Profile {
     name: "ollama",
     baseUrlName: "OLLAMA_HOST",
     model: env.OLLAMA_MODEL ?? "",
+    hasVendorsModels: false,
     setUpHint: "Fetch a model with `ollama pull <model>`, then name it with --model ollama/<model>.",
     endpoint: {
       device: "/dev/llm/ollama",
