@@ -65,7 +65,7 @@ const rings = {
     ["permit/sandbox", "permit/auto"],
     ["permit"],
   ],
-  llm: [["llm"], ["llm/http"], ["llm/*"], ["llm/devices"]],
+  llm: [["llm"], ["llm/http"], ["llm/openai"], ["llm/responses"], ["llm/*"], ["llm/devices"]],
   dev: [["dev"], ["dev/net"], ["dev/host"], ["dev/out"], ["dev/*"]],
   tool: [["tool"], ["tool/*"]],
   agent: [["agent/definition", "agent/model"], ["agent/deferred"], ["agent/tools"], ["agent"]],

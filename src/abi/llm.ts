@@ -49,7 +49,8 @@ export interface SystemPart {
   zone: "static" | "dynamic";
 }
 
-export const EFFORTS = ["low", "medium", "high", "max"] as const;
+/** In ascending order. A model without a level gets the next lower one that it has. */
+export const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 export type Effort = (typeof EFFORTS)[number];
 
 export interface LlmRequest {
@@ -61,9 +62,9 @@ export interface LlmRequest {
   tools: ToolSpec[];
   messages: WireMessage[];
   maxOutputTokens: number;
-  temperature?: number;
-  /** How much the model shall think. Absent: the model's own default. A driver without support may ignore it. */
+  /** Absent: the server's default. */
   effort?: Effort;
+  temperature?: number;
   /** Stop sequences: the reply ends before any of them. A driver without support may ignore them. */
   stopSequences?: string[];
   /** Another request within the hour will share all bytes before the last block of the last message. */
@@ -104,7 +105,7 @@ export interface Usage {
   output_tokens: number;
   cache_creation_input_tokens: number;
   cache_read_input_tokens: number;
-  /** How many of output_tokens were reasoning, where the server counts them. */
+  /** How many of the output tokens were thinking, where the server reports it. */
   reasoning_tokens?: number;
 }
 

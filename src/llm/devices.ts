@@ -42,14 +42,14 @@ export function modelDevices({ exec, tmpDir, clock, prices }: ModelDevicesOption
       ...own,
       envKeys: OPENAI_ENV,
       silenceMs: REASONING_MS,
-      make: { load: async () => (await import("./openai/make.ts")).openaiDriver },
+      make: { load: async () => (await import("./responses/openai.ts")).openaiDriver },
     }),
     llmDevice({
       name: "ollama",
       ...own,
       isLocal: true,
       envKeys: OLLAMA_ENV,
-      make: { load: async () => (await import("./openai/make.ts")).ollamaDriver },
+      make: { load: async () => (await import("./openai/ollama.ts")).ollamaDriver },
     }),
     llmDevice({
       name: "xai",

@@ -120,6 +120,7 @@ describe("responsesCodec()", () => {
   it.each([
     ["gpt-6.1-terra", "max", { effort: "xhigh" }, true],
     ["gpt-5", "max", { effort: "high" }, true],
+    ["gpt-5", "xhigh", { effort: "high" }, true],
     ["gpt-5", "low", { effort: "low" }, true],
     ["gpt-5", undefined, undefined, true],
     ["gpt-4o", "high", undefined, false],

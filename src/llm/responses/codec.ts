@@ -23,18 +23,19 @@ export function responsesCodec(name: "openai" | "xai", { baseUrl, secret }: Endp
   };
 }
 
-const xhigh = /^(gpt-(5\.[2-9]|[6-9]|\d\d)|gpt-5\.1-codex-max)/;
+const takesXhigh = /^(gpt-(5\.[2-9]|[6-9]|\d\d)|gpt-5\.1-codex-max)/;
 
 const openai: Manner = {
   reasons: (model) => /^(o\d|gpt-([5-9]|\d\d)|codex-|ft:(o\d|gpt-5))/.test(model) && !/-chat/.test(model),
   effort: (model, effort) => {
     if (effort === undefined || !openai.reasons(model)) return undefined;
-    return effort !== "max" ? effort : xhigh.test(model) ? "xhigh" : "high";
+    if (!takesXhigh.test(model)) return atMostHigh(effort);
+    return effort === "max" ? "xhigh" : effort;
   },
 };
 
 /** The models that the user's own server has are not known; those that do not reason ignore the wish for it. */
-const anyServer: Manner = { reasons: () => true, effort: (_model, effort) => highest(effort) };
+const anyServer: Manner = { reasons: () => true, effort: (_model, effort) => atMostHigh(effort) };
 
 /** The vendor's advice is to name the effort each time: its defaults differ from model to model. Some models refuse it. */
 const xai: Manner = {
@@ -46,9 +47,9 @@ const xai: Manner = {
 };
 
 function explicit(effort: Effort | undefined, purpose: AttemptRequest["purpose"]): string {
-  return highest(effort) ?? (purpose === "helper" ? "low" : "high");
+  return atMostHigh(effort) ?? (purpose === "helper" ? "low" : "high");
 }
 
-function highest(effort: Effort | undefined): string | undefined {
-  return effort === "max" ? "high" : effort;
+function atMostHigh(effort: Effort | undefined): string | undefined {
+  return effort === "max" || effort === "xhigh" ? "high" : effort;
 }
