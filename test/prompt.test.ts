@@ -64,3 +64,41 @@ describe("the system prompt", () => {
     expect(system()).not.toContain("Git when you started");
   });
 });
+
+describe("instruction files", () => {
+  const first = () => JSON.stringify(bodies()[0]?.messages[1]?.content);
+
+  it("of user and project are read in order, before the intent and not in the system prompt, once trusted", async () => {
+    git("init", "-q");
+    put("AGENTS.md", "PROJECT RULE, with @docs/more.md and @../outside.md");
+    put("CLAUDE.md", "PROJECT RULE, with @docs/more.md and @../outside.md");
+    put("docs/more.md", "IMPORTED RULE");
+    mkdirSync(join(world.dir, "config/crux"), { recursive: true });
+    writeFileSync(join(world.dir, "config/crux/AGENTS.md"), "USER RULE");
+    await crux(["look around"]);
+    expect(first()).toContain("USER RULE");
+    expect(first()).not.toContain("PROJECT RULE");
+    server.requests.length = 0;
+    await crux(["trust", "--yes"]);
+    await crux(["look around"]);
+    expect(first()).toMatch(/^.*USER RULE.*IMPORTED RULE.*PROJECT RULE.*look around/s);
+    expect(first().split("PROJECT RULE")).toHaveLength(2);
+    expect(system()).not.toContain("RULE");
+  });
+
+  it("below the folder are read once a call touches one, and only as they were seen", async () => {
+    git("init", "-q");
+    put("sub/AGENTS.md", "NESTED RULE");
+    put("sub/a.txt", "a");
+    await crux(["trust", "--yes"]);
+    const view = toolUse({ name: "view", input: { file_path: "sub/a.txt" } });
+    await server.close();
+    server = await startModelServer({ script: inTurn(view, view, text("Done.")) });
+    await crux(["read it"]);
+    expect(server.requests[0]?.rawBody).not.toContain("NESTED RULE");
+    expect(server.requests.map(({ rawBody }) => rawBody.split("NESTED RULE").length - 1)).toEqual([0, 1, 1]);
+    put("sub/AGENTS.md", "CHANGED RULE");
+    await crux(["read it again"]);
+    expect(server.requests.at(-1)?.rawBody).not.toContain("CHANGED RULE");
+  });
+});

@@ -27,15 +27,19 @@ export interface SkillLine {
   readonly isShipped?: true;
 }
 
-export interface Surroundings {
+/** What was found for folders that a process has touched. */
+export interface Nearby {
   readonly instructions: readonly InstructionText[];
   readonly skills: readonly SkillLine[];
+  /** Files that were left out or cut, and why, for the user. */
+  readonly notices: readonly string[];
+}
+
+export interface Surroundings extends Nearby {
   /** null: commands run without a sandbox. */
   readonly confinement: Confinement | null;
   /** The scratch folder; "": none. */
   readonly scratch: string;
   /** Branch, state and last commits of the repository, as text. "": none, not trusted, or git took too long. */
   readonly git: string;
-  /** Files that were left out or cut, and why, for the user. */
-  readonly notices: readonly string[];
 }

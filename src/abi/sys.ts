@@ -29,7 +29,7 @@ import type { AccountView, RunInput } from "./program.ts";
 import type { RequestMark } from "./request-mark.ts";
 import type { RightsWish } from "./rights.ts";
 import type { SupervisorSpec } from "./supervise.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Nearby, Surroundings } from "./surroundings.ts";
 import type { MediaPart } from "./tool.ts";
 
 export interface SpawnOpts {
@@ -296,6 +296,8 @@ export interface Syscalls {
 
   /** The same for the life of the process in this daemon. */
   surroundings(signal?: AbortSignal): Promise<Surroundings>;
+  /** What guides it in these folders, absolute paths below its working directory, and in those on the way there. */
+  nearby(dirs: readonly string[], signal?: AbortSignal): Promise<Nearby>;
 }
 
 /**

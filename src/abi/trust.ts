@@ -32,6 +32,11 @@ export const BROUGHT_FILES: readonly (readonly [path: string, kind: BroughtKind]
   [".envrc", "environment"],
 ];
 
+/** The instruction files of one folder, in the order in which they are read. */
+export const INSTRUCTION_NAMES: readonly string[] = BROUGHT_FILES.flatMap(([path, kind]) =>
+  kind === "instructions" ? [path] : [],
+);
+
 /** Folders of which each file acts. */
 export const BROUGHT_FOLDERS: readonly (readonly [path: string, kind: BroughtKind])[] = [
   [".crux/agents", "agent"],

@@ -5,7 +5,7 @@
 import type { Reply } from "../abi/llm.ts";
 import { type Continue, isTerminal, type Terminal, type ToolCall } from "../abi/loop.ts";
 import type { ProgramStart, Restored } from "../abi/program.ts";
-import type { Prompt, Sys } from "../abi/sys.ts";
+import type { ContextMessage, Prompt, Sys } from "../abi/sys.ts";
 import {
   answeredIn,
   finishedCalls,
@@ -21,6 +21,8 @@ import { Discovery } from "./deferred/discovery.ts";
 import type { DeferredSetting } from "./deferred/setting.ts";
 import { readInbox } from "./inbox.ts";
 import { takeInput } from "./input.ts";
+import { isReminder } from "./instructions/frame.ts";
+import { NearbyGuides } from "./instructions/nearby.ts";
 import { afterCalls, askedAgain, hopeless, isHopeless } from "./malformed.ts";
 import { ModeNotes } from "./mode-notes.ts";
 import { askModel } from "./model/attempt.ts";
@@ -65,6 +67,7 @@ export interface Run {
   /** The text about deferred tools, fixed when the process starts in this daemon; appended to the system prompt. */
   announced: string;
   readonly discovery: Discovery;
+  readonly nearby: NearbyGuides;
   /** null: not yet restored from the conversation. */
   modeNotes: ModeNotes | null;
   /** Of the current run. */
@@ -96,6 +99,7 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     tools: null,
     announced: "",
     discovery,
+    nearby: new NearbyGuides(cwd),
     modeNotes: null,
     state: stateOf(position),
     pieces: null,
@@ -283,10 +287,10 @@ function promptOf(run: Run, { deferred }: OfferedTools): Promise<Prompt> {
   return sys.unit(async () => {
     await readInbox(sys, start, run.underWay?.client);
     const prompt = await toldOfMode(run, await sys.buildPrompt(start.ctxId));
-    const note = deferred === undefined ? "" : run.discovery.note(deferred, lastWords(prompt));
-    if (note === "") return prompt;
-    await sys.appendMessage(start.ctxId, "user", note);
-    return sys.buildPrompt(start.ctxId);
+    const found = deferred === undefined ? "" : run.discovery.note(deferred, lastWords(prompt));
+    const notes = [found, await run.nearby.note(sys, prompt.messages)].filter((note) => note !== "");
+    for (const note of notes) await sys.appendMessage(start.ctxId, "user", note);
+    return notes.length === 0 ? prompt : sys.buildPrompt(start.ctxId);
   });
 }
 
@@ -306,7 +310,9 @@ async function toldOfMode(run: Run, prompt: Prompt): Promise<Prompt> {
 
 /** The newest message of the user or the model; tool results do not count. */
 function lastWords({ messages }: Prompt): string {
-  return messages.findLast(({ role }) => role === "user" || role === "assistant")?.content ?? "";
+  const isSaid = ({ role, content }: ContextMessage): boolean =>
+    role === "assistant" || (role === "user" && !isReminder(content));
+  return messages.findLast(isSaid)?.content ?? "";
 }
 
 /** The tools of the process, listed once; this also fixes the announcement of the deferred ones. */
@@ -358,6 +364,7 @@ async function resultsOf(
   run.phase = "tools";
   const results = await runCalls(sys, tools, calls, done, tell);
   if (results.some(({ hasJob }) => hasJob === true)) run.hasJobs = true;
+  if (run.start.surroundings === true) run.nearby.touched(calls);
   const { refusals, malformed } = run.state;
   run.state = {
     ...run.state,

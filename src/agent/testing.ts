@@ -7,7 +7,7 @@ import { type Block, type LlmRequest, type Reply, type StreamEvent, totalTokens 
 import type { Message } from "../abi/mail.ts";
 import type { Activity, ExitStatus } from "../abi/process.ts";
 import type { ProgramStart, Restored } from "../abi/program.ts";
-import type { Surroundings } from "../abi/surroundings.ts";
+import type { Nearby, Surroundings } from "../abi/surroundings.ts";
 import type { ContextMessage, Sys } from "../abi/sys.ts";
 import type { ToolResult } from "../abi/tool.ts";
 import { abortable } from "../lib/abort.ts";
@@ -57,6 +57,7 @@ export interface FakeOptions {
   readonly program?: Partial<AgentOptions>;
   /** Absent: it is not told of any, as in old histories. */
   readonly surroundings?: Surroundings;
+  readonly nearby?: (dirs: readonly string[]) => Nearby;
 }
 
 const INPUT_FD = asFd(0);
@@ -233,6 +234,8 @@ export class FakeProcess {
       unmount: refused,
       unmountAll: refused,
       surroundings: async () => this.#options.surroundings ?? notHere(),
+      nearby: (dirs) =>
+        this.#call(`Nearby ${dirs.join(" ")}`, undefined, () => this.#options.nearby?.(dirs) ?? notHere()),
       open: (path, flags, signal) => this.#call(`Open ${path} ${flags}`, signal, () => this.#open(path)),
       read: (fd, length, signal) => this.#call(`Read ${fd} ${length}`, signal, () => this.#read(fd, length)),
       write: (fd, bytes, signal) =>

@@ -6,6 +6,7 @@ import { Configuration } from "../daemon/configuration.ts";
 import { grantKey } from "../daemon/grant-key.ts";
 import { GuideDesk } from "../daemon/guides.ts";
 import type { BootContext } from "../daemon/run.ts";
+import { policyDirOf } from "../daemon/settings-sources.ts";
 import { Trust } from "../daemon/trust.ts";
 import { TrustStore } from "../daemon/trust-store.ts";
 import { GitSummaries } from "../dev/git/summary.ts";
@@ -16,6 +17,7 @@ import { ScratchStore } from "../dev/out/scratch.ts";
 import { Jobs } from "../dev/shell/jobs.ts";
 import { TaskStore } from "../dev/tasks/store.ts";
 import { Tasks } from "../dev/tasks/tasks.ts";
+import { secretPaths } from "../permit/rules/protected.ts";
 import type { Lease } from "../store/lease.ts";
 import { Host } from "./host.ts";
 import type { OpenJournal } from "./journal.ts";
@@ -57,7 +59,14 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     mono: () => clock.mono(),
     maxMs: GIT_MS,
   });
-  const guides = new GuideDesk({ trust, gitState: (cwd, owner) => summaries.of(cwd, owner) });
+  const guides = new GuideDesk({
+    home,
+    configDir,
+    policyDir: policyDirOf(process.platform),
+    isSecret: secretPaths(home, realPath),
+    trust,
+    gitState: (cwd, owner) => summaries.of(cwd, owner),
+  });
   const mcp = mcpHost({ exec: host.exec, services: () => link.kernel.services, clock, home, version });
   const key = grantKey(stateDir, (message) => log("warn", message));
   // a secret gets the same mark under every daemon of this state directory

@@ -1,8 +1,10 @@
-/** Finds what guides an agent where it works: the state of a trusted repository. */
+/** Finds what guides an agent where it works: the state of a trusted repository, and instruction files. */
+import type { Nearby } from "../abi/surroundings.ts";
 import type { Found, Guided, Guides } from "../kernel/ports/guides.ts";
+import { type InstructionPlaces, instructionsAt, instructionsBelow } from "./instruction-files.ts";
 import type { Trust } from "./trust.ts";
 
-interface GuideOptions {
+interface GuideOptions extends InstructionPlaces {
   readonly trust: Pick<Trust, "viewOf">;
   /** The state of the repository of a folder, for the prompt; `owner`: whose OS processes they are. */
   readonly gitState: (cwd: string, owner: string) => Promise<string>;
@@ -15,10 +17,25 @@ export class GuideDesk implements Guides {
     this.#options = options;
   }
 
-  async around({ pid, cwd }: Guided): Promise<Found> {
+  async around({ pid, cwd, env, hasAgent }: Guided): Promise<Found> {
     const { trust, gitState } = this.#options;
-    // no git for a folder that is not trusted: a repository can make git start programs
-    const git = trust.viewOf(cwd).isTrusted ? await gitState(cwd, `pid ${pid} git`) : "";
-    return { git, instructions: [], skills: [], notices: [] };
+    const view = trust.viewOf(cwd);
+    const [git, { texts, notices }] = await Promise.all([
+      // no git for a folder that is not trusted: a repository can make git start programs
+      view.isTrusted ? gitState(cwd, `pid ${pid} git`) : "",
+      hasAgent && !isOff(env) ? instructionsAt(this.#options, view, cwd) : { texts: [], notices: [] },
+    ]);
+    return { git, instructions: texts, skills: [], notices };
   }
+
+  async near({ cwd, env, hasAgent }: Guided, dirs: readonly string[]): Promise<Nearby> {
+    if (!hasAgent || isOff(env)) return { instructions: [], skills: [], notices: [] };
+    const view = this.#options.trust.viewOf(cwd);
+    const { texts, notices } = await instructionsBelow(this.#options, view, { cwd, dirs });
+    return { instructions: texts, skills: [], notices };
+  }
+}
+
+function isOff({ CRUX_DISABLE_CLAUDE_MDS: off = "" }: Readonly<Record<string, string>>): boolean {
+  return off !== "";
 }

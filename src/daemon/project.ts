@@ -1,5 +1,5 @@
 /**
- * What a trusted workspace adds to its agents: agent and skill files, servers of `.mcp.json`, instructions. Each file
+ * What a trusted workspace adds to its agents: agent and skill files, servers of `.mcp.json`. Each file
  * is used only as the user has seen it: the content that was read is compared, so that nothing can change in between.
  */
 import { readdir } from "node:fs/promises";
@@ -7,17 +7,13 @@ import { join } from "node:path";
 import type { AgentInfo } from "../abi/agent.ts";
 import { Fault, messageOf } from "../abi/errors.ts";
 import type { McpServer } from "../abi/mcp.ts";
-import { BROUGHT_FILES, MCP_FILE } from "../abi/trust.ts";
+import { MCP_FILE } from "../abi/trust.ts";
 import type { AgentFiles } from "../agent/definition/files.ts";
 import { type EntryContext, mcpServers } from "../agent/definition/mcp-entries.ts";
 import { parseYaml } from "../agent/definition/yaml-fields.ts";
 import { isWithin } from "../lib/path.ts";
 import type { ProjectView } from "./trust.ts";
 import { digestOf, readBrought, serverEntries } from "./trust-inventory.ts";
-
-/** The most characters of one instruction file, and of all. */
-const MAX_ONE = 40_000;
-const MAX_ALL = 100_000;
 
 export interface ProjectDirs {
   /** Directories that rank below the shipped ones: files in the formats of other programs. */
@@ -87,14 +83,8 @@ export async function withProject(
   if (!view.isTrusted) return agent;
   const taken = new Set(agent.manifest.mcp.map(({ name }) => name));
   const servers = (await projectServers(view, context)).filter(({ name }) => !taken.has(name));
-  const instructions =
-    (context.env.CRUX_DISABLE_CLAUDE_MDS ?? "") === "" ? await projectInstructions(view) : "";
-  if (servers.length === 0 && instructions === "") return agent;
-  return {
-    ...agent,
-    manifest: { ...agent.manifest, mcp: [...agent.manifest.mcp, ...servers] },
-    systemPrompt: [agent.systemPrompt, instructions].filter((part) => part !== "").join("\n\n"),
-  };
+  if (servers.length === 0) return agent;
+  return { ...agent, manifest: { ...agent.manifest, mcp: [...agent.manifest.mcp, ...servers] } };
 }
 
 async function projectServers(view: ProjectView, { env, warn }: EntryContext): Promise<readonly McpServer[]> {
@@ -131,31 +121,4 @@ function inRoot(server: McpServer, root: string): McpServer {
   const { config } = server;
   const isPlaced = config.type !== "stdio" || config.cwd !== undefined;
   return { ...server, required: false, config: isPlaced ? config : { ...config, cwd: root } };
-}
-
-/** The instruction files in the order of BROUGHT_FILES, each once, framed with its path. "": none. */
-async function projectInstructions(view: ProjectView): Promise<string> {
-  const parts: string[] = [];
-  const seen = new Set<string>();
-  let room = MAX_ALL;
-  for (const [path, kind] of BROUGHT_FILES) {
-    if (kind !== "instructions") continue;
-    const bytes = await readBrought(join(view.root, path)).catch(() => undefined);
-    if (bytes === undefined) continue;
-    const text = bytes.toString("utf8");
-    const digest = digestOf(bytes);
-    if (text.trim() === "" || seen.has(digest) || !view.approves(path, digest)) continue;
-    seen.add(digest);
-    const kept = text.trim().slice(0, Math.min(MAX_ONE, room));
-    room -= kept.length;
-    const note = kept.length < text.trim().length ? "\n(cut: the file is longer)" : "";
-    if (kept !== "")
-      parts.push(`<project-instructions path="${path}">\n${escaped(kept)}${note}\n</project-instructions>`);
-  }
-  return parts.join("\n\n");
-}
-
-/** Escapes the tags of the frame, so that the text cannot close it. */
-function escaped(text: string): string {
-  return text.replace(/<(?=\/?project-instructions\b)/gi, "&lt;");
 }

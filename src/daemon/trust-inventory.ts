@@ -8,7 +8,15 @@ import { constants } from "node:fs";
 import { open, readdir, realpath, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { messageOf } from "../abi/errors.ts";
-import { BROUGHT_FILES, BROUGHT_FOLDERS, type BroughtKind, MCP_FILE } from "../abi/trust.ts";
+import {
+  BROUGHT_FILES,
+  BROUGHT_FOLDERS,
+  type BroughtKind,
+  INSTRUCTION_NAMES,
+  MCP_FILE,
+} from "../abi/trust.ts";
+import { foldersBetween, importedPath, MAX_IMPORT_DEPTH } from "../agent/instructions/collect.ts";
+import { importsOf } from "../agent/instructions/imports.ts";
 import { isWithin } from "../lib/path.ts";
 import { RecentMap } from "../lib/recent-map.ts";
 import { fileStamp } from "./settings-sources.ts";
@@ -47,14 +55,18 @@ export class Inventories {
 
   /**
    * `root`: a real path. `isHome`: the settings of other programs in a home directory are the user's own, not brought.
+   * `dir`, in it: the folder that the user works in, whose own instruction files are found however deep it is.
    */
-  async of(root: string, isHome: boolean): Promise<Inventory> {
+  async of(root: string, isHome: boolean, dir = root): Promise<Inventory> {
     const look = new Look(root, this.#known);
     const isBrought = ([path]: readonly [string, BroughtKind]) =>
       !(isHome && /^\.(?:claude|agents)\//.test(path));
     for (const [path, kind] of BROUGHT_FILES.filter(isBrought)) await look.file(path, kind);
     for (const [path, kind] of BROUGHT_FOLDERS.filter(isBrought)) await look.folder(path, kind, 0);
     await look.servers();
+    const nested = isHome ? [] : await foldersBelow(root);
+    for (const folder of new Set([...foldersBetween(root, dir), ...nested]))
+      for (const name of INSTRUCTION_NAMES) await look.instructions(join(relative(root, folder), name));
     return { items: [...look.items.values()], refused: look.refused };
   }
 }
@@ -66,6 +78,8 @@ class Look {
   readonly #root: string;
   readonly #known: RecentMap<string, Known>;
   readonly #folders = new Set<string>();
+  /** Instruction files whose imports were looked at. */
+  readonly #followed = new Set<string>();
   #bytes = 0;
 
   constructor(root: string, known: RecentMap<string, Known>) {
@@ -92,6 +106,21 @@ class Look {
     for (const name of names) {
       if (this.items.size >= MAX_FILES) return this.#refuse(path, `more than ${MAX_FILES} files in all`);
       await this.folder(join(path, name), kind, depth + 1);
+    }
+  }
+
+  /** Adds an instruction file, and the files of the workspace that it imports. */
+  async instructions(path: string, depth = 0): Promise<void> {
+    const [home, real] = ["/", await this.#inside(path, depth > 0)];
+    if (real === undefined) return;
+    if (depth === 0) await this.#add(real, path, "instructions");
+    else await this.#add(real, this.#below(real), "instructions");
+    if (depth >= MAX_IMPORT_DEPTH || this.#followed.has(real)) return;
+    this.#followed.add(real);
+    const text = await readBrought(real).catch(() => "");
+    for (const mark of importsOf(text.toString("utf8"))) {
+      if (this.items.size >= MAX_FILES) return this.#refuse(path, `more than ${MAX_FILES} files in all`);
+      await this.instructions(relative(this.#root, importedPath(real, mark, home)), depth + 1);
     }
   }
 
@@ -133,8 +162,8 @@ class Look {
     return found;
   }
 
-  /** The real path; undefined: no such path, or it leads out of the workspace. */
-  async #inside(path: string): Promise<string | undefined> {
+  /** The real path; undefined: no such path, or it leads out of the workspace, which is reported unless `isQuiet`. */
+  async #inside(path: string, isQuiet = false): Promise<string | undefined> {
     let real: string;
     try {
       real = await realpath(join(this.#root, path));
@@ -144,7 +173,7 @@ class Look {
       return undefined;
     }
     if (isWithin(this.#root, real)) return real;
-    this.#refuse(path, "a link that leads out of the workspace");
+    if (!isQuiet) this.#refuse(path, "a link that leads out of the workspace");
     return undefined;
   }
 
@@ -153,8 +182,31 @@ class Look {
   }
 
   #refuse(path: string, why: string): void {
+    if (this.refused.some((each) => each.path === path)) return;
     if (this.refused.length < MAX_ENTRIES) this.refused.push({ path, why });
   }
+}
+
+/** Folders below the root that are searched for instruction files, the nearest first; beyond these none is looked at. */
+const MAX_SEARCHED = 400;
+
+/**
+ * The folders below `root` that hold something like an instruction file. Hidden folders, dependencies and other
+ * repositories are left out.
+ */
+async function foldersBelow(root: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  const queue = [root];
+  for (let at = 0; at < queue.length && at < MAX_SEARCHED; at++) {
+    const dir = queue[at] ?? root;
+    const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
+    const names = new Set(entries.map(({ name }) => name));
+    if (dir !== root && names.has(".git")) continue;
+    if (INSTRUCTION_NAMES.some((name) => names.has(name.split("/")[0] ?? name))) found.push(dir);
+    const below = entries.filter((entry) => entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name));
+    queue.push(...below.map(({ name }) => join(dir, name)).sort());
+  }
+  return found;
 }
 
 export function digestOf(content: Uint8Array | string): string {

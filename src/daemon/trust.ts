@@ -3,7 +3,7 @@
  * user saw. Files that are new or changed since then have no effect. Trust in a directory does not extend to a
  * repository inside it; a worktree shares the trust of its main repository.
  */
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { structuredPatch } from "diff";
 import { Fault, messageOf } from "../abi/errors.ts";
@@ -106,7 +106,7 @@ export class Trust implements WorkspaceTrust, TrustDesk {
 
   async show(dir: string, { withDiff = false } = {}): Promise<WorkspaceView> {
     const root = this.#rootOf(checked(dir));
-    const { items, refused } = await this.#inventoryOf(root);
+    const { items, refused } = await this.#inventoryOf(root, dir);
     const records = this.#records(root);
     const shown: BroughtItem[] = [];
     let room = withDiff ? MAX_DIFFS : 0;
@@ -132,7 +132,7 @@ export class Trust implements WorkspaceTrust, TrustDesk {
 
   async add(dir: string, seen: Readonly<Record<string, string>>, by: string): Promise<TrustedWorkspace> {
     const root = this.#rootOf(checked(dir));
-    const { items } = await this.#inventoryOf(root);
+    const { items } = await this.#inventoryOf(root, dir);
     const here = new Map(items.map((item) => [item.path, item]));
     for (const [path, digest] of Object.entries(seen)) {
       if (here.get(path)?.digest !== digest)
@@ -144,7 +144,9 @@ export class Trust implements WorkspaceTrust, TrustDesk {
     }
     const texts = await textsOf(items.filter(({ path }) => Object.hasOwn(seen, path)));
     const old = this.#own(root);
-    const kept = Object.entries(old?.digests ?? {}).filter(([path]) => here.has(path));
+    // instruction files deeper than the search are found only from their own folder
+    const isDeep = (path: string) => path.includes("/") && /\.md$/.test(path) && existsSync(join(root, path));
+    const kept = Object.entries(old?.digests ?? {}).filter(([path]) => here.has(path) || isDeep(path));
     const record = { ...this.#newRecord(root, by), digests: { ...Object.fromEntries(kept), ...seen } };
     this.#put(record, texts);
     this.#options.log("info", `trust: ${root} by ${by}: ${Object.keys(seen).join(", ") || "nothing yet"}`);
@@ -203,9 +205,9 @@ export class Trust implements WorkspaceTrust, TrustDesk {
     return { root, at, by, items: Object.keys(digests).length, isSessionOnly: this.#sessions.has(root) };
   }
 
-  #inventoryOf(root: string) {
+  #inventoryOf(root: string, dir: string) {
     const { home, realPath } = this.#options;
-    return this.#inventories.of(root, isWithin(root, realPath(home)));
+    return this.#inventories.of(root, isWithin(root, realPath(home)), realPath(dir));
   }
 
   async #diffOf(records: readonly TrustRecord[], item: Brought): Promise<string | undefined> {

@@ -17,11 +17,32 @@ export function instructionsText(files: readonly InstructionText[]): string {
   return files.length === 0 ? "" : `${HEAD}\n\n${framed(files)}`;
 }
 
+/** The note for files that were found later; "": none. */
+export function nestedText(files: readonly InstructionText[]): string {
+  return files.length === 0 ? "" : reminder(framed(files));
+}
+
+/** A text of Crux among the words of the user. */
+export function reminder(text: string): string {
+  return `${OPEN}\n${text}\n</system-reminder>`;
+}
+
+export function isReminder(content: string): boolean {
+  return content.startsWith(OPEN);
+}
+
+const OPEN = "<system-reminder>";
+
+/** How the frame of a file begins. */
+export function pathMark(path: string): string {
+  return `<instructions path="${quoted(path)}"`;
+}
+
 function framed(files: readonly InstructionText[]): string {
   return files
     .map(
       ({ path, scope, text }) =>
-        `<instructions path="${quoted(path)}" of="${SCOPES[scope]}">\n${escaped(text)}\n</instructions>`,
+        `${pathMark(path)} of="${SCOPES[scope]}">\n${escaped(text)}\n</instructions>`,
     )
     .join("\n\n");
 }

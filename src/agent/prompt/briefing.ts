@@ -6,7 +6,7 @@ import type { ProgramStart } from "../../abi/program.ts";
 import type { Surroundings } from "../../abi/surroundings.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
 import { estimateTokens } from "../../lib/tokens.ts";
-import { instructionsText } from "../instructions/frame.ts";
+import { instructionsText, reminder } from "../instructions/frame.ts";
 import { skillListing } from "../instructions/skill-listing.ts";
 import { environmentText, type Place } from "./environment.ts";
 
@@ -39,7 +39,7 @@ function briefingFrom(place: Place, around?: Surroundings): Briefing {
   const instructions = instructionsText(around?.instructions ?? []);
   const skills = skillListing(around?.skills ?? []);
   const parts = [instructions, skills].filter((part) => part !== "");
-  const content = `<system-reminder>\n${parts.join("\n\n")}\n</system-reminder>`;
+  const content = reminder(parts.join("\n\n"));
   return {
     environment,
     reminder: parts.length === 0 ? null : { role: "user", content },

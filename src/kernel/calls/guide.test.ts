@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Guided } from "../ports/guides.ts";
 import { agentFile, testKernel } from "../testing/test-kernel.ts";
 
+const none = { instructions: [], skills: [], notices: [] };
 const found = { git: "branch main", instructions: [], skills: [], notices: [] };
 
 describe("Surroundings()", () => {
@@ -11,12 +12,14 @@ describe("Surroundings()", () => {
       asked.push(guided);
       return found;
     };
-    const t = testKernel({ guides: { around } });
+    const near = async (_: Guided, dirs: readonly string[]) => ({ ...none, notices: dirs });
+    const t = testKernel({ guides: { around, near } });
     const { pid, sys, proc, end } = await t.start({ cwd: "/work", env: { A: "b" }, agent: agentFile() });
     const told = await sys.surroundings();
     expect(told).toEqual({ ...found, confinement: null, scratch: proc.seed.scratch });
     expect(await sys.surroundings()).toBe(told);
     expect(asked).toEqual([{ pid, cwd: "/work", env: expect.objectContaining({ A: "b" }), hasAgent: true }]);
+    expect(await sys.nearby(["/work/a"])).toEqual({ ...none, notices: ["/work/a"] });
     end();
   });
 
@@ -31,6 +34,7 @@ describe("Surroundings()", () => {
       confinement: null,
       scratch: proc.seed.scratch,
     });
+    expect(await sys.nearby(["/work/a"])).toEqual(none);
     end();
   });
 });

@@ -30,12 +30,21 @@ const surroundings: Call<"surroundings", Record<never, never>, Guiding, Process>
 async function look(core: Guiding, self: Process): Promise<Surroundings> {
   const { cwd, scratch } = self.seed;
   const confinement = core.ports.permitFor(cwd).confinement?.(subjectOf(core, self)) ?? null;
-  const found = await core.ports.guides?.around(guidedOf(self), self.abort.signal);
+  const found = await core.ports.guides?.around(guidedOf(self));
   return { ...(found ?? NOTHING), confinement, scratch };
 }
+
+const nearby: Call<"nearby", { dirs: readonly string[] }, Guiding, Process> = {
+  name: "Nearby",
+  quiet: true,
+  take: (dirs) => ({ dirs }),
+  args: ({ dirs }) => ({ dirs: dirs.length }),
+  run: async ({ core, self }, { dirs }) =>
+    (await core.ports.guides?.near(guidedOf(self), dirs)) ?? { instructions: [], skills: [], notices: [] },
+};
 
 function guidedOf({ pid, seed: { cwd, env, agent } }: Process): Guided {
   return { pid, cwd, env, hasAgent: agent !== null };
 }
 
-export const guideCalls = { surroundings };
+export const guideCalls = { surroundings, nearby };

@@ -1,6 +1,6 @@
 /** What guides agents besides their agent file: the state of their workspace, instruction files, skills. */
 import type { Pid } from "../../abi/ids.ts";
-import type { Surroundings } from "../../abi/surroundings.ts";
+import type { Nearby, Surroundings } from "../../abi/surroundings.ts";
 
 /** The process that is guided. */
 export interface Guided {
@@ -15,5 +15,7 @@ export type Found = Omit<Surroundings, "confinement" | "scratch">;
 
 export interface Guides {
   /** Does not fail: what cannot be read is left out. */
-  around(guided: Guided, signal: AbortSignal): Promise<Found>;
+  around(guided: Guided): Promise<Found>;
+  /** Likewise, for folders below its own. */
+  near(guided: Guided, dirs: readonly string[]): Promise<Nearby>;
 }

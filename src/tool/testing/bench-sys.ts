@@ -194,6 +194,7 @@ export class BenchSys implements Syscalls {
   appendToolResult = refuse;
   buildPrompt = refuse;
   surroundings = refuse;
+  nearby = refuse;
   signal = refuse;
   sigBlock = refuse;
   sigUnblock = refuse;
