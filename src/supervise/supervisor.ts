@@ -99,8 +99,8 @@ export class Supervisor implements SupervisorControl {
       agent: null,
       isActive: true,
       prepare: async () => {},
-      run: (_core, proc) => this.#run(proc),
-      onSignal: (_core, _proc, signal) => this.#onSignal(signal),
+      run: (proc) => this.#run(proc),
+      onSignal: (_proc, signal) => this.#onSignal(signal),
       record: () => ({ supervisor: recordOfSpec(this.#kept) }),
       keep: ({ proc }) => this.#ledger.begin(proc, this.#children, this.#options),
     };

@@ -10,6 +10,7 @@ import { PID_KERNEL } from "../../abi/ids.ts";
 import type { ProcessKind } from "../../abi/process.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import type { KeptAbove } from "../../kernel/account/kept-account.ts";
+import type { ContextSpaces } from "../../kernel/context/spaces.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { JournalDraft, JournalRecord, RecordOwner } from "../../kernel/ports/journal.ts";
 import type { Making } from "../../kernel/process/body.ts";
@@ -70,13 +71,13 @@ type Draft = Pick<JournalDraft, "kind" | "body" | "v">;
  * Empty for a process that cannot be restored: a supervised child, which its supervisor restarts; a process that spends
  * from a limit that ends with the daemon; one whose texts are too large for a record.
  */
-export function keepState(making: Making): readonly Draft[] {
-  const { core, parent, proc } = making;
+export function keepState(contexts: Pick<ContextSpaces, "prompt">, making: Making): readonly Draft[] {
+  const { parent, proc } = making;
   const { session, account } = proc.seed;
   const isOwned = account.limited().every(({ owner }) => owner !== null);
   if (parent.seed.kind === "supervisor" || session.owner === null || !isOwned) return [];
   const state: Draft = { kind: "process.state", v: 2, body: stateOf(making, session.owner) };
-  const drafts = [state, ...systemPrompt(core.contexts.prompt(proc.ctxId).systemPrompt)];
+  const drafts = [state, ...systemPrompt(contexts.prompt(proc.ctxId).systemPrompt)];
   proc.past.keep(drafts.every(fits));
   return proc.past.isRestorable ? drafts : [];
 }

@@ -64,15 +64,15 @@ function sharedBy(
 }
 
 function ownSeed(
-  { ports }: Core,
+  core: Core,
   { owner, kept, rights }: AgentRemains,
-  env: Restoring["env"] = ports.env,
+  env: Restoring["env"] = core.ports.env,
 ): Omit<Own, "account" | "session"> {
   const agent = agentOf(kept);
-  const scratch = ports.scratchDir(owner.proc);
+  const scratch = core.ports.scratchDir(owner.proc);
   return {
     kind: "agent",
-    body: restoredBody(agent, kept),
+    body: restoredBody(core, agent, kept),
     agent,
     roots: kept.roots,
     scratch,

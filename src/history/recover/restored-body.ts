@@ -22,9 +22,9 @@ import type { KeptState } from "./kept-state.ts";
 
 const LLM = "/dev/llm/";
 
-export function restoredBody(agent: AgentInfo | null, kept: KeptState): Body {
-  const body = agentBody(agent);
-  const run: Body["run"] = async (core, proc) => {
+export function restoredBody(core: Core, agent: AgentInfo | null, kept: KeptState): Body {
+  const body = agentBody(core, agent);
+  const run: Body["run"] = async (proc) => {
     await awaken(core, proc, kept);
     if (isCutOffAtInput(proc, kept)) {
       proc.log("error", "lost: it had not read its input to the end", core.ports.clock.mono());
@@ -33,7 +33,7 @@ export function restoredBody(agent: AgentInfo | null, kept: KeptState): Body {
     // its run time under earlier daemons is known only now
     const stopDeadline = startDeadline(core, proc, kept.timeoutMs);
     try {
-      return await body.run(core, proc);
+      return await body.run(proc);
     } finally {
       stopDeadline();
     }

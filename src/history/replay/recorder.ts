@@ -3,10 +3,13 @@
  * them. Tape entries are collected and written before the next record of the program, to keep the order. A daemon
  * that dies loses only the newest entries, and nothing of the program was recorded after them.
  */
-import type { Core } from "../../kernel/core.ts";
+import type { ContextSpaces } from "../../kernel/context/spaces.ts";
+import type { RecordKind } from "../../kernel/ports/journal.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { RecordedExit, Start, Tape, TapeEntry } from "../../kernel/ports/tape.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { STDIN } from "../../kernel/process/spawn/stdio.ts";
+import type { Mounts } from "../../kernel/vfs/mounts.ts";
 import { packAnswer, packError } from "./answer.ts";
 import { digestOf } from "./digest.ts";
 
@@ -14,8 +17,16 @@ import { digestOf } from "./digest.ts";
 const MAX_HELD = 64;
 const MAX_HELD_CHARS = 8_192;
 
+/** What recording needs of the kernel. */
+export interface Recording {
+  readonly ports: Pick<KernelPorts, "redactor" | "version">;
+  readonly contexts: Pick<ContextSpaces, "prompt">;
+  readonly mounts: Pick<Mounts, "namedBy">;
+  note(proc: Process, kind: RecordKind, body: unknown): void;
+}
+
 /** Runs the program of a process, and records what it receives from outside. */
-export async function recorded<T>(core: Core, proc: Process, run: () => Promise<T>): Promise<T> {
+export async function recorded<T>(core: Recording, proc: Process, run: () => Promise<T>): Promise<T> {
   const recorder = new Recorder(core, proc);
   proc.runOn(recorder);
   try {
@@ -27,7 +38,7 @@ export async function recorded<T>(core: Core, proc: Process, run: () => Promise<
 }
 
 class Recorder implements Tape {
-  readonly #core: Core;
+  readonly #core: Recording;
   readonly #proc: Process;
   /** How often each input was asked for, and its last value as JSON. */
   readonly #inputs = new Map<string, { asked: number; value: string | undefined }>();
@@ -36,7 +47,7 @@ class Recorder implements Tape {
   #signals = 0;
   #isOver = false;
 
-  constructor(core: Core, proc: Process) {
+  constructor(core: Recording, proc: Process) {
     this.#core = core;
     this.#proc = proc;
     this.#keep({ s: "start", r: startOf(core, proc) }, 0);
@@ -121,7 +132,7 @@ function sizeOf(given: unknown): number {
   return given instanceof Uint8Array ? given.byteLength : 0;
 }
 
-function startOf(core: Core, proc: Process): Start {
+function startOf(core: Recording, proc: Process): Start {
   const { pid, seed, fds, ctxId, past, model, conversation } = proc;
   const { systemPrompt } = core.contexts.prompt(ctxId);
   const manifest = seed.agent?.manifest;

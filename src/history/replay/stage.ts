@@ -105,7 +105,7 @@ function seedOf(core: Core, pid: Pid, { spawned, start }: { spawned: Spawned; st
     pid,
     uuid: asProcUuid("00000000-0000-4000-8000-000000000000"),
     kind: "agent",
-    body: agentBody(agent),
+    body: agentBody(core, agent),
     intent,
     agent,
     skills: [],

@@ -6,7 +6,7 @@ import { SIGNALS } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import { abortable } from "../../lib/abort.ts";
 import { checkCovered } from "../gate/covers.ts";
-import { EXEC_TOOL, execEffect } from "../gate/exec-effect.ts";
+import { execEffect } from "../gate/exec-effect.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { cancelled } from "../gate/gate.ts";
 import { guard } from "../gate/guard.ts";
@@ -17,10 +17,11 @@ import type { Scope } from "../gate/scope.ts";
 import { guardServers } from "../gate/servers.ts";
 import { addLabels } from "../labels/labelled.ts";
 import { LIMITS } from "../limits.ts";
+import { EXEC_TOOL } from "../native/command.ts";
+import { spawnProcess } from "../native/spawn-process.ts";
 import { endLive } from "../process/end/finish.ts";
 import { reapProcess } from "../process/end/reap.ts";
 import type { Process } from "../process/process.ts";
-import { spawnProcess } from "../process/spawn/spawn.ts";
 
 interface SpawnArgs {
   readonly intent: string;

@@ -7,12 +7,13 @@ import { spawnSupervisor as spawn } from "../../supervise/spawn-supervisor.ts";
 import { type CheckedSpec, type CheckedStart, checkSpec } from "../../supervise/spec.ts";
 import { checkCovered } from "../gate/covers.ts";
 import type { Effectful } from "../gate/effectful.ts";
-import { EXEC_TOOL, execEffect } from "../gate/exec-effect.ts";
+import { execEffect } from "../gate/exec-effect.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { guard } from "../gate/guard.ts";
 import { ownCopy } from "../gate/own-copy.ts";
 import type { KernelPass } from "../gate/passage.ts";
 import { MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
+import { EXEC_TOOL } from "../native/command.ts";
 import type { Process } from "../process/process.ts";
 
 /**

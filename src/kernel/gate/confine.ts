@@ -4,16 +4,10 @@
  */
 import { SyscallError } from "../../abi/errors.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
-import type { Decision, Permit, PermitRequest } from "../ports/permit.ts";
-import type { Process } from "../process/process.ts";
-import { subjectOf } from "../process/subject.ts";
-import { type Policed, requestOf } from "./decide.ts";
+import type { Decision, Permit } from "../ports/permit.ts";
+import { sandboxOf, subjectOf } from "../process/subject.ts";
+import { requestOf } from "./decide.ts";
 import type { Passage } from "./passage.ts";
-
-/** The sandbox by the current rights. PERMISSION: a protected file cannot be protected. */
-export function sandboxOf(core: Policed, self: Process, request: PermitRequest): SandboxProfile | null {
-  return core.ports.permitFor(self.seed.cwd).sandbox?.(subjectOf(core, self), request) ?? null;
-}
 
 /** UNAVAILABLE: it may not run without a sandbox, or nobody is attached to allow that. */
 export function confine(

@@ -4,9 +4,6 @@ import type { SpawnOpts } from "../../abi/sys.ts";
 import { checkCommand } from "../native/command.ts";
 import type { Process } from "../process/process.ts";
 
-/** The tool name that rules match: a process may start exactly what it may run through `bash`. */
-export const EXEC_TOOL = "bash";
-
 /**
  * INVALID: not a command that the host accepts. Only variables that differ from the caller's are put before the
  * command.

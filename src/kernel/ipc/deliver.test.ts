@@ -418,9 +418,9 @@ describe("a body with defaults of its own", () => {
       agent: null,
       isActive: true,
       prepare: async () => {},
-      run: (_core, { abort }) =>
+      run: ({ abort }) =>
         new Promise((resolve) => abort.signal.addEventListener("abort", () => resolve(EXIT.unexpected))),
-      onSignal: (_core, _proc, signal) => {
+      onSignal: (_proc, signal) => {
         passed.push(signal);
         return handles.includes(signal);
       },

@@ -166,9 +166,9 @@ export class Arrival {
     this.#record("default");
     if (proc.isPaused) core.snapshots.rests(proc);
     const body = bodyOf(proc);
-    if (body.onSignal?.(core, proc, this.#signal) !== true) this.#endByVerdict(graceMs);
+    if (body.onSignal?.(proc, this.#signal) !== true) this.#endByVerdict(graceMs);
     // a stopped program of the host handles TERM and INT only once it is continued
-    if (wasPaused && VERDICT[this.#signal] !== undefined) body.onSignal?.(core, proc, SIGNALS.SIGRESUME);
+    if (wasPaused && VERDICT[this.#signal] !== undefined) body.onSignal?.(proc, SIGNALS.SIGRESUME);
   }
 
   #endByVerdict(graceMs: number): void {

@@ -4,21 +4,19 @@ import type { LogEntry } from "../../abi/events.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { ProcessKind } from "../../abi/process.ts";
 import { recordsOf } from "../../history/recover/history-reader.ts";
-import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
-import type { Process } from "../process/process.ts";
+import type { Journal } from "../ports/journal.ts";
 import { resultLines } from "./log-line.ts";
 
 /**
- * Returns a function that journals log lines, up to `journalLogLines` and `journalLogChars`, so that an endless log
+ * Returns a function that journals log lines by `note`, up to `journalLogLines` and `journalLogChars`, so that an endless log
  * does not fill the disk. The last line journalled says that the rest is lost.
  */
-export function keepLog(core: Core, proc: Process): (entry: LogEntry) => void {
+export function keepLog(note: (entry: LogEntry) => void): (entry: LogEntry) => void {
   const left: { lines: number; chars: number } = {
     lines: LIMITS.journalLogLines,
     chars: LIMITS.journalLogChars,
   };
-  const note = (entry: LogEntry): void => core.note(proc, "process.log", entry);
   return (entry) => {
     if (left.lines === 0) return;
     const message = entry.message.slice(0, LIMITS.journalWordsChars);
@@ -39,8 +37,11 @@ interface LogHistory {
  * The newest `tail` lines, in order; if a record is damaged, the lines before it and a line that reports the damage.
  * undefined: the journal has no such process.
  */
-export async function readLog(core: Core, uuid: ProcUuid, tail: number): Promise<LogHistory | undefined> {
-  const { journal } = core.ports;
+export async function readLog(
+  journal: Journal,
+  uuid: ProcUuid,
+  tail: number,
+): Promise<LogHistory | undefined> {
   // the last lines may not be synced yet; a disk that refuses writes does not prevent reading
   await journal.sync().catch(() => {});
   let kind: ProcessKind | undefined;

@@ -7,14 +7,29 @@ import { SyscallError } from "../../abi/errors.ts";
 import type { LogEntry } from "../../abi/events.ts";
 import type { Fact } from "../../abi/fact.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
-import type { Core } from "../core.ts";
+import type { ProcessKind } from "../../abi/process.ts";
 import { LIMITS } from "../limits.ts";
+import type { Journal } from "../ports/journal.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { SpoolReader } from "../ports/spools.ts";
 import type { LogPiece, Subscription } from "../ports/subscription.ts";
-import type { Process } from "../process/process.ts";
 import { Queue } from "../queue.ts";
 import { LineTail } from "./line-tail.ts";
+import type { LogChannel } from "./log-channel.ts";
 import { readLog } from "./log-history.ts";
+
+/** A process in memory, whose log is read. */
+interface Logged {
+  readonly seed: { readonly kind: ProcessKind; readonly uuid: ProcUuid };
+  readonly past: { recall(): Promise<void> };
+  /** null: its channels are closed. */
+  readonly logs: LogChannel | null;
+}
+
+interface Logging {
+  readonly ports: Pick<KernelPorts, "journal" | "spools">;
+  readonly table: { get(pid: Pid): Logged | undefined };
+}
 
 interface LogOptions {
   /** The number of last lines; of output, at most `logTailBytes`. */
@@ -28,9 +43,13 @@ export function outputName(uuid: ProcUuid): string {
   return `${uuid}.log`;
 }
 
-export async function openLogs(core: Core, pid: Pid, options: LogOptions): Promise<Subscription<LogPiece>> {
+export async function openLogs(
+  core: Logging,
+  pid: Pid,
+  options: LogOptions,
+): Promise<Subscription<LogPiece>> {
   const proc = core.table.get(pid);
-  const earlier = proc === undefined ? [] : await earlierLines(core, proc, options.tail);
+  const earlier = proc === undefined ? [] : await earlierLines(core.ports.journal, proc, options.tail);
   const logs = proc?.logs;
   if (proc !== undefined && logs !== undefined && logs !== null) {
     const output =
@@ -44,18 +63,18 @@ export async function openLogs(core: Core, pid: Pid, options: LogOptions): Promi
  * Reads the history, after which the process's own lines include those of earlier daemons. If it cannot be read
  * completely, returns the lines before the damage.
  */
-async function earlierLines(core: Core, proc: Process, tail: number): Promise<readonly LogEntry[]> {
+async function earlierLines(journal: Journal, proc: Logged, tail: number): Promise<readonly LogEntry[]> {
   try {
     await proc.past.recall();
     return [];
   } catch {
-    return (await readLog(core, proc.seed.uuid, tail))?.entries ?? [];
+    return (await readLog(journal, proc.seed.uuid, tail))?.entries ?? [];
   }
 }
 
-async function openGone(core: Core, pid: Pid, { tail }: LogOptions): Promise<Subscription<LogPiece>> {
+async function openGone(core: Logging, pid: Pid, { tail }: LogOptions): Promise<Subscription<LogPiece>> {
   const uuid = await core.ports.journal.processOf(pid);
-  const history = uuid === undefined ? undefined : await readLog(core, uuid, tail);
+  const history = uuid === undefined ? undefined : await readLog(core.ports.journal, uuid, tail);
   if (uuid === undefined || history === undefined)
     throw notFound(`process not found: ${pid}`, { kind: "no_process", pid });
   if (history.kind !== "native") return linesOf(ended(history.entries));

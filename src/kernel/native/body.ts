@@ -9,29 +9,39 @@ import { SyscallError } from "../../abi/errors.ts";
 import type { NativeOptions } from "../../abi/native.ts";
 import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
-import type { Core } from "../core.ts";
-import { sandboxOf } from "../gate/confine.ts";
-import { EXEC_TOOL } from "../gate/exec-effect.ts";
 import { LIMITS } from "../limits.ts";
 import { outputName } from "../log/logs.ts";
 import type { ExecChild } from "../ports/host.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Body, Making } from "../process/body.ts";
-import { forceAfter } from "../process/end/finish.ts";
+import { type Finishing, forceAfter } from "../process/end/finish.ts";
 import type { Process } from "../process/process.ts";
 import { STDIN } from "../process/spawn/stdio.ts";
+import { type Granting, sandboxOf } from "../process/subject.ts";
+import type { ProcessTable } from "../process/table.ts";
 import { maskedCommand } from "../vfs/server-label.ts";
-import { checkCommand } from "./command.ts";
-import { feed, NativeOutput } from "./stdio.ts";
+import { checkCommand, EXEC_TOOL } from "./command.ts";
+import { feed, NativeOutput, type Streaming } from "./stdio.ts";
+
+/** What programs of the host need of the kernel. */
+export type NativeHost = Streaming &
+  Granting &
+  Finishing & {
+    readonly ports: Pick<KernelPorts, "commandEnv" | "exec" | "spools">;
+    readonly table: Pick<ProcessTable, "childrenOf">;
+  };
+
+interface NativeCommand {
+  readonly argv: readonly string[];
+  readonly options: NativeOptions;
+  /** It runs without a sandbox, by decision of the gate. */
+  readonly isOutside: boolean;
+}
 
 /** Errors: INVALID argv, at once; NOT_FOUND program or working directory, when the spawn prepares the process. */
-export function nativeBody(
-  argv: readonly string[],
-  options: NativeOptions,
-  /** It runs without a sandbox, by decision of the gate. */
-  isOutside = false,
-): Body {
-  checkCommand(argv);
-  return new NativeBody(argv, options, isOutside);
+export function nativeBody(core: NativeHost, command: NativeCommand): Body {
+  checkCommand(command.argv);
+  return new NativeBody(core, command);
 }
 
 class NativeBody implements Body {
@@ -40,6 +50,7 @@ class NativeBody implements Body {
   readonly isActive = true;
   readonly termGraceMs = LIMITS.nativeGraceMs;
   readonly name: string;
+  readonly #core: NativeHost;
   readonly #argv: readonly string[];
   readonly #options: NativeOptions;
   readonly #isOutside: boolean;
@@ -47,26 +58,29 @@ class NativeBody implements Body {
   /** Set at the start. */
   #child: ExecChild | undefined;
 
-  constructor(argv: readonly string[], options: NativeOptions, isOutside: boolean) {
+  constructor(core: NativeHost, { argv, options, isOutside }: NativeCommand) {
+    this.#core = core;
     this.#argv = [...argv];
     this.#options = options;
     this.#isOutside = isOutside;
     this.name = basename(argv[0] ?? "");
   }
 
-  async prepare({ core, parent, proc }: Making): Promise<void> {
-    checkCount(core, parent, proc);
+  async prepare({ parent, proc }: Making): Promise<void> {
+    const core = this.#core;
+    checkCount(core.table, parent, proc);
     const { pid, uuid, env, cwd } = proc.seed;
     this.#env = core.ports.commandEnv({ pid, uuid, env }, this.#options.env ?? {}, this.#argv);
     core.ports.exec.find({ argv: this.#argv, cwd, env: this.#env });
   }
 
-  async run(core: Core, proc: Process): Promise<ExitStatus> {
+  async run(proc: Process): Promise<ExitStatus> {
+    const core = this.#core;
     const spool = core.ports.spools.open(outputName(proc.seed.uuid), "drop");
-    const output = new NativeOutput(core, proc, spool, () => this.#endUnread(core, proc));
+    const output = new NativeOutput(core, proc, spool, () => this.#endUnread(proc));
     const stop = new AbortController();
     try {
-      const child = this.#start(core, proc, output);
+      const child = this.#start(proc, output);
       const feeding = proc.fds.has(STDIN) ? feed(core, proc, child, stop.signal) : Promise.resolve();
       const end = await child.exited;
       stop.abort();
@@ -79,7 +93,7 @@ class NativeBody implements Body {
     }
   }
 
-  onSignal(_core: Core, _proc: Process, signal: Signal): boolean {
+  onSignal(_proc: Process, signal: Signal): boolean {
     const child = this.#child;
     if (child === undefined) return false;
     switch (signal) {
@@ -103,9 +117,9 @@ class NativeBody implements Body {
   }
 
   /** `graceMs` is infinite because the kernel sends KILL: a caller that ends the process may choose another grace. */
-  #start(core: Core, proc: Process, output: NativeOutput): ExecChild {
+  #start(proc: Process, output: NativeOutput): ExecChild {
     const hasInput = proc.fds.has(STDIN) || this.#options.stdin === "pipe";
-    this.#child = core.ports.exec.run(
+    this.#child = this.#core.ports.exec.run(
       {
         argv: this.#argv,
         cwd: proc.seed.cwd,
@@ -114,7 +128,7 @@ class NativeBody implements Body {
         graceMs: Infinity,
         killed: proc.killed.signal,
         owner: `pid ${proc.pid} ${this.name}`,
-        sandbox: this.#sandbox(core, proc),
+        sandbox: this.#sandbox(proc),
         onOutput: (stream, chunk) => output.take(stream, chunk),
       },
       proc.abort.signal,
@@ -123,20 +137,20 @@ class NativeBody implements Body {
   }
 
   /** The sandbox by its own rights, computed at the start: its parent may have ended. */
-  #sandbox(core: Core, proc: Process): SandboxProfile | null {
+  #sandbox(proc: Process): SandboxProfile | null {
     if (proc.seed.confined !== true || this.#isOutside) return null;
     const { cwd } = proc.seed;
     const effect = { kind: "exec", argv: this.#argv, cwd, certain: true } as const;
-    const sandbox = sandboxOf(core, proc, { tool: EXEC_TOOL, effects: [effect] });
+    const sandbox = sandboxOf(this.#core, proc, { tool: EXEC_TOOL, effects: [effect] });
     const { CRUX_IPC_SOCKET: socket } = this.#env;
     if (sandbox === null || socket === undefined) return sandbox;
     return { ...sandbox, show: [...sandbox.show, socket] };
   }
 
-  #endUnread(core: Core, proc: Process): void {
+  #endUnread(proc: Process): void {
     this.#child?.signal("SIGPIPE");
     void this.#child?.kill();
-    forceAfter(core, proc, LIMITS.nativeGraceMs);
+    forceAfter(this.#core, proc, LIMITS.nativeGraceMs);
   }
 }
 
@@ -144,10 +158,10 @@ class NativeBody implements Body {
  * BUDGET: the parent, an agent or a native, runs too many natives. Those of the user or a supervisor are not counted
  * here.
  */
-function checkCount(core: Core, parent: Process, proc: Process): void {
+function checkCount(table: Pick<ProcessTable, "childrenOf">, parent: Process, proc: Process): void {
   if (parent.seed.kind !== "agent" && parent.seed.kind !== "native") return;
   const isOther = (each: Process): boolean => each.seed.kind === "native" && each.isLive && each !== proc;
-  const count = core.table.childrenOf(parent.pid).filter(isOther).length;
+  const count = table.childrenOf(parent.pid).filter(isOther).length;
   if (count < LIMITS.natives) return;
   const message = `too many programs run at once: ${count}; wait for some to end`;
   throw new SyscallError({ syscall: "Spawn", pid: proc.pid, code: "BUDGET", message });

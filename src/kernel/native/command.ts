@@ -4,6 +4,9 @@ import type { NativeOptions } from "../../abi/native.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import { LIMITS } from "../limits.ts";
 
+/** The tool name that rules match: a process may start exactly what it may run through `bash`. */
+export const EXEC_TOOL = "bash";
+
 /** INVALID: not a command that the host can run. */
 export function checkCommand(command: readonly string[]): void {
   const [program = ""] = command;

@@ -8,13 +8,20 @@
 
 import { messageOf, printed } from "../../abi/errors.ts";
 import { asCallId, asFd, type Fd } from "../../abi/ids.ts";
+import type { Syscalls } from "../../abi/sys.ts";
 import { abortable } from "../../lib/abort.ts";
 import { RedactedBytes } from "../../lib/redact/bytes.ts";
-import type { Core } from "../core.ts";
 import type { ExecChild } from "../ports/host.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Spool } from "../ports/spools.ts";
 import type { Process } from "../process/process.ts";
 import { STDIN, STDOUT } from "../process/spawn/stdio.ts";
+
+/** What the streams of a native need of the kernel. */
+export interface Streaming {
+  readonly ports: Pick<KernelPorts, "clock" | "redactor">;
+  handle(self: Process, scope: null): Syscalls;
+}
 
 const STDERR = asFd(2);
 /** How much of a native's stdout `ps` shows, in bytes. */
@@ -23,7 +30,7 @@ const resultBytes = 4_096;
 const inputBytes = 64 * 1024;
 
 export class NativeOutput {
-  readonly #core: Core;
+  readonly #core: Streaming;
   readonly #proc: Process;
   readonly #spool: Spool;
   readonly #onBroken: () => void;
@@ -34,7 +41,7 @@ export class NativeOutput {
   #isTailCut = false;
 
   /** `onBroken` is called when the reader of its stdout or stderr has gone. */
-  constructor(core: Core, proc: Process, spool: Spool, onBroken: () => void) {
+  constructor(core: Streaming, proc: Process, spool: Spool, onBroken: () => void) {
     this.#core = core;
     this.#proc = proc;
     this.#spool = spool;
@@ -101,7 +108,12 @@ export class NativeOutput {
  * Feeds fd 0 to the program until fd 0 or the program ends, or `signal` fires. Then closes fd 0: its writer is
  * notified.
  */
-export async function feed(core: Core, proc: Process, child: ExecChild, signal: AbortSignal): Promise<void> {
+export async function feed(
+  core: Streaming,
+  proc: Process,
+  child: ExecChild,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     const entry = proc.fds.find(STDIN, "Read");
     for (;;) {

@@ -2,25 +2,41 @@
 import type { AgentInfo } from "../../abi/agent.ts";
 import { O_RDWR } from "../../abi/device.ts";
 import { SIGNALS, type Signal } from "../../abi/process.ts";
+import type { Begun } from "../../abi/program.ts";
+import type { Syscalls } from "../../abi/sys.ts";
 import { keepState } from "../../history/recover/kept-state.ts";
-import { recorded } from "../../history/replay/recorder.ts";
+import { type Recording, recorded } from "../../history/replay/recorder.ts";
 import { abortable } from "../../lib/abort.ts";
 import { keptAbove } from "../account/kept-account.ts";
-import type { Core } from "../core.ts";
+import type { ContextSpaces } from "../context/spaces.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { redactedText } from "../redact/model-bound.ts";
+import type { Mounts } from "../vfs/mounts.ts";
 import type { Body, Making } from "./body.ts";
 import type { Process } from "./process.ts";
+import type { Judging } from "./rights/auto-mode.ts";
 import { settleMode } from "./rights/settle-mode.ts";
-import { writeResult } from "./spawn/stdio.ts";
+import { type ResultWriting, writeResult } from "./spawn/stdio.ts";
 
-export function agentBody(agent: AgentInfo | null): Body {
+/** What agents need of the kernel. */
+export type AgentHost = {
+  readonly ports: Pick<KernelPorts, "models" | "program" | "redactor">;
+  readonly contexts: ContextSpaces;
+  readonly mounts: Pick<Mounts, "mountAll">;
+  handle(self: Process, scope: null): Pick<Syscalls, "open" | "write">;
+  program(proc: Process): Begun;
+} & Recording &
+  ResultWriting &
+  Judging;
+
+export function agentBody(core: AgentHost, agent: AgentInfo | null): Body {
   return {
     kind: "agent",
     name: agent?.manifest.name ?? "",
     agent,
     isActive: true,
-    prepare,
-    run: async (core, proc) => {
+    prepare: (making) => prepare(core, making),
+    run: async (proc) => {
       const exit = await recorded(core, proc, () => {
         const { sys, start } = core.program(proc);
         return core.ports.program(sys, start);
@@ -34,19 +50,19 @@ export function agentBody(agent: AgentInfo | null): Body {
       modelDevice: proc.model.device,
       ...keptAbove(proc.seed.account),
     }),
-    keep: keepState,
+    keep: (making) => keepState(core.contexts, making),
   };
 }
 
 /** INT ends the current run of a session, not the session itself. */
-function endsRunAlone(_core: Core, { conversation }: Process, signal: Signal): boolean {
+function endsRunAlone({ conversation }: Process, signal: Signal): boolean {
   if (conversation === null || signal !== SIGNALS.SIGINT) return false;
   conversation.interrupt();
   return true;
 }
 
-async function prepare(making: Making): Promise<void> {
-  const { core, proc, opts, undo } = making;
+async function prepare(core: AgentHost, making: Making): Promise<void> {
+  const { proc, opts, undo } = making;
   proc.contexts.open(core.contexts);
   undo.push(() => proc.contexts.freeAll(core.contexts));
   const prompt = redactedText(core, proc, systemPrompt(proc.seed.agent, opts.systemPrompt ?? ""));
@@ -54,8 +70,8 @@ async function prepare(making: Making): Promise<void> {
   // a session may begin without an intent
   if (proc.seed.intent !== "") core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent });
   await core.mounts.mountAll(making, proc.seed.agent?.manifest.mcp ?? []);
-  await openModel(making);
-  settleMode(making);
+  await openModel(core, making);
+  settleMode(core, making);
 }
 
 function systemPrompt(agent: AgentInfo | null, more: string): string {
@@ -63,7 +79,7 @@ function systemPrompt(agent: AgentInfo | null, more: string): string {
 }
 
 /** Opens the model at fd 3. This open is the first call in the child's own trace. */
-async function openModel({ core, proc, opts, signal }: Making): Promise<void> {
+async function openModel(core: AgentHost, { proc, opts, signal }: Making): Promise<void> {
   const { agent, env } = proc.seed;
   const wish = {
     model: opts.model ?? "",

@@ -1,10 +1,9 @@
 /**
  * What differs between the kinds of process: how a process is prepared and what it runs. Spawn, the gate, signals and
- * reaping are the same for all.
+ * reaping are the same for all. A body is made with what it needs of the kernel.
  */
 import type { ExitStatus, Signal } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
-import type { Core } from "../core.ts";
 import type { JournalDraft } from "../ports/journal.ts";
 import type { Process } from "./process.ts";
 import type { BodyFacts } from "./process-seed.ts";
@@ -13,7 +12,6 @@ export type Undo = () => Promise<void> | void;
 
 /** A process in the table, before it is journalled. Each step pushes its own undo. */
 export interface Making {
-  readonly core: Core;
   readonly parent: Process;
   readonly proc: Process;
   readonly opts: SpawnOpts;
@@ -26,9 +24,9 @@ export interface Body extends BodyFacts {
   /** Sets up what must exist before the first step: contexts, devices, mounts. A rejection fails the spawn. */
   prepare(making: Making): Promise<void>;
   /** Runs the program to its end. An exit decided by a signal outranks the returned one. */
-  run(core: Core, proc: Process): Promise<ExitStatus>;
+  run(proc: Process): Promise<ExitStatus>;
   /** The default action, if it is not the kernel's: natives forward PAUSE, RESUME and INT. True: fully handled. */
-  onSignal?(core: Core, proc: Process, signal: Signal): boolean;
+  onSignal?(proc: Process, signal: Signal): boolean;
   /** Keys added to the record of the spawn. */
   record?(proc: Process): Record<string, unknown>;
   /** Further records, atomic with the record of the spawn: what a later daemon needs to restore the process. */

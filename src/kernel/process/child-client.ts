@@ -1,11 +1,19 @@
 /** What the OS children of a process may do as clients of the daemon. */
 import { asPid, PID_KERNEL } from "../../abi/ids.ts";
-import type { Core } from "../core.ts";
+import type { ProcInfo } from "../../abi/process.ts";
+import type { Syscalls } from "../../abi/sys.ts";
 import type { ChildClient } from "../ports/kernel-api.ts";
 import type { Process } from "./process.ts";
+import type { ProcessTable } from "./table.ts";
+
+interface Clients {
+  readonly table: Pick<ProcessTable, "all" | "get" | "looksInto">;
+  info(proc: Process): ProcInfo;
+  handle(self: Process, scope: null): Syscalls;
+}
 
 /** undefined: the process has ended or never existed. */
-export function childClient(core: Core, uuid: string): ChildClient | undefined {
+export function childClient(core: Clients, uuid: string): ChildClient | undefined {
   const proc = [...core.table.all()].find(({ seed }) => seed.uuid === uuid);
   if (proc === undefined || proc.life.isClosed) return undefined;
   const { pid } = proc;
@@ -23,7 +31,7 @@ export function childClient(core: Core, uuid: string): ChildClient | undefined {
   };
 }
 
-function lineOf(core: Core, proc: Process): string {
+function lineOf(core: Pick<Clients, "table">, proc: Process): string {
   let top = proc;
   for (
     let at: Process | undefined = proc;
@@ -38,7 +46,7 @@ function lineOf(core: Core, proc: Process): string {
  * Whether the user started the process and all its ancestors, without an agent between. A process whose parent was
  * reaped is a child of the kernel too; it counts as the user's only if its session began with it.
  */
-function isPersons(core: Core, proc: Process): boolean {
+function isPersons(core: Pick<Clients, "table">, proc: Process): boolean {
   for (let at: Process | undefined = proc; at !== undefined; at = core.table.get(at.ppid)) {
     const { kind, session, uuid } = at.seed;
     if (kind !== "native" && kind !== "supervisor") return false;

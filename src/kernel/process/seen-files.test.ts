@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { asCtxId, asPid, asProcUuid } from "../../abi/ids.ts";
 import { History } from "../../history/recover/history.ts";
 import { contextFacet } from "../context/facet.ts";
-import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
 import type { Process } from "./process.ts";
@@ -22,7 +21,7 @@ test("seenFilesOf journals what is set, marked with the epoch, and nothing that 
     fileLabels: { ofContent: () => [] },
   };
   const self = { seen: new SeenFileSet(), ctxId: asCtxId(1) };
-  const seen = seenFilesOf(core as unknown as Core, self as unknown as Process);
+  const seen = seenFilesOf(core, self as unknown as Process);
   seen.set("/a", { sha256: "1", source: "view" });
   self.seen.epoch = 2;
   seen.set("/b", { sha256: "2", source: "edit" });

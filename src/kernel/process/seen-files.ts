@@ -1,12 +1,18 @@
 /** What a process has seen of files (seen-file-set.ts), as its devices use it. */
 import type { SeenFile, SeenFiles } from "../../abi/device.ts";
-import type { Core } from "../core.ts";
-import { addLabels } from "../labels/labelled.ts";
+import type { Label } from "../../abi/labels.ts";
+import { addLabels, type LabelKeeper } from "../labels/labelled.ts";
+import type { RecordKind } from "../ports/journal.ts";
 import type { Process } from "./process.ts";
 import type { SeenBody } from "./seen-file-set.ts";
 
+interface Seeing extends LabelKeeper {
+  readonly fileLabels: { ofContent(sha256: string): readonly Label[] };
+  note(self: Process, kind: RecordKind, body: unknown): void;
+}
+
 /** Each `set` is journalled. */
-export function seenFilesOf(core: Core, self: Process): SeenFiles {
+export function seenFilesOf(core: Seeing, self: Process): SeenFiles {
   const { seen: files } = self;
   return {
     get epoch() {

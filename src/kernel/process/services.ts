@@ -1,23 +1,27 @@
 /** Service processes: children of pid 0 that hold a resource for other processes, stopped once it is unused. */
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import { SIGNALS } from "../../abi/process.ts";
-import type { Core } from "../core.ts";
+import { SIGNALS, type Signal } from "../../abi/process.ts";
 import type { ServiceSpec, Services } from "../ports/services.ts";
-import { reapProcess } from "./end/reap.ts";
+import { type Reaping, reapProcess } from "./end/reap.ts";
+import type { Process } from "./process.ts";
 import { serviceBody } from "./service-body.ts";
-import { spawnBody } from "./spawn/spawn.ts";
+import { type Spawning, spawnBody } from "./spawn/spawn.ts";
+
+/** What starting and stopping services needs of the kernel. */
+type Serving = Spawning &
+  Reaping & { readonly root: Process; deliver(proc: Process, signal: Signal): Promise<unknown> };
 
 export class ServiceTable implements Services {
-  readonly #core: () => Core;
+  readonly #core: () => Serving;
 
-  constructor(core: () => Core) {
+  constructor(core: () => Serving) {
     this.#core = core;
   }
 
   async start(spec: ServiceSpec): Promise<Pid> {
     const core = this.#core();
     const { root } = core;
-    const request = { caller: root, intent: spec.intent, body: serviceBody(spec), opts: {} };
+    const request = { caller: root, intent: spec.intent, body: serviceBody(core.ports, spec), opts: {} };
     const proc = await spawnBody(core, request, root.abort.signal);
     return proc.pid;
   }

@@ -1,7 +1,8 @@
 /** A process as the permission policy sees it at this moment. */
 import type { Rights } from "../../abi/rights.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
-import type { Subject } from "../ports/permit.ts";
+import type { PermitRequest, Subject } from "../ports/permit.ts";
 import type { Process } from "./process.ts";
 import { judgesPlan } from "./rights/auto-mode.ts";
 import type { Granted } from "./rights/granted.ts";
@@ -30,6 +31,11 @@ export function subjectOf(core: Granting, self: Process, granted: Granted = core
     grants: granted.allow,
     ...(self.labels.length === 0 ? {} : { labels: self.labels }),
   };
+}
+
+/** The sandbox by the current rights. PERMISSION: a protected file cannot be protected. */
+export function sandboxOf(core: Granting, self: Process, request: PermitRequest): SandboxProfile | null {
+  return core.ports.permitFor(self.seed.cwd).sandbox?.(subjectOf(core, self), request) ?? null;
 }
 
 /** Caches the last result: the policy parses rules once per `Rights` object, so equal rights must be one object. */

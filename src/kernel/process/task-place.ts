@@ -1,11 +1,18 @@
 /** The task list of a process: given by its environment, else its group, its leader's group, or its session. */
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { TaskPlace } from "../../abi/task.ts";
-import type { Core } from "../core.ts";
+import type { Groups } from "../ipc/groups.ts";
 import type { Process } from "./process.ts";
+import type { ProcessTable } from "./table.ts";
+
+interface Places {
+  readonly root: Process;
+  readonly table: Pick<ProcessTable, "get">;
+  readonly groups: Pick<Groups, "of" | "recordOf">;
+}
 
 /** null: the process no longer exists. The leader is the process that the user started; it is its own leader, too. */
-export function taskPlaceOf(core: Core, pid: Pid): TaskPlace | null {
+export function taskPlaceOf(core: Places, pid: Pid): TaskPlace | null {
   const proc = pid === PID_KERNEL ? core.root : core.table.get(pid);
   if (proc === undefined) return null;
   const { env, session, uuid } = proc.seed;
@@ -25,7 +32,7 @@ function given(name: string | undefined): string | undefined {
 }
 
 /** The oldest of its groups; dots in its name are replaced, as the name of a list cannot contain them. */
-function groupOf({ groups }: Core, proc: Process): string | undefined {
+function groupOf({ groups }: Pick<Places, "groups">, proc: Process): string | undefined {
   const [oldest] = [...groups.of(proc)].sort((a, b) => a - b);
   if (oldest === undefined) return undefined;
   const { name } = groups.recordOf(oldest);

@@ -4,13 +4,24 @@
  * the journal.
  */
 import { Fault, printed } from "../../../abi/errors.ts";
-import type { Core } from "../../core.ts";
+import type { ContextSpaces } from "../../context/spaces.ts";
+import type { Groups } from "../../ipc/groups.ts";
 import { LIMITS } from "../../limits.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Process } from "../process.ts";
+import type { ProcessTable } from "../table.ts";
 import { endWithin } from "./grace.ts";
 
+/** What leaving memory needs of the kernel. */
+export interface Leaving {
+  readonly ports: Pick<KernelPorts, "clock" | "log">;
+  readonly table: Pick<ProcessTable, "all" | "remove">;
+  readonly groups: Pick<Groups, "leaveAll">;
+  readonly contexts: ContextSpaces;
+}
+
 /** Takes at most `loopGraceMs`, the time that programs get to end; then their files are abandoned. */
-export async function abandonAll(core: Core, words: string): Promise<void> {
+export async function abandonAll(core: Leaving, words: string): Promise<void> {
   const live = [...core.table.all()].filter((proc) => proc.isLive);
   // in one step, so that no process is notified of another's end and acts on it
   for (const proc of live) cut(proc);
@@ -24,7 +35,7 @@ function cut(proc: Process): void {
   proc.life.hurry();
 }
 
-async function leave(core: Core, proc: Process, words: string): Promise<void> {
+async function leave(core: Leaving, proc: Process, words: string): Promise<void> {
   tell(core, proc, words);
   if (!(await endWithin(core.ports.clock, [proc.life.loop], LIMITS.loopGraceMs)))
     proc.fds.abandonAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
@@ -35,7 +46,7 @@ async function leave(core: Core, proc: Process, words: string): Promise<void> {
   core.table.remove(proc.pid);
 }
 
-function tell(core: Core, proc: Process, words: string): void {
+function tell(core: Leaving, proc: Process, words: string): void {
   const { pid } = proc;
   const message = `the daemon stopped, process ${pid} with it: ${words}`;
   const error = new Fault({ code: "UNAVAILABLE", message, fact: { kind: "stopping" } });

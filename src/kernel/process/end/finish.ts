@@ -4,15 +4,30 @@ import type { ErrorCode } from "../../../abi/errno.ts";
 import { codeOf, Fault, printed } from "../../../abi/errors.ts";
 import type { RunCost } from "../../../abi/events.ts";
 import { PID_KERNEL } from "../../../abi/ids.ts";
-import { EXIT, type ExitStatus, SIGNALS } from "../../../abi/process.ts";
-import type { Core } from "../../core.ts";
+import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../../../abi/process.ts";
 import { LIMITS } from "../../limits.ts";
 import { resultLines } from "../../log/log-line.ts";
-import type { JournalDraft } from "../../ports/journal.ts";
+import type { KeptEnd } from "../../ports/ends.ts";
+import type { JournalDraft, RecordKind } from "../../ports/journal.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Process } from "../process.ts";
+import type { ProcessTable } from "../table.ts";
+
+/** What the end of a process needs of the kernel. */
+export interface Finishing {
+  readonly ports: Pick<KernelPorts, "clock" | "journal" | "log" | "onExited">;
+  readonly table: Pick<ProcessTable, "childrenOf">;
+  readonly mounts: { unmountOf(proc: Process): Promise<void> };
+  readonly snapshots: { rests(proc: Process): void };
+  readonly journalWatch: { heldUntil(proc: Process, signal: AbortSignal): Promise<void> };
+  readonly keptEnds: { keep(end: KeptEnd): boolean };
+  note(proc: Process, kind: RecordKind, body: unknown): void;
+  offer(proc: Process, when: "seen"): void;
+  deliver(proc: Process, signal: Signal, graceMs: number): Promise<unknown>;
+}
 
 /** The exit that a signal or a deadline decided outranks the one that the program returned. */
-export function finish(core: Core, proc: Process, returned: ExitStatus): Promise<void> {
+export function finish(core: Finishing, proc: Process, returned: ExitStatus): Promise<void> {
   return proc.life.finish((hurry) => {
     const exit = proc.ending.verdict ?? returned;
     return finishOnce({ core, proc, exit, hurry });
@@ -20,7 +35,7 @@ export function finish(core: Core, proc: Process, returned: ExitStatus): Promise
 }
 
 interface Finish {
-  readonly core: Core;
+  readonly core: Finishing;
   readonly proc: Process;
   readonly exit: ExitStatus;
   /** Ends the wait for the disk. */
@@ -44,7 +59,7 @@ async function finishOnce(finish: Finish): Promise<void> {
 }
 
 /** Children that end with their parent do so at its exit, however late it is reaped. */
-function endDependants(core: Core, proc: Process): void {
+function endDependants(core: Finishing, proc: Process): void {
   for (const child of core.table.childrenOf(proc.pid)) {
     if (child.isLive && child.seed.onParentExit === "terminate")
       void core.deliver(child, SIGNALS.SIGTERM, LIMITS.orphanGraceMs);
@@ -52,7 +67,7 @@ function endDependants(core: Core, proc: Process): void {
 }
 
 /** Reads the history for the result, if not yet done. A history that cannot be read does not prevent the end. */
-async function lastWords(core: Core, proc: Process): Promise<void> {
+async function lastWords(core: Finishing, proc: Process): Promise<void> {
   try {
     await proc.past.recall();
   } catch (error) {
@@ -119,7 +134,7 @@ function costOf({ used: { microUsd: own }, seed }: Process): { cost?: RunCost } 
   return subtree === 0 ? {} : { cost: { own, subtree } };
 }
 
-function tell(core: Core, proc: Process, exit: ExitStatus): void {
+function tell(core: Finishing, proc: Process, exit: ExitStatus): void {
   const { pid, result } = proc;
   const mono = core.ports.clock.mono();
   if (exit.code !== 0) {
@@ -148,7 +163,7 @@ export function codeOfExit({ code, reason, kind }: ExitStatus): ErrorCode {
  * Carries out the verdict on a live process by aborting its program. KILL ends it now; otherwise the program has
  * `graceMs` to end by itself (Infinity: no limit). A process that is still being spawned is ended by the spawn.
  */
-export function endLive(core: Core, proc: Process, graceMs: number): void {
+export function endLive(core: Finishing, proc: Process, graceMs: number): void {
   proc.abort.abort();
   if (proc.state !== "running") return;
   if (proc.ending.verdict?.code === EXIT.sigkill.code) force(core, proc);
@@ -160,7 +175,7 @@ export function graceOf(proc: Process): number {
   return proc.seed.body.termGraceMs ?? LIMITS.termGraceMs;
 }
 
-function force(core: Core, proc: Process): void {
+function force(core: Finishing, proc: Process): void {
   proc.life.close();
   proc.killed.abort();
   void finish(core, proc, proc.ending.verdict ?? EXIT.sigkill);
@@ -170,7 +185,7 @@ function force(core: Core, proc: Process): void {
  * Ends the process by force if it has not ended by itself after `graceMs` (Infinity: never), whatever its signal
  * handling. A new plan counts only if it is due sooner than the current one; the timer stops at the end of the process.
  */
-export function forceAfter(core: Core, proc: Process, graceMs: number): void {
+export function forceAfter(core: Finishing, proc: Process, graceMs: number): void {
   const at = core.ports.clock.mono() + graceMs;
   if (graceMs === Infinity || !proc.ending.plan(at)) return;
   const stop = new AbortController();

@@ -2,15 +2,28 @@
 
 import { printed } from "../../../abi/errors.ts";
 import { abortable } from "../../../lib/abort.ts";
-import type { Core } from "../../core.ts";
+import type { ContextSpaces } from "../../context/spaces.ts";
+import type { Groups } from "../../ipc/groups.ts";
 import { LIMITS } from "../../limits.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Process } from "../process.ts";
+import type { ProcessTable } from "../table.ts";
 
-export function reapProcess(core: Core, proc: Process): Promise<void> {
+/** What reaping needs of the kernel. */
+export interface Reaping {
+  readonly ports: Pick<KernelPorts, "clock" | "journal" | "log" | "onReaped">;
+  readonly table: Pick<ProcessTable, "orphanChildren" | "remove">;
+  readonly groups: Pick<Groups, "leaveAll">;
+  readonly contexts: ContextSpaces;
+  offer(proc: Process, when: "now"): void;
+  forget(proc: Process): void;
+}
+
+export function reapProcess(core: Reaping, proc: Process): Promise<void> {
   return proc.life.reap(() => reapOnce(core, proc));
 }
 
-async function reapOnce(core: Core, proc: Process): Promise<void> {
+async function reapOnce(core: Reaping, proc: Process): Promise<void> {
   const steps: readonly [string, () => Promise<void> | void][] = [
     ["orphans", () => handleOrphanChildren(core, proc)],
     ["cancel", () => proc.abort.abort()],
@@ -35,12 +48,12 @@ async function reapOnce(core: Core, proc: Process): Promise<void> {
 }
 
 /** Gives the children to the kernel. Those that end with their parent were already sent TERM at its exit. */
-function handleOrphanChildren(core: Core, proc: Process): void {
+function handleOrphanChildren(core: Reaping, proc: Process): void {
   for (const child of core.table.orphanChildren(proc.pid)) if (!child.isLive) core.offer(child, "now");
 }
 
 /** The loop closes all fds at its end. A loop that does not end is abandoned after 5 s: its handle is dead already. */
-async function waitForLoop(core: Core, proc: Process): Promise<void> {
+async function waitForLoop(core: Reaping, proc: Process): Promise<void> {
   const giveUp = new AbortController();
   const stop = new AbortController();
   core.ports.clock.sleep(LIMITS.loopGraceMs, stop.signal).then(
@@ -57,12 +70,12 @@ async function waitForLoop(core: Core, proc: Process): Promise<void> {
   }
 }
 
-function clearSignals(core: Core, proc: Process): void {
+function clearSignals(core: Reaping, proc: Process): void {
   proc.signals?.clear();
   proc.resume(core.ports.clock.mono());
 }
 
-async function leaveTable(core: Core, proc: Process): Promise<void> {
+async function leaveTable(core: Reaping, proc: Process): Promise<void> {
   core.table.remove(proc.pid);
   core.forget(proc);
   core.ports.journal.note([{ proc: proc.seed.uuid, pid: proc.pid, kind: "process.reaped", v: 1, body: {} }]);

@@ -3,19 +3,18 @@
  * exit, so that `ps` shows them. A zombie whose parent lives waits for that parent.
  */
 import { PID_KERNEL } from "../../../abi/ids.ts";
-import type { Core } from "../../core.ts";
 import { LIMITS } from "../../limits.ts";
 import type { Life } from "../life/life.ts";
 import type { Process } from "../process.ts";
-import { reapProcess } from "./reap.ts";
+import { type Reaping, reapProcess } from "./reap.ts";
 
 export class Reaper {
-  readonly #core: () => Core;
+  readonly #core: () => Reaping;
   /** The zombies to be reaped later, each with the controller that cancels its timer. */
   readonly #waiting = new Map<Process, AbortController>();
   #closed = false;
 
-  constructor(core: () => Core) {
+  constructor(core: () => Reaping) {
     this.#core = core;
   }
 

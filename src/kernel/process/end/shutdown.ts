@@ -7,21 +7,42 @@
  */
 import { Fault, printed } from "../../../abi/errors.ts";
 import { PID_KERNEL } from "../../../abi/ids.ts";
-import { SIGNALS } from "../../../abi/process.ts";
-import type { Core } from "../../core.ts";
+import { SIGNALS, type Signal } from "../../../abi/process.ts";
+import type { ContextSpaces } from "../../context/spaces.ts";
+import type { Groups } from "../../ipc/groups.ts";
 import { LIMITS } from "../../limits.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Process } from "../process.ts";
 import { STDIN } from "../spawn/stdio.ts";
+import type { ProcessTable } from "../table.ts";
 import { endWithin } from "./grace.ts";
-import { reapProcess } from "./reap.ts";
+import { type Reaping, reapProcess } from "./reap.ts";
+
+/** What laying a process to rest needs of the kernel. */
+export interface Resting {
+  readonly ports: Pick<KernelPorts, "clock" | "log">;
+  readonly mounts: { unmountOf(proc: Process): Promise<void> };
+  readonly groups: Pick<Groups, "leaveAll">;
+  readonly contexts: ContextSpaces;
+  readonly table: Pick<ProcessTable, "remove">;
+}
+
+/** What the end of all processes needs of the kernel. */
+interface ShuttingDown extends Resting {
+  readonly ports: Reaping["ports"];
+  readonly table: Reaping["table"] & Pick<ProcessTable, "all" | "get">;
+  offer(proc: Process, when: "now"): void;
+  forget(proc: Process): void;
+  deliver(proc: Process, signal: Signal): Promise<unknown>;
+}
 
 /** Ends or lays to rest all processes except services. */
-export async function endAll(core: Core, graceMs: number): Promise<void> {
+export async function endAll(core: ShuttingDown, graceMs: number): Promise<void> {
   await end(core, (proc) => !isService(proc), graceMs);
 }
 
 /** Ends the services, once all their users have ended. */
-export async function endServices(core: Core): Promise<void> {
+export async function endServices(core: ShuttingDown): Promise<void> {
   await end(core, isService, LIMITS.serviceGraceMs);
 }
 
@@ -29,7 +50,7 @@ function isService({ seed }: Process): boolean {
   return seed.kind === "service";
 }
 
-async function end(core: Core, isMeant: (proc: Process) => boolean, graceMs: number): Promise<void> {
+async function end(core: ShuttingDown, isMeant: (proc: Process) => boolean, graceMs: number): Promise<void> {
   const live = [...core.table.all()].filter((proc) => proc.isLive && isMeant(proc));
   const paused = new Set(live.filter((proc) => mayRest(core, proc)));
   const ending = live.filter((proc) => !paused.has(proc));
@@ -54,7 +75,7 @@ async function end(core: Core, isMeant: (proc: Process) => boolean, graceMs: num
 /**
  * Whether it can be restored as it is: its ancestors rest too, and it has no stdin, which would end with this daemon.
  */
-function mayRest(core: Core, proc: Process): boolean {
+function mayRest(core: Pick<ShuttingDown, "table">, proc: Process): boolean {
   const mayHold = proc.isPaused || proc.conversation !== null;
   const isHeld = proc.life.now.is === "running" && mayHold && proc.ending.verdict === null;
   if (!isHeld || !proc.past.isRestorable || proc.fds.has(STDIN)) return false;
@@ -64,7 +85,10 @@ function mayRest(core: Core, proc: Process): boolean {
 }
 
 /** Resolves when its last action is in the journal, and it has not begun another since. */
-async function still(core: Core, { halt: { quiescence }, conversation }: Process): Promise<void> {
+async function still(
+  core: Pick<ShuttingDown, "ports">,
+  { halt: { quiescence }, conversation }: Process,
+): Promise<void> {
   if (conversation !== null && conversation.run === null) return;
   do {
     await quiescence.reached();
@@ -76,7 +100,7 @@ async function still(core: Core, { halt: { quiescence }, conversation }: Process
  * Removes the process from memory without an exit. Nothing that it does from here on counts: a call in progress is cut
  * off, and its outcome is unknown to the next daemon. Idempotent.
  */
-export function layToRest(core: Core, proc: Process, why: string): Promise<void> {
+export function layToRest(core: Resting, proc: Process, why: string): Promise<void> {
   return proc.life.rest() ? goToRest(core, proc, why) : untilGone(proc);
 }
 
@@ -85,7 +109,7 @@ export async function untilGone(proc: Process | undefined): Promise<void> {
   if (proc?.life.isResting === true) await proc.done.promise.catch(() => {});
 }
 
-async function goToRest(core: Core, proc: Process, why: string): Promise<void> {
+async function goToRest(core: Resting, proc: Process, why: string): Promise<void> {
   proc.abort.abort();
   if (!(await endWithin(core.ports.clock, [proc.life.loop], LIMITS.loopGraceMs)))
     proc.fds.abandonAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
@@ -95,7 +119,7 @@ async function goToRest(core: Core, proc: Process, why: string): Promise<void> {
 }
 
 /** Reports to its watchers that it rests and did not end. */
-function tell(core: Core, proc: Process, why: string): void {
+function tell(core: Resting, proc: Process, why: string): void {
   const { pid, conversation } = proc;
   const message = `${why}; process ${pid} rests${conversation === null ? " paused" : ""}`;
   // an agent is paused again under the next daemon; a session waits for its next message
@@ -108,7 +132,7 @@ function tell(core: Core, proc: Process, why: string): void {
 }
 
 /** Frees its memory. What it has on disk stays: its history, its outputs, its scratch folder. */
-function leave(core: Core, proc: Process): void {
+function leave(core: Resting, proc: Process): void {
   proc.mailbox?.close();
   proc.signals?.clear();
   core.groups.leaveAll(proc);

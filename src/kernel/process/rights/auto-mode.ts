@@ -3,7 +3,7 @@ import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Process } from "../process.ts";
 
 /** What these functions need besides the process. */
-interface Judging {
+export interface Judging {
   readonly ports: Pick<KernelPorts, "classifier" | "models" | "permitFor">;
 }
 

@@ -11,8 +11,8 @@ import { ALL_RIGHTS, type Rights, type RightsWish } from "../../../abi/rights.ts
 import type { RuleSource, RuleText } from "../../../abi/rules.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
 import { canonicalToolName } from "../../../abi/tool.ts";
-import type { Core } from "../../core.ts";
 import { LIMITS } from "../../limits.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Permit } from "../../ports/permit.ts";
 import type { Body } from "../body.ts";
 import type { Process } from "../process.ts";
@@ -24,8 +24,13 @@ const TOP_CEILING: PermissionMode = "auto";
 /** The mode of an agent started by another process, if nothing specifies one. */
 const SUB_MODE: PermissionMode = "accept_edits";
 
+/** Where the rules of a directory are found. */
+interface Policies {
+  readonly ports: Pick<KernelPorts, "permitFor">;
+}
+
 interface Giving {
-  readonly core: Core;
+  readonly core: Policies;
   /** The process that requests the spawn. */
   readonly caller: Process;
   /** The process whose rights it gets in part. */
@@ -80,7 +85,7 @@ function outwardRules(isTop: boolean, manifest: AgentManifest | undefined): read
   return isTop ? rules(manifest?.outward?.map(outwardRule), "allow", "cliArg") : [];
 }
 
-function topMode(core: Core, { permissionMode }: SpawnOpts, cwd: string): PermissionMode {
+function topMode(core: Policies, { permissionMode }: SpawnOpts, cwd: string): PermissionMode {
   return permissionMode ?? core.ports.permitFor(cwd).defaultMode;
 }
 
@@ -95,7 +100,7 @@ function topRights(mode: PermissionMode): Rights {
 }
 
 /** The giver's current rights. A project's own restrictions still apply to a child that leaves the project. */
-function ofParent({ ports }: Core, giver: Process, cwd: string): Rights {
+function ofParent({ ports }: Policies, giver: Process, cwd: string): Rights {
   const { rights } = giver.seed;
   const own = { ...rights, mode: giver.mode, devices: devicesOf(giver) };
   if (cwd === giver.seed.cwd) return own;

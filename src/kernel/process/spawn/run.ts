@@ -4,13 +4,26 @@
 
 import { printed, SyscallError } from "../../../abi/errors.ts";
 import { EXIT, type ExitStatus } from "../../../abi/process.ts";
+import type { Accounting } from "../../account/accounting.ts";
 import { countWork } from "../../account/wall-limit.ts";
-import type { Core } from "../../core.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import { bodyOf } from "../body.ts";
-import { finish } from "../end/finish.ts";
+import { type Finishing, finish } from "../end/finish.ts";
 import type { Process } from "../process.ts";
 
-export function runProgram(core: Core, proc: Process, timeoutMs: number): void {
+/** What deadlines need of the kernel. */
+export interface Timing {
+  readonly ports: Pick<KernelPorts, "clock">;
+  /** Ends a live process with this exit, after its usual grace. */
+  end(proc: Process, exit: ExitStatus): void;
+}
+
+/** What a running program needs of the kernel. */
+export type Running = Accounting &
+  Finishing &
+  Timing & { readonly clockWatch: { enter(): void; leave(): void } };
+
+export function runProgram(core: Running, proc: Process, timeoutMs: number): void {
   countWork(core, proc);
   core.clockWatch.enter();
   const over = (): void => core.clockWatch.leave();
@@ -22,7 +35,7 @@ export function runProgram(core: Core, proc: Process, timeoutMs: number): void {
  * The order at the end: refuse calls, end the threads, close the files, abort. So a file closed by the end of the
  * program is not an aborted one, and no thread still reads it.
  */
-async function loop(core: Core, proc: Process, timeoutMs: number): Promise<void> {
+async function loop(core: Running, proc: Process, timeoutMs: number): Promise<void> {
   const stopDeadline = startDeadline(core, proc, timeoutMs);
   const exit = await run(core, proc);
   stopDeadline();
@@ -34,11 +47,11 @@ async function loop(core: Core, proc: Process, timeoutMs: number): Promise<void>
 }
 
 /** A process killed during its spawn takes no step; a paused one takes none until it is resumed. */
-async function run(core: Core, proc: Process): Promise<ExitStatus> {
+async function run(core: Running, proc: Process): Promise<ExitStatus> {
   try {
     await proc.halt.untilResumed(proc.abort.signal);
     if (proc.ending.verdict !== null) return proc.ending.verdict;
-    const exit: ExitStatus | undefined = await bodyOf(proc).run(core, proc);
+    const exit: ExitStatus | undefined = await bodyOf(proc).run(proc);
     return exit ?? EXIT.unexpected;
   } catch (error) {
     const err = error instanceof Error ? error : new Error(String(error));
@@ -49,7 +62,7 @@ async function run(core: Core, proc: Process): Promise<ExitStatus> {
 }
 
 /** Ends the process with `timeout`; pauses do not count. The timer ends with the run. */
-export function startDeadline(core: Core, proc: Process, timeoutMs: number): () => void {
+export function startDeadline(core: Timing, proc: Process, timeoutMs: number): () => void {
   if (timeoutMs === 0) return () => {};
   const stop = new AbortController();
   proc.halt.untilRan(timeoutMs, core.ports.clock, stop.signal).then(

@@ -4,13 +4,22 @@ import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
 import { Account } from "../../account/account.ts";
 import { spawnLimits } from "../../account/spawn-limits.ts";
-import type { Core } from "../../core.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import { wordingOf } from "../../redact/model-bound.ts";
 import type { Body } from "../body.ts";
 import type { Process } from "../process.ts";
 import type { ProcessSeed } from "../process-seed.ts";
 import { givenRights } from "../rights/given-rights.ts";
 import { Session } from "../session.ts";
+
+/** The parts of the outside that a seed is made from. */
+export interface Seeding {
+  readonly ports: Pick<
+    KernelPorts,
+    | ("clock" | "scratchDir" | "home" | "realPath" | "additionalRoots" | "env")
+    | ("permitFor" | "budget" | "redactor" | "defaultMaxSteps")
+  >;
+}
 
 export type Identity = Pick<ProcessSeed, "pid" | "uuid">;
 
@@ -28,7 +37,7 @@ export interface Birth {
   readonly account: Account | undefined;
 }
 
-export function seedOf(core: Core, { pid, uuid }: Identity, birth: Birth): ProcessSeed {
+export function seedOf(core: Seeding, { pid, uuid }: Identity, birth: Birth): ProcessSeed {
   const { caller, parent, giver, intent, body, opts, account } = birth;
   const { clock, scratchDir, home, realPath, additionalRoots, env } = core.ports;
   const top = giver.pid === PID_KERNEL;
@@ -83,7 +92,7 @@ function isConfined({ pid, seed }: Process): boolean {
 }
 
 /** 0: no limit. A session has no limit per run unless one is requested: the user is there to stop it. */
-function stepLimit(core: Core, { kind, agent }: Body, { maxTurns = 0, session }: SpawnOpts): number {
+function stepLimit(core: Seeding, { kind, agent }: Body, { maxTurns = 0, session }: SpawnOpts): number {
   if (maxTurns > 0) return maxTurns;
   if (session === true && kind === "agent") return 0;
   return agent?.manifest.maxSteps || core.ports.defaultMaxSteps;

@@ -2,7 +2,6 @@
  * spawn(): six steps; a failure in step n undoes n - 1 … 1 in reverse order and returns that error. The caller gets the
  * pid only when the process is journalled, synced and running.
  */
-import type { AgentInfo } from "../../../abi/agent.ts";
 import { codeOf, Fault, messageOf, printed, SyscallError } from "../../../abi/errors.ts";
 import type { LogEntry, ProcessEvent } from "../../../abi/events.ts";
 import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
@@ -14,22 +13,21 @@ import { secretValues } from "../../../lib/redact/secret-values.ts";
 import type { Account } from "../../account/account.ts";
 import { moreLimits } from "../../account/kept-account.ts";
 import { checkSpawn, countDrafts, countSpawn } from "../../account/spawn-guard.ts";
-import type { Core } from "../../core.ts";
+import type { Groups } from "../../ipc/groups.ts";
 import { labelsFacet } from "../../labels/facet.ts";
 import { LIMITS } from "../../limits.ts";
 import { keepLog } from "../../log/log-history.ts";
-import { nativeBody } from "../../native/body.ts";
-import { nativeOpts } from "../../native/command.ts";
-import type { JournalDraft } from "../../ports/journal.ts";
+import type { Journal, JournalDraft } from "../../ports/journal.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import { redactedText } from "../../redact/model-bound.ts";
-import { maskedCommand } from "../../vfs/server-label.ts";
-import { agentBody } from "../agent-body.ts";
+import type { DeviceRegistry } from "../../vfs/registry.ts";
 import { type Body, bodyOf, type Making, type Undo } from "../body.ts";
 import { endLive, graceOf } from "../end/finish.ts";
 import { Process } from "../process.ts";
 import { checkPersonsRules, checkWish } from "../rights/given-rights.ts";
-import { runProgram } from "./run.ts";
-import { type Birth, type Identity, seedOf } from "./seed.ts";
+import type { ProcessTable } from "../table.ts";
+import { type Running, runProgram } from "./run.ts";
+import { type Birth, type Identity, type Seeding, seedOf } from "./seed.ts";
 import { handOver, installFiles, type StdFile } from "./stdio.ts";
 
 /** Options for the kernel's own callers, not available to programs. */
@@ -48,33 +46,50 @@ export interface SpawnMore {
   readonly alongside?: (proc: Process) => readonly JournalDraft[];
 }
 
+/** What the log and the watchers of a process need of the kernel. */
+interface Attending {
+  note(proc: Process, kind: "process.log", body: unknown): void;
+  offer(proc: Process, when: "now"): void;
+}
+
+/** What a spawn needs of the kernel. */
+export type Spawning = {
+  readonly ports: Pick<KernelPorts, "uuid" | "onReaped" | "bypassRefusal">;
+  readonly table: Pick<ProcessTable, "add" | "remove" | "get">;
+  readonly groups: Pick<Groups, "joinNew" | "leaveAll" | "of" | "recordOf">;
+  readonly devices: Pick<DeviceRegistry, "has">;
+  readonly root: Process;
+  /** False: the kernel is shutting down. */
+  readonly accepting: boolean;
+  readonly journalWatch: Waiting;
+  nextPid(): Pid;
+} & Running &
+  Seeding &
+  Attending;
+
+/** Waits for a disk that refuses writes. */
+interface Waiting {
+  check(syscall: string): void;
+  wait(proc: Process, syscall: string, signal: AbortSignal): Promise<void>;
+  append(
+    proc: Process,
+    syscall: string,
+    signal: AbortSignal,
+    drafts: readonly JournalDraft[],
+  ): ReturnType<Journal["append"]>;
+}
+
 /** A spawn as it is requested. */
-interface Request {
+export interface SpawnRequest {
   readonly caller: Process;
   readonly intent: string;
   readonly opts: SpawnOpts;
   readonly more?: SpawnMore;
 }
 
-/** Spawns an agent, or with `opts.command` a program of the host. */
-export function spawnProcess(
-  core: Core,
-  { agent, ...request }: Request & { readonly agent: AgentInfo | null },
-  signal: AbortSignal,
-): Promise<Process> {
-  const { caller, intent, opts, more = {} } = request;
-  if (opts.command === undefined) return spawnBody(core, { ...request, body: agentBody(agent) }, signal);
-  if (agent !== null) throw refuse(caller.pid, "INVALID", "either an agent or a command, not both");
-  const body = nativeBody(opts.command, opts.options ?? {}, more.isOutside);
-  const shown = (): string => maskedCommand(opts.command ?? []).join(" ");
-  const words = intent === "" ? shown().slice(0, LIMITS.journalWordsChars) : intent;
-  const own = nativeOpts(opts, opts.options ?? {});
-  return spawnBody(core, { caller, intent: words, body, opts: own, more }, signal);
-}
-
 export async function spawnBody(
-  core: Core,
-  { caller, intent: said, body, opts, more = {} }: Request & { readonly body: Body },
+  core: Spawning,
+  { caller, intent: said, body, opts, more = {} }: SpawnRequest & { readonly body: Body },
   signal: AbortSignal,
 ): Promise<Process> {
   // If the disk refuses writes, the user gets the error at once; a process waits for the disk. This comes first:
@@ -103,25 +118,25 @@ export async function spawnBody(
     return proc;
   } catch (error) {
     const failure = spawnError(id.pid, error);
-    await takeBack(core, id.pid, undo);
-    await journalFailure(core, id, error);
+    await takeBack(core.ports, id.pid, undo);
+    await journalFailure(core.ports, id, error);
     proc?.done.reject(failure);
     throw failure;
   }
 }
 
 /** Runs the undo steps in reverse order; a step that fails is logged and the next one runs. */
-async function takeBack(core: Core, pid: Pid, undo: readonly Undo[]): Promise<void> {
+async function takeBack({ log }: Pick<KernelPorts, "log">, pid: Pid, undo: readonly Undo[]): Promise<void> {
   for (const step of undo.toReversed()) {
     try {
       await step();
     } catch (error) {
-      core.ports.log("error", `pid ${pid}: taking back a spawn: ${printed(error)}`);
+      log("error", `pid ${pid}: taking back a spawn: ${printed(error)}`);
     }
   }
 }
 
-function findParent(core: Core, caller: Process, opts: SpawnOpts): Process {
+function findParent(core: Spawning, caller: Process, opts: SpawnOpts): Process {
   const { parentPid } = opts;
   if (parentPid === undefined || parentPid === caller.pid) return caller;
   if (caller.pid !== PID_KERNEL)
@@ -132,7 +147,7 @@ function findParent(core: Core, caller: Process, opts: SpawnOpts): Process {
   throw refuse(caller.pid, "NOT_FOUND", `parent process not found: ${parentPid}`);
 }
 
-function checkArguments(core: Core, { caller, giver, intent, opts }: Birth): void {
+function checkArguments(core: Spawning, { caller, giver, intent, opts }: Birth): void {
   if (!core.accepting) throw refuse(caller.pid, "UNAVAILABLE", "the kernel is shutting down");
   const mayBeSilent = opts.session === true && opts.command === undefined;
   if (intent.trim() === "" && !(intent === "" && mayBeSilent))
@@ -146,12 +161,12 @@ function checkArguments(core: Core, { caller, giver, intent, opts }: Birth): voi
   if (opts.rights !== undefined) checkWish(opts.rights);
   if (opts.rights !== undefined && caller.pid === PID_KERNEL)
     checkPersonsRules(core.ports.permitFor(opts.cwd ?? giver.seed.cwd), opts.rights);
-  if (opts.permissionMode === "bypass" && caller.pid === PID_KERNEL) checkBypass(core, caller);
+  if (opts.permissionMode === "bypass" && caller.pid === PID_KERNEL) checkBypass(core.ports, caller);
 }
 
 /** INVALID: bypass mode for a user who could damage the machine; it is meant for disposable machines. */
-function checkBypass(core: Core, caller: Process): void {
-  const why = core.ports.bypassRefusal?.() ?? "";
+function checkBypass({ bypassRefusal }: Pick<KernelPorts, "bypassRefusal">, caller: Process): void {
+  const why = bypassRefusal?.() ?? "";
   if (why !== "") throw refuse(caller.pid, "INVALID", why);
 }
 
@@ -183,7 +198,7 @@ function checkEnvironment({ caller, giver, opts: { env } }: Birth): void {
 }
 
 interface Building {
-  readonly core: Core;
+  readonly core: Spawning;
   readonly caller: Process;
   readonly parent: Process;
   readonly proc: Process;
@@ -210,25 +225,26 @@ async function build(
   if (opts.group !== undefined) core.groups.joinNew(proc, opts.group, (more.rights ?? caller).pid);
   // a signal to a process during its spawn ends the spawn
   using linked = linkSignals(signal, proc.abort.signal);
-  const making = { core, parent, proc, opts, undo, signal: linked.signal };
+  const making = { parent, proc, opts, undo, signal: linked.signal };
   await bodyOf(proc).prepare(making);
   const counted = proc.seed.kind === "agent" ? countDrafts(core, parent) : [];
-  await journalSpawn(making, caller, [...counted, ...(more.alongside?.(proc) ?? [])]);
+  const alongside = [...counted, ...(more.alongside?.(proc) ?? [])];
+  await journalSpawn(core, making, { caller, alongside });
 }
 
 /** The same order as at the end of every process: refuse calls, close the files, abort. */
-async function endHandle(core: Core, proc: Process): Promise<void> {
+async function endHandle(core: Spawning, proc: Process): Promise<void> {
   proc.life.close();
   await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
   proc.abort.abort();
 }
 
 async function journalSpawn(
+  core: Spawning,
   making: Making,
-  caller: Process,
-  alongside: readonly JournalDraft[],
+  { caller, alongside }: { readonly caller: Process; readonly alongside: readonly JournalDraft[] },
 ): Promise<void> {
-  const { core, proc, opts } = making;
+  const { proc, opts } = making;
   const { seed, pid, ppid } = proc;
   const body = {
     ppid,
@@ -271,8 +287,8 @@ function unsure(pid: Pid, cause: unknown): Fault {
 }
 
 /** Has the process offered to the reaper when its last watcher leaves, and its log journalled. */
-export function attend(core: Core, proc: Process): (entry: LogEntry) => void {
-  const keep = keepLog(core, proc);
+export function attend(core: Attending, proc: Process): (entry: LogEntry) => void {
+  const keep = keepLog((entry) => core.note(proc, "process.log", entry));
   proc.watchers.onEmpty = () => core.offer(proc, "now");
   proc.keepLog(keep);
   return keep;
@@ -293,7 +309,7 @@ export function spawnEvent(proc: Process): ProcessEvent {
   return { event: "spawn", pid, intent: seed.intent, ...notice, details };
 }
 
-function begin(core: Core, proc: Process, opts: SpawnOpts): void {
+function begin(core: Spawning, proc: Process, opts: SpawnOpts): void {
   const { seed, pid } = proc;
   const keep = attend(core, proc);
   const early = [...(proc.logs?.kept ?? [])];
@@ -313,11 +329,15 @@ function priorOf({ dial: { prior } }: Process): { prior?: PermissionMode } {
   return prior === null ? {} : { prior };
 }
 
-async function journalFailure(core: Core, { pid, uuid }: Identity, error: unknown): Promise<void> {
+async function journalFailure(
+  { journal }: Pick<KernelPorts, "journal">,
+  { pid, uuid }: Identity,
+  error: unknown,
+): Promise<void> {
   const body = { code: codeOf(error), message: messageOf(error).slice(0, LIMITS.journalWordsChars) };
   const record = { proc: uuid, pid, kind: "process.failed", v: 1, body } as const;
   // the record keeps the pid from being reused; if it cannot be written either, the first error is the one to report
-  await core.ports.journal.append([record]).catch(() => {});
+  await journal.append([record]).catch(() => {});
 }
 
 function spawnError(pid: Pid, error: unknown): SyscallError {

@@ -2,11 +2,12 @@
 import { O_RDONLY, O_WRONLY, type OpenFile } from "../../../abi/device.ts";
 import { codeOf, messageOf, SyscallError } from "../../../abi/errors.ts";
 import { asFd, type Fd } from "../../../abi/ids.ts";
-import type { SpawnOpts } from "../../../abi/sys.ts";
-import type { Core } from "../../core.ts";
+import type { SpawnOpts, Syscalls } from "../../../abi/sys.ts";
 import { bytesFile } from "../../ipc/bytes-file.ts";
 import { LIMITS } from "../../limits.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { FdDraft } from "../../vfs/fd-table.ts";
+import type { DeviceRegistry } from "../../vfs/registry.ts";
 import type { Process } from "../process.ts";
 import { narrowedTo } from "../rights/rights.ts";
 
@@ -14,7 +15,13 @@ export const STDIN = asFd(0);
 export const STDOUT = asFd(1);
 const STDIN_PATH = "/dev/stdin";
 
-type Devices = Pick<Core["devices"], "has">;
+type Devices = Pick<DeviceRegistry, "has">;
+
+/** What writing a result needs of the kernel. */
+export interface ResultWriting {
+  readonly ports: Pick<KernelPorts, "clock">;
+  handle(self: Process, scope: null): Pick<Syscalls, "write">;
+}
 
 /** From whom a child gets its files. */
 interface HandOver {
@@ -90,7 +97,7 @@ function invalid(caller: Process, message: string): SyscallError {
 }
 
 /** Writes an agent's result to its fd 1, if it has one. A missing reader is logged; it is no failure of the agent. */
-export async function writeResult(core: Core, proc: Process): Promise<void> {
+export async function writeResult(core: ResultWriting, proc: Process): Promise<void> {
   if (!proc.fds.has(STDOUT) || proc.result === "" || proc.abort.signal.aborted) return;
   try {
     await core.handle(proc, null).write(STDOUT, new TextEncoder().encode(proc.result), proc.abort.signal);

@@ -12,7 +12,8 @@ import { transition } from "../life/state.ts";
 import type { Process } from "../process.ts";
 import { type LoopRunner, reason } from "./reason.ts";
 
-interface Runner extends LoopRunner {
+/** What a thread needs of the kernel. */
+export interface Runner extends LoopRunner {
   readonly ports: LoopRunner["ports"] & Pick<KernelPorts, "log">;
 }
 

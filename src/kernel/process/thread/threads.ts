@@ -6,27 +6,33 @@
 import { O_RDWR } from "../../../abi/device.ts";
 import { Fault } from "../../../abi/errors.ts";
 import { asTid, type Tid } from "../../../abi/ids.ts";
-import type { ThreadView } from "../../../abi/sys.ts";
+import type { Syscalls, ThreadView } from "../../../abi/sys.ts";
 import { abortable } from "../../../lib/abort.ts";
-import type { Core } from "../../core.ts";
 import { LIMITS } from "../../limits.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import { endWithin } from "../end/grace.ts";
 import type { Process } from "../process.ts";
-import { Thread } from "./thread.ts";
+import { type Runner, Thread } from "./thread.ts";
 import type { ThreadSet } from "./thread-set.ts";
 
-export function threadsOf(core: Core, proc: Process): ThreadSet {
+/** What threads need of the kernel. */
+interface Threading extends Runner {
+  readonly ports: Runner["ports"] & Pick<KernelPorts, "clock">;
+  handle(self: Process, scope: null, signal: AbortSignal): Pick<Syscalls, "open">;
+}
+
+export function threadsOf(core: Threading, proc: Process): ThreadSet {
   return proc.ownThreads(() => new Threads(core, proc));
 }
 
 class Threads implements ThreadSet {
-  readonly #core: Core;
+  readonly #core: Threading;
   readonly #proc: Process;
   readonly #threads = new Map<Tid, Thread>();
   #next = 1;
   #clearing: Promise<void> | null = null;
 
-  constructor(core: Core, proc: Process) {
+  constructor(core: Threading, proc: Process) {
     this.#core = core;
     this.#proc = proc;
   }
