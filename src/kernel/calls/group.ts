@@ -4,9 +4,9 @@ import { type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Signal } from "../../abi/process.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import type { KernelPass } from "../gate/passage.ts";
-import { recorded } from "../ipc/deliver.ts";
 import { groupNotFound } from "../ipc/groups.ts";
 import type { Process } from "../process/process.ts";
+import { recorded } from "../process/signal/deliver.ts";
 import { checkKept, checkSignal } from "./signal.ts";
 
 /** JoinGroup(group, pid): members see each other and may send to each other. Idempotent. */

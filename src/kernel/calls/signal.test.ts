@@ -1,4 +1,4 @@
-/** Who may say what about whose signals. What they then do is in ipc/deliver.test.ts. */
+/** Who may say what about whose signals. What they then do is in process/signal/deliver.test.ts. */
 import { describe, expect, test } from "vitest";
 import { printed, SyscallError } from "../../abi/errors.ts";
 import { asPid } from "../../abi/ids.ts";

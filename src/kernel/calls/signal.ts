@@ -1,4 +1,4 @@
-/** The calls of signals. ipc/deliver.ts has what a signal then does. */
+/** The calls of signals. process/signal/deliver.ts has what a signal then does. */
 import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { type Disposition, isSignal, SIGNALS, type Signal, type SignalAction } from "../../abi/process.ts";
@@ -8,8 +8,8 @@ import { checkLasting } from "../gate/covers.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import type { KernelPass } from "../gate/passage.ts";
 import type { Scope } from "../gate/scope.ts";
-import { expire, recorded, unblock } from "../ipc/deliver.ts";
 import { LIMITS } from "../limits.ts";
+import { expire, recorded, unblock } from "../process/signal/deliver.ts";
 
 const ENDS: ReadonlySet<Signal> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGINT, SIGNALS.SIGKILL]);
 

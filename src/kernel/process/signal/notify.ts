@@ -2,12 +2,12 @@
  * A notice of the kernel to a process about its own affairs, such as an ended job or an assigned task. It arrives as a
  * message from the process itself, which no other process can send.
  */
-import { messageOf } from "../../abi/errors.ts";
-import type { Core } from "../core.ts";
-import { LIMITS } from "../limits.ts";
-import type { Process } from "../process/process.ts";
-import { redactedBytes } from "../redact/model-bound.ts";
-import { post } from "./post.ts";
+import { messageOf } from "../../../abi/errors.ts";
+import type { Core } from "../../core.ts";
+import { post } from "../../ipc/post.ts";
+import { LIMITS } from "../../limits.ts";
+import { redactedBytes } from "../../redact/model-bound.ts";
+import type { Process } from "../process.ts";
 
 /** False: the process has ended, or (logged) its mailbox is full or the notice could not be journalled. */
 export async function notify(core: Core, proc: Process, text: string): Promise<boolean> {

@@ -1,10 +1,10 @@
 /** Sends, masks, handlers and ends in any order, none waiting for another: no signal is lost, none arrives twice. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Disposition, Signal } from "../../abi/process.ts";
-import { MemoryJournal } from "../testing/memory-journal.ts";
-import { NOTHING_LEFT, type Started, type TestKernel, testKernel } from "../testing/test-kernel.ts";
-import { settle } from "../testing/virtual-clock.ts";
+import type { Disposition, Signal } from "../../../abi/process.ts";
+import { MemoryJournal } from "../../testing/memory-journal.ts";
+import { NOTHING_LEFT, type Started, type TestKernel, testKernel } from "../../testing/test-kernel.ts";
+import { settle } from "../../testing/virtual-clock.ts";
 
 const ACTIONS = ["counts", "counts later", "throws", "ignore", "default"] as const;
 type Action = (typeof ACTIONS)[number];

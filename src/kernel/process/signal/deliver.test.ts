@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { Fault, printed } from "../../abi/errors.ts";
-import { asFd, asPid } from "../../abi/ids.ts";
-import { EXIT, type ExitStatus, type Signal, signalName } from "../../abi/process.ts";
-import { LIMITS } from "../limits.ts";
-import type { Body } from "../process/body.ts";
-import { spawnBody } from "../process/spawn/spawn.ts";
-import { hangingDevice } from "../testing/fake-devices.ts";
-import { bytes, NOTHING_LEFT, type Started, type TestKernel, testKernel } from "../testing/test-kernel.ts";
-import { settle } from "../testing/virtual-clock.ts";
+import { Fault, printed } from "../../../abi/errors.ts";
+import { asFd, asPid } from "../../../abi/ids.ts";
+import { EXIT, type ExitStatus, type Signal, signalName } from "../../../abi/process.ts";
+import { LIMITS } from "../../limits.ts";
+import { hangingDevice } from "../../testing/fake-devices.ts";
+import { bytes, NOTHING_LEFT, type Started, type TestKernel, testKernel } from "../../testing/test-kernel.ts";
+import { settle } from "../../testing/virtual-clock.ts";
+import type { Body } from "../body.ts";
+import { spawnBody } from "../spawn/spawn.ts";
 
 describe("kill()", () => {
   test.each([0, 6, 1.5, -1, Number.NaN])("%d is INVALID", async (signal) => {

@@ -1,9 +1,9 @@
 /** TERM that must be the end: whatever a process does about it, KILL follows. */
 import { describe, expect, test } from "vitest";
-import { asPid } from "../../abi/ids.ts";
-import { EXIT } from "../../abi/process.ts";
-import { NOTHING_LEFT, type Started, type TestKernel, testKernel } from "../testing/test-kernel.ts";
-import { settle } from "../testing/virtual-clock.ts";
+import { asPid } from "../../../abi/ids.ts";
+import { EXIT } from "../../../abi/process.ts";
+import { NOTHING_LEFT, type Started, type TestKernel, testKernel } from "../../testing/test-kernel.ts";
+import { settle } from "../../testing/virtual-clock.ts";
 
 describe("TERM with a grace", () => {
   const insist = (t: TestKernel, { proc }: Started) => t.kernel.deliver(proc, 1, 2_000);

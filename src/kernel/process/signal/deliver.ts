@@ -7,7 +7,7 @@
  * after which KILL follows whatever TERM did (children that end with their parent), or sends KILL itself (the
  * shutdown).
  */
-import { Fault, messageOf } from "../../abi/errors.ts";
+import { Fault, messageOf } from "../../../abi/errors.ts";
 import {
   type Disposition,
   EXIT,
@@ -15,15 +15,15 @@ import {
   SIGNALS,
   type Signal,
   signalName,
-} from "../../abi/process.ts";
-import type { Core } from "../core.ts";
-import { bodyOf } from "../process/body.ts";
-import { endLive, forceAfter, graceOf } from "../process/end/finish.ts";
-import type { Process } from "../process/process.ts";
-import { dispositionOf } from "./disposition.ts";
+} from "../../../abi/process.ts";
+import type { Core } from "../../core.ts";
+import { dispositionOf } from "../../ipc/disposition.ts";
+import { SignalState } from "../../ipc/signal-state.ts";
+import { bodyOf } from "../body.ts";
+import { endLive, forceAfter, graceOf } from "../end/finish.ts";
+import type { Process } from "../process.ts";
 import { runHandler } from "./handler.ts";
 import { notify } from "./notify.ts";
-import { SignalState } from "./signal-state.ts";
 
 const VERDICT: Readonly<Partial<Record<Signal, ExitStatus>>> = {
   1: EXIT.sigterm,

@@ -1,9 +1,9 @@
 /** Sends a signal to a process and all its descendants. */
-import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import type { Signal } from "../../abi/process.ts";
-import { checkKept } from "../calls/signal.ts";
-import type { Core } from "../core.ts";
-import type { Process } from "../process/process.ts";
+import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
+import type { Signal } from "../../../abi/process.ts";
+import { checkKept } from "../../calls/signal.ts";
+import type { Core } from "../../core.ts";
+import type { Process } from "../process.ts";
 import { recorded } from "./deliver.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { EXIT, type Signal } from "../../abi/process.ts";
-import { LIMITS } from "../limits.ts";
-import { NOTHING_LEFT, testKernel } from "../testing/test-kernel.ts";
-import { settle } from "../testing/virtual-clock.ts";
+import { EXIT, type Signal } from "../../../abi/process.ts";
+import { LIMITS } from "../../limits.ts";
+import { NOTHING_LEFT, testKernel } from "../../testing/test-kernel.ts";
+import { settle } from "../../testing/virtual-clock.ts";
 
 describe("a handler", () => {
   test("of TERM: the process goes on, until it ends by itself", async () => {

@@ -1,9 +1,9 @@
 /** Runs the handler that a process has set for a signal. */
-import { Fault } from "../../abi/errors.ts";
-import type { Signal } from "../../abi/process.ts";
-import type { Clock } from "../../abi/program.ts";
-import { LIMITS } from "../limits.ts";
-import type { Process } from "../process/process.ts";
+import { Fault } from "../../../abi/errors.ts";
+import type { Signal } from "../../../abi/process.ts";
+import type { Clock } from "../../../abi/program.ts";
+import { LIMITS } from "../../limits.ts";
+import type { Process } from "../process.ts";
 
 type Timer = Pick<Clock, "mono" | "sleep">;
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { asPid } from "../../abi/ids.ts";
-import { EXIT } from "../../abi/process.ts";
-import { NOTHING_LEFT, type Started, type TestKernel, testKernel } from "../testing/test-kernel.ts";
-import { settle } from "../testing/virtual-clock.ts";
+import { asPid } from "../../../abi/ids.ts";
+import { EXIT } from "../../../abi/process.ts";
+import { NOTHING_LEFT, type Started, type TestKernel, testKernel } from "../../testing/test-kernel.ts";
+import { settle } from "../../testing/virtual-clock.ts";
 
 /** 1 → 2 → 3, 1 → 4, and 5 beside them. */
 async function family(t: TestKernel): Promise<Started[]> {
