@@ -18,7 +18,7 @@ const MAX_HELD = 64;
 const MAX_HELD_CHARS = 8_192;
 
 /** What recording needs of the kernel. */
-export interface Recording {
+export interface Taping {
   readonly ports: Pick<KernelPorts, "redactor" | "version">;
   readonly contexts: Pick<ContextSpaces, "prompt">;
   readonly mounts: Pick<Mounts, "namedBy">;
@@ -26,7 +26,7 @@ export interface Recording {
 }
 
 /** Runs the program of a process, and records what it receives from outside. */
-export async function recorded<T>(core: Recording, proc: Process, run: () => Promise<T>): Promise<T> {
+export async function recorded<T>(core: Taping, proc: Process, run: () => Promise<T>): Promise<T> {
   const recorder = new Recorder(core, proc);
   proc.runOn(recorder);
   try {
@@ -38,7 +38,7 @@ export async function recorded<T>(core: Recording, proc: Process, run: () => Pro
 }
 
 class Recorder implements Tape {
-  readonly #core: Recording;
+  readonly #core: Taping;
   readonly #proc: Process;
   /** How often each input was asked for, and its last value as JSON. */
   readonly #inputs = new Map<string, { asked: number; value: string | undefined }>();
@@ -47,7 +47,7 @@ class Recorder implements Tape {
   #signals = 0;
   #isOver = false;
 
-  constructor(core: Recording, proc: Process) {
+  constructor(core: Taping, proc: Process) {
     this.#core = core;
     this.#proc = proc;
     this.#keep({ s: "start", r: startOf(core, proc) }, 0);
@@ -132,7 +132,7 @@ function sizeOf(given: unknown): number {
   return given instanceof Uint8Array ? given.byteLength : 0;
 }
 
-function startOf(core: Recording, proc: Process): Start {
+function startOf(core: Taping, proc: Process): Start {
   const { pid, seed, fds, ctxId, past, model, conversation } = proc;
   const { systemPrompt } = core.contexts.prompt(ctxId);
   const manifest = seed.agent?.manifest;

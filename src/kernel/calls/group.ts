@@ -6,8 +6,8 @@ import type { KernelCall } from "../gate/gate.ts";
 import type { KernelPass } from "../gate/passage.ts";
 import { groupNotFound } from "../ipc/groups.ts";
 import type { Process } from "../process/process.ts";
-import { recorded } from "../process/signal/deliver.ts";
-import { checkKept, checkSignal } from "./signal.ts";
+import { checkKept, recorded } from "../process/signal/deliver.ts";
+import { checkSignal } from "./signal.ts";
 
 /** JoinGroup(group, pid): members see each other and may send to each other. Idempotent. */
 const joinGroup: KernelCall<"joinGroup", { pid: Pid; group: Pgid | string }> = {

@@ -9,9 +9,7 @@ import type { KernelCall } from "../gate/gate.ts";
 import type { KernelPass } from "../gate/passage.ts";
 import type { Scope } from "../gate/scope.ts";
 import { LIMITS } from "../limits.ts";
-import { expire, recorded, unblock } from "../process/signal/deliver.ts";
-
-const ENDS: ReadonlySet<Signal> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGINT, SIGNALS.SIGKILL]);
+import { checkKept, expire, recorded, unblock } from "../process/signal/deliver.ts";
 
 /** Signal(pid, signal): like kill(), but returns how the process took the signal. */
 const signal: KernelCall<"signal", { pid: Pid; signal: Signal }> = {
@@ -22,20 +20,6 @@ const signal: KernelCall<"signal", { pid: Pid; signal: Signal }> = {
   result: (disposition) => disposition,
   run: (pass, wanted) => sendSignal(pass, "Signal", wanted),
 };
-
-/** The sender of a signal. */
-interface Sender {
-  readonly core: { readonly journalWatch: { check(syscall: string): void } };
-  readonly self: { readonly pid: Pid };
-}
-
-/**
- * A signal that ends a process acts whatever the disk does; any other from the user is refused if it cannot be
- * recorded.
- */
-export function checkKept({ core, self }: Sender, syscall: string, signal: Signal): void {
-  if (self.pid === PID_KERNEL && !ENDS.has(signal)) core.journalWatch.check(syscall);
-}
 
 interface Wanted {
   readonly pid: Pid;

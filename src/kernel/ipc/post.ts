@@ -12,7 +12,8 @@ import type { Journal } from "../ports/journal.ts";
 import { joins } from "./joins.ts";
 import type { Mailbox } from "./mailbox.ts";
 
-interface Office {
+/** What delivering a message needs of the kernel. */
+export interface Office {
   readonly ports: {
     readonly clock: { now(): number; mono(): number };
     readonly journal: Pick<Journal, "append">;

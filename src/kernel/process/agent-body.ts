@@ -5,7 +5,7 @@ import { SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Begun } from "../../abi/program.ts";
 import type { Syscalls } from "../../abi/sys.ts";
 import { keepState } from "../../history/recover/kept-state.ts";
-import { type Recording, recorded } from "../../history/replay/recorder.ts";
+import { recorded, type Taping } from "../../history/replay/recorder.ts";
 import { abortable } from "../../lib/abort.ts";
 import { keptAbove } from "../account/kept-account.ts";
 import type { ContextSpaces } from "../context/spaces.ts";
@@ -25,7 +25,7 @@ export type AgentHost = {
   readonly mounts: Pick<Mounts, "mountAll">;
   handle(self: Process, scope: null): Pick<Syscalls, "open" | "write">;
   program(proc: Process): Begun;
-} & Recording &
+} & Taping &
   ResultWriting &
   Judging;
 

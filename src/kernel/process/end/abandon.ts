@@ -13,7 +13,7 @@ import type { ProcessTable } from "../table.ts";
 import { endWithin } from "./grace.ts";
 
 /** What leaving memory needs of the kernel. */
-export interface Leaving {
+interface Leaving {
   readonly ports: Pick<KernelPorts, "clock" | "log">;
   readonly table: Pick<ProcessTable, "all" | "remove">;
   readonly groups: Pick<Groups, "leaveAll">;

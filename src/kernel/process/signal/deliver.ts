@@ -8,6 +8,8 @@
  * shutdown).
  */
 import { Fault, messageOf } from "../../../abi/errors.ts";
+import type { Fact } from "../../../abi/fact.ts";
+import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import {
   type Disposition,
   EXIT,
@@ -16,14 +18,33 @@ import {
   type Signal,
   signalName,
 } from "../../../abi/process.ts";
-import type { Core } from "../../core.ts";
 import { dispositionOf } from "../../ipc/disposition.ts";
 import { SignalState } from "../../ipc/signal-state.ts";
+import type { KeptEnd } from "../../ports/ends.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import { bodyOf } from "../body.ts";
-import { endLive, forceAfter, graceOf } from "../end/finish.ts";
+import { endLive, type Finishing, forceAfter, graceOf } from "../end/finish.ts";
 import type { Process } from "../process.ts";
 import { runHandler } from "./handler.ts";
-import { notify } from "./notify.ts";
+import { type Notifying, notify } from "./notify.ts";
+
+/** What recording signals durably needs of the kernel. */
+export interface SignalKeeping {
+  readonly ports: Pick<KernelPorts, "journal">;
+  readonly keptEnds: { synced(): void; keepSignals(): boolean };
+  readonly journalWatch: { readonly fact: Fact | undefined };
+}
+
+/** What the effect of a signal needs of the kernel. */
+export type Delivering = Finishing & Notifying & { readonly keptEnds: { signal(end: KeptEnd): void } };
+
+/** The sender of a signal. */
+interface Sender {
+  readonly core: { readonly journalWatch: { check(syscall: string): void } };
+  readonly self: { readonly pid: Pid };
+}
+
+const ENDS: ReadonlySet<Signal> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGINT, SIGNALS.SIGKILL]);
 
 const VERDICT: Readonly<Partial<Record<Signal, ExitStatus>>> = {
   1: EXIT.sigterm,
@@ -35,7 +56,7 @@ const UNTOUCHED = new SignalState();
 const OVER = Promise.resolve();
 
 /** Unblocks the signal and delivers pending ones in the same step. Resolves when their handlers have finished. */
-export async function unblock(core: Core, proc: Process, signal: Signal): Promise<void> {
+export async function unblock(core: Delivering, proc: Process, signal: Signal): Promise<void> {
   const due = proc.signals?.unblock(signal) ?? [];
   await Promise.all(due.map((each) => new Arrival(core, proc, each).heeded()));
 }
@@ -44,7 +65,7 @@ export async function unblock(core: Core, proc: Process, signal: Signal): Promis
  * After `forMs` the signal is taken as by default again: its action is dropped, and it is unblocked. Replaces an earlier
  * time; undefined: there is none any more.
  */
-export function expire(core: Core, proc: Process, signal: Signal, forMs: number | undefined): void {
+export function expire(core: Delivering, proc: Process, signal: Signal, forMs: number | undefined): void {
   const signals = proc.ownSignals();
   signals.expiries.get(signal)?.abort();
   signals.expiries.delete(signal);
@@ -65,7 +86,7 @@ export function expire(core: Core, proc: Process, signal: Signal, forMs: number 
  * Awaited before a signal is acknowledged to a client: acknowledged means durable. UNAVAILABLE: the signal has acted,
  * but its record could neither be synced nor held for later.
  */
-export async function recorded(core: Core): Promise<void> {
+export async function recorded(core: SignalKeeping): Promise<void> {
   try {
     await core.ports.journal.sync();
     core.keptEnds.synced();
@@ -76,6 +97,14 @@ export async function recorded(core: Core): Promise<void> {
   }
 }
 
+/**
+ * A signal that ends a process acts whatever the disk does; any other from the user is refused if it cannot be
+ * recorded.
+ */
+export function checkKept({ core, self }: Sender, syscall: string, signal: Signal): void {
+  if (self.pid === PID_KERNEL && !ENDS.has(signal)) core.journalWatch.check(syscall);
+}
+
 interface Meeting {
   readonly disposition: Disposition;
   /** Never rejects. */
@@ -84,12 +113,12 @@ interface Meeting {
 
 /** One signal that reaches one process. */
 export class Arrival {
-  readonly #core: Core;
+  readonly #core: Delivering;
   readonly #proc: Process;
   readonly #signal: Signal;
   readonly #signals: SignalState;
 
-  constructor(core: Core, proc: Process, signal: Signal) {
+  constructor(core: Delivering, proc: Process, signal: Signal) {
     this.#core = core;
     this.#proc = proc;
     this.#signal = signal;

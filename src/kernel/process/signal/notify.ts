@@ -3,14 +3,17 @@
  * message from the process itself, which no other process can send.
  */
 import { messageOf } from "../../../abi/errors.ts";
-import type { Core } from "../../core.ts";
-import { post } from "../../ipc/post.ts";
+import { type Office, post } from "../../ipc/post.ts";
 import { LIMITS } from "../../limits.ts";
-import { redactedBytes } from "../../redact/model-bound.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
+import { type Redacting, redactedBytes } from "../../redact/model-bound.ts";
 import type { Process } from "../process.ts";
 
+/** What a notice needs of the kernel. */
+export type Notifying = Office & Redacting & { readonly ports: Pick<KernelPorts, "log"> };
+
 /** False: the process has ended, or (logged) its mailbox is full or the notice could not be journalled. */
-export async function notify(core: Core, proc: Process, text: string): Promise<boolean> {
+export async function notify(core: Notifying, proc: Process, text: string): Promise<boolean> {
   if (!proc.life.isHere) return false;
   const { pid } = proc;
   const data = redactedBytes(core, proc, new TextEncoder().encode(text)).subarray(0, LIMITS.mailBytes);
