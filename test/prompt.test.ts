@@ -43,8 +43,10 @@ describe("the system prompt", () => {
     git("init", "-q", "-b", "trunk");
     put("a.txt", "one");
     git("add", ".");
-    git("commit", "-qm", "the first of all");
+    git("commit", "-qm", "zero ".repeat(40));
+    git("commit", "-q", "--allow-empty", "-m", `the first of all ${"one ".repeat(40)}`);
     put("b.txt", "two");
+    for (let at = 0; at < 200; at++) put(`further-${at}-${"x".repeat(40)}.txt`, "");
     await crux(["trust", "--yes"]);
     const { code, stderr } = await crux(["look around"]);
     expect([code, stderr]).toEqual([0, expect.anything()]);

@@ -25,9 +25,9 @@ test("environmentText() tells the shell, the scratch folder, the sandbox and the
     "Date: 2026-01-05",
     "Platform: linux",
     "Shell: bash",
-    "Scratch folder: /state/scratch/1, in commands also $CRUX_SCRATCH and /tmp; yours alone, for files that nobody keeps",
-    "Sandbox: commands may write only in /work, /more, the scratch folder; the rest of the disk is read-only to them, " +
-      "secrets and settings are hidden or locked. Commands have no network. Other calls beyond this ask the user, or are refused.",
+    "Scratch folder: /state/scratch/1, in commands also $CRUX_SCRATCH and /tmp; for files that nobody keeps",
+    "Sandbox: commands may write only in /work, /more, the scratch folder; the rest is read-only or hidden. " +
+      "Commands have no network. What goes beyond asks the user, or is refused.",
     "Git when you started: branch main",
     "Nothing has changed.",
   ]);

@@ -16,7 +16,7 @@ export function environmentText(place: Place, around?: Surroundings): string {
   lines.push("Shell: bash");
   if (scratch !== "")
     lines.push(
-      `Scratch folder: ${scratch}, in commands also $CRUX_SCRATCH${confinement === null ? "" : " and /tmp"}; yours alone, for files that nobody keeps`,
+      `Scratch folder: ${scratch}, in commands also $CRUX_SCRATCH${confinement === null ? "" : " and /tmp"}; for files that nobody keeps`,
     );
   lines.push(`Sandbox: ${sandboxText(confinement)}`);
   if (git !== "") lines.push(git);
@@ -32,8 +32,8 @@ function sandboxText(confinement: Confinement | null): string {
   const more = write.length > MAX_FOLDERS ? [`${write.length - MAX_FOLDERS} more`] : [];
   const places = [...write.slice(0, MAX_FOLDERS), ...more, "the scratch folder"].join(", ");
   return (
-    `commands may write only in ${places}; the rest of the disk is read-only to them, secrets and settings are hidden or locked. ` +
-    `${networkText(confinement.network)} Other calls beyond this ask the user, or are refused.`
+    `commands may write only in ${places}; the rest is read-only or hidden. ` +
+    `${networkText(confinement.network)} What goes beyond asks the user, or is refused.`
   );
 }
 

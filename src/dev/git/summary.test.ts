@@ -39,7 +39,7 @@ describe("summaryText()", () => {
     );
     const many = Array.from({ length: 500 }, (_, at) => `? file-${at}`);
     const text = summaryText({ ...outputs, status: z("# branch.head main", ...many) });
-    expect(text.length).toBeLessThan(2_200);
+    expect(text.length).toBeLessThan(350);
     const shown = text.split("\n").filter((each) => each.startsWith("  ?? ")).length;
     expect(text).toContain(`  (${500 - shown} more: git status)`);
   });

@@ -6,10 +6,11 @@ import { fittingLines } from "../../lib/fitting-lines.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
 import { type GitDeps, type GitOutputs, gitOutputs } from "./status.ts";
 
-const MAX_STATUS_CHARS = 2_000;
+/** The first request of an agent has at most 9,000 bytes, with this in it. */
+const MAX_STATUS_CHARS = 200;
 /** Of a path, or of a commit with its subject. */
-const MAX_LINE = 120;
-const COMMITS = 3;
+const MAX_LINE = 72;
+const COMMITS = 2;
 /** Agents that start together in one folder share an answer. */
 const FRESH_MS = 2_000;
 const MAX_KNOWN = 32;
