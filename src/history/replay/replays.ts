@@ -4,15 +4,22 @@
  */
 import { ContextError, codeOf, Fault, SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
-import type { Core } from "../../kernel/core.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { ReplayReport, Replays, ReplayWish } from "../../kernel/ports/replays.ts";
+import type { ProcessTable } from "../../kernel/process/table.ts";
 import { Units } from "../../kernel/process/units.ts";
 import { recordsOfLineage } from "../fork/lineage.ts";
 import { replayRecords } from "./replayer.ts";
 import type { MakeCore } from "./stage.ts";
 
-export function makeReplays(core: () => Core, make: MakeCore): Replays {
+/** What replays need of the kernel. */
+interface Replaying {
+  readonly ports: KernelPorts;
+  readonly table: Pick<ProcessTable, "get">;
+}
+
+export function makeReplays(core: () => Replaying, make: MakeCore): Replays {
   const turn = new Units();
   const run = async (
     records: AsyncIterable<JournalRecord>,

@@ -8,11 +8,10 @@ import type { ExitStatus } from "../../abi/process.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import { NO_RIGHTS } from "../../abi/rights.ts";
 import { Account } from "../../kernel/account/account.ts";
-import type { Core } from "../../kernel/core.ts";
 import type { JournalDraft } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Start, Tape } from "../../kernel/ports/tape.ts";
-import { agentBody } from "../../kernel/process/agent-body.ts";
+import { type AgentHost, agentBody } from "../../kernel/process/agent-body.ts";
 import { Process } from "../../kernel/process/process.ts";
 import type { ProcessSeed } from "../../kernel/process/process-seed.ts";
 import { Session } from "../../kernel/process/session.ts";
@@ -31,7 +30,10 @@ export interface ReplayStage {
   close(): void;
 }
 
-export type MakeCore = (ports: KernelPorts) => Core;
+/** The kernel of a replay, as far as the stage uses it. */
+type StageKernel = AgentHost & { readonly ports: Pick<KernelPorts, "clock"> };
+
+export type MakeCore = (ports: KernelPorts) => StageKernel;
 
 /** Which process runs again, and in what. */
 export interface Setting {
@@ -67,7 +69,7 @@ export function setStage({ pid, make, ports }: Setting, memory: Memory, start: S
   };
 }
 
-function fill(core: Core, proc: Process, { memory, start }: { memory: Memory; start: Start }): void {
+function fill(core: StageKernel, proc: Process, { memory, start }: { memory: Memory; start: Start }): void {
   proc.contexts.open(core.contexts);
   core.contexts.fill(proc.ctxId, {
     systemPrompt: start.systemPrompt ?? memory.systemPrompt,
@@ -96,7 +98,11 @@ function asItWas(
   };
 }
 
-function seedOf(core: Core, pid: Pid, { spawned, start }: { spawned: Spawned; start: Start }): ProcessSeed {
+function seedOf(
+  core: StageKernel,
+  pid: Pid,
+  { spawned, start }: { spawned: Spawned; start: Start },
+): ProcessSeed {
   const { clock } = core.ports;
   const { intent, cwd } = spawned;
   const { maxSteps, client } = start;
