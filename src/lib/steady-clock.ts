@@ -7,6 +7,7 @@
  * without a watcher that sleeps for an hour therefore counts the time it was frozen within that hour.
  */
 import { abortable } from "./abort.ts";
+import { MAX_TIMER_MS } from "./max-timer.ts";
 
 /** The platform's clocks and timers; a test passes its own. */
 export interface Machine {
@@ -36,8 +37,6 @@ interface SteadyLimits {
 
 const LIMITS: SteadyLimits = { gapMs: 5_000, graceMs: 2_000 };
 const TICK_MS = 1_000;
-/** The longest delay of a platform timer, ms: a longer one fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 /** How early a platform timer may fire, ms. */
 const EARLY_MS = 1;
 

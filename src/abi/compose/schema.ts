@@ -3,13 +3,12 @@
  * two keys together may be is in compose-check.ts. The schema that is published for editors comes from here.
  */
 import * as z from "zod";
+import { MAX_TIMER_MS } from "../../lib/max-timer.ts";
 import { PERMISSION_MODES } from "../process.ts";
 import { DEFAULT_BACKOFF, DEFAULT_INTENSITY } from "../supervise.ts";
 import type { DependsCondition } from "./compose.ts";
 import { PROJECT_NAME } from "./name.ts";
 
-/** The longest delay that a timer of the platform supports: 24.8 days. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 const MAX_TOKENS = 2 ** 40;
 const DEFAULT_SHUTDOWN_MS = 5_000;
 export const DEFAULT_READY_MS = 60_000;

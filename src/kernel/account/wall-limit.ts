@@ -5,12 +5,10 @@
  */
 import { SyscallError } from "../../abi/errors.ts";
 import { EXIT } from "../../abi/process.ts";
+import { MAX_TIMER_MS } from "../../lib/max-timer.ts";
 import type { Account } from "./account.ts";
 import type { Accounting, Payer } from "./accounting.ts";
 import { useDraft } from "./kept-account.ts";
-
-/** The longest delay of a platform timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const TIMERS = new WeakMap<Account, AbortController>();
 

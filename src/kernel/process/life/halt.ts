@@ -2,11 +2,9 @@
 import type { Hold } from "../../../abi/process.ts";
 import type { Clock } from "../../../abi/program.ts";
 import { abortable } from "../../../lib/abort.ts";
+import { MAX_TIMER_MS } from "../../../lib/max-timer.ts";
 import { Quiescence } from "./quiescence.ts";
 import { Stopwatch } from "./stopwatch.ts";
-
-/** The longest delay of a platform timer, 24.8 days: a longer one would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The reason of a pause. */
 export type Reason = Exclude<Hold, "disk">;

@@ -1,10 +1,8 @@
 import { SyscallError } from "../../../abi/errors.ts";
 import { asPid, PID_KERNEL } from "../../../abi/ids.ts";
 import { linkSignals } from "../../../lib/abort.ts";
+import { MAX_TIMER_MS } from "../../../lib/max-timer.ts";
 import type { Handler } from "../handler.ts";
-
-/** The longest delay of a platform timer: 24.8 days. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The wait ends with the process, the deadline or the client; the process continues in the last two cases. */
 export const processWait: Handler<"process.wait"> = async ({ pid, timeout_ms }, { kernel, clock, ended }) => {
