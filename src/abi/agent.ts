@@ -1,6 +1,7 @@
 /** Agent and skill files as they are after loading (formats: kernel reference, agent and skill files). */
 import type { Budget } from "./budget.ts";
 import type { Label } from "./labels.ts";
+import type { Effort } from "./llm.ts";
 import type { McpServer } from "./mcp.ts";
 import type { PermissionMode } from "./process.ts";
 
@@ -15,6 +16,8 @@ export interface AgentManifest {
   readonly name: string;
   readonly description: string;
   readonly models: AgentModels;
+  /** How much its model is asked to think; a number is the most tokens for thinking. */
+  readonly effort?: Effort | number;
   /** In tokens; 0: unlimited. */
   readonly contextBudget: number;
   /** Limits other than tokens, for the process and all its descendants; a spawn cannot exceed them. */

@@ -53,6 +53,13 @@ export interface SystemPart {
 export const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 export type Effort = (typeof EFFORTS)[number];
 
+export function isEffort(value: unknown): value is Effort {
+  return EFFORTS.some((level) => level === value);
+}
+
+/** What is asked for: a model that thinks in another way does so in its own. `tokens`: most tokens for thinking. */
+export type Thinking = { mode: "adaptive" } | { mode: "budget"; tokens: number };
+
 export interface LlmRequest {
   requestId: string;
   purpose: "main" | "compact" | "helper";
@@ -62,8 +69,11 @@ export interface LlmRequest {
   tools: ToolSpec[];
   messages: WireMessage[];
   maxOutputTokens: number;
+  /** Absent: the model does not think, where it can be told not to. */
+  thinking?: Thinking;
   /** Absent: the server's default. */
   effort?: Effort;
+  /** Never sent with thinking. */
   temperature?: number;
   /** Stop sequences: the reply ends before any of them. A driver without support may ignore them. */
   stopSequences?: string[];
@@ -104,6 +114,8 @@ export interface Usage {
   input_tokens: number;
   output_tokens: number;
   cache_creation_input_tokens: number;
+  /** How many of these are kept for an hour, at another price. */
+  cache_creation_1h_tokens?: number;
   cache_read_input_tokens: number;
   /** How many of the output tokens were thinking, where the server reports it. */
   reasoning_tokens?: number;
@@ -171,10 +183,28 @@ export interface ModelCard {
   driver: string;
   maxInputTokens: number;
   maxOutputTokens: number;
-  supports: { tools: boolean; parallelTools: boolean; images: boolean };
+  /** What is absent here the model does not have. */
+  supports: {
+    tools: boolean;
+    parallelTools: boolean;
+    images: boolean;
+    thinking?: "none" | "budget" | "adaptive";
+    /** It thinks unless it is told not to, in this way; always: it cannot be told. */
+    thinkingOff?: "disabled" | "between_tools" | "always";
+    /** It thinks between calls only with the beta header of that name. */
+    interleavedBeta?: true;
+    /** The levels it takes, in ascending order. */
+    effort?: readonly Effort[];
+    /** False: it refuses a temperature. Absent: it takes one. */
+    temperature?: boolean;
+    cache?: "explicit" | "automatic" | "none";
+    cacheTtl1h?: boolean;
+  };
   /** In US dollars per million tokens; absent: not known. */
-  price?: { input: number; output: number };
+  price?: { input: number; output: number; cacheWrite1h?: number };
   known: boolean;
+  /** The year and month in which what is published of it was read. */
+  seen?: string;
   /** Whether the model may decide calls in auto mode. */
   autoMode?: boolean;
 }

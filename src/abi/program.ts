@@ -1,6 +1,7 @@
 /** How the kernel starts user space: a program gets a handle and its start data, and ends with a status. */
 import type { AgentInfo } from "./agent.ts";
 import type { CtxId, Fd, Pid } from "./ids.ts";
+import type { Effort, Thinking } from "./llm.ts";
 import type { ExitStatus } from "./process.ts";
 import type { Sys } from "./sys.ts";
 
@@ -70,6 +71,10 @@ export interface ProgramStart {
   readonly modelDevice: string;
   /** "": the driver's default. */
   readonly model: string;
+  /** Absent: the model is not asked to think; so in replays of histories from before it could be. */
+  readonly thinking?: Thinking;
+  /** Absent: the server's default. */
+  readonly effort?: Effort;
   /** 0: no limit. */
   readonly maxSteps: number;
   /** fd 0, to be read to its end before the first step; null: no input. */

@@ -1,6 +1,6 @@
 /**
  * The keys of settings.json that are used, as paths. The client completes them without loading a schema; values are
- * checked against `settings.ts`, and a test keeps both files consistent. Below `models` and `secrets.passEnv` any name
+ * checked against `settings.ts`, and a test keeps both files consistent. Below `models`, `prices` and `secrets.passEnv` any name
  * is allowed.
  */
 export const SETTING_KEYS = [
@@ -25,9 +25,11 @@ export const SETTING_KEYS = [
   "budget.usd",
   "budget.wallMs",
   "budget.windows",
+  "cacheTtl",
   "cleanupPeriodDays",
   "daemon.idleTimeoutMs",
   "defaults.maxSteps",
+  "effort",
   "journal.maxBytes",
   "labels.exec",
   "labels.outward",
@@ -46,6 +48,7 @@ export const SETTING_KEYS = [
   "permissions.disableBypass",
   "permissions.drop_defaults",
   "permissions.protect",
+  "prices",
   "requireModel",
   "sandbox.allowOptOut",
   "sandbox.allowWrite",
@@ -68,6 +71,7 @@ export const SETTING_KEYS = [
 export const SETTING_DEFAULTS: Readonly<Record<string, unknown>> = {
   "autoMode.stage": "both",
   "bash.background": true,
+  cacheTtl: "5m",
   cleanupPeriodDays: 30,
   "daemon.idleTimeoutMs": 60_000,
   "defaults.maxSteps": 10,

@@ -1,6 +1,7 @@
 /** The keys of settings.json that are used. Unknown keys are preserved and ignored. */
 import * as z from "zod";
 import { spanMs } from "../lib/span.ts";
+import { EFFORTS } from "./llm.ts";
 
 const strings = z.array(z.string().max(1024)).max(2000);
 const answer = z.enum(["ask", "deny", "off"]);
@@ -128,6 +129,20 @@ const price = z.strictObject({
   output: rate,
   cacheRead: rate.optional(),
   cacheWrite: rate.optional(),
+  cacheWrite1h: rate.optional(),
+});
+
+const tokens = z.int().min(1_024).max(100_000_000);
+/** A key that does not belong here is an error: a mistyped limit would be silently without effect. */
+const ownModel = z.strictObject({
+  price: price.optional(),
+  maxInputTokens: tokens.optional(),
+  maxOutputTokens: tokens.optional(),
+  thinking: z.enum(["none", "budget", "adaptive"]).optional(),
+  effort: z.array(z.enum(EFFORTS)).max(EFFORTS.length).optional(),
+  images: z.boolean().optional(),
+  tools: z.boolean().optional(),
+  temperature: z.boolean().optional(),
 });
 
 export const Settings = z.looseObject({
@@ -282,9 +297,23 @@ export const Settings = z.looseObject({
     .optional(),
   maxBudgetUsd: z.number().positive().max(1e9).optional().describe("Another name of `budget.usd`."),
   models: z
-    .record(z.string(), z.looseObject({ price: price.optional() }))
+    .record(z.string(), ownModel)
+    .optional()
+    .describe(
+      "Windows, abilities and prices of models, by name or the beginning of it: what is stated here replaces what Crux knows.",
+    ),
+  prices: z
+    .record(z.string(), price)
     .optional()
     .describe("Prices in US dollars per million tokens, by model or the beginning of its name."),
+  effort: z
+    .enum(EFFORTS)
+    .optional()
+    .describe("How much the model is asked to think, where neither the run nor the agent file says so."),
+  cacheTtl: z
+    .enum(["5m", "1h"])
+    .optional()
+    .describe("How long the server keeps a prompt that it is told to cache."),
   ui: z
     .looseObject({
       calls: z

@@ -10,7 +10,7 @@ import type { CallNote } from "./call-note.ts";
 import type { ContextMove, ViewState } from "./context.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "./ids.ts";
-import type { Block, Reply } from "./llm.ts";
+import type { Block, Effort, Reply } from "./llm.ts";
 import type { Message } from "./mail.ts";
 import type { McpConfig, McpState } from "./mcp.ts";
 import type { NativeOptions } from "./native.ts";
@@ -35,6 +35,8 @@ import type { MediaPart } from "./tool.ts";
 export interface SpawnOpts {
   /** "": the agent file decides, then the driver. */
   readonly model?: string;
+  /** How much the model is asked to think. Absent: the agent file decides, then the parent, then the settings. */
+  readonly effort?: Effort;
   readonly systemPrompt?: string;
   /** Step limit; 0 or absent: the agent file's, else DEFAULT_MAX_STEPS. */
   readonly maxTurns?: number;

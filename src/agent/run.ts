@@ -264,6 +264,8 @@ async function ask(run: Run): Promise<KeptReply> {
   const { request, escalatedOutputTokens } = turnRequest({
     requestId: `r${start.pid}-${run.state.requests + 1}`,
     model: start.model,
+    thinking: start.thinking,
+    effort: start.effort,
     prompt: briefed(await promptOf(run, tools), briefing),
     environment: briefing.environment + run.announced,
     tools: tools.specs,

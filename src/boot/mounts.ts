@@ -76,8 +76,12 @@ function autoJobMs(env: Readonly<Record<string, string>>): { autoJobMs?: number 
 
 function modelsOf({ context, config, host }: Parts): readonly (readonly [string, Device])[] {
   const { paths, clock } = context;
-  const prices = () => config.settings.models ?? {};
-  const devices = modelDevices({ exec: host.exec, tmpDir: join(paths.stateDir, "tmp"), clock, prices });
+  const devices = modelDevices({
+    exec: host.exec,
+    tmpDir: join(paths.stateDir, "tmp"),
+    clock,
+    settings: () => config.settings,
+  });
   return devices.map((device) => [`/dev/llm/${device.name}`, device]);
 }
 

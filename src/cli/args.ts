@@ -24,6 +24,7 @@ const GLOBAL_FLAGS: FlagTable = {
 /** The flags of `crux <intent>`; they may stand before the intent, so finding its first word needs them. */
 export const RUN_FLAGS: FlagTable = {
   model: { type: "string", short: "m" },
+  effort: { type: "string" },
   "max-steps": { type: "string" },
   agent: { type: "string" },
   budget: { type: "string" },

@@ -38,6 +38,7 @@ function startOf(core: Core, proc: Process, thread: ThreadSeat | undefined): Pro
     cwd,
     modelDevice: proc.model.device,
     model: proc.model.name,
+    ...proc.model.asks,
     mounts: core.mounts.namedBy(pid),
     toolset: 2,
     surroundings: true,

@@ -32,7 +32,7 @@ describe("cardOf()", () => {
   });
 
   it("shows the dearest rates, which are reserved", () => {
-    expect(cardOf("anthropic", "haiku").price).toEqual({ input: 0.625, output: 2.5 });
+    expect(cardOf("anthropic", "haiku").price).toEqual({ input: 0.625, output: 2.5, cacheWrite1h: 1 });
   });
 });
 

@@ -11,9 +11,8 @@ import { ModelFile } from "./file.ts";
 import { InterpreterDriver } from "./interpreter/interpreter.ts";
 import { KnownMessages } from "./known-messages.ts";
 import { OLLAMA_ENV, OPENAI_ENV } from "./openai/profile.ts";
+import type { ModelSettings } from "./own-models.ts";
 import { DriverPool } from "./pool.ts";
-import type { Price } from "./prices.ts";
-import { findPrice, type PriceSettings } from "./prices.ts";
 import { Places, ScriptDriver } from "./script/script.ts";
 import { patienceOf } from "./watchdog.ts";
 import { XAI_ENV, XAI_PATIENCE_MS } from "./xai/env.ts";
@@ -23,12 +22,12 @@ interface ModelDevicesOptions {
   /** A private folder: each attempt of the claude program gets its own folder below it, and removes it. */
   readonly tmpDir: string;
   readonly clock: Clock;
-  /** Returns the prices of the current settings. */
-  readonly prices?: () => PriceSettings;
+  /** Returns what the current settings say of models. */
+  readonly settings?: () => ModelSettings;
 }
 
-export function modelDevices({ exec, tmpDir, clock, prices }: ModelDevicesOptions): readonly Device[] {
-  const own = { clock, findPrice: (id: string) => findPrice(prices?.() ?? {}, id) };
+export function modelDevices({ exec, tmpDir, clock, settings }: ModelDevicesOptions): readonly Device[] {
+  const own = { clock, settings: settings ?? (() => ({})) };
   const places = new Places();
   return [
     llmDevice({
@@ -92,13 +91,13 @@ interface LlmDeviceOptions {
   readonly isLocal?: boolean;
   /** How long the stream of a vendor may be silent, if longer than usual; CRUX_STREAM_IDLE_TIMEOUT_MS overrides it. */
   readonly silenceMs?: number;
-  /** The user's own price of a model; called each time. */
-  readonly findPrice?: (id: string) => Price | undefined;
+  /** What the user's settings say of models; called each time. */
+  readonly settings?: () => ModelSettings;
   readonly clock: Clock;
 }
 
 export function llmDevice(options: LlmDeviceOptions): Device {
-  const { name, envKeys, openEffects, isLocal = false, silenceMs, findPrice, clock } = options;
+  const { name, envKeys, openEffects, isLocal = false, silenceMs, settings = () => ({}), clock } = options;
   const device = `/dev/llm/${name}`;
   let make = typeof options.make === "function" ? options.make : undefined;
   const load = async (): Promise<Make> => {
@@ -121,11 +120,11 @@ export function llmDevice(options: LlmDeviceOptions): Device {
       });
       const model = openEffects === undefined ? path : "";
       const patience = patienceOf(caller.env, { isLocal, silenceMs });
-      const prices = findPrice === undefined ? {} : { findPrice };
-      const { preview, uuid: process } = caller;
-      const more = preview === undefined ? prices : { ...prices, preview };
-      const common = { driver, device, model, patience, clock, known, process };
-      return new ModelFile({ ...common, ...more, onClose: release });
+      const { env, preview, uuid: process } = caller;
+      return new ModelFile({
+        ...{ driver, device, model, env, patience, clock, known, settings, process, onClose: release },
+        ...(preview === undefined ? {} : { preview }),
+      });
     },
     openEffects: (subpath, _flags, caller) => openEffects?.(subpath.slice(1), caller.cwd) ?? [],
     stat: async () => ({ name, size: 0, isDevice: true, devicePath: device }),

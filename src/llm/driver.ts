@@ -6,6 +6,7 @@
 import type { Caller } from "../abi/device.ts";
 import type { LlmRequest, ModelCard, StreamEvent, Usage } from "../abi/llm.ts";
 import type { LlmError } from "../abi/llm-error.ts";
+import type { OwnModel } from "./own-models.ts";
 
 export type Check = { ok: true } | { ok: false; error: LlmError; hint: string };
 
@@ -37,7 +38,13 @@ export interface AttemptRequest extends LlmRequest {
   metadata?: { agent?: string };
   /** The uuid of the calling process: its requests share a prefix, which some vendors cache by such a key. */
   process?: string;
+  /** How long a server that is told what to cache keeps it; off: it is told nothing. Absent: 5m. */
+  cacheTtl?: CacheTtl;
+  /** What the user's settings say of the model. */
+  own?: OwnModel;
 }
+
+export type CacheTtl = "5m" | "1h" | "off";
 
 /** What a driver may depend on. Credentials come from the caller's `env`, never from the daemon's environment. */
 export type DriverCaller = Pick<Caller, "pid" | "uuid" | "cwd" | "env" | "signal" | "killed">;

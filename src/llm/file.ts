@@ -11,12 +11,14 @@ import { totalTokens } from "../abi/llm.ts";
 import { findLlmError, LlmError } from "../abi/llm-error.ts";
 import type { Clock } from "../abi/program.ts";
 import { linkSignals } from "../lib/abort.ts";
-import type { AttemptRequest, Driver } from "./driver.ts";
+import { cacheTtlOf } from "./cache-ttl.ts";
+import type { AttemptRequest, CacheTtl, Driver } from "./driver.ts";
 import { worstInput } from "./estimate.ts";
 import { fold, withoutDeltas } from "./fold.ts";
 import type { KnownMessages } from "./known-messages.ts";
 import { Meter } from "./meter.ts";
-import { dearest, type Price, worstCost } from "./prices.ts";
+import { findOwn, type ModelSettings, ownPrice, withOwn } from "./own-models.ts";
+import { worstCost } from "./prices.ts";
 import { ReplyBuffer } from "./reply-buffer.ts";
 import { type ParsedWrite, parseWrite } from "./request.ts";
 import { startTimer } from "./timer.ts";
@@ -28,6 +30,11 @@ const STREAM_BYTES = 1024 * 1024;
 const WHOLE_BYTES = 32 * 1024 * 1024;
 /** The shortest useful answer: a call is refused if the budget cannot pay for that many tokens. */
 const LEAST_OUTPUT_TOKENS = 1_024;
+/**
+ * What sums in dollars may be off, in tokens. A token less in some requests would change their budget for thinking, and
+ * with it what their server has cached.
+ */
+const ROUNDING = 1e-3;
 /** The longest duration of an attempt. */
 const ATTEMPT_MS = 30 * 60_000;
 
@@ -38,8 +45,10 @@ interface ModelFileOptions {
   /** The model named in the path; a model in the request takes precedence. */
   readonly model: string;
   readonly patience: Patience;
-  /** The user's own price of a model. */
-  readonly findPrice?: (id: string) => Price | undefined;
+  /** The environment of the process that opened the file. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What the user's settings say of models; called each time. */
+  readonly settings: () => ModelSettings;
   readonly clock: Clock;
   /** Where clients follow the pieces of a reply, asked for each attempt; absent: nowhere. */
   readonly preview?: Caller["preview"];
@@ -60,6 +69,8 @@ export class ModelFile implements OpenFile {
   #charge: Charge | undefined;
   #closing: Promise<void> | undefined;
   readonly #closed = new AbortController();
+  /** By model, fixed by the first request: another lifetime would break the cached prefix. */
+  readonly #cacheTtls = new Map<string, CacheTtl>();
 
   constructor(options: ModelFileOptions) {
     this.#options = options;
@@ -73,8 +84,8 @@ export class ModelFile implements OpenFile {
     const effects = (maxTokens: number) => [{ kind: "llm", device, maxTokens }] as const;
     if (driver.countsNothing === true)
       return { effects: effects(0), effectClass: "once", reserve: { tokens: 0, usd: 0 } };
-    const { maxOutputTokens } = driver.card(request.model);
-    const price = this.#rates(request.model);
+    const { maxOutputTokens } = this.#card(request.model);
+    const price = this.#rates(request);
     const input = worstInput(request);
     const output = Math.min(request.maxOutputTokens, maxOutputTokens);
     const least = Math.min(output, LEAST_OUTPUT_TOKENS);
@@ -99,7 +110,7 @@ export class ModelFile implements OpenFile {
         message: "the reply to the last request has not been read",
       });
     const asked = this.#planned?.data === data ? this.#planned.parsed : this.#parse(data);
-    const parsed = { ...asked, request: this.#affordable(asked.request, act.granted) };
+    const parsed = { ...asked, request: this.#affordable(this.#complete(asked.request), act.granted) };
     this.#planned = undefined;
     const controller = new AbortController();
     const over = this.#run(parsed, controller, act.signal);
@@ -161,24 +172,47 @@ export class ModelFile implements OpenFile {
     return parseWrite(data, device, model, { file: this, known });
   }
 
+  /** The card of a model, as the user's settings have it. */
+  #card(model: string): ModelCard {
+    const { driver, settings } = this.#options;
+    const card = driver.card(model);
+    const all = settings();
+    return withOwn(card, findOwn(all, card.id), ownPrice(all, card.id));
+  }
+
   /** The highest rates that may apply. */
-  #rates(model: string): ModelCard["price"] {
-    const card = this.#options.driver.card(model);
-    const own = this.#options.findPrice?.(card.id);
-    return own === undefined ? card.price : dearest(own);
+  #rates(request: AttemptRequest): ModelCard["price"] {
+    const { price } = this.#card(request.model);
+    const { cacheWrite1h = 0, input = 0 } = price ?? {};
+    const isLong = request.sharesPrefix === true || this.#cacheTtl(request.model) === "1h";
+    return price === undefined || !isLong ? price : { ...price, input: Math.max(input, cacheWrite1h) };
+  }
+
+  #cacheTtl(model: string): CacheTtl {
+    const { env, settings } = this.#options;
+    const ttl = this.#cacheTtls.get(model) ?? cacheTtlOf(this.#card(model), env, settings().cacheTtl);
+    this.#cacheTtls.set(model, ttl);
+    return ttl;
+  }
+
+  /** What the driver needs beside the request. */
+  #complete(request: AttemptRequest): AttemptRequest {
+    const { driver, settings } = this.#options;
+    const own = findOwn(settings(), driver.card(request.model).id);
+    return { ...request, cacheTtl: this.#cacheTtl(request.model), ...(own === undefined ? {} : { own }) };
   }
 
   /** The request, with its output limited to the granted reserve, which may be less than what was planned. */
   #affordable(request: AttemptRequest, granted: Charge | undefined): AttemptRequest {
     if (granted === undefined) return request;
-    const price = this.#rates(request.model);
+    const price = this.#rates(request);
     const input = worstInput(request);
     const byTokens = granted.tokens - input;
     const outputUsd = (price?.output ?? 0) / 1_000_000;
     const isFree = granted.usd === null || price === undefined || outputUsd === 0;
     const byMoney = isFree
       ? Infinity
-      : Math.floor((granted.usd - (input * price.input) / 1_000_000) / outputUsd);
+      : Math.floor((granted.usd - (input * price.input) / 1_000_000) / outputUsd + ROUNDING);
     const most = Math.max(1, Math.min(byTokens, byMoney));
     return most >= request.maxOutputTokens ? request : { ...request, maxOutputTokens: most };
   }
@@ -188,7 +222,7 @@ export class ModelFile implements OpenFile {
     const { request, timeoutMs } = parsed;
     const reply = new ReplyBuffer(device, request.stream ? STREAM_BYTES : WHOLE_BYTES, request.stream);
     this.#reply = reply;
-    const meter = new Meter(this.#options.findPrice);
+    const meter = new Meter((id) => ownPrice(this.#options.settings(), id));
     using link = linkSignals(actSignal, controller.signal);
     const limitMs = timeoutMs > 0 ? Math.min(timeoutMs, ATTEMPT_MS) : ATTEMPT_MS;
     const stopTimer = startTimer(clock, limitMs, () => controller.abort(late(device, limitMs)));

@@ -54,6 +54,12 @@ const Full = z.object({
   ),
   messages: Messages,
   maxOutputTokens: z.int().min(1),
+  thinking: z
+    .discriminatedUnion("mode", [
+      z.object({ mode: z.literal("adaptive") }),
+      z.object({ mode: z.literal("budget"), tokens: z.int().min(1) }),
+    ])
+    .exactOptional(),
   temperature: z.number().exactOptional(),
   effort: z.enum(EFFORTS).exactOptional(),
   sharesPrefix: z.boolean().exactOptional(),

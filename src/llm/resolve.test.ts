@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Effort } from "../abi/llm.ts";
 import type { Settings } from "../abi/settings.ts";
 import { createModelResolver } from "./resolve.ts";
 
@@ -265,6 +266,32 @@ describe("explain()", () => {
     await expect(explain({ model: "openai/gpt-5", env: anthropic })).rejects.toMatchObject({
       code: "UNAVAILABLE",
     });
+  });
+});
+
+describe("what the model is asked beside the prompt", () => {
+  const asked = async (
+    effort: Effort | number | undefined,
+    settings: { effort?: Effort } = {},
+    env: Record<string, string> = {},
+  ) => {
+    const resolver = createModelResolver({ settings: () => settings, probeOllama: async () => false });
+    const wish = { model: "", provider: "", preferred: "", env: { ...anthropic, ...env } };
+    const found = await resolver.resolve({ ...wish, ...(effort === undefined ? {} : { effort }) }, none);
+    return { thinking: found.thinking, effort: found.effort };
+  };
+  const adaptive = { mode: "adaptive" };
+
+  it("is to think, with the effort of the caller, else of the settings, else none", async () => {
+    expect(await asked("low", { effort: "max" })).toEqual({ thinking: adaptive, effort: "low" });
+    expect(await asked(undefined, { effort: "max" })).toEqual({ thinking: adaptive, effort: "max" });
+    expect(await asked(undefined)).toEqual({ thinking: adaptive, effort: undefined });
+    expect(await asked(4_096)).toEqual({ thinking: { mode: "budget", tokens: 4_096 }, effort: undefined });
+  });
+
+  it("is not to think with CRUX_DISABLE_THINKING", async () => {
+    const off = { CRUX_DISABLE_THINKING: "1" };
+    expect(await asked("low", {}, off)).toEqual({ thinking: undefined, effort: "low" });
   });
 });
 

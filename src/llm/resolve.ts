@@ -5,13 +5,15 @@
 import { SyscallError } from "../abi/errors.ts";
 import type { Fact } from "../abi/fact.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
+import type { Effort, Thinking } from "../abi/llm.ts";
 import type { Settings } from "../abi/settings.ts";
 import type { ModelChoice, ModelDesk, ModelResolver } from "../kernel/ports/models.ts";
 import { nearNames } from "../lib/near-names.ts";
-import { cardOf, findTier, isCarded, showsImages } from "./cards.ts";
+import { cardOf, findTier, isCarded, modelId, showsImages } from "./cards.ts";
 import { findProgram } from "./claude/program.ts";
 import { DRIVERS, type DriverName, isSize, mayHave, vendorsOf } from "./names.ts";
 import { findOllamaOrigin, openaiProfile } from "./openai/profile.ts";
+import { findOwn, type ModelSettings, withOwn } from "./own-models.ts";
 import { defaultId, surveyed } from "./survey.ts";
 
 type Env = Readonly<Record<string, string>>;
@@ -37,7 +39,7 @@ const setUp: Readonly<Record<DriverName, string>> = {
 };
 
 interface ResolverOptions {
-  readonly settings: () => Pick<Settings, "model" | "modelType" | "requireModel" | "models">;
+  readonly settings: () => Pick<Settings, "model" | "modelType" | "requireModel"> & ModelSettings;
   /** Whether Ollama answers at `origin`. Called only when the choice comes to Ollama. */
   readonly probeOllama?: (origin: string, signal: AbortSignal) => Promise<boolean>;
   /** A clock in milliseconds, for the age of a probe. */
@@ -83,7 +85,10 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
     return { choice: { ...choice("interpreter", ""), notice: NOTICE }, why: "no model is set up" };
   };
   return {
-    resolve: async (request, signal) => (await chosen(request, signal)).choice,
+    resolve: async (request, signal) => ({
+      ...(await chosen(request, signal)).choice,
+      ...asks(request, options.settings().effort),
+    }),
     explain: async (request, signal) => {
       const { choice, why } = await chosen(request, signal);
       const driver = choice.device.split("/").slice(3).join("/");
@@ -93,19 +98,22 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
     },
     survey: (env, signal) => {
       const isSetUp = (driver: DriverName) => finder.isSetUp(driver, env, signal);
-      return surveyed(isSetUp, setUp, options.settings().models ?? {});
+      return surveyed(isSetUp, setUp, options.settings());
     },
     classifierCard(device, model, env) {
       const driver = device.split("/")[3] ?? "";
       // the answers of a scenario are fixed, so its model may be trusted
       if (!isCarded(driver)) return { autoMode: driver === "script", maxInputTokens: SCRIPT_TOKENS };
       const id = model === "" && driver === "openai" ? openaiProfile(env).model : model;
-      const { autoMode = false, maxInputTokens } = cardOf(driver, id);
+      const card = cardOf(driver, id);
+      const { autoMode = false, maxInputTokens } = withOwn(card, findOwn(options.settings(), card.id));
       return { autoMode, maxInputTokens };
     },
     supportsImages(device, model, env) {
       const driver = device.split("/")[3] ?? "";
-      return showsImages(driver, model === "" && driver === "openai" ? openaiProfile(env).model : model);
+      const id = model === "" && driver === "openai" ? openaiProfile(env).model : model;
+      if (!isCarded(driver)) return false;
+      return findOwn(options.settings(), modelId(driver, id))?.images ?? showsImages(driver, id);
     },
   };
 }
@@ -121,6 +129,18 @@ function agentWish({ provider }: ResolveRequest, model: string): Wish {
   const driver = named ?? (provider === "" ? undefined : findDriver(provider));
   const id = named === undefined ? name : name.slice(slash + 1);
   return { driver, model: usual(id), isFirm: false, source: "the agent file" };
+}
+
+/** What the model is asked beside the prompt; a number is the most tokens for thinking. */
+function asks({ effort, env }: ResolveRequest, setting: Effort | undefined) {
+  const wanted = effort ?? setting;
+  const isOff = (env.CRUX_DISABLE_THINKING ?? "") !== "";
+  const thinking: Thinking =
+    typeof wanted === "number" ? { mode: "budget", tokens: wanted } : { mode: "adaptive" };
+  return {
+    ...(isOff ? {} : { thinking }),
+    ...(typeof wanted === "string" ? { effort: wanted } : {}),
+  };
 }
 
 function wishOf(provider: string | undefined, name: string | undefined): Wish {

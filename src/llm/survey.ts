@@ -3,7 +3,7 @@ import type { DriverView, ModelView } from "../kernel/ports/models.ts";
 import { type CardedDriver, knownModels, modelId } from "./cards.ts";
 import { DRIVERS, type DriverName } from "./names.ts";
 import { ollamaProfile, openaiProfile } from "./openai/profile.ts";
-import { findPrice, type PriceSettings } from "./prices.ts";
+import { findOwn, type ModelSettings, ownPrice, withOwn } from "./own-models.ts";
 
 type Env = Readonly<Record<string, string>>;
 
@@ -18,17 +18,22 @@ export function defaultId(driver: CardedDriver, model: string, env: Env): string
 export async function surveyed(
   isSetUp: (driver: DriverName) => Promise<boolean>,
   remedies: Readonly<Record<DriverName, string>>,
-  prices: PriceSettings,
+  settings: ModelSettings,
 ): Promise<{ drivers: readonly DriverView[]; models: readonly ModelView[] }> {
   const drivers: DriverView[] = [];
   for (const name of DRIVERS) drivers.push({ name, isReady: await isSetUp(name), remedy: remedies[name] });
   const ready = new Set(drivers.filter(({ isReady }) => isReady).map(({ name }) => name));
-  const models = knownModels().map(
-    ({ driver, id, short, maxInputTokens: context, price: listed }): ModelView => {
-      const price = findPrice(prices, id) ?? listed;
-      const shown = price === undefined ? null : { input: price.input, output: price.output };
-      return { driver, id, short, context, price: shown, isReady: ready.has(driver) };
-    },
-  );
+  const models = knownModels().map(({ driver, id, short, card, price: listed }): ModelView => {
+    const price = ownPrice(settings, id) ?? listed;
+    const own = withOwn(card, findOwn(settings, id));
+    const { maxInputTokens: context, maxOutputTokens: maxOutput, supports, seen } = own;
+    const { thinking = "none", effort = [], images, cache = "none" } = supports;
+    return {
+      ...{ driver, id, short, context, maxOutput, thinking, effort, images, cache },
+      price: price === undefined ? null : { input: price.input, output: price.output },
+      isReady: ready.has(driver),
+      ...(seen === undefined ? {} : { seen }),
+    };
+  });
   return { drivers, models };
 }

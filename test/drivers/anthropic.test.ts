@@ -1,9 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { EFFORTS } from "../../src/abi/llm.ts";
 import { AnthropicDriver } from "../../src/llm/anthropic/anthropic.ts";
 import { contractRequest, driverContract } from "../../src/llm/contract.ts";
 import { fold } from "../../src/llm/fold.ts";
-import { blocks, customBlock, error, text, thinking } from "../model-server/reply.ts";
+import { blocks, customBlock, error, text, thinking, toolUse } from "../model-server/reply.ts";
 import type { ModelServer } from "../model-server/server.ts";
 import { API_ERRORS, connectionsTo, serve, serverRig, TEXT_STOPS } from "./rig.ts";
 
@@ -79,19 +80,95 @@ describe("AnthropicDriver", () => {
     });
   });
 
-  it("stream() marks the end of the system prompt and of the last message for the cache, and nothing else", async () => {
-    const server = await serve({ script: text("Hi.") });
-    const system = [
-      { text: "one", zone: "static" },
-      { text: "two", zone: "dynamic" },
-    ] as const;
-    await fold(anthropic(server).stream(contractRequest({ system: [...system] }), none));
-    const { body } = server.requests[0]!;
-    expect(JSON.stringify(body).match(/cache_control/g)).toHaveLength(2);
-    expect(body.system).toMatchObject([
-      { text: "one" },
-      { text: "two", cache_control: { type: "ephemeral" } },
-    ]);
+  it.each([
+    "claude-opus-5-5",
+    "claude-sonnet-5-5",
+    "claude-haiku-5-5",
+    "claude-opus-4-5",
+    "claude-haiku-4-5",
+  ])("stream() asks %s for thinking and effort in a way that it takes, and for none", async (model) => {
+    const server = await serve({ script: text("Hi.").usage({ output: 9, reasoning: 4 }) });
+    const driver = anthropic(server);
+    for (const effort of [undefined, ...EFFORTS])
+      for (const thinking of [undefined, { mode: "adaptive" } as const]) {
+        const part = { model, temperature: 0, maxOutputTokens: 8_000 };
+        const wishes = { ...(effort && { effort }), ...(thinking && { thinking }) };
+        const { usage } = await fold(driver.stream(contractRequest({ ...part, ...wishes }), none));
+        expect(usage).toMatchObject({ output_tokens: 9, reasoning_tokens: 4 });
+      }
+    expect(server.rejected).toEqual([]);
+  });
+
+  it("stream() sends thinking back between calls, byte for byte, and a budget stays below the limit", async () => {
+    const server = await serve({
+      script: [
+        blocks(thinking("Let me see."), toolUse({ name: "view", input: { path: "a" } })),
+        blocks(thinking("And now?"), toolUse({ name: "view", input: { path: "b" } })),
+        text("Done."),
+      ],
+      verifySignatures: true,
+    });
+    const driver = anthropic(server);
+    const wish = {
+      model: "claude-haiku-4-5",
+      thinking: { mode: "adaptive" },
+      maxOutputTokens: 2_000,
+    } as const;
+    const messages = [...contractRequest().messages];
+    for (;;) {
+      const { blocks: said } = await fold(
+        driver.stream(contractRequest({ ...wish, messages: [...messages] }), none),
+      );
+      const ids = said.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+      messages.push({ role: "assistant", content: said });
+      if (ids.length === 0) break;
+      const results = ids.map((tool_use_id) => ({ type: "tool_result", tool_use_id, content: "x" }) as const);
+      messages.push({ role: "user", content: results });
+    }
+    expect(server.rejected).toEqual([]);
+    const sent = server.requests.map(({ body, headers }) => [body.thinking, headers["anthropic-beta"]]);
+    const budget = { type: "enabled", budget_tokens: 1_500 };
+    expect(sent).toEqual([1, 2, 3].map(() => [budget, "interleaved-thinking-2025-05-14"]));
+    const plain = new AnthropicDriver({
+      ANTHROPIC_API_KEY: KEY,
+      ANTHROPIC_BASE_URL: server.url,
+      CRUX_DISABLE_EXPERIMENTAL_BETAS: "1",
+    });
+    server.use(text("Hi."));
+    await fold(plain.stream(contractRequest(wish), none));
+    expect(server.requests.at(-1)?.headers["anthropic-beta"]).toBeUndefined();
+  });
+
+  it("stream() has all but the new end of a conversation read from the cache, also after 30 calls at once", async () => {
+    const server = await serve({ script: text("Hi."), promptCache: { minTokens: 16 } });
+    const driver = anthropic(server);
+    const messages = [...contractRequest().messages];
+    const ask = async () =>
+      (await fold(driver.stream(contractRequest({ messages: [...messages] }), none))).usage;
+    const first = await ask();
+    expect(first).toMatchObject({ cache_read_input_tokens: 0, input_tokens: 0 });
+    const ids = Array.from({ length: 30 }, (_, n) => `t${n}`);
+    messages.push({
+      role: "assistant",
+      content: ids.map((id) => ({ type: "tool_use", id, name: "view", input: {} })),
+    });
+    messages.push({
+      role: "user",
+      content: ids.map((tool_use_id) => ({ type: "tool_result", tool_use_id, content: "x" })),
+    });
+    const second = await ask();
+    expect(second.cache_read_input_tokens).toBe(first.cache_creation_input_tokens);
+    expect(second.input_tokens).toBe(0);
+  });
+
+  it("stream() writes what is kept for an hour as such, and nothing where caching is off", async () => {
+    const server = await serve({ script: text("Hi."), promptCache: { minTokens: 16 } });
+    const ask = async (cacheTtl: "1h" | "off") =>
+      (await fold(anthropic(server).stream(contractRequest({ cacheTtl }), none))).usage;
+    const { cache_creation_input_tokens: written, cache_creation_1h_tokens: forAnHour } = await ask("1h");
+    expect(written).toBeGreaterThan(0);
+    expect(forAnHour).toBe(written);
+    expect(await ask("off")).toMatchObject({ cache_creation_input_tokens: 0, cache_read_input_tokens: 0 });
   });
 
   it("stream() sends thinking back with its signature", async () => {

@@ -13,6 +13,8 @@ export interface Usage {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
+  /** The part of `cacheWrite` that is kept for an hour. */
+  readonly cacheWrite1h: number;
   readonly reasoning: number;
 }
 
@@ -69,11 +71,13 @@ export function estimateTokens(chars: number): number {
 function countUsage(plan: ReplyPlan, blocks: readonly MessageBlock[], request: ModelRequest): Usage {
   const chars = blocks.reduce((sum, block) => sum + blockChars(block), 0);
   const { usage } = plan;
+  const { cache } = request;
   return {
-    input: usage.input ?? estimateTokens(request.rawBody.length),
+    input: usage.input ?? cache?.input ?? estimateTokens(request.rawBody.length),
     output: usage.output ?? estimateTokens(chars),
-    cacheRead: usage.cacheRead ?? 0,
-    cacheWrite: usage.cacheWrite ?? 0,
+    cacheRead: usage.cacheRead ?? cache?.read ?? 0,
+    cacheWrite: usage.cacheWrite ?? cache?.write ?? 0,
+    cacheWrite1h: cache?.write1h ?? 0,
     reasoning: usage.reasoning ?? 0,
   };
 }

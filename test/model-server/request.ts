@@ -1,6 +1,7 @@
 /** A model request, the same for every dialect. What the body does not hold becomes empty, never an error. */
 import type { IncomingHttpHeaders } from "node:http";
 import { parseAnthropic } from "./anthropic/parse.ts";
+import type { CacheUse } from "./anthropic/prompt-cache.ts";
 import type { RequestContent, RequestMessage, ToolResult } from "./content.ts";
 import type { JsonObject } from "./json.ts";
 import { parseOpenai } from "./openai/parse.ts";
@@ -26,6 +27,8 @@ export interface ModelRequest extends HttpRequest, RequestContent {
   readonly turn: number;
   /** How many assistant messages this conversation holds: its own turn count. */
   readonly assistantTurns: number;
+  /** What its prompt cache reads and writes, if the server has one. */
+  readonly cache?: CacheUse;
   /** The text of the last user message that has any. */
   readonly lastUserText: string;
   /** Results in the last message; empty when it holds none. */

@@ -6,6 +6,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { PromptCache, type PromptCacheOptions } from "./anthropic/prompt-cache.ts";
 import { readBody } from "./body.ts";
 import { deliver, type Exchange, sendError } from "./deliver.ts";
 import { dialects } from "./dialect.ts";
@@ -42,6 +43,8 @@ export interface ModelServerOptions {
   readonly verifySignatures?: boolean;
   /** Entries kept per list of the record. */
   readonly keepRequests?: number;
+  /** Counts what is cached, from the bytes of the requests; without it no request is cached. */
+  readonly promptCache?: PromptCacheOptions;
   /** Makes ids repeatable. */
   readonly seed?: string;
 }
@@ -65,6 +68,7 @@ export class ModelServer {
   readonly #sockets = new Set<Socket>();
   /** Exchanges under way; `close` waits for them. */
   readonly #running = new Set<Promise<void>>();
+  readonly #cache: PromptCache | undefined;
   #script: ScriptRunner;
   #closed: Promise<void> | undefined;
 
@@ -77,6 +81,7 @@ export class ModelServer {
       alternation: options.alternation ?? "strict",
       verifySignatures: options.verifySignatures ?? false,
     };
+    this.#cache = options.promptCache === undefined ? undefined : new PromptCache(options.promptCache);
     this.#mint = new Mint(options.seed);
     this.#traffic = new Traffic(options.keepRequests ?? defaultKeep);
     this.#script = new ScriptRunner(options.script, helperReply(options.helperDefault));
@@ -272,9 +277,11 @@ export class ModelServer {
   ): Promise<void> {
     const body = findObject(http.rawBody);
     if (body === undefined) return this.#reject(http, notJson, part);
-    const request = readRequest(http, dialect, body, this.#script.turn);
-    const refusal = this.#options.validate === false ? undefined : part.dialect.refuse(request, this.#limits);
+    const plain = readRequest(http, dialect, body, this.#script.turn);
+    const refusal = this.#options.validate === false ? undefined : part.dialect.refuse(plain, this.#limits);
     if (refusal !== undefined) return this.#reject(http, refusal, part);
+    const cache = dialect === "anthropic" ? this.#cache?.use(body) : undefined;
+    const request = cache === undefined ? plain : { ...plain, cache };
     const exchange: Exchange = { ...part, request };
     const { outlet } = exchange;
     // before the reply is chosen, so that the count is right when the socket goes first

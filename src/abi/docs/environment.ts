@@ -75,6 +75,17 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
       means: "A scenario file: the driver `script` plays it in place of a model.",
       example: "/home/ana/scenario.json",
     },
+    CRUX_DISABLE_THINKING: { means: "Not empty: models are not asked to think before they answer." },
+    CRUX_DISABLE_EXPERIMENTAL_BETAS: {
+      means: "Not empty: requests to `anthropic` name no betas, so older models do not think between calls.",
+    },
+    CRUX_PROMPT_CACHE_1H: {
+      means: "`1`: servers keep a cached prompt for an hour, like the setting `cacheTtl`.",
+    },
+    CRUX_DISABLE_PROMPT_CACHING: { means: "`1`: servers are not told to cache prompts." },
+    CRUX_DISABLE_PROMPT_CACHING_HAIKU: { means: "`1`: the same for models called haiku." },
+    CRUX_DISABLE_PROMPT_CACHING_SONNET: { means: "`1`: the same for models called sonnet." },
+    CRUX_DISABLE_PROMPT_CACHING_OPUS: { means: "`1`: the same for models called opus." },
     CRUX_STREAM_IDLE_TIMEOUT_MS: {
       means: "How long a model's stream may be silent, in milliseconds.",
       otherwise: "90000; `openai` 300000, `xai` 900000; a local model may take ten minutes to begin",

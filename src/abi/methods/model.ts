@@ -1,5 +1,6 @@
 /** Methods on the choice of a model and the available models. */
 import * as z from "zod";
+import { EFFORTS } from "../llm.ts";
 import { environment, type MethodSpec } from "./spec.ts";
 
 const driver = z.strictObject({
@@ -18,6 +19,14 @@ const model = z.strictObject({
     .strictObject({ input: z.number(), output: z.number() })
     .nullable()
     .describe("US dollars per million tokens; null: not known."),
+  max_output: z.int().describe("Most tokens of one reply."),
+  thinking: z.enum(["none", "budget", "adaptive"]).describe("How the model thinks before it answers."),
+  effort: z.array(z.enum(EFFORTS)).describe("Levels of effort that the model takes."),
+  images: z.boolean().describe("Whether it is sent images."),
+  cache: z
+    .enum(["explicit", "automatic", "none"])
+    .describe("How its server caches prompts: it is told what, it does so by itself, not at all."),
+  seen: z.string().optional().describe("Year and month in which this was read; absent: not published."),
   is_ready: z.boolean(),
 });
 export type WireModel = z.infer<typeof model>;

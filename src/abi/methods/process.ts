@@ -1,6 +1,7 @@
 /** The methods of processes, groups and mail, and their results. */
 import * as z from "zod";
 import { DETAILS } from "../events.ts";
+import { EFFORTS } from "../llm.ts";
 import { HOLDS, PERMISSION_MODES, PROCESS_KINDS } from "../process.ts";
 import { PROTOCOL } from "../wire.ts";
 import { WireBudget } from "./budget.ts";
@@ -60,6 +61,10 @@ export const SpawnRequest = z.strictObject({
       'Name of the agent file; absent: the shipped default agent; "none": no agent file, plain reasoning.',
     ),
   model: z.string().optional(),
+  effort: z
+    .enum(EFFORTS)
+    .optional()
+    .describe("How much the model is asked to think; absent: the agent file decides, then the settings."),
   max_steps: z.int().min(0).optional(),
   budget: z.int().optional(),
   limits: WireBudget.optional().describe(

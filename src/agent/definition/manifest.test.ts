@@ -60,6 +60,8 @@ skills:
     ["outward: [web, mcp]", { outward: ["web", "mcp"] }],
     ["model: haiku", { models: { preferred: "haiku" } }],
     ["model: inherit", { models: {} }],
+    ["effort: high", { effort: "high" }],
+    ["effort: 4096", { effort: 4_096 }],
     ["model: haiku\nmodels: { preferred: opus }", { models: { preferred: "opus" } }],
   ])("%s", (text, expected) => {
     expect(parse(`name: x\n${text}`).manifest).toMatchObject(expected);
@@ -74,6 +76,11 @@ skills:
     ["name: x\nmax_steps: 1\nmax_turns: 2", "agent.yaml:2: max_steps and max_turns are the same: give one"],
     ["name: x\ncontext_budget: much", "agent.yaml:2: context_budget must be a whole number"],
     ["name: x\noutward: everything", "agent.yaml:2: outward takes web, mcp, file, exec, peer"],
+    [
+      "name: x\neffort: much",
+      "agent.yaml:2: effort takes low, medium, high, xhigh, max, or a number of tokens",
+    ],
+    ["name: x\neffort: 7", "agent.yaml:2: effort takes 1024 to 1000000 tokens"],
     ["name: x\nmodels: sonnet", "agent.yaml:2: models must be a mapping"],
   ])("throws INVALID for %j", (text, message) => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ code: "INVALID", message }));

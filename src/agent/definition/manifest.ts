@@ -1,6 +1,7 @@
 /** agent.yaml: the settings of an agent. */
 import type { AgentManifest, AgentModels } from "../../abi/agent.ts";
 import { LABEL_SOURCES } from "../../abi/labels.ts";
+import { EFFORTS, isEffort } from "../../abi/llm.ts";
 import { findPermissionMode } from "../../abi/process.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
 import { manifestBudget } from "./manifest-budget.ts";
@@ -26,7 +27,6 @@ export function parseManifest(
 export const UNUSED_KEYS: ReadonlySet<string> = new Set([
   "background",
   "color",
-  "effort",
   "hooks",
   "initial_prompt",
   "isolation",
@@ -49,6 +49,7 @@ export function manifestOf(
     name,
     description: fields.text("description"),
     models: models(fields, warn),
+    ...effort(fields),
     ...manifestBudget(fields, warn),
     maxSteps: maxSteps(fields),
     skills: fields.list("skills") ?? [],
@@ -75,6 +76,17 @@ function models(fields: YamlFields, warn: (message: string) => void): AgentModel
     ...(preferred !== "" && { preferred }),
     ...(fallback !== "" && { fallback }),
   };
+}
+
+/** A level, or the most tokens for thinking. */
+function effort(fields: YamlFields): Pick<AgentManifest, "effort"> {
+  const text = fields.text("effort");
+  if (text === "") return {};
+  if (isEffort(text)) return { effort: text };
+  if (!/^\d+$/.test(text)) throw fields.wrong("effort", `takes ${EFFORTS.join(", ")}, or a number of tokens`);
+  const tokens = Number(text);
+  if (tokens < 1_024 || tokens > 1_000_000) throw fields.wrong("effort", "takes 1024 to 1000000 tokens");
+  return { effort: tokens };
 }
 
 /** `max_turns` is the name of `max_steps` in agent files published for other programs. */

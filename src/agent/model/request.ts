@@ -1,5 +1,5 @@
 /** Builds the request of a turn from the context, in the format of the model device. */
-import type { LlmRequest, SystemPart, ToolSpec, WireMessage } from "../../abi/llm.ts";
+import type { Effort, LlmRequest, SystemPart, Thinking, ToolSpec, WireMessage } from "../../abi/llm.ts";
 import type { AccountView } from "../../abi/program.ts";
 import type { Prompt } from "../../abi/sys.ts";
 import { mediaTokens } from "../../lib/media-tokens.ts";
@@ -25,6 +25,8 @@ interface TurnRequest {
 export function turnRequest(turn: {
   readonly requestId: string;
   readonly model: string;
+  readonly thinking: Thinking | undefined;
+  readonly effort: Effort | undefined;
   readonly prompt: Prompt;
   /** The dynamic part of the system prompt; constant while the process lives. */
   readonly environment: string;
@@ -48,6 +50,8 @@ export function turnRequest(turn: {
       tools,
       messages,
       maxOutputTokens,
+      ...(turn.thinking === undefined ? {} : { thinking: turn.thinking }),
+      ...(turn.effort === undefined ? {} : { effort: turn.effort }),
       stream: false,
     },
     escalatedOutputTokens: outputTokens(turn.account, input, ESCALATED_OUTPUT_TOKENS),

@@ -24,6 +24,12 @@ export const RUN_OPTIONS: readonly OptionRow[] = [
     from: ["<agent>", "none"],
     meaning: "an agent file by its name; none for plain reasoning",
   },
+  {
+    flag: "effort",
+    value: "<level>",
+    from: ["low", "medium", "high", "xhigh", "max"],
+    meaning: "how much the model is asked to think: low, medium, high, xhigh, max",
+  },
   { flag: "max-steps", value: "<n>", meaning: "stop after n steps (0: the agent's own limit)" },
   { flag: "budget", value: "<tokens>", meaning: "stop after that many tokens (0: the agent's own limit)" },
   { flag: "max-usd", value: "<n>", meaning: "stop before it has cost more dollars, with all that it starts" },

@@ -6,6 +6,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
+import { EFFORTS, type Effort, isEffort } from "../../abi/llm.ts";
 import type { SpawnRequest } from "../../abi/methods/process.ts";
 import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 import { nearNames } from "../../lib/near-names.ts";
@@ -19,6 +20,7 @@ type Limits = NonNullable<SpawnRequest["limits"]>;
 interface FlagSettings {
   readonly rules: NonNullable<SpawnRequest["settings"]>;
   readonly model?: string;
+  readonly effort?: Effort;
   readonly maxSteps?: number;
   readonly mode?: PermissionMode;
   readonly limits: Limits;
@@ -62,6 +64,9 @@ function taken(place: string, value: unknown): FlagSettings {
   const steps = root.part("defaults").count("maxSteps");
   const { rules, mode } = permissionsOf(permissions);
   const model = root.text("model");
+  const effort = root.text("effort");
+  if (effort !== undefined && !isEffort(effort))
+    throw root.wrong("effort", `is not a level: ${effort}`, `levels: ${EFFORTS.join(", ")}`);
   const limits = limitsOf(root);
   root.text("$schema");
   root.end();
@@ -69,6 +74,7 @@ function taken(place: string, value: unknown): FlagSettings {
     rules,
     limits,
     ...(model === undefined ? {} : { model }),
+    ...(effort === undefined ? {} : { effort }),
     ...(steps === undefined ? {} : { maxSteps: steps }),
     ...(mode === undefined ? {} : { mode }),
   };
@@ -173,4 +179,4 @@ class Part {
 }
 
 const TAKEN =
-  "taken are permissions.{allow,ask,deny,defaultMode}, model, defaults.maxSteps, budget, maxBudgetUsd; the rest is read from settings.json";
+  "taken are permissions.{allow,ask,deny,defaultMode}, model, effort, defaults.maxSteps, budget, maxBudgetUsd; the rest is read from settings.json";

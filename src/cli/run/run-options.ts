@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Fault } from "../../abi/errors.ts";
+import { EFFORTS, type Effort, isEffort } from "../../abi/llm.ts";
 import type { SpawnRequest } from "../../abi/methods/process.ts";
 import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 import { type Args, countFlag, textFlag } from "../args.ts";
@@ -17,6 +18,7 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
   const given = flagSettings(args, host.cwd);
   const agent = textFlag(args, "agent");
   const model = textFlag(args, "model") ?? given.model;
+  const effort = effortFlag(args) ?? given.effort;
   const maxSteps = countFlag(args, "max-steps") || (given.maxSteps ?? 0);
   const { tokens = 0, ...limitsGiven } = given.limits;
   const budget = countFlag(args, "budget") || tokens;
@@ -25,6 +27,7 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
   return {
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
+    ...(effort === undefined ? {} : { effort }),
     ...(maxSteps === 0 ? {} : { max_steps: maxSteps }),
     ...(budget === 0 ? {} : { budget }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
@@ -73,6 +76,12 @@ function permissionMode(args: Args): PermissionMode | undefined {
   const known = findPermissionMode(mode);
   if (known !== undefined) return known;
   throw invalid(`unknown permission mode: ${mode}`, `modes: ${PERMISSION_MODES.join(", ")}`);
+}
+
+function effortFlag(args: Args): Effort | undefined {
+  const effort = textFlag(args, "effort");
+  if (effort === undefined || isEffort(effort)) return effort;
+  throw invalid(`unknown effort: ${effort}`, `levels: ${EFFORTS.join(", ")}`);
 }
 
 export function workingDirectory(args: Args, host: Host): string {

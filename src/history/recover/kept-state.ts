@@ -3,10 +3,12 @@
  * daemon can restore it. It has no environment and no secrets: only the names of MCP servers, whose settings are read
  * again from the agent file.
  */
+
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { BudgetLimits } from "../../abi/budget.ts";
 import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
+import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ProcessKind } from "../../abi/process.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import type { KeptAbove } from "../../kernel/account/kept-account.ts";
@@ -61,6 +63,8 @@ export interface SpawnedBody extends KeptAbove, KeptRights {
   readonly createdAt: number;
   readonly model: string;
   readonly modelDevice: string;
+  readonly thinking?: Thinking;
+  readonly effort?: Effort;
   /** The request mark of the client; absent: the request had no key. */
   readonly request?: RequestMark;
 }

@@ -36,7 +36,12 @@ export function restoreAgent(core: Core, remains: AgentRemains, restoring: Resto
     own: { ...ownSeed(core, remains, restoring.env), ...shared },
     fill: (proc) => {
       proc.contexts.open(core.contexts);
-      proc.model.choose({ device: spawned.modelDevice, model: spawned.model });
+      const { modelDevice: device, model, thinking, effort } = spawned;
+      proc.model.choose({
+        ...{ device, model },
+        ...(thinking === undefined ? {} : { thinking }),
+        ...(effort === undefined ? {} : { effort }),
+      });
       mayBorrow(core, proc);
       proc.past.back(recallWith(core, proc, restoring));
     },

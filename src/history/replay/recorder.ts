@@ -148,6 +148,7 @@ function startOf(core: Taping, proc: Process): Start {
     surroundings: true,
     model: model.name,
     modelDevice: model.device,
+    ...model.asks,
     maxSteps: seed.maxSteps,
     ...(conversation === null ? {} : { client: seed.client ?? "" }),
     agent:

@@ -77,7 +77,12 @@ function fill(core: StageKernel, proc: Process, { memory, start }: { memory: Mem
     messages: new Map(memory.messages.map((message, i) => [i + 1, message])),
     keepsAll: true,
   });
-  proc.model.choose({ device: start.modelDevice, model: start.model });
+  const { modelDevice: device, model, thinking, effort } = start;
+  proc.model.choose({
+    ...{ device, model },
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(effort === undefined ? {} : { effort }),
+  });
   if (!start.restored) return;
   proc.conclude(memory.result);
   proc.past.recalled(memory.restored);

@@ -1,3 +1,5 @@
+import type { Effort, Thinking } from "../../abi/llm.ts";
+
 /** Which model answers: `llm/` implements it over settings and the process's environment. */
 export interface ModelChoice {
   /** `/dev/llm/<driver>` */
@@ -6,6 +8,10 @@ export interface ModelChoice {
   readonly model: string;
   /** A line that the user must read first; set when the built-in interpreter answers because no model is configured. */
   readonly notice?: string;
+  /** Absent: the model is not asked to think. */
+  readonly thinking?: Thinking;
+  /** Absent: the server's default. */
+  readonly effort?: Effort;
   /** A line for the log of the process: another model answers than the first one requested. */
   readonly remark?: string;
 }
@@ -17,6 +23,8 @@ interface ModelRequest {
   readonly provider: string;
   readonly preferred: string;
   readonly fallback?: string;
+  /** What the caller, the agent file or the parent says of it; a number is the most tokens for thinking. */
+  readonly effort?: Effort | number;
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -57,6 +65,14 @@ export interface ModelView {
   readonly context: number;
   /** US dollars per million tokens; null: not known. */
   readonly price: { readonly input: number; readonly output: number } | null;
+  readonly maxOutput: number;
+  readonly thinking: "none" | "budget" | "adaptive";
+  /** The levels of effort it takes. */
+  readonly effort: readonly Effort[];
+  readonly images: boolean;
+  readonly cache: "explicit" | "automatic" | "none";
+  /** The year and month in which what is published of it was read; absent: nothing was. */
+  readonly seen?: string;
   readonly isReady: boolean;
 }
 

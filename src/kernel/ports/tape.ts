@@ -3,6 +3,7 @@
  * returns what was recorded. So a program replayed from a tape cannot tell the difference, and nothing outside is
  * affected.
  */
+import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 
 /** One thing on a tape, as the journal keeps it in the `did` of a `call.read`. */
@@ -35,6 +36,9 @@ export interface Start {
   readonly surroundings?: true;
   readonly model: string;
   readonly modelDevice: string;
+  /** Absent: the model was not asked to think, or the run predates that. */
+  readonly thinking?: Thinking;
+  readonly effort?: Effort;
   readonly maxSteps: number;
   /** For a session: the client that sent the intent. */
   readonly client?: string;

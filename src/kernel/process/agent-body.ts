@@ -1,6 +1,7 @@
 /** The body of an agent: a context, its MCP servers, its model at fd 3, and the reasoning loop of user space. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import { O_RDWR } from "../../abi/device.ts";
+import type { Effort } from "../../abi/llm.ts";
 import { SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Begun } from "../../abi/program.ts";
 import type { Syscalls } from "../../abi/sys.ts";
@@ -48,6 +49,7 @@ export function agentBody(core: AgentHost, agent: AgentInfo | null): Body {
     record: (proc) => ({
       model: proc.model.name,
       modelDevice: proc.model.device,
+      ...proc.model.asks,
       ...keptAbove(proc.seed.account),
     }),
     keep: (making) => keepState(core.contexts, making),
@@ -78,14 +80,21 @@ function systemPrompt(agent: AgentInfo | null, more: string): string {
   return [agent?.systemPrompt ?? "", more].filter((part) => part !== "").join("\n\n");
 }
 
+/** A child is asked to think as much as its parent. */
+function effortOf({ model: { effort, thinking } }: Process): Effort | number | undefined {
+  return effort ?? (thinking?.mode === "budget" ? thinking.tokens : undefined);
+}
+
 /** Opens the model at fd 3. This open is the first call in the child's own trace. */
-async function openModel(core: AgentHost, { proc, opts, signal }: Making): Promise<void> {
+async function openModel(core: AgentHost, { parent, proc, opts, signal }: Making): Promise<void> {
   const { agent, env } = proc.seed;
+  const effort = opts.effort ?? agent?.manifest.effort ?? effortOf(parent);
   const wish = {
     model: opts.model ?? "",
     provider: agent?.manifest.models.provider ?? "",
     preferred: agent?.manifest.models.preferred ?? "",
     fallback: agent?.manifest.models.fallback ?? "",
+    ...(effort === undefined ? {} : { effort }),
   };
   const choice = await abortable(core.ports.models.resolve({ ...wish, env }, signal), signal);
   proc.model.choose(choice);

@@ -1,4 +1,5 @@
 /** The model chosen for a process, and the model that answered it last. */
+import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ModelChoice } from "../ports/models.ts";
 
 export class ModelSeat {
@@ -13,6 +14,23 @@ export class ModelSeat {
   /** "": the driver's default. */
   get name(): string {
     return this.#choice.model;
+  }
+
+  get thinking(): Thinking | undefined {
+    return this.#choice.thinking;
+  }
+
+  get effort(): Effort | undefined {
+    return this.#choice.effort;
+  }
+
+  /** What a record of it holds, so that a later daemon asks the model as this one does. */
+  get asks(): { readonly thinking?: Thinking; readonly effort?: Effort } {
+    const { thinking, effort } = this.#choice;
+    return {
+      ...(thinking === undefined ? {} : { thinking }),
+      ...(effort === undefined ? {} : { effort }),
+    };
   }
 
   /** A line that the user must read first; "" for none. */

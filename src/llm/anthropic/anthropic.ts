@@ -17,11 +17,18 @@ import {
 } from "../http/failure.ts";
 import { readRest, readSse } from "../http/sse.ts";
 import { objectOf, stringOf } from "../json.ts";
+import { withOwn } from "../own-models.ts";
 import { messagesBody } from "./body.ts";
 import { MessagesDecoder } from "./events.ts";
+import { betasOf, thinkingPart } from "./thinking.ts";
 
 /** The environment variables that an instance depends on. */
-export const ANTHROPIC_ENV = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"] as const;
+export const ANTHROPIC_ENV = [
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_AUTH_TOKEN",
+  "ANTHROPIC_BASE_URL",
+  "CRUX_DISABLE_EXPERIMENTAL_BETAS",
+] as const;
 
 const device = "/dev/llm/anthropic";
 const setKey = "Set ANTHROPIC_API_KEY to your API key.";
@@ -57,11 +64,18 @@ export class AnthropicDriver implements Driver {
 
   async *stream(request: AttemptRequest, signal: AbortSignal): AsyncGenerator<StreamEvent> {
     const endpoint = this.#endpoint;
-    const { id, maxOutputTokens } = this.card(request.model);
-    const body = messagesBody(request, id, Math.min(request.maxOutputTokens, maxOutputTokens));
+    const card = withOwn(this.card(request.model), request.own);
+    const maxOutputTokens = Math.min(request.maxOutputTokens, card.maxOutputTokens);
+    const told = thinkingPart(request, card, maxOutputTokens);
+    const betas =
+      (this.#env.CRUX_DISABLE_EXPERIMENTAL_BETAS ?? "") === "" ? betasOf(request, card, told) : [];
+    const body = messagesBody(request, {
+      before: { model: card.id, max_tokens: maxOutputTokens },
+      after: { ...told, stream: true },
+    });
     const decoder = new MessagesDecoder();
     try {
-      const reply = await this.#post(body, signal);
+      const reply = await this.#post(body, betas, signal);
       for await (const data of readSse(reply)) {
         const raw = parseEvent(data, endpoint);
         if (raw.type === "error")
@@ -98,9 +112,10 @@ export class AnthropicDriver implements Driver {
     this.#client?.close();
   }
 
-  async #post(body: string, signal: AbortSignal): Promise<Body> {
+  async #post(body: string, betas: readonly string[], signal: AbortSignal): Promise<Body> {
+    const more = betas.length === 0 ? {} : { "anthropic-beta": betas.join(",") };
     try {
-      return await this.#http.post("/v1/messages", body, { signal, headers });
+      return await this.#http.post("/v1/messages", body, { signal, headers: { ...headers, ...more } });
     } catch (error) {
       throw this.#failure(error);
     }

@@ -1,7 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { WireMessage } from "../../abi/llm.ts";
 import { bind } from "../bound.ts";
 import { contractRequest } from "../contract.ts";
+import type { AttemptRequest } from "../driver.ts";
 import { messagesBody } from "./body.ts";
 
 const marker = { type: "ephemeral" };
@@ -11,32 +13,95 @@ const messages: WireMessage[] = [
   { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "ls", input: { path: "." } }] },
   { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "a" }] },
 ];
+const bodyOf = (request: AttemptRequest): string =>
+  messagesBody(request, { before: { model: "m", max_tokens: 9 }, after: { stream: true } });
+const marked = (message: WireMessage | undefined) => ({
+  ...message,
+  content: [...(message?.content.slice(0, -1) ?? []), { ...message?.content.at(-1), cache_control: marker }],
+});
 
 describe("messagesBody()", () => {
-  it("is JSON with its members in one order, and the marker on the last message alone", () => {
+  it("is JSON with its members in one order, marked at the ends of the last turn and of all", () => {
     const request = contractRequest({ system: [], tools: [], stopSequences: ["x"], messages });
     const [first, call, result] = messages;
-    const said = { role: "user", content: [{ ...result?.content[0], cache_control: marker }] };
     const body = {
       model: "m",
       max_tokens: 9,
-      messages: [first, call, said],
+      messages: [marked(first), call, marked(result)],
       stop_sequences: ["x"],
       stream: true,
     };
-    expect(messagesBody(request, "m", 9)).toBe(JSON.stringify(body));
+    expect(bodyOf(request)).toBe(JSON.stringify(body));
   });
 
-  it("spells a message that was the last without its marker when it comes again", () => {
+  it("spells a message without its marker when two turns have followed", () => {
     const request = contractRequest({ messages });
-    messagesBody(request, "m", 9);
-    const more = { ...request, messages: [...messages, user("and?")] };
-    const again = JSON.parse(messagesBody(more, "m", 9)).messages;
-    expect(again).toEqual([
-      ...messages,
-      { role: "user", content: [{ type: "text", text: "and?", cache_control: marker }] },
+    bodyOf(request);
+    const reply: WireMessage = { role: "assistant", content: [{ type: "text", text: "so" }] };
+    const more = { ...request, messages: [...messages, reply, user("and?")] };
+    const [first, call, result] = messages;
+    expect(JSON.parse(bodyOf(more)).messages).toEqual([
+      first,
+      call,
+      marked(result),
+      reply,
+      marked(user("and?")),
     ]);
-    expect(messagesBody(more, "m", 9)).toBe(messagesBody(structuredClone(more), "m", 9));
+    expect(bodyOf(more)).toBe(bodyOf(structuredClone(more)));
+  });
+
+  it("marks the ends of the static and of the whole system prompt, for an hour if so configured", () => {
+    const system = [
+      { text: "one", zone: "static" as const },
+      { text: "two", zone: "dynamic" as const },
+      { text: "three", zone: "dynamic" as const },
+    ];
+    const parts = (cacheTtl: "5m" | "1h" | "off") =>
+      JSON.parse(bodyOf(contractRequest({ system, cacheTtl }))).system.map(
+        ({ cache_control: told }: { cache_control?: object }) => told,
+      );
+    expect(parts("5m")).toEqual([marker, undefined, marker]);
+    expect(parts("1h")).toEqual([{ ...marker, ttl: "1h" }, undefined, { ...marker, ttl: "1h" }]);
+    expect(parts("off")).toEqual([undefined, undefined, undefined]);
+    expect(bodyOf(contractRequest({ system, messages, cacheTtl: "off" }))).not.toContain("cache_control");
+  });
+
+  it("never has more than four markers, none on thinking, and the same bytes before them each turn", () => {
+    const thought = { type: "thinking", thinking: "", signature: "s" } as const;
+    const call = (id: string) => ({ type: "tool_use", id, name: "ls", input: {} }) as const;
+    const turn = fc.record({ thinks: fc.boolean(), speaks: fc.boolean(), calls: fc.nat(3) });
+    fc.assert(
+      fc.property(fc.array(turn, { maxLength: 6 }), (turns) => {
+        const said: WireMessage[] = [user("go")];
+        let before = "";
+        for (const [at, { thinks, speaks, calls }] of turns.entries()) {
+          const ids = Array.from({ length: calls }, (_, n) => `t${at}_${n}`);
+          said.push({
+            role: "assistant",
+            content: [
+              ...(thinks ? [thought] : []),
+              ...(speaks ? [{ type: "text", text: "a" } as const] : []),
+              ...ids.map(call),
+            ],
+          });
+          said.push({
+            role: "user",
+            content:
+              calls === 0
+                ? [{ type: "text", text: "b" }]
+                : ids.map((id) => ({ type: "tool_result", tool_use_id: id, content: "r" })),
+          });
+          const text = bodyOf(contractRequest({ messages: [...said] }));
+          expect(text.match(/cache_control/g)?.length ?? 0).toBeLessThanOrEqual(4);
+          expect(text).not.toMatch(/"type":"(redacted_)?thinking"[^}]*cache_control/);
+          const bare = text.replaceAll(/,"cache_control":\{[^}]*\}/g, "");
+          const prefix = bare.slice(0, bare.lastIndexOf("]"));
+          expect(prefix.startsWith(before)).toBe(true);
+          before = prefix;
+        }
+      }),
+      { numRuns: 50 },
+    );
   });
 
   it("leaves out what another vendor's model thought", () => {
@@ -50,7 +115,7 @@ describe("messagesBody()", () => {
       { type: "text", text: "said" },
     ];
     const talk = [user("go"), { role: "assistant", content } as const, user("and?")];
-    const sent = JSON.parse(messagesBody(contractRequest({ messages: talk }), "m", 9)).messages[1];
+    const sent = JSON.parse(bodyOf(contractRequest({ messages: talk }))).messages[1];
     expect(sent.content).toEqual(content.slice(3));
   });
 });

@@ -1,4 +1,7 @@
-/** Converts an LlmRequest to the JSON body of a Messages request. Each message is serialized once, then reused. */
+/**
+ * Converts an LlmRequest to the JSON body of a Messages request, for every server of that dialect. Each message is
+ * serialized once, then reused.
+ */
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 import { Running } from "../../lib/running.ts";
@@ -7,56 +10,87 @@ import { sentName } from "../call-name.ts";
 import type { AttemptRequest } from "../driver.ts";
 
 type Part = Record<string, unknown>;
+type Marker = { readonly type: "ephemeral"; readonly ttl?: "1h" };
 
-const marker = { type: "ephemeral" } as const;
+const FIVE_MINUTES: Marker = { type: "ephemeral" };
 /** Markers with a longer lifetime must come before those with a shorter one. */
-const FOR_AN_HOUR = { type: "ephemeral", ttl: "1h" } as const;
+const ONE_HOUR: Marker = { type: "ephemeral", ttl: "1h" };
 
-/** `maxOutputTokens` must not exceed the model's limit. */
-export function messagesBody(request: AttemptRequest, model: string, maxOutputTokens: number): string {
-  const { tools, temperature, stopSequences } = request;
-  const system: Part[] = request.system
-    .filter(({ text }) => text.trim() !== "")
-    .map(({ text }) => ({ type: "text", text }));
-  // uses two of the four markers allowed: one for the constant prefix, one for the conversation so far
-  mark(system, request.sharesPrefix === true ? FOR_AN_HOUR : marker);
-  const before = {
-    model,
-    max_tokens: maxOutputTokens,
-    ...(system.length === 0 ? {} : { system }),
-    ...(tools.length === 0
-      ? {}
-      : {
-          tools: tools.map(({ name, description, inputSchema }) => ({
-            name,
-            description,
-            input_schema: inputSchema,
-          })),
-        }),
-  };
-  const after = {
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(stopSequences === undefined ? {} : { stop_sequences: stopSequences }),
-    stream: true,
-  };
-  const messages = earlier.of(request.messages.slice(0, -1)) + lastMessage(request);
-  return `${JSON.stringify(before).slice(0, -1)},"messages":[${messages}],${JSON.stringify(after).slice(1)}`;
+/** What the server is told before the prompt (its model, the output limit), and after it. */
+interface Around {
+  readonly before: Part;
+  readonly after: Part;
 }
 
-/** The messages before the last one, each with a comma. */
-const earlier = new Running<WireMessage, string>(
+/** At most four cache markers: the ends of the static and of the whole system prompt, of the last turn, and of all. */
+export function messagesBody(request: AttemptRequest, { before, after }: Around): string {
+  const { tools, stopSequences } = request;
+  const system = systemOf(request);
+  const head = {
+    ...before,
+    ...(system.length === 0 ? {} : { system }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(toolOf) }),
+  };
+  const tail = {
+    ...(stopSequences === undefined ? {} : { stop_sequences: stopSequences }),
+    ...after,
+  };
+  const end = JSON.stringify(tail).slice(1);
+  const joined = end === "}" ? end : `,${end}`;
+  return `${JSON.stringify(head).slice(0, -1)},"messages":[${messagesOf(request)}]${joined}`;
+}
+
+function toolOf({ name, description, inputSchema }: AttemptRequest["tools"][number]): Part {
+  return { name, description, input_schema: inputSchema };
+}
+
+function systemOf(request: AttemptRequest): Part[] {
+  const parts = request.system.filter(({ text }) => text.trim() !== "");
+  const system = parts.map(({ text }): Part => ({ type: "text", text }));
+  const marker = markerOf(request, request.sharesPrefix === true);
+  const lastStatic = parts.findLastIndex(({ zone }) => zone === "static");
+  mark(system.slice(0, lastStatic + 1), marker);
+  mark(system, marker);
+  return system;
+}
+
+/** The marker of a request; `isShared`: of a part that another request will have within the hour. */
+function markerOf({ cacheTtl = "5m" }: AttemptRequest, isShared: boolean): Marker | undefined {
+  if (cacheTtl === "off") return undefined;
+  return isShared || cacheTtl === "1h" ? ONE_HOUR : FIVE_MINUTES;
+}
+
+/** The messages as JSON texts, joined by commas. Those before the end of the last turn are cached without markers. */
+function messagesOf(request: AttemptRequest): string {
+  const { messages, sharesPrefix } = request;
+  const last = messages.at(-1);
+  if (last === undefined) return "";
+  const before = messages.slice(0, -1);
+  const turnEnd = sharesPrefix === true ? -1 : before.findLastIndex(({ role }) => role === "user");
+  const [earlier, [marked, ...since]] =
+    turnEnd < 0 ? [before, []] : [before.slice(0, turnEnd), before.slice(turnEnd)];
+  const texts = since.map(({ role, content }) => messageText(role, contentOf(content)));
+  if (marked !== undefined) texts.unshift(markedText(marked, markerOf(request, false)));
+  return spelled.of(earlier) + [...texts, lastText(request, last)].join(",");
+}
+
+/** The messages of earlier turns, each with a comma. */
+const spelled = new Running<WireMessage, string>(
   "",
   (text, { role, content }) => `${text}${messageText(role, contentOf(content))},`,
 );
 
-/** The last message, with a cache marker. It is not cached here, because the next request has it without the marker. */
-function lastMessage({ messages, sharesPrefix }: AttemptRequest): string {
-  const last = messages.at(-1);
-  if (last === undefined) return "";
-  const said = contentOf(last.content);
-  if (sharesPrefix === true && said.length > 1) mark(said.slice(0, -1), FOR_AN_HOUR);
-  else mark(said);
-  return messageText(last.role, said);
+function lastText(request: AttemptRequest, last: WireMessage): string {
+  const isShared = request.sharesPrefix === true && last.content.length > 1;
+  const content = contentOf(last.content);
+  mark(isShared ? content.slice(0, -1) : content, markerOf(request, isShared));
+  return messageText(last.role, content);
+}
+
+function markedText({ role, content }: WireMessage, marker: Marker | undefined): string {
+  const parts = contentOf(content);
+  mark(parts, marker);
+  return messageText(role, parts);
 }
 
 function messageText(role: WireMessage["role"], content: readonly Part[]): string {
@@ -64,10 +98,23 @@ function messageText(role: WireMessage["role"], content: readonly Part[]): strin
 }
 
 /** Puts a cache marker on the last part, except on thinking, where the API refuses it. */
-function mark(parts: Part[], as: Part = marker): void {
+function mark(parts: readonly Part[], marker: Marker | undefined): void {
   const last = parts.at(-1);
-  if (last !== undefined && last.type !== "thinking" && last.type !== "redacted_thinking")
-    last.cache_control = as;
+  if (marker !== undefined && last !== undefined && !isThinking(last)) last.cache_control = marker;
+}
+
+function isThinking({ type }: Part): boolean {
+  return type === "thinking" || type === "redacted_thinking";
+}
+
+/**
+ * Whether the calls that the last message answers were made without thinking that can be sent back: then a server that
+ * is told to think up to a budget refuses the request.
+ */
+export function answersUnthought({ messages }: Pick<AttemptRequest, "messages">): boolean {
+  if (messages.at(-1)?.content.some(({ type }) => type === "tool_result") !== true) return false;
+  const [first] = contentOf(messages.at(-2)?.content ?? []);
+  return first === undefined || !isThinking(first);
 }
 
 /** The content without what the API refuses: blank text, and thinking of another vendor's model. */

@@ -5,7 +5,7 @@
 import { type Block, type BlockDelta, type StreamEvent, stopReasonOf, type Usage } from "../../abi/llm.ts";
 import { emptied } from "../blocks.ts";
 import { NO_USAGE } from "../fold.ts";
-import { type Json, objectOf, stringOf } from "../json.ts";
+import { type Json, numberOf, objectOf, stringOf } from "../json.ts";
 
 /** The state of one reply. The caller handles `error` events. */
 export class MessagesDecoder {
@@ -65,15 +65,20 @@ export class MessagesDecoder {
 
 /** Merges usage reports; an absent or null field keeps its earlier value. */
 function mergeUsage(usage: Usage, more: Json): Usage {
-  const pick = (name: Exclude<keyof Usage, "reasoning_tokens">): number => {
+  const pick = (name: Exclude<keyof Usage, "reasoning_tokens" | "cache_creation_1h_tokens">): number => {
     const value = more[name];
     return typeof value === "number" ? value : usage[name];
   };
+  const thought = objectOf(more.output_tokens_details).thinking_tokens ?? usage.reasoning_tokens;
+  const forAnHour =
+    objectOf(more.cache_creation).ephemeral_1h_input_tokens ?? usage.cache_creation_1h_tokens ?? 0;
   return {
     input_tokens: pick("input_tokens"),
     output_tokens: pick("output_tokens"),
     cache_creation_input_tokens: pick("cache_creation_input_tokens"),
     cache_read_input_tokens: pick("cache_read_input_tokens"),
+    ...(typeof thought === "number" ? { reasoning_tokens: thought } : {}),
+    ...(numberOf(forAnHour) > 0 ? { cache_creation_1h_tokens: numberOf(forAnHour) } : {}),
   };
 }
 

@@ -1,8 +1,11 @@
 /** Converts an LlmRequest to the body of a Chat Completions request, with the peculiarities of each server. */
-import type { Block, WireMessage } from "../../abi/llm.ts";
+import type { Block, ModelCard, WireMessage } from "../../abi/llm.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 import { sentName } from "../call-name.ts";
+import { cardOf } from "../cards.ts";
 import type { AttemptRequest } from "../driver.ts";
+import { effortOf } from "../effort.ts";
+import { withOwn } from "../own-models.ts";
 import { resultText } from "../result-text.ts";
 import { ChatDecoder } from "./chunks.ts";
 import type { Codec } from "./codec.ts";
@@ -26,7 +29,7 @@ export function quirksOf(baseUrl: string): Quirks {
   const isVendor = isOpenAiHost(baseUrl);
   return {
     maxTokensField: isVendor ? "max_completion_tokens" : "max_tokens",
-    reasoningEcho: URL.parse(baseUrl)?.hostname === "api.deepseek.com",
+    reasoningEcho: /(^|\.)deepseek\.com$/.test(URL.parse(baseUrl)?.hostname ?? ""),
     noReasoningWithTools: (model) => isVendor && refusesToolsWithReasoning.test(model),
   };
 }
@@ -36,19 +39,22 @@ export function chatCodec(baseUrl: string): Codec {
   const quirks = quirksOf(baseUrl);
   return {
     path: "/chat/completions",
-    body: (request, model, maxOutputTokens) =>
-      JSON.stringify(chatBody(request, model, maxOutputTokens, quirks)),
+    body: (request, model, maxOutputTokens) => {
+      const card = withOwn({ ...cardOf("openai", model), id: model }, request.own);
+      return JSON.stringify(chatBody(request, card, maxOutputTokens, quirks));
+    },
     decoder: () => new ChatDecoder(),
   };
 }
 
 export function chatBody(
   request: AttemptRequest,
-  model: string,
+  card: ModelCard,
   maxOutputTokens: number,
   quirks: Quirks,
 ): Part {
-  const { tools, temperature } = request;
+  const { tools } = request;
+  const model = card.id;
   const system = request.system.map(({ text }) => text).filter((text) => text.trim() !== "");
   const withTools = tools.length > 0;
   return {
@@ -58,11 +64,22 @@ export function chatBody(
       ...request.messages.flatMap((message) => messagesOf(message, quirks)),
     ],
     ...(withTools ? { tools: tools.map(functionOf) } : {}),
-    ...(withTools && quirks.noReasoningWithTools(model) ? { reasoning_effort: "none" } : {}),
-    ...(temperature === undefined ? {} : { temperature }),
+    ...effortPart(request, card, quirks),
     [quirks.maxTokensField]: maxOutputTokens,
     stream: true,
     stream_options: { include_usage: true },
+  };
+}
+
+/** What the request says about thinking, effort and temperature: only what the model has. */
+function effortPart(request: AttemptRequest, card: ModelCard, quirks: Quirks): Part {
+  const { tools, thinking, temperature } = request;
+  const isOff = tools.length > 0 && quirks.noReasoningWithTools(card.id);
+  const effort = isOff ? "none" : effortOf(card, request.effort);
+  const isCool = temperature !== undefined && card.supports.temperature !== false && thinking === undefined;
+  return {
+    ...(effort === undefined ? {} : { reasoning_effort: effort }),
+    ...(isCool ? { temperature } : {}),
   };
 }
 

@@ -158,11 +158,13 @@ function isComplete(call: OpenCall): boolean {
 /** `prompt_tokens` counts cached tokens too. */
 function usageOf(usage: Json): Usage {
   const cached = numberOf(objectOf(usage.prompt_tokens_details).cached_tokens);
+  const thought = numberOf(objectOf(usage.completion_tokens_details).reasoning_tokens);
   return {
     input_tokens: Math.max(0, numberOf(usage.prompt_tokens) - cached),
     output_tokens: numberOf(usage.completion_tokens),
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: cached,
+    ...(thought > 0 ? { reasoning_tokens: thought } : {}),
   };
 }
 

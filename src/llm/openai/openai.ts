@@ -18,6 +18,7 @@ import {
 } from "../http/failure.ts";
 import { readRest, readSse } from "../http/sse.ts";
 import { objectOf, objectsOf, stringOf } from "../json.ts";
+import { withOwn } from "../own-models.ts";
 import { wordsOf } from "./chunks.ts";
 import type { Codec, Decoder } from "./codec.ts";
 import type { Profile } from "./profile.ts";
@@ -105,7 +106,7 @@ export class OpenAiDriver implements Driver {
     request: AttemptRequest,
     { model, signal }: { readonly model: string; readonly signal: AbortSignal },
   ): Promise<Body> {
-    const { maxOutputTokens } = this.card(model);
+    const { maxOutputTokens } = withOwn(this.card(model), request.own);
     const { path, body } = this.#codec;
     try {
       const json = body(request, model, Math.min(request.maxOutputTokens, maxOutputTokens));

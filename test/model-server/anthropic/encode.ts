@@ -83,7 +83,10 @@ function header(message: Message, stopReason: string | null) {
       input_tokens: usage.input,
       cache_creation_input_tokens: usage.cacheWrite,
       cache_read_input_tokens: usage.cacheRead,
-      cache_creation: { ephemeral_5m_input_tokens: usage.cacheWrite, ephemeral_1h_input_tokens: 0 },
+      cache_creation: {
+        ephemeral_5m_input_tokens: usage.cacheWrite - usage.cacheWrite1h,
+        ephemeral_1h_input_tokens: usage.cacheWrite1h,
+      },
       output_tokens: Math.min(1, usage.output),
       service_tier: "standard",
     },
@@ -97,6 +100,7 @@ function finalUsage(message: Message) {
     cache_creation_input_tokens: usage.cacheWrite,
     cache_read_input_tokens: usage.cacheRead,
     output_tokens: usage.output,
+    ...(usage.reasoning > 0 ? { output_tokens_details: { thinking_tokens: usage.reasoning } } : {}),
   };
 }
 

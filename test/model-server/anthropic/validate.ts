@@ -8,11 +8,12 @@ import { isObject, type JsonObject } from "../json.ts";
 import type { Limits } from "../limits.ts";
 import { estimateTokens } from "../message.ts";
 import type { ModelRequest } from "../request.ts";
+import { markerProblems } from "./prompt-cache.ts";
 import { messageProblems } from "./validate-messages.ts";
+import { thinkingProblems } from "./validate-thinking.ts";
 import { toolProblems } from "./validate-tools.ts";
 
 const maxCacheMarkers = 4;
-const minThinkingTokens = 1024;
 
 /** `isCount` is the count_tokens endpoint, which needs no `max_tokens`. */
 export function refuseAnthropic(
@@ -44,6 +45,7 @@ function* problems(request: ModelRequest, limits: Limits, isCount: boolean): Gen
   if (markers > maxCacheMarkers) {
     yield `A maximum of ${maxCacheMarkers} blocks with cache_control may be provided. Found ${markers}.`;
   }
+  yield* markerProblems(body);
 }
 
 function* outputProblems(body: JsonObject, limits: Limits): Generator<string> {
@@ -67,34 +69,6 @@ function* outputProblems(body: JsonObject, limits: Limits): Generator<string> {
     yield "temperature: range: 0..1";
   }
   yield* thinkingProblems(body, maxTokens);
-}
-
-function* thinkingProblems(body: JsonObject, maxTokens: number): Generator<string> {
-  const { thinking } = body;
-  if (thinking === undefined) return;
-  if (!isObject(thinking) || !["enabled", "adaptive", "disabled"].includes(String(thinking.type))) {
-    yield "thinking: Input tag found using 'type' does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'";
-    return;
-  }
-  if (thinking.type === "disabled") return;
-  if (thinking.type === "enabled") {
-    const budget = thinking.budget_tokens;
-    if (typeof budget !== "number") {
-      yield "thinking.enabled.budget_tokens: Field required";
-      return;
-    }
-    if (budget < minThinkingTokens) {
-      yield `thinking.enabled.budget_tokens: Input should be greater than or equal to ${minThinkingTokens}`;
-    }
-    if (budget >= maxTokens) yield "`max_tokens` must be greater than `thinking.budget_tokens`.";
-  }
-  if (body.temperature !== undefined && body.temperature !== 1) {
-    yield "`temperature` may only be set to 1 when thinking is enabled.";
-  }
-  const choice = isObject(body.tool_choice) ? body.tool_choice.type : undefined;
-  if (choice === "any" || choice === "tool") {
-    yield "Thinking may not be enabled when tool_choice forces tool use.";
-  }
 }
 
 function* systemProblems(system: unknown): Generator<string> {

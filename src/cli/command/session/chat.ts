@@ -20,7 +20,7 @@ export const chat: Command = { flags: RUN_FLAGS, run };
 
 /** Flags that only apply when a session begins. */
 const BEGINS_WITH = [
-  ...["agent", "model", "max-steps", "budget", "max-usd", "max-time"],
+  ...["agent", "model", "effort", "max-steps", "budget", "max-usd", "max-time"],
   ...[
     "permission-mode",
     "plan",

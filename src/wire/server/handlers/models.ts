@@ -17,7 +17,12 @@ export const modelList: Handler<"model.list"> = async ({ env }, { deps, ended })
   return {
     payload: {
       drivers: drivers.map(({ name, isReady, remedy }) => ({ name, is_ready: isReady, remedy })),
-      models: models.map(({ isReady, ...each }) => ({ ...each, is_ready: isReady })),
+      models: models.map(({ isReady, maxOutput, effort, ...each }) => ({
+        ...each,
+        max_output: maxOutput,
+        effort: [...effort],
+        is_ready: isReady,
+      })),
     },
   };
 };

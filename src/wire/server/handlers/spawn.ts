@@ -92,6 +92,7 @@ function toOpts(params: SpawnRequest): SpawnOpts {
   const rights = rightsOf(params);
   return {
     ...(model === undefined ? {} : { model }),
+    ...(params.effort === undefined ? {} : { effort: params.effort }),
     ...(system_prompt === undefined ? {} : { systemPrompt: system_prompt }),
     ...(max_steps === undefined ? {} : { maxTurns: max_steps }),
     ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }),
