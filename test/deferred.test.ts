@@ -136,10 +136,10 @@ describe("a model", () => {
     await wire.ask("mcp.unmount", { path: "/mnt/mcp/some" });
   });
 
-  it.each(DIALECTS)("is sent at most 8,000 bytes at first, system prompt included (%s)", async (dialect) => {
+  it.each(DIALECTS)("is sent at most 9,000 bytes at first, system prompt included (%s)", async (dialect) => {
     await serve([text("Done.")]);
     await world.crux(["-q", "do it"], { env: modelEnv(server, dialect) });
-    expect(Buffer.byteLength(server.requests[0]!.rawBody)).toBeLessThanOrEqual(8_000);
+    expect(Buffer.byteLength(server.requests[0]!.rawBody)).toBeLessThanOrEqual(9_000);
     expect(server.requests[0]!.tools).toContain("tool_search");
   });
 });
