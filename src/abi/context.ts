@@ -7,7 +7,7 @@
 export type NumberRange = readonly [first: number, last: number];
 
 /** A tool result that is cleared or shortened in the view; its images leave the view, too. */
-interface ClearedResult {
+export interface ClearedResult {
   readonly n: number;
   /** The characters of it that stay; absent: none. */
   readonly keep?: number;
@@ -24,7 +24,7 @@ export interface ContextView {
 }
 
 /** The layer that proposes a view, and what causes it. */
-interface Boundary {
+export interface Boundary {
   readonly layer: "micro" | "full" | "drop";
   readonly trigger: "auto" | "manual" | "reactive";
   /** Tokens before and after, estimated. */
@@ -52,4 +52,16 @@ export interface ViewState {
   readonly records: number;
   /** How many moves can be undone. */
   readonly undoable: number;
+}
+
+/** The window of the model, and what the user allows. */
+export interface WindowFacts {
+  /** Tokens of input and output together. */
+  readonly window: number;
+  /** The longest reply of the model. */
+  readonly maxOutput: number;
+  /** false: the view is moved only when a request was refused as too long. */
+  readonly auto: boolean;
+  /** false: never. */
+  readonly compact: boolean;
 }

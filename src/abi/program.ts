@@ -1,5 +1,6 @@
 /** How the kernel starts user space: a program gets a handle and its start data, and ends with a status. */
 import type { AgentInfo } from "./agent.ts";
+import type { WindowFacts } from "./context.ts";
 import type { CtxId, Fd, Pid } from "./ids.ts";
 import type { Effort, Thinking } from "./llm.ts";
 import type { ExitStatus } from "./process.ts";
@@ -90,6 +91,8 @@ export interface ProgramStart {
   readonly modes?: true;
   /** The model is told of the surroundings of the process. Absent: only in replays of histories from before that. */
   readonly surroundings?: true;
+  /** The window of the model. Absent: not known, or in replays of histories from before views could move. */
+  readonly window?: WindowFacts;
   /** null: a fresh start. */
   readonly restored: Restored | null;
   /** Set for a session; `client` sent the intent. null: the process has one run, and ends with it. */

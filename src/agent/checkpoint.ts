@@ -9,6 +9,7 @@ import type { Reply } from "../abi/llm.ts";
 import type { ToolCall } from "../abi/loop.ts";
 import type { Probed, Restored } from "../abi/program.ts";
 import type { ContextMessage } from "../abi/sys.ts";
+import type { Learned } from "./context/gauge.ts";
 import { callsOf } from "./decide.ts";
 import { targetOf } from "./deferred/target.ts";
 import { NO_REFUSALS, type Refusals } from "./refusals.ts";
@@ -48,6 +49,8 @@ interface LoopPosition {
   readonly pauses?: number;
   /** Absent: the last reply with calls had at least one that was not refused. */
   readonly refusals?: Refusals;
+  /** Absent: no request was refused as too long. */
+  readonly window?: Learned;
   readonly kept: KeptReply | null;
 }
 
@@ -86,7 +89,11 @@ export function unknownResult({ name, input }: ToolCall): CallResult {
 }
 
 /** What of the state is recorded; what has its usual value is left out. */
-export function positionOf(state: LoopState, run: RunPlace | null, kept: KeptReply | null): LoopPosition {
+export function positionOf(
+  state: LoopState,
+  { run, window }: { readonly run: RunPlace | null; readonly window: Learned | undefined },
+  kept: KeptReply | null,
+): LoopPosition {
   const { turn, requests, hasEscalated, hasRetriedEmpty, recoveries, pauses, refusals } = state;
   const isResumed = kept === null && piecesOf(state) > 0;
   return {
@@ -100,6 +107,7 @@ export function positionOf(state: LoopState, run: RunPlace | null, kept: KeptRep
     ...(recoveries === 0 ? {} : { recoveries }),
     ...(pauses === 0 ? {} : { pauses }),
     ...(refusals.replies === 0 ? {} : { refusals }),
+    ...(window === undefined ? {} : { window }),
     kept,
   };
 }

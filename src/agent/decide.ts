@@ -90,6 +90,9 @@ function afterEmpty(
 export function endOfFailure(error: unknown, aborted: Phase | null): Terminal {
   if (aborted !== null) return { reason: `aborted_${aborted}` };
   if (!(error instanceof Fault)) throw error;
+  // as the loop itself says it, once nothing can be left out any more
+  if (error instanceof LlmError && error.kind === "prompt_too_long")
+    return { reason: "prompt_too_long", error };
   if (codeOf(error) !== "BUDGET") return { reason: "model_error", error };
   return { reason: "budget_exhausted", words: error.message };
 }

@@ -15,6 +15,7 @@ import {
   type RunPlace,
   stateOf,
 } from "./checkpoint.ts";
+import { WindowKeeper } from "./context/keeper.ts";
 import { callsOf, decide, type Phase, type TurnFacts, textOf, unfinishedCall } from "./decide.ts";
 import { announcement, deltaNote } from "./deferred/announce.ts";
 import { Discovery } from "./deferred/discovery.ts";
@@ -26,7 +27,7 @@ import { NearbyGuides } from "./instructions/nearby.ts";
 import { afterCalls, askedAgain, hopeless, isHopeless } from "./malformed.ts";
 import { ModeNotes } from "./mode-notes.ts";
 import { askModel } from "./model/attempt.ts";
-import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, turnRequest } from "./model/request.ts";
+import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, type TurnRequest, turnRequest } from "./model/request.ts";
 import { DEFAULT_MAX_RETRIES } from "./model/retry.ts";
 import { lastPieces, RESUME_NOTE, resumed } from "./pieces.ts";
 import { type Briefing, briefed, briefingOf } from "./prompt/briefing.ts";
@@ -74,6 +75,7 @@ export interface Run {
   state: LoopState;
   /** The text of the pieces of the reply in progress; null: not yet restored from the conversation. */
   pieces: readonly string[] | null;
+  readonly keeper: WindowKeeper;
   /** A reply that an earlier daemon received and did not finish; taken up before the model is asked again. */
   kept: KeptReply | null;
   /** The last checkpoint holds a reply. */
@@ -105,6 +107,7 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     pieces: null,
     kept,
     hasToldReply: kept !== null,
+    keeper: new WindowKeeper(start, position.window),
     hasJobs: false,
   };
 }
@@ -134,7 +137,7 @@ export async function begin(run: Run): Promise<void> {
 
 export function checkpoint(run: Run, kept: KeptReply | null): void {
   run.hasToldReply = kept !== null;
-  run.sys.checkpoint(positionOf(run.state, run.underWay, kept));
+  run.sys.checkpoint(positionOf(run.state, { run: run.underWay, window: run.keeper.learned }, kept));
 }
 
 /**
@@ -260,27 +263,52 @@ async function ask(run: Run): Promise<KeptReply> {
   run.phase = "streaming";
   const tools = await toolsOf(run);
   run.briefing ??= await briefingOf(sys, start, run.here);
-  const { briefing } = run;
-  const { request, escalatedOutputTokens } = turnRequest({
-    requestId: `r${start.pid}-${run.state.requests + 1}`,
+  const asking = { tools, briefing: run.briefing };
+  const { turn, reply } = await run.keeper.ask({
+    sys,
+    start,
+    number: run.state.requests + 1,
+    prompt: await promptOf(run, tools),
+    renew: (isCut) => {
+      if (isCut) run.modeNotes = new ModeNotes();
+      return promptOf(run, tools);
+    },
+    make: (prompt, mostOutput) => requestOf(run, { ...asking, prompt, mostOutput }),
+    send: (request) =>
+      askModel(sys, start, {
+        request,
+        maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
+        hasSucceeded: run.state.requests > 0,
+      }),
+  });
+  run.state = { ...run.state, requests: run.state.requests + 1 };
+  const { escalatedOutputTokens } = turn;
+  const { maxOutputTokens } = turn.request;
+  const sizes = batchSizes(callsOf(reply.blocks), tools);
+  return { reply, maxOutputTokens, escalatedOutputTokens, batches: sizes };
+}
+
+interface Asking {
+  readonly prompt: Prompt;
+  readonly tools: OfferedTools;
+  readonly briefing: Briefing;
+  readonly mostOutput: number;
+}
+
+function requestOf(run: Run, { prompt, tools, briefing, mostOutput }: Asking): TurnRequest {
+  const { sys, start, state } = run;
+  const wanted = state.hasEscalated ? ESCALATED_OUTPUT_TOKENS : OUTPUT_TOKENS;
+  return turnRequest({
+    requestId: `r${start.pid}-${state.requests + 1}`,
     model: start.model,
     thinking: start.thinking,
     effort: start.effort,
-    prompt: briefed(await promptOf(run, tools), briefing),
+    prompt: briefed(prompt, briefing),
     environment: briefing.environment + run.announced,
     tools: tools.specs,
     account: sys.account(),
-    wantedOutputTokens: run.state.hasEscalated ? ESCALATED_OUTPUT_TOKENS : OUTPUT_TOKENS,
+    wantedOutputTokens: Math.min(wanted, mostOutput),
   });
-  const reply = await askModel(sys, start, {
-    request,
-    maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
-    hasSucceeded: run.state.requests > 0,
-  });
-  run.state = { ...run.state, requests: run.state.requests + 1 };
-  const { maxOutputTokens } = request;
-  const sizes = batchSizes(callsOf(reply.blocks), tools);
-  return { reply, maxOutputTokens, escalatedOutputTokens, batches: sizes };
 }
 
 /** The prompt of the next request, after pending messages and notes were added to the context. */

@@ -132,9 +132,9 @@ async function endOf(run: Run, beginning: Beginning): Promise<Terminal> {
 }
 
 /** Keeps the complete blocks of the interrupted reply, and adds a note that the run was interrupted. */
-async function noteInterrupt({ sys, start }: Run): Promise<void> {
+async function noteInterrupt({ sys, start, keeper }: Run): Promise<void> {
   const { ctxId, modelFd } = start;
-  const blocks = await salvagedBlocks(sys, modelFd);
+  const blocks = keeper.isAside ? [] : await salvagedBlocks(sys, modelFd);
   await sys.unit(async () => {
     const { messages } = await sys.buildPrompt(ctxId);
     if (messages.at(-1)?.content === INTERRUPTED_NOTE) return;

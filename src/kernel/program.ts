@@ -16,6 +16,7 @@ import type { Tape } from "./ports/tape.ts";
 import type { Process } from "./process/process.ts";
 import { isAutoActive } from "./process/rights/auto-mode.ts";
 import type { ThreadSeat } from "./process/thread/reason.ts";
+import { windowOf } from "./process/window.ts";
 
 /** Where in its process a program runs: in a thread, in one run of a session, or as the process itself. */
 interface Seat {
@@ -31,7 +32,9 @@ export function programOf(core: Core, proc: Process, thread?: ThreadSeat): Begun
 function startOf(core: Core, proc: Process, thread: ThreadSeat | undefined): ProgramStart {
   const { pid, seed, ctxId, conversation } = proc;
   const { agent, cwd } = seed;
+  const window = windowOf(core, proc);
   const same = {
+    ...(window === undefined ? {} : { window }),
     pid,
     ctxId,
     agent,

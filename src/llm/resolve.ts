@@ -5,16 +5,17 @@
 import { SyscallError } from "../abi/errors.ts";
 import type { Fact } from "../abi/fact.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
-import type { Effort, Thinking } from "../abi/llm.ts";
+import type { Effort, ModelCard, Thinking } from "../abi/llm.ts";
 import type { Settings } from "../abi/settings.ts";
 import type { ModelChoice, ModelDesk, ModelResolver } from "../kernel/ports/models.ts";
 import { nearNames } from "../lib/near-names.ts";
-import { cardOf, findTier, isCarded, modelId, showsImages } from "./cards.ts";
+import { type CardedDriver, cardOf, findTier, isCarded, modelId, showsImages } from "./cards.ts";
 import { findProgram } from "./claude/program.ts";
 import { DRIVERS, type DriverName, isSize, mayHave, vendorsOf } from "./names.ts";
 import { findOllamaOrigin, openaiProfile } from "./openai/profile.ts";
 import { findOwn, type ModelSettings, withOwn } from "./own-models.ts";
 import { defaultId, surveyed } from "./survey.ts";
+import { SCRIPT_SIZES, windowFacts } from "./window.ts";
 
 type Env = Readonly<Record<string, string>>;
 type ResolveRequest = Parameters<ModelResolver["resolve"]>[0];
@@ -84,6 +85,11 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
       throw unavailable("no model is configured, and requireModel is set", configureHelp);
     return { choice: { ...choice("interpreter", ""), notice: NOTICE }, why: "no model is set up" };
   };
+  /** The card of a model with what the user's settings say of it. */
+  const cardFor = (driver: CardedDriver, id: string): ModelCard => {
+    const card = cardOf(driver, id);
+    return withOwn(card, findOwn(options.settings(), card.id));
+  };
   return {
     resolve: async (request, signal) => ({
       ...(await chosen(request, signal)).choice,
@@ -103,19 +109,28 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
     classifierCard(device, model, env) {
       const driver = device.split("/")[3] ?? "";
       // the answers of a scenario are fixed, so its model may be trusted
-      if (!isCarded(driver)) return { autoMode: driver === "script", maxInputTokens: SCRIPT_TOKENS };
-      const id = model === "" && driver === "openai" ? openaiProfile(env).model : model;
-      const card = cardOf(driver, id);
-      const { autoMode = false, maxInputTokens } = withOwn(card, findOwn(options.settings(), card.id));
+      if (!isCarded(driver))
+        return { autoMode: driver === "script", maxInputTokens: SCRIPT_SIZES.maxInputTokens };
+      const { autoMode = false, maxInputTokens } = cardFor(driver, namedModel(device, model, env));
       return { autoMode, maxInputTokens };
+    },
+    window(device, model, env) {
+      const driver = device.split("/")[3] ?? "";
+      if (driver === "script") return windowFacts(SCRIPT_SIZES, env);
+      return isCarded(driver) ? windowFacts(cardFor(driver, namedModel(device, model, env)), env) : undefined;
     },
     supportsImages(device, model, env) {
       const driver = device.split("/")[3] ?? "";
-      const id = model === "" && driver === "openai" ? openaiProfile(env).model : model;
+      const id = namedModel(device, model, env);
       if (!isCarded(driver)) return false;
       return findOwn(options.settings(), modelId(driver, id))?.images ?? showsImages(driver, id);
     },
   };
+}
+
+/** The model of a process, also where the environment names it. */
+function namedModel(device: string, model: string, env: Env): string {
+  return model === "" && device === "/dev/llm/openai" ? openaiProfile(env).model : model;
 }
 
 /**
@@ -306,7 +321,6 @@ class DriverFinder {
   }
 }
 
-const SCRIPT_TOKENS = 1_000_000;
 const PROBE_MS = 300;
 const PROBE_KEPT_MS = 10_000;
 

@@ -92,6 +92,17 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     },
   },
   run: {
+    CRUX_MAX_CONTEXT_TOKENS: {
+      means: "The context window of the model in tokens, 8192 or more (docs/context.md).",
+      otherwise: "what is known of the model",
+      example: "32768",
+    },
+    CRUX_DISABLE_AUTO_COMPACT: {
+      means: "`1`: a conversation is shortened only after the model has refused it as too long.",
+    },
+    CRUX_DISABLE_COMPACT: {
+      means: "`1`: a conversation is never shortened; one that is too long ends the run.",
+    },
     CRUX_ENABLE_TASKS: { means: "`1`: runs get the task tools too, which sessions always have." },
     CRUX_TASK_LIST_ID: { means: "The task list to use.", otherwise: "that of the group or session" },
     CRUX_TEAM_NAME: { means: "The task list of a process that is in no group." },

@@ -16,8 +16,10 @@ export const ESCALATED_OUTPUT_TOKENS = 64_000;
  */
 const LEAST_OUTPUT_TOKENS = 1_024;
 
-interface TurnRequest {
+export interface TurnRequest {
   readonly request: LlmRequest;
+  /** The estimated input. */
+  readonly estimate: number;
   /** The maximum output that a retry of this request could ask for. */
   readonly escalatedOutputTokens: number;
 }
@@ -54,6 +56,7 @@ export function turnRequest(turn: {
       ...(turn.effort === undefined ? {} : { effort: turn.effort }),
       stream: false,
     },
+    estimate: input,
     escalatedOutputTokens: outputTokens(turn.account, input, ESCALATED_OUTPUT_TOKENS),
   };
 }

@@ -23,7 +23,8 @@ export function closedPorts(
     clock: open.clock,
     ...(open.version === undefined ? {} : { version: open.version }),
     permitFor: closed("permitFor"),
-    models: closedParts("models", reached),
+    // what a program was started with is in its recording
+    models: closedParts<KernelPorts["models"]>("models", reached, { window: () => undefined }),
     exec: closedParts("exec", reached),
     spools: closedParts("spools", reached),
     mcp: closedParts("mcp", reached),

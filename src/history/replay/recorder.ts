@@ -9,6 +9,7 @@ import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { RecordedExit, Start, Tape, TapeEntry } from "../../kernel/ports/tape.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { STDIN } from "../../kernel/process/spawn/stdio.ts";
+import { windowOf } from "../../kernel/process/window.ts";
 import type { Mounts } from "../../kernel/vfs/mounts.ts";
 import { packAnswer, packError } from "./answer.ts";
 import { digestOf } from "./digest.ts";
@@ -19,7 +20,7 @@ const MAX_HELD_CHARS = 8_192;
 
 /** What recording needs of the kernel. */
 export interface Taping {
-  readonly ports: Pick<KernelPorts, "redactor" | "version">;
+  readonly ports: Pick<KernelPorts, "redactor" | "version" | "models">;
   readonly contexts: Pick<ContextSpaces, "prompt">;
   readonly mounts: Pick<Mounts, "namedBy">;
   note(proc: Process, kind: RecordKind, body: unknown): void;
@@ -136,6 +137,7 @@ function startOf(core: Taping, proc: Process): Start {
   const { pid, seed, fds, ctxId, past, model, conversation } = proc;
   const { systemPrompt } = core.contexts.prompt(ctxId);
   const manifest = seed.agent?.manifest;
+  const window = windowOf(core, proc);
   const { tools = null, disallowedTools } = manifest ?? {};
   return {
     v: 1,
@@ -146,6 +148,7 @@ function startOf(core: Taping, proc: Process): Start {
     toolset: 2,
     modes: true,
     surroundings: true,
+    ...(window === undefined ? {} : { window }),
     model: model.name,
     modelDevice: model.device,
     ...model.asks,

@@ -90,8 +90,8 @@ function fill(core: StageKernel, proc: Process, { memory, start }: { memory: Mem
 
 /** Passes the recorded input, mounts and tool set to the program: the stage has none. */
 function asItWas(
-  { toolset: _, modes: __, surroundings: ___, ...begun }: ProgramStart,
-  { input, mounts, toolset, modes, surroundings }: Start,
+  { toolset: _, modes: __, surroundings: ___, window: ____, ...begun }: ProgramStart,
+  { input, mounts, toolset, modes, surroundings, window }: Start,
 ): ProgramStart {
   return {
     ...begun,
@@ -100,6 +100,7 @@ function asItWas(
     ...(toolset === undefined ? {} : { toolset }),
     ...(modes === undefined ? {} : { modes }),
     ...(surroundings === undefined ? {} : { surroundings }),
+    ...(window === undefined ? {} : { window }),
   };
 }
 

@@ -1,6 +1,7 @@
+/** Which model answers: `llm/` implements it over settings and the process's environment. */
+import type { WindowFacts } from "../../abi/context.ts";
 import type { Effort, Thinking } from "../../abi/llm.ts";
 
-/** Which model answers: `llm/` implements it over settings and the process's environment. */
 export interface ModelChoice {
   /** `/dev/llm/<driver>` */
   readonly device: string;
@@ -33,6 +34,8 @@ export interface ModelResolver {
   resolve(request: ModelRequest, signal: AbortSignal): Promise<ModelChoice>;
   /** Does the model of this device accept images and documents? `env`: of the process. Absent: no model does. Pure. */
   supportsImages?(device: string, model: string, env: Readonly<Record<string, string>>): boolean;
+  /** The window of a model, and whether the user lets it be kept. undefined, or absent: not known. Pure. */
+  window?(device: string, model: string, env: Readonly<Record<string, string>>): WindowFacts | undefined;
   /** Whether the model may decide calls in auto mode, and its largest input. Absent: unknown. Pure. */
   classifierCard?(
     device: string,

@@ -34,6 +34,8 @@ export interface Start {
   readonly modes?: true;
   /** Absent: the run predates the surroundings. */
   readonly surroundings?: true;
+  /** Absent: the run predates views that move, or its window was not known. */
+  readonly window?: ProgramStart["window"];
   readonly model: string;
   readonly modelDevice: string;
   /** Absent: the model was not asked to think, or the run predates that. */

@@ -1,0 +1,30 @@
+/** Stops automatic compaction that does not help: after failures in a row, or when it happens at nearly every step. Pure. */
+
+const MOST_FAILURES = 3;
+/** So many in so few requests. */
+const MOST_OFTEN = 3;
+const REQUESTS = 10;
+
+export class Breaker {
+  #failures = 0;
+  #accepted: number[] = [];
+
+  get isOpen(): boolean {
+    return this.#failures >= MOST_FAILURES || this.#accepted.length >= MOST_OFTEN;
+  }
+
+  failed(): void {
+    this.#failures++;
+  }
+
+  /** `request`: the number of the request that it was made for. */
+  accepted(request: number): void {
+    this.#failures = 0;
+    this.#accepted = [...this.#accepted, request].filter((each) => each > request - REQUESTS);
+  }
+
+  close(): void {
+    this.#failures = 0;
+    this.#accepted = [];
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * How many tokens the next request has: those that the last reply reported, and an estimate of what was added since.
+ * What a provider reports also says how far the estimates are off. Pure but for its own state.
+ */
+import type { WindowFacts } from "../../abi/context.ts";
+import type { Usage } from "../../abi/llm.ts";
+import { LEAST_WINDOW, type Thresholds, thresholds } from "../../lib/context-window.ts";
+
+/** An estimate without a reported count is taken this much higher. */
+const MARGIN = 1.1;
+/** Estimates of very short requests say nothing. */
+const LEAST_ESTIMATE = 500;
+/** A provider's count further away from the estimate is not believed. */
+const MOST_RATIO = 4;
+/** If a refused request would need a ratio above this, the window is smaller than known instead. */
+const LIKELY_RATIO = 2;
+
+/** What refusals taught: recorded with the position of the loop. */
+export interface Learned {
+  readonly window: number;
+  readonly ratio: number;
+}
+
+export class Gauge {
+  readonly #facts: WindowFacts;
+  #window: number;
+  /** Tokens for each estimated one. */
+  #ratio: number;
+  #base: { readonly estimate: number; readonly real: number } | null = null;
+  #hasLearned: boolean;
+
+  constructor(facts: WindowFacts, learned?: Learned) {
+    this.#facts = facts;
+    this.#window = Math.min(facts.window, learned?.window ?? facts.window);
+    this.#ratio = learned?.ratio ?? 1;
+    this.#hasLearned = learned !== undefined;
+  }
+
+  get window(): number {
+    return this.#window;
+  }
+
+  get ratio(): number {
+    return Math.max(MARGIN, this.#ratio);
+  }
+
+  /** undefined: no request was refused. */
+  get learned(): Learned | undefined {
+    return this.#hasLearned ? { window: this.#window, ratio: this.#ratio } : undefined;
+  }
+
+  limits(): Thresholds {
+    return thresholds(this.#window, this.#facts.maxOutput, this.#facts.auto);
+  }
+
+  used(estimate: number): number {
+    const base = this.#base;
+    if (base === null || estimate < base.estimate) return Math.ceil(estimate * this.ratio);
+    return Math.ceil(base.real + (estimate - base.estimate) * this.ratio);
+  }
+
+  /** The reply to a request of this estimate has come. */
+  answered(estimate: number, usage: Usage): void {
+    const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens } = usage;
+    const real = input_tokens + cache_creation_input_tokens + cache_read_input_tokens;
+    // some servers report little or nothing
+    this.#base = { estimate, real: Math.max(real, Math.ceil(estimate / 2)) };
+    if (estimate >= LEAST_ESTIMATE && !this.#hasLearned) this.#ratio = bounded(real / estimate);
+    else if (estimate >= LEAST_ESTIMATE) this.#ratio = Math.max(this.#ratio, bounded(real / estimate));
+  }
+
+  /** The view has moved: what was reported no longer holds. */
+  moved(): void {
+    this.#base = null;
+  }
+
+  /** A request of this estimate, with this limit of the reply, was refused as too long, in these words. */
+  refused(estimate: number, maxOutput: number, words: string): void {
+    this.#hasLearned = true;
+    this.#base = null;
+    const { limit, got } = countsIn(words);
+    if (limit !== undefined && limit < this.#window) this.#window = Math.max(limit, LEAST_WINDOW);
+    if (got !== undefined) {
+      this.#ratio = Math.max(this.#ratio, bounded(got / estimate));
+      return;
+    }
+    const least = (this.#window - maxOutput) / Math.max(1, estimate);
+    if (limit !== undefined || least <= LIKELY_RATIO)
+      this.#ratio = bounded(Math.max(this.#ratio + 0.1, least * 1.05));
+    else this.#window = Math.max(LEAST_WINDOW, Math.floor(estimate * this.ratio * 0.95));
+  }
+}
+
+function bounded(ratio: number): number {
+  return Math.min(MOST_RATIO, Math.max(1, ratio));
+}
+
+const LIMIT =
+  /(?:>|maximum context length (?:is|of)|context (?:window|length) (?:is|of)|at most|limit of)\D{0,12}([\d,]{4,})/i;
+const GOT = /(?:too long:?|requested|resulted in|input length of)\D{0,12}([\d,]{4,})/i;
+
+/** The counts that providers name in their refusals; only hints. */
+export function countsIn(words: string): { limit?: number; got?: number } {
+  const [limit, got] = [LIMIT, GOT].map((pattern) => numberIn(pattern.exec(words)?.[1]));
+  if (limit === undefined) return {};
+  return got === undefined || got <= limit ? { limit } : { limit, got };
+}
+
+function numberIn(text: string | undefined): number | undefined {
+  const count = Number(text?.replaceAll(",", ""));
+  return Number.isSafeInteger(count) && count > 0 ? count : undefined;
+}

@@ -1,0 +1,15 @@
+/** The window of the model of a process, as its program is started with it. */
+import type { WindowFacts } from "../../abi/context.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
+import type { Process } from "./process.ts";
+
+interface Windows {
+  readonly ports: { readonly models: Pick<KernelPorts["models"], "window"> };
+}
+
+type Seated = Pick<Process, "model"> & { readonly seed: Pick<Process["seed"], "env"> };
+
+/** undefined: it is not known. */
+export function windowOf({ ports }: Windows, { model, seed }: Seated): WindowFacts | undefined {
+  return ports.models.window?.(model.device, model.name, seed.env);
+}

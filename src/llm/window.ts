@@ -1,0 +1,24 @@
+/** The window of a model, as its card or the user has it. */
+import type { WindowFacts } from "../abi/context.ts";
+import type { ModelCard } from "../abi/llm.ts";
+import { LEAST_WINDOW } from "../lib/context-window.ts";
+
+type Sizes = Pick<ModelCard, "maxInputTokens" | "maxOutputTokens">;
+
+/** Scripted models take any conversation; a test sets a window by the variable. */
+export const SCRIPT_SIZES: Sizes = { maxInputTokens: 1_000_000, maxOutputTokens: 64_000 };
+
+export function windowFacts(
+  { maxInputTokens, maxOutputTokens }: Sizes,
+  env: Readonly<Record<string, string>>,
+): WindowFacts {
+  const wanted = Number(env.CRUX_MAX_CONTEXT_TOKENS);
+  const isValid = Number.isSafeInteger(wanted) && wanted >= LEAST_WINDOW;
+  const compact = !isOn(env.CRUX_DISABLE_COMPACT);
+  const auto = compact && !isOn(env.CRUX_DISABLE_AUTO_COMPACT);
+  return { window: isValid ? wanted : maxInputTokens, maxOutput: maxOutputTokens, auto, compact };
+}
+
+function isOn(value: string | undefined): boolean {
+  return value !== undefined && !["", "0", "false", "no", "off"].includes(value.toLowerCase());
+}
