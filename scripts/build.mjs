@@ -84,6 +84,13 @@ const yaml = {
   outfile: join(fresh, "yaml.cjs"),
 };
 
+/** @type {import("esbuild").BuildOptions} */
+const zod = {
+  ...client,
+  entryPoints: [fileURLToPath(import.meta.resolve("zod"))],
+  outfile: join(fresh, "zod.cjs"),
+};
+
 /**
  * The table of commands: help, completion and the man page.
  * @type {import("esbuild").BuildOptions}
@@ -102,6 +109,7 @@ const cli = {
       name: "rarely-used-apart",
       setup(build) {
         build.onResolve({ filter: /^yaml$/ }, () => ({ path: "./yaml.cjs", external: true }));
+        build.onResolve({ filter: /^zod$/ }, () => ({ path: "./zod.cjs", external: true }));
         build.onResolve({ filter: /\/table\/main\.ts$/ }, () => ({ path: "./table.cjs", external: true }));
       },
     },
@@ -173,6 +181,7 @@ async function bundle() {
       build(entry),
       build(cli),
       build(yaml),
+      build(zod),
       build(table),
       build(daemon),
       build(writerThread),

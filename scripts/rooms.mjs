@@ -80,6 +80,7 @@ const rings = {
     ["cli/run"],
     ["cli/chat"],
     ["cli/command"],
+    ["cli/print"],
     ["cli/main"],
   ],
 };

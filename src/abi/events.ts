@@ -67,7 +67,13 @@ export type ProcessEvent =
   /** Text of the model beside its calls, in a process that is not a session. */
   | { readonly event: "said"; readonly pid: Pid; readonly text: string }
   /** A whole reply of the model that the process goes on with. Only for clients that follow the messages. */
-  | { readonly event: "message"; readonly pid: Pid; readonly reply: Reply }
+  | {
+      readonly event: "message";
+      readonly pid: Pid;
+      readonly reply: Reply;
+      /** How long its model calls took, failed ones too. */
+      readonly durationMs: number;
+    }
   /** A tool call got its result, as the model sees it. Only for clients that follow the messages. */
   | {
       readonly event: "tool_result";

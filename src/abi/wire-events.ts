@@ -143,6 +143,8 @@ export interface MessageEvent extends Told<"message"> {
   readonly content: readonly Block[];
   readonly stop_reason: StopReason;
   readonly usage: Usage;
+  /** How long its model calls took, failed ones too. */
+  readonly duration_ms: number;
 }
 
 /** The result of one tool call, as the model sees it. */

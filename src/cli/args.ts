@@ -44,6 +44,21 @@ export const RUN_FLAGS: FlagTable = {
   resume: { type: "boolean", short: "r" },
 };
 
+/** The flags that `crux -p` takes besides. */
+export const PRINT_FLAGS: FlagTable = {
+  print: { type: "boolean", short: "p" },
+  "output-format": { type: "string" },
+  "input-format": { type: "string" },
+  "include-partial-messages": { type: "boolean" },
+  "json-schema": { type: "string" },
+  "max-turns": { type: "string" },
+  "max-budget-usd": { type: "string" },
+  "fork-session": { type: "boolean" },
+};
+
+/** Where an intent begins is found with all of them. */
+const ROOT_FLAGS: FlagTable = { ...RUN_FLAGS, ...PRINT_FLAGS };
+
 /** A flag that needs a value was given without one. */
 export class ValueMissing extends Fault {
   /** The flag as typed. */
@@ -70,7 +85,7 @@ export interface Args {
 /** The first word that is not a flag, and its index; undefined if there is none or `--` comes first. */
 export function findFirstWord(
   argv: readonly string[],
-  table: FlagTable = RUN_FLAGS,
+  table: FlagTable = ROOT_FLAGS,
 ): { word: string; at: number } | undefined {
   for (const token of tokensOf(argv, table)) {
     if (token.kind === "option-terminator") return undefined;
@@ -79,10 +94,19 @@ export function findFirstWord(
   return undefined;
 }
 
+/** Where `-p` stands, before or after an intent; undefined: it is not set. */
+export function findPrint(argv: readonly string[]): number | undefined {
+  for (const token of tokensOf(argv, ROOT_FLAGS)) {
+    if (token.kind === "option-terminator") return undefined;
+    if (token.kind === "option" && token.name === "print") return token.index;
+  }
+  return undefined;
+}
+
 /** The global flags that are set, read leniently: even an invalid command line determines how its error is shown. */
 export function findGlobalFlags(argv: readonly string[]): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const token of tokensOf(argv, RUN_FLAGS))
+  for (const token of tokensOf(argv, ROOT_FLAGS))
     if (token.kind === "option" && Object.hasOwn(GLOBAL_FLAGS, token.name)) names.add(token.name);
   return names;
 }

@@ -1,6 +1,14 @@
 /** From a command line to an exit code: chooses the command, loads only that one, and shows what it throws. */
 import { Fault } from "../abi/errors.ts";
-import { type Args, findFirstWord, findGlobalFlags, modeOf, parseFlags, ValueMissing } from "./args.ts";
+import {
+  type Args,
+  findFirstWord,
+  findGlobalFlags,
+  findPrint,
+  modeOf,
+  parseFlags,
+  ValueMissing,
+} from "./args.ts";
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { Console } from "./console.ts";
@@ -25,8 +33,12 @@ async function dispatch(
   host: Host,
 ): Promise<number> {
   const first = findFirstWord(argv);
-  const name = first !== undefined && Object.hasOwn(COMMANDS, first.word) ? first.word : undefined;
-  const command = await load(name);
+  const printAt = findPrint(argv);
+  const isCommand = first !== undefined && Object.hasOwn(COMMANDS, first.word);
+  // behind -p every word belongs to the prompt
+  const name = isCommand && (printAt === undefined || printAt > first.at) ? first.word : undefined;
+  const isPrint = name === undefined && printAt !== undefined;
+  const command = isPrint ? (await import("./print/print.ts")).print : await load(name);
   const rest = name === undefined ? argv : argv.filter((_, at) => at !== first?.at);
   const args = await parse(command, rest, name);
   if (global.has("version"))
@@ -37,7 +49,7 @@ async function dispatch(
   }
   // the first word after -r refers to a session
   const isNew = !args.flags.has("continue") && !args.flags.has("resume");
-  if (name === undefined && first !== undefined && isNew) refuseKept(args);
+  if (name === undefined && first !== undefined && isNew && !isPrint) refuseKept(args);
   using _reader = command.follows?.(args) === true ? await host.lifecycle.endWithReader() : undefined;
   // awaited here, so that the reader is watched until the end
   return await command.run({ args, console, host });

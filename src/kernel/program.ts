@@ -3,6 +3,7 @@
  */
 import { printed } from "../abi/errors.ts";
 import { asFd } from "../abi/ids.ts";
+import type { Reply } from "../abi/llm.ts";
 import type { Begun, ProgramStart } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import { pathOf } from "../consent/plan/plans.ts";
@@ -17,6 +18,8 @@ import type { Process } from "./process/process.ts";
 import { isAutoActive } from "./process/rights/auto-mode.ts";
 import type { ThreadSeat } from "./process/thread/reason.ts";
 import { windowOf } from "./process/window.ts";
+
+const MODEL_FD = asFd(3);
 
 /** Where in its process a program runs: in a thread, in one run of a session, or as the process itself. */
 interface Seat {
@@ -53,7 +56,7 @@ function startOf(core: Core, proc: Process, thread: ThreadSeat | undefined): Pro
   return {
     ...same,
     intent: seed.intent,
-    modelFd: asFd(3),
+    modelFd: MODEL_FD,
     maxSteps: seed.maxSteps,
     input: proc.fds.has(asFd(0)) ? asFd(0) : null,
     modes: true,
@@ -92,8 +95,7 @@ function tells(core: Core, proc: Process, { thread }: Seat): Pick<Sys, Tells> {
     onStep: (step) => proc.tell({ event: "step", pid, step, total }, mono()),
     said: (text) => proc.tell({ event: "said", pid, text }, mono()),
     replied: (reply) => {
-      if (thread === undefined && proc.watchers.follows("messages"))
-        proc.tell({ event: "message", pid, reply }, mono());
+      if (thread === undefined) tellReply(proc, reply, mono());
     },
     called: (call) => tellCall(core, proc, call),
     setActivity: (activity) => {
@@ -103,6 +105,15 @@ function tells(core: Core, proc: Process, { thread }: Seat): Pick<Sys, Tells> {
     setResult: thread?.setResult ?? ((text) => proc.conclude(text)),
     log: (level, message) => proc.log(level, message, mono()),
   };
+}
+
+/** To clients that follow the messages. */
+function tellReply(proc: Process, reply: Reply, mono: number): void {
+  const { pid, fds, watchers } = proc;
+  const model = fds.has(MODEL_FD) ? fds.find(MODEL_FD, "Read") : undefined;
+  const durationMs = model?.busyMs ?? 0;
+  if (model !== undefined) model.busyMs = 0;
+  if (watchers.follows("messages")) proc.tell({ event: "message", pid, reply, durationMs }, mono);
 }
 
 type Reads = "hasMail" | "isPaused" | "standing" | "account" | "now" | "mono" | "today" | "random";

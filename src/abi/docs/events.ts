@@ -95,6 +95,7 @@ export const EVENT_DOCS: EventDocs = {
           cache_read_input_tokens: 0,
         },
       },
+      durationMs: 1810,
     },
   },
   tool_result: {

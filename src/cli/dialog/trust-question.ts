@@ -14,6 +14,9 @@ import { questionTerminal } from "./questions.ts";
 
 const NAMES = [...[...BROUGHT_FILES, ...BROUGHT_FOLDERS].map(([path]) => path), MCP_FILE];
 
+/** What happens without trust: the files are left out, after a question or without one, or the command is refused. */
+type Otherwise = "left out" | "never asked" | "refused";
+
 /**
  * `--trust` trusts everything. At a terminal the user is asked, once for the present files; otherwise one line names
  * what is left out, unless `otherwise` is "refused". "interrupted": Ctrl-C at the question.
@@ -21,7 +24,7 @@ const NAMES = [...[...BROUGHT_FILES, ...BROUGHT_FOLDERS].map(([path]) => path), 
 export async function settleTrust(
   call: Call,
   cwd: string,
-  otherwise: "left out" | "refused" = "left out",
+  otherwise: Otherwise = "left out",
 ): Promise<"settled" | "interrupted"> {
   const isGiven = call.args.flags.has("trust");
   if (!isGiven && !mayBring(cwd)) return "settled";
@@ -40,7 +43,7 @@ export async function settleTrust(
 interface Settling {
   readonly cwd: string;
   readonly isGiven: boolean;
-  readonly otherwise: "left out" | "refused";
+  readonly otherwise: Otherwise;
 }
 
 async function settle(call: Call, client: DaemonClient, { cwd, isGiven, otherwise }: Settling) {
@@ -52,10 +55,11 @@ async function settle(call: Call, client: DaemonClient, { cwd, isGiven, otherwis
     await client.request("trust.add", { dir: cwd, seen: seenOf(workspace) });
     return "settled" as const;
   }
-  const terminal = args.flags.has("detach") ? undefined : questionTerminal(call);
+  const isAsked = !args.flags.has("detach") && otherwise !== "never asked";
+  const terminal = isAsked ? questionTerminal(call) : undefined;
   // an earlier no suppresses the question only if the items are merely left out
   if (terminal === undefined || (workspace.declined && otherwise === "left out")) {
-    if (otherwise === "left out") await console.errorLine(leftOutLine(workspace));
+    if (otherwise !== "refused") await console.errorLine(leftOutLine(workspace));
     return "settled" as const;
   }
   const answer = await askTrust(call, terminal, workspace);

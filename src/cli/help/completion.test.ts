@@ -30,7 +30,13 @@ test("flags are those of the command, of its verb, and of every command", () => 
   expect(values("compose", "up", "--d")).toEqual(["--detach"]);
   expect(values("compose", "down", "--d")).toEqual([]);
   expect(values("chat", "--mod")).toEqual(["--model"]);
-  expect(values("--max")).toEqual(["--max-steps", "--max-usd", "--max-time"]);
+  expect(values("--max")).toEqual([
+    "--max-steps",
+    "--max-usd",
+    "--max-time",
+    "--max-turns",
+    "--max-budget-usd",
+  ]);
 });
 
 test("the value of a flag is completed, in each spelling", () => {

@@ -60,3 +60,25 @@ export const RUN_OPTIONS: readonly OptionRow[] = [
   { flag: "resume", short: "r", meaning: "continue the session whose pid or title words follow" },
   { flag: "detach", short: "d", meaning: "print the pid and return; the process keeps running" },
 ];
+
+/** Of `crux -p`, besides those of a run. */
+export const PRINT_OPTIONS: readonly OptionRow[] = [
+  { flag: "print", short: "p", meaning: "for scripts: the answer alone on stdout, nobody is asked" },
+  {
+    flag: "output-format",
+    value: "<format>",
+    from: ["text", "json", "stream-json"],
+    meaning: "with -p: text, json (one result), stream-json (a line for each event)",
+  },
+  {
+    flag: "input-format",
+    value: "<format>",
+    from: ["text", "stream-json"],
+    meaning: "with -p: text, or stream-json: a message on each line of stdin",
+  },
+  { flag: "include-partial-messages", meaning: "with stream-json: also the pieces of replies" },
+  { flag: "json-schema", value: "<schema>", meaning: "with -p: the answer is JSON that matches this schema" },
+  { flag: "max-turns", value: "<n>", meaning: "with -p: stop after n replies of the model" },
+  { flag: "max-budget-usd", value: "<n>", meaning: "with -p: as --max-usd" },
+  { flag: "fork-session", meaning: "with -p and -c or -r: continue a copy of the session" },
+];

@@ -1,4 +1,4 @@
-import { RUN_OPTIONS } from "./flags.ts";
+import { PRINT_OPTIONS, RUN_OPTIONS } from "./flags.ts";
 import type { CommandRow } from "./row.ts";
 
 /** The row of plain `crux`: a run, or a conversation. */
@@ -13,10 +13,11 @@ export const ROOT: CommandRow = {
     ['"…" < file', "the same, with the file as its data"],
     ['"…" | crux "…"', "the result of one is the data of the next"],
     ["", "a conversation in this folder, as crux chat"],
+    ["-p [flags] [prompt…]", "the answer for a script, as text or JSON; stdin belongs to the prompt"],
     ["-c [text…]", "continue the latest one here; -r <pid|title words> that one"],
     ["<command> [flags]", "one of the commands below"],
   ],
-  options: RUN_OPTIONS,
+  options: [...RUN_OPTIONS, ...PRINT_OPTIONS],
   words: [["<command>"]],
   examples: [
     'crux "explain this repository"',
@@ -24,6 +25,7 @@ export const ROOT: CommandRow = {
     'echo "what is in here?" | crux -q',
     'crux "what changed?" < a.diff > answer.txt',
     'git log | crux "draft release notes" | crux "translate to German"',
+    "crux -p --output-format json 'name the license' | jq -r .result",
     "crux -- ps explained        after -- every word belongs to the intent",
   ],
   after: `A single word is an intent only behind --, or with data on stdin: crux -- refactor.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type FlagTable, RUN_FLAGS } from "../args.ts";
+import { type FlagTable, PRINT_FLAGS, RUN_FLAGS } from "../args.ts";
 import { parseComposeArgs } from "../command/project/compose.ts";
 import { COMMANDS } from "../commands.ts";
 import { GLOBAL_OPTIONS, RUN_OPTIONS } from "./flags.ts";
@@ -43,7 +43,7 @@ describe.each(ROWS.map((row) => [row.name, row] as const))("crux %s", (name, row
 });
 
 test("a run takes the flags that its row lists, and no others", () => {
-  expect(RUN_FLAGS).toEqual(flagsOf(ROOT.options ?? []));
+  expect({ ...RUN_FLAGS, ...PRINT_FLAGS }).toEqual(flagsOf(ROOT.options ?? []));
 });
 
 test("each verb of compose takes the flags that its row lists", () => {

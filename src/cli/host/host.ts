@@ -53,6 +53,10 @@ export interface Lifecycle {
    * written.
    */
   endWithReader(): Promise<Disposable>;
+  /** `stop` is called at SIGTERM, which then does not end the process. Returns a function that removes it. */
+  onTerminate(stop: () => void): () => void;
+  /** `gone` is called when stdout is no longer read, which then does not end the process. Returns as above. */
+  onReaderGone(gone: () => void): Promise<() => void>;
   /** Suspends the process like Ctrl-Z; resolves when the shell resumes it. */
   suspend(): Promise<void>;
 }

@@ -39,6 +39,29 @@ export class NodeLifecycle implements Lifecycle {
     return watchStdoutReader(() => this.#process.exit(STDOUT_CLOSED));
   }
 
+  onTerminate(stop: () => void): () => void {
+    this.#process.on("SIGTERM", stop);
+    return () => void this.#process.off("SIGTERM", stop);
+  }
+
+  async onReaderGone(gone: () => void): Promise<() => void> {
+    const { watchStdoutReader } = await import("../terminal/stdout-reader.ts");
+    const { stdout } = this.#process;
+    const others = stdout.listeners("error") as Array<(error: Error) => void>;
+    const failed = (error: NodeJS.ErrnoException): void => {
+      if (error.code === "EPIPE") gone();
+      else for (const other of others) other(error);
+    };
+    stdout.removeAllListeners("error");
+    stdout.on("error", failed);
+    const watch = await watchStdoutReader(gone);
+    return () => {
+      watch[Symbol.dispose]();
+      stdout.off("error", failed);
+      for (const other of others) stdout.on("error", other);
+    };
+  }
+
   async suspend(): Promise<void> {
     // to the whole pipeline, as the terminal would
     this.#process.kill(0, "SIGTSTP");

@@ -66,6 +66,18 @@ class FakeLifecycle implements Lifecycle {
     return { [Symbol.dispose]: () => {} };
   }
 
+  readonly terminating = new Set<() => void>();
+  onTerminate(stop: () => void): () => void {
+    this.terminating.add(stop);
+    return () => this.terminating.delete(stop);
+  }
+
+  readonly leaving = new Set<() => void>();
+  async onReaderGone(gone: () => void): Promise<() => void> {
+    this.leaving.add(gone);
+    return () => this.leaving.delete(gone);
+  }
+
   async suspend(): Promise<void> {
     this.suspended++;
   }

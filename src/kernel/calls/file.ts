@@ -261,6 +261,8 @@ export const write: KernelCall<"write", { fd: Fd; data: Uint8Array }> = {
       const error = vfsError(at, thrown, signal);
       told?.failed(error);
       throw error;
+    } finally {
+      entry.busyMs += core.ports.clock.mono() - began;
     }
     if (told === undefined) return;
     told.over();

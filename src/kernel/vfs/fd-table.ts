@@ -26,6 +26,8 @@ export interface FdEntry {
   readonly onClose: (error: unknown) => void;
   /** For tool calls: bytes written and when, for the line of the verbose screen. */
   lastWrite: { bytes: number; began: number } | null;
+  /** Milliseconds that its writes have taken, since they were last told. */
+  busyMs: number;
   /** A write to this fd was permitted to read a secret. */
   isSecret?: true;
   /** The labels that its reads may bring in; absent or null: it reads nothing that has labels. */
@@ -154,7 +156,7 @@ export class FdTable {
 function entryOf(fd: Fd, { file, path, mount, traffic, flags, onClose = () => {} }: FdDraft): FdEntry {
   const lanes = { read: new Lane(), write: new Lane() };
   const closing = new AbortController();
-  return { file, path, mount, traffic, flags, onClose, fd, closing, lanes, lastWrite: null };
+  return { file, path, mount, traffic, flags, onClose, fd, closing, lanes, lastWrite: null, busyMs: 0 };
 }
 
 /** Calls that run one after another. */

@@ -162,14 +162,14 @@ describe("spawn", () => {
     const result = { type: "tool_result" as const, tool_use_id: "c", content: "a", is_error: true, media };
     const text = await play('{"method":"spawn","payload":{"intent":"x","detail":"deltas"}}', [
       { event: "delta", pid, piece: { type: "message_stop" } },
-      { event: "message", pid, reply },
+      { event: "message", pid, reply, durationMs: 1200.4 },
       { event: "tool_result", pid, result },
       complete,
     ]);
     expect(text.split("\n").slice(0, 4)).toEqual([
       '{"ok":true,"payload":{"pid":1,"uuid":"u-1"}}',
       '{"type":"progress","payload":{"event":"delta","pid":1,"piece":{"type":"message_stop"}}}',
-      `{"type":"progress","payload":{"event":"message","pid":1,"id":"m","model":"sonnet","content":${JSON.stringify(reply.blocks)},"stop_reason":"tool_use","usage":${JSON.stringify(usage)}}}`,
+      `{"type":"progress","payload":{"event":"message","pid":1,"id":"m","model":"sonnet","content":${JSON.stringify(reply.blocks)},"stop_reason":"tool_use","usage":${JSON.stringify(usage)},"duration_ms":1200}}`,
       '{"type":"progress","payload":{"event":"tool_result","pid":1,"tool_use_id":"c","content":"a","is_error":true,"media":["image/png"]}}',
     ]);
   });

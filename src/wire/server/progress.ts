@@ -141,9 +141,18 @@ function costPayload(cost: RunCost | undefined): Pick<CompleteEvent, "cost_usd" 
   return cost === undefined ? {} : { cost_usd: usdOf(cost.own), subtree_cost_usd: usdOf(cost.subtree) };
 }
 
-function messageOf({ pid, reply }: Of<"message">): MessageEvent {
+function messageOf({ pid, reply, durationMs }: Of<"message">): MessageEvent {
   const { id, model, blocks, stopReason, usage } = reply;
-  return { event: "message", pid, id, model, content: blocks, stop_reason: stopReason, usage };
+  return {
+    event: "message",
+    pid,
+    id,
+    model,
+    content: blocks,
+    stop_reason: stopReason,
+    usage,
+    duration_ms: Math.round(durationMs),
+  };
 }
 
 function resultOf({ pid, result }: Of<"tool_result">): ToolResultEvent {

@@ -3,6 +3,7 @@
  */
 import type { SpawnRequest } from "../../../abi/methods/process.ts";
 import { type Args, RUN_FLAGS } from "../../args.ts";
+import { BEGINS_WITH } from "../../chat/begins-with.ts";
 import { ChatClient } from "../../chat/client.ts";
 import { chatAtTerminal } from "../../chat/loop.ts";
 import { once } from "../../chat/once.ts";
@@ -17,21 +18,6 @@ import { tellSandbox } from "../../run/tell-sandbox.ts";
 import { invalid } from "../../screen/errors.ts";
 
 export const chat: Command = { flags: RUN_FLAGS, run };
-
-/** Flags that only apply when a session begins. */
-const BEGINS_WITH = [
-  ...["agent", "model", "effort", "max-steps", "budget", "max-usd", "max-time"],
-  ...[
-    "permission-mode",
-    "plan",
-    "enable-auto-mode",
-    "dangerously-skip-permissions",
-    "allow",
-    "deny",
-    "settings",
-    "trust",
-  ],
-];
 
 async function run(call: Call): Promise<number> {
   const { args } = call;

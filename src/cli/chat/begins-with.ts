@@ -1,0 +1,14 @@
+/** Flags that only apply when a session begins. */
+export const BEGINS_WITH = [
+  ...["agent", "model", "effort", "max-steps", "budget", "max-usd", "max-time"],
+  ...[
+    "permission-mode",
+    "plan",
+    "enable-auto-mode",
+    "dangerously-skip-permissions",
+    "allow",
+    "deny",
+    "settings",
+    "trust",
+  ],
+];

@@ -1,0 +1,206 @@
+/**
+ * Follows the session of a print run: says the messages, prints what happens, and ends when stdin has ended and every
+ * message is answered.
+ */
+import { codeOf, messageOf } from "../../abi/errors.ts";
+import type { CompleteEvent, IdleEvent, WireEvent } from "../../abi/wire-events.ts";
+import type { ChatClient } from "../chat/client.ts";
+import { daemonVanished } from "../daemon/vanished.ts";
+import { type AnswerSchema, correction, type Fit, MAX_CORRECTIONS } from "./json-schema.ts";
+import type { Ended, Printer, RunFacts } from "./printer.ts";
+import type { PrintSession } from "./session.ts";
+import type { Stops } from "./stops.ts";
+
+/** Messages that were said and are not read; more wait on stdin. */
+const MAX_UNREAD = 16;
+
+/** Where the lines go. None of them waits for stdout. */
+export interface View {
+  show(event: WireEvent): void;
+  notice(message: string, about: { line?: number; code?: string }): void;
+  result(ended: Ended, event?: CompleteEvent | IdleEvent): void;
+}
+
+export interface Around {
+  readonly client: ChatClient;
+  readonly printer: Printer;
+  readonly view: View;
+  readonly stops: Stops;
+  readonly schema: AnswerSchema | undefined;
+}
+
+export class Conversation {
+  /** A line of stdin was no message, or could not be said. */
+  hasFailed = false;
+  readonly #around: Around;
+  readonly #session: PrintSession;
+  /** Messages of ours that the session has not read. */
+  #unread: number;
+  /** The run in progress is about messages of ours. */
+  #isRunning = false;
+  #hasInput = true;
+  #isDone = false;
+  /** Its process has ended. */
+  #hasEnded = false;
+  #hasResult = false;
+  #exitCode = 0;
+  #corrections = 0;
+  readonly #usd: { atStart: number; before: number } = { atStart: 0, before: 0 };
+  #moved = Promise.withResolvers<void>();
+
+  constructor(around: Around, session: PrintSession) {
+    this.#around = around;
+    this.#session = session;
+    this.#unread = session.isNew ? 1 : 0;
+    around.stops.onStop = () => this.#endIfDone();
+  }
+
+  /** The exit code. Rejects when the events break off. `messages`: those that the session was not begun with. */
+  async follow(messages: AsyncIterable<string>): Promise<number> {
+    const { stops } = this.#around;
+    if (!this.#session.isNew) this.#usd.before = this.#usd.atStart = (await this.#spent()) ?? 0;
+    const saying = this.#sayAll(messages);
+    for await (const event of this.#session.events) if (await this.#take(event)) break;
+    const isWhole = this.#isDone || this.#hasEnded || stops.code !== undefined;
+    this.#isDone = true;
+    this.#move();
+    // it waits for stdin, or for its turn
+    saying.catch(() => undefined);
+    if (!isWhole) throw daemonVanished(this.#session.pid, true);
+    if (stops.code !== undefined) {
+      if (!this.#hasResult) this.#stopped();
+      return stops.code;
+    }
+    return this.#exitCode === 0 && this.hasFailed ? 1 : this.#exitCode;
+  }
+
+  async #sayAll(messages: AsyncIterable<string>): Promise<void> {
+    for await (const text of messages) {
+      await this.#say(text);
+      while (this.#unread >= MAX_UNREAD && !this.#isDone) await this.#moved.promise;
+      if (this.#isDone) break;
+    }
+    this.#hasInput = false;
+    this.#endIfDone();
+  }
+
+  async #say(text: string): Promise<void> {
+    const { client, view } = this.#around;
+    this.#unread++;
+    try {
+      await client.say(this.#session.pid, text);
+    } catch (error) {
+      this.#unread--;
+      this.hasFailed = true;
+      if (!this.#isDone) view.notice(messageOf(error), { code: codeOf(error) });
+    }
+  }
+
+  /** True: this was the last event. */
+  async #take(event: WireEvent): Promise<boolean> {
+    const { client, view } = this.#around;
+    if (event.event === "complete") {
+      this.#hasEnded = true;
+      await this.#over(event);
+      return true;
+    }
+    if (event.event === "input" && event.client === client.name) {
+      this.#unread--;
+      this.#isRunning = true;
+      this.#move();
+    }
+    // what the session does for others is not ours to print; but a failure is
+    if (!this.#isRunning && !["spawn", "log", "error"].includes(event.event)) return false;
+    if (event.event !== "idle") view.show(event);
+    else {
+      this.#isRunning = false;
+      if (!(await this.#isCorrected(event))) await this.#over(event);
+      return this.#endIfDone();
+    }
+    return false;
+  }
+
+  /** Sends an answer back that does not match the schema, up to three times. */
+  async #isCorrected(event: IdleEvent): Promise<boolean> {
+    const { schema, stops } = this.#around;
+    if (schema === undefined || event.exit_code !== 0 || stops.code !== undefined) return false;
+    const fit = schema.fit(event.result);
+    if (fit.kind === "fits" || this.#corrections === MAX_CORRECTIONS) return false;
+    this.#corrections++;
+    await this.#say(correction(fit.why));
+    return true;
+  }
+
+  /** A run has ended: prints its result. */
+  async #over(event: CompleteEvent | IdleEvent): Promise<void> {
+    const { printer, view, schema } = this.#around;
+    const facts = await this.#facts(event);
+    const fit = event.exit_code === 0 ? schema?.fit(event.result) : undefined;
+    const ended =
+      fit?.kind === "misfit" ? this.#misfit(fit, facts) : printer.end(event, withValue(facts, fit));
+    this.#corrections = 0;
+    this.#hasResult = true;
+    this.#exitCode = ended.exitCode;
+    view.result(ended, event);
+  }
+
+  #misfit({ why }: Extract<Fit, { kind: "misfit" }>, facts: RunFacts): Ended {
+    const subtype = "error_max_structured_output_retries" as const;
+    const ending = { subtype, terminalReason: "structured_output_failed", errors: [why], exitCode: 1 };
+    return this.#around.printer.stopped(ending, facts);
+  }
+
+  /** The command was stopped before any run had its end. */
+  #stopped(): void {
+    const { printer, view, stops } = this.#around;
+    this.#hasResult = true;
+    view.result(
+      printer.stopped(
+        {
+          subtype: "error_during_execution",
+          terminalReason: "aborted_streaming",
+          errors: ["stopped before the run began"],
+          exitCode: stops.code ?? 1,
+        },
+        { durationMs: 0, usd: 0, totalUsd: 0 },
+      ),
+    );
+  }
+
+  async #facts({ elapsed_ms: durationMs = 0, ...event }: CompleteEvent | IdleEvent): Promise<RunFacts> {
+    const told = event.event === "complete" ? event.subtree_cost_usd : await this.#spent();
+    const now = Math.max(told ?? 0, this.#usd.before);
+    const facts = { durationMs, usd: now - this.#usd.before, totalUsd: now - this.#usd.atStart };
+    this.#usd.before = now;
+    return { ...facts, usd: rounded(facts.usd), totalUsd: rounded(facts.totalUsd) };
+  }
+
+  /** US dollars that the session and all below it have cost; undefined: not known. */
+  async #spent(): Promise<number | undefined> {
+    const { pid } = this.#session;
+    const found = await this.#around.client.request("budget.get", { pid }).catch(() => undefined);
+    return found?.accounts.find((account) => account.pid === pid)?.spent.usd;
+  }
+
+  #endIfDone(): boolean {
+    const hasMore = this.#hasInput || this.#unread > 0;
+    if (this.#isRunning || (hasMore && this.#around.stops.code === undefined)) return false;
+    this.#isDone = true;
+    this.#session.close();
+    return true;
+  }
+
+  #move(): void {
+    this.#moved.resolve();
+    this.#moved = Promise.withResolvers();
+  }
+}
+
+function withValue(facts: RunFacts, fit: Fit | undefined): RunFacts {
+  return fit?.kind === "fits" ? { ...facts, structured: fit.value } : facts;
+}
+
+/** Millionths of a dollar are the unit of accounts. */
+function rounded(usd: number): number {
+  return Math.round(usd * 1_000_000) / 1_000_000;
+}

@@ -1,0 +1,53 @@
+/** What the first line of `stream-json` tells of the session. */
+import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
+import type { PermissionMode } from "../../abi/process.ts";
+import type { Call } from "../command.ts";
+import type { DaemonClient } from "../daemon/client.ts";
+import { workingDirectory } from "../run/run-options.ts";
+import type { InitFacts } from "./printer.ts";
+
+/** The spelling of modes that scripts for other agents know. */
+const PUBLISHED: Readonly<Partial<Record<PermissionMode, string>>> = {
+  dont_ask: "dontAsk",
+  accept_edits: "acceptEdits",
+  bypass: "bypassPermissions",
+};
+
+/** A list that this client may not read is empty. */
+export async function initFacts({ args, host }: Call, pid: number): Promise<InitFacts> {
+  const cwd = workingDirectory(args, host);
+  const client = await host.daemon.ensure();
+  try {
+    const ask = asking(client);
+    const [listed, bin, mcp, agents, skills] = [
+      await ask("list_procs", {}),
+      await ask("file.list", { path: "/bin" }),
+      await ask("mcp.list", {}),
+      await ask("agents.check", { cwd }),
+      await ask("skills.check", { cwd }),
+    ];
+    const found = listed?.processes.find((each) => each.pid === pid);
+    const mode = found?.mode ?? "default";
+    return {
+      pid,
+      cwd,
+      model: found?.model ?? "",
+      tools: (bin?.entries ?? []).map(({ name }) => name),
+      mcp_servers: (mcp?.mounts ?? []).map(({ path, state }) => ({
+        name: path.slice(path.lastIndexOf("/") + 1),
+        status: state,
+      })),
+      permissionMode: PUBLISHED[mode] ?? mode,
+      slash_commands: (skills?.definitions ?? []).map(({ name }) => name),
+      agents: (agents?.definitions ?? []).map(({ name }) => name),
+      crux_version: host.version,
+    };
+  } finally {
+    client.close();
+  }
+}
+
+function asking(client: DaemonClient) {
+  return <M extends MethodName>(method: M, payload: Params<M>): Promise<Result<M> | undefined> =>
+    client.request(method, payload).catch(() => undefined);
+}

@@ -1,0 +1,84 @@
+/** The flags of `crux -p`: those of a run, and those of print mode. */
+import { type Args, type FlagTable, PRINT_FLAGS, parseFlags, RUN_FLAGS, textFlag } from "../args.ts";
+import { BEGINS_WITH } from "../chat/begins-with.ts";
+import { usdFlag } from "../command/rights/amounts.ts";
+import { invalid } from "../screen/errors.ts";
+
+const OUTPUTS = ["text", "json", "stream-json"] as const;
+const INPUTS = ["text", "stream-json"] as const;
+export type OutputFormat = (typeof OUTPUTS)[number];
+
+/** Here the value of -r belongs to the flag, wherever it stands. */
+const TABLE: FlagTable = { ...RUN_FLAGS, ...PRINT_FLAGS, resume: { type: "string", short: "r" } };
+
+export const printTable = TABLE;
+
+export function parsePrint(argv: readonly string[]): Args {
+  return parseFlags(argv, TABLE);
+}
+
+export interface PrintOptions {
+  readonly isStreamInput: boolean;
+  readonly withDeltas: boolean;
+  /** JSON Schema of the answer, as text. */
+  readonly schema: string | undefined;
+  /** How the session is found; undefined: a new one. */
+  readonly from: { readonly ref: string | "latest"; readonly forks: boolean } | undefined;
+}
+
+/** Read on its own, so that even a wrong command line is answered in the format that it asks for. */
+export function outputFormat(args: Args): OutputFormat {
+  return oneOf(args, "output-format", OUTPUTS) ?? "text";
+}
+
+/** INVALID: a wrong value, or flags that do not go together; nothing was started. */
+export function printOptions(args: Args): PrintOptions {
+  const { flags } = args;
+  const output = outputFormat(args);
+  const isStreamInput = oneOf(args, "input-format", INPUTS) === "stream-json";
+  const withDeltas = flags.has("include-partial-messages");
+  if (flags.has("json"))
+    throw invalid("--json and -p are two formats: use one", "crux -p --output-format json");
+  if (flags.has("detach")) throw invalid("--detach prints nothing to wait for: leave -p out");
+  if (isStreamInput && output !== "stream-json")
+    throw invalid("--input-format stream-json needs --output-format stream-json");
+  if (withDeltas && output !== "stream-json")
+    throw invalid("--include-partial-messages needs --output-format stream-json");
+  const from = sessionFrom(args);
+  const schema = textFlag(args, "json-schema");
+  return { isStreamInput, withDeltas, schema, from };
+}
+
+function sessionFrom(args: Args): PrintOptions["from"] {
+  const { flags } = args;
+  const [latest, ref, forks] = [flags.has("continue"), textFlag(args, "resume"), flags.has("fork-session")];
+  if (latest && ref !== undefined) throw invalid("either -c or -r, not both");
+  if (!latest && ref === undefined) {
+    if (forks) throw invalid("--fork-session needs a session to fork: -c, or -r <session>");
+    return undefined;
+  }
+  const flag = [...BEGINS_WITH, "max-turns", "max-budget-usd"].find((name) => flags.has(name));
+  if (flag !== undefined)
+    throw invalid(`--${flag} is settled when a session begins`, "leave -c and -r out to begin one");
+  return { ref: ref ?? "latest", forks };
+}
+
+/** The limits of print mode, as the request of a run has them. */
+export function printLimits(args: Args): { max_steps?: number; usd?: number } {
+  const usd = usdFlag(args, "max-budget-usd");
+  const turns = textFlag(args, "max-turns");
+  if (turns !== undefined && !/^[1-9]\d{0,8}$/.test(turns))
+    throw invalid(`--max-turns needs a whole number from 1, not ${JSON.stringify(turns)}`);
+  return {
+    ...(turns === undefined ? {} : { max_steps: Number(turns) }),
+    ...(usd === undefined ? {} : { usd }),
+  };
+}
+
+function oneOf<T extends string>(args: Args, name: string, known: readonly T[]): T | undefined {
+  const text = textFlag(args, name);
+  if (text === undefined) return undefined;
+  const found = known.find((each) => each === text);
+  if (found === undefined) throw invalid(`--${name} is ${known.join(", ")}, not ${JSON.stringify(text)}`);
+  return found;
+}

@@ -1,0 +1,175 @@
+/** `crux -p` as a command, against a daemon that is played. */
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { WireStreamLine } from "../../abi/wire.ts";
+import type { IdleEvent, WireEvent } from "../../abi/wire-events.ts";
+import { runCli } from "../cli.ts";
+import { FakeDaemon, Feed } from "../testing/fake-daemon.ts";
+import { aMachine, crux } from "../testing/run-command.ts";
+import { checkedLines } from "./testing.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const SESSION = "0f9f3c52-5c1e-4a52-9d5c-0d8f3a1b2c3d";
+const progress = (payload: WireEvent): WireStreamLine => ({ type: "progress", payload });
+const idle = (change: Partial<IdleEvent> = {}): WireStreamLine =>
+  progress({
+    event: "idle",
+    pid: 1,
+    seq: 0,
+    outcome: "completed",
+    result: "Seven.",
+    exit_code: 0,
+    tokens_used: 5,
+    elapsed_ms: 90,
+    queued: 0,
+    ...change,
+  });
+
+/** Answers a session whose events come for the client that asks. */
+function aDaemon(
+  events: () => readonly WireStreamLine[] = () => [idle()],
+  before: readonly WireStreamLine[] = [],
+): FakeDaemon {
+  const feed = new Feed();
+  const begun = (payload: unknown): object => {
+    const { client = "" } = payload as { client?: string };
+    const read = { event: "input", pid: 1, seq: 0, from: 0, client, text: "x" } as const;
+    feed.push(...before, progress(read), ...events());
+    return { pid: 1, uuid: SESSION };
+  };
+  return new FakeDaemon({ spawn: begun, "budget.get": () => ({ accounts: [], windows: [] }) }, feed);
+}
+const spawnOf = (daemon: FakeDaemon): unknown => daemon.asked.find(([method]) => method === "spawn")?.[1];
+
+test("sends a session with the limits that were given, and asks nobody", async () => {
+  const daemon = aDaemon();
+  const line = "-p -m opus --max-turns 3 --max-budget-usd 0.5 --permission-mode acceptEdits count them";
+  expect(await crux(line, { daemon })).toMatchObject({ code: 0, out: "Seven.\n", err: "" });
+  expect(spawnOf(daemon)).toEqual({
+    intent: "count them",
+    model: "opus",
+    max_steps: 3,
+    limits: { usd: 0.5 },
+    permission_mode: "accept_edits",
+    cwd: "/home/me/project",
+    env: {},
+    verbose: true,
+    session: true,
+    client: expect.stringMatching(/^[0-9a-f]{6}$/),
+    detail: "messages",
+  });
+  expect(daemon.openConnections).toBe(0);
+});
+
+test("behind -p every word is the prompt; before it a command keeps its name", async () => {
+  const daemon = aDaemon();
+  await crux("-p ps", { daemon, asTyped: true });
+  expect(spawnOf(daemon)).toMatchObject({ intent: "ps" });
+  const after = aDaemon();
+  await crux("count them --print", { daemon: after, asTyped: true });
+  expect(spawnOf(after)).toMatchObject({ intent: "count them" });
+  expect((await crux("ps -p", { daemon: aDaemon() })).err).toContain("unknown flag: -p");
+});
+
+describe("refused before anything is started:", () => {
+  test.each([
+    ["--output-format xml x", "--output-format is text, json, stream-json, not"],
+    ["--input-format stream-json x", "--input-format stream-json needs --output-format stream-json"],
+    ["--include-partial-messages --output-format json x", "--include-partial-messages needs"],
+    ["--max-turns 0 x", "--max-turns needs a whole number from 1"],
+    ["--max-budget-usd 0 x", "--max-budget-usd needs an amount of US dollars above 0"],
+    ["--json-schema {} --json x", "--json and -p are two formats"],
+    ["--json-schema nonsense x", "--json-schema needs a JSON Schema"],
+    ["--fork-session x", "--fork-session needs a session to fork"],
+    ["-c -r 7 x", "either -c or -r"],
+    ["-c --max-turns 3 x", "--max-turns is settled when a session begins"],
+    ["-d x", "--detach prints nothing to wait for"],
+    ["-r", "-r needs a value"],
+    ["--teleport x", "unknown flag: --teleport"],
+  ])("-p %s", async (line, why) => {
+    const daemon = aDaemon();
+    const { code, out, err } = await crux(`-p ${line}`, { daemon });
+    expect([code, `${out}${err}`]).toEqual([1, expect.stringContaining(why)]);
+    expect(daemon.asked).toEqual([]);
+  });
+
+  test("the flags of print mode without -p", async () => {
+    const { code, err } = await crux("--output-format json look here", { daemon: aDaemon() });
+    expect([code, err]).toEqual([1, expect.stringContaining("unknown flag: --output-format")]);
+  });
+});
+
+test("a refusal is a result where JSON was asked for, exactly one", async () => {
+  for (const format of ["json", "stream-json"]) {
+    const line = `-p --output-format ${format} --max-turns no x`;
+    const { code, out, err } = await crux(line, { daemon: aDaemon() });
+    const lines = checkedLines(out);
+    expect([code, err, lines.length]).toEqual([1, "", 1]);
+    expect(lines[0]).toMatchObject({ subtype: "error_during_execution", terminal_reason: "invalid_input" });
+  }
+});
+
+test("a stdin that stays silent for 3 s is empty", async () => {
+  vi.useFakeTimers();
+  const daemon = aDaemon();
+  const { host, stdin, stdout } = aMachine({ daemon, stdin: "", stdinKind: "pipe" });
+  // a pipe that nobody writes to, and nobody closes
+  stdin.resume = () => {
+    stdin.isFlowing = true;
+  };
+  const code = runCli(["-p", "count", "them"], host);
+  while (!stdin.isFlowing) await vi.advanceTimersByTimeAsync(0);
+  await vi.advanceTimersByTimeAsync(2_999);
+  expect(spawnOf(daemon)).toBe(undefined);
+  await vi.advanceTimersByTimeAsync(1);
+  await stdout.shows("Seven.");
+  expect([await code, spawnOf(daemon)]).toMatchObject([0, { intent: "count them" }]);
+});
+
+test("what others say to the session meanwhile is not printed", async () => {
+  const before = [
+    progress({ event: "input", pid: 1, seq: 3, from: 0, client: "other", text: "y" }),
+    progress({ event: "tool_result", pid: 1, tool_use_id: "c", content: "theirs" }),
+    idle({ seq: 3, result: "Not yours." }),
+  ];
+  const { out } = await crux("-p --output-format json x y", { daemon: aDaemon(undefined, before) });
+  expect(checkedLines(out).map(({ result }) => result)).toEqual(["Seven."]);
+});
+
+test("a failed run says why on stderr, and keeps its text on stdout", async () => {
+  const error = { code: "DRIVER", message: "the model does not answer", hint: "crux doctor" } as const;
+  const failed = idle({ outcome: "failed", exit_code: 1, message: error.message, error, result: "So far." });
+  const { code, out, err } = await crux("-p x y", { daemon: aDaemon(() => [failed]) });
+  expect([code, out]).toEqual([1, "So far.\n"]);
+  expect(err).toContain("[agent/1] error: the model does not answer\n");
+  expect(err).toContain("crux doctor");
+});
+
+test("events that break off are a failure, also after a whole run", async () => {
+  const feed = new Feed().end();
+  const daemon = new FakeDaemon({ spawn: () => ({ pid: 1, uuid: SESSION }) }, feed);
+  const { code, out } = await crux("-p --output-format json x y", { daemon });
+  expect([code, checkedLines(out)[0]]).toMatchObject([
+    1,
+    {
+      terminal_reason: "unavailable",
+      session_id: SESSION,
+      errors: [expect.stringContaining("daemon ended")],
+    },
+  ]);
+});
+
+test("-q keeps stderr empty but for errors, --verbose tells the calls", async () => {
+  const events = (): WireStreamLine[] => [
+    progress({ event: "tool", pid: 1, device: "/bin/ls", in_bytes: 1, out_bytes: 2, duration_ms: 3 }),
+    progress({ event: "log", pid: 1, level: "warn", message: "retry 1/10" }),
+    idle(),
+  ];
+  const errOf = async (flag: string): Promise<string> =>
+    (await crux(`-p ${flag} x y`, { daemon: aDaemon(events) })).err;
+  expect(await errOf("-q")).toBe("");
+  expect(await errOf("")).toBe("[agent/1] log: retry 1/10\n");
+  expect(await errOf("-v")).toBe("[agent/1] tool /bin/ls 1B → 2B 0.0s\n[agent/1] log: retry 1/10\n");
+});

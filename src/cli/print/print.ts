@@ -1,0 +1,174 @@
+/** `crux -p`: a run for scripts. Nobody is asked anything; stdout has the answer in the chosen format, and nothing else. */
+import { randomUUID } from "node:crypto";
+import type { ControlResponse } from "../../abi/print.ts";
+import { SIGNALS } from "../../abi/process.ts";
+import { ChatClient } from "../chat/client.ts";
+import type { Call, Command } from "../command.ts";
+import { settleTrust } from "../dialog/trust-question.ts";
+import { workingDirectory } from "../run/run-options.ts";
+import { invalid, wireOf } from "../screen/errors.ts";
+import { type Around, Conversation } from "./conversation.ts";
+import { initFacts } from "./facts.ts";
+import {
+  type OutputFormat,
+  outputFormat,
+  type PrintOptions,
+  parsePrint,
+  printOptions,
+  printTable,
+} from "./flags.ts";
+import { answerSchema } from "./json-schema.ts";
+import { onlyMessage, stdinMessages } from "./messages.ts";
+import { type Gate, Outlet } from "./outlet.ts";
+import { Printer } from "./printer.ts";
+import { findPrompt } from "./prompt.ts";
+import { beginSession, type PrintSession, reopenSession } from "./session.ts";
+import { Stops } from "./stops.ts";
+import { viewOf } from "./views.ts";
+
+export const print: Command = { flags: printTable, parse: parsePrint, run: start };
+
+/** In a JSON format a refusal is a result, too. */
+async function start(call: Call): Promise<number> {
+  const format = outputFormat(call.args);
+  const printer = new Printer(randomUUID);
+  const client = new ChatClient(call.host.daemon);
+  const startedMs = performance.now();
+  await using stops = new Stops(client);
+  await stops.listen(call.host);
+  try {
+    return await new PrintRun(call, { format, printer, client, stops }).run();
+  } catch (error) {
+    if (stops.code !== undefined && stops.abandoned.aborted) return stops.code;
+    if (format === "text") throw error;
+    const durationMs = performance.now() - startedMs;
+    const { line, exitCode } = printer.failed(wireOf(error), { durationMs, usd: 0, totalUsd: 0 });
+    await call.console.line(JSON.stringify(line));
+    return exitCode;
+  }
+}
+
+interface Parts extends Pick<Around, "client" | "printer" | "stops"> {
+  readonly format: OutputFormat;
+}
+
+class PrintRun implements Gate {
+  readonly #call: Call;
+  readonly #parts: Parts;
+  readonly #outlet: Outlet;
+  #session: PrintSession | undefined;
+  #conversation: Conversation | undefined;
+  #hasBadLine = false;
+  /** Requests to hold the run back, or to let it go on. */
+  #holding: Promise<unknown> = Promise.resolve();
+
+  constructor(call: Call, parts: Parts) {
+    this.#call = call;
+    this.#parts = parts;
+    this.#outlet = new Outlet(call.console, this);
+  }
+
+  async run(): Promise<number> {
+    const { args, host, console } = this.#call;
+    const { format, printer, client, stops } = this.#parts;
+    const options = printOptions(args);
+    const schema = options.schema === undefined ? undefined : await answerSchema(options.schema);
+    const isTerminal = host.stdout.isTTY === true;
+    const view = viewOf(format, { console, printer, outlet: this.#outlet, isTerminal });
+    const messages = await this.#messages(options, (line, why) => {
+      view.notice(`line ${line} of stdin: ${why}`, { line, code: "INVALID" });
+      this.#fail();
+    });
+    const asked = mapped(messages, (text) => schema?.asking(text) ?? text);
+    const first = await asked.next();
+    if (first.done === true) throw invalid("there is no message on stdin");
+    await settleTrust(this.#call, workingDirectory(args, host), "never asked");
+    const session = await this.#open(options, first.value);
+    this.#session = session;
+    printer.sessionId = session.uuid;
+    stops.began(session);
+    if (format === "stream-json") {
+      const facts = await initFacts(this.#call, session.pid);
+      this.#outlet.put(`${JSON.stringify(printer.init(facts))}\n`);
+    }
+    const conversation = new Conversation({ client, printer, view, stops, schema }, session);
+    conversation.hasFailed = this.#hasBadLine;
+    this.#conversation = conversation;
+    try {
+      return await conversation.follow(session.isNew ? asked : preceded(first.value, asked));
+    } finally {
+      session.close();
+      await Promise.race([this.#outlet.flushed(), aborted(stops.abandoned)]);
+      await this.#holding;
+    }
+  }
+
+  hold(): void {
+    this.#signal(SIGNALS.SIGPAUSE);
+  }
+
+  release(): void {
+    this.#signal(SIGNALS.SIGRESUME);
+  }
+
+  #signal(signal: number): void {
+    const { pid } = this.#session ?? {};
+    if (pid === undefined) return;
+    this.#holding = this.#parts.client.request("kill", { pid, signal }).catch(() => undefined);
+  }
+
+  #fail(): void {
+    this.#hasBadLine = true;
+    if (this.#conversation !== undefined) this.#conversation.hasFailed = true;
+  }
+
+  async #messages(
+    { isStreamInput }: PrintOptions,
+    bad: (line: number, why: string) => void,
+  ): Promise<AsyncGenerator<string>> {
+    const { args, host } = this.#call;
+    const words = args.words.join(" ");
+    if (!isStreamInput) return onlyMessage(await findPrompt(words, host));
+    return stdinMessages(words, host.stdin, { bad, control: (id, asks) => this.#control(id, asks) });
+  }
+
+  /** What client libraries ask beside messages: to be answered, and to interrupt the run. */
+  #control(id: string, asks: string): void {
+    const { client } = this.#parts;
+    const pid = this.#session?.pid;
+    if (asks === "interrupt" && pid !== undefined) void client.interrupt(pid).catch(() => undefined);
+    const isKnown = asks === "initialize" || asks === "interrupt";
+    const line: ControlResponse = {
+      type: "control_response",
+      response: isKnown
+        ? { subtype: "success", request_id: id, response: {} }
+        : { subtype: "error", request_id: id, error: `not supported: ${asks}` },
+    };
+    this.#outlet.put(`${JSON.stringify(line)}\n`);
+  }
+
+  #open({ from, withDeltas }: PrintOptions, text: string): Promise<PrintSession> {
+    const { client, stops } = this.#parts;
+    const detail = withDeltas ? ("deltas" as const) : ("messages" as const);
+    const beginning = { client, detail, signal: stops.abandoned };
+    return from === undefined
+      ? beginSession(this.#call, text, beginning)
+      : reopenSession(this.#call, from, beginning);
+  }
+}
+
+async function* mapped(texts: AsyncIterable<string>, to: (text: string) => string): AsyncGenerator<string> {
+  for await (const text of texts) yield to(text);
+}
+
+async function* preceded(first: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+  yield first;
+  yield* rest;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

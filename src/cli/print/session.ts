@@ -1,0 +1,74 @@
+/** The session that a print run works in: a new one, one that is continued, or a fork of one. */
+import type { Detail } from "../../abi/events.ts";
+import type { SpawnRequest } from "../../abi/methods/process.ts";
+import type { WireEvent } from "../../abi/wire-events.ts";
+import type { ChatClient } from "../chat/client.ts";
+import { latestHere, sessionOf } from "../chat/ref.ts";
+import type { Call } from "../command.ts";
+import { clientEnvironment } from "../run/environment.ts";
+import { requestOptions, workingDirectory } from "../run/run-options.ts";
+import { type PrintOptions, printLimits } from "./flags.ts";
+
+export interface PrintSession {
+  readonly pid: number;
+  readonly uuid: string;
+  /** It began with this run, and with its first message. */
+  readonly isNew: boolean;
+  readonly events: AsyncIterable<WireEvent>;
+  close(): void;
+}
+
+interface Beginning {
+  readonly client: ChatClient;
+  readonly detail: Detail;
+  /** Closes the connection. */
+  readonly signal: AbortSignal;
+}
+
+/** Nobody is asked anything in it, so the permission mode decides. `text`: its first message. */
+export async function beginSession(call: Call, text: string, beginning: Beginning): Promise<PrintSession> {
+  const { args, host } = call;
+  const { client, detail, signal } = beginning;
+  const { max_steps, usd } = printLimits(args);
+  const { limits, ...options } = requestOptions(args, host);
+  const allLimits = { ...limits, ...(usd === undefined ? {} : { usd }) };
+  const request: SpawnRequest = {
+    intent: text,
+    ...options,
+    ...(max_steps === undefined ? {} : { max_steps }),
+    ...(Object.keys(allLimits).length === 0 ? {} : { limits: allLimits }),
+    session: true,
+    client: client.name,
+    detail,
+  };
+  const daemon = await host.daemon.ensure(signal);
+  const { response, lines, close } = await daemon.stream("spawn", request, signal);
+  const { pid, uuid = "" } = response;
+  return { pid, uuid, isNew: true, events: eventsOf(lines), close: () => close() };
+}
+
+/** NOT_FOUND: no such session, or none in this folder. */
+export async function reopenSession(
+  call: Call,
+  from: NonNullable<PrintOptions["from"]>,
+  { client, detail, signal }: Beginning,
+): Promise<PrintSession> {
+  const { args, host } = call;
+  const found =
+    from.ref === "latest"
+      ? await latestHere(call, workingDirectory(args, host))
+      : await sessionOf(call, from.ref);
+  const env = clientEnvironment(host.env);
+  const pid = from.forks ? (await client.request("process.fork", { pid: found, env })).pid : found;
+  const daemon = await host.daemon.ensure(signal);
+  const { response, lines, close } = await daemon.stream(
+    "session.open",
+    { pid, env, verbose: true, detail },
+    signal,
+  );
+  return { pid, uuid: response.uuid, isNew: false, events: eventsOf(lines), close: () => close() };
+}
+
+async function* eventsOf(lines: AsyncIterable<{ payload?: unknown }>): AsyncGenerator<WireEvent> {
+  for await (const { payload } of lines) yield payload as WireEvent;
+}

@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import { userLine } from "./user-line.ts";
+
+const user = (content: unknown): string =>
+  JSON.stringify({ type: "user", message: { role: "user", content } });
+
+describe("userLine()", () => {
+  test.each([
+    [user("hi"), "hi"],
+    [
+      user([
+        { type: "text", text: "a" },
+        { type: "text", text: "b" },
+      ]),
+      "a\nb",
+    ],
+    ['{"type":"user","uuid":"x","session_id":"y","message":{"role":"user","content":"hi"}}', "hi"],
+  ])("reads %s", (line, text) => {
+    expect(userLine(line)).toEqual({ kind: "message", text });
+  });
+
+  test.each([
+    ["{", /^not JSON: /],
+    ["7", /^not a JSON object$/],
+    ["[]", /^not a JSON object$/],
+    ['{"type":"assistant"}', /^type: must be "user", not "assistant"$/],
+    ['{"type":"user"}', /^message: must be an object$/],
+    ['{"type":"user","message":{"role":"system","content":"x"}}', /^message\.role: must be "user"/],
+    [user(7), /^message\.content: must be a text or a list of blocks$/],
+    [user([{ type: "image" }]), /^message\.content\[0\]: must be a text block$/],
+    [user(" "), /^message\.content: the message is empty$/],
+    [user([]), /^message\.content: the message is empty$/],
+    ['{"type":"control_request"}', /^control_request: needs/],
+  ])("says what is wrong with %s", (line, why) => {
+    expect(userLine(line)).toEqual({ kind: "bad", why: expect.stringMatching(why) });
+  });
+
+  test("passes requests of a client library on, and blank lines over", () => {
+    const line = '{"type":"control_request","request_id":"r1","request":{"subtype":"initialize"}}';
+    expect(userLine(line)).toEqual({ kind: "control", id: "r1", asks: "initialize" });
+    expect(userLine("  ")).toEqual({ kind: "blank" });
+  });
+});
