@@ -56,7 +56,7 @@ describe.each(DIALECTS)("crux with a model behind the %s base URL", (dialect) =>
       expect(headers["user-agent"]).toMatch(/^crux\/\d+\.\d+\.\d+$/);
       expect(stream).toBe(true);
     }
-    expect(Buffer.byteLength(server.requests[0]!.rawBody)).toBeLessThanOrEqual(8_000);
+    expect(Buffer.byteLength(server.requests[0]!.rawBody)).toBeLessThanOrEqual(9_000);
   });
 
   it("in accept_edits, edits unasked and runs what a rule of the settings allows", async () => {
