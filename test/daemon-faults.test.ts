@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { chainHash, genesis } from "../src/store/journal/chain.ts";
-import { inTurn, modelEnv } from "./harness/model.ts";
+import { inTurn, modelEnv as envOf } from "./harness/model.ts";
 import { type Reply, Wire } from "./harness/wire.ts";
 import { type Run, settled, World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
@@ -30,6 +30,8 @@ afterEach(async () => {
   await world.close();
 });
 
+/** The model takes any conversation: its answers follow from how many steps it is shown. */
+const modelEnv = (of: ModelServer) => ({ ...envOf(of), CRUX_MAX_CONTEXT_TOKENS: "10000000" });
 const stateDir = (...names: string[]): string => join(world.dir, "state/crux", ...names);
 const gone = (pid: number): Promise<boolean> =>
   settled(

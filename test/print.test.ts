@@ -325,7 +325,8 @@ describe("a run that is stopped", () => {
 it("a slow reader holds the run back, and loses nothing", async () => {
   const long = "x".repeat(400 * 1024);
   const asks = toolUse({ name: "view", input: { file_path: "a.txt" } }, { text: long });
-  await serve([asks, asks, done]);
+  // the replies fill the window, so summaries are asked for, too
+  await serve([asks, asks, done, done, done, done]);
   const child = spawn(CRUX, [...stream, "look"], {
     cwd: world.work,
     env: { ...world.env, ...modelEnv(server) },
