@@ -8,9 +8,9 @@ test("environmentText() tells the folder, the day and the platform", () => {
   );
 });
 
-const place = { cwd: "/work", day: "2026-01-05", platform: "linux" };
+const place = { cwd: "/project", day: "2026-01-05", platform: "linux" };
 const around: Surroundings = {
-  confinement: { write: ["/work", "/more"], network: "off" },
+  confinement: { write: ["/project", "/more"], network: "off" },
   scratch: "/state/scratch/1",
   git: "Git when you started: branch main\nNothing has changed.",
   instructions: [],
@@ -21,12 +21,12 @@ const lines = (more: Partial<Surroundings>) => environmentText(place, { ...aroun
 
 test("environmentText() tells the shell, the scratch folder, the sandbox and the repository", () => {
   expect(lines({})).toEqual([
-    "Working directory: /work",
+    "Working directory: /project",
     "Date: 2026-01-05",
     "Platform: linux",
     "Shell: bash",
     "Scratch folder: /state/scratch/1, in commands also $CRUX_SCRATCH and /tmp; for files that nobody keeps",
-    "Sandbox: commands may write only in /work, /more, the scratch folder; the rest is read-only or hidden. " +
+    "Sandbox: commands may write only in /project, /more, the scratch folder; the rest is read-only or hidden. " +
       "Commands have no network. What goes beyond asks the user, or is refused.",
     "Git when you started: branch main",
     "Nothing has changed.",

@@ -14,12 +14,12 @@ describe("Surroundings()", () => {
     };
     const near = async (_: Guided, dirs: readonly string[]) => ({ ...none, notices: dirs });
     const t = testKernel({ guides: { around, near } });
-    const { pid, sys, proc, end } = await t.start({ cwd: "/work", env: { A: "b" }, agent: agentFile() });
+    const { pid, sys, proc, end } = await t.start({ cwd: "/project", env: { A: "b" }, agent: agentFile() });
     const told = await sys.surroundings();
     expect(told).toEqual({ ...found, confinement: null, scratch: proc.seed.scratch });
     expect(await sys.surroundings()).toBe(told);
-    expect(asked).toEqual([{ pid, cwd: "/work", env: expect.objectContaining({ A: "b" }), hasAgent: true }]);
-    expect(await sys.nearby(["/work/a"])).toEqual({ ...none, notices: ["/work/a"] });
+    expect(asked).toEqual([{ pid, cwd: "/project", env: expect.objectContaining({ A: "b" }), hasAgent: true }]);
+    expect(await sys.nearby(["/project/a"])).toEqual({ ...none, notices: ["/project/a"] });
     end();
   });
 
@@ -34,7 +34,7 @@ describe("Surroundings()", () => {
       confinement: null,
       scratch: proc.seed.scratch,
     });
-    expect(await sys.nearby(["/work/a"])).toEqual(none);
+    expect(await sys.nearby(["/project/a"])).toEqual(none);
     end();
   });
 });
