@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { chainHash, genesis } from "../src/store/journal/chain.ts";
-import { inTurn, modelEnv as envOf } from "./harness/model.ts";
+import { modelEnv as envOf, inTurn } from "./harness/model.ts";
 import { type Reply, Wire } from "./harness/wire.ts";
 import { type Run, settled, World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";

@@ -18,7 +18,9 @@ describe("Surroundings()", () => {
     const told = await sys.surroundings();
     expect(told).toEqual({ ...found, confinement: null, scratch: proc.seed.scratch });
     expect(await sys.surroundings()).toBe(told);
-    expect(asked).toEqual([{ pid, cwd: "/project", env: expect.objectContaining({ A: "b" }), hasAgent: true }]);
+    expect(asked).toEqual([
+      { pid, cwd: "/project", env: expect.objectContaining({ A: "b" }), hasAgent: true },
+    ]);
     expect(await sys.nearby(["/project/a"])).toEqual({ ...none, notices: ["/project/a"] });
     end();
   });
