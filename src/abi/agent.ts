@@ -9,7 +9,8 @@ export interface AgentModels {
   /** Driver: claude, anthropic, openai, script … */
   readonly provider?: string;
   readonly preferred?: string;
-  readonly fallback?: string;
+  /** The models that answer when the preferred one cannot, in order. */
+  readonly fallback?: readonly string[];
 }
 
 export interface AgentManifest {

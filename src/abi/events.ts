@@ -4,6 +4,7 @@ import type { CallNote } from "./call-note.ts";
 import type { Notice } from "./fact.ts";
 import type { Pid } from "./ids.ts";
 import type { Block, Reply, StreamEvent } from "./llm.ts";
+import type { ApiRetry, ModelSwitch } from "./loop.ts";
 import type { ExitStatus, PermissionMode, RunOutcome } from "./process.ts";
 import type { Refusal } from "./refusal.ts";
 import type { AskClosedEvent, AskEvent } from "./wire-events.ts";
@@ -82,6 +83,8 @@ export type ProcessEvent =
     }
   /** A piece of a reply that still arrives: a preview. Only for clients that follow the deltas. */
   | { readonly event: "delta"; readonly pid: Pid; readonly piece: StreamEvent }
+  | (ApiRetry & { readonly event: "api_retry"; readonly pid: Pid })
+  | (ModelSwitch & { readonly event: "model_switch"; readonly pid: Pid })
   | { readonly event: "log"; readonly pid: Pid; readonly entry: LogEntry }
   /** The process was paused or resumed, for any reason. */
   | { readonly event: "paused"; readonly pid: Pid; readonly isPaused: boolean }

@@ -8,8 +8,9 @@ import type { MediaPart } from "./tool.ts";
 
 export type Block =
   | { type: "text"; text: string }
-  | { type: "thinking"; thinking: string; signature: string }
-  | { type: "redacted_thinking"; data: string }
+  /** `maker`, only in a context: the fallback model that made it, and alone can read it; absent: the process's own. */
+  | { type: "thinking"; thinking: string; signature: string; maker?: string }
+  | { type: "redacted_thinking"; data: string; maker?: string }
   | { type: "tool_use"; id: string; name: string; input: unknown }
   /** `media`: images and documents for the model, placed after the text. */
   | {

@@ -8,9 +8,29 @@ import { EXIT, type ExitStatus, type RunOutcome } from "./process.ts";
 export type ToolCall = Extract<Block, { type: "tool_use" }>;
 
 /** A model and the device that has it. `model` "": the driver's default. */
-interface ModelPlace {
+export interface ModelPlace {
   readonly device: string;
   readonly model: string;
+}
+
+/** A failed model call will be sent again. */
+export interface ApiRetry {
+  /** From 1. */
+  readonly attempt: number;
+  readonly maxRetries: number;
+  readonly delayMs: number;
+  readonly errorKind: LlmErrorKind;
+  /** The HTTP status, if there was one. */
+  readonly status?: number;
+  /** What was wrong with a malformed reply. */
+  readonly message?: string;
+}
+
+/** Another model answers for the rest of the run. */
+export interface ModelSwitch {
+  readonly from: ModelPlace;
+  readonly to: ModelPlace;
+  readonly cause: LlmErrorKind;
 }
 
 /** Why the loop asks the model once more. */
@@ -26,12 +46,8 @@ export type Continue =
   | { readonly reason: "reactive_compact_retry" }
   /** The stream broke after a tool had started: its finished blocks are the reply. */
   | { readonly reason: "reply_salvaged"; readonly blocks: number; readonly kind: LlmErrorKind }
-  | {
-      readonly reason: "fallback_retry";
-      readonly from: ModelPlace;
-      readonly to: ModelPlace;
-      readonly cause: LlmErrorKind;
-    }
+  /** `index`: the place of `to` among the fallbacks, from 1. */
+  | (ModelSwitch & { readonly reason: "fallback_retry"; readonly index: number })
   | { readonly reason: "stop_hook_blocking"; readonly errors: readonly string[] }
   | { readonly reason: "token_budget_continuation"; readonly outputTokens: number }
   /** The provider paused the turn; its blocks are kept and sent again. */

@@ -3,6 +3,7 @@ import type { AgentInfo } from "./agent.ts";
 import type { WindowFacts } from "./context.ts";
 import type { CtxId, Fd, Pid } from "./ids.ts";
 import type { Effort, Thinking } from "./llm.ts";
+import type { ModelPlace } from "./loop.ts";
 import type { ExitStatus } from "./process.ts";
 import type { Sys } from "./sys.ts";
 
@@ -76,6 +77,8 @@ export interface ProgramStart {
   readonly thinking?: Thinking;
   /** Absent: the server's default. */
   readonly effort?: Effort;
+  /** The models that may answer for the rest of a run when this one cannot, in order. Absent: none. */
+  readonly fallbacks?: readonly ModelPlace[];
   /** 0: no limit. */
   readonly maxSteps: number;
   /** fd 0, to be read to its end before the first step; null: no input. */

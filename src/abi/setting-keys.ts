@@ -30,6 +30,7 @@ export const SETTING_KEYS = [
   "daemon.idleTimeoutMs",
   "defaults.maxSteps",
   "effort",
+  "fallbackModel",
   "journal.maxBytes",
   "labels.exec",
   "labels.outward",

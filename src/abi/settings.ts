@@ -147,6 +147,13 @@ const ownModel = z.strictObject({
 
 export const Settings = z.looseObject({
   model: z.string().optional().describe("The model to use: a name, or driver/name like openai/model-large."),
+  fallbackModel: z
+    .array(z.string().min(1).max(256))
+    .max(8)
+    .optional()
+    .describe(
+      "Models that answer for the rest of a run, in order, when its model is overloaded or does not exist; an agent file and --fallback-model take precedence.",
+    ),
   modelType: z
     .string()
     .optional()

@@ -11,6 +11,7 @@ import type { ContextMove, ViewState } from "./context.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "./ids.ts";
 import type { Block, Effort, Reply } from "./llm.ts";
+import type { ApiRetry, ModelSwitch } from "./loop.ts";
 import type { Message } from "./mail.ts";
 import type { McpConfig, McpState } from "./mcp.ts";
 import type { NativeOptions } from "./native.ts";
@@ -37,6 +38,8 @@ export interface SpawnOpts {
   readonly model?: string;
   /** How much the model is asked to think. Absent: the agent file decides, then the parent, then the settings. */
   readonly effort?: Effort;
+  /** Models that answer, in order, when the model cannot; absent: the agent file's, then the setting's. */
+  readonly fallbackModels?: readonly string[];
   readonly systemPrompt?: string;
   /** Step limit; 0 or absent: the agent file's, else DEFAULT_MAX_STEPS. */
   readonly maxTurns?: number;
@@ -317,6 +320,9 @@ export interface Sys extends Syscalls {
   called(call: CallNote): void;
   /** For clients that follow the messages: a whole reply that the program goes on with. */
   replied(reply: Reply): void;
+  /** For attached clients and the log: a model call will be sent again; another model takes over. */
+  retries(retry: ApiRetry): void;
+  switches(change: ModelSwitch): void;
   setActivity(activity: Activity): void;
   /** Sets the preliminary result; the last value becomes the result of the process. */
   setResult(text: string): void;

@@ -5,7 +5,8 @@
 import type { AskAmount, AskAnswer, AskPart, AskRule, QuestionItem } from "./ask.ts";
 import type { CallNote } from "./call-note.ts";
 import type { WireError } from "./errors.ts";
-import type { Block, StopReason, StreamEvent, Usage } from "./llm.ts";
+import type { Block, LlmErrorKind, StopReason, StreamEvent, Usage } from "./llm.ts";
+import type { ModelPlace } from "./loop.ts";
 import type { PermissionMode, RunOutcome } from "./process.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -21,6 +22,8 @@ export type WireEvent =
   | MessageEvent
   | ToolResultEvent
   | DeltaEvent
+  | ApiRetryEvent
+  | ModelSwitchEvent
   | LogEvent
   | PausedEvent
   | InputEvent
@@ -161,6 +164,31 @@ export interface ToolResultEvent extends Told<"tool_result"> {
 /** Sent with the detail `deltas`: a preview, which a broken attempt leaves incomplete. */
 interface DeltaEvent extends Told<"delta"> {
   readonly piece: StreamEvent;
+}
+
+/** Sent with `verbose`, like `log`. */
+export interface ApiRetryEvent extends Told<"api_retry"> {
+  /** Number of the retry, from 1. */
+  readonly attempt: number;
+  readonly max_retries: number;
+  /** The wait before it. */
+  readonly delay_ms: number;
+  /** The kind of failure: rate_limit, overloaded, server, timeout, connection, stream_stalled, stream_malformed. */
+  readonly error_kind: LlmErrorKind;
+  /** HTTP status; absent: the failure had none. */
+  readonly status?: number;
+  /** What was wrong with a malformed reply. */
+  readonly message?: string;
+}
+
+/** Sent with `verbose`, like `log`. */
+export interface ModelSwitchEvent extends Told<"model_switch"> {
+  /** Device and name of the model that cannot answer; an empty name is the default of the driver. */
+  readonly from: ModelPlace;
+  /** The one that answers for the rest of the run. */
+  readonly to: ModelPlace;
+  /** overloaded or model_not_found. */
+  readonly cause: LlmErrorKind;
 }
 
 export interface LogEvent extends Told<"log"> {

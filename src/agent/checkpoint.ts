@@ -47,6 +47,8 @@ interface LoopPosition {
   /** Pieces of the reply in progress that are in the context. Absent: none. */
   readonly recoveries?: number;
   readonly pauses?: number;
+  /** The model that answers, if it is a fallback: its place among them, from 1. */
+  readonly model?: number;
   /** Absent: the last reply with calls had at least one that was not refused. */
   readonly refusals?: Refusals;
   /** Absent: no request was refused as too long. */
@@ -94,7 +96,7 @@ export function positionOf(
   { run, window }: { readonly run: RunPlace | null; readonly window: Learned | undefined },
   kept: KeptReply | null,
 ): LoopPosition {
-  const { turn, requests, hasEscalated, hasRetriedEmpty, recoveries, pauses, refusals } = state;
+  const { turn, requests, hasEscalated, hasRetriedEmpty, recoveries, pauses, model, refusals } = state;
   const isResumed = kept === null && piecesOf(state) > 0;
   return {
     v: 2,
@@ -106,6 +108,7 @@ export function positionOf(
     hasRetriedEmpty,
     ...(recoveries === 0 ? {} : { recoveries }),
     ...(pauses === 0 ? {} : { pauses }),
+    ...(model === 0 ? {} : { model }),
     ...(refusals.replies === 0 ? {} : { refusals }),
     ...(window === undefined ? {} : { window }),
     kept,
@@ -114,8 +117,8 @@ export function positionOf(
 
 export function stateOf(position: LoopPosition): LoopState {
   const { turn, requests, hasEscalated, hasRetriedEmpty } = position;
-  const { recoveries = 0, pauses = 0, refusals = NO_REFUSALS } = position;
-  const counted = { turn, hasEscalated, hasRetriedEmpty, recoveries, pauses, refusals };
+  const { recoveries = 0, pauses = 0, model = 0, refusals = NO_REFUSALS } = position;
+  const counted = { turn, hasEscalated, hasRetriedEmpty, recoveries, pauses, model, refusals };
   return { ...freshState(requests), ...counted };
 }
 

@@ -8,19 +8,12 @@ import type { Program } from "../abi/program.ts";
 import { isAtItsEnd } from "./checkpoint.ts";
 import { endOfFailure } from "./decide.ts";
 import { tellLeftJobs } from "./left-jobs.ts";
-import {
-  type AgentOptions,
-  abortedIn,
-  begin,
-  checkpoint,
-  logBudget,
-  newRun,
-  type Run,
-  untilTerminal,
-} from "./run.ts";
+import { release } from "./model/in-use.ts";
+import { abortedIn, begin, checkpoint, logBudget, untilTerminal } from "./run.ts";
+import { type AgentOptions, newRun, type Run } from "./run-state.ts";
 import { runSession } from "./session-runs.ts";
 
-export type { AgentOptions } from "./run.ts";
+export type { AgentOptions } from "./run-state.ts";
 
 export function agentProgram(options: AgentOptions): Program {
   return async (sys, start) => {
@@ -40,6 +33,7 @@ async function runOnce(run: Run): Promise<ExitStatus> {
   }
   const { outcome } = ENDS[end.reason];
   if (run.hasJobs && outcome !== "interrupted") await tellLeftJobs(sys, start.ctxId).catch(() => undefined);
+  await release(sys, run.model);
   if (end.reason === "budget_exhausted") logBudget(sys, end.words);
   // so that a later message of the user does not restart this run
   if (outcome !== "completed" && outcome !== "interrupted") checkpoint(run, null);

@@ -3,114 +3,21 @@
  * context together, so that every call in the context has its result.
  */
 import type { Reply } from "../abi/llm.ts";
-import { type Continue, isTerminal, type Terminal, type ToolCall } from "../abi/loop.ts";
-import type { ProgramStart, Restored } from "../abi/program.ts";
-import type { ContextMessage, Prompt, Sys } from "../abi/sys.ts";
-import {
-  answeredIn,
-  finishedCalls,
-  type KeptReply,
-  placeOf,
-  positionOf,
-  type RunPlace,
-  stateOf,
-} from "./checkpoint.ts";
-import { WindowKeeper } from "./context/keeper.ts";
+import { type Continue, isTerminal, type Terminal } from "../abi/loop.ts";
+import type { Restored } from "../abi/program.ts";
+import type { Sys } from "../abi/sys.ts";
+import { ask, batchSizes, toolsOf } from "./asking.ts";
+import { answeredIn, finishedCalls, type KeptReply, positionOf } from "./checkpoint.ts";
 import { callsOf, decide, type Phase, type TurnFacts, textOf, unfinishedCall } from "./decide.ts";
-import { announcement, deltaNote } from "./deferred/announce.ts";
-import { Discovery } from "./deferred/discovery.ts";
-import type { DeferredSetting } from "./deferred/setting.ts";
-import { readInbox } from "./inbox.ts";
 import { takeInput } from "./input.ts";
-import { isReminder } from "./instructions/frame.ts";
-import { NearbyGuides } from "./instructions/nearby.ts";
 import { afterCalls, askedAgain, hopeless, isHopeless } from "./malformed.ts";
-import { ModeNotes } from "./mode-notes.ts";
-import { askModel } from "./model/attempt.ts";
-import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, type TurnRequest, turnRequest } from "./model/request.ts";
-import { DEFAULT_MAX_RETRIES } from "./model/retry.ts";
 import { lastPieces, RESUME_NOTE, resumed } from "./pieces.ts";
-import { type Briefing, briefed, briefingOf } from "./prompt/briefing.ts";
-import type { Place } from "./prompt/environment.ts";
 import { afterReply, givenUp, isGivenUp } from "./refusals.ts";
-import { continued, type LoopState, piecesOf } from "./state.ts";
-import { batches, cutOff, runCalls, untilResumed } from "./tools/calls.ts";
-import type { OfferedTools } from "./tools/offered.ts";
+import type { Run } from "./run-state.ts";
+import { continued, piecesOf } from "./state.ts";
+import { cutOff, runCalls, untilResumed } from "./tools/calls.ts";
 import { type CallResult, NOT_STARTED } from "./tools/tool-call.ts";
-import { offeredTools } from "./tools/tools.ts";
 import { fitTurn } from "./tools/turn-budget.ts";
-
-export interface AgentOptions {
-  /** The platform as the system prompt names it: `linux`. */
-  readonly platform: string;
-  /** Retries of one model call; default 10. */
-  readonly maxRetries?: number;
-  /** Which tools are deferred; default: as when no environment variable sets it. */
-  readonly deferred?: DeferredSetting;
-}
-
-/**
- * The state of the loop: of the only run of a process, or of the runs of a session in turn. Lives as long as the
- * process.
- */
-export interface Run {
-  /** The system calls of the process, or of the current run in a session: then its calls end with the run. */
-  sys: Sys;
-  readonly start: ProgramStart;
-  readonly options: AgentOptions;
-  readonly here: Place;
-  /** null: not yet found out in this daemon. */
-  briefing: Briefing | null;
-  /** In a session: the message whose run is in progress; null: no run is in progress. */
-  underWay: RunPlace | null;
-  phase: Phase;
-  tools: OfferedTools | null;
-  /** The text about deferred tools, fixed when the process starts in this daemon; appended to the system prompt. */
-  announced: string;
-  readonly discovery: Discovery;
-  readonly nearby: NearbyGuides;
-  /** null: not yet restored from the conversation. */
-  modeNotes: ModeNotes | null;
-  /** Of the current run. */
-  state: LoopState;
-  /** The text of the pieces of the reply in progress; null: not yet restored from the conversation. */
-  pieces: readonly string[] | null;
-  readonly keeper: WindowKeeper;
-  /** A reply that an earlier daemon received and did not finish; taken up before the model is asked again. */
-  kept: KeptReply | null;
-  /** The last checkpoint holds a reply. */
-  hasToldReply: boolean;
-  /** It has started background commands in this daemon; those of an earlier daemon ended with that daemon. */
-  hasJobs: boolean;
-}
-
-export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Run {
-  const { cwd, restored } = start;
-  const here = { cwd, day: sys.today(), platform: options.platform };
-  const position = placeOf(restored);
-  const { run: underWay, kept } = position;
-  const discovery = new Discovery();
-  return {
-    sys,
-    start,
-    options,
-    here,
-    briefing: null,
-    underWay,
-    phase: "streaming",
-    tools: null,
-    announced: "",
-    discovery,
-    nearby: new NearbyGuides(cwd),
-    modeNotes: null,
-    state: stateOf(position),
-    pieces: null,
-    kept,
-    hasToldReply: kept !== null,
-    keeper: new WindowKeeper(start, position.window),
-    hasJobs: false,
-  };
-}
 
 export async function untilTerminal(run: Run): Promise<Terminal> {
   const { sys } = run;
@@ -149,6 +56,8 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
     const restored = run.kept === null ? null : start.restored;
     const kept = run.kept ?? (await nextReply(run));
     run.kept = null;
+    // another model is to answer
+    if (kept === null) continue;
     const { reply } = kept;
     const decision = decide(run.state, factsOf(run, kept), reply);
     if (isTerminal(decision)) return finished(run, decision, { kept, restored });
@@ -183,8 +92,12 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
   }
 }
 
-function factsOf({ sys, start }: Run, { maxOutputTokens, escalatedOutputTokens }: KeptReply): TurnFacts {
-  const { maxSteps: maxTurns, modelDevice: device } = start;
+function factsOf(
+  { sys, start, model }: Run,
+  { maxOutputTokens, escalatedOutputTokens }: KeptReply,
+): TurnFacts {
+  const { maxSteps: maxTurns } = start;
+  const { device } = model;
   const [account, hasMail] = [sys.account(), sys.hasMail()];
   return { maxTurns, maxOutputTokens, escalatedOutputTokens, hasMail, account, device };
 }
@@ -224,10 +137,10 @@ function withWords(reply: Reply): Reply {
 }
 
 /** Ends the run after too many refused or malformed calls in a row. Undefined: the model is asked again. */
-function endAfterCalls({ sys, start, state }: Run): Terminal | undefined {
+function endAfterCalls({ sys, model, state }: Run): Terminal | undefined {
   const { refusals, malformed } = state;
   if (isGivenUp(refusals)) return { reason: "denied", error: givenUp(refusals) };
-  if (isHopeless(malformed)) return { reason: "model_error", error: hopeless(malformed, start.modelDevice) };
+  if (isHopeless(malformed)) return { reason: "model_error", error: hopeless(malformed, model.device) };
   if (malformed.replies > 0) sys.log("warn", askedAgain(malformed));
   return undefined;
 }
@@ -249,122 +162,13 @@ async function tellReply(run: Run, reply: Reply, isLast: boolean): Promise<void>
  * A reply is recorded before anything follows from it: before its calls run, and before the wait of a process that was
  * paused meanwhile. A reply that would end the run waits there, too.
  */
-async function nextReply(run: Run): Promise<KeptReply> {
+async function nextReply(run: Run): Promise<KeptReply | null> {
   const { sys } = run;
   const kept = await ask(run);
+  if (kept === null) return null;
   if (callsOf(kept.reply.blocks).length > 0 || sys.isPaused()) checkpoint(run, kept);
   await untilResumed(sys);
   return kept;
-}
-
-async function ask(run: Run): Promise<KeptReply> {
-  const { sys, start, options } = run;
-  sys.setActivity("thinking");
-  run.phase = "streaming";
-  const tools = await toolsOf(run);
-  run.briefing ??= await briefingOf(sys, start, run.here);
-  const asking = { tools, briefing: run.briefing };
-  const { turn, reply } = await run.keeper.ask({
-    sys,
-    start,
-    number: run.state.requests + 1,
-    prompt: await promptOf(run, tools),
-    renew: (isCut) => {
-      if (isCut) run.modeNotes = new ModeNotes();
-      return promptOf(run, tools);
-    },
-    make: (prompt, mostOutput) => requestOf(run, { ...asking, prompt, mostOutput }),
-    send: (request) =>
-      askModel(sys, start, {
-        request,
-        maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
-        hasSucceeded: run.state.requests > 0,
-      }),
-  });
-  run.state = { ...run.state, requests: run.state.requests + 1 };
-  const { escalatedOutputTokens } = turn;
-  const { maxOutputTokens } = turn.request;
-  const sizes = batchSizes(callsOf(reply.blocks), tools);
-  return { reply, maxOutputTokens, escalatedOutputTokens, batches: sizes };
-}
-
-interface Asking {
-  readonly prompt: Prompt;
-  readonly tools: OfferedTools;
-  readonly briefing: Briefing;
-  readonly mostOutput: number;
-}
-
-function requestOf(run: Run, { prompt, tools, briefing, mostOutput }: Asking): TurnRequest {
-  const { sys, start, state } = run;
-  const wanted = state.hasEscalated ? ESCALATED_OUTPUT_TOKENS : OUTPUT_TOKENS;
-  return turnRequest({
-    requestId: `r${start.pid}-${state.requests + 1}`,
-    model: start.model,
-    thinking: start.thinking,
-    effort: start.effort,
-    prompt: briefed(prompt, briefing),
-    environment: briefing.environment + run.announced,
-    tools: tools.specs,
-    account: sys.account(),
-    wantedOutputTokens: Math.min(wanted, mostOutput),
-  });
-}
-
-/** The prompt of the next request, after pending messages and notes were added to the context. */
-function promptOf(run: Run, { deferred }: OfferedTools): Promise<Prompt> {
-  const { sys, start } = run;
-  return sys.unit(async () => {
-    await readInbox(sys, start, run.underWay?.client);
-    const prompt = await toldOfMode(run, await sys.buildPrompt(start.ctxId));
-    const found = deferred === undefined ? "" : run.discovery.note(deferred, lastWords(prompt));
-    const notes = [found, await run.nearby.note(sys, prompt.messages)].filter((note) => note !== "");
-    for (const note of notes) await sys.appendMessage(start.ctxId, "user", note);
-    return notes.length === 0 ? prompt : sys.buildPrompt(start.ctxId);
-  });
-}
-
-/** Adds a note to the context when auto or plan mode begins or ends. */
-async function toldOfMode(run: Run, prompt: Prompt): Promise<Prompt> {
-  const { sys, start } = run;
-  if (start.modes === undefined) return prompt;
-  if (run.modeNotes === null) {
-    run.modeNotes = new ModeNotes();
-    run.modeNotes.recall(prompt.messages);
-  }
-  const note = run.modeNotes.note(sys.standing());
-  if (note === "") return prompt;
-  await sys.appendMessage(start.ctxId, "user", note);
-  return sys.buildPrompt(start.ctxId);
-}
-
-/** The newest message of the user or the model; tool results do not count. */
-function lastWords({ messages }: Prompt): string {
-  const isSaid = ({ role, content }: ContextMessage): boolean =>
-    role === "assistant" || (role === "user" && !isReminder(content));
-  return messages.findLast(isSaid)?.content ?? "";
-}
-
-/** The tools of the process, listed once; this also fixes the announcement of the deferred ones. */
-async function toolsOf(run: Run): Promise<OfferedTools> {
-  if (run.tools !== null) return run.tools;
-  const { sys, start, options } = run;
-  const tools = await offeredTools(sys, start, options.deferred);
-  if (tools.deferred !== undefined) {
-    const text = announcement(tools.deferred.names());
-    if (text !== "") run.announced = `\n\n${text}`;
-    if (start.restored !== null) run.discovery.recall((await sys.buildPrompt(start.ctxId)).messages);
-  }
-  run.tools = tools;
-  return tools;
-}
-
-/** Called before a run of a session: adds a note if MCP servers were added or removed since the last run. */
-export async function tellChanges(run: Run): Promise<void> {
-  const { sys, start, tools } = run;
-  if (tools?.deferred === undefined) return;
-  const note = deltaNote(await tools.deferred.refresh(sys));
-  if (note !== "") await sys.appendMessage(start.ctxId, "user", note);
 }
 
 /**
@@ -402,10 +206,6 @@ async function resultsOf(
     malformed: afterCalls(malformed, results),
   };
   return fitTurn(sys, results);
-}
-
-function batchSizes(calls: readonly ToolCall[], tools: OfferedTools): readonly number[] {
-  return batches(calls, tools).map(({ length }) => length);
 }
 
 /** A reply and the results of its calls. `restored` is set if it may already be in the context. */

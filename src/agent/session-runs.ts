@@ -10,20 +10,13 @@ import { ENDS, exitOf, type Terminal } from "../abi/loop.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
 import type { RunInput } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
+import { tellChanges } from "./asking.ts";
 import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
 import { callsOf, endOfFailure } from "./decide.ts";
 import { inputOf, messageText } from "./inbox.ts";
 import { salvagedBlocks } from "./model/salvage.ts";
-import {
-  abortedIn,
-  begin,
-  checkpoint,
-  keep,
-  logBudget,
-  type Run,
-  tellChanges,
-  untilTerminal,
-} from "./run.ts";
+import { abortedIn, begin, checkpoint, keep, logBudget, untilTerminal } from "./run.ts";
+import type { Run } from "./run-state.ts";
 import { freshState } from "./state.ts";
 import { NOT_STARTED } from "./tools/tool-call.ts";
 
@@ -132,9 +125,9 @@ async function endOf(run: Run, beginning: Beginning): Promise<Terminal> {
 }
 
 /** Keeps the complete blocks of the interrupted reply, and adds a note that the run was interrupted. */
-async function noteInterrupt({ sys, start, keeper }: Run): Promise<void> {
-  const { ctxId, modelFd } = start;
-  const blocks = keeper.isAside ? [] : await salvagedBlocks(sys, modelFd);
+async function noteInterrupt({ sys, start, keeper, model }: Run): Promise<void> {
+  const { ctxId } = start;
+  const blocks = keeper.isAside ? [] : await salvagedBlocks(sys, model.fd);
   await sys.unit(async () => {
     const { messages } = await sys.buildPrompt(ctxId);
     if (messages.at(-1)?.content === INTERRUPTED_NOTE) return;

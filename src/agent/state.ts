@@ -15,6 +15,8 @@ export interface LoopState {
   readonly recoveries: number;
   /** Pieces of the reply of this step after which the provider paused. */
   readonly pauses: number;
+  /** The model that answers: 0: of the process; n: its nth fallback. */
+  readonly model: number;
   readonly refusals: Refusals;
   readonly malformed: Malformed;
   /** Why the model is asked again; null: the run begins, or was restored. */
@@ -30,6 +32,7 @@ export function freshState(requests: number): LoopState {
     hasRetriedEmpty: false,
     recoveries: 0,
     pauses: 0,
+    model: 0,
     refusals: NO_REFUSALS,
     malformed: NOT_MALFORMED,
     transition: null,
@@ -49,12 +52,13 @@ export function continued(state: LoopState, next: Continue): LoopState {
       return { ...after, hasRetriedEmpty: false, recoveries: next.attempt };
     case "pause_turn":
       return { ...after, hasRetriedEmpty: false, pauses: next.inRow };
+    case "fallback_retry":
+      return { ...after, model: next.index };
     case "empty_reply_retry":
       return { ...after, hasRetriedEmpty: true };
     case "collapse_drain_retry":
     case "reactive_compact_retry":
     case "reply_salvaged":
-    case "fallback_retry":
     case "stop_hook_blocking":
     case "token_budget_continuation":
       return after;

@@ -11,6 +11,7 @@ import type { Nearby, Surroundings } from "../abi/surroundings.ts";
 import type { ContextMessage, Sys } from "../abi/sys.ts";
 import type { ToolResult } from "../abi/tool.ts";
 import { abortable } from "../lib/abort.ts";
+import { retryWords, switchWords } from "../lib/model-words.ts";
 import { FakeOutputs } from "./fake-outputs.ts";
 import { type AgentOptions, agentProgram } from "./loop.ts";
 
@@ -40,6 +41,8 @@ export function restoredFrom(history: readonly Kept[]): Pick<FakeOptions, "resto
 
 export interface FakeOptions {
   readonly answers: readonly Answer[];
+  /** Other models by their device, and what they answer; an error: they cannot be opened. */
+  readonly fallbacks?: Readonly<Record<string, readonly Answer[] | Fault>>;
   readonly tools?: Readonly<Record<string, FakeTool>>;
   readonly agent?: AgentInfo | null;
   readonly systemPrompt?: string;
@@ -91,7 +94,8 @@ export class FakeProcess {
   calls = 0;
   readonly #options: FakeOptions;
   readonly #abort = new AbortController();
-  readonly #answers: Answer[];
+  /** What the models behind open fds answer. */
+  readonly #models = new Map<Fd, Answer[]>();
   readonly #unread = new Map<Fd, Uint8Array>();
   readonly #tools = new Map<Fd, FakeTool>();
   readonly #input: Uint8Array[];
@@ -101,7 +105,7 @@ export class FakeProcess {
   constructor(options: FakeOptions) {
     this.#options = options;
     this.messages = [{ role: "user", content: "do it" }, ...(options.said ?? [])];
-    this.#answers = [...options.answers];
+    this.#models.set(MODEL_FD, [...options.answers]);
     this.#input = [...(options.input ?? [])];
     this.sys = this.#makeSys();
     this.start = this.#makeStart();
@@ -131,6 +135,8 @@ export class FakeProcess {
 
   #makeStart(): ProgramStart {
     const { agent = null, maxSteps = 0, input, restored = null } = this.#options;
+    const others = Object.keys(this.#options.fallbacks ?? {});
+    const fallbacks = others.map((device) => ({ device, model: device.replace(/.*\//, "") }));
     return {
       pid: asPid(1),
       ctxId: asCtxId(1),
@@ -140,6 +146,7 @@ export class FakeProcess {
       modelFd: MODEL_FD,
       modelDevice: MODEL_DEVICE,
       model: "",
+      ...(others.length === 0 ? {} : { fallbacks }),
       maxSteps,
       input: input === undefined ? null : INPUT_FD,
       mounts: [],
@@ -161,6 +168,8 @@ export class FakeProcess {
       called: (note) => this.called.push(note),
       said: (text) => this.said.push(text),
       replied: (reply) => this.replied.push(reply),
+      retries: (retry) => this.logs.push(retryWords(retry)),
+      switches: (change) => this.logs.push(switchWords(change)),
       setActivity: (activity) => this.activities.push(activity),
       setResult: (text) => {
         this.result = text;
@@ -297,9 +306,16 @@ export class FakeProcess {
   }
 
   #open(path: string): Fd {
-    const tool = FakeOutputs.holds(path) ? undefined : this.#find(path, "Open").tool;
+    const model = this.#options.fallbacks?.[path];
+    if (model instanceof Fault) throw fault("Open", model);
+    const isTool = model === undefined && !FakeOutputs.holds(path);
+    const tool = isTool ? this.#find(path, "Open").tool : undefined;
     const fd = asFd(this.#nextFd++);
     this.openFds.add(fd);
+    if (model !== undefined) {
+      this.#models.set(fd, [...model]);
+      return fd;
+    }
     if (tool === undefined) this.outputs.open(fd, path);
     else this.#tools.set(fd, tool);
     return fd;
@@ -309,7 +325,7 @@ export class FakeProcess {
     if (this.outputs.isOpen(fd)) return this.outputs.write(fd, bytes);
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
     const tool = this.#tools.get(fd);
-    if (tool === undefined) return this.#answer(value as LlmRequest);
+    if (tool === undefined) return this.#answer(fd, value as LlmRequest);
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () => reject(cancelled("Write")), { once: true });
     });
@@ -318,14 +334,14 @@ export class FakeProcess {
     this.#unread.set(fd, encodeLines([{ type: "result", result }]));
   }
 
-  #answer(request: LlmRequest): void {
+  #answer(fd: Fd, request: LlmRequest): void {
     this.requests.push(request);
-    const next = this.#answers.shift();
+    const next = this.#models.get(fd)?.shift();
     if (next === undefined) throw new Error("the script of the fake model is at its end");
     const answer = typeof next === "function" ? next(request) : next;
     if (answer instanceof Error) throw answer instanceof Fault ? fault("Write", answer) : answer;
     this.used += totalTokens(answer.usage);
-    this.#unread.set(MODEL_FD, encodeLines(eventsOf(answer)));
+    this.#unread.set(fd, encodeLines(eventsOf(answer)));
   }
 
   #read(fd: Fd, length: number): Uint8Array {

@@ -25,6 +25,7 @@ const GLOBAL_FLAGS: FlagTable = {
 export const RUN_FLAGS: FlagTable = {
   model: { type: "string", short: "m" },
   effort: { type: "string" },
+  "fallback-model": { type: "string" },
   "max-steps": { type: "string" },
   agent: { type: "string" },
   budget: { type: "string" },

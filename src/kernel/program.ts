@@ -45,6 +45,7 @@ function startOf(core: Core, proc: Process, thread: ThreadSeat | undefined): Pro
     modelDevice: proc.model.device,
     model: proc.model.name,
     ...proc.model.asks,
+    ...(proc.model.fallbacks.length === 0 ? {} : { fallbacks: proc.model.fallbacks }),
     mounts: core.mounts.namedBy(pid),
     toolset: 2,
     surroundings: true,
@@ -85,7 +86,16 @@ function handleOf(core: Core, proc: Process, seat: Seat): Sys {
   return Object.assign(calls, { ending }, ...more, runs) as Sys;
 }
 
-type Tells = "onStep" | "said" | "replied" | "called" | "setActivity" | "setResult" | "log";
+type Tells =
+  | "onStep"
+  | "said"
+  | "replied"
+  | "called"
+  | "retries"
+  | "switches"
+  | "setActivity"
+  | "setResult"
+  | "log";
 
 function tells(core: Core, proc: Process, { thread }: Seat): Pick<Sys, Tells> {
   const { pid, seed } = proc;
@@ -98,6 +108,11 @@ function tells(core: Core, proc: Process, { thread }: Seat): Pick<Sys, Tells> {
       if (thread === undefined) tellReply(proc, reply, mono());
     },
     called: (call) => tellCall(core, proc, call),
+    retries: ({ message, ...retry }) => {
+      const why = message === undefined ? {} : { message: proc.wording(message) };
+      proc.tell({ event: "api_retry", pid, ...retry, ...why }, mono());
+    },
+    switches: ({ from, to, cause }) => proc.tell({ event: "model_switch", pid, from, to, cause }, mono()),
     setActivity: (activity) => {
       proc.life.act(activity);
       proc.work.check();

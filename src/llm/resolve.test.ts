@@ -23,7 +23,7 @@ interface Case {
   readonly model?: string;
   readonly provider?: string;
   readonly preferred?: string;
-  readonly fallback?: string;
+  readonly fallback?: readonly string[];
   readonly env?: Record<string, string>;
   readonly settings?: Partial<Settings>;
   readonly ollama?: boolean;
@@ -33,7 +33,7 @@ async function resolve({
   model = "",
   provider = "",
   preferred = "",
-  fallback = "",
+  fallback = [],
   env = {},
   settings = {},
   ollama = false,
@@ -172,13 +172,13 @@ describe("resolve()", () => {
 
   it("takes an agent file's fallback and says so, unless nobody has that either", async () => {
     const wish = { provider: "claude", preferred: "sonnet" };
-    expect(await resolve({ ...wish, fallback: "mid", env: openai })).toEqual([
+    expect(await resolve({ ...wish, fallback: ["mid"], env: openai })).toEqual([
       "openai",
       "mid",
       "no model driver that has sonnet is set up (anthropic or claude): its agent file's fallback mid answers",
     ]);
-    expect(await resolve({ ...wish, fallback: "mid", env: anthropic })).toEqual(["anthropic", "sonnet"]);
-    await expect(resolve({ ...wish, fallback: "haiku", env: openai })).rejects.toMatchObject({
+    expect(await resolve({ ...wish, fallback: ["mid"], env: anthropic })).toEqual(["anthropic", "sonnet"]);
+    await expect(resolve({ ...wish, fallback: ["haiku"], env: openai })).rejects.toMatchObject({
       code: "UNAVAILABLE",
     });
   });
@@ -238,10 +238,63 @@ describe("resolve()", () => {
   });
 });
 
+describe("the fallback models of resolve()", () => {
+  const both = { ...anthropic, ...openai };
+  const fallbacksOf = async (
+    request: { fallbackModels?: string[]; fallback?: string[]; model?: string; preferred?: string },
+    { env = both, settings = {} }: Pick<Case, "env" | "settings"> = {},
+  ) => {
+    const resolver = createModelResolver({ settings: () => settings, probeOllama: async () => false });
+    const wish = { model: "", provider: "", preferred: "", ...request, env };
+    const { fallbacks = [] } = await resolver.resolve(wish, none);
+    return fallbacks.map(({ device, model }) => `${device.replace("/dev/llm/", "")} ${model}`);
+  };
+
+  it("are those of the flag, else of the agent file, else of the setting", async () => {
+    const settings = { fallbackModel: ["small"] };
+    const all = { model: "opus", fallbackModels: ["openai/mid", "sonnet"], fallback: ["haiku"] };
+    expect(await fallbacksOf(all, { settings })).toEqual(["openai mid", "anthropic sonnet"]);
+    expect(await fallbacksOf({ model: "opus", fallback: ["haiku"] }, { settings })).toEqual([
+      "anthropic haiku",
+    ]);
+    expect(await fallbacksOf({ model: "opus" }, { settings })).toEqual(["anthropic small"]);
+    expect(await fallbacksOf({ model: "opus" })).toEqual([]);
+  });
+
+  it("leave out the model itself under another name, and a second of the same", async () => {
+    const fallbackModels = ["mid", "haiku", "small"];
+    expect(await fallbacksOf({ model: "sonnet", fallbackModels })).toEqual(["anthropic haiku"]);
+  });
+
+  it("of an agent file go to another driver only where its own model answers", async () => {
+    const file = { preferred: "opus", fallback: ["gpt-6-luna"] };
+    expect(await fallbacksOf(file)).toEqual(["openai gpt-6-luna"]);
+    expect(await fallbacksOf({ ...file, model: "haiku" })).toEqual([]);
+  });
+
+  it("that cannot answer are refused if the flag names them, and left out otherwise", async () => {
+    const only = { env: anthropic };
+    await expect(fallbacksOf({ fallbackModels: ["gpt-6-luna"] }, only)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("--fallback-model"),
+    });
+    await expect(fallbacksOf({ fallbackModels: ["opnai/x"] }, only)).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
+    expect(await fallbacksOf({ fallback: ["gpt-6-luna"] }, only)).toEqual([]);
+    const settings = { fallbackModel: ["gpt-6-luna"] };
+    expect(await fallbacksOf({}, { ...only, settings })).toEqual([]);
+  });
+
+  it("do not exist where no model is set up", async () => {
+    expect(await fallbacksOf({ fallback: ["mid"] }, { env: {} })).toEqual([]);
+  });
+});
+
 describe("explain()", () => {
   const explain = async ({ env = {}, settings = {}, ...wish }: Case) => {
     const resolver = createModelResolver({ settings: () => settings, probeOllama: async () => false });
-    const request = { model: "", provider: "", preferred: "", fallback: "", ...wish, env };
+    const request = { model: "", provider: "", preferred: "", fallback: [], ...wish, env };
     const { driver, model, why } = await resolver.explain(request, none);
     return [driver, model, why];
   };

@@ -2,10 +2,11 @@
  * Decides which model answers. From the most to the least explicit: the model of the run, the agent file, CRUX_PROVIDER
  * and CRUX_MODEL, the settings; then the first configured driver; then the built-in interpreter, which says so.
  */
-import { SyscallError } from "../abi/errors.ts";
+import { codeOf, SyscallError } from "../abi/errors.ts";
 import type { Fact } from "../abi/fact.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { Effort, ModelCard, Thinking } from "../abi/llm.ts";
+import type { ModelPlace } from "../abi/loop.ts";
 import type { Settings } from "../abi/settings.ts";
 import type { ModelChoice, ModelDesk, ModelResolver } from "../kernel/ports/models.ts";
 import { nearNames } from "../lib/near-names.ts";
@@ -40,7 +41,8 @@ const setUp: Readonly<Record<DriverName, string>> = {
 };
 
 interface ResolverOptions {
-  readonly settings: () => Pick<Settings, "model" | "modelType" | "requireModel"> & ModelSettings;
+  readonly settings: () => Pick<Settings, "model" | "modelType" | "requireModel" | "fallbackModel"> &
+    ModelSettings;
   /** Whether Ollama answers at `origin`. Called only when the choice comes to Ollama. */
   readonly probeOllama?: (origin: string, signal: AbortSignal) => Promise<boolean>;
   /** A clock in milliseconds, for the age of a probe. */
@@ -91,10 +93,12 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
     return withOwn(card, findOwn(options.settings(), card.id));
   };
   return {
-    resolve: async (request, signal) => ({
-      ...(await chosen(request, signal)).choice,
-      ...asks(request, options.settings().effort),
-    }),
+    resolve: async (request, signal) => {
+      const found = await chosen(request, signal);
+      const fallbacks = await new Fallbacks(finder, options, request, signal).of(found);
+      const asked = { ...found.choice, ...asks(request, options.settings().effort) };
+      return fallbacks.length === 0 ? asked : { ...asked, fallbacks };
+    },
     explain: async (request, signal) => {
       const { choice, why } = await chosen(request, signal);
       const driver = choice.device.split("/").slice(3).join("/");
@@ -143,7 +147,7 @@ function agentWish({ provider }: ResolveRequest, model: string): Wish {
   const named = slash < 0 ? undefined : findDriver(name.slice(0, slash));
   const driver = named ?? (provider === "" ? undefined : findDriver(provider));
   const id = named === undefined ? name : name.slice(slash + 1);
-  return { driver, model: usual(id), isFirm: false, source: "the agent file" };
+  return { driver, model: usual(id), isFirm: false, source: AGENT_FILE };
 }
 
 /** What the model is asked beside the prompt; a number is the most tokens for thinking. */
@@ -210,10 +214,11 @@ class Choosing {
 
   /** If no configured driver has the agent file's model: the agent file's fallback, with a remark. */
   async #instead(wish: Wish): Promise<ModelChoice | undefined> {
-    const { env, fallback = "" } = this.#request;
-    const other = agentWish(this.#request, fallback);
-    const driver = other.model === "" ? undefined : await this.#driverOf(other);
-    if (driver !== undefined) {
+    const { env, fallback = [] } = this.#request;
+    for (const name of [fallback].flat()) {
+      const other = agentWish(this.#request, name);
+      const driver = other.model === "" ? undefined : await this.#driverOf(other);
+      if (driver === undefined) continue;
       this.why = "the fallback of the agent file";
       const remark = `no model driver that has ${wish.model} is set up (${owners(wish.model)}): its agent file's fallback ${other.model} answers`;
       return { ...choice(driver, other.model), remark };
@@ -252,6 +257,74 @@ class Choosing {
     return unavailable(`${from}the model driver ${driver} is not set up`, setUp[driver]);
   }
 }
+
+/** The models that may answer in place of the chosen one: those of the flag, else of the agent file, else the setting. */
+class Fallbacks {
+  readonly #finder: DriverFinder;
+  readonly #options: ResolverOptions;
+  readonly #request: ResolveRequest;
+  readonly #signal: AbortSignal;
+
+  constructor(finder: DriverFinder, options: ResolverOptions, request: ResolveRequest, signal: AbortSignal) {
+    this.#finder = finder;
+    this.#options = options;
+    this.#request = request;
+    this.#signal = signal;
+  }
+
+  /** Errors: as of a model that is asked for, if the caller named one that cannot answer; others are left out. */
+  async of({ choice, why }: Chosen): Promise<readonly ModelPlace[]> {
+    if (choice.notice !== undefined) return [];
+    const places: ModelPlace[] = [];
+    const taken = new Set([keyOf(choice)]);
+    for (const { wish, isAgents } of this.#wishes()) {
+      const place = await this.#place(wish);
+      if (place === undefined || taken.has(keyOf(place))) continue;
+      // an agent file does not send elsewhere what the user gave to a certain driver
+      if (isAgents && why !== AGENT_FILE && place.device !== choice.device) continue;
+      taken.add(keyOf(place));
+      places.push({ device: place.device, model: place.model });
+    }
+    return places;
+  }
+
+  #wishes(): readonly { readonly wish: Wish; readonly isAgents: boolean }[] {
+    const { fallback = [], fallbackModels } = this.#request;
+    if (fallbackModels !== undefined)
+      return fallbackModels.map((name) => ({
+        wish: { ...parseName(name), source: "--fallback-model" },
+        isAgents: false,
+      }));
+    // an older journal has one name in place of a list
+    const ofAgent = [fallback].flat().filter((name) => name !== "" && name !== "inherit");
+    if (ofAgent.length > 0)
+      return ofAgent.map((name) => ({
+        wish: agentWish({ ...this.#request, provider: "" }, name),
+        isAgents: true,
+      }));
+    const own = this.#options.settings().fallbackModel ?? [];
+    return own.map((name) => ({ wish: { ...parseName(name), isFirm: false }, isAgents: false }));
+  }
+
+  async #place(wish: Wish): Promise<ModelChoice | undefined> {
+    if (wish.driver === "script") return scriptChoice(wish.model);
+    const request = { ...this.#request, fallback: [] };
+    try {
+      return await new Choosing(this.#finder, [wish], request, this.#signal).choose();
+    } catch (error) {
+      if (wish.isFirm || codeOf(error) !== "UNAVAILABLE") throw error;
+      return undefined;
+    }
+  }
+}
+
+/** Equal for two names of one model on one device. */
+function keyOf({ device, model }: ModelPlace): string {
+  const driver = device.split("/")[3] ?? "";
+  return `${device} ${isCarded(driver) ? modelId(driver, model) : model}`;
+}
+
+const AGENT_FILE = "the agent file";
 
 /** The source of a wish, in words. */
 function wordsOf({ source = "--model", model }: Wish): string {

@@ -71,6 +71,28 @@ export const EVENT_DOCS: EventDocs = {
       call: { tool: "edit", about: "src/a.ts", facts: { added: 3, removed: 1 } },
     },
   },
+  api_retry: {
+    sent: "When a model call has failed and will be sent again after a wait.",
+    example: {
+      event: "api_retry",
+      pid,
+      attempt: 2,
+      maxRetries: 10,
+      delayMs: 1_000,
+      errorKind: "overloaded",
+      status: 529,
+    },
+  },
+  model_switch: {
+    sent: "When another model takes over for the rest of a run.",
+    example: {
+      event: "model_switch",
+      pid,
+      from: { device: "/dev/llm/anthropic", model: "sonnet" },
+      to: { device: "/dev/llm/openai", model: "model-large" },
+      cause: "overloaded",
+    },
+  },
   said: {
     sent: "When the model says something beside its calls.",
     example: { event: "said", pid, text: "The test expects the old name." },

@@ -36,6 +36,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "daemon.idleTimeoutMs": { example: 600_000 },
   "defaults.maxSteps": { example: 50 },
   effort: { example: "high", otherwise: "the server's own" },
+  fallbackModel: { example: ["sonnet", "openai/model-large"], otherwise: "no other model answers" },
   "journal.maxBytes": { example: 5_368_709_120 },
   "labels.exec": { example: "deny" },
   "labels.outward": { example: ["web"] },

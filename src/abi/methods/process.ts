@@ -65,6 +65,13 @@ export const SpawnRequest = z.strictObject({
     .enum(EFFORTS)
     .optional()
     .describe("How much the model is asked to think; absent: the agent file decides, then the settings."),
+  fallback_models: z
+    .array(z.string().min(1).max(256))
+    .max(8)
+    .optional()
+    .describe(
+      "Models that answer for the rest of a run, in order, when the model is overloaded or does not exist; absent: those of the agent file, then those of the setting fallbackModel.",
+    ),
   max_steps: z.int().min(0).optional(),
   budget: z.int().optional(),
   limits: WireBudget.optional().describe(

@@ -22,7 +22,7 @@ skills:
       manifest: {
         name: "code-analyst",
         description: "分析代码",
-        models: { provider: "claude", preferred: "sonnet", fallback: "haiku" },
+        models: { provider: "claude", preferred: "sonnet", fallback: ["haiku"] },
         contextBudget: 8192,
         maxSteps: 0,
         skills: ["code-analysis"],

@@ -69,12 +69,12 @@ function models(fields: YamlFields, warn: (message: string) => void): AgentModel
   const model = fields.text("model");
   const preferred = models.text("preferred") || (model === "inherit" ? "" : model);
   const provider = models.text("provider");
-  const fallback = models.text("fallback");
+  const fallback = (models.list("fallback") ?? []).filter((name) => name !== "");
   for (const message of models.unknown("models.")) warn(message);
   return {
     ...(provider !== "" && { provider }),
     ...(preferred !== "" && { preferred }),
-    ...(fallback !== "" && { fallback }),
+    ...(fallback.length > 0 && { fallback }),
   };
 }
 

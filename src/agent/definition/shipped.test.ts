@@ -47,7 +47,7 @@ test("the default agent is small and unrestricted", async () => {
 test("code-analyst has a skill, fewer devices and a budget", async () => {
   expect(await agents.load("code-analyst")).toMatchObject({
     manifest: {
-      models: { provider: "claude", preferred: "sonnet", fallback: "mid" },
+      models: { provider: "claude", preferred: "sonnet", fallback: ["mid"] },
       contextBudget: 400_000,
       maxSteps: 60,
       skills: ["code-analysis"],

@@ -29,6 +29,8 @@ export function turnRequest(turn: {
   readonly model: string;
   readonly thinking: Thinking | undefined;
   readonly effort: Effort | undefined;
+  /** The mark of the model, if it is a fallback. */
+  readonly maker?: string;
   readonly prompt: Prompt;
   /** The dynamic part of the system prompt; constant while the process lives. */
   readonly environment: string;
@@ -40,7 +42,7 @@ export function turnRequest(turn: {
   if (turn.prompt.systemPrompt !== "") system.push({ text: turn.prompt.systemPrompt, zone: "static" });
   system.push({ text: turn.environment, zone: "dynamic" });
   const tools = [...turn.tools];
-  const messages = toWireMessages(turn.prompt.messages);
+  const messages = toWireMessages(turn.prompt.messages, turn.maker);
   const input = inputTokens(system, tools, messages);
   const maxOutputTokens = outputTokens(turn.account, input, turn.wantedOutputTokens);
   return {

@@ -6,7 +6,15 @@ import { LLM_ERROR_KINDS, type LlmErrorKind, RETRYABLE_KINDS } from "../../abi/l
 import { LlmError } from "../../abi/llm-error.ts";
 import { backoffMs, decideRetry } from "./retry.ts";
 
-const state = { failures: 1, alike: 0, maxRetries: 10, hasSucceeded: true, random: 0.5 };
+const state = {
+  failures: 1,
+  alike: 0,
+  overloads: 0,
+  maxRetries: 10,
+  hasFallback: false,
+  hasSucceeded: true,
+  random: 0.5,
+};
 const failed = (kind: LlmErrorKind, more: Partial<ConstructorParameters<typeof LlmError>[0]> = {}) =>
   new LlmError({ kind, message: "it failed", ...more });
 
@@ -15,16 +23,25 @@ describe("decideRetry()", () => {
     expect(decideRetry(failed(kind), state).kind).toBe(RETRYABLE_KINDS.has(kind) ? "wait" : "fail");
   });
 
-  test("words the wait", () => {
+  test("gives the facts of the wait", () => {
     const error = failed("overloaded", { status: 529 });
     expect(decideRetry(error, { ...state, failures: 2 })).toEqual({
       kind: "wait",
-      delayMs: 1_000,
-      notice: "model: overloaded (529), retry 2/10 in 1.0s",
+      retry: { attempt: 2, maxRetries: 10, delayMs: 1_000, errorKind: "overloaded", status: 529 },
     });
     expect(decideRetry(failed("timeout"), state)).toMatchObject({
-      notice: "model: no answer in time, retry 1/10 in 0.5s",
+      retry: { attempt: 1, maxRetries: 10, delayMs: 500, errorKind: "timeout" },
     });
+  });
+
+  test("another model answers after the third overload in a row, or at once for one that does not exist", () => {
+    const at = (kind: LlmErrorKind, overloads: number, hasFallback: boolean) =>
+      decideRetry(failed(kind), { ...state, failures: 3, overloads, hasFallback }).kind;
+    expect([2, 3].map((overloads) => at("overloaded", overloads, true))).toEqual(["wait", "fallback"]);
+    expect(at("overloaded", 3, false)).toBe("wait");
+    expect([true, false].map((has) => at("model_not_found", 0, has))).toEqual(["fallback", "fail"]);
+    expect(at("server", 0, true)).toBe("wait");
+    expect(at("auth", 0, true)).toBe("fail");
   });
 
   test("ends after the tenth retry with the error as it came", () => {
@@ -40,11 +57,11 @@ describe("decideRetry()", () => {
     expect(decideRetry(error, { ...state, failures: 11 })).toEqual({ kind: "fail", error });
   });
 
-  test("a reply malformed in the same way is asked for again three times, and the words say what is wrong", () => {
+  test("a reply malformed in the same way is asked for again three times, and the facts say what is wrong", () => {
     const error = failed("stream_malformed", { message: "an event of the reply is not JSON" });
     expect(decideRetry(error, { ...state, failures: 5, alike: 3 })).toMatchObject({
       kind: "wait",
-      notice: "model: broken reply (an event of the reply is not JSON), retry 3/3 in 8.0s",
+      retry: { attempt: 3, maxRetries: 3, delayMs: 8_000, message: "an event of the reply is not JSON" },
     });
     expect(decideRetry(error, { ...state, failures: 4, alike: 4 })).toMatchObject({
       kind: "fail",
@@ -57,7 +74,7 @@ describe("decideRetry()", () => {
 
   test("waits as long as the server says", () => {
     expect(decideRetry(failed("rate_limit", { retryAfterMs: 7_000 }), state)).toMatchObject({
-      delayMs: 7_000,
+      retry: { delayMs: 7_000 },
     });
     expect(decideRetry(failed("rate_limit", { retryAfterMs: 300_000 }), state).kind).toBe("wait");
   });
@@ -94,8 +111,8 @@ describe("decideRetry()", () => {
       const fresh = { ...state, hasSucceeded: false, random: 1 };
       const waits = [1, 2].map((failures) => decideRetry(error, { ...fresh, failures }));
       expect(waits).toMatchObject([
-        { kind: "wait", notice: "model: no connection, retry 1/2 in 0.6s" },
-        { kind: "wait", notice: "model: no connection, retry 2/2 in 1.3s" },
+        { kind: "wait", retry: { attempt: 1, maxRetries: 2, delayMs: 625 } },
+        { kind: "wait", retry: { attempt: 2, maxRetries: 2, delayMs: 1_250 } },
       ]);
       expect(decideRetry(error, { ...fresh, failures: 3 }).kind).toBe("fail");
       expect(decideRetry(error, { ...state, failures: 3 }).kind).toBe("wait");

@@ -5,6 +5,7 @@
 import { messageOf } from "../../abi/errors.ts";
 import { type LlmErrorKind, RETRYABLE_KINDS } from "../../abi/llm.ts";
 import { findLlmError, LlmError } from "../../abi/llm-error.ts";
+import type { ApiRetry } from "../../abi/loop.ts";
 import { HOPELESS_HINT, MAX_ASKED_AGAIN, malformedTooOften } from "../malformed.ts";
 
 export const DEFAULT_MAX_RETRIES = 10;
@@ -16,6 +17,8 @@ const JITTER = 0.25;
 const MAX_RETRY_AFTER_MS = 300_000;
 /** The limit if the server refuses the connection and never answered this process: it is probably not running. */
 const MAX_RETRIES_NOBODY_THERE = 2;
+/** So many overloads in a row, and a fallback model answers. */
+const MAX_OVERLOADS = 3;
 
 interface RetryState {
   /** The failed attempts of this request, including this one: from 1. */
@@ -26,6 +29,10 @@ interface RetryState {
    * failure.
    */
   readonly alike: number;
+  /** How many failures in a row, up to this one, were overloads. */
+  readonly overloads: number;
+  /** Whether another model may answer in its place. */
+  readonly hasFallback: boolean;
   /** Whether any request of this process was answered before. */
   readonly hasSucceeded: boolean;
   /** A random number, 0 … 1. */
@@ -33,11 +40,15 @@ interface RetryState {
 }
 
 type RetryDecision =
-  | { readonly kind: "wait"; readonly delayMs: number; readonly notice: string }
+  | { readonly kind: "wait"; readonly retry: ApiRetry }
+  /** Another model is to answer. `error`: why this one does not. */
+  | { readonly kind: "fallback"; readonly error: unknown; readonly cause: LlmErrorKind }
   | { readonly kind: "fail"; readonly error: unknown };
 
 export function decideRetry(error: unknown, state: RetryState): RetryDecision {
   const fault = findLlmError(error);
+  if (fault !== undefined && state.hasFallback && isNotToBeHad(fault, state))
+    return { kind: "fallback", error, cause: fault.kind };
   if (fault === undefined || !isRetryable(fault)) return { kind: "fail", error };
   if (state.alike > MAX_ASKED_AGAIN)
     return { kind: "fail", error: alwaysMalformed(fault, messageOf(error), state.alike) };
@@ -48,18 +59,32 @@ export function decideRetry(error: unknown, state: RetryState): RetryDecision {
   if ((fault.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS)
     return { kind: "fail", error: waitTooLong(fault, messageOf(error)) };
   const delayMs = fault.retryAfterMs ?? backoffMs(state.failures, state.random);
-  const status = fault.status === undefined ? "" : ` (${fault.status})`;
-  const [n, of] =
-    state.alike > 0 ? [state.alike, Math.min(MAX_ASKED_AGAIN, maxRetries)] : [state.failures, maxRetries];
-  const what = state.alike > 0 ? ` (${messageOf(error)})` : status;
-  const when = `retry ${n}/${of} in ${(delayMs / 1000).toFixed(1)}s`;
-  return { kind: "wait", delayMs, notice: `model: ${WORDS[fault.kind] ?? fault.kind}${what}, ${when}` };
+  return { kind: "wait", retry: { delayMs, ...factsOf(error, fault, { ...state, maxRetries }) } };
+}
+
+/** A malformed reply is counted by its mistake. */
+function factsOf(error: unknown, fault: LlmError, state: RetryState): Omit<ApiRetry, "delayMs"> {
+  const { kind: errorKind, status } = fault;
+  const { alike, failures: attempt, maxRetries } = state;
+  if (alike > 0)
+    return {
+      attempt: alike,
+      maxRetries: Math.min(MAX_ASKED_AGAIN, maxRetries),
+      errorKind,
+      message: messageOf(error),
+    };
+  return { attempt, maxRetries, errorKind, ...(status === undefined ? {} : { status }) };
 }
 
 /** 500 ms, doubled for each further failure, at most 32 s; then ±25 %. */
 export function backoffMs(failures: number, random: number): number {
   const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), MAX_DELAY_MS);
   return Math.round(delayMs * (1 - JITTER + 2 * JITTER * random));
+}
+
+/** Whether this model will not answer soon, or at all. */
+function isNotToBeHad({ kind }: LlmError, { overloads }: RetryState): boolean {
+  return kind === "model_not_found" || (kind === "overloaded" && overloads >= MAX_OVERLOADS);
 }
 
 function isRetryable({ kind, shouldRetry }: LlmError): boolean {
@@ -100,13 +125,3 @@ function waitTooLong(fault: LlmError, words: string): LlmError {
     cause: fault,
   });
 }
-
-const WORDS: Partial<Record<LlmErrorKind, string>> = {
-  rate_limit: "rate limited",
-  overloaded: "overloaded",
-  server: "server error",
-  timeout: "no answer in time",
-  connection: "no connection",
-  stream_stalled: "reply stalled",
-  stream_malformed: "broken reply",
-};

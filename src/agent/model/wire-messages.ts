@@ -6,6 +6,7 @@ import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import { Running } from "../../lib/running.ts";
 import { callsOf } from "../decide.ts";
+import { readableBy } from "./in-use.ts";
 
 export const OUTCOME_UNKNOWN = "outcome unknown after a crash, check before repeating";
 const UNKNOWN_RESULT: ContextMessage = { role: "tool", content: OUTCOME_UNKNOWN, is_error: true };
@@ -16,6 +17,8 @@ const LEFT_OUT = "[it is not shown any more: the conversation holds newer ones; 
 
 /** The messages up to the last one of the model: what they came to stays, whatever is added. */
 interface Settled {
+  /** The model they are for. */
+  readonly maker: string;
   readonly messages: readonly ContextMessage[];
   readonly wire: readonly WireMessage[];
 }
@@ -23,36 +26,39 @@ interface Settled {
 /** What is settled of each conversation, by its first message. */
 const settled = new WeakMap<ContextMessage, Settled>();
 
-/** The same messages of a conversation that has grown are the same objects; neither they nor their blocks change. */
-export function toWireMessages(messages: readonly ContextMessage[]): WireMessage[] {
+/**
+ * The same messages of a conversation that has grown are the same objects; neither they nor their blocks change.
+ * `maker`: the model that will read them; what only another one can read is left out.
+ */
+export function toWireMessages(messages: readonly ContextMessage[], maker = ""): WireMessage[] {
   const [first] = messages;
   if (first === undefined) return startedByUser([]);
-  const known = knownOf(first, messages);
+  const known = knownOf(first, messages, maker);
   const wire = new Growing(known.wire);
   let count = known.messages.length;
   for (let i = count; i < messages.length; i++) {
     const message = messages[i] as ContextMessage;
     if (message.role === "tool") continue; // a result without its call
     if (message.role !== "assistant") {
-      wire.add("user", blocksOf(message));
+      wire.add("user", blocksOf(message, maker));
       continue;
     }
     count = i;
     wire.settle();
-    const blocks = blocksOf(message);
+    const blocks = blocksOf(message, maker);
     wire.add("assistant", blocks);
     const results: ContextMessage[] = [];
     while (messages[i + 1]?.role === "tool") results.push(messages[++i] as ContextMessage);
     wire.add("user", pairedResults(blocks, results));
   }
-  settled.set(first, { messages: messages.slice(0, count), wire: wire.settled() });
+  settled.set(first, { maker, messages: messages.slice(0, count), wire: wire.settled() });
   return startedByUser(withoutOld(wire.all));
 }
 
-function knownOf(first: ContextMessage, messages: readonly ContextMessage[]): Settled {
+function knownOf(first: ContextMessage, messages: readonly ContextMessage[], maker: string): Settled {
   const known = settled.get(first);
-  const isSame = known?.messages.every((message, i) => message === messages[i]) ?? false;
-  return known !== undefined && isSame ? known : { messages: [], wire: [] };
+  const isSame = known?.maker === maker && known.messages.every((message, i) => message === messages[i]);
+  return known !== undefined && isSame ? known : { maker, messages: [], wire: [] };
 }
 
 function startedByUser(wire: WireMessage[]): WireMessage[] {
@@ -122,22 +128,25 @@ class Growing {
 }
 
 /** The blocks of each message, made once: messages never change, so cached sizes of the blocks stay valid. */
-const made = new WeakMap<ContextMessage, readonly Block[]>();
+const made = new WeakMap<ContextMessage, { readonly maker: string; readonly blocks: readonly Block[] }>();
 
-function once(message: ContextMessage, make: () => readonly Block[]): readonly Block[] {
-  const blocks = made.get(message) ?? make();
-  made.set(message, blocks);
+function once(message: ContextMessage, make: () => readonly Block[], maker = ""): readonly Block[] {
+  const known = made.get(message);
+  if (known?.maker === maker) return known.blocks;
+  const blocks = make();
+  made.set(message, { maker, blocks });
   return blocks;
 }
 
 /** The blocks as the model sent them, without empty text, which providers refuse. */
-function blocksOf(message: ContextMessage): readonly Block[] {
+function blocksOf(message: ContextMessage, maker: string): readonly Block[] {
   const { role, blocks, content } = message;
   const sent = role === "assistant" ? blocks : undefined;
-  return once(
-    message,
-    () => sent?.filter((block) => block.type !== "text" || block.text !== "") ?? textBlocks(content),
-  );
+  const make = (): readonly Block[] => {
+    const whole = sent?.filter((block) => block.type !== "text" || block.text !== "");
+    return whole === undefined ? textBlocks(content) : readableBy(maker, whole);
+  };
+  return once(message, make, maker);
 }
 
 function textBlocks(text: string): Block[] {

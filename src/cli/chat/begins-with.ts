@@ -1,6 +1,6 @@
 /** Flags that only apply when a session begins. */
 export const BEGINS_WITH = [
-  ...["agent", "model", "effort", "max-steps", "budget", "max-usd", "max-time"],
+  ...["agent", "model", "fallback-model", "effort", "max-steps", "budget", "max-usd", "max-time"],
   ...[
     "permission-mode",
     "plan",

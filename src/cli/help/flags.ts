@@ -19,6 +19,11 @@ export const RUN_OPTIONS: readonly OptionRow[] = [
     meaning: "sonnet, opus, haiku, or any model name",
   },
   {
+    flag: "fallback-model",
+    value: "<names>",
+    meaning: "models that answer when it is overloaded or missing, in order: haiku,openai/model-large",
+  },
+  {
     flag: "agent",
     value: "<name>",
     from: ["<agent>", "none"],

@@ -21,6 +21,7 @@ interface FlagSettings {
   readonly rules: NonNullable<SpawnRequest["settings"]>;
   readonly model?: string;
   readonly effort?: Effort;
+  readonly fallbacks?: string[];
   readonly maxSteps?: number;
   readonly mode?: PermissionMode;
   readonly limits: Limits;
@@ -67,6 +68,7 @@ function taken(place: string, value: unknown): FlagSettings {
   const effort = root.text("effort");
   if (effort !== undefined && !isEffort(effort))
     throw root.wrong("effort", `is not a level: ${effort}`, `levels: ${EFFORTS.join(", ")}`);
+  const fallbacks = root.texts("fallbackModel");
   const limits = limitsOf(root);
   root.text("$schema");
   root.end();
@@ -75,6 +77,7 @@ function taken(place: string, value: unknown): FlagSettings {
     limits,
     ...(model === undefined ? {} : { model }),
     ...(effort === undefined ? {} : { effort }),
+    ...(fallbacks === undefined ? {} : { fallbacks: [...fallbacks] }),
     ...(steps === undefined ? {} : { maxSteps: steps }),
     ...(mode === undefined ? {} : { mode }),
   };
@@ -179,4 +182,4 @@ class Part {
 }
 
 const TAKEN =
-  "taken are permissions.{allow,ask,deny,defaultMode}, model, effort, defaults.maxSteps, budget, maxBudgetUsd; the rest is read from settings.json";
+  "taken are permissions.{allow,ask,deny,defaultMode}, model, fallbackModel, effort, defaults.maxSteps, budget, maxBudgetUsd; the rest is read from settings.json";

@@ -19,6 +19,7 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
   const agent = textFlag(args, "agent");
   const model = textFlag(args, "model") ?? given.model;
   const effort = effortFlag(args) ?? given.effort;
+  const fallbacks = fallbackModels(args) ?? given.fallbacks;
   const maxSteps = countFlag(args, "max-steps") || (given.maxSteps ?? 0);
   const { tokens = 0, ...limitsGiven } = given.limits;
   const budget = countFlag(args, "budget") || tokens;
@@ -28,6 +29,7 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
     ...(effort === undefined ? {} : { effort }),
+    ...(fallbacks === undefined ? {} : { fallback_models: fallbacks }),
     ...(maxSteps === 0 ? {} : { max_steps: maxSteps }),
     ...(budget === 0 ? {} : { budget }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
@@ -40,6 +42,15 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
     // elapsed time, notice, tool and log lines are sent only to clients that request them
     verbose: true,
   };
+}
+
+/** Names separated by commas. */
+function fallbackModels(args: Args): string[] | undefined {
+  const names = textFlag(args, "fallback-model")
+    ?.split(",")
+    .map((name) => name.trim());
+  if (names?.includes("")) throw invalid("--fallback-model takes names of models, separated by commas");
+  return names;
 }
 
 /** Requests call lines if the console has a screen for them. */

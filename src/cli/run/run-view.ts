@@ -1,12 +1,5 @@
 import type { WireError } from "../../abi/errors.ts";
-import type {
-  CallEvent,
-  CompleteEvent,
-  IdleEvent,
-  LogEvent,
-  SpawnEvent,
-  WireEvent,
-} from "../../abi/wire-events.ts";
+import type { CallEvent, CompleteEvent, IdleEvent, SpawnEvent, WireEvent } from "../../abi/wire-events.ts";
 import type { Console } from "../console.ts";
 import { daemonVanished } from "../daemon/vanished.ts";
 import { callLine } from "../screen/call-line.ts";
@@ -23,10 +16,12 @@ import {
   logLine,
   modeLine,
   type RunOver,
+  retryLine,
   runData,
   runErrorLine,
   spawnLine,
   stepLine,
+  switchLine,
   toolLine,
 } from "../screen/run-lines.ts";
 import type { Paint } from "../screen/text/paint.ts";
@@ -78,7 +73,13 @@ export class RunView {
         await this.#said(event.text);
         break;
       case "log":
-        await this.#log(event);
+        await this.#log(event.level, logLine(event));
+        break;
+      case "api_retry":
+        await this.#log("warn", retryLine(event));
+        break;
+      case "model_switch":
+        await this.#log("warn", switchLine(event));
         break;
       case "error":
         await this.#fail(event.pid, event.error_message, event.error);
@@ -168,10 +169,10 @@ export class RunView {
   }
 
   /** Refusals and retries are shown without --verbose too, beside the screen; quiet mode omits them. */
-  async #log(event: LogEvent): Promise<void> {
+  async #log(level: string, line: string): Promise<void> {
     const { mode } = this.#console;
-    if (mode === "verbose") await this.#screen(logLine(event));
-    else if (mode !== "quiet" && event.level !== "info") await this.#console.errorLine(logLine(event));
+    if (mode === "verbose") await this.#screen(line);
+    else if (mode !== "quiet" && level !== "info") await this.#console.errorLine(line);
   }
 
   async #fail(pid: number, message: string, error: WireError | undefined): Promise<void> {

@@ -3,14 +3,17 @@ import type { ErrorCode } from "../../abi/errno.ts";
 import type { WireError } from "../../abi/errors.ts";
 import { EXIT } from "../../abi/process.ts";
 import type {
+  ApiRetryEvent,
   CompleteEvent,
   IdleEvent,
   LogEvent,
   ModeEvent,
+  ModelSwitchEvent,
   SpawnEvent,
   StepEvent,
   ToolEvent,
 } from "../../abi/wire-events.ts";
+import { retryWords, switchWords } from "../../lib/model-words.ts";
 import { microUsd, shownUsd } from "../../lib/usd.ts";
 import { unpricedWords } from "./table/process-cells.ts";
 import { seconds } from "./text/elapsed.ts";
@@ -49,6 +52,15 @@ export function toolLine({ pid, device, in_bytes, out_bytes, duration_ms }: Tool
 
 export function logLine({ pid, message }: LogEvent): string {
   return `[agent/${pid}] log: ${safeLines(message)}`;
+}
+
+export function retryLine({ pid, ...retry }: ApiRetryEvent): string {
+  const { max_retries: maxRetries, delay_ms: delayMs, error_kind: errorKind } = retry;
+  return `[agent/${pid}] log: ${safeLines(retryWords({ ...retry, maxRetries, delayMs, errorKind }))}`;
+}
+
+export function switchLine({ pid, ...change }: ModelSwitchEvent): string {
+  return `[agent/${pid}] log: ${safeLines(switchWords(change))}`;
 }
 
 export function runErrorLine(pid: number, message: string): string {

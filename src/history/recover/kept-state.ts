@@ -9,6 +9,7 @@ import type { BudgetLimits } from "../../abi/budget.ts";
 import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { Effort, Thinking } from "../../abi/llm.ts";
+import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProcessKind } from "../../abi/process.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import type { KeptAbove } from "../../kernel/account/kept-account.ts";
@@ -65,6 +66,8 @@ export interface SpawnedBody extends KeptAbove, KeptRights {
   readonly modelDevice: string;
   readonly thinking?: Thinking;
   readonly effort?: Effort;
+  /** Absent: none. */
+  readonly fallbacks?: readonly ModelPlace[];
   /** The request mark of the client; absent: the request had no key. */
   readonly request?: RequestMark;
 }

@@ -36,9 +36,9 @@ export function restoreAgent(core: Core, remains: AgentRemains, restoring: Resto
     own: { ...ownSeed(core, remains, restoring.env), ...shared },
     fill: (proc) => {
       proc.contexts.open(core.contexts);
-      const { modelDevice: device, model, thinking, effort } = spawned;
+      const { modelDevice: device, model, thinking, effort, fallbacks = [] } = spawned;
       proc.model.choose({
-        ...{ device, model },
+        ...{ device, model, fallbacks },
         ...(thinking === undefined ? {} : { thinking }),
         ...(effort === undefined ? {} : { effort }),
       });

@@ -152,6 +152,7 @@ function startOf(core: Taping, proc: Process): Start {
     model: model.name,
     modelDevice: model.device,
     ...model.asks,
+    ...(model.fallbacks.length === 0 ? {} : { fallbacks: model.fallbacks }),
     maxSteps: seed.maxSteps,
     ...(conversation === null ? {} : { client: seed.client ?? "" }),
     agent:

@@ -77,9 +77,9 @@ function fill(core: StageKernel, proc: Process, { memory, start }: { memory: Mem
     messages: new Map(memory.messages.map((message, i) => [i + 1, message])),
     keepsAll: true,
   });
-  const { modelDevice: device, model, thinking, effort } = start;
+  const { modelDevice: device, model, thinking, effort, fallbacks = [] } = start;
   proc.model.choose({
-    ...{ device, model },
+    ...{ device, model, fallbacks },
     ...(thinking === undefined ? {} : { thinking }),
     ...(effort === undefined ? {} : { effort }),
   });

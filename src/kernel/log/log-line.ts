@@ -1,5 +1,6 @@
 /** The log line of a process event; undefined: not logged, the event is shown elsewhere. */
 import type { LogEntry, ProcessEvent, RunEnd } from "../../abi/events.ts";
+import { retryWords, switchWords } from "../../lib/model-words.ts";
 import { LIMITS } from "../limits.ts";
 
 export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | undefined {
@@ -13,6 +14,10 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
       };
     case "log":
       return noticeOf(event.entry);
+    case "api_retry":
+      return { level: "warn", message: retryWords(event) };
+    case "model_switch":
+      return { level: "warn", message: switchWords(event) };
     case "ask":
       return { level: "warn", message: `asks: ${event.text}` };
     case "mode":

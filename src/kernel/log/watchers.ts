@@ -15,6 +15,7 @@ const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set([
   "call",
   "said",
   "log",
+  "api_retry",
   // the conversation itself is in the journal
   "input",
   "queued",

@@ -1,6 +1,7 @@
 /** Which model answers: `llm/` implements it over settings and the process's environment. */
 import type { WindowFacts } from "../../abi/context.ts";
 import type { Effort, Thinking } from "../../abi/llm.ts";
+import type { ModelPlace } from "../../abi/loop.ts";
 
 export interface ModelChoice {
   /** `/dev/llm/<driver>` */
@@ -13,6 +14,8 @@ export interface ModelChoice {
   readonly thinking?: Thinking;
   /** Absent: the server's default. */
   readonly effort?: Effort;
+  /** Those that may answer in its place, in order. Absent: none. */
+  readonly fallbacks?: readonly ModelPlace[];
   /** A line for the log of the process: another model answers than the first one requested. */
   readonly remark?: string;
 }
@@ -23,9 +26,12 @@ interface ModelRequest {
   /** The model in the agent file; "" if it names none. */
   readonly provider: string;
   readonly preferred: string;
-  readonly fallback?: string;
   /** What the caller, the agent file or the parent says of it; a number is the most tokens for thinking. */
   readonly effort?: Effort | number;
+  /** The fallback models in the agent file, in order. */
+  readonly fallback?: readonly string[];
+  /** The fallback models that the caller asks for; absent: the agent file, then the settings decide. */
+  readonly fallbackModels?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 

@@ -4,6 +4,7 @@
  * affected.
  */
 import type { Effort, Thinking } from "../../abi/llm.ts";
+import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 
 /** One thing on a tape, as the journal keeps it in the `did` of a `call.read`. */
@@ -41,6 +42,8 @@ export interface Start {
   /** Absent: the model was not asked to think, or the run predates that. */
   readonly thinking?: Thinking;
   readonly effort?: Effort;
+  /** Absent: none. */
+  readonly fallbacks?: readonly ModelPlace[];
   readonly maxSteps: number;
   /** For a session: the client that sent the intent. */
   readonly client?: string;

@@ -50,6 +50,7 @@ export function agentBody(core: AgentHost, agent: AgentInfo | null): Body {
       model: proc.model.name,
       modelDevice: proc.model.device,
       ...proc.model.asks,
+      ...(proc.model.fallbacks.length === 0 ? {} : { fallbacks: proc.model.fallbacks }),
       ...keptAbove(proc.seed.account),
     }),
     keep: (making) => keepState(core.contexts, making),
@@ -93,8 +94,9 @@ async function openModel(core: AgentHost, { parent, proc, opts, signal }: Making
     model: opts.model ?? "",
     provider: agent?.manifest.models.provider ?? "",
     preferred: agent?.manifest.models.preferred ?? "",
-    fallback: agent?.manifest.models.fallback ?? "",
     ...(effort === undefined ? {} : { effort }),
+    fallback: agent?.manifest.models.fallback ?? [],
+    ...(opts.fallbackModels === undefined ? {} : { fallbackModels: opts.fallbackModels }),
   };
   const choice = await abortable(core.ports.models.resolve({ ...wish, env }, signal), signal);
   proc.model.choose(choice);

@@ -1,5 +1,6 @@
 /** The model chosen for a process, and the model that answered it last. */
 import type { Effort, Thinking } from "../../abi/llm.ts";
+import type { ModelPlace } from "../../abi/loop.ts";
 import type { ModelChoice } from "../ports/models.ts";
 
 export class ModelSeat {
@@ -31,6 +32,11 @@ export class ModelSeat {
       ...(thinking === undefined ? {} : { thinking }),
       ...(effort === undefined ? {} : { effort }),
     };
+  }
+
+  /** The models that may answer in its place. */
+  get fallbacks(): readonly ModelPlace[] {
+    return this.#choice.fallbacks ?? [];
   }
 
   /** A line that the user must read first; "" for none. */

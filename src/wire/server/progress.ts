@@ -3,6 +3,7 @@ import type { ProcessEvent, RunCost } from "../../abi/events.ts";
 import type { Refusal } from "../../abi/refusal.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
 import type {
+  ApiRetryEvent,
   CompleteEvent,
   IdleEvent,
   InputEvent,
@@ -59,6 +60,10 @@ function toPayload(event: ProcessEvent, audience: Audience): WireEvent | undefin
     case "tool":
     case "log":
       return audience.verbose ? activityPayload(event) : undefined;
+    case "api_retry":
+      return audience.verbose ? retryPayload(event) : undefined;
+    case "model_switch":
+      return audience.verbose ? event : undefined;
     case "call":
       return audience.calls ? { event: "call", pid, call: event.call } : undefined;
     case "said":
@@ -173,6 +178,11 @@ function activityPayload(event: Of<"tool" | "log">): ToolEvent | LogEvent {
     return { event: "log", pid, level: event.entry.level, message: noticeLine(event.entry) };
   const { device, inBytes, outBytes, durationMs } = event;
   return { event: "tool", pid, device, in_bytes: inBytes, out_bytes: outBytes, duration_ms: durationMs };
+}
+
+function retryPayload({ event, pid, ...retry }: Of<"api_retry">): ApiRetryEvent {
+  const { attempt, maxRetries: max_retries, delayMs: delay_ms, errorKind: error_kind, ...more } = retry;
+  return { event, pid, attempt, max_retries, delay_ms, error_kind, ...more };
 }
 
 /** `joins` is only sent if true, `ahead` only for a queued message. */

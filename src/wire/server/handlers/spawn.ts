@@ -93,6 +93,7 @@ function toOpts(params: SpawnRequest): SpawnOpts {
   return {
     ...(model === undefined ? {} : { model }),
     ...(params.effort === undefined ? {} : { effort: params.effort }),
+    ...(params.fallback_models === undefined ? {} : { fallbackModels: params.fallback_models }),
     ...(system_prompt === undefined ? {} : { systemPrompt: system_prompt }),
     ...(max_steps === undefined ? {} : { maxTurns: max_steps }),
     ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }),

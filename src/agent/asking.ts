@@ -1,0 +1,183 @@
+/** Asks the model for the next reply: tools, prompt and request, the window, and the fallback models. */
+import type { LlmErrorKind, LlmRequest, Reply } from "../abi/llm.ts";
+import type { ToolCall } from "../abi/loop.ts";
+import type { ContextMessage, Prompt } from "../abi/sys.ts";
+import type { KeptReply } from "./checkpoint.ts";
+import { callsOf } from "./decide.ts";
+import { announcement, deltaNote } from "./deferred/announce.ts";
+import { readInbox } from "./inbox.ts";
+import { isReminder } from "./instructions/frame.ts";
+import { ModeNotes } from "./mode-notes.ts";
+import { askModel } from "./model/attempt.ts";
+import { bare, hasFallback, makerOf, markedBy, modelAt, nextFallback } from "./model/in-use.ts";
+import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, type TurnRequest, turnRequest } from "./model/request.ts";
+import { DEFAULT_MAX_RETRIES } from "./model/retry.ts";
+import { type Briefing, briefed, briefingOf } from "./prompt/briefing.ts";
+import type { Run } from "./run-state.ts";
+import { continued } from "./state.ts";
+import { batches } from "./tools/calls.ts";
+import type { OfferedTools } from "./tools/offered.ts";
+import { offeredTools } from "./tools/tools.ts";
+
+/** null: a fallback takes over. */
+export async function ask(run: Run): Promise<KeptReply | null> {
+  const { sys, start } = run;
+  sys.setActivity("thinking");
+  run.phase = "streaming";
+  const tools = await toolsOf(run);
+  run.briefing ??= await briefingOf(sys, start, run.here);
+  run.model = await modelAt(sys, start, run.model, run.state.model);
+  run.state = { ...run.state, model: run.model.index };
+  const asking = { tools, briefing: run.briefing };
+  try {
+    const { turn, reply: answer } = await run.keeper.ask({
+      sys,
+      start,
+      number: run.state.requests + 1,
+      prompt: await promptOf(run, tools),
+      renew: (isCut) => {
+        if (isCut) run.modeNotes = new ModeNotes();
+        return promptOf(run, tools);
+      },
+      make: (prompt, mostOutput) => requestOf(run, { ...asking, prompt, mostOutput }),
+      send: (request) => send(run, request),
+    });
+    const reply = { ...answer, blocks: markedBy(makerOf(run.model), answer.blocks) };
+    run.state = { ...run.state, requests: run.state.requests + 1 };
+    const { escalatedOutputTokens } = turn;
+    const { maxOutputTokens } = turn.request;
+    return {
+      reply,
+      maxOutputTokens,
+      escalatedOutputTokens,
+      batches: batchSizes(callsOf(reply.blocks), tools),
+    };
+  } catch (error) {
+    if (!(error instanceof FallbackDue)) throw error;
+    await switchModel(run, error);
+    return null;
+  }
+}
+
+/** The model in use has failed, and another may answer in its place. */
+class FallbackDue extends Error {
+  /** The failure, as the system call threw it. */
+  readonly error: unknown;
+  readonly kind: LlmErrorKind;
+
+  constructor(error: unknown, kind: LlmErrorKind) {
+    super("another model is to answer");
+    this.error = error;
+    this.kind = kind;
+  }
+}
+
+/** A summary is asked for without fallbacks: if it fails, so does the request after it, and that one switches. */
+async function send(run: Run, request: LlmRequest): Promise<Reply> {
+  const { sys, start, options, model, state } = run;
+  const answer = await askModel(sys, model, {
+    request,
+    maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
+    hasSucceeded: state.requests > 0,
+    hasFallback: request.purpose === "main" && hasFallback(start, model),
+  });
+  if (answer.kind === "fallback") throw new FallbackDue(answer.error, answer.cause);
+  return answer.reply;
+}
+
+interface Asking {
+  readonly prompt: Prompt;
+  readonly tools: OfferedTools;
+  readonly briefing: Briefing;
+  readonly mostOutput: number;
+}
+
+function requestOf(run: Run, { prompt, tools, briefing, mostOutput }: Asking): TurnRequest {
+  const { sys, start, state } = run;
+  const wanted = state.hasEscalated ? ESCALATED_OUTPUT_TOKENS : OUTPUT_TOKENS;
+  return turnRequest({
+    requestId: `r${start.pid}-${state.requests + 1}`,
+    model: run.model.model,
+    maker: makerOf(run.model),
+    thinking: start.thinking,
+    effort: start.effort,
+    prompt: briefed(prompt, briefing),
+    environment: briefing.environment + run.announced,
+    tools: tools.specs,
+    account: sys.account(),
+    wantedOutputTokens: Math.min(wanted, mostOutput),
+  });
+}
+
+/** Rejects with the failure of the model in use if no fallback can be opened. */
+async function switchModel(run: Run, { error, kind: cause }: FallbackDue): Promise<void> {
+  const { sys, start, model: from } = run;
+  const to = await nextFallback(sys, start, from);
+  if (to === undefined) throw error;
+  const change = { from: bare(from), to: bare(to), cause };
+  run.model = to;
+  run.state = continued(run.state, { reason: "fallback_retry", ...change, index: to.index });
+  sys.switches(change);
+  await sys.waitIfPaused();
+}
+
+/** The prompt of the next request, after pending messages and notes were added to the context. */
+function promptOf(run: Run, { deferred }: OfferedTools): Promise<Prompt> {
+  const { sys, start } = run;
+  return sys.unit(async () => {
+    await readInbox(sys, start, run.underWay?.client);
+    const prompt = await toldOfMode(run, await sys.buildPrompt(start.ctxId));
+    const found = deferred === undefined ? "" : run.discovery.note(deferred, lastWords(prompt));
+    const notes = [found, await run.nearby.note(sys, prompt.messages)].filter((note) => note !== "");
+    for (const note of notes) await sys.appendMessage(start.ctxId, "user", note);
+    return notes.length === 0 ? prompt : sys.buildPrompt(start.ctxId);
+  });
+}
+
+/** Adds a note to the context when auto or plan mode begins or ends. */
+async function toldOfMode(run: Run, prompt: Prompt): Promise<Prompt> {
+  const { sys, start } = run;
+  if (start.modes === undefined) return prompt;
+  if (run.modeNotes === null) {
+    run.modeNotes = new ModeNotes();
+    run.modeNotes.recall(prompt.messages);
+  }
+  const note = run.modeNotes.note(sys.standing());
+  if (note === "") return prompt;
+  await sys.appendMessage(start.ctxId, "user", note);
+  return sys.buildPrompt(start.ctxId);
+}
+
+/** The newest message of the user or the model; tool results do not count. */
+function lastWords({ messages }: Prompt): string {
+  const isSaid = ({ role, content }: ContextMessage): boolean =>
+    role === "assistant" || (role === "user" && !isReminder(content));
+  return messages.findLast(isSaid)?.content ?? "";
+}
+
+/** The tools of the process, listed once; this also fixes the announcement of the deferred ones. */
+export async function toolsOf(run: Run): Promise<OfferedTools> {
+  if (run.tools !== null) return run.tools;
+  const { sys, start, options } = run;
+  const tools = await offeredTools(sys, start, options.deferred);
+  if (tools.deferred !== undefined) {
+    const text = announcement(tools.deferred.names());
+    if (text !== "") run.announced = `\n\n${text}`;
+    if (start.restored !== null) run.discovery.recall((await sys.buildPrompt(start.ctxId)).messages);
+  }
+  run.tools = tools;
+  return tools;
+}
+
+/** Called before a run of a session: adds a note if MCP servers were added or removed since the last run. */
+export async function tellChanges(run: Run): Promise<void> {
+  const { sys, start, tools } = run;
+  if (tools?.deferred === undefined) return;
+  const note = deltaNote(await tools.deferred.refresh(sys));
+  if (note !== "") await sys.appendMessage(start.ctxId, "user", note);
+}
+
+/** How many calls of each batch run together. */
+export function batchSizes(calls: readonly ToolCall[], tools: OfferedTools): readonly number[] {
+  return batches(calls, tools).map(({ length }) => length);
+}

@@ -1,0 +1,89 @@
+/** What the runs of a process share: the system calls, the model in use, the tools and the state of the loop. */
+import type { ProgramStart } from "../abi/program.ts";
+import type { Sys } from "../abi/sys.ts";
+import { type KeptReply, placeOf, type RunPlace, stateOf } from "./checkpoint.ts";
+import { WindowKeeper } from "./context/keeper.ts";
+import type { Phase } from "./decide.ts";
+import { Discovery } from "./deferred/discovery.ts";
+import type { DeferredSetting } from "./deferred/setting.ts";
+import { NearbyGuides } from "./instructions/nearby.ts";
+import type { ModeNotes } from "./mode-notes.ts";
+import { type ModelInUse, ownModel } from "./model/in-use.ts";
+import type { Briefing } from "./prompt/briefing.ts";
+import type { Place } from "./prompt/environment.ts";
+import type { LoopState } from "./state.ts";
+import type { OfferedTools } from "./tools/offered.ts";
+
+export interface AgentOptions {
+  /** The platform as the system prompt names it: `linux`. */
+  readonly platform: string;
+  /** Retries of one model call; default 10. */
+  readonly maxRetries?: number;
+  /** Which tools are deferred; default: as when no environment variable sets it. */
+  readonly deferred?: DeferredSetting;
+}
+
+/**
+ * The state of the loop: of the only run of a process, or of the runs of a session in turn. Lives as long as the
+ * process.
+ */
+export interface Run {
+  /** The system calls of the process, or of the current run in a session: then its calls end with the run. */
+  sys: Sys;
+  readonly start: ProgramStart;
+  readonly options: AgentOptions;
+  readonly here: Place;
+  /** null: not yet found out in this daemon. */
+  briefing: Briefing | null;
+  /** In a session: the message whose run is in progress; null: no run is in progress. */
+  underWay: RunPlace | null;
+  phase: Phase;
+  model: ModelInUse;
+  tools: OfferedTools | null;
+  /** The text about deferred tools, fixed when the process starts in this daemon; appended to the system prompt. */
+  announced: string;
+  readonly discovery: Discovery;
+  readonly nearby: NearbyGuides;
+  /** null: not yet restored from the conversation. */
+  modeNotes: ModeNotes | null;
+  /** Of the current run. */
+  state: LoopState;
+  /** The text of the pieces of the reply in progress; null: not yet restored from the conversation. */
+  pieces: readonly string[] | null;
+  readonly keeper: WindowKeeper;
+  /** A reply that an earlier daemon received and did not finish; taken up before the model is asked again. */
+  kept: KeptReply | null;
+  /** The last checkpoint holds a reply. */
+  hasToldReply: boolean;
+  /** It has started background commands in this daemon; those of an earlier daemon ended with that daemon. */
+  hasJobs: boolean;
+}
+
+export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Run {
+  const { cwd, restored } = start;
+  const here = { cwd, day: sys.today(), platform: options.platform };
+  const position = placeOf(restored);
+  const { run: underWay, kept } = position;
+  const discovery = new Discovery();
+  return {
+    sys,
+    start,
+    options,
+    here,
+    briefing: null,
+    underWay,
+    phase: "streaming",
+    model: ownModel(start),
+    tools: null,
+    announced: "",
+    discovery,
+    nearby: new NearbyGuides(cwd),
+    modeNotes: null,
+    state: stateOf(position),
+    pieces: null,
+    kept,
+    hasToldReply: kept !== null,
+    keeper: new WindowKeeper(start, position.window),
+    hasJobs: false,
+  };
+}

@@ -1,0 +1,49 @@
+/** What is said of a model call that is tried again, and of another model that takes over. */
+
+const FAILURES: Readonly<Record<string, string>> = {
+  rate_limit: "rate limited",
+  overloaded: "overloaded",
+  server: "server error",
+  timeout: "no answer in time",
+  connection: "no connection",
+  stream_stalled: "reply stalled",
+  stream_malformed: "broken reply",
+  auth: "credential refused",
+  model_not_found: "not found",
+};
+
+interface Retry {
+  readonly attempt: number;
+  readonly maxRetries: number;
+  readonly delayMs: number;
+  readonly errorKind: string;
+  readonly status?: number;
+  readonly message?: string;
+}
+
+/** `model: overloaded (529), retry 2/10 in 1.0s` */
+export function retryWords({ attempt, maxRetries, delayMs, errorKind, status, message }: Retry): string {
+  const more = message ?? status;
+  const what = `${FAILURES[errorKind] ?? errorKind}${more === undefined ? "" : ` (${more})`}`;
+  return `model: ${what}, retry ${attempt}/${maxRetries} in ${(delayMs / 1000).toFixed(1)}s`;
+}
+
+interface Place {
+  readonly device: string;
+  readonly model: string;
+}
+
+/** `model: opus overloaded; haiku answers for the rest of the run` */
+export function switchWords(change: {
+  readonly from: Place;
+  readonly to: Place;
+  readonly cause: string;
+}): string {
+  const why = FAILURES[change.cause] ?? change.cause;
+  return `model: ${modelWords(change.from)} ${why}; ${modelWords(change.to)} answers for the rest of the run`;
+}
+
+/** The name of a model; without one, that of its driver. */
+export function modelWords({ device, model }: Place): string {
+  return model || device.split("/").slice(3).join("/");
+}
