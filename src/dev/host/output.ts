@@ -43,6 +43,7 @@ export class Output {
   quiet(): Promise<void> {
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout | undefined;
+      let check: NodeJS.Immediate | undefined;
       let leftMs = drainMs;
       let countedFromMs: number | undefined;
       const done = () => {
@@ -51,13 +52,18 @@ export class Output {
       };
       this.#onChange = () => {
         clearTimeout(timer);
+        clearImmediate(check);
         const nowMs = performance.now();
         if (countedFromMs !== undefined) leftMs = Math.max(0, leftMs - (nowMs - countedFromMs));
         const isHeld = this.#held.size > 0;
         countedFromMs = isHeld && !this.#isAbandoned ? undefined : nowMs;
-        if (this.#open === 0 && !isHeld) done();
-        else if (countedFromMs !== undefined)
-          timer = setTimeout(done, isHeld ? leftMs : Math.min(quietMs, leftMs));
+        if ((this.#open === 0 && !isHeld) || leftMs === 0) return done();
+        if (countedFromMs === undefined) return;
+        // where the event loop stood still, time has passed, but what came meanwhile is read only after the timers
+        const silent = () => {
+          check = setImmediate(done);
+        };
+        timer = setTimeout(silent, isHeld ? leftMs : Math.min(quietMs, leftMs));
       };
       this.#onChange();
     });

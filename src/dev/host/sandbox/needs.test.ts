@@ -111,7 +111,13 @@ describe.runIf(new SandboxFinder().get().available)("a sandboxed program among t
     cwd = "/",
   ): Promise<string> {
     const sandboxes = new Sandboxes({ dir: join(tmp, "sb") });
-    const exec = new HostProcesses({ kernelId: "k-needs", epoch: 1, sandboxes });
+    // over pipes, which keep the order in which both streams were written
+    const exec = new HostProcesses({
+      kernelId: "k-needs",
+      epoch: 1,
+      pipesDir: join(tmp, "pipes"),
+      sandboxes,
+    });
     const chunks: string[] = [];
     const child = exec.run(
       {
