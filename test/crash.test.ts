@@ -1,26 +1,14 @@
 /** The daemon is killed in the middle of an agent's work: nothing of it survives, and nothing it had promised is lost. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { modelEnv } from "./harness/model.ts";
-import { settled, World } from "./harness/world.ts";
+import { server, startModel, world } from "./harness/stage.ts";
+import { settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
-import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
+import type { ModelServerOptions } from "./model-server/server.ts";
 
-let world: World;
-let server: ModelServer;
-
-beforeEach(() => {
-  world = new World();
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
-});
-
-const serve = async (script: ModelServerOptions["script"]) => {
-  server = await startModelServer({ script });
-};
+const serve = (script: ModelServerOptions["script"]) => startModel({ script });
 const bypass = (...words: string[]) =>
   world.start(["--permission-mode", "bypass", ...words], { env: modelEnv(server) });
 const bash = (command: string) => toolUse({ name: "bash", input: { command } });

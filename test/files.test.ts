@@ -1,38 +1,22 @@
 /** Files as agents see and change them, on the booted system: pictures and PDFs on the wire, what outlives a daemon, undo. */
 import { linkSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { pdfOf } from "../src/dev/fs/testing.ts";
-import { inTurn, modelEnv } from "./harness/model.ts";
-import { settled, World } from "./harness/world.ts";
+import { inTurn } from "./harness/model.ts";
+import { server, serve as serveScript, world } from "./harness/stage.ts";
+import { settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { DialectName } from "./model-server/request.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
+import type { ModelServerOptions } from "./model-server/server.ts";
 
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
 
-let world: World;
-let server: ModelServer;
-
-beforeEach(() => {
-  world = new World();
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
-});
-
-async function serve(
-  script: Parameters<typeof startModelServer>[0]["script"],
-  dialect: DialectName = "anthropic",
-): Promise<void> {
-  server = await startModelServer({ script });
-  Object.assign(world.env, modelEnv(server, dialect));
-}
-
+const serve = (script: ModelServerOptions["script"], dialect: DialectName = "anthropic") =>
+  serveScript(script, dialect);
 const call = (name: string, input: object) => toolUse({ name, input });
 const run = (...words: string[]) => world.crux(["--permission-mode", "accept_edits", ...words]);
 

@@ -2,27 +2,11 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { inTurn, modelEnv } from "./harness/model.ts";
-import { settled, World } from "./harness/world.ts";
-import { type Reply, text, toolUse } from "./model-server/reply.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
+import { describe, expect, it } from "vitest";
+import { serveInTurn, server, world } from "./harness/stage.ts";
+import { settled } from "./harness/world.ts";
+import { text, toolUse } from "./model-server/reply.ts";
 
-let world: World;
-let server: ModelServer;
-
-beforeEach(() => {
-  world = new World();
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
-});
-
-const serve = async (...answers: readonly Reply[]) => {
-  server = await startModelServer({ script: inTurn(...answers) });
-  Object.assign(world.env, modelEnv(server));
-};
 const write = (name: string, content: string) =>
   toolUse(
     { name: "write", input: { file_path: join(world.work, name), content } },
@@ -60,7 +44,7 @@ const sent = (request: number): string => JSON.stringify(server.requests[request
 
 describe("crux fork", () => {
   it("goes on from a step with another message, and the other process is left as it was", async () => {
-    await serve(write("a", "1"), write("b", "2"), text("Done."));
+    await serveInTurn(write("a", "1"), write("b", "2"), text("Done."));
     const pid = await work("write the files");
     const shown = await world.crux(["steps", String(pid)]);
     expect(shown.stdout).toMatch(/1 .*a +I write a\.\n +2 .*b +I write b\.\n +3 .*Done\./);
@@ -76,7 +60,7 @@ describe("crux fork", () => {
   });
 
   it("--attach talks to it at once, and a session that rests is rewound, with its files", async () => {
-    await serve(write("a", "1"), text("Done."), write("b", "2"), text("The answer."));
+    await serveInTurn(write("a", "1"), text("Done."), write("b", "2"), text("The answer."));
     const pid = await work("write a");
     const talk = await world.crux(["fork", String(pid), "--attach", "-m", "and b"]);
     expect([talk.code, talk.stderr]).toEqual([0, ""]);
@@ -92,7 +76,7 @@ describe("crux fork", () => {
 
   it("of one that runs, over kill -9 of the daemon; a resting fork costs nothing and is there again", async () => {
     const gate = Promise.withResolvers<void>();
-    await serve(write("a", "1"), text("Late.").until(gate.promise, { afterEvents: 1 }), text("Other."));
+    await serveInTurn(write("a", "1"), text("Late.").until(gate.promise, { afterEvents: 1 }), text("Other."));
     const pid = Number((await world.crux(["-q", "-d", "--permission-mode", "bypass", "work"])).stdout);
     await server.waitFor(() => server.requestCount === 2);
     const fork = await data<Forked>("fork", String(pid));
@@ -115,7 +99,7 @@ describe("crux fork", () => {
     [["1", "-m", " "], /INVALID/],
     [[], /INVALID.*pid/],
   ])("fork %j is refused with words", async (args, words) => {
-    await serve(text("Done."));
+    await serveInTurn(text("Done."));
     await work("say it");
     const { code, stderr, stdout } = await world.crux(["fork", ...args]);
     expect([code, stdout]).toEqual([1, ""]);
@@ -125,7 +109,7 @@ describe("crux fork", () => {
 
 describe("crux rewind", () => {
   it("--files puts back bytes and mode, names the commands that ran, and goes on as a new process", async () => {
-    await serve(
+    await serveInTurn(
       view("main.sh"),
       edit("main.sh", "echo old", "echo new"),
       write("deep/made.txt", "made\n"),
@@ -158,7 +142,7 @@ describe("crux rewind", () => {
   });
 
   it("a file that a person has changed since: exit 1, nothing touched; --force", async () => {
-    await serve(write("a", "1"), write("b", "2"), text("Done."));
+    await serveInTurn(write("a", "1"), write("b", "2"), text("Done."));
     const pid = await work("write");
     writeFileSync(join(world.work, "b"), "mine");
     const refused = await world.crux(["rewind", String(pid), "--at", "0", "--files", "--yes"]);
@@ -175,7 +159,7 @@ describe("crux rewind", () => {
 
   it("one that runs is to be paused first", async () => {
     const gate = Promise.withResolvers<void>();
-    await serve(write("a", "1"), text("Late.").until(gate.promise, { afterEvents: 1 }));
+    await serveInTurn(write("a", "1"), text("Late.").until(gate.promise, { afterEvents: 1 }));
     const pid = Number((await world.crux(["-q", "-d", "--permission-mode", "bypass", "work"])).stdout);
     await server.waitFor(() => server.requestCount === 2);
     const refused = await world.crux(["rewind", String(pid), "--at", "0", "--files", "--yes"]);
@@ -206,7 +190,7 @@ describe("crux rewind", () => {
           },
         ]),
       );
-      await serve(many, text("Done."));
+      await serveInTurn(many, text("Done."));
       const pid = Number((await world.crux(["-q", "-d", "--permission-mode", "bypass", "work"])).stdout);
       const snapshots = () => count("snapshot");
       await settled(snapshots, (is) => is > n * 2);

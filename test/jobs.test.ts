@@ -1,27 +1,10 @@
 /** Commands in the background of the booted system: they outlive their call, are told of at their end, and end with their owner. */
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { inTurn, modelEnv } from "./harness/model.ts";
+import { expect, it } from "vitest";
+import { serveInTurn, server, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
-import { settled, World } from "./harness/world.ts";
-import { type Reply, text, toolUse } from "./model-server/reply.ts";
+import { settled } from "./harness/world.ts";
+import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
-
-let world: World;
-let server: ModelServer;
-
-beforeEach(() => {
-  world = new World();
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
-});
-
-async function serve(...replies: readonly Reply[]): Promise<void> {
-  server = await startModelServer({ script: inTurn(...replies) });
-  Object.assign(world.env, modelEnv(server));
-}
 
 const bash = (input: object) => toolUse({ name: "bash", input });
 /** Of a deferred tool. */
@@ -31,7 +14,7 @@ const texts = (request: ModelRequest) => JSON.stringify(request.messages);
 const requests = () => server.requests;
 
 it("a job runs on after its call, its end is told once, and its output is read from where it was left", async () => {
-  await serve(
+  await serveInTurn(
     // it ends well after somebody waits for it
     bash({
       command: "echo one; until [ -e go ]; do sleep 0.05; done; sleep 2; echo two",
@@ -53,7 +36,7 @@ it("a job runs on after its call, its end is told once, and its output is read f
 });
 
 it("the end of a job that nobody looks at is told by a note, which the run goes on with", async () => {
-  await serve(
+  await serveInTurn(
     bash({ command: "touch ran; exit 3", run_in_background: true }),
     bash({ command: "until [ -e ran ]; do sleep 0.05; done; touch seen; sleep 0.3" }),
     text("done"),
@@ -64,7 +47,7 @@ it("the end of a job that nobody looks at is told by a note, which the run goes 
 });
 
 it("jobs end with the process that started them, and its result says so", async () => {
-  await serve(
+  await serveInTurn(
     bash({ command: "setsid sleep 1234 & sleep 1234", run_in_background: true }),
     text("left it running"),
   );
@@ -82,7 +65,7 @@ it("jobs end with the process that started them, and its result says so", async 
 });
 
 it("an explicit timeout ends a command; job_kill ends a job once; a job of another is not found", async () => {
-  await serve(
+  await serveInTurn(
     bash({ command: "echo begun; sleep 60", timeout: 300 }),
     bash({ command: "sleep 61; true", run_in_background: true }),
     call("job_kill", { shell_id: "job-1" }),
@@ -100,7 +83,7 @@ it("an explicit timeout ends a command; job_kill ends a job once; a job of anoth
 
 it("with a person attached to a session, what takes long becomes a job: the same OS process", async () => {
   world.env.CRUX_AUTO_BACKGROUND_MS = "400";
-  await serve(
+  await serveInTurn(
     bash({ command: "echo pid $$; until [ -e go ]; do sleep 0.05; done; echo pid $$" }),
     bash({ command: "touch go" }),
     call("job_output", { shell_id: "job-1", offset: 0 }),
@@ -127,7 +110,10 @@ it("with a person attached to a session, what takes long becomes a job: the same
 
 it("a person sees jobs and their output, and a session with a job does not rest", async () => {
   world.settings({ sessions: { restAfterMs: 100 } });
-  await serve(bash({ command: "echo hello; sleep 300; true", run_in_background: true }), text("started"));
+  await serveInTurn(
+    bash({ command: "echo hello; sleep 300; true", run_in_background: true }),
+    text("started"),
+  );
   await world.crux(["daemon", "start"]);
   await using wire = await Wire.open(world.socket);
   const payload = {
@@ -163,7 +149,7 @@ it("a person sees jobs and their output, and a session with a job does not rest"
 });
 
 it("a job that a crash of the daemon took is lost, and its number is not used again", async () => {
-  await serve(
+  await serveInTurn(
     bash({ command: "sleep 600; true", run_in_background: true }),
     text("started"),
     bash({ command: "true; sleep 601", run_in_background: true }),

@@ -1,33 +1,18 @@
 /** The tools by which an agent changes its own process, in the booted system: found by the model, permitted, traced, left. */
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { modelEnv } from "./harness/model.ts";
-import { World } from "./harness/world.ts";
+import { expect, it } from "vitest";
+import { serve, server, world } from "./harness/stage.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
-
-let world: World;
-let server: ModelServer;
-
-beforeEach(() => {
-  world = new World();
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
-});
 
 const call = (tool: string, params: object) => toolUse({ name: "tool_call", input: { tool, params } });
 
-async function serve(replies: ReturnType<typeof text>[]): Promise<void> {
-  server = await startModelServer({ script: () => replies.shift() ?? text("finished") });
-  Object.assign(world.env, modelEnv(server));
-}
+/** In the order of the requests: a coroutine answers in between. */
+const serveAll = (replies: ReturnType<typeof text>[]) => serve(() => replies.shift() ?? text("finished"));
 
 const said = (request: number): string => JSON.stringify((server.requests[request] as ModelRequest).messages);
 
 it("signals: a TERM comes as a message, and the process goes on to its end", async () => {
-  await serve([
+  await serveAll([
     call("signals", { op: "message", signal: "SIGTERM", duration_ms: 60_000 }),
     call("sleep", { duration_ms: 60_000 }),
   ]);
@@ -42,7 +27,7 @@ it("signals: a TERM comes as a message, and the process goes on to its end", asy
 });
 
 it("context, coroutine and pipe: found by search, unasked, and nothing is left", async () => {
-  await serve([
+  await serveAll([
     call("context", { op: "alloc", size: 2 }),
     call("coroutine", { op: "spawn", intent: "judge what I say" }),
     call("coroutine", { op: "resume", id: 1, value: "the first" }),
@@ -66,16 +51,13 @@ it("supervise: agents below it work on their own, are watched, and go when they 
   const replies = [call("supervise", start), call("sleep", { duration_ms: 60_000 })];
   const dug = Promise.withResolvers<void>();
   let asked = 0;
-  server = await startModelServer({
-    script: async (request) => {
-      if (!JSON.stringify(request.messages[0]).includes("dig for gold"))
-        return replies.shift() ?? text("finished");
-      asked++;
-      await dug.promise;
-      return text("gold");
-    },
+  await serve(async (request) => {
+    if (!JSON.stringify(request.messages[0]).includes("dig for gold"))
+      return replies.shift() ?? text("finished");
+    asked++;
+    await dug.promise;
+    return text("gold");
   });
-  Object.assign(world.env, modelEnv(server));
   const run = world.crux(["--permission-mode", "bypass", "work"]);
   await expect.poll(() => [asked, replies.length], { timeout: 30_000 }).toEqual([1, 0]);
   expect((await world.crux(["tree"])).stdout).toMatch(/mine.*dig for gold/s);

@@ -2,29 +2,16 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { inTurn, modelEnv } from "./harness/model.ts";
+import { serveInTurn, server, startModel, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
-import { settled, World } from "./harness/world.ts";
+import { settled } from "./harness/world.ts";
 import { type Reply, text, toolUse } from "./model-server/reply.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
-
-let world: World;
-let server: ModelServer;
-
-beforeEach(() => {
-  world = new World();
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
-});
 
 /** `isHere`: the daemon has the key, too; else only the terminals that are told. */
-const serve = async (answers: readonly Reply[], isHere = true) => {
-  server = await startModelServer({ script: inTurn(...answers) });
-  if (isHere) Object.assign(world.env, modelEnv(server));
-};
+const serve = (answers: readonly Reply[], isHere = true) =>
+  isHere ? serveInTurn(...answers) : startModel({ script: inTurn(...answers) });
 const bash = (command: string) => toolUse({ name: "bash", input: { command } }, { text: "I run it." });
 /** Leaves one line for each time it runs. */
 const COUNTED = "echo ran >> count";
@@ -210,7 +197,7 @@ describe("a process that came back", () => {
     expect(server.requestCount).toBe(1);
     const retried = text("Done.");
     await server.close();
-    server = await startModelServer({ script: retried });
+    await startModel({ script: retried });
     await world.crux(["cont", String(pid)], { env: modelEnv(server) });
     expect((await world.crux(["wait", String(pid)])).code).toBe(0);
     expect(server.requestCount).toBe(1);

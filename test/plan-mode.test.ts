@@ -1,24 +1,12 @@
 /** Mode plan, seen from outside: nothing changes before a person has approved the plan that lies on disk. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { modelEnv } from "./harness/model.ts";
+import { expect, it } from "vitest";
+import { serve, server, world } from "./harness/stage.ts";
 import { Wire, type Reply as WireReply } from "./harness/wire.ts";
-import { settled, World } from "./harness/world.ts";
+import { settled } from "./harness/world.ts";
 import { type Reply, text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
-
-let world: World;
-let server: ModelServer;
-
-beforeEach(() => {
-  world = new World();
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
-});
 
 const isJudge = ({ system }: ModelRequest) => system.includes("You decide whether");
 const worked = () => server.requests.filter((request) => !isJudge(request));
@@ -44,12 +32,12 @@ const exit = (...prompts: string[]) =>
   });
 const enter = toolUse({ name: "tool_call", input: { tool: "plan_enter", params: { reason: "many ways" } } });
 
-async function serve(steps: readonly Step[], judge: Step = () => text("<block>yes</block>")): Promise<void> {
-  server = await startModelServer({
-    script: (request) =>
+async function begin(steps: readonly Step[], judge: Step = () => text("<block>yes</block>")): Promise<void> {
+  await serve(
+    (request) =>
       isJudge(request) ? judge(request) : (steps[request.assistantTurns]?.(request) ?? text("All done.")),
-  });
-  Object.assign(world.env, modelEnv(server, "anthropic"));
+    "anthropic",
+  );
   await world.crux(["daemon", "start"]);
 }
 
@@ -71,7 +59,7 @@ const payload = (more: object = {}) => ({
 });
 
 it("crux --plan changes nothing but the plan; an edited plan is echoed and kept, and the mode before is back", async () => {
-  await serve([
+  await begin([
     () => write("a.txt", "too early\n"),
     (request) => write(planPath(request), "# Plan\nwrite a.txt\n"),
     () => exit(),
@@ -101,7 +89,7 @@ it("crux --plan changes nothing but the plan; an edited plan is echoed and kept,
 
 it("approved words let just such commands run, as the model finds them to be; others ask", async () => {
   world.write("a.txt", "aaa\n");
-  await serve(
+  await begin(
     [
       (request) => write(planPath(request), "the plan"),
       () => exit("replace letters in a.txt"),
@@ -126,7 +114,7 @@ it("approved words let just such commands run, as the model finds them to be; ot
 });
 
 it("an empty plan is INVALID; a plan that is refused keeps it planning, with the person's words", async () => {
-  await serve([
+  await begin([
     () => exit(),
     (request) => write(planPath(request), "a plan"),
     () => exit(),
@@ -145,7 +133,7 @@ it("an empty plan is INVALID; a plan that is refused keeps it planning, with the
 });
 
 it("plan_enter asks and plans, and is CONFLICT the second time; with nobody there both are PERMISSION", async () => {
-  await serve([() => enter, () => enter, () => write("a.txt", "x")]);
+  await begin([() => enter, () => enter, () => write("a.txt", "x")]);
   await using wire = await Wire.open(world.socket);
   await wire.ask("spawn", payload({ permission_mode: "accept_edits" }));
   const asked = await until(wire, "ask");
@@ -163,7 +151,7 @@ it("plan_enter asks and plans, and is CONFLICT the second time; with nobody ther
 });
 
 it("kill -9 while the plan waits: the same question comes again, and the mode before is known still", async () => {
-  await serve([
+  await begin([
     (request) => write(planPath(request), "the plan"),
     () => exit(),
     () => write("a.txt", "approved\n"),

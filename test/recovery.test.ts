@@ -3,32 +3,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pass } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { modelEnv } from "./harness/model.ts";
-import { settled, World } from "./harness/world.ts";
+import { describe, expect, it } from "vitest";
+import { serve, server, world } from "./harness/stage.ts";
+import { settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
 
 const STEPS = 10;
 const UNKNOWN = /outcome unknown/;
 
-let world: World;
-let server: ModelServer;
-
-beforeEach(() => {
-  world = new World();
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
-});
-
 const bash = (command: string) => toolUse({ name: "bash", input: { command } });
-
-async function serve(script: Parameters<typeof startModelServer>[0]): Promise<void> {
-  server = await startModelServer(script);
-  Object.assign(world.env, modelEnv(server));
-}
 
 async function start(...words: string[]): Promise<number> {
   const args = ["-q", "-d", "--permission-mode", "bypass", ...words];
@@ -61,14 +44,12 @@ async function list(): Promise<readonly Proc[]> {
 describe("kill -9 of the daemon, again and again", () => {
   it("a headless agent finishes its ten commands: each ran once, or its outcome was told as unknown", async () => {
     const told: boolean[] = [];
-    await serve({
-      script: (request) => {
-        for (const { content } of request.lastToolResults)
-          told[request.assistantTurns - 1] = UNKNOWN.test(String(content));
-        return request.assistantTurns < STEPS
-          ? bash(`echo ${request.assistantTurns} >> ran; sleep 0.05`)
-          : text("All done.");
-      },
+    await serve((request) => {
+      for (const { content } of request.lastToolResults)
+        told[request.assistantTurns - 1] = UNKNOWN.test(String(content));
+      return request.assistantTurns < STEPS
+        ? bash(`echo ${request.assistantTurns} >> ran; sleep 0.05`)
+        : text("All done.");
     });
     const pid = await start("--max-steps", "20", "--budget", "100000", "work");
     for (let round = 0; round < 5; round++) {
@@ -90,13 +71,11 @@ describe("kill -9 of the daemon, again and again", () => {
 
   it("thirty agents, half of them paused, come back and go on", async () => {
     const unknown = new Set<string>();
-    await serve({
-      script: (request) => {
-        const name = /job-\d+/.exec(JSON.stringify(request.messages))?.[0] ?? "";
-        if (request.assistantTurns === 0) return bash(`echo ${name} >> ran`);
-        if (request.lastToolResults.some(({ content }) => UNKNOWN.test(String(content)))) unknown.add(name);
-        return text("Done.");
-      },
+    await serve((request) => {
+      const name = /job-\d+/.exec(JSON.stringify(request.messages))?.[0] ?? "";
+      if (request.assistantTurns === 0) return bash(`echo ${name} >> ran`);
+      if (request.lastToolResults.some(({ content }) => UNKNOWN.test(String(content)))) unknown.add(name);
+      return text("Done.");
     });
     const agents = 30;
     const pids: number[] = [];
@@ -123,7 +102,7 @@ describe("kill -9 of the daemon, again and again", () => {
 
 describe("crux resume", () => {
   it("makes an agent that had completed wait for the next message, in another daemon", async () => {
-    await serve({ script: (request) => text(`answer ${request.assistantTurns + 1}`) });
+    await serve((request) => text(`answer ${request.assistantTurns + 1}`));
     const { stdout } = await world.crux(["--json", "first question"]);
     const { pid } = (JSON.parse(stdout) as { data: { pid: number } }).data;
     expect((await world.crux(["daemon", "stop"])).code).toBe(0);
@@ -135,7 +114,7 @@ describe("crux resume", () => {
   });
 
   it("of a pid that is not there is NOT_FOUND, and says how to find one", async () => {
-    await serve({ script: () => text("never") });
+    await serve(() => text("never"));
     const { code, stderr } = await world.crux(["resume", "9"]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^✗ \[NOT_FOUND\] no process 9: .*\n {2}→ hint: \S/);

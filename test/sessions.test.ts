@@ -1,31 +1,13 @@
 /** Sessions of the booted system: many clients, one conversation; it waits, rests, comes back, and nothing said to it is lost. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { inTurn, modelEnv } from "./harness/model.ts";
+import { describe, expect, it } from "vitest";
+import { serve, serveInTurn, server, world } from "./harness/stage.ts";
 import { Wire, type Reply as WireLine } from "./harness/wire.ts";
-import { settled, World } from "./harness/world.ts";
-import { type Reply, text, toolUse } from "./model-server/reply.ts";
+import { settled } from "./harness/world.ts";
+import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
-import type { Answer } from "./model-server/script.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
 
-let world: World;
-let server: ModelServer;
-
-beforeEach(() => {
-  world = new World();
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
-});
-
-const serve = async (script: Answer) => {
-  server = await startModelServer({ script });
-  Object.assign(world.env, modelEnv(server));
-};
-const answers = (...replies: readonly Reply[]) => serve(inTurn(...replies));
 const bash = (command: string) => toolUse({ name: "bash", input: { command } }, { text: "I run it." });
 
 type Event = Record<string, unknown> & { readonly event: string };
@@ -102,7 +84,7 @@ const saidIn = (request: ModelRequest) => JSON.stringify(request.messages);
 
 describe("a session", () => {
   it("waits after each run, keeps its words, and its runs tell outcome, tokens and reply", async () => {
-    await answers(text("One."), text("Two."));
+    await serveInTurn(text("One."), text("Two."));
     const { pid, follower } = await begin("first words of it");
     await follower.until(1);
     expect(await state(pid)).toBe("waiting");
@@ -131,7 +113,7 @@ describe("a session", () => {
   });
 
   it("INT ends the run and not the session; its calls stay paired, and the model is told", async () => {
-    await answers(bash("echo begun > begun; sleep 60"), text("Fine."));
+    await serveInTurn(bash("echo begun > begun; sleep 60"), text("Fine."));
     const { pid, follower } = await begin("work");
     await settled(
       () => follower.all("step").length,
@@ -217,7 +199,7 @@ describe("many clients", () => {
   });
 
   it("the same client's words join its run at the next step; another's wait, and can be taken back", async () => {
-    await answers(bash("until [ -e go ]; do sleep 0.02; done"), text("Seen."), text("For the other."));
+    await serveInTurn(bash("until [ -e go ]; do sleep 0.02; done"), text("Seen."), text("For the other."));
     const { pid, follower } = await begin("work", { client: "a" });
     await settled(
       () => world.commands(/-e go/).length,
@@ -246,7 +228,7 @@ describe("many clients", () => {
 
 describe("rest", () => {
   it("one that waits rests over a stop of the daemon, and whoever speaks to it brings it back", async () => {
-    await answers(text("One."), text("Two."), text("Three."));
+    await serveInTurn(text("One."), text("Two."), text("Three."));
     const { pid, follower } = await begin("hello there");
     await follower.until(1);
     expect((await world.crux(["daemon", "stop"])).code).toBe(0);
@@ -266,7 +248,7 @@ describe("rest", () => {
   });
 
   it("one in the middle of a run is held at a stop, and goes on with what it had when it is opened", async () => {
-    await answers(bash("echo ran >> count; until [ -e go ]; do sleep 0.02; done"), text("Over."));
+    await serveInTurn(bash("echo ran >> count; until [ -e go ]; do sleep 0.02; done"), text("Over."));
     const { pid, follower } = await begin("work");
     await settled(
       () => world.commands(/-e go/).length,
@@ -295,7 +277,7 @@ describe("rest", () => {
 
   it("nobody there and nothing to do: it leaves memory, and a signal ends it where it rests", async () => {
     world.settings({ sessions: { restAfterMs: 50 } });
-    await answers(text("One."));
+    await serveInTurn(text("One."));
     const { pid, follower } = await begin("hello");
     await follower.until(1);
     await follower.close();
@@ -315,7 +297,7 @@ describe("rest", () => {
   });
 
   it("what was acknowledged survives kill -9 of the daemon, and is answered once", async () => {
-    await answers(
+    await serveInTurn(
       text("One.").until(new Promise(() => {}), { afterEvents: 1 }),
       text("Two."),
       text("Three."),
@@ -345,7 +327,7 @@ async function serveAgain(): Promise<void> {
 
 describe("crux", () => {
   it("-r makes a session of an agent that has ended", async () => {
-    await answers(text("Found it."), text("Because."));
+    await serveInTurn(text("Found it."), text("Because."));
     expect((await world.crux(["look for it"])).code).toBe(0);
     const run = await world.crux(["-r", "1", "-q", "why there?"]);
     expect(run).toMatchObject({ code: 0, stdout: "Because.\n" });
@@ -354,7 +336,7 @@ describe("crux", () => {
   });
 
   it("chat without a terminal answers each line, replies alone on a pipe, and fails with words", async () => {
-    await answers(text("One."), text("Two."));
+    await serveInTurn(text("One."), text("Two."));
     expect(await world.crux(["chat", "-q"], { stdin: "hello\n\nagain" })).toMatchObject({
       code: 0,
       stdout: "One.\nTwo.\n",

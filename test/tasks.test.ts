@@ -1,26 +1,14 @@
 /** Task lists of the booted system: shared by a group, freed by the end of an owner, there for a person; and the list of one's own. */
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { inTurn, modelEnv } from "./harness/model.ts";
+import { expect, it } from "vitest";
+import { serveInTurn, server, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
-import { settled, World } from "./harness/world.ts";
+import { settled } from "./harness/world.ts";
 import { type Reply, text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
 
-let world: World;
-let server: ModelServer;
-
-beforeEach(() => {
-  world = new World();
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
-});
-
-async function serve(...replies: readonly Reply[]): Promise<void> {
-  server = await startModelServer({ script: inTurn(...replies) });
-  Object.assign(world.env, modelEnv(server), { CRUX_ENABLE_TASKS: "1" });
+function serve(...replies: readonly Reply[]): Promise<void> {
+  world.env.CRUX_ENABLE_TASKS = "1";
+  return serveInTurn(...replies);
 }
 
 const call = (tool: string, params: object) => toolUse({ name: "tool_call", input: { tool, params } });

@@ -1,21 +1,8 @@
 /** The tool thread in the booted system: a second loop in one process, its result, and nothing left. */
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { modelEnv } from "./harness/model.ts";
-import { World } from "./harness/world.ts";
+import { expect, it } from "vitest";
+import { serve, server, world } from "./harness/stage.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
-
-let world: World;
-let server: ModelServer;
-
-beforeEach(() => {
-  world = new World();
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
-});
 
 const call = (params: object) => toolUse({ name: "tool_call", input: { tool: "thread", params } });
 
@@ -23,8 +10,7 @@ it("a part of the work runs beside the loop and its result is joined, unasked, i
   const both = call({ op: "spawn", intent: "dig for gold" }).and(call({ op: "join", tid: 1 }));
   const replies = [both, text("gold"), call({ op: "list" }), text("done")];
   // in the order of the requests: the two loops share one conversation
-  server = await startModelServer({ script: () => replies.shift() ?? text("too many") });
-  Object.assign(world.env, modelEnv(server));
+  await serve(() => replies.shift() ?? text("too many"));
   const { code, stdout } = await world.crux(["--permission-mode", "plan", "work"]);
   expect([code, stdout.includes("done")]).toEqual([0, true]);
   const [, ofThread, joined, last] = server.requests.map((each) =>

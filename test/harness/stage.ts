@@ -1,0 +1,37 @@
+/**
+ * What most tests of the booted system stand on: for each test a world of its own, and a model that answers by its script.
+ * Importing it sets both up; they end with the test.
+ */
+import { afterEach, beforeEach } from "vitest";
+import type { Reply } from "../model-server/reply.ts";
+import type { DialectName } from "../model-server/request.ts";
+import { type ModelServer, type ModelServerOptions, startModelServer } from "../model-server/server.ts";
+import { inTurn, modelEnv } from "./model.ts";
+import { World } from "./world.ts";
+
+export let world: World;
+/** The model that was started last; every test starts one. */
+export let server: ModelServer;
+
+beforeEach(() => {
+  world = new World();
+});
+afterEach(async () => {
+  await server.close();
+  await world.close();
+});
+
+/** Only whoever is given its variables finds it. */
+export async function startModel(options: ModelServerOptions): Promise<void> {
+  server = await startModelServer(options);
+}
+
+/** Starts a model that the whole world finds. */
+export async function serve(script: ModelServerOptions["script"], dialect?: DialectName): Promise<void> {
+  await startModel({ script });
+  Object.assign(world.env, modelEnv(server, dialect));
+}
+
+export function serveInTurn(...answers: readonly Reply[]): Promise<void> {
+  return serve(inTurn(...answers));
+}
