@@ -20,17 +20,9 @@ export interface InstructionText {
   readonly text: string;
 }
 
-/** A skill as the model sees it before it is loaded. */
-export interface SkillLine {
-  readonly name: string;
-  readonly description: string;
-  readonly isShipped?: true;
-}
-
 /** What was found for folders that a process has touched. */
 export interface Nearby {
   readonly instructions: readonly InstructionText[];
-  readonly skills: readonly SkillLine[];
   /** Files that were left out or cut, and why, for the user. */
   readonly notices: readonly string[];
 }

@@ -25,14 +25,14 @@ export class GuideDesk implements Guides {
       view.isTrusted ? gitState(cwd, `pid ${pid} git`) : "",
       hasAgent && !isOff(env) ? instructionsAt(this.#options, view, cwd) : { texts: [], notices: [] },
     ]);
-    return { git, instructions: texts, skills: [], notices };
+    return { git, instructions: texts, notices };
   }
 
   async near({ cwd, env, hasAgent }: Guided, dirs: readonly string[]): Promise<Nearby> {
-    if (!hasAgent || isOff(env)) return { instructions: [], skills: [], notices: [] };
+    if (!hasAgent || isOff(env)) return { instructions: [], notices: [] };
     const view = this.#options.trust.viewOf(cwd);
     const { texts, notices } = await instructionsBelow(this.#options, view, { cwd, dirs });
-    return { instructions: texts, skills: [], notices };
+    return { instructions: texts, notices };
   }
 }
 

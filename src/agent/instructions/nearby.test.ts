@@ -2,11 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { Nearby } from "../../abi/surroundings.ts";
 import { call, FakeProcess, reply, says } from "../testing.ts";
 
-const around = { confinement: null, scratch: "", git: "", instructions: [], skills: [], notices: [] };
+const around = { confinement: null, scratch: "", git: "", instructions: [], notices: [] };
 const cwd = "/home/ada/project";
 const nestedAt = (dir: string): Nearby => ({
   instructions: [{ path: `${dir}/AGENTS.md`, scope: "nested", text: "Mind the gap." }],
-  skills: [],
   notices: ["careful"],
 });
 

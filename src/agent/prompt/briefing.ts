@@ -1,27 +1,17 @@
 /**
  * What the model is told of its surroundings: the dynamic part of the system prompt, and a reminder before the first
- * message, with the instruction files and the skills. Not part of the conversation, so that no compaction loses it.
+ * message, with the instruction files. Not part of the conversation, so that no compaction loses it.
  */
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Surroundings } from "../../abi/surroundings.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
-import { estimateTokens } from "../../lib/tokens.ts";
 import { instructionsText, reminder } from "../instructions/frame.ts";
-import { skillListing } from "../instructions/skill-listing.ts";
 import { environmentText, type Place } from "./environment.ts";
 
 export interface Briefing {
   readonly environment: string;
   /** Always the same object; null: nothing to tell. */
   readonly reminder: ContextMessage | null;
-  readonly sizes: BriefingSizes;
-}
-
-/** In tokens, estimated. */
-interface BriefingSizes {
-  readonly environment: number;
-  readonly instructions: number;
-  readonly skills: number;
 }
 
 /** Asks for the surroundings, unless the history is older than they are. */
@@ -35,19 +25,10 @@ export async function briefingOf(sys: Sys, start: ProgramStart, place: Place): P
 }
 
 function briefingFrom(place: Place, around?: Surroundings): Briefing {
-  const environment = environmentText(place, around);
-  const instructions = instructionsText(around?.instructions ?? []);
-  const skills = skillListing(around?.skills ?? []);
-  const parts = [instructions, skills].filter((part) => part !== "");
-  const content = reminder(parts.join("\n\n"));
+  const text = instructionsText(around?.instructions ?? []);
   return {
-    environment,
-    reminder: parts.length === 0 ? null : { role: "user", content },
-    sizes: {
-      environment: estimateTokens(environment),
-      instructions: estimateTokens(instructions),
-      skills: estimateTokens(skills),
-    },
+    environment: environmentText(place, around),
+    reminder: text === "" ? null : { role: "user", content: reminder(text) },
   };
 }
 

@@ -14,7 +14,6 @@ const around: Surroundings = {
   scratch: "/state/scratch/1",
   git: "Git when you started: branch main\nNothing has changed.",
   instructions: [],
-  skills: [],
   notices: [],
 };
 const lines = (more: Partial<Surroundings>) => environmentText(place, { ...around, ...more }).split("\n");

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { Guided } from "../ports/guides.ts";
 import { agentFile, testKernel } from "../testing/test-kernel.ts";
 
-const none = { instructions: [], skills: [], notices: [] };
-const found = { git: "branch main", instructions: [], skills: [], notices: [] };
+const none = { instructions: [], notices: [] };
+const found = { git: "branch main", instructions: [], notices: [] };
 
 describe("Surroundings()", () => {
   test("tells what was found for the process, with its scratch folder; asked once in its life", async () => {
@@ -31,7 +31,6 @@ describe("Surroundings()", () => {
     expect(await sys.surroundings()).toEqual({
       git: "",
       instructions: [],
-      skills: [],
       notices: [],
       confinement: null,
       scratch: proc.seed.scratch,

@@ -10,7 +10,7 @@ interface Guiding extends Granting {
   readonly ports: Granting["ports"] & Pick<KernelPorts, "guides">;
 }
 
-const NOTHING: Found = { git: "", instructions: [], skills: [], notices: [] };
+const NOTHING: Found = { git: "", instructions: [], notices: [] };
 
 /** One answer for a process, its threads and its coroutines, so that their requests begin with the same bytes. */
 const known = new WeakMap<Process, Promise<Surroundings>>();
@@ -40,7 +40,7 @@ const nearby: Call<"nearby", { dirs: readonly string[] }, Guiding, Process> = {
   take: (dirs) => ({ dirs }),
   args: ({ dirs }) => ({ dirs: dirs.length }),
   run: async ({ core, self }, { dirs }) =>
-    (await core.ports.guides?.near(guidedOf(self), dirs)) ?? { instructions: [], skills: [], notices: [] },
+    (await core.ports.guides?.near(guidedOf(self), dirs)) ?? { instructions: [], notices: [] },
 };
 
 function guidedOf({ pid, seed: { cwd, env, agent } }: Process): Guided {

@@ -1,4 +1,4 @@
-/** What guides agents besides their agent file: the state of their workspace, instruction files, skills. */
+/** What guides agents besides their agent file: the state of their workspace, instruction files. */
 import type { Pid } from "../../abi/ids.ts";
 import type { Nearby, Surroundings } from "../../abi/surroundings.ts";
 
@@ -7,7 +7,7 @@ export interface Guided {
   readonly pid: Pid;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** False: general mode. Then it is given no files and no skills. */
+  /** False: general mode. Then it is given no files. */
   readonly hasAgent: boolean;
 }
 
