@@ -2,35 +2,23 @@
  * Conversations that outgrow the window of their model: a server that counts tokens and refuses what is over its window is
  * worked against for long. No run may end there, and no request may be refused twice in a row.
  */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { modelEnv } from "./harness/model.ts";
-import { World } from "./harness/world.ts";
+import { server, startModel, world } from "./harness/stage.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
 
 const WINDOW = 32_000;
 const TURNS = Number(process.env.CRUX_WINDOW_TURNS ?? 200);
 const RULE = "Never push to main.";
 const SUMMARY = "## Goal: read all files\n## Now: reading on";
 
-let world: World;
-let server: ModelServer;
-
-beforeEach(() => {
-  world = new World();
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
-});
-
 const isSummary = ({ lastUserText }: ModelRequest) => lastUserText.includes("outgrow your context window");
 
 /** How the server answered, in order: the turn, a summary, or a refusal. */
 async function reader(turns: number, filesAtOnce: (turn: number) => number) {
   let turn = 0;
-  server = await startModelServer({
+  await startModel({
     contextWindowTokens: WINDOW,
     script: (request) => {
       if (isSummary(request)) return text(SUMMARY);

@@ -91,25 +91,28 @@ export class WindowKeeper {
     if (this.#isAllowed) await passage.prepare();
     for (let refusals = 0; ; refusals++) {
       const made = passage.request();
+      const refused = (words: string): void =>
+        gauge.refused(made.estimate, made.request.maxOutputTokens, words);
+      let cause: unknown;
       try {
         const reply = await turn.send(made.request);
         if (!isCutByWindow(reply)) {
           gauge.answered(made.estimate, reply.usage);
           return { turn: made, reply };
         }
-        gauge.refused(made.estimate, made.request.maxOutputTokens, "");
+        refused("");
       } catch (error) {
         if (!isTooLong(error)) throw error;
-        gauge.refused(made.estimate, made.request.maxOutputTokens, messageOf(error));
-        if (!this.#isAllowed || refusals > MOST_DROPS) throw this.#hopeless(turn, error);
+        cause = error;
+        refused(messageOf(error));
       }
       passage = new Passage({ ...turn, prompt: passage.prompt }, gauge, this.#breaker);
       if (!this.#isAllowed || refusals > MOST_DROPS || !(await passage.heal(refusals)))
-        throw this.#hopeless(turn);
+        throw this.#hopeless(turn, cause);
     }
   }
 
-  #hopeless({ start }: Turn, cause?: unknown): LlmError {
+  #hopeless({ start }: Turn, cause: unknown): LlmError {
     const why = this.#isAllowed ? "even shortened" : "and compaction is turned off";
     const said = cause === undefined ? "" : ` (${messageOf(cause)})`;
     return new LlmError({
