@@ -95,6 +95,7 @@ describe("instruction files", () => {
     await crux(["trust", "--yes"]);
     const view = toolUse({ name: "view", input: { file_path: "sub/a.txt" } });
     await server.close();
+    await server.close();
     server = await startModelServer({ script: inTurn(view, view, text("Done.")) });
     await crux(["read it"]);
     expect(server.requests[0]?.rawBody).not.toContain("NESTED RULE");
