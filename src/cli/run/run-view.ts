@@ -164,7 +164,7 @@ export class RunView {
 
   async #result(result: string): Promise<void> {
     if (result === "") return;
-    if (!this.#output.isResultAlone) await this.#console.line(resultBox(result));
+    if (!this.#output.isResultAlone) await this.#console.line(resultBox(result, this.#console.columns));
     else await this.#console.raw(result.endsWith("\n") ? result : `${result}\n`);
   }
 

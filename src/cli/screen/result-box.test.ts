@@ -22,3 +22,11 @@ test("resultBox() indents lines with text, keeps empty ones empty, and drops tra
 test("resultBox() lets no escape sequence through", () => {
   expect(resultBox("\x1b[2Jgone")).toContain("  \\x1b[2Jgone");
 });
+
+test.each([40, 7, 80, 200])(
+  "resultBox() has rules of at most 80 columns, and of the terminal's %i",
+  (columns) => {
+    const [head = "", , foot = ""] = resultBox("a", columns).split("\n");
+    expect([widthOf(head), widthOf(foot)]).toEqual([Math.min(80, columns), Math.min(80, columns)]);
+  },
+);

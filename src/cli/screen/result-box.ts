@@ -1,13 +1,17 @@
 import { safeLines } from "./text/safe-text.ts";
 
-const HEAD = `══ Result ${"═".repeat(70)}`;
-const FOOT = "═".repeat(80);
+const WIDTH = 80;
+const HEAD = "══ Result ";
 
-/** The box around a result: non-empty lines are indented by two, nothing is wrapped. No final newline. */
-export function resultBox(result: string): string {
+/**
+ * The box around a result: non-empty lines are indented by two, nothing is wrapped. No final newline. `columns`: of the
+ * terminal; a narrow one has narrow rules.
+ */
+export function resultBox(result: string, columns = WIDTH): string {
+  const width = Math.min(WIDTH, columns);
   const lines = safeLines(result)
     .replace(/\n+$/, "")
     .split("\n")
     .map((line) => (line === "" ? "" : `  ${line}`));
-  return [HEAD, ...lines, FOOT].join("\n");
+  return [HEAD.padEnd(width, "═").slice(0, width), ...lines, "═".repeat(width)].join("\n");
 }
