@@ -54,6 +54,11 @@ export class Console {
     return this.#stdout.columns || 80;
   }
 
+  /** The width that a table has; undefined: the output is not at a terminal. */
+  get room(): number | undefined {
+    return this.showsCalls ? this.columns : undefined;
+  }
+
   /** A message for the user in every mode, kept out of the output that a script reads. */
   async aside(text: string): Promise<void> {
     if (this.isScreen) await this.line(text);

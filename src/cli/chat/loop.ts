@@ -181,11 +181,10 @@ class Chat implements AsyncDisposable {
   }
 
   async #list(): Promise<void> {
-    const { cwd } = this.#call.host;
-    const { sessions } = await this.#client.request("session.list", { cwd });
-    this.#print(
-      sessions.length === 0 ? "No sessions in this folder." : sessionTable(sessions, Date.now(), false),
-    );
+    const { console, host } = this.#call;
+    const { sessions } = await this.#client.request("session.list", { cwd: host.cwd });
+    const view = { now: Date.now(), withFolder: false, room: console.room };
+    this.#print(sessions.length === 0 ? "No sessions in this folder." : sessionTable(sessions, view));
   }
 
   #leave(): void {

@@ -9,7 +9,6 @@ import { workingDirectory } from "../../run/run-options.ts";
 import { invalid } from "../../screen/errors.ts";
 import { definitionTable } from "../../screen/table/definition-table.ts";
 import { safeLine, safeLines } from "../../screen/text/safe-text.ts";
-import { putRows } from "../rows.ts";
 
 type Kind = "agents" | "skills";
 
@@ -64,7 +63,7 @@ async function fileAt(path: string, kind: Kind): Promise<{ path: string; text: s
 async function list({ console }: Call, found: readonly Definition[]): Promise<number> {
   if (console.mode === "json") await console.data(found.map(({ text: _, ...each }) => each));
   else if (console.mode === "quiet") for (const { name } of found) await console.line(name);
-  else await putRows(console, found.length === 0 ? "None." : definitionTable(found));
+  else await console.line(found.length === 0 ? "None." : definitionTable(found, console.room));
   return 0;
 }
 

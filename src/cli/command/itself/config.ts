@@ -48,7 +48,7 @@ async function list(call: Call, client: DaemonClient, words: readonly string[]):
   const shown = args.flags.has("all") ? all : all.filter(({ source }) => source !== "default");
   if (console.mode === "json") await console.data({ settings: shown, problems: found.problems });
   else if (console.mode === "quiet") for (const { key } of shown) await console.line(key);
-  else if (shown.length > 0) await console.line(table(COLUMNS, shown));
+  else if (shown.length > 0) await console.line(table(COLUMNS, shown, console.room));
   else await console.line("Nothing is set; crux config list --all shows the defaults.");
   for (const problem of found.problems) await console.errorLine(`! ${safeLine(problem)}`);
   return 0;
@@ -66,7 +66,8 @@ async function get(
   const all = withEnvironment(found.settings, host.env, key);
   const holding = all.filter(({ ignored }) => ignored === undefined);
   if (console.mode === "json") await console.data({ settings: all });
-  else if (console.mode === "verbose" && all.length > 0) await console.line(table(COLUMNS, all));
+  else if (console.mode === "verbose" && all.length > 0)
+    await console.line(table(COLUMNS, all, console.room));
   else
     for (const { key: name, value } of holding)
       await console.line(name === key ? shownValue(value) : `${name} = ${shownValue(value)}`);

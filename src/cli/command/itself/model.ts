@@ -60,9 +60,9 @@ async function list(call: Call, client: DaemonClient, words: readonly string[]):
   if (console.mode === "json") await console.data(found);
   else if (console.mode === "quiet") for (const each of found.models) await console.line(nameOfModel(each));
   else {
-    await console.line(driverTable(found.drivers));
+    await console.line(driverTable(found.drivers, console.room));
     await console.line("");
-    await console.line(modelTable(found.models));
+    await console.line(modelTable(found.models, console.room));
     await console.line(
       "\nPrices: US dollars per million tokens. A server of your own may have other models.",
     );

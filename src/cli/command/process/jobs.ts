@@ -4,7 +4,6 @@ import type { Call, Command } from "../../command.ts";
 import { invalid, streamFailure } from "../../screen/errors.ts";
 import { jobTable } from "../../screen/table/job-table.ts";
 import { safeLines } from "../../screen/text/safe-text.ts";
-import { putRows } from "../rows.ts";
 
 const USAGE = "crux jobs [pid [job]] [-f] [--from <byte>]";
 
@@ -28,7 +27,8 @@ async function list({ console, host }: Call, pid: number | undefined): Promise<n
   client.close();
   if (console.mode === "json") await console.data(found);
   else if (console.mode === "quiet") for (const job of found.jobs) await console.line(`${job.pid} ${job.id}`);
-  else await putRows(console, found.jobs.length === 0 ? "No jobs." : jobTable(found.jobs, Date.now()));
+  else
+    await console.line(found.jobs.length === 0 ? "No jobs." : jobTable(found.jobs, Date.now(), console.room));
   return 0;
 }
 

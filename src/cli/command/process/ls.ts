@@ -23,7 +23,7 @@ async function run({ args, console, host }: Call): Promise<number> {
       ...(isLong ? { sizes: true } : {}),
     });
     if (console.mode === "json") await console.data(found);
-    else if (isLong && console.isScreen) await console.line(table(COLUMNS, found.entries));
+    else if (isLong && console.isScreen) await console.line(table(COLUMNS, found.entries, console.room));
     else if (found.entries.length > 0)
       await console.line(found.entries.map((entry) => shown(entry, console.isScreen)).join("\n"));
     if (found.more > 0) await console.errorLine(`! ${found.path}: ${found.more} more`);

@@ -2,7 +2,6 @@ import type { Call, Command } from "../../command.ts";
 import { invalid } from "../../screen/errors.ts";
 import { taskListTable, taskTable } from "../../screen/table/task-table.ts";
 import { safeLine } from "../../screen/text/safe-text.ts";
-import { putRows } from "../rows.ts";
 
 /** The task lists that agents share, or the tasks of one list. */
 export const tasks: Command = { flags: {}, run };
@@ -19,7 +18,7 @@ async function run({ args, console, host }: Call): Promise<number> {
     for (const line of [...lists.map((each) => each.list), ...all.map(({ id }) => id)])
       await console.line(line);
   else if (list === undefined)
-    await putRows(console, lists.length === 0 ? "No task lists." : taskListTable(lists));
-  else await putRows(console, all.length === 0 ? `No tasks: ${safeLine(list)}` : taskTable(all));
+    await console.line(lists.length === 0 ? "No task lists." : taskListTable(lists, console.room));
+  else await console.line(all.length === 0 ? `No tasks: ${safeLine(list)}` : taskTable(all, console.room));
   return 0;
 }

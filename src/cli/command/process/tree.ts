@@ -6,7 +6,6 @@ import { allProcesses } from "../../daemon/processes.ts";
 import { heldBy, heldLines } from "../../screen/held-lines.ts";
 import { ASCII, type Branch, forest, LINES } from "../../screen/table/forest.ts";
 import { treeTable } from "../../screen/table/tree-table.ts";
-import { putRows } from "../rows.ts";
 
 const USAGE = "crux tree [<pid>] [--all] [--ascii]";
 
@@ -32,7 +31,7 @@ async function run({ args, console, host }: Call): Promise<number> {
       break;
     case "verbose":
     case "default":
-      await putRows(console, treeTable(branches));
+      await console.line(treeTable(branches, console.room));
       if (host.stdout.isTTY === true && host.stderr.isTTY === true)
         for (const line of heldLines(branches.map(({ row }) => row))) await console.errorLine(line);
   }

@@ -114,7 +114,9 @@ async function show({ args, console, host }: Call): Promise<number> {
       if (found.accounts.length > 0) await console.line(found.accounts.map((each) => each.pid).join("\n"));
     } else {
       const { accounts, windows } = found;
-      await console.line([budgetTable(accounts), ...sumLines(accounts), ...windowLines(windows)].join("\n"));
+      await console.line(
+        [budgetTable(accounts, console.room), ...sumLines(accounts), ...windowLines(windows)].join("\n"),
+      );
     }
   } finally {
     client.close();

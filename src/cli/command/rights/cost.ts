@@ -21,7 +21,7 @@ async function run({ args, console, host }: Call): Promise<number> {
     const found = await client.request("cost.get", { by, ...(since === undefined ? {} : { since }) });
     if (console.mode === "json") await console.data(found);
     else if (console.mode === "quiet") await console.line(sumOf(found.lines));
-    else await console.line(costTable(found));
+    else await console.line(costTable(found, console.room));
   } finally {
     client.close();
   }

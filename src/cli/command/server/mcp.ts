@@ -31,7 +31,7 @@ async function list({ console, host }: Call): Promise<number> {
       break;
     case "verbose":
     case "default":
-      await console.line(mountTable(mounts));
+      await console.line(mountTable(mounts, console.room));
   }
   return 0;
 }

@@ -2,7 +2,6 @@ import { noWords } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { sessionTable } from "../../screen/table/session-table.ts";
 import { indented } from "../../screen/text/json.ts";
-import { putRows } from "../rows.ts";
 
 /** The sessions of this folder that have not ended; with --all those of every folder, including ended ones. */
 export const sessions: Command = { flags: { all: { type: "boolean", short: "a" } }, run };
@@ -28,7 +27,8 @@ async function run({ args, console, host }: Call): Promise<number> {
     case "verbose":
     case "default":
       if (more === true) await console.errorLine(MORE);
-      if (found.length > 0) await putRows(console, sessionTable(found, Date.now(), all));
+      if (found.length > 0)
+        await console.line(sessionTable(found, { now: Date.now(), withFolder: all, room: console.room }));
       else await console.line(all ? "No sessions." : "No sessions in this folder.");
   }
   return 0;

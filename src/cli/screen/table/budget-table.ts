@@ -16,9 +16,9 @@ interface Row {
 }
 
 /** The accounts as a tree, each with its own use and that of its subtree. */
-export function budgetTable(accounts: readonly Account[]): string {
+export function budgetTable(accounts: readonly Account[], room?: number): string {
   if (accounts.length === 0) return "No process has an account.";
-  return table(COLUMNS, treeOf(accounts));
+  return table(COLUMNS, treeOf(accounts), room);
 }
 
 const COLUMNS: ReadonlyArray<Column<Row>> = [

@@ -7,7 +7,7 @@ type Found = Result<"cost.get">;
 type Line = Found["lines"][number];
 
 /** The whole screen of `crux cost`, with the sum as its last line. */
-export function costTable({ by, lines, cut }: Found): string {
+export function costTable({ by, lines, cut }: Found, room?: number): string {
   if (lines.length === 0) return "Nothing was spent.";
   const sum = lines.reduce(
     (all, line) => ({
@@ -25,7 +25,7 @@ export function costTable({ by, lines, cut }: Found): string {
       : []),
     ...(cut ? ["only the newest 1,000 processes were looked at"] : []),
   ];
-  return [table(columns(by), [...lines, sum]), ...notes].join("\n");
+  return [table(columns(by), [...lines, sum], room), ...notes].join("\n");
 }
 
 function columns(by: string): ReadonlyArray<Column<Line>> {

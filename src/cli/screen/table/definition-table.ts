@@ -15,8 +15,8 @@ const COLUMNS: ReadonlyArray<Column<Definition>> = [
 ];
 
 /** Agents or skills, one per line; `!` marks those with findings of a check. */
-export function definitionTable(found: readonly Definition[]): string {
-  return table(COLUMNS, found);
+export function definitionTable(found: readonly Definition[], room?: number): string {
+  return table(COLUMNS, found, room);
 }
 
 function markOf(issues: Definition["issues"]): string {

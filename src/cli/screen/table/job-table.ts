@@ -6,7 +6,7 @@ import { type Column, table } from "./table.ts";
 const COMMAND_COLUMNS = 60;
 
 /** The whole screen of `crux jobs`, without its final newline. */
-export function jobTable(jobs: readonly WireJob[], now: number): string {
+export function jobTable(jobs: readonly WireJob[], now: number, room?: number): string {
   const columns: Column<WireJob>[] = [
     { head: "PID", align: "right", cell: ({ pid }) => String(pid) },
     { head: "JOB", align: "left", cell: ({ id }) => safeLine(id) },
@@ -15,7 +15,7 @@ export function jobTable(jobs: readonly WireJob[], now: number): string {
     { head: "BYTES", align: "right", cell: ({ total_bytes: bytes }) => String(bytes) },
     { head: "COMMAND", align: "left", maxColumns: COMMAND_COLUMNS, cell: ({ command }) => safeLine(command) },
   ];
-  return table(columns, jobs);
+  return table(columns, jobs, room);
 }
 
 function stateCell({ state, exit_code: code, signal }: WireJob): string {

@@ -22,12 +22,12 @@ const MODELS: ReadonlyArray<Column<WireModel>> = [
   { head: "STATE", align: "left", cell: ({ is_ready }) => (is_ready ? "ready" : "not set up") },
 ];
 
-export function driverTable(drivers: readonly WireDriver[]): string {
-  return table(DRIVERS, drivers);
+export function driverTable(drivers: readonly WireDriver[], room?: number): string {
+  return table(DRIVERS, drivers, room);
 }
 
-export function modelTable(models: readonly WireModel[]): string {
-  return table(MODELS, models);
+export function modelTable(models: readonly WireModel[], room?: number): string {
+  return table(MODELS, models, room);
 }
 
 /** The price as vendors state it, in USD per million tokens. */

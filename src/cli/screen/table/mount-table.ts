@@ -21,8 +21,8 @@ const COLUMNS: ReadonlyArray<Column<Mount>> = [
 /**
  * The whole screen of `crux mcp list`, without its final newline. The last column appears only if there is a problem.
  */
-export function mountTable(mounts: readonly Mount[]): string {
+export function mountTable(mounts: readonly Mount[], room?: number): string {
   if (mounts.length === 0) return "No MCP servers are mounted.";
   const hasProblem = mounts.some(({ problem }) => problem !== "");
-  return table(hasProblem ? COLUMNS : COLUMNS.slice(0, -1), mounts);
+  return table(hasProblem ? COLUMNS : COLUMNS.slice(0, -1), mounts, room);
 }

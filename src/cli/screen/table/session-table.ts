@@ -5,6 +5,13 @@ import { type Column, table } from "./table.ts";
 const TITLE_COLUMNS = 48;
 const FOLDER_COLUMNS = 40;
 
+interface SessionView {
+  readonly now: number;
+  readonly withFolder: boolean;
+  /** The width of the terminal, if there is one. */
+  readonly room: number | undefined;
+}
+
 /** The elapsed time in the largest unit that fits: `5m`. */
 export function age(since: string, now: number): string {
   const seconds = Math.max(0, Math.floor((now - Date.parse(since)) / 1000));
@@ -15,7 +22,10 @@ export function age(since: string, now: number): string {
 }
 
 /** The whole screen of `crux sessions`, without its final newline. */
-export function sessionTable(sessions: readonly WireSession[], now: number, withFolder: boolean): string {
+export function sessionTable(
+  sessions: readonly WireSession[],
+  { now, withFolder, room }: SessionView,
+): string {
   const columns: Column<WireSession>[] = [
     { head: "PID", align: "right", cell: ({ pid }) => String(pid) },
     { head: "STATE", align: "left", cell: ({ state }) => state },
@@ -30,7 +40,7 @@ export function sessionTable(sessions: readonly WireSession[], now: number, with
       maxColumns: FOLDER_COLUMNS,
       cell: ({ cwd }) => safeLine(cwd),
     });
-  return table(columns, sessions);
+  return table(columns, sessions, room);
 }
 
 export function titleCell({ title, kept }: WireSession): string {

@@ -8,9 +8,9 @@ type Step = Result<"process.steps">["steps"][number];
 const FILES_NAMED = 3;
 
 /** The whole screen of `crux steps`, without its final newline. */
-export function stepsTable(steps: readonly Step[], cwd: string): string {
+export function stepsTable(steps: readonly Step[], cwd: string, room?: number): string {
   if (steps.length === 0) return "No step is complete.";
-  return table(columns(cwd), steps);
+  return table(columns(cwd), steps, room);
 }
 
 function columns(cwd: string): ReadonlyArray<Column<Step>> {

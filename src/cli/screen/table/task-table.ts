@@ -11,17 +11,17 @@ interface ListRow {
 }
 
 /** The screen of `crux tasks`, without its final newline. */
-export function taskListTable(lists: readonly ListRow[]): string {
+export function taskListTable(lists: readonly ListRow[], room?: number): string {
   const columns: Column<ListRow>[] = [
     { head: "LIST", align: "left", cell: ({ list }) => safeLine(list) },
     { head: "OPEN", align: "right", cell: ({ open }) => String(open) },
     { head: "DONE", align: "right", cell: ({ completed }) => String(completed) },
   ];
-  return table(columns, lists);
+  return table(columns, lists, room);
 }
 
 /** The screen of `crux tasks <list>`, without its final newline. */
-export function taskTable(tasks: readonly WireTask[]): string {
+export function taskTable(tasks: readonly WireTask[], room?: number): string {
   const columns: Column<WireTask>[] = [
     { head: "ID", align: "right", cell: ({ id }) => id },
     { head: "STATUS", align: "left", cell: ({ status }) => status },
@@ -33,5 +33,5 @@ export function taskTable(tasks: readonly WireTask[]): string {
     },
     { head: "SUBJECT", align: "left", maxColumns: SUBJECT_COLUMNS, cell: ({ subject }) => safeLine(subject) },
   ];
-  return table(columns, tasks);
+  return table(columns, tasks, room);
 }

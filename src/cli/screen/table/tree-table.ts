@@ -14,15 +14,20 @@ const COLUMNS: ReadonlyArray<Column<Branch>> = [
   },
   { head: "KIND", align: "left", cell: ({ row }) => row.kind },
   { head: "STATE", align: "left", cell: ({ row }) => stateCell(row) },
-  { head: "TOKENS", align: "right", cell: ({ row }) => String(row.tokens_used) },
+  { head: "TOKENS", align: "right", isExtra: true, cell: ({ row }) => String(row.tokens_used) },
   { head: "SUBTREE", align: "right", cell: ({ subtreeTokens }) => String(subtreeTokens) },
-  { head: "COST", align: "right", cell: ({ row }) => costCell(row.cost_usd ?? 0, row.unpriced_calls) },
+  {
+    head: "COST",
+    align: "right",
+    isExtra: true,
+    cell: ({ row }) => costCell(row.cost_usd ?? 0, row.unpriced_calls),
+  },
   { head: "SUBTREE", align: "right", cell: ({ subtreeUsd }) => costCell(subtreeUsd) },
-  { head: "ELAPSED", align: "right", cell: ({ row }) => seconds(row.elapsed_ms) },
+  { head: "ELAPSED", align: "right", isExtra: true, cell: ({ row }) => seconds(row.elapsed_ms) },
   { head: "INTENT", align: "left", maxColumns: INTENT_COLUMNS, cell: ({ row }) => intentCell(row.intent) },
 ];
 
 /** The whole screen of `crux tree`, without its final newline. */
-export function treeTable(branches: readonly Branch[]): string {
-  return branches.length === 0 ? "No active processes." : table(COLUMNS, branches);
+export function treeTable(branches: readonly Branch[], room?: number): string {
+  return branches.length === 0 ? "No active processes." : table(COLUMNS, branches, room);
 }
