@@ -65,3 +65,81 @@ export interface WindowFacts {
   /** false: never. */
   readonly compact: boolean;
 }
+
+/** The parts of a request that are no messages of the conversation. */
+export const BESIDE_PARTS = ["system", "tools", "mcp", "agents", "skills", "instructions", "memory"] as const;
+export type BesidePart = (typeof BESIDE_PARTS)[number];
+
+/** A text that is sent with every request, and the part as which it is counted. */
+export interface Section {
+  readonly part: BesidePart;
+  readonly text: string;
+}
+
+/** Why automatic compaction has stopped. */
+export type BreakerReason = "failures" | "thrash";
+
+/** What the loop knows of its requests. Recorded when it changes, so that it is known of a process that has ended. */
+export interface ContextGauge extends WindowFacts {
+  readonly device: string;
+  /** "": the default of the driver. */
+  readonly model: string;
+  /** Tokens for each estimated one. */
+  readonly ratio: number;
+  /** Estimated tokens; a part that is absent has none. */
+  readonly beside: Readonly<Partial<Record<BesidePart, number>>>;
+  /** null: automatic compaction has not stopped. */
+  readonly breaker: BreakerReason | null;
+  /** What the last reply reported; null: nothing since the view has moved. */
+  readonly reported: Reported | null;
+}
+
+/** What has changed of the gauge; of what was reported, the tokens of a request with its reply. */
+export type Measures = Partial<Omit<ContextGauge, "reported">> & { readonly reported?: number | null };
+
+/** The tokens of a request with its reply, and the messages that the journal kept at the request. */
+interface Reported {
+  readonly tokens: number;
+  readonly records: number;
+}
+
+export const CONTEXT_PARTS = [...BESIDE_PARTS, "pins", "messages", "results"] as const;
+export type ContextPart = (typeof CONTEXT_PARTS)[number];
+
+/** A move of the view, as it was recorded. Wall clock, ms. Of moves by earlier versions the counts may be absent. */
+export interface ViewMove {
+  readonly at: number;
+  readonly layer: Boundary["layer"] | "undo";
+  readonly trigger: Boundary["trigger"];
+  readonly before?: number;
+  readonly after?: number;
+}
+
+/** What the model sees of a process, and what it costs. */
+export interface ContextStat {
+  readonly device: string;
+  readonly model: string;
+  readonly window: number;
+  /** The window less what is held back for the reply. */
+  readonly effective: number;
+  readonly used: number;
+  /** Reported by the model; false: estimated. */
+  readonly exact: boolean;
+  readonly level: "ok" | "warn" | "error" | "blocked";
+  readonly thresholds: { readonly warn: number; readonly auto: number | null; readonly block: number };
+  /** false: the view is never shortened. */
+  readonly compact: boolean;
+  readonly breaker: BreakerReason | null;
+  /** How often the view has moved; the newest moves, oldest first. */
+  readonly boundaries: number;
+  readonly moves: readonly ViewMove[];
+  /** How many moves can be undone. */
+  readonly undoable: number;
+  /** The messages that the journal keeps, and those in view. */
+  readonly records: number;
+  readonly shown: number;
+  /** They sum to `used`. */
+  readonly parts: Readonly<Record<ContextPart, number>>;
+  /** Held back for the reply: not part of `used`. */
+  readonly reserve: number;
+}

@@ -7,7 +7,7 @@
 import type { AgentInfo } from "./agent.ts";
 import type { Budget } from "./budget.ts";
 import type { CallNote } from "./call-note.ts";
-import type { ContextMove, ViewState } from "./context.ts";
+import type { ContextMove, Measures, ViewState } from "./context.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "./ids.ts";
 import type { Block, Effort, Reply } from "./llm.ts";
@@ -352,6 +352,8 @@ export interface Sys extends Syscalls {
    * Does not wait; durable before the next effect, and at once while the process is paused.
    */
   checkpoint(state: unknown): void;
+  /** Records what of the measures of its requests has changed, for screens. `reported`: the tokens of the last reply. */
+  measured(change: Measures): void;
   /** Adds a part to the last checkpoint, so that nothing has to be written twice. */
   addToCheckpoint(part: unknown): void;
   /** Runs `act` exclusively among the threads of this process; its context changes are one unit. Keep it short. */

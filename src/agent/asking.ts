@@ -41,6 +41,8 @@ export async function ask(run: Run): Promise<KeptReply | null> {
       },
       make: (prompt, mostOutput) => requestOf(run, { ...asking, prompt, mostOutput }),
       send: (request) => send(run, request),
+      model: bare(run.model),
+      sections: run.briefing.sections,
     });
     const reply = { ...answer, blocks: markedBy(makerOf(run.model), answer.blocks) };
     run.state = { ...run.state, requests: run.state.requests + 1 };

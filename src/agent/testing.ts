@@ -1,6 +1,7 @@
 /** For tests: a process whose model is a script, whose tools are functions and whose clock is virtual. */
 import type { AgentInfo, AgentManifest } from "../abi/agent.ts";
 import type { CallNote } from "../abi/call-note.ts";
+import type { Measures } from "../abi/context.ts";
 import { DriverError, Fault, VfsError } from "../abi/errors.ts";
 import { asCtxId, asFd, asPid, type Fd } from "../abi/ids.ts";
 import { type Block, type LlmRequest, type Reply, type StreamEvent, totalTokens } from "../abi/llm.ts";
@@ -86,6 +87,7 @@ export class FakeProcess {
   readonly steps: number[] = [];
   readonly activities: Activity[] = [];
   readonly sleeps: number[] = [];
+  readonly measures: Measures[] = [];
   readonly openFds = new Set<Fd>();
   readonly sys: Sys;
   readonly start: ProgramStart;
@@ -193,6 +195,7 @@ export class FakeProcess {
         this.#mono += ms;
       },
       checkpoint: (state) => this.history.push({ kind: "state", state }),
+      measured: (change) => this.measures.push(change),
       addToCheckpoint: (part) => this.history.push({ kind: "part", part }),
       unit: (act) => act(),
       beginRun: notHere,

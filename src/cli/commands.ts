@@ -29,6 +29,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   mode: async () => (await import("./command/rights/mode.ts")).mode,
   "auto-mode": async () => (await import("./command/rights/auto-mode.ts")).autoMode,
   grants: async () => (await import("./command/rights/grants.ts")).grants,
+  context: async () => (await import("./command/session/context.ts")).context,
   note: async () => (await import("./command/process/note.ts")).note,
   label: async () => (await import("./command/rights/label.ts")).label,
   trust: async () => (await import("./command/rights/trust.ts")).trust,

@@ -2,11 +2,11 @@
 
 import type { AgentInfo } from "../abi/agent.ts";
 import type { AskAnswer, QuestionItem, QuestionOutcome } from "../abi/ask.ts";
-import type { Caller, Device } from "../abi/device.ts";
+import type { Device } from "../abi/device.ts";
 import { SyscallError } from "../abi/errors.ts";
 import type { Detail, ProcessEvent, SyscallEvent } from "../abi/events.ts";
 import type { GrantBy } from "../abi/grants.ts";
-import { asPid, type CallId, PID_KERNEL, type Pid, type ProcUuid } from "../abi/ids.ts";
+import { asPid, PID_KERNEL, type Pid, type ProcUuid } from "../abi/ids.ts";
 import type { JobView } from "../abi/jobs.ts";
 import type { MountView } from "../abi/mcp.ts";
 import type { Disposition, ExitStatus, ProcInfo, Signal } from "../abi/process.ts";
@@ -16,13 +16,12 @@ import type { TaskPlace } from "../abi/task.ts";
 import { Asks } from "../consent/ask/asks.ts";
 import { askPerson } from "../consent/ask/questions.ts";
 import { Classifications } from "../consent/classify/classifications.ts";
-import { makeConsent } from "../consent/consent.ts";
+import { consent } from "../consent/consent.ts";
 import { Grants } from "../consent/grants/grants.ts";
 import { makeRightsControl } from "../consent/grants/rights-control.ts";
 import { FileLabels } from "../consent/labels/file-labels.ts";
 import { makePlans } from "../consent/plan/plans.ts";
 import { makeForks } from "../history/fork/forks.ts";
-import { fileKeeper } from "../history/fork/snapshot.ts";
 import { factsOf } from "../history/recover/early-facts.ts";
 import { endOf } from "../history/recover/ended.ts";
 import { messagesFrom } from "../history/recover/history-reader.ts";
@@ -31,18 +30,18 @@ import { makeRequests } from "../history/recover/requests.ts";
 import { Snapshots } from "../history/recover/snapshots.ts";
 import { isWaking, resume } from "../history/recover/wake.ts";
 import { makeReplays } from "../history/replay/replays.ts";
+import { contextStat } from "../history/view/stat.ts";
 import { abortable } from "../lib/abort.ts";
 import { isUnattended, RestWatch } from "../session/rest-watch.ts";
 import { SessionTable } from "../session/session-table.ts";
 import { makeProjects } from "../supervise/compose/projects.ts";
 import { restoreSupervised } from "../supervise/compose/restored.ts";
 import type { ProjectRoster } from "../supervise/compose/roster.ts";
-import { spawnSupervisor } from "../supervise/spawn-call.ts";
 import { makeBudgets } from "./account/budgets.ts";
-import { handlesWith } from "./calls/handle.ts";
+import { handleFor } from "./calls/handle.ts";
 import { ClockWatch } from "./clock-watch.ts";
 import { ContextSpaces } from "./context/spaces.ts";
-import type { Consent } from "./gate/consent.ts";
+import type { Core } from "./core.ts";
 import type { Scope } from "./gate/scope.ts";
 import { serverSandbox } from "./gate/servers.ts";
 import { Groups } from "./ipc/groups.ts";
@@ -66,6 +65,7 @@ import type { RightsControl } from "./ports/rights-control.ts";
 import type { Services } from "./ports/services.ts";
 import type { LogPiece, Subscription } from "./ports/subscription.ts";
 import type { SupervisorControl } from "./ports/supervisors.ts";
+import type { ViewControl } from "./ports/view-control.ts";
 import { procViewOf } from "./proc-view.ts";
 import { childClient } from "./process/child-client.ts";
 import { abandonAll } from "./process/end/abandon.ts";
@@ -90,9 +90,7 @@ import { makeRoot } from "./root-process.ts";
 import { Mounts } from "./vfs/mounts.ts";
 import { DeviceRegistry } from "./vfs/registry.ts";
 
-const handleFor = handlesWith(spawnSupervisor);
-
-export class Kernel implements KernelApi {
+export class Kernel implements KernelApi, Core {
   readonly ports: KernelPorts;
   readonly groups = new Groups((a, b) => this.table.isKin(a, b));
   readonly table = new ProcessTable(
@@ -106,6 +104,7 @@ export class Kernel implements KernelApi {
   readonly projects: Projects & ProjectRoster = makeProjects(() => this);
   readonly services: Services = new ServiceTable(() => this);
   readonly sessions = new SessionTable(() => this);
+  readonly views: ViewControl = { stat: (pid) => contextStat(this.ports.journal, pid) };
   readonly messagesOf = messagesFrom(() => this.ports.journal);
   readonly forks: Forks = makeForks(() => this);
   readonly requests: Requests = makeRequests(() => this);
@@ -119,7 +118,7 @@ export class Kernel implements KernelApi {
   readonly plans: Plans = makePlans(() => this);
   readonly asks: Asks;
   readonly grants: Grants;
-  readonly consent: Consent;
+  readonly consent = consent;
   readonly classifications = new Classifications(() => this);
   readonly journalWatch: JournalWatch;
   readonly keptEnds: KeptEnds;
@@ -150,7 +149,6 @@ export class Kernel implements KernelApi {
     this.snapshots = new Snapshots(ports);
     this.keptEnds = new KeptEnds(ports);
     this.clockWatch = new ClockWatch(ports);
-    this.consent = makeConsent(this);
     this.#pid = ports.journal.highestPid();
     this.#message = ports.journal.highestMessage();
     this.root = makeRoot(ports);
@@ -210,10 +208,6 @@ export class Kernel implements KernelApi {
 
   program(proc: Process, seat?: ThreadSeat): Begun {
     return programOf(this, proc, seat);
-  }
-
-  changing(self: Process, call: CallId | undefined): Caller["changing"] {
-    return fileKeeper(this, self, call);
   }
 
   deliver(proc: Process, signal: Signal, graceMs?: number): Promise<Disposition> {
@@ -432,6 +426,6 @@ export class Kernel implements KernelApi {
     await this.grants.recover();
     await this.fileLabels.recover();
     await this.mounts.bringBack();
-    return recover(this, (left) => restoreSupervised(this, left));
+    return recover(this, restoreSupervised);
   }
 }

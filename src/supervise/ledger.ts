@@ -24,7 +24,7 @@ const MAX_BYTES = 900_000;
 type Draft = Pick<JournalDraft, "kind" | "body">;
 
 /** The part of the kernel that writes records. */
-export interface LedgerKeeping {
+interface Recorder {
   readonly ports: Pick<KernelPorts, "journal" | "log">;
   /** Writes a record that may wait for the next group commit. */
   note(proc: Process, kind: RecordKind, body: unknown): void;
@@ -39,11 +39,11 @@ export interface Reshaped {
 }
 
 export class Ledger {
-  readonly #core: LedgerKeeping;
+  readonly #core: Recorder;
   #proc: Process | null = null;
   #changes = 0;
 
-  constructor(core: LedgerKeeping) {
+  constructor(core: Recorder) {
     this.#core = core;
   }
 

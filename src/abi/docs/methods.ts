@@ -1,7 +1,7 @@
 /** The documentation of every method of the registry. */
 import type { MethodName } from "../methods/methods.ts";
 import type { MethodDocs } from "./method-doc.ts";
-import { HISTORY_DOCS, KERNEL_DOCS, PROCESS_DOCS } from "./process-docs.ts";
+import { CONTEXT_DOCS, HISTORY_DOCS, KERNEL_DOCS, PROCESS_DOCS } from "./process-docs.ts";
 import {
   ASK_DOCS,
   DEFINITION_DOCS,
@@ -26,6 +26,7 @@ export const METHOD_DOCS: MethodDocs<MethodName> = {
   ...PROCESS_DOCS,
   ...HISTORY_DOCS,
   ...SESSION_DOCS,
+  ...CONTEXT_DOCS,
   ...ASK_DOCS,
   ...RIGHTS_DOCS,
   ...TRUST_DOCS,

@@ -1,3 +1,4 @@
+import type { CONTEXT_METHODS } from "../methods/context.ts";
 import type { HISTORY_METHODS } from "../methods/history.ts";
 import type { KERNEL_METHODS } from "../methods/kernel.ts";
 import type { PROCESS_METHODS, WireProc } from "../methods/process.ts";
@@ -206,6 +207,30 @@ const HISTORY_ERRORS = {
   NOT_FOUND: "No such process, step or record.",
   INVALID: "The process is not an agent, or the record lies inside a call.",
   CONFLICT: DAMAGED,
+};
+
+export const CONTEXT_DOCS: MethodDocs<keyof typeof CONTEXT_METHODS> = {
+  "context.stat": {
+    errors: { NOT_FOUND: NO_PROCESS_ON_RECORD, INVALID: "The process is not an agent." },
+    params: { pid: 3 },
+    result: {
+      ...{ pid: 3, driver: "anthropic", model: "claude-sonnet-4-5", window: 200_000, effective: 180_000 },
+      ...{
+        used: 31_200,
+        exact: true,
+        level: "ok",
+        thresholds: { warn: 147_000, auto: 167_000, block: 177_000 },
+      },
+      ...{ compact: true, breaker: null, can_undo: true, boundaries: 1 },
+      moves: [{ at: AT, layer: "full", trigger: "auto", before: 168_100, after: 24_800 }],
+      ...{ records: 214, shown: 23 },
+      parts: {
+        ...{ system: 900, tools: 1_300, mcp: 0, agents: 0, skills: 400, instructions: 1_100, memory: 0 },
+        ...{ pins: 0, messages: 9_200, results: 18_300 },
+      },
+      reserve: 20_000,
+    },
+  },
 };
 
 export const HISTORY_DOCS: MethodDocs<keyof typeof HISTORY_METHODS> = {

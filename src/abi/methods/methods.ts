@@ -7,6 +7,7 @@ import type * as z from "zod";
 import { ASK_METHODS } from "./ask.ts";
 import { BUDGET_METHODS } from "./budget.ts";
 import { COMPOSE_METHODS } from "./compose.ts";
+import { CONTEXT_METHODS } from "./context.ts";
 import { DEFINITION_METHODS } from "./definition.ts";
 import { FILE_METHODS } from "./file.ts";
 import { HISTORY_METHODS } from "./history.ts";
@@ -28,6 +29,7 @@ export const METHODS = {
   ...PROCESS_METHODS,
   ...HISTORY_METHODS,
   ...SESSION_METHODS,
+  ...CONTEXT_METHODS,
   ...ASK_METHODS,
   ...RIGHTS_METHODS,
   ...TRUST_METHODS,

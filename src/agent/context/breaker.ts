@@ -1,4 +1,5 @@
 /** Stops automatic compaction that does not help: after failures in a row, or when it happens at nearly every step. Pure. */
+import type { BreakerReason } from "../../abi/context.ts";
 
 const MOST_FAILURES = 3;
 /** So many in so few requests. */
@@ -9,8 +10,14 @@ export class Breaker {
   #failures = 0;
   #accepted: number[] = [];
 
+  /** null: it is closed. */
+  get reason(): BreakerReason | null {
+    if (this.#failures >= MOST_FAILURES) return "failures";
+    return this.#accepted.length >= MOST_OFTEN ? "thrash" : null;
+  }
+
   get isOpen(): boolean {
-    return this.#failures >= MOST_FAILURES || this.#accepted.length >= MOST_OFTEN;
+    return this.reason !== null;
   }
 
   failed(): void {

@@ -2,8 +2,9 @@
  * How many tokens the next request has: those that the last reply reported, and an estimate of what was added since.
  * What a provider reports also says how far the estimates are off. Pure but for its own state.
  */
-import type { WindowFacts } from "../../abi/context.ts";
+import type { Measures, WindowFacts } from "../../abi/context.ts";
 import type { Usage } from "../../abi/llm.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { LEAST_WINDOW, type Thresholds, thresholds } from "../../lib/context-window.ts";
 
 /** An estimate without a reported count is taken this much higher. */
@@ -88,6 +89,22 @@ export class Gauge {
     if (limit !== undefined || least <= LIKELY_RATIO)
       this.#ratio = bounded(Math.max(this.#ratio + 0.1, least * 1.05));
     else this.#window = Math.max(LEAST_WINDOW, Math.floor(estimate * this.ratio * 0.95));
+  }
+}
+
+/** Reports the measures of requests; of each report only what has changed since the one before. */
+export class Report {
+  readonly #told = new Map<string, string>();
+
+  tell(sys: Pick<Sys, "measured">, measures: Required<Measures>): void {
+    const changed = Object.entries(measures).filter(([name, value]) => {
+      const text = JSON.stringify(value);
+      if (this.#told.get(name) === text) return false;
+      this.#told.set(name, text);
+      return true;
+    });
+    // the same count after a later request is news, too
+    sys.measured({ ...Object.fromEntries(changed), reported: measures.reported });
   }
 }
 

@@ -3,17 +3,20 @@
  * too long, and after a refusal it shortens the view until the model takes it. It proposes; the kernel checks and
  * records each move, so nothing is lost.
  */
-import type { Boundary, ContextMove, ViewState } from "../../abi/context.ts";
+import type { Boundary, ContextMove, Section, ViewState, WindowFacts } from "../../abi/context.ts";
 import { codeOf, messageOf } from "../../abi/errors.ts";
-import type { LlmRequest, Reply } from "../../abi/llm.ts";
+import { type LlmRequest, type Reply, totalTokens } from "../../abi/llm.ts";
 import { findLlmError, LlmError } from "../../abi/llm-error.ts";
+import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Prompt, Sys } from "../../abi/sys.ts";
+import { messageTokens } from "../../lib/message-tokens.ts";
 import { callsOf, textOf } from "../decide.ts";
 import type { TurnRequest } from "../model/request.ts";
+import { besideOf } from "../prompt/parts.ts";
 import { Breaker } from "./breaker.ts";
 import { type Fit, newestThatFit } from "./fit.ts";
-import { Gauge, type Learned } from "./gauge.ts";
+import { Gauge, type Learned, Report } from "./gauge.ts";
 import { clearOld } from "./micro.ts";
 import { recentFiles } from "./recent-files.ts";
 import {
@@ -24,7 +27,7 @@ import {
   TOO_LONG_HINT,
   TURNED_OFF_HINT,
 } from "./texts.ts";
-import { tokensOf, type Unit, unitsOf } from "./units.ts";
+import { type Unit, unitsOf } from "./units.ts";
 
 /** Estimated tokens of the newest steps that a full summary leaves in view, and of the user's words. */
 const TAIL = 10_000;
@@ -49,6 +52,9 @@ export interface Turn {
   renew(isCut: boolean): Promise<Prompt>;
   make(prompt: Prompt, mostOutput: number): TurnRequest;
   send(request: LlmRequest): Promise<Reply>;
+  /** The model that is asked, and the texts of the reminder in its requests. */
+  readonly model: ModelPlace;
+  readonly sections: readonly Section[];
 }
 
 export interface Answered {
@@ -61,11 +67,15 @@ export class WindowKeeper {
   readonly #isAllowed: boolean;
   readonly #breaker = new Breaker();
 
+  readonly #facts: WindowFacts | undefined;
+  readonly #report = new Report();
+
   /** The last request was for a summary: what came of it is not for the user. */
   isAside = false;
 
   constructor({ window }: Pick<ProgramStart, "window">, learned?: Learned) {
     this.#gauge = window === undefined ? null : new Gauge(window, learned);
+    this.#facts = window;
     this.#isAllowed = window?.compact ?? false;
   }
 
@@ -98,6 +108,7 @@ export class WindowKeeper {
         const reply = await turn.send(made.request);
         if (!isCutByWindow(reply)) {
           gauge.answered(made.estimate, reply.usage);
+          this.#tell(turn, made, reply);
           return { turn: made, reply };
         }
         refused("");
@@ -110,6 +121,17 @@ export class WindowKeeper {
       if (!this.#isAllowed || refusals > MOST_DROPS || !(await passage.heal(refusals)))
         throw this.#hopeless(turn, cause);
     }
+  }
+
+  #tell({ sys, model, sections }: Turn, { request }: TurnRequest, { usage }: Reply): void {
+    const [gauge, facts] = [this.#gauge, this.#facts];
+    if (gauge === null || facts === undefined) return;
+    const { window, ratio } = gauge;
+    this.#report.tell(sys, {
+      ...{ ...facts, ...model, window, ratio: Math.round(ratio * 100) / 100 },
+      ...{ beside: besideOf({ ...request, sections }), breaker: this.#breaker.reason },
+      reported: totalTokens(usage),
+    });
   }
 
   #hopeless({ start }: Turn, cause: unknown): LlmError {
@@ -229,7 +251,7 @@ class Passage {
     const summary = await this.#summaryOf(units, view);
     if (summary === undefined) return false;
     const said = { summary, lostWords: next.lostWords, files: "" };
-    const spare = left - tokensOf({ role: "user", content: summaryText(said) }) - shownTokens(units, next);
+    const spare = left - messageTokens({ content: summaryText(said) }) - shownTokens(units, next);
     if (spare < 0) return false;
     const cleared = new Set(view.view.clears.map(({ n }) => n));
     const files = recentFiles(next.covered, Math.floor(spare / 2), (n) => cleared.has(n));
@@ -246,9 +268,9 @@ class Passage {
     const limits = this.#gauge.limits();
     const most = Math.min(SUMMARY_TOKENS, this.#gauge.window - limits.effective);
     const ask = { role: "user", content: askForSummary(Math.floor(most / 2)) } as const;
-    const room = Math.floor((limits.effective * 0.9) / this.#gauge.ratio) - this.#fixed - tokensOf(ask);
+    const room = Math.floor((limits.effective * 0.9) / this.#gauge.ratio) - this.#fixed - messageTokens(ask);
     const { messages } = this.#prompt;
-    const isWhole = messages.reduce((sum, message) => sum + tokensOf(message), 0) <= room;
+    const isWhole = messages.reduce((sum, message) => sum + messageTokens(message), 0) <= room;
     const parts = { tail: Math.floor(room * 0.7), words: Math.floor(room * 0.25) };
     const part = isWhole ? messages : shownIn(units, newestThatFit(units, view, parts));
     const { request } = this.#turn.make({ ...this.#prompt, messages: [...part, ask] }, most);
@@ -277,8 +299,7 @@ class Passage {
     const old = units[0]?.kind === "summary" ? (units[0].parts[0]?.message.content ?? "") : "";
     const kept = old.slice(0, Math.floor(left * 0.6)).toWellFormed();
     const put = next.covered.length === 0 ? undefined : droppedText(next.covered, kept);
-    const tokens =
-      shownTokens(units, next) + (put === undefined ? 0 : tokensOf({ role: "user", content: put }));
+    const tokens = shownTokens(units, next) + (put === undefined ? 0 : messageTokens({ content: put }));
     const whole = units.reduce((sum, unit) => sum + unit.tokens, 0);
     if (tokens >= whole) return false;
     const after = Math.ceil((this.#fixed + tokens) * this.#gauge.ratio);
@@ -335,5 +356,5 @@ function shownTokens(units: readonly Unit[], next: Fit): number {
     units.filter(({ kind }) => kind !== "summary"),
     next,
   );
-  return words.reduce((sum, message) => sum + tokensOf(message), 0);
+  return words.reduce((sum, message) => sum + messageTokens(message), 0);
 }

@@ -1,8 +1,7 @@
 /** A view in units that stay whole: a message of the user, or a reply with the results of its calls. Pure. */
 import type { ViewState } from "../../abi/context.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
-import { mediaTokens } from "../../lib/media-tokens.ts";
-import { estimateTokens } from "../../lib/tokens.ts";
+import { messageTokens } from "../../lib/message-tokens.ts";
 
 export interface Numbered {
   readonly n: number;
@@ -22,7 +21,7 @@ const NOTE = /^<(?:crux-note|available-deferred-tools|tool_discovery)/;
 export function unitsOf(messages: readonly ContextMessage[], { numbers, view }: ViewState): Unit[] {
   const units: { kind: Unit["kind"]; parts: Numbered[]; tokens: number }[] = [];
   for (const [i, message] of messages.entries()) {
-    const part = { n: numbers[i] ?? 0, message, tokens: tokensOf(message) };
+    const part = { n: numbers[i] ?? 0, message, tokens: messageTokens(message) };
     const last = units.at(-1);
     if (message.role === "tool" && last !== undefined) {
       last.parts.push(part);
@@ -36,17 +35,4 @@ function kindOf({ n, message: { role, content } }: Numbered, put: number | null)
   if (n === put) return "summary";
   if (role !== "user") return "step";
   return NOTE.test(content.trimStart()) ? "note" : "words";
-}
-
-const known = new WeakMap<ContextMessage, number>();
-
-export function tokensOf(message: ContextMessage): number {
-  const tokens = known.get(message) ?? counted(message);
-  known.set(message, tokens);
-  return tokens;
-}
-
-function counted({ content, blocks, media = [] }: ContextMessage): number {
-  const said = blocks === undefined ? content : JSON.stringify(blocks);
-  return estimateTokens(said) + mediaTokens(media) + 8;
 }

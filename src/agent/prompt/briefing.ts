@@ -2,6 +2,7 @@
  * What the model is told of its surroundings: the dynamic part of the system prompt, and a reminder before the first
  * message, with the instruction files. Not part of the conversation, so that no compaction loses it.
  */
+import type { Section } from "../../abi/context.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Surroundings } from "../../abi/surroundings.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
@@ -10,6 +11,8 @@ import { environmentText, type Place } from "./environment.ts";
 
 export interface Briefing {
   readonly environment: string;
+  /** The texts of the reminder, each with the part as which the user sees it counted. */
+  readonly sections: readonly Section[];
   /** Always the same object; null: nothing to tell. */
   readonly reminder: ContextMessage | null;
 }
@@ -25,9 +28,14 @@ export async function briefingOf(sys: Sys, start: ProgramStart, place: Place): P
 }
 
 function briefingFrom(place: Place, around?: Surroundings): Briefing {
-  const text = instructionsText(around?.instructions ?? []);
+  const all: readonly Section[] = [
+    { part: "instructions", text: instructionsText(around?.instructions ?? []) },
+  ];
+  const sections = all.filter(({ text }) => text !== "");
+  const text = sections.map((each) => each.text).join("\n\n");
   return {
     environment: environmentText(place, around),
+    sections,
     reminder: text === "" ? null : { role: "user", content: reminder(text) },
   };
 }

@@ -42,6 +42,18 @@ Modes: --quiet prints pids alone.`,
     examples: ["crux sessions", "crux sessions --all --json | jq -r '.data.sessions[].title'"],
   },
   {
+    name: "context",
+    head: "context <pid>",
+    brief: "what the model sees of it, and what that costs",
+    words: [["<pid>"]],
+    summary: "Show what the model sees of a process, why, and what each part costs",
+    usage: ["context <pid>"],
+    about: `The tokens of the window by parts, when the view is shortened, and how it has been. ~ marks what is estimated; else
+the model reported the count. It works for a process that runs, rests or has ended: the journal keeps everything.
+Modes: --quiet prints the tokens used, and those of the window.`,
+    examples: ["crux context 3", "crux context 3 --json | jq .data.parts"],
+  },
+  {
     name: "export",
     head: "export <pid|session>",
     brief: "its conversation as Markdown or JSON",

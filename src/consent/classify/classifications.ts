@@ -5,6 +5,7 @@
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import { RETRYABLE_KINDS, type Usage } from "../../abi/llm.ts";
 import { findLlmError } from "../../abi/llm-error.ts";
+import type { Core } from "../../kernel/core.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type {
   ClassifierRequest,
@@ -17,9 +18,9 @@ import type { Process } from "../../kernel/process/process.ts";
 import { abortable } from "../../lib/abort.ts";
 import { estimateTokens } from "../../lib/tokens.ts";
 import type { ClassifierAnswer } from "./answer.ts";
-import { type Failing, noteClassified } from "./failures.ts";
+import { noteClassified } from "./failures.ts";
 import type { ApprovedCall, Judge, Judgement } from "./judge.ts";
-import { type Calling, callModel } from "./model-call.ts";
+import { callModel } from "./model-call.ts";
 
 /** A classification as the journal stores it. */
 interface ClassifierResult {
@@ -37,13 +38,6 @@ interface ClassifierResult {
   readonly latencyMs: number;
 }
 
-/** What classifications need of the kernel. */
-type Classifying = Calling &
-  Failing & {
-    readonly grants: { meanings(self: Process): readonly string[] };
-    note(self: Process, kind: "permit.classified", body: ClassifierResult): void;
-  };
-
 interface Question {
   readonly tool: string;
   readonly about: ClassifierResult["about"];
@@ -60,13 +54,13 @@ const MAX_SINCE = 64;
 const MAX_THINKING_CHARS = 16_000;
 
 export class Classifications implements Judge {
-  readonly #core: () => Classifying;
+  readonly #core: () => Core;
   /** Calls permitted but not yet in the context, as long as the context has this many messages. */
   readonly #since = new WeakMap<Process, { messages: number; readonly calls: JudgedCall[] }>();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  constructor(core: () => Classifying) {
+  constructor(core: () => Core) {
     this.#core = core;
   }
 

@@ -5,8 +5,7 @@ import type { Process } from "../../kernel/process/process.ts";
 import { type ModeKernel, setMode } from "../../kernel/process/rights/set-mode.ts";
 import type { Session } from "../../kernel/process/session.ts";
 
-/** What counting failures needs of the kernel. */
-export interface Failing extends ModeKernel {
+interface Failing extends ModeKernel {
   readonly ports: ModeKernel["ports"] & Pick<KernelPorts, "log">;
 }
 

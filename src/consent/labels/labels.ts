@@ -10,8 +10,7 @@ import type { Process } from "../../kernel/process/process.ts";
 import type { ProcessTable } from "../../kernel/process/table.ts";
 
 /** What these functions need of the kernel. */
-/** What showing and removing labels needs of the kernel. */
-export interface Labelling {
+interface Labelling {
   readonly ports: Pick<KernelPorts, "clock" | "journal">;
   readonly table: Pick<ProcessTable, "require">;
   readonly sessions: { isHere(pid: Pid): boolean; awake(pid: Pid): Promise<unknown> };

@@ -30,8 +30,7 @@ const TEXT_BYTES = 1024 * 1024;
 const TOOL = "rewind";
 
 /** What restoring files needs of the kernel. */
-/** What rewinding files needs of the kernel. */
-export interface Rewinding extends FileAccess, Snapshotting {
+interface Rewinding extends FileAccess, Snapshotting {
   readonly ports: Pick<KernelPorts, "clock" | "env" | "journal" | "nonce" | "permitFor" | "realPath">;
   readonly table: Pick<ProcessTable, "get">;
 }

@@ -33,6 +33,7 @@ const AFTERMATH: ReadonlySet<RecordKind> = new Set<RecordKind>([
   "sandbox.violation",
   "call.result",
   "call.read",
+  "ctx.gauge",
   "acct.settle",
   "acct.limit",
   "mail.done",

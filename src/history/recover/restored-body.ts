@@ -9,30 +9,20 @@ import { O_RDWR } from "../../abi/device.ts";
 import { codeOf, messageOf, printed } from "../../abi/errors.ts";
 import type { Notice } from "../../abi/fact.ts";
 import type { McpServer } from "../../abi/mcp.ts";
-import { EXIT, SIGNALS, type Signal } from "../../abi/process.ts";
-import type { Gatekeeping } from "../../kernel/gate/passage.ts";
-import { guardServers, type Launching } from "../../kernel/gate/servers.ts";
-import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
-import { type AgentHost, agentBody } from "../../kernel/process/agent-body.ts";
+import { EXIT, SIGNALS } from "../../abi/process.ts";
+import type { Core } from "../../kernel/core.ts";
+import { guardServers } from "../../kernel/gate/servers.ts";
+import { agentBody } from "../../kernel/process/agent-body.ts";
 import type { Body, Undo } from "../../kernel/process/body.ts";
 import { stopLending, want } from "../../kernel/process/lending.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { startDeadline, type Timing } from "../../kernel/process/spawn/run.ts";
+import { startDeadline } from "../../kernel/process/spawn/run.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { KeptState } from "./kept-state.ts";
 
-/** What an agent that is restored needs of the kernel to resume. */
-export type Awakening = AgentHost &
-  Timing &
-  Gatekeeping &
-  Launching & {
-    readonly ports: Pick<KernelPorts, "loadAgent" | "log" | "models">;
-    deliver(proc: Process, signal: Signal): Promise<unknown>;
-  };
-
 const LLM = "/dev/llm/";
 
-export function restoredBody(core: Awakening, agent: AgentInfo | null, kept: KeptState): Body {
+export function restoredBody(core: Core, agent: AgentInfo | null, kept: KeptState): Body {
   const body = agentBody(core, agent);
   const run: Body["run"] = async (proc) => {
     await awaken(core, proc, kept);
@@ -56,7 +46,7 @@ function isCutOffAtInput({ past }: Process, { hasInput }: KeptState): boolean {
   return hasInput && (past.restored?.state ?? null) === null;
 }
 
-async function awaken(core: Awakening, proc: Process, kept: KeptState): Promise<void> {
+async function awaken(core: Core, proc: Process, kept: KeptState): Promise<void> {
   const { signal } = proc.abort;
   while (!(await isReady(core, proc, kept))) {
     await proc.halt.untilResumed(signal);
@@ -65,7 +55,7 @@ async function awaken(core: Awakening, proc: Process, kept: KeptState): Promise<
   stopLending(proc);
 }
 
-async function isReady(core: Awakening, proc: Process, { servers, isOfAgent }: KeptState): Promise<boolean> {
+async function isReady(core: Core, proc: Process, { servers, isOfAgent }: KeptState): Promise<boolean> {
   const { signal } = proc.abort;
   const undo: Undo[] = [];
   try {
@@ -107,7 +97,7 @@ function noticeOf(proc: Process, error: unknown): Notice {
 }
 
 /** Checks the model beforehand: a driver may open without its key and fail at the first request, ending the process. */
-async function checkModel(core: Awakening, { seed, model, abort }: Process): Promise<void> {
+async function checkModel(core: Core, { seed, model, abort }: Process): Promise<void> {
   const wish = { model: `${model.device.slice(LLM.length)}/${model.name}`, provider: "", preferred: "" };
   await abortable(core.ports.models.resolve({ ...wish, env: seed.env }, abort.signal), abort.signal);
 }
@@ -122,7 +112,7 @@ interface Mounting {
  * Servers of a process that the user started need no check. For others, they may have changed since they were
  * permitted.
  */
-async function mount(core: Awakening, proc: Process, { servers, isPersons, undo }: Mounting): Promise<void> {
+async function mount(core: Core, proc: Process, { servers, isPersons, undo }: Mounting): Promise<void> {
   const {
     seed,
     abort,
@@ -141,7 +131,7 @@ async function mount(core: Awakening, proc: Process, { servers, isPersons, undo 
 
 /** The servers as now configured in the agent file: the journal does not keep how to connect to them. */
 async function configured(
-  core: Awakening,
+  core: Core,
   { seed }: Process,
   servers: readonly string[],
 ): Promise<readonly McpServer[]> {
@@ -150,7 +140,7 @@ async function configured(
   return agent?.manifest.mcp.filter(({ name }) => servers.includes(name)) ?? [];
 }
 
-async function takeBack(core: Awakening, proc: Process, undo: readonly Undo[]): Promise<void> {
+async function takeBack(core: Core, proc: Process, undo: readonly Undo[]): Promise<void> {
   for (const step of undo.toReversed()) {
     try {
       await step();

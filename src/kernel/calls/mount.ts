@@ -5,21 +5,12 @@ import type { McpConfig } from "../../abi/mcp.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { guard } from "../gate/guard.ts";
 import { ownCopy } from "../gate/own-copy.ts";
-import type { Gatekeeping } from "../gate/passage.ts";
 import type { Scope } from "../gate/scope.ts";
-import { type Launching, MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
-import type { Mounts } from "../vfs/mounts.ts";
+import { MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
 import { serverLabel } from "../vfs/server-label.ts";
 
-/** The parts of the kernel that these calls use. */
-interface MountTable {
-  readonly mounts: Pick<Mounts, "mount" | "unmount" | "unmountAll">;
-}
-
-type Mounting = Gatekeeping & Launching & MountTable;
-
 /** Mount(path, server): an MCP server as files. For a program, starting or reaching the server passes the guard. */
-const mount: KernelCall<"mount", { path: string; config: McpConfig }, Mounting> = {
+const mount: KernelCall<"mount", { path: string; config: McpConfig }> = {
   name: "Mount",
   holds: true,
   take: (path, config) => ({ path, config }),
@@ -49,7 +40,7 @@ const mount: KernelCall<"mount", { path: string; config: McpConfig }, Mounting> 
 };
 
 /** Unmount(path): removes the server; files that are open on it return UNAVAILABLE from then on. */
-const unmount: KernelCall<"unmount", { path: string }, MountTable> = {
+const unmount: KernelCall<"unmount", { path: string }> = {
   name: "Unmount",
   take: (path) => ({ path }),
   args: ({ path }) => ({ path }),
@@ -57,7 +48,7 @@ const unmount: KernelCall<"unmount", { path: string }, MountTable> = {
 };
 
 /** UnmountAll(): all mounts, at shutdown; only for pid 0. */
-const unmountAll: KernelCall<"unmountAll", Record<string, never>, MountTable> = {
+const unmountAll: KernelCall<"unmountAll", Record<string, never>> = {
   name: "UnmountAll",
   take: () => ({}),
   args: () => ({}),

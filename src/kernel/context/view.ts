@@ -19,7 +19,13 @@ export type MoveBody =
       readonly put?: { readonly role: "user"; readonly content: string } | null;
       readonly cid?: number;
     })
-  | { readonly undo: true; readonly cid?: number };
+  | {
+      readonly undo: true;
+      /** Estimated tokens; absent: recorded by an earlier version. */
+      readonly before?: number;
+      readonly after?: number;
+      readonly cid?: number;
+    };
 
 /** Views that can be undone; the oldest are forgotten. */
 const MOST = 64;

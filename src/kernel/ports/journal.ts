@@ -46,6 +46,8 @@ export type RecordKind =
   | "ctx.record"
   /** The view of a context has moved (kernel/context/view.ts). */
   | "ctx.move"
+  /** What the loop measured of its requests, as far as it has changed: `Partial<ContextGauge>` (abi/context.ts). */
+  | "ctx.gauge"
   /** What a sandbox refused, or probably refused, one of its programs: `{text}`, at most 2,000 characters. */
   | "sandbox.violation"
   /** A question of an agent to the user, `{id, items}`, and its outcome. */

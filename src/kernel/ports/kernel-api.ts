@@ -19,6 +19,7 @@ import type { Services } from "./services.ts";
 import type { Sessions } from "./sessions.ts";
 import type { LogPiece, Subscription } from "./subscription.ts";
 import type { SupervisorControl } from "./supervisors.ts";
+import type { ViewControl } from "./view-control.ts";
 
 /** Options of an answer, and who gave it. */
 export interface AnswerMore extends Pick<AskReply, "rule" | "destination" | "input" | "answers"> {
@@ -45,6 +46,7 @@ export interface KernelApi {
   readonly services: Services;
   readonly forks: Forks;
   readonly sessions: Sessions;
+  readonly views: ViewControl;
   readonly replays: Replays;
   readonly budgets: Budgets;
   readonly rights: RightsControl;

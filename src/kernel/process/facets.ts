@@ -4,6 +4,7 @@ import { asksFacet, denialsFacet } from "../../consent/ask/facets.ts";
 import { supervisorFacet } from "../../supervise/facet.ts";
 import { spentFacet } from "../account/facet.ts";
 import { contextFacet } from "../context/facet.ts";
+import { gaugeFacet } from "../context/gauge-facet.ts";
 import type { Facet } from "../facts/facet.ts";
 import { endedByFacet, groupsFacet, mailFacet } from "../ipc/facets.ts";
 import { labelsFacet } from "../labels/facet.ts";
@@ -22,6 +23,7 @@ const FACETS: readonly Facet<unknown>[] = [
   contextFacet,
   denialsFacet,
   endedByFacet,
+  gaugeFacet,
   groupsFacet,
   keptFacet,
   labelsFacet,

@@ -8,13 +8,12 @@ import { keptOf } from "./kept-values.ts";
 import type { Process } from "./process.ts";
 import type { ProcessTable } from "./table.ts";
 
-/** Where the jobs of processes are. */
-export interface JobPorts {
+interface JobPorts {
   readonly ports: Pick<KernelPorts, "jobs">;
 }
 
 /** What the jobs of all processes are found in. */
-export interface JobList extends JobPorts {
+interface JobList extends JobPorts {
   readonly table: Pick<ProcessTable, "all" | "get" | "require">;
 }
 

@@ -3,8 +3,7 @@ import type { WindowFacts } from "../../abi/context.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "./process.ts";
 
-/** Where the windows of models are known. */
-export interface Windows {
+interface Windows {
   readonly ports: { readonly models: Pick<KernelPorts["models"], "window"> };
 }
 

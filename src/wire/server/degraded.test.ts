@@ -94,6 +94,7 @@ const READS: Partial<Record<MethodName, readonly object[]>> = {
   "session.list": [{ all: true }],
   "session.open": [{ pid: LIVE }],
   "session.history": [{ pid: LIVE }, { pid: RESTS }],
+  "context.stat": [{ pid: LIVE }, { pid: ENDED }, { pid: RESTS }],
   "compose.config": [UP],
   "compose.ps": [{ project: "notes" }],
   "compose.logs": [{ project: "notes", follow: false }],

@@ -242,6 +242,7 @@ export class FakeKernel implements KernelApi {
       void this.calls.push(`awake ${pid} ${JSON.stringify(options)}`),
   } as unknown as Sessions;
   readonly replays = {} as KernelApi["replays"];
+  readonly views = {} as KernelApi["views"];
   readonly budgets = {} as KernelApi["budgets"];
   /** What earlier requests have made, by id. */
   readonly made = new Map<string, Requested>();

@@ -66,3 +66,18 @@ export function cutToWidth(text: string, columns: number): string {
 export function padToWidth(text: string, columns: number): string {
   return text + " ".repeat(Math.max(0, columns - widthOf(text)));
 }
+
+/** Lines of at most `columns`, broken at blanks; further lines of a text are indented by two more than its first. */
+export function wrapped(text: string, columns: number): string[] {
+  const [indent = ""] = /^ */.exec(text) ?? [];
+  const lines: string[] = [];
+  let line = indent;
+  for (const word of text.trim().split(/ +/)) {
+    const isFirst = line.trim() === "";
+    if (!isFirst && widthOf(line) + 1 + widthOf(word) > columns) {
+      lines.push(line);
+      line = `${indent}  ${word}`;
+    } else line += isFirst ? word : ` ${word}`;
+  }
+  return [...lines, cutToWidth(line, columns)];
+}

@@ -1,12 +1,12 @@
 /** A view that has moved: after a crash, in a fork, in a replay and undone, the model sees the same bytes. */
 import { expect, test } from "vitest";
-import type { ContextMove } from "../abi/context.ts";
-import { asProcUuid } from "../abi/ids.ts";
-import type { Block } from "../abi/llm.ts";
-import { EXIT } from "../abi/process.ts";
-import type { Begun, Program } from "../abi/program.ts";
-import type { ContextMessage, Sys } from "../abi/sys.ts";
-import { testKernel } from "../kernel/testing/test-kernel.ts";
+import type { ContextMove } from "../../abi/context.ts";
+import { asProcUuid } from "../../abi/ids.ts";
+import type { Block } from "../../abi/llm.ts";
+import { EXIT } from "../../abi/process.ts";
+import type { Begun, Program } from "../../abi/program.ts";
+import type { ContextMessage, Sys } from "../../abi/sys.ts";
+import { testKernel } from "../../kernel/testing/test-kernel.ts";
 
 const BOUNDARY = { layer: "full", trigger: "auto", before: 9, after: 1 } as const;
 const LONG = `${"line\n".repeat(200)}exit 0`;

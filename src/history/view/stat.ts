@@ -1,0 +1,29 @@
+/** What the model sees of a process that runs, rests or has ended: read from its history. */
+
+import type { ContextStat } from "../../abi/context.ts";
+import { Fault } from "../../abi/errors.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import { gaugeFacet } from "../../kernel/context/gauge-facet.ts";
+import { statOf, UNMEASURED } from "../../kernel/context/stat.ts";
+import type { Journal } from "../../kernel/ports/journal.ts";
+import { readContents, readHistory } from "../recover/history-reader.ts";
+
+type Source = Pick<Journal, "processOf" | "read" | "readAt" | "row" | "snapshot" | "sync">;
+
+/** NOT_FOUND: no such process. INVALID: it talks to no model. */
+export async function contextStat(journal: Source, pid: Pid): Promise<ContextStat> {
+  // includes the newest records of a live process; if the disk refuses, what is there can still be read
+  await journal.sync().catch(() => {});
+  const uuid = pid === PID_KERNEL ? undefined : await journal.processOf(pid);
+  const row = uuid === undefined ? undefined : await journal.row(uuid);
+  if (uuid === undefined || row === undefined) {
+    const fact = { kind: "no_history", pid } as const;
+    throw new Fault({ code: "NOT_FOUND", message: `process not found: ${pid}`, fact });
+  }
+  if (row.kind !== "agent")
+    throw new Fault({ code: "INVALID", message: `process ${pid} is a ${row.kind}: it has no context` });
+  const history = await readHistory(journal, uuid);
+  const { gauge, moves } = history.of(gaugeFacet);
+  const { views, messages, numbers } = await readContents(journal, history);
+  return statOf({ gauge: gauge ?? UNMEASURED, moves, views, messages, numbers });
+}
