@@ -38,6 +38,9 @@ export const RUN_FLAGS: FlagTable = {
   "dangerously-skip-permissions": { type: "boolean" },
   allow: { type: "string" },
   deny: { type: "string" },
+  "allowed-tools": { type: "string" },
+  "disallowed-tools": { type: "string" },
+  "append-system-prompt": { type: "string" },
   settings: { type: "string" },
   cwd: { type: "string" },
   trust: { type: "boolean" },
@@ -55,6 +58,13 @@ export const PRINT_FLAGS: FlagTable = {
   "max-turns": { type: "string" },
   "max-budget-usd": { type: "string" },
   "fork-session": { type: "boolean" },
+  "allow-dangerously-skip-permissions": { type: "boolean" },
+};
+
+/** Spellings of other agents, for scripts that were written for them. */
+const SPELLINGS: Readonly<Record<string, string>> = {
+  allowedTools: "allowed-tools",
+  disallowedTools: "disallowed-tools",
 };
 
 /** Where an intent begins is found with all of them. */
@@ -95,11 +105,14 @@ export function findFirstWord(
   return undefined;
 }
 
-/** Where `-p` stands, before or after an intent; undefined: it is not set. */
+/** Client libraries name the format of their messages, and leave `-p` out. */
+const MEANS_PRINT: ReadonlySet<string> = new Set(["print", "input-format"]);
+
+/** Where `-p`, or a flag that means it, stands, before or after an intent; undefined: there is none. */
 export function findPrint(argv: readonly string[]): number | undefined {
   for (const token of tokensOf(argv, ROOT_FLAGS)) {
     if (token.kind === "option-terminator") return undefined;
-    if (token.kind === "option" && token.name === "print") return token.index;
+    if (token.kind === "option" && MEANS_PRINT.has(token.name)) return token.index;
   }
   return undefined;
 }
@@ -130,12 +143,17 @@ export function parseFlags(argv: readonly string[], table: FlagTable): Args {
     if (token.kind === "positional") words.push(token.value);
     if (token.kind !== "option") continue;
     const flag = Object.hasOwn(all, token.name) ? all[token.name] : undefined;
-    if (flag === undefined) throw invalid(`unknown flag: ${token.rawName}`);
+    if (flag === undefined) throw unknownFlag(token.rawName, token.name);
     const value = flagValue(flag, token.rawName, token.value, token.inlineValue === true);
     flags.set(token.name, value);
     if (value !== true) values.set(token.name, [...(values.get(token.name) ?? []), value]);
   }
   return { flags, values, words, ...(ownWords === undefined ? {} : { behind: words.slice(ownWords) }) };
+}
+
+function unknownFlag(rawName: string, name: string): Fault {
+  if (name === "print" || !Object.hasOwn(PRINT_FLAGS, name)) return invalid(`unknown flag: ${rawName}`);
+  return invalid(`${rawName} goes with -p`, `crux -p ${rawName} …; see docs/print-mode.md`);
 }
 
 function flagValue(flag: Flag, rawName: string, value: string | undefined, isInline: boolean): string | true {
@@ -149,8 +167,21 @@ function flagValue(flag: Flag, rawName: string, value: string | undefined, isInl
 }
 
 function tokensOf(argv: readonly string[], table: FlagTable) {
-  const options = { ...GLOBAL_FLAGS, ...table };
-  return parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true }).tokens;
+  const options: Record<string, Flag> = { ...GLOBAL_FLAGS, ...table };
+  for (const [spelling, name] of Object.entries(SPELLINGS)) {
+    const flag = options[name];
+    if (flag !== undefined) options[spelling] = flag;
+  }
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  return tokens.map((token) =>
+    token.kind === "option" ? { ...token, name: SPELLINGS[token.name] ?? token.name } : token,
+  );
 }
 
 /** The text of a flag; undefined if it is not set or empty. */

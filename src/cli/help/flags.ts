@@ -53,6 +53,17 @@ export const RUN_OPTIONS: readonly OptionRow[] = [
   { flag: "allow", value: "<rule>", meaning: "a rule as in settings, for this run; as often as needed" },
   { flag: "deny", value: "<rule>", meaning: "the same, for what it must not do" },
   {
+    flag: "allowed-tools",
+    value: "<rules>",
+    meaning: "as --allow, for several rules: 'bash(git log *), edit'",
+  },
+  { flag: "disallowed-tools", value: "<rules>", meaning: "as --deny, for several rules" },
+  {
+    flag: "append-system-prompt",
+    value: "<text>",
+    meaning: "more instructions for the agent, after its own",
+  },
+  {
     flag: "settings",
     value: "<file>",
     from: ["<file>"],
@@ -85,5 +96,9 @@ export const PRINT_OPTIONS: readonly OptionRow[] = [
   { flag: "json-schema", value: "<schema>", meaning: "with -p: the answer is JSON that matches this schema" },
   { flag: "max-turns", value: "<n>", meaning: "with -p: stop after n replies of the model" },
   { flag: "max-budget-usd", value: "<n>", meaning: "with -p: as --max-usd" },
+  {
+    flag: "allow-dangerously-skip-permissions",
+    meaning: "taken for the sake of scripts: bypass mode is --permission-mode bypass alone",
+  },
   { flag: "fork-session", meaning: "with -p and -c or -r: continue a copy of the session" },
 ];

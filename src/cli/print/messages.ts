@@ -1,13 +1,30 @@
 /** The messages of a print run: the prompt, or the lines of stdin. */
 import { linesOf } from "../chat/lines.ts";
 import type { Input } from "../host/host.ts";
-import { userLine } from "./user-line.ts";
+import type { Json } from "./json-schema.ts";
+import { type UserLine, userLine } from "./user-line.ts";
+
+export type ControlRequest = Extract<UserLine, { kind: "control" }>;
 
 /** What is said of lines that are not messages. */
 export interface LineReport {
   bad(line: number, why: string): void;
   /** A request of a client library; the answer goes to stdout. */
-  control(id: string, asks: string): void;
+  control(request: ControlRequest): void;
+}
+
+/** What an `initialize` wishes for the session. `unknown`: the first of its fields that asks for what is not there. */
+export function wishOf({ with: fields }: ControlRequest): { instructions: string; unknown?: string } {
+  const { subtype: _, systemPrompt, appendSystemPrompt, ...others } = fields;
+  const unknown = Object.keys(others).find((key) => !isEmpty(others[key]));
+  const texts = [systemPrompt ?? [], appendSystemPrompt ?? []].flat();
+  const instructions = texts.filter((text) => typeof text === "string" && text.trim() !== "").join("\n\n");
+  return { instructions, ...(unknown === undefined ? {} : { unknown }) };
+}
+
+function isEmpty(value: Json | undefined): boolean {
+  if (typeof value !== "object" || value === null) return value == null || value === "" || value === false;
+  return Object.keys(value).length === 0;
 }
 
 export async function* onlyMessage(text: string): AsyncGenerator<string> {
@@ -27,6 +44,6 @@ export async function* stdinMessages(
     const read = userLine(line);
     if (read.kind === "message") yield read.text;
     else if (read.kind === "bad") report.bad(number, read.why);
-    else if (read.kind === "control") report.control(read.id, read.asks);
+    else if (read.kind === "control") report.control(read);
   }
 }

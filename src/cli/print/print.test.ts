@@ -73,6 +73,50 @@ test("behind -p every word is the prompt; before it a command keeps its name", a
   expect((await crux("ps -p", { daemon: aDaemon() })).err).toContain("unknown flag: -p");
 });
 
+describe("a client library, which leaves -p out and asks before it speaks", () => {
+  const FLAGS = "--output-format stream-json --verbose --input-format stream-json";
+  const MESSAGE = JSON.stringify({ type: "user", message: { role: "user", content: "count them" } });
+  const initialize = (request: object): string =>
+    JSON.stringify({
+      type: "control_request",
+      request_id: "r1",
+      request: { subtype: "initialize", ...request },
+    });
+  const speak = (daemon: FakeDaemon, { request = {}, flags = "" } = {}) =>
+    crux(`${FLAGS} ${flags}`, { daemon, asTyped: true, stdin: `${initialize(request)}\n${MESSAGE}\n` });
+
+  test("gets its answer, and its instructions and lists of rules reach the session", async () => {
+    const daemon = aDaemon();
+    const { code, out } = await speak(daemon, {
+      request: { systemPrompt: [""], appendSystemPrompt: "Be brief.", hooks: {}, agents: null },
+      flags: "--allowedTools=Write,Bash(git:*) --disallowedTools=WebFetch --append-system-prompt=Count.",
+    });
+    expect(code).toBe(0);
+    const [answer, ...lines] = checkedLines(out);
+    expect(answer).toMatchObject({ response: { subtype: "success", request_id: "r1" } });
+    expect(lines.at(-1)).toMatchObject({ subtype: "success", result: "Seven." });
+    expect(spawnOf(daemon)).toMatchObject({
+      intent: "count them",
+      system_prompt: "Count.\n\nBe brief.",
+      allow: ["Write", "Bash(git:*)"],
+      deny: ["WebFetch"],
+    });
+  });
+
+  test("is refused before anything starts where it wants to watch with hooks", async () => {
+    const daemon = aDaemon();
+    const request = { hooks: { PreToolUse: [{ matcher: "Bash", hookCallbackIds: ["h1"] }] } };
+    const { code, out } = await speak(daemon, { request });
+    const [answer, result] = checkedLines(out);
+    expect([code, answer, result]).toMatchObject([
+      1,
+      { response: { subtype: "error", error: "not supported in print mode: hooks" } },
+      { subtype: "error_during_execution", errors: [expect.stringContaining("hooks")] },
+    ]);
+    expect(spawnOf(daemon)).toBe(undefined);
+  });
+});
+
 describe("refused before anything is started:", () => {
   test.each([
     ["--output-format xml x", "--output-format is text, json, stream-json, not"],
@@ -97,7 +141,7 @@ describe("refused before anything is started:", () => {
 
   test("the flags of print mode without -p", async () => {
     const { code, err } = await crux("--output-format json look here", { daemon: aDaemon() });
-    expect([code, err]).toEqual([1, expect.stringContaining("unknown flag: --output-format")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("--output-format goes with -p")]);
   });
 });
 

@@ -18,7 +18,7 @@ import {
   printTable,
 } from "./flags.ts";
 import { answerSchema } from "./json-schema.ts";
-import { onlyMessage, stdinMessages } from "./messages.ts";
+import { type ControlRequest, onlyMessage, stdinMessages, wishOf } from "./messages.ts";
 import { type Gate, Outlet } from "./outlet.ts";
 import { Printer } from "./printer.ts";
 import { findPrompt } from "./prompt.ts";
@@ -59,6 +59,10 @@ class PrintRun implements Gate {
   #session: PrintSession | undefined;
   #conversation: Conversation | undefined;
   #hasBadLine = false;
+  /** Of a client library, for a session that begins. */
+  #instructions = "";
+  /** Why the session must not begin. */
+  #unmet: string | undefined;
   /** Requests to hold the run back, or to let it go on. */
   #holding: Promise<unknown> = Promise.resolve();
 
@@ -81,6 +85,7 @@ class PrintRun implements Gate {
     });
     const asked = mapped(messages, (text) => schema?.asking(text) ?? text);
     const first = await asked.next();
+    if (this.#unmet !== undefined) throw invalid(this.#unmet);
     if (first.done === true) throw invalid("there is no message on stdin");
     await settleTrust(this.#call, workingDirectory(args, host), "never asked");
     const session = await this.#open(options, first.value);
@@ -129,22 +134,37 @@ class PrintRun implements Gate {
     const { args, host } = this.#call;
     const words = args.words.join(" ");
     if (!isStreamInput) return onlyMessage(await findPrompt(words, host));
-    return stdinMessages(words, host.stdin, { bad, control: (id, asks) => this.#control(id, asks) });
+    return stdinMessages(words, host.stdin, { bad, control: (request) => this.#control(request) });
   }
 
-  /** What client libraries ask beside messages: to be answered, and to interrupt the run. */
-  #control(id: string, asks: string): void {
-    const { client } = this.#parts;
-    const pid = this.#session?.pid;
-    if (asks === "interrupt" && pid !== undefined) void client.interrupt(pid).catch(() => undefined);
-    const isKnown = asks === "initialize" || asks === "interrupt";
+  /** What client libraries ask beside messages: to begin with instructions of theirs, and to interrupt the run. */
+  #control(request: ControlRequest): void {
+    const { id: request_id, asks } = request;
+    const error = asks === "initialize" ? this.#initialize(request) : this.#interrupted(asks);
     const line: ControlResponse = {
       type: "control_response",
-      response: isKnown
-        ? { subtype: "success", request_id: id, response: {} }
-        : { subtype: "error", request_id: id, error: `not supported: ${asks}` },
+      response:
+        error === undefined
+          ? { subtype: "success", request_id, response: {} }
+          : { subtype: "error", request_id, error },
     };
     this.#outlet.put(`${JSON.stringify(line)}\n`);
+  }
+
+  /** A wish that cannot be met, as for hooks that should watch the run, keeps the session from beginning. */
+  #initialize(request: ControlRequest): string | undefined {
+    const { unknown, instructions } = wishOf(request);
+    if (this.#session !== undefined) return "the session has begun";
+    this.#instructions = instructions;
+    if (unknown !== undefined) this.#unmet = `not supported in print mode: ${unknown}`;
+    return this.#unmet;
+  }
+
+  #interrupted(asks: string): string | undefined {
+    if (asks !== "interrupt") return `not supported: ${asks}`;
+    const pid = this.#session?.pid;
+    if (pid !== undefined) void this.#parts.client.interrupt(pid).catch(() => undefined);
+    return undefined;
   }
 
   #open({ from, withDeltas }: PrintOptions, text: string): Promise<PrintSession> {
@@ -152,7 +172,7 @@ class PrintRun implements Gate {
     const detail = withDeltas ? ("deltas" as const) : ("messages" as const);
     const beginning = { client, detail, signal: stops.abandoned };
     return from === undefined
-      ? beginSession(this.#call, text, beginning)
+      ? beginSession(this.#call, { text, instructions: this.#instructions }, beginning)
       : reopenSession(this.#call, from, beginning);
   }
 }

@@ -26,15 +26,21 @@ interface Beginning {
 }
 
 /** Nobody is asked anything in it, so the permission mode decides. `text`: its first message. */
-export async function beginSession(call: Call, text: string, beginning: Beginning): Promise<PrintSession> {
+export async function beginSession(
+  call: Call,
+  { text, instructions }: { readonly text: string; readonly instructions: string },
+  beginning: Beginning,
+): Promise<PrintSession> {
   const { args, host } = call;
   const { client, detail, signal } = beginning;
   const { max_steps, usd } = printLimits(args);
-  const { limits, ...options } = requestOptions(args, host);
+  const { limits, system_prompt = "", ...options } = requestOptions(args, host);
+  const prompt = [system_prompt, instructions].filter((part) => part !== "").join("\n\n");
   const allLimits = { ...limits, ...(usd === undefined ? {} : { usd }) };
   const request: SpawnRequest = {
     intent: text,
     ...options,
+    ...(prompt === "" ? {} : { system_prompt: prompt }),
     ...(max_steps === undefined ? {} : { max_steps }),
     ...(Object.keys(allLimits).length === 0 ? {} : { limits: allLimits }),
     session: true,

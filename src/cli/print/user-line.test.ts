@@ -37,7 +37,12 @@ describe("userLine()", () => {
 
   test("passes requests of a client library on, and blank lines over", () => {
     const line = '{"type":"control_request","request_id":"r1","request":{"subtype":"initialize"}}';
-    expect(userLine(line)).toEqual({ kind: "control", id: "r1", asks: "initialize" });
+    expect(userLine(line)).toEqual({
+      kind: "control",
+      id: "r1",
+      asks: "initialize",
+      with: { subtype: "initialize" },
+    });
     expect(userLine("  ")).toEqual({ kind: "blank" });
   });
 });

@@ -3,7 +3,7 @@ import type { Json } from "./json-schema.ts";
 
 export type UserLine =
   | { readonly kind: "message"; readonly text: string }
-  | { readonly kind: "control"; readonly id: string; readonly asks: string }
+  | { readonly kind: "control"; readonly id: string; readonly asks: string; readonly with: Fields }
   | { readonly kind: "blank" }
   | { readonly kind: "bad"; readonly why: string };
 
@@ -32,7 +32,7 @@ export function userLine(line: string): UserLine {
 function controlLine({ request_id, request }: Fields): UserLine {
   if (typeof request_id !== "string" || !isRecord(request) || typeof request.subtype !== "string")
     return bad("control_request: needs request_id and request.subtype");
-  return { kind: "control", id: request_id, asks: request.subtype };
+  return { kind: "control", id: request_id, asks: request.subtype, with: request };
 }
 
 function textOf(content: Json | undefined): UserLine {

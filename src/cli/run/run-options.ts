@@ -25,6 +25,7 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
   const budget = countFlag(args, "budget") || tokens;
   const mode = permissionMode(args) ?? given.mode;
   const limits = { ...limitsGiven, ...limitsOf(args) };
+  const instructions = textFlag(args, "append-system-prompt");
   return {
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
@@ -35,6 +36,7 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
     ...(mode === undefined ? {} : { permission_mode: mode }),
     ...(args.flags.has("plan") ? { plan: true } : {}),
+    ...(instructions === undefined ? {} : { system_prompt: instructions }),
     ...rules(args),
     ...(Object.keys(given.rules).length === 0 ? {} : { settings: given.rules }),
     cwd: workingDirectory(args, host),
@@ -60,12 +62,16 @@ export function callsWish({ showsCalls }: Console): { calls?: true } {
 
 /** Each flag may be given more than once. */
 function rules({ values }: Args): Pick<SpawnRequest, "allow" | "deny"> {
-  const [allow, deny] = [values.get("allow"), values.get("deny")];
-  return {
-    ...(allow === undefined ? {} : { allow: [...allow] }),
-    ...(deny === undefined ? {} : { deny: [...deny] }),
-  };
+  const of = (flag: string, list: string): string[] => [
+    ...(values.get(flag) ?? []),
+    ...(values.get(list) ?? []).flatMap((text) => text.match(RULES) ?? []),
+  ];
+  const [allow, deny] = [of("allow", "allowed-tools"), of("deny", "disallowed-tools")];
+  return { ...(allow.length === 0 ? {} : { allow }), ...(deny.length === 0 ? {} : { deny }) };
 }
+
+/** Rules of a list, split at blanks and commas outside parentheses. */
+const RULES = /(?:\([^)]*\)|[^\s,(])+/g;
 
 function limitsOf(args: Args): NonNullable<SpawnRequest["limits"]> {
   const usd = usdFlag(args, "max-usd");
