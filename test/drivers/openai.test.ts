@@ -2,17 +2,17 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { contractRequest, driverContract } from "../../src/llm/contract.ts";
 import { fold } from "../../src/llm/fold.ts";
+import type { HttpDriver } from "../../src/llm/http/http-driver.ts";
 import { ollamaDriver } from "../../src/llm/openai/ollama.ts";
-import type { OpenAiDriver } from "../../src/llm/openai/openai.ts";
 import { openaiDriver } from "../../src/llm/responses/openai.ts";
 import { error, text } from "../model-server/reply.ts";
 import type { ModelServer } from "../model-server/server.ts";
 import { API_ERRORS, connectionsTo, serve, serverRig } from "./rig.ts";
 
 const KEY = "test-key-0123456789";
-const openai = (server: ModelServer, model = "test-model"): OpenAiDriver =>
+const openai = (server: ModelServer, model = "test-model"): HttpDriver =>
   openaiDriver({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: server.openaiBaseUrl, OPENAI_MODEL: model });
-const ollama = (server: ModelServer, model = ""): OpenAiDriver =>
+const ollama = (server: ModelServer, model = ""): HttpDriver =>
   ollamaDriver({ OLLAMA_HOST: `127.0.0.1:${server.port}`, OLLAMA_MODEL: model });
 
 for (const [name, connect] of [
@@ -30,7 +30,7 @@ for (const [name, connect] of [
   );
 }
 
-describe("OpenAiDriver", () => {
+describe("HttpDriver", () => {
   const none = new AbortController().signal;
 
   it("stream() makes one connection for attempts that follow one another", async () => {

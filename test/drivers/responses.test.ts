@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Block } from "../../src/abi/llm.ts";
 import { contractRequest, driverContract } from "../../src/llm/contract.ts";
 import { fold } from "../../src/llm/fold.ts";
-import type { OpenAiDriver } from "../../src/llm/openai/openai.ts";
+import type { HttpDriver } from "../../src/llm/http/http-driver.ts";
 import { openaiDriver } from "../../src/llm/responses/openai.ts";
 import { xaiDriver } from "../../src/llm/xai/xai.ts";
 import { blocks, error, text, thinking, toolUse } from "../model-server/reply.ts";
@@ -10,14 +10,14 @@ import type { ModelServer } from "../model-server/server.ts";
 import { API_ERRORS, serve, serverRig } from "./rig.ts";
 
 const KEY = "test-key-0123456789";
-const openai = (server: ModelServer, OPENAI_API_KEY = KEY): OpenAiDriver =>
+const openai = (server: ModelServer, OPENAI_API_KEY = KEY): HttpDriver =>
   openaiDriver({
     OPENAI_API_KEY,
     OPENAI_BASE_URL: server.openaiBaseUrl,
     OPENAI_MODEL: "test-model",
     CRUX_OPENAI_API: "responses",
   });
-const xai = (server: ModelServer): OpenAiDriver =>
+const xai = (server: ModelServer): HttpDriver =>
   xaiDriver({ XAI_API_KEY: KEY, XAI_BASE_URL: server.openaiBaseUrl });
 
 for (const [name, connect] of [
@@ -35,7 +35,7 @@ for (const [name, connect] of [
   );
 }
 
-describe("OpenAiDriver by the Responses interface", () => {
+describe("HttpDriver by the Responses interface", () => {
   const none = new AbortController().signal;
   const result = (id: string) => ({ type: "tool_result" as const, tool_use_id: id, content: "x" });
   const talkOf = (content: Block[]) => [

@@ -26,6 +26,10 @@ export interface ErrorAnswer {
   readonly code: string;
   readonly message: string;
   readonly headers?: Headers | undefined;
+  /** The kind, where the vendor's words say more than the status; absent: it follows from the rest. */
+  readonly kind?: LlmErrorKind | undefined;
+  /** The delay that the body names, if no header does. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 const byStatus: Readonly<Record<number, LlmErrorKind>> = {
@@ -76,11 +80,11 @@ export function kindOf(answer: ErrorAnswer): LlmErrorKind {
 }
 
 export function answerError(endpoint: Endpoint, answer: ErrorAnswer): LlmError {
-  const kind = kindOf(answer);
+  const kind = answer.kind ?? kindOf(answer);
   const { status, headers } = answer;
   const said = clean(answer.message || answer.type || "no explanation", endpoint.secret);
   const what = status === undefined ? said : `${status}: ${said}`;
-  const retryAfterMs = headers === undefined ? undefined : retryAfter(headers);
+  const retryAfterMs = (headers && retryAfter(headers)) ?? answer.retryAfterMs;
   const shouldRetry = headers?.get("x-should-retry");
   return new LlmError({
     kind,

@@ -5,10 +5,10 @@ import { sentName } from "../call-name.ts";
 import { cardOf } from "../cards.ts";
 import type { AttemptRequest } from "../driver.ts";
 import { effortOf } from "../effort.ts";
+import type { Codec } from "../http/codec.ts";
 import { withOwn } from "../own-models.ts";
 import { resultText } from "../result-text.ts";
-import { ChatDecoder } from "./chunks.ts";
-import type { Codec } from "./codec.ts";
+import { ChatDecoder, OPENAI_SERVER } from "./chunks.ts";
 import { isOpenAiHost } from "./profile.ts";
 
 type Part = Record<string, unknown>;
@@ -38,7 +38,8 @@ export function quirksOf(baseUrl: string): Quirks {
 export function chatCodec(baseUrl: string): Codec {
   const quirks = quirksOf(baseUrl);
   return {
-    path: "/chat/completions",
+    ...OPENAI_SERVER,
+    path: () => "/chat/completions",
     body: (request, model, maxOutputTokens) => {
       const card = withOwn({ ...cardOf("openai", model), id: model }, request.own);
       return JSON.stringify(chatBody(request, card, maxOutputTokens, quirks));

@@ -5,8 +5,8 @@
 import { randomUUID } from "node:crypto";
 import type { StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
 import { NO_USAGE } from "../fold.ts";
+import type { Codec, Decoder, ErrorWords } from "../http/codec.ts";
 import { type Json, numberOf, objectOf, objectsOf, stringOf } from "../json.ts";
-import type { Decoder, ErrorWords } from "./codec.ts";
 
 interface OpenCall {
   readonly block: number;
@@ -169,8 +169,15 @@ function usageOf(usage: Json): Usage {
 }
 
 /** `error` is `{message, type, code}`, or a plain string from some servers. */
-export function wordsOf(error: unknown, fallback = ""): ErrorWords {
+function wordsOf(error: unknown, fallback = ""): ErrorWords {
   const { type, code, message } = objectOf(error);
   const text = stringOf(error) || stringOf(message) || fallback;
   return { type: stringOf(type), code: stringOf(code), message: text };
 }
+
+/** What every interface of such a server has in common. */
+export const OPENAI_SERVER: Pick<Codec, "refusal" | "modelsPath" | "modelIds"> = {
+  refusal: ({ error }, fallback) => wordsOf(error, fallback),
+  modelsPath: "/models",
+  modelIds: ({ data }) => objectsOf(data).map(({ id }) => stringOf(id)),
+};

@@ -1,9 +1,10 @@
 /** Ollama by Chat Completions. */
+
+import { HttpDriver } from "../http/http-driver.ts";
 import { chatCodec } from "./body.ts";
-import { OpenAiDriver } from "./openai.ts";
 import { ollamaProfile } from "./profile.ts";
 
-export function ollamaDriver(env: Readonly<Record<string, string>>): OpenAiDriver {
+export function ollamaDriver(env: Readonly<Record<string, string>>): HttpDriver {
   const profile = ollamaProfile(env);
-  return new OpenAiDriver(profile, chatCodec(profile.endpoint.baseUrl));
+  return new HttpDriver(profile, chatCodec(profile.endpoint.baseUrl));
 }

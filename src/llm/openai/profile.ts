@@ -1,22 +1,6 @@
-/** The server that a driver of this dialect talks to, from the caller's environment. */
+/** The servers of the drivers of this dialect, from the caller's environment. */
 import { findBaseUrl } from "../http/base-url.ts";
-import type { Patience } from "../http/client.ts";
-import type { Endpoint } from "../http/failure.ts";
-
-export interface Profile {
-  readonly name: "openai" | "ollama" | "xai";
-  readonly endpoint: Endpoint;
-  /** The environment variable with the base URL. */
-  readonly baseUrlName: string;
-  /** The default model; "" leaves it to the card or the server. */
-  readonly model: string;
-  /** One line: how to configure the driver. */
-  readonly setUpHint: string;
-  /** Whether the server has the vendor's models, so that tiers and defaults are the vendor's. */
-  readonly hasVendorsModels: boolean;
-  /** How long a connection may be silent, if longer than usual. */
-  readonly patience?: Patience;
-}
+import type { Profile } from "../http/http-driver.ts";
 
 type Env = Readonly<Record<string, string>>;
 

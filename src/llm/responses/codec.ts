@@ -3,8 +3,9 @@ import { hash } from "node:crypto";
 import type { Effort } from "../../abi/llm.ts";
 import type { Maker } from "../bound.ts";
 import type { AttemptRequest } from "../driver.ts";
+import type { Codec } from "../http/codec.ts";
 import type { Endpoint } from "../http/failure.ts";
-import type { Codec } from "../openai/codec.ts";
+import { OPENAI_SERVER } from "../openai/chunks.ts";
 import { isOpenAiHost } from "../openai/profile.ts";
 import { type Manner, responsesBody } from "./body.ts";
 import { ResponsesDecoder } from "./events.ts";
@@ -16,7 +17,8 @@ export function responsesCodec(name: "openai" | "xai", { baseUrl, secret }: Endp
   const makerOf = (model: string): Maker => ({ driver: `${name}:${account}`, model });
   const manner = name === "xai" ? xai : isOpenAiHost(baseUrl) ? openai : anyServer;
   return {
-    path: "/responses",
+    ...OPENAI_SERVER,
+    path: () => "/responses",
     body: (request, model, maxOutputTokens) =>
       responsesBody(request, makerOf(model), { maxOutputTokens, manner }),
     decoder: (model) => new ResponsesDecoder(makerOf(model)),

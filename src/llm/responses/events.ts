@@ -6,8 +6,8 @@
 import type { BlockDelta, StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
 import type { Maker } from "../bound.ts";
 import { NO_USAGE } from "../fold.ts";
+import type { Decoder, ErrorWords } from "../http/codec.ts";
 import { type Json, numberOf, objectOf, objectsOf, stringOf } from "../json.ts";
-import type { Decoder, ErrorWords } from "../openai/codec.ts";
 import { PARTS, phaseMark, signatureOf } from "./reasoning.ts";
 
 type Kind = "text" | "thinking" | "tool_use";

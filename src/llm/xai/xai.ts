@@ -1,15 +1,14 @@
 /** xAI's models by the Responses interface. */
 import { findBaseUrl } from "../http/base-url.ts";
-import { OpenAiDriver } from "../openai/openai.ts";
-import type { Profile } from "../openai/profile.ts";
+import { HttpDriver, type Profile } from "../http/http-driver.ts";
 import { responsesCodec } from "../responses/codec.ts";
 import { XAI_PATIENCE_MS } from "./env.ts";
 
 type Env = Readonly<Record<string, string>>;
 
-export function xaiDriver(env: Env): OpenAiDriver {
+export function xaiDriver(env: Env): HttpDriver {
   const profile = xaiProfile(env);
-  return new OpenAiDriver(profile, responsesCodec("xai", profile.endpoint));
+  return new HttpDriver(profile, responsesCodec("xai", profile.endpoint));
 }
 
 function xaiProfile(env: Env): Profile {

@@ -1,12 +1,12 @@
-/**
- * OpenAI's servers and every other one of the dialect (xAI, vLLM, DeepSeek, Ollama …): one class, with a profile per driver
- * name, and a codec for the interface that the server has.
- */
+/** A driver for a server that streams its replies: one class, with a profile per driver name, and a codec for the interface. */
 import type { ModelCard, StreamEvent, Usage } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
-import { cardOf, costOf, findTier } from "../cards.ts";
+import { type CardedDriver, cardOf, costOf, findTier } from "../cards.ts";
 import type { AttemptRequest, Check, Driver } from "../driver.ts";
-import { type Body, HttpClient, HttpRefusal } from "../http/client.ts";
+import { objectOf } from "../json.ts";
+import { withOwn } from "../own-models.ts";
+import { type Body, HttpClient, HttpRefusal, type Patience } from "./client.ts";
+import type { Codec, Decoder } from "./codec.ts";
 import {
   answerError,
   cancelled,
@@ -15,15 +15,28 @@ import {
   type Endpoint,
   malformedStream,
   notConfigured,
-} from "../http/failure.ts";
-import { readRest, readSse } from "../http/sse.ts";
-import { objectOf, objectsOf, stringOf } from "../json.ts";
-import { withOwn } from "../own-models.ts";
-import { wordsOf } from "./chunks.ts";
-import type { Codec, Decoder } from "./codec.ts";
-import type { Profile } from "./profile.ts";
+} from "./failure.ts";
+import { readRest, readSse } from "./sse.ts";
 
-export class OpenAiDriver implements Driver {
+/** The server that a driver talks to, from the caller's environment. */
+export interface Profile {
+  readonly name: CardedDriver;
+  readonly endpoint: Endpoint;
+  /** The environment variable with the base URL. */
+  readonly baseUrlName: string;
+  /** The default model; "" leaves it to the card or the server. */
+  readonly model: string;
+  /** One line: how to configure the driver. */
+  readonly setUpHint: string;
+  /** Whether the server has the vendor's models, so that tiers and defaults are the vendor's. */
+  readonly hasVendorsModels: boolean;
+  /** How long a connection may be silent, if longer than usual. */
+  readonly patience?: Patience;
+  /** The header that holds the key as it is; absent: it is a bearer token. */
+  readonly keyHeader?: string;
+}
+
+export class HttpDriver implements Driver {
   readonly name: Profile["name"];
   readonly #profile: Profile;
   readonly #endpoint: Endpoint;
@@ -48,10 +61,11 @@ export class OpenAiDriver implements Driver {
   }
 
   async models(signal: AbortSignal): Promise<ModelCard[]> {
-    const answer = await this.#http.get("/models", { signal }).catch((error: unknown) => {
+    const { modelsPath } = this.#codec;
+    const answer = await this.#http.get(modelsPath, { signal }).catch((error: unknown) => {
       throw this.#failure(error);
     });
-    return objectsOf(objectOf(answer).data).map(({ id }) => this.card(stringOf(id)));
+    return this.#codec.modelIds(objectOf(answer)).map((id) => this.card(id));
   }
 
   async *stream(request: AttemptRequest, signal: AbortSignal): AsyncGenerator<StreamEvent> {
@@ -107,10 +121,9 @@ export class OpenAiDriver implements Driver {
     { model, signal }: { readonly model: string; readonly signal: AbortSignal },
   ): Promise<Body> {
     const { maxOutputTokens } = withOwn(this.card(model), request.own);
-    const { path, body } = this.#codec;
     try {
-      const json = body(request, model, Math.min(request.maxOutputTokens, maxOutputTokens));
-      return await http.post(path, json, { signal });
+      const json = this.#codec.body(request, model, Math.min(request.maxOutputTokens, maxOutputTokens));
+      return await http.post(this.#codec.path(model), json, { signal });
     } catch (error) {
       throw this.#failure(error);
     }
@@ -138,17 +151,18 @@ export class OpenAiDriver implements Driver {
   #failure(error: unknown): unknown {
     if (!(error instanceof HttpRefusal)) return error;
     const { status, headers, body, message } = error;
-    return answerError(this.#endpoint, { status, headers, ...wordsOf(body.error, message) });
+    return answerError(this.#endpoint, { status, headers, ...this.#codec.refusal(body, message) });
   }
 
   get #http(): HttpClient {
     const { device, baseUrl, secret, keyName } = this.#endpoint;
-    const { setUpHint, baseUrlName } = this.#profile;
+    const { setUpHint, baseUrlName, keyHeader } = this.#profile;
     if (baseUrl === "")
       throw notConfigured(device, `${baseUrlName} is not an http(s) URL`, "Set it to a URL or unset it.");
     if (secret === "") throw notConfigured(device, `${keyName} is not set`, setUpHint);
     checkKey(this.#endpoint);
-    const credential = { authorization: `Bearer ${secret}` };
+    const credential =
+      keyHeader === undefined ? { authorization: `Bearer ${secret}` } : { [keyHeader]: secret };
     this.#client ??= new HttpClient(baseUrl, credential, this.#profile.patience);
     return this.#client;
   }
