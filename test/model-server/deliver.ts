@@ -47,7 +47,7 @@ export function sendError(error: ApiError, exchange: Omit<Exchange, "request">, 
     ...dialect.headers(requestId),
     "content-type": "application/json",
     ...headers,
-    ...error.headers,
+    ...(dialect.errorHeaders?.(error) ?? error.headers),
   };
   outlet.open(dialect.statusOf(error), all);
   outlet.end(JSON.stringify(dialect.errorBody(error, requestId)));

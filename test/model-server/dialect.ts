@@ -7,6 +7,9 @@ import {
 } from "./anthropic/encode.ts";
 import { refuseAnthropic } from "./anthropic/validate.ts";
 import type { ApiError } from "./error.ts";
+import { completeGemini, streamGemini } from "./gemini/encode.ts";
+import { geminiErrorBody, geminiErrorFrame, geminiStatus } from "./gemini/error.ts";
+import { refuseGemini } from "./gemini/validate.ts";
 import type { Limits } from "./limits.ts";
 import type { Frame, Message } from "./message.ts";
 import { completeOpenai, streamOpenai } from "./openai/encode.ts";
@@ -26,6 +29,8 @@ export interface Dialect {
   errorFrame(error: ApiError, requestId: string): string;
   /** Headers of every answer. */
   headers(requestId: string): Record<string, string>;
+  /** Headers of an error, if not those that the script wrote. */
+  errorHeaders?(error: ApiError): Record<string, string>;
 }
 
 const resetAt = "2030-01-01T00:00:00Z";
@@ -71,6 +76,16 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
     errorBody: openaiErrorBody,
     errorFrame: openaiErrorFrame,
     headers: (requestId) => ({ ...openaiHeaders, "x-request-id": requestId }),
+  },
+  gemini: {
+    refuse: refuseGemini,
+    stream: streamGemini,
+    complete: completeGemini,
+    statusOf: geminiStatus,
+    errorBody: geminiErrorBody,
+    errorFrame: geminiErrorFrame,
+    headers: () => ({ "x-gemini-service-tier": "standard", "server-timing": "gfet4t7; dur=1" }),
+    errorHeaders: () => ({}),
   },
   responses: {
     refuse: refuseResponses,

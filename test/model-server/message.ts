@@ -39,6 +39,7 @@ const idPrefixes = {
   anthropic: { message: "msg_01", call: "toolu_01" },
   openai: { message: "chatcmpl-", call: "call_" },
   responses: { message: "resp_", call: "call_" },
+  gemini: { message: "", call: "" },
 } as const;
 
 export function composeMessage(reply: Reply, request: ModelRequest, mint: Mint): Message {

@@ -3,11 +3,12 @@ import type { IncomingHttpHeaders } from "node:http";
 import { parseAnthropic } from "./anthropic/parse.ts";
 import type { CacheUse } from "./anthropic/prompt-cache.ts";
 import type { RequestContent, RequestMessage, ToolResult } from "./content.ts";
+import { geminiTarget, parseGemini } from "./gemini/parse.ts";
 import type { JsonObject } from "./json.ts";
 import { parseOpenai } from "./openai/parse.ts";
 import { parseResponses } from "./responses/parse.ts";
 
-export type DialectName = "anthropic" | "openai" | "responses";
+export type DialectName = "anthropic" | "openai" | "responses" | "gemini";
 
 export interface HttpRequest {
   readonly method: string;
@@ -35,7 +36,12 @@ export interface ModelRequest extends HttpRequest, RequestContent {
   readonly lastToolResults: readonly ToolResult[];
 }
 
-const parsers = { anthropic: parseAnthropic, openai: parseOpenai, responses: parseResponses } as const;
+const parsers = {
+  anthropic: parseAnthropic,
+  openai: parseOpenai,
+  responses: parseResponses,
+  gemini: parseGemini,
+} as const;
 
 export function readRequest(
   http: HttpRequest,
@@ -45,13 +51,16 @@ export function readRequest(
 ): ModelRequest {
   const content = parsers[dialect](body);
   const { messages } = content;
+  const named = {
+    model: typeof body.model === "string" ? body.model : "",
+    stream: body.stream === true,
+  };
   return {
     ...http,
     ...content,
     dialect,
     body,
-    model: typeof body.model === "string" ? body.model : "",
-    stream: body.stream === true,
+    ...(dialect === "gemini" ? geminiTarget(http.path) : named),
     turn,
     assistantTurns: messages.filter((message) => message.role === "assistant").length,
     lastUserText: findUserText(messages),

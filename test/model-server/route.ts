@@ -11,6 +11,7 @@ export type Route =
 
 const chatPath = /\/chat\/completions$/;
 const responsesPath = /\/responses$/;
+const geminiPath = /\/models\/[^/]+:(streamGenerateContent|generateContent)$/;
 const messagesPath = /\/v1\/messages(\/count_tokens)?$/;
 const modelsPath = /\/models(?:\/([^/]+))?$/;
 /** Endpoints of the chat vendor that this server does not have; their 404 is worded its way. */
@@ -21,6 +22,7 @@ export function findRoute(method: string, path: string, headers: IncomingHttpHea
   const isPost = method === "POST";
   if (chatPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "openai" };
   if (responsesPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "responses" };
+  if (geminiPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "gemini" };
   const messages = messagesPath.exec(path);
   if (messages !== null) {
     if (!isPost) return { to: "wrong method", dialect: "anthropic" };
@@ -31,14 +33,15 @@ export function findRoute(method: string, path: string, headers: IncomingHttpHea
   const models = path.startsWith("/api/") ? null : modelsPath.exec(path);
   if (models !== null && method === "GET") {
     const isAnthropic = "anthropic-version" in headers || "x-api-key" in headers;
-    return { to: "models", dialect: isAnthropic ? "anthropic" : "openai", id: models[1] };
+    const dialect = isAnthropic ? "anthropic" : "x-goog-api-key" in headers ? "gemini" : "openai";
+    return { to: "models", dialect, id: models[1] };
   }
   return { to: "unknown", dialect: otherOpenaiPath.test(path) ? "openai" : "anthropic" };
 }
 
 /** The key a client sent, whichever way; undefined when none. */
 export function findKey(headers: IncomingHttpHeaders): string | undefined {
-  const key = headers["x-api-key"];
+  const key = headers["x-api-key"] ?? headers["x-goog-api-key"];
   if (typeof key === "string") return key;
   return /^Bearer\s+(.+)$/i.exec(headers.authorization ?? "")?.[1];
 }

@@ -1,5 +1,6 @@
 /**
- * A model server on loopback that speaks Anthropic Messages, OpenAI Chat Completions and OpenAI Responses and answers by script.
+ * A model server on loopback that speaks Anthropic Messages, OpenAI Chat Completions, OpenAI Responses and Gemini's
+ * generateContent, and answers by script.
  * It refuses what the vendors refuse, so a client that passes here sends requests they would take.
  *
  *   await using server = await startModelServer({ script: [toolUse({ name: "ls" }), text("Done.")] });
@@ -126,6 +127,10 @@ export class ModelServer {
 
   get openaiBaseUrl(): string {
     return `${this.url}/v1`;
+  }
+
+  get geminiBaseUrl(): string {
+    return `${this.url}/v1beta`;
   }
 
   get requests() {

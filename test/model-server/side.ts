@@ -29,6 +29,7 @@ export function listModels(dialect: DialectName, id: string | undefined, limits:
     const message = dialect === "anthropic" ? `model: ${name}` : `The model '${name}' does not exist`;
     return { kind: "error", error: apiError(404, { message }) };
   }
+  if (dialect === "gemini") return { kind: "ok", body: { models: names.map(geminiModel(limits)) } };
   const data = names.map(describe);
   if (dialect === "openai") return { kind: "ok", body: { object: "list", data } };
   const ends = { first_id: names[0] ?? null, last_id: names.at(-1) ?? null };
@@ -49,6 +50,11 @@ export function refuseKey(
 ): ApiError | undefined {
   const key = findKey(http.headers);
   if (expected === undefined || key === expected) return undefined;
+  if (dialect === "gemini") {
+    const message =
+      "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other form of API consumer identity to call this API.";
+    return key === undefined ? apiError(403, { message }) : apiError(401);
+  }
   if (dialect !== "anthropic") {
     const missing =
       "You didn't provide an API key. You need to provide your API key in an Authorization header.";
@@ -80,6 +86,16 @@ function anthropicModel(limits: Limits): (id: string) => object {
     created_at: createdAt.text,
     max_input_tokens: limits.contextWindowTokens,
     max_tokens: limits.maxOutputTokens,
+  });
+}
+
+function geminiModel(limits: Limits): (id: string) => object {
+  return (id) => ({
+    name: `models/${id}`,
+    displayName: id,
+    inputTokenLimit: limits.contextWindowTokens,
+    outputTokenLimit: limits.maxOutputTokens,
+    supportedGenerationMethods: ["generateContent", "countTokens"],
   });
 }
 
