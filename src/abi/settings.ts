@@ -157,7 +157,9 @@ export const Settings = z.looseObject({
   modelType: z
     .string()
     .optional()
-    .describe("The driver of the model: anthropic, openai, xai, claude, ollama, interpreter or script."),
+    .describe(
+      "The driver of the model: anthropic, openai, gemini, xai, claude, ollama, interpreter or script.",
+    ),
   requireModel: z
     .boolean()
     .optional()

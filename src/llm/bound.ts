@@ -27,3 +27,21 @@ export function unbind({ driver, model }: Maker, bound: string): string | undefi
 export function isBound(text: string): boolean {
   return text.startsWith(MARK);
 }
+
+/** How many makers have something kept. */
+const MAKERS = 8;
+
+/** What is kept for each maker; of too many, the one that was not used for longest is dropped. */
+export class ByMaker<T> {
+  readonly #kept = new Map<string, T>();
+
+  of({ driver, model }: Maker, make: () => T): T {
+    const key = `${driver}/${model}`;
+    const value = this.#kept.get(key) ?? make();
+    this.#kept.delete(key);
+    this.#kept.set(key, value);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MAKERS && oldest !== undefined) this.#kept.delete(oldest);
+    return value;
+  }
+}

@@ -37,6 +37,14 @@ const openai: DriverCards = {
   cache: "automatic",
 };
 
+/** Unknown ids get what the vendor's oldest models have. */
+const gemini: DriverCards = {
+  tiers: { large: "gemini-4-carbon", mid: "gemini-4-hydrogen", small: "gemini-3.8-flash" },
+  own: /^gemini-/,
+  unknown: { maxInputTokens: 1_048_000, maxOutputTokens: 8_000 },
+  cache: "automatic",
+};
+
 const free: Price = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 /** Ollama's models may have any name; it silently truncates input above its configured window. */
 const ollama: DriverCards = {
@@ -59,7 +67,7 @@ const xai: DriverCards = {
   cache: "automatic",
 };
 
-const drivers = { anthropic, openai, xai, ollama, claude } as const;
+const drivers = { anthropic, openai, gemini, xai, ollama, claude } as const;
 export type CardedDriver = keyof typeof drivers;
 
 export function isCarded(driver: string): driver is CardedDriver {
@@ -153,6 +161,7 @@ function judgesCalls(driver: CardedDriver, id: string): boolean {
 const SIGHTED: Readonly<Record<string, RegExp>> = {
   anthropic: /^claude-/,
   openai: /^(gpt-4o|gpt-4\.1|gpt-([5-9]|\d\d)|chatgpt-|o[1-9](-|$))/,
+  gemini: /^gemini-/,
   xai: /^grok-(4\.|build-)/,
 };
 

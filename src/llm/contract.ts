@@ -46,6 +46,8 @@ export interface Rig {
     readonly retryAfter: boolean;
     /** Whether text, calls and more text keep their order. */
     readonly interleave: boolean;
+    /** Whether the vendor sends a call only whole, so that its arguments are always JSON. */
+    readonly wholeCalls?: boolean;
     /** Whether it retries by itself before it fails. */
     readonly ownRetries?: boolean;
     /** True if there is no model, so that no tokens are counted. */
@@ -82,7 +84,9 @@ export function driverContract(rig: Rig): void {
     };
     const ask = async (reply: RigReply, part: Partial<AttemptRequest> = {}) => {
       const driver = await serve(reply);
-      return fold(driver.stream(contractRequest(part), new AbortController().signal));
+      const whole = await fold(driver.stream(contractRequest(part), new AbortController().signal));
+      // what a driver keeps between the blocks for its vendor is its own affair
+      return { ...whole, blocks: whole.blocks.filter(({ type }) => type !== "redacted_thinking") };
     };
     afterEach(async () => {
       await rigged?.close();
@@ -136,7 +140,7 @@ export function driverContract(rig: Rig): void {
       expect(reply.blocks).toMatchObject([{ type: "tool_use", input: {} }]);
     });
 
-    it("stream() keeps arguments that are not JSON as text", async () => {
+    it.runIf(rig.can.wholeCalls !== true)("stream() keeps arguments that are not JSON as text", async () => {
       const reply = await ask({ blocks: [{ type: "tool_use", name: "view", json: '{"path": ' }] });
       const [block] = reply.blocks as [Extract<Block, { type: "tool_use" }>];
       expect(isBadInput(block.input)).toBe(true);

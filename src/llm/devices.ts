@@ -8,6 +8,7 @@ import { ANTHROPIC_ENV, AnthropicDriver } from "./anthropic/anthropic.ts";
 import { ClaudeDriver } from "./claude/claude.ts";
 import type { Driver, DriverCaller } from "./driver.ts";
 import { ModelFile } from "./file.ts";
+import { GEMINI_ENV } from "./gemini/env.ts";
 import { InterpreterDriver } from "./interpreter/interpreter.ts";
 import { KnownMessages } from "./known-messages.ts";
 import { OLLAMA_ENV, OPENAI_ENV } from "./openai/profile.ts";
@@ -44,6 +45,13 @@ export function modelDevices({ exec, tmpDir, clock, settings }: ModelDevicesOpti
       make: { load: async () => (await import("./responses/openai.ts")).openaiDriver },
     }),
     llmDevice({
+      name: "gemini",
+      ...own,
+      envKeys: GEMINI_ENV,
+      silenceMs: REASONING_MS,
+      make: { load: async () => (await import("./gemini/gemini.ts")).geminiDriver },
+    }),
+    llmDevice({
       name: "ollama",
       ...own,
       isLocal: true,
@@ -68,7 +76,7 @@ export function modelDevices({ exec, tmpDir, clock, settings }: ModelDevicesOpti
   ];
 }
 
-/** OpenAI's models reason without a word of it; its own program waits as long. */
+/** Models of OpenAI and Google reason without a word of it; OpenAI's own program waits as long. */
 const REASONING_MS = 300_000;
 
 type Make = (caller: DriverCaller, path: string) => Driver;

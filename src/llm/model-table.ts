@@ -73,6 +73,15 @@ function claude5(off: NonNullable<Thinks["off"]>): Abilities {
   return { ...limits(1_000, 128), thinks, effort: allLevels, takesTemperature: false, judges: true };
 }
 
+/** They think always, as much as their level allows, and take no temperature. */
+const gemini3: Abilities = {
+  ...limits(1_048, 65),
+  thinks: { mode: "adaptive", off: "always" },
+  effort: toHigh,
+  takesTemperature: false,
+  judges: true,
+};
+
 const gpt6 = { effort: allLevels, takesTemperature: false, judges: true } as const;
 const gpt5 = { effort: toHigh, takesTemperature: false } as const;
 
@@ -174,13 +183,37 @@ export const MODEL_TABLE: readonly Source[] = [
     ],
   },
   {
+    // carbon and argon at their prices from December 2026, flash at its price until then
+    page: "ai.google.dev/gemini-api/docs/pricing",
+    seen: "2026-11",
+    rows: [
+      able(gemini3, row("gemini-4-carbon gemini-4-argon", [4, 20, 0.2])),
+      able(gemini3, row("gemini-4-neon", [3, 15, 0.15])),
+      able(gemini3, row("gemini-4-hydrogen", [1.5, 7.5, 0.075])),
+      able(gemini3, row("gemini-3.8-flash", [0.75, 3.75])),
+      able(gemini3, row("gemini-3.1-pro", [2, 12, 0.2], [200_000, [4, 18, 0.4]])),
+    ],
+  },
+  {
     page: "ai.google.dev/gemini-api/docs/pricing",
     seen: "2025-11",
     rows: [
-      row("gemini-3-pro", [2, 12, 0.2], [200_000, [4, 18, 0.4]]),
-      row("gemini-2.5-pro", [1.25, 10, 0.125], [200_000, [2.5, 15, 0.25]]),
-      row("gemini-2.5-flash", [0.3, 2.5, 0.03]),
-      row("gemini-2.5-flash-lite", [0.1, 0.4, 0.01]),
+      able(
+        { ...gemini3, effort: ["low", "high"] },
+        row("gemini-3-pro", [2, 12, 0.2], [200_000, [4, 18, 0.4]]),
+      ),
+      able(
+        { ...limits(1_048, 65), ...budget },
+        row("gemini-2.5-pro", [1.25, 10, 0.125], [200_000, [2.5, 15, 0.25]]),
+      ),
+      able(
+        { ...limits(1_048, 65), thinks: { mode: "budget", off: "disabled" } },
+        row("gemini-2.5-flash", [0.3, 2.5, 0.03]),
+      ),
+      able(
+        { ...limits(1_048, 65), thinks: { mode: "budget", off: "disabled" } },
+        row("gemini-2.5-flash-lite", [0.1, 0.4, 0.01]),
+      ),
       row("gemini-2.0-flash", [0.1, 0.4, 0.025]),
       row("gemini-2.0-flash-lite", [0.075, 0.3]),
     ],

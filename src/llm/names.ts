@@ -1,8 +1,18 @@
 /** Tells from a model's name which driver has it, as far as possible. Pure. */
 import { findTier } from "./cards.ts";
+import { GEMINI_HOST } from "./gemini/env.ts";
 
 /** The drivers in the order in which they are tried. */
-export const DRIVERS = ["anthropic", "openai", "xai", "claude", "ollama", "interpreter", "script"] as const;
+export const DRIVERS = [
+  "anthropic",
+  "openai",
+  "gemini",
+  "xai",
+  "claude",
+  "ollama",
+  "interpreter",
+  "script",
+] as const;
 export type DriverName = (typeof DRIVERS)[number];
 
 type Env = Readonly<Record<string, string>>;
@@ -15,6 +25,7 @@ const FAMILIES: readonly { readonly pattern: RegExp; readonly drivers: readonly 
     pattern: /^(gpt-(?!oss)|chatgpt-|o\d(-|$)|codex-|ft:gpt-|computer-use-)/i,
     drivers: ["openai"],
   },
+  { pattern: /^gemini-/i, drivers: ["gemini"] },
   { pattern: /^grok-/i, drivers: ["xai"] },
 ];
 
@@ -52,6 +63,8 @@ function takesAnyId(driver: DriverName, env: Env): boolean {
       return isElsewhere(env.OPENAI_BASE_URL, "api.openai.com");
     case "anthropic":
       return isElsewhere(env.ANTHROPIC_BASE_URL, "api.anthropic.com");
+    case "gemini":
+      return isElsewhere(env.GEMINI_BASE_URL, GEMINI_HOST);
     case "xai":
       return isElsewhere(env.XAI_BASE_URL, "api.x.ai");
     case "claude":

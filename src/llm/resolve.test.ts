@@ -10,6 +10,7 @@ const none = new AbortController().signal;
 const anthropic = { ANTHROPIC_API_KEY: "k" };
 const openai = { OPENAI_API_KEY: "k" };
 const xai = { XAI_API_KEY: "k" };
+const gemini = { GEMINI_API_KEY: "k" };
 const own = { ...openai, OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
 let claude: { PATH: string };
 
@@ -49,16 +50,23 @@ async function resolve({
 }
 
 describe("resolve()", () => {
-  it("takes the first that is set up: anthropic, openai, xai, claude, ollama", async () => {
+  it("takes the first that is set up: anthropic, openai, gemini, xai, claude, ollama", async () => {
     expect(await resolve({ env: { ...anthropic, ...openai, ...claude }, ollama: true })).toEqual([
       "anthropic",
       "",
     ]);
     expect(await resolve({ env: { ANTHROPIC_AUTH_TOKEN: "t" } })).toEqual(["anthropic", ""]);
     expect(await resolve({ env: { ...openai, ...claude }, ollama: true })).toEqual(["openai", ""]);
+    expect(await resolve({ env: { ...xai, ...gemini } })).toEqual(["gemini", ""]);
     expect(await resolve({ env: { ...xai, ...claude } })).toEqual(["xai", ""]);
     expect(await resolve({ env: claude, ollama: true })).toEqual(["claude", ""]);
     expect(await resolve({ ollama: true })).toEqual(["ollama", ""]);
+  });
+
+  it("takes GOOGLE_API_KEY, which may be for maps, only for a model that is asked for", async () => {
+    const env = { ...claude, GOOGLE_API_KEY: "k" };
+    expect(await resolve({ env })).toEqual(["claude", ""]);
+    expect(await resolve({ env, model: "gemini-x" })).toEqual(["gemini", "gemini-x"]);
   });
 
   it("falls back to the built-in interpreter, which says so", async () => {
@@ -110,7 +118,8 @@ describe("resolve()", () => {
     ["claude-opus-5-5", openai, "(anthropic or claude)"],
     ["gpt-x", anthropic, "(openai)"],
     ["o3", anthropic, "(openai)"],
-    ["gemini-x", { ...anthropic, ...openai }, "(openai with OPENAI_BASE_URL, or ollama)"],
+    ["gemini-x", { ...anthropic, ...openai }, "(gemini)"],
+    ["mistral-x", { ...anthropic, ...openai }, "(openai with OPENAI_BASE_URL, or ollama)"],
     ["llama", {}, "(openai with OPENAI_BASE_URL, or ollama)"],
   ])("refuses %s where no driver that is set up has it, by name", async (model, env, who) => {
     const named = model === "Sonnet" ? "sonnet" : model;

@@ -13,9 +13,9 @@ import { nearNames } from "../lib/near-names.ts";
 import { type CardedDriver, cardOf, findTier, isCarded, modelId, showsImages } from "./cards.ts";
 import { findProgram } from "./claude/program.ts";
 import { DRIVERS, type DriverName, isSize, mayHave, vendorsOf } from "./names.ts";
-import { findOllamaOrigin, openaiProfile } from "./openai/profile.ts";
+import { findOllamaOrigin } from "./openai/profile.ts";
 import { findOwn, type ModelSettings, withOwn } from "./own-models.ts";
-import { defaultId, surveyed } from "./survey.ts";
+import { defaultId, envModel, surveyed } from "./survey.ts";
 import { SCRIPT_SIZES, windowFacts } from "./window.ts";
 
 type Env = Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ type ResolveRequest = Parameters<ModelResolver["resolve"]>[0];
 
 /** The hint for setting up a real model. */
 const configureHelp =
-  "set ANTHROPIC_API_KEY, XAI_API_KEY or OPENAI_API_KEY (with OPENAI_BASE_URL also for Ollama, vLLM, DeepSeek), " +
+  "set ANTHROPIC_API_KEY, GEMINI_API_KEY, XAI_API_KEY or OPENAI_API_KEY (with OPENAI_BASE_URL also for Ollama, vLLM, DeepSeek), " +
   "or install the claude program: npm install -g @anthropic-ai/claude-code";
 
 const NOTICE =
@@ -33,6 +33,7 @@ const NOTICE =
 const setUp: Readonly<Record<DriverName, string>> = {
   anthropic: "Set ANTHROPIC_API_KEY.",
   openai: "Set OPENAI_API_KEY, and OPENAI_BASE_URL for another server than OpenAI's.",
+  gemini: "Set GEMINI_API_KEY.",
   xai: "Set XAI_API_KEY.",
   claude: "npm install -g @anthropic-ai/claude-code, then run `claude` and log in.",
   ollama: "Start Ollama with `ollama serve`, or set OLLAMA_HOST to where it runs.",
@@ -134,7 +135,7 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
 
 /** The model of a process, also where the environment names it. */
 function namedModel(device: string, model: string, env: Env): string {
-  return model === "" && device === "/dev/llm/openai" ? openaiProfile(env).model : model;
+  return model === "" ? envModel(device.split("/")[3] ?? "", env) : model;
 }
 
 /**
@@ -337,7 +338,7 @@ function owners(model: string): string {
   const vendors = vendorsOf(model);
   if (vendors.length > 0) return vendors.join(" or ");
   return isSize(model)
-    ? "anthropic, openai, xai, claude or ollama"
+    ? "anthropic, openai, gemini, xai, claude or ollama"
     : "openai with OPENAI_BASE_URL, or ollama";
 }
 
@@ -356,7 +357,7 @@ class DriverFinder {
   /** The first configured driver; never the interpreter or a script, which are the last resort. */
   async first(env: Env, signal: AbortSignal): Promise<DriverName | undefined> {
     for (const name of DRIVERS)
-      if (name !== "interpreter" && name !== "script" && (await this.isSetUp(name, env, signal))) return name;
+      if (mayBeFirst(name, env) && (await this.isSetUp(name, env, signal))) return name;
     return undefined;
   }
 
@@ -366,6 +367,8 @@ class DriverFinder {
         return Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN);
       case "openai":
         return Boolean(env.OPENAI_API_KEY);
+      case "gemini":
+        return Boolean(env.GEMINI_API_KEY || env.GOOGLE_API_KEY);
       case "xai":
         return Boolean(env.XAI_API_KEY);
       case "claude":
@@ -392,6 +395,12 @@ class DriverFinder {
     this.#probe = { origin, at: now(), answer };
     return answer;
   }
+}
+
+/** GOOGLE_API_KEY may be a key for maps: it is used for a model that is asked for. */
+function mayBeFirst(name: DriverName, env: Env): boolean {
+  if (name === "gemini") return Boolean(env.GEMINI_API_KEY);
+  return name !== "interpreter" && name !== "script";
 }
 
 const PROBE_MS = 300;

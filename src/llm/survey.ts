@@ -2,7 +2,6 @@
 import type { DriverView, ModelView } from "../kernel/ports/models.ts";
 import { type CardedDriver, knownModels, modelId } from "./cards.ts";
 import { DRIVERS, type DriverName } from "./names.ts";
-import { ollamaProfile, openaiProfile } from "./openai/profile.ts";
 import { findOwn, type ModelSettings, ownPrice, withOwn } from "./own-models.ts";
 
 type Env = Readonly<Record<string, string>>;
@@ -10,8 +9,17 @@ type Env = Readonly<Record<string, string>>;
 /** The model id sent to a driver; "": its server decides. */
 export function defaultId(driver: CardedDriver, model: string, env: Env): string {
   if (model !== "") return modelId(driver, model);
-  const own = driver === "openai" ? openaiProfile(env) : driver === "ollama" ? ollamaProfile(env) : undefined;
-  return own === undefined || own.model === "" ? modelId(driver, "") : own.model;
+  return envModel(driver, env) || modelId(driver, "");
+}
+
+/** The model that the environment names for a driver; "": none. */
+export function envModel(driver: string, env: Env): string {
+  const named = new Map([
+    ["openai", env.OPENAI_MODEL],
+    ["gemini", env.GEMINI_MODEL],
+    ["ollama", env.OLLAMA_MODEL],
+  ]);
+  return named.get(driver) ?? "";
 }
 
 /** Prices come from the settings, else as published. `remedies`: how to configure each driver. */

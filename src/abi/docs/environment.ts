@@ -62,6 +62,15 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
       means: "Interface of the driver `openai`: `responses` or `chat`.",
       otherwise: "`responses` at `api.openai.com`, `chat` elsewhere",
     },
+    GEMINI_API_KEY: { means: "Key of the driver `gemini`; setting it makes the driver ready." },
+    GOOGLE_API_KEY: {
+      means: "A key for `gemini` where the other is not set and a Gemini model is asked for.",
+    },
+    GEMINI_BASE_URL: {
+      means: "Server of the driver `gemini`.",
+      otherwise: "`https://generativelanguage.googleapis.com/v1beta`",
+    },
+    GEMINI_MODEL: { means: "Model of the driver `gemini` when no other is named." },
     XAI_API_KEY: { means: "Key of the driver `xai`; setting it makes the driver ready." },
     XAI_BASE_URL: { means: "Server of the driver `xai`.", otherwise: "`https://api.x.ai/v1`" },
     OLLAMA_HOST: { means: "Server of the driver `ollama`.", otherwise: "`http://127.0.0.1:11434`" },
@@ -88,7 +97,8 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     CRUX_DISABLE_PROMPT_CACHING_OPUS: { means: "`1`: the same for models called opus." },
     CRUX_STREAM_IDLE_TIMEOUT_MS: {
       means: "How long a model's stream may be silent, in milliseconds.",
-      otherwise: "90000; `openai` 300000, `xai` 900000; a local model may take ten minutes to begin",
+      otherwise:
+        "90000; `openai` and `gemini` 300000, `xai` 900000; a local model may take ten minutes to begin",
     },
   },
   run: {

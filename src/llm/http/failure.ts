@@ -59,7 +59,7 @@ const byType: Readonly<Record<string, LlmErrorKind>> = {
 };
 
 const tooLong =
-  /prompt is too long|context[_ ](length|window)|maximum context|input (is )?too (long|large)|too many (input )?tokens|request too large/i;
+  /prompt is too long|context[_ ](length|window)|maximum context|input (is )?too (long|large)|input token count|payload size exceeds|too many (input )?tokens|request too large/i;
 const outOfMoney =
   /insufficient_quota|credit balance|billing|spend(ing)? limit|usage limit|exceeded your current quota/i;
 const badMedia = /\b(image|document|pdf|media)\b/i;

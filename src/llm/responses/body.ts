@@ -5,7 +5,7 @@
 import type { Block, Effort, WireMessage } from "../../abi/llm.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 import { Running } from "../../lib/running.ts";
-import type { Maker } from "../bound.ts";
+import { ByMaker, type Maker } from "../bound.ts";
 import { sentName } from "../call-name.ts";
 import type { AttemptRequest } from "../driver.ts";
 import type { Json } from "../json.ts";
@@ -56,24 +56,13 @@ function functionOf({ name, description, inputSchema }: AttemptRequest["tools"][
   return { type: "function", name, description, parameters: inputSchema, strict: false };
 }
 
-/** How many makers have their spellings kept. */
-const MAKERS = 8;
-const spellings = new Map<string, Running<WireMessage, string>>();
+const spellings = new ByMaker<Running<WireMessage, string>>();
 
 /** The items of messages as JSON, each with a comma: a message is spelled for its reader, who gets back what it made. */
 function itemsBy(maker: Maker): Running<WireMessage, string> {
-  const key = `${maker.driver}/${maker.model}`;
-  const known = spellings.get(key);
-  const running =
-    known ??
-    new Running("", (text, message) =>
-      itemsOf(message, maker).reduce((sum, item) => `${sum}${JSON.stringify(item)},`, text),
-    );
-  spellings.delete(key);
-  spellings.set(key, running);
-  const [oldest] = spellings.keys();
-  if (spellings.size > MAKERS && oldest !== undefined) spellings.delete(oldest);
-  return running;
+  const add = (text: string, message: WireMessage): string =>
+    itemsOf(message, maker).reduce((sum, item) => `${sum}${JSON.stringify(item)},`, text);
+  return spellings.of(maker, () => new Running("", add));
 }
 
 function itemsOf({ role, content }: WireMessage, maker: Maker): Json[] {

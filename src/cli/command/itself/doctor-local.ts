@@ -109,12 +109,13 @@ function models({ env }: Host): Finding {
   const found = [
     ...(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"].some(has) ? ["anthropic"] : []),
     ...(has("OPENAI_API_KEY") ? [has("OPENAI_BASE_URL") ? "openai (with OPENAI_BASE_URL)" : "openai"] : []),
+    ...(["GEMINI_API_KEY", "GOOGLE_API_KEY"].some(has) ? ["gemini"] : []),
     ...(has("XAI_API_KEY") ? ["xai"] : []),
     ...(findProgram("claude", env.PATH ?? "") === undefined ? [] : ["claude (the program)"]),
     ...(has("OLLAMA_HOST") ? ["ollama (from OLLAMA_HOST)"] : []),
   ];
   if (found.length > 0) return { name: "model", state: "ok", words: `set up: ${found.join(", ")}` };
   const remedy =
-    "export ANTHROPIC_API_KEY=…, XAI_API_KEY=…, or OPENAI_API_KEY=… (with OPENAI_BASE_URL also Ollama, vLLM), or install claude";
+    "export ANTHROPIC_API_KEY=…, GEMINI_API_KEY=…, XAI_API_KEY=…, or OPENAI_API_KEY=… (with OPENAI_BASE_URL also Ollama, vLLM), or install claude";
   return { name: "model", state: "warn", words: "none is set up in this terminal", remedy };
 }

@@ -63,6 +63,7 @@ function drivers(env: Host["env"]): Array<[name: string, state: string]> {
   };
   configure("anthropic", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"], ["ANTHROPIC_BASE_URL"]);
   configure("openai", ["OPENAI_API_KEY"], ["OPENAI_BASE_URL"]);
+  configure("gemini", ["GEMINI_API_KEY", "GOOGLE_API_KEY"], ["GEMINI_BASE_URL"]);
   configure("xai", ["XAI_API_KEY"], ["XAI_BASE_URL"]);
   return found;
 }

@@ -1,0 +1,162 @@
+/**
+ * Converts the chunks of a streamGenerateContent reply to StreamEvents. Parts of text in a row are one block, up to one with a
+ * signature; a call comes whole. The last chunk has the reason for the end and the usage.
+ */
+import { randomUUID } from "node:crypto";
+import type { BlockDelta, StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
+import { bind, type Maker } from "../bound.ts";
+import { NO_USAGE } from "../fold.ts";
+import type { Decoder, ErrorWords } from "../http/codec.ts";
+import { type Json, numberOf, objectOf, objectsOf, stringOf } from "../json.ts";
+import { eventWords } from "./failure.ts";
+import { makerOf, markOf } from "./signature.ts";
+
+/** Before the id of a call that came without one, and is sent back without one. */
+export const UNNUMBERED = "unnumbered_";
+
+const stopReasons: Readonly<Record<string, StopReason>> = {
+  STOP: "end_turn",
+  MAX_TOKENS: "max_tokens",
+  // a longer reply goes on in another request
+  CONTINUATION: "max_tokens",
+};
+/** The model could not put into words what it wanted to do; asked again, it mostly can. */
+const malformed = /^(MALFORMED_|UNEXPECTED_TOOL_CALL|MISSING_THOUGHT_SIGNATURE|OTHER$)/;
+const refused = /SAFETY|RECITATION|BLOCKLIST|PROHIBITED|SPII|LANGUAGE|MODEL_ARMOR|JAILBREAK/;
+
+export class GeminiDecoder implements Decoder {
+  readonly #maker: Maker;
+  #hasStarted = false;
+  #nextBlock = 0;
+  #open: { readonly type: "text" | "thinking"; readonly block: number } | undefined;
+  #hasWords = false;
+  #hasCalls = false;
+  #finishReason = "";
+  #usage: Usage = NO_USAGE;
+
+  /** The end of the body follows the last chunk. */
+  readonly isOver = false;
+
+  constructor(model: string) {
+    this.#maker = makerOf(model);
+  }
+
+  get isFinished(): boolean {
+    return this.#finishReason !== "";
+  }
+
+  failure({ error, promptFeedback }: Json): ErrorWords | undefined {
+    if (error !== undefined) return eventWords(objectOf(error));
+    const blocked = stringOf(objectOf(promptFeedback).blockReason);
+    if (blocked === "") return undefined;
+    return { type: blocked, code: "", message: `the prompt was blocked (${blocked})`, kind: "refusal" };
+  }
+
+  /** Throws RangeError for a malformed call, unless nothing was said before: then it is an empty reply. */
+  *decode(chunk: Json): Generator<StreamEvent> {
+    if (!this.#hasStarted) {
+      this.#hasStarted = true;
+      const [id, model] = [stringOf(chunk.responseId), stringOf(chunk.modelVersion)];
+      yield { type: "message_start", message: { id, model, usage: NO_USAGE } };
+    }
+    if (chunk.usageMetadata !== undefined) this.#usage = usageOf(objectOf(chunk.usageMetadata));
+    const [candidate = {}] = objectsOf(chunk.candidates);
+    const parts = objectsOf(objectOf(candidate.content).parts);
+    if (parts.length === 0) yield { type: "ping" };
+    for (const part of parts) yield* this.#part(part);
+    this.#finishReason = stringOf(candidate.finishReason) || this.#finishReason;
+    if (malformed.test(this.#finishReason) && (this.#hasWords || this.#hasCalls))
+      throw new RangeError(`the model made a malformed call (${this.#finishReason})`);
+  }
+
+  *finish(): Generator<StreamEvent> {
+    yield* this.#end();
+    yield { type: "message_delta", delta: { stop_reason: this.#stopReason() }, usage: this.#usage };
+    yield { type: "message_stop" };
+  }
+
+  #stopReason(): StopReason {
+    if (refused.test(this.#finishReason)) return "refusal";
+    const said = stopReasons[this.#finishReason] ?? "end_turn";
+    return said === "end_turn" && this.#hasCalls ? "tool_use" : said;
+  }
+
+  *#part(part: Json): Generator<StreamEvent> {
+    const signature = stringOf(part.thoughtSignature);
+    const text = stringOf(part.text);
+    if (part.functionCall !== undefined) {
+      yield* this.#end();
+      yield* this.#mark(signature, false);
+      yield* this.#call(objectOf(part.functionCall));
+    } else if (part.thought === true) {
+      yield* this.#text("thinking", text);
+      if (signature !== "" && this.#open !== undefined)
+        yield* this.#delta({ type: "signature_delta", signature: bind(this.#maker, signature) });
+      if (signature !== "") yield* this.#end();
+    } else if (signature === "") {
+      yield* this.#text("text", text);
+    } else {
+      yield* this.#end();
+      yield* this.#mark(signature, text === "");
+      yield* this.#text("text", text);
+      yield* this.#end();
+    }
+  }
+
+  *#text(type: "text" | "thinking", text: string): Generator<StreamEvent> {
+    if (text === "") return;
+    if (type === "text") this.#hasWords = true;
+    if (this.#open?.type !== type) {
+      yield* this.#end();
+      this.#open = { type, block: this.#nextBlock++ };
+      const content_block =
+        type === "text" ? ({ type, text: "" } as const) : ({ type, thinking: "", signature: "" } as const);
+      yield { type: "content_block_start", index: this.#open.block, content_block };
+    }
+    yield* this.#delta(
+      type === "text" ? { type: "text_delta", text } : { type: "thinking_delta", thinking: text },
+    );
+  }
+
+  *#delta(delta: BlockDelta): Generator<StreamEvent> {
+    if (this.#open !== undefined) yield { type: "content_block_delta", index: this.#open.block, delta };
+  }
+
+  *#end(): Generator<StreamEvent> {
+    if (this.#open !== undefined) yield { type: "content_block_stop", index: this.#open.block };
+    this.#open = undefined;
+  }
+
+  *#mark(signature: string, isAlone: boolean): Generator<StreamEvent> {
+    if (signature === "") return;
+    const index = this.#nextBlock++;
+    const data = markOf({ signature, isAlone }, this.#maker);
+    yield { type: "content_block_start", index, content_block: { type: "redacted_thinking", data } };
+    yield { type: "content_block_stop", index };
+  }
+
+  *#call({ id, name, args }: Json): Generator<StreamEvent> {
+    this.#hasCalls = true;
+    const index = this.#nextBlock++;
+    const own = stringOf(id) || `${UNNUMBERED}${randomUUID()}`;
+    const content_block = { type: "tool_use", id: own, name: stringOf(name), input: {} } as const;
+    yield { type: "content_block_start", index, content_block };
+    const delta = { type: "input_json_delta", partial_json: JSON.stringify(args ?? {}) } as const;
+    yield { type: "content_block_delta", index, delta };
+    yield { type: "content_block_stop", index };
+  }
+}
+
+/** `promptTokenCount` includes cached tokens; thoughts are counted apart from what they led to. */
+function usageOf(usage: Json): Usage {
+  const cached = numberOf(usage.cachedContentTokenCount);
+  const thought = numberOf(usage.thoughtsTokenCount);
+  const prompt = numberOf(usage.promptTokenCount) + numberOf(usage.toolUsePromptTokenCount);
+  return {
+    input_tokens: Math.max(0, prompt - cached),
+    output_tokens: numberOf(usage.candidatesTokenCount) + thought,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: cached,
+    ...(thought > 0 ? { reasoning_tokens: thought } : {}),
+  };
+}
