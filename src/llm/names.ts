@@ -1,6 +1,5 @@
 /** Tells from a model's name which driver has it, as far as possible. Pure. */
 import { findTier } from "./cards.ts";
-import { GEMINI_HOST } from "./gemini/env.ts";
 
 /** The drivers in the order in which they are tried. */
 export const DRIVERS = [
@@ -64,7 +63,7 @@ function takesAnyId(driver: DriverName, env: Env): boolean {
     case "anthropic":
       return isElsewhere(env.ANTHROPIC_BASE_URL, "api.anthropic.com");
     case "gemini":
-      return isElsewhere(env.GEMINI_BASE_URL, GEMINI_HOST);
+      return isElsewhere(env.GEMINI_BASE_URL, "generativelanguage.googleapis.com");
     case "xai":
       return isElsewhere(env.XAI_BASE_URL, "api.x.ai");
     case "claude":

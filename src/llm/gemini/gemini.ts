@@ -6,7 +6,6 @@ import { HttpDriver, type Profile } from "../http/http-driver.ts";
 import { objectsOf, stringOf } from "../json.ts";
 import { withOwn } from "../own-models.ts";
 import { geminiBody } from "./body.ts";
-import { GEMINI_HOST } from "./env.ts";
 import { GeminiDecoder } from "./events.ts";
 import { refusalWords } from "./failure.ts";
 
@@ -43,7 +42,7 @@ function geminiProfile(env: Env): Profile {
     endpoint: {
       device: "/dev/llm/gemini",
       vendor: "Gemini",
-      baseUrl: findBaseUrl(env.GEMINI_BASE_URL, `https://${GEMINI_HOST}/v1beta`) ?? "",
+      baseUrl: findBaseUrl(env.GEMINI_BASE_URL, "https://generativelanguage.googleapis.com/v1beta") ?? "",
       keyName: own === "" && shared !== "" ? "GOOGLE_API_KEY" : "GEMINI_API_KEY",
       secret: own === "" ? shared : own,
       unreachableHint: "Check the network and GEMINI_BASE_URL.",
