@@ -2,21 +2,27 @@
 import type { Consent, Said } from "../kernel/gate/consent.ts";
 import type { AskDecision } from "../kernel/gate/describe.ts";
 import type { Passage } from "../kernel/gate/passage.ts";
-import { keptInJournal } from "./ask/person-answer.ts";
+import type { Asks } from "./ask/asks.ts";
+import { type Answering, keptInJournal } from "./ask/person-answer.ts";
 import { digestNow, questionOf } from "./ask/question.ts";
-import { classified, notePassed } from "./classify/classified.ts";
-import { partOfInflow, takeOrigins } from "./labels/origins.ts";
+import { classified, type Judging, notePassed } from "./classify/classified.ts";
+import { type Observing, partOfInflow, takeOrigins } from "./labels/origins.ts";
 
-export const consent: Consent = {
-  judge: classified,
-  passed: notePassed,
-  ask,
-  intake: takeOrigins,
-  partOfInflow,
-};
+/** What the user's consent needs of the kernel, beside the passage through the gate. */
+type Consenting = Answering & Judging & Observing & { readonly asks: Pick<Asks, "ask"> };
 
-async function ask(passage: Passage, decision: AskDecision): Promise<Said> {
-  const { core, self, effectful, scope, signal } = passage;
+export function makeConsent(core: Consenting): Consent {
+  return {
+    judge: (passage, decision) => classified(core, passage, decision),
+    passed: (passage) => notePassed(core, passage),
+    ask: (passage, decision) => ask(core, passage, decision),
+    intake: (passage) => takeOrigins(core, passage),
+    partOfInflow: (passage, effects) => partOfInflow(core, passage, effects),
+  };
+}
+
+async function ask(core: Consenting, passage: Passage, decision: AskDecision): Promise<Said> {
+  const { self, effectful, scope, signal } = passage;
   const question = questionOf(passage, decision);
   const hooks = keptInJournal({ core, self, syscall: effectful.syscall, callId: scope.callId, signal });
   const given = await self.halt.quiescence.suspend(core.asks.ask(self, question, { signal, ...hooks }));

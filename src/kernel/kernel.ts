@@ -2,11 +2,11 @@
 
 import type { AgentInfo } from "../abi/agent.ts";
 import type { AskAnswer, QuestionItem, QuestionOutcome } from "../abi/ask.ts";
-import type { Device } from "../abi/device.ts";
+import type { Caller, Device } from "../abi/device.ts";
 import { SyscallError } from "../abi/errors.ts";
 import type { Detail, ProcessEvent, SyscallEvent } from "../abi/events.ts";
 import type { GrantBy } from "../abi/grants.ts";
-import { asPid, PID_KERNEL, type Pid, type ProcUuid } from "../abi/ids.ts";
+import { asPid, type CallId, PID_KERNEL, type Pid, type ProcUuid } from "../abi/ids.ts";
 import type { JobView } from "../abi/jobs.ts";
 import type { MountView } from "../abi/mcp.ts";
 import type { Disposition, ExitStatus, ProcInfo, Signal } from "../abi/process.ts";
@@ -16,12 +16,13 @@ import type { TaskPlace } from "../abi/task.ts";
 import { Asks } from "../consent/ask/asks.ts";
 import { askPerson } from "../consent/ask/questions.ts";
 import { Classifications } from "../consent/classify/classifications.ts";
-import { consent } from "../consent/consent.ts";
+import { makeConsent } from "../consent/consent.ts";
 import { Grants } from "../consent/grants/grants.ts";
 import { makeRightsControl } from "../consent/grants/rights-control.ts";
 import { FileLabels } from "../consent/labels/file-labels.ts";
 import { makePlans } from "../consent/plan/plans.ts";
 import { makeForks } from "../history/fork/forks.ts";
+import { fileKeeper } from "../history/fork/snapshot.ts";
 import { factsOf } from "../history/recover/early-facts.ts";
 import { endOf } from "../history/recover/ended.ts";
 import { messagesFrom } from "../history/recover/history-reader.ts";
@@ -37,11 +38,12 @@ import { SessionTable } from "../session/session-table.ts";
 import { makeProjects } from "../supervise/compose/projects.ts";
 import { restoreSupervised } from "../supervise/compose/restored.ts";
 import type { ProjectRoster } from "../supervise/compose/roster.ts";
+import { spawnSupervisor } from "../supervise/spawn-call.ts";
 import { makeBudgets } from "./account/budgets.ts";
-import { handleFor } from "./calls/handle.ts";
+import { handlesWith } from "./calls/handle.ts";
 import { ClockWatch } from "./clock-watch.ts";
 import { ContextSpaces } from "./context/spaces.ts";
-import type { Core } from "./core.ts";
+import type { Consent } from "./gate/consent.ts";
 import type { Scope } from "./gate/scope.ts";
 import { serverSandbox } from "./gate/servers.ts";
 import { Groups } from "./ipc/groups.ts";
@@ -90,7 +92,9 @@ import { makeRoot } from "./root-process.ts";
 import { Mounts } from "./vfs/mounts.ts";
 import { DeviceRegistry } from "./vfs/registry.ts";
 
-export class Kernel implements KernelApi, Core {
+const handleFor = handlesWith(spawnSupervisor);
+
+export class Kernel implements KernelApi {
   readonly ports: KernelPorts;
   readonly groups = new Groups((a, b) => this.table.isKin(a, b));
   readonly table = new ProcessTable(
@@ -118,7 +122,7 @@ export class Kernel implements KernelApi, Core {
   readonly plans: Plans = makePlans(() => this);
   readonly asks: Asks;
   readonly grants: Grants;
-  readonly consent = consent;
+  readonly consent: Consent;
   readonly classifications = new Classifications(() => this);
   readonly journalWatch: JournalWatch;
   readonly keptEnds: KeptEnds;
@@ -149,6 +153,7 @@ export class Kernel implements KernelApi, Core {
     this.snapshots = new Snapshots(ports);
     this.keptEnds = new KeptEnds(ports);
     this.clockWatch = new ClockWatch(ports);
+    this.consent = makeConsent(this);
     this.#pid = ports.journal.highestPid();
     this.#message = ports.journal.highestMessage();
     this.root = makeRoot(ports);
@@ -208,6 +213,10 @@ export class Kernel implements KernelApi, Core {
 
   program(proc: Process, seat?: ThreadSeat): Begun {
     return programOf(this, proc, seat);
+  }
+
+  changing(self: Process, call: CallId | undefined): Caller["changing"] {
+    return fileKeeper(this, self, call);
   }
 
   deliver(proc: Process, signal: Signal, graceMs?: number): Promise<Disposition> {
@@ -426,6 +435,6 @@ export class Kernel implements KernelApi, Core {
     await this.grants.recover();
     await this.fileLabels.recover();
     await this.mounts.bringBack();
-    return recover(this, restoreSupervised);
+    return recover(this, (left) => restoreSupervised(this, left));
   }
 }

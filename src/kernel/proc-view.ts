@@ -1,21 +1,27 @@
 /** Makes the content of /proc from the process table and what hangs on it. */
 import type { Pid } from "../abi/ids.ts";
-import { labelsOf } from "../consent/labels/labels.ts";
-import type { Core } from "./core.ts";
+import type { ProcInfo } from "../abi/process.ts";
+import { type Labelling, labelsOf } from "../consent/labels/labels.ts";
+import type { ContextSpaces } from "./context/spaces.ts";
 import type { Plans } from "./ports/plans.ts";
 import type { ProcView } from "./ports/proc-view.ts";
-import { jobsOf } from "./process/jobs.ts";
+import type { SupervisorControl } from "./ports/supervisors.ts";
+import { type JobList, jobsOf } from "./process/jobs.ts";
 import { keptOf } from "./process/kept-values.ts";
 import type { Process } from "./process/process.ts";
+import type { ProcessTable } from "./process/table.ts";
+import type { Mounts } from "./vfs/mounts.ts";
 
 /** What is shown under /proc. */
-interface Shown
-  extends Pick<
-    Core,
-    "ports" | "table" | "contexts" | "mounts" | "supervisors" | "sessions" | "journalWatch" | "info"
-  > {
-  readonly plans: Pick<Plans, "pathOf">;
-}
+type Shown = JobList &
+  Labelling & {
+    readonly table: ProcessTable;
+    readonly contexts: Pick<ContextSpaces, "summary">;
+    readonly mounts: Pick<Mounts, "list" | "seenBy">;
+    readonly supervisors: ReadonlyMap<Pid, Pick<SupervisorControl, "view">>;
+    readonly plans: Pick<Plans, "pathOf">;
+    info(proc: Process): ProcInfo;
+  };
 
 export function procViewOf(core: Shown): ProcView {
   const { table, contexts, mounts } = core;

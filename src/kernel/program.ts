@@ -5,19 +5,36 @@ import { printed } from "../abi/errors.ts";
 import { asFd } from "../abi/ids.ts";
 import type { Reply } from "../abi/llm.ts";
 import type { Begun, ProgramStart } from "../abi/program.ts";
-import type { Sys } from "../abi/sys.ts";
+import type { Sys, Syscalls } from "../abi/sys.ts";
 import { pathOf } from "../consent/plan/plans.ts";
 import { localDay } from "../lib/local-day.ts";
-import { type RunSeat, sessionRuns } from "../session/program-runs.ts";
+import { type RunSeat, type SessionRunning, sessionRuns } from "../session/program-runs.ts";
+import type { Accounting } from "./account/accounting.ts";
 import { asksAtLimit } from "./account/raise.ts";
-import type { Core } from "./core.ts";
-import { tellCall } from "./gate/call-told.ts";
+import type { ContextSpaces } from "./context/spaces.ts";
+import { type Telling, tellCall } from "./gate/call-told.ts";
 import { joins } from "./ipc/joins.ts";
+import type { RecordKind } from "./ports/journal.ts";
+import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { Tape } from "./ports/tape.ts";
 import type { Process } from "./process/process.ts";
-import { isAutoActive } from "./process/rights/auto-mode.ts";
+import { isAutoActive, type Judging } from "./process/rights/auto-mode.ts";
 import type { ThreadSeat } from "./process/thread/reason.ts";
-import { windowOf } from "./process/window.ts";
+import { type Windows, windowOf } from "./process/window.ts";
+import type { Mounts } from "./vfs/mounts.ts";
+
+/** What programs need of the kernel. */
+type Programming = SessionRunning &
+  Accounting &
+  Telling &
+  Judging &
+  Windows & {
+    readonly ports: Pick<KernelPorts, "random">;
+    readonly mounts: Pick<Mounts, "namedBy">;
+    readonly contexts: Pick<ContextSpaces, "view">;
+    note(proc: Process, kind: RecordKind, body: unknown): void;
+    handle(self: Process, scope: null, signal?: AbortSignal): Syscalls;
+  };
 
 const MODEL_FD = asFd(3);
 
@@ -27,12 +44,12 @@ interface Seat {
   readonly run?: RunSeat;
 }
 
-export function programOf(core: Core, proc: Process, thread?: ThreadSeat): Begun {
+export function programOf(core: Programming, proc: Process, thread?: ThreadSeat): Begun {
   const seat: Seat = thread === undefined ? {} : { thread };
   return { sys: handleOf(core, proc, seat), start: startOf(core, proc, thread) };
 }
 
-function startOf(core: Core, proc: Process, thread: ThreadSeat | undefined): ProgramStart {
+function startOf(core: Programming, proc: Process, thread: ThreadSeat | undefined): ProgramStart {
   const { pid, seed, ctxId, conversation } = proc;
   const { agent, cwd } = seed;
   const window = windowOf(core, proc);
@@ -76,7 +93,7 @@ function tapeOf(proc: Process, { thread }: Seat): Tape | null {
   return thread === undefined ? proc.tape : null;
 }
 
-function handleOf(core: Core, proc: Process, seat: Seat): Sys {
+function handleOf(core: Programming, proc: Process, seat: Seat): Sys {
   const calls = core.handle(proc, null, (seat.thread ?? seat.run)?.signal);
   const signal = signalOf(proc, seat);
   const ending = tapeOf(proc, seat)?.signal(signal) ?? signal;
@@ -97,7 +114,7 @@ type Tells =
   | "setResult"
   | "log";
 
-function tells(core: Core, proc: Process, { thread }: Seat): Pick<Sys, Tells> {
+function tells(core: Programming, proc: Process, { thread }: Seat): Pick<Sys, Tells> {
   const { pid, seed } = proc;
   const total = thread?.maxSteps ?? seed.maxSteps;
   const mono = (): number => core.ports.clock.mono();
@@ -134,7 +151,7 @@ function tellReply(proc: Process, reply: Reply, mono: number): void {
 type Reads = "hasMail" | "isPaused" | "standing" | "account" | "now" | "mono" | "today" | "random";
 
 /** Each is an input of the tape, under its name. */
-function reads(core: Core, proc: Process, seat: Seat): Pick<Sys, Reads> {
+function reads(core: Programming, proc: Process, seat: Seat): Pick<Sys, Reads> {
   const { clock, random } = core.ports;
   const input =
     <T>(name: Reads, read: () => T) =>
@@ -163,12 +180,12 @@ function hasMail({ mailbox }: Process, { thread, run }: Seat): boolean {
   return run === undefined ? mailbox.isReady : mailbox.has((message) => joins(message, run.client));
 }
 
-function standingOf(core: Core, proc: Process): string {
+function standingOf(core: Programming, proc: Process): string {
   if (proc.mode === "plan") return `plan ${pathOf(proc) ?? ""}`.trimEnd();
   return isAutoActive(core, proc) ? "auto" : "";
 }
 
-function waits(core: Core, proc: Process, seat: Seat): Pick<Sys, "waitIfPaused" | "delay" | "unit"> {
+function waits(core: Programming, proc: Process, seat: Seat): Pick<Sys, "waitIfPaused" | "delay" | "unit"> {
   const resumed = (): Promise<void> => proc.halt.untilResumed(signalOf(proc, seat));
   return {
     waitIfPaused: async () => {
@@ -186,7 +203,7 @@ function waits(core: Core, proc: Process, seat: Seat): Pick<Sys, "waitIfPaused" 
 
 type Keeps = "checkpoint" | "addToCheckpoint" | "measured";
 
-function keeps(core: Core, proc: Process, { thread }: Seat): Pick<Sys, Keeps> {
+function keeps(core: Programming, proc: Process, { thread }: Seat): Pick<Sys, Keeps> {
   const keep = (body: { state: unknown } | { part: unknown }): void => {
     if (thread !== undefined) return;
     proc.tape?.flush();
@@ -205,7 +222,11 @@ function keeps(core: Core, proc: Process, { thread }: Seat): Pick<Sys, Keeps> {
 }
 
 /** A paused process may be restored from this checkpoint by a later daemon: so it is synced at once. */
-function noteCheckpoint(core: Core, proc: Process, body: { state: unknown } | { part: unknown }): void {
+function noteCheckpoint(
+  core: Programming,
+  proc: Process,
+  body: { state: unknown } | { part: unknown },
+): void {
   // a program that still runs after the end of its process is ignored
   if (proc.life.isClosed) return;
   core.note(proc, "process.checkpoint", body);

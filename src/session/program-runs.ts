@@ -16,7 +16,7 @@ export interface RunSeat {
 }
 
 /** The part of the kernel that a session needs. */
-interface Surroundings {
+export interface SessionRunning {
   readonly ports: Pick<KernelPorts, "clock" | "journal" | "log">;
   readonly journalWatch: { heldUntil(proc: Process, signal: AbortSignal): Promise<void> };
   note(proc: Process, kind: RecordKind, body: unknown): void;
@@ -31,7 +31,7 @@ interface Ended {
 type Runs = Pick<Sys, "beginRun" | "joinRun" | "isQueued" | "reply" | "endRun">;
 
 /** `handleOf` makes the handle of a run. */
-export function sessionRuns(core: Surroundings, proc: Process, handleOf: (run: RunSeat) => Sys): Runs {
+export function sessionRuns(core: SessionRunning, proc: Process, handleOf: (run: RunSeat) => Sys): Runs {
   const { pid } = proc;
   const mono = (): number => core.ports.clock.mono();
   const tellInput = (input: RunInput, isJoining: boolean): void => {
@@ -68,7 +68,7 @@ function conversationOf({ pid, conversation }: Process): Conversation {
 }
 
 /** Takes the title from the first message, until the user gives another. */
-function nameIt(core: Surroundings, proc: Process, text: string): void {
+function nameIt(core: SessionRunning, proc: Process, text: string): void {
   const conversation = conversationOf(proc);
   if (conversation.title !== "" || proc.seed.intent !== "") return;
   conversation.title = firstWords(text);
@@ -76,7 +76,7 @@ function nameIt(core: Surroundings, proc: Process, text: string): void {
 }
 
 /** Publishes the end of the run; call only once it is synced, as clients that waited for it may leave now. */
-function end(core: Surroundings, proc: Process, { outcome, exit }: Ended): void {
+function end(core: SessionRunning, proc: Process, { outcome, exit }: Ended): void {
   const run = conversationOf(proc).end();
   if (run === null) return;
   const mono = core.ports.clock.mono();
@@ -102,7 +102,7 @@ function end(core: Surroundings, proc: Process, { outcome, exit }: Ended): void 
 }
 
 /** Syncs the journal; waits while the disk refuses writes for a time. A disk that is lost ends the daemon. */
-async function durable(core: Surroundings, proc: Process): Promise<void> {
+async function durable(core: SessionRunning, proc: Process): Promise<void> {
   const { journal, log } = core.ports;
   for (let tries = 1; tries <= 2; tries++) {
     await core.journalWatch.heldUntil(proc, proc.abort.signal);

@@ -3,21 +3,24 @@
  * may rest is checked when its time has come, not at each change.
  */
 import { PID_KERNEL } from "../abi/ids.ts";
-import type { Core } from "../kernel/core.ts";
-import { layToRest } from "../kernel/process/end/shutdown.ts";
-import { liveJobs } from "../kernel/process/jobs.ts";
+import { layToRest, type Resting } from "../kernel/process/end/shutdown.ts";
+import { type JobPorts, liveJobs } from "../kernel/process/jobs.ts";
 import type { Process } from "../kernel/process/process.ts";
 import { STDIN } from "../kernel/process/spawn/stdio.ts";
+import type { ProcessTable } from "../kernel/process/table.ts";
+
+/** What watching idle sessions needs of the kernel. */
+type Watching = Resting & JobPorts & { readonly table: Pick<ProcessTable, "childrenOf"> };
 
 export class RestWatch {
-  readonly #core: () => Core;
+  readonly #core: () => Watching;
   readonly #restAfterMs: () => number;
   /** The time since which each session is idle, monotonic ms; the oldest first. */
   readonly #since = new Map<Process, number>();
   #timer: AbortController | null = null;
   #isClosed = false;
 
-  constructor(core: () => Core, restAfterMs: () => number) {
+  constructor(core: () => Watching, restAfterMs: () => number) {
     this.#core = core;
     this.#restAfterMs = restAfterMs;
   }
@@ -71,7 +74,7 @@ export class RestWatch {
  * No client follows it, no message waits, and nothing is in progress. A child of another process rests with that
  * process.
  */
-function isIdle(core: Core, proc: Process): boolean {
+function isIdle(core: Watching, proc: Process): boolean {
   const { conversation, life, watchers, mailbox } = proc;
   if (conversation === null || conversation.run !== null || life.now.is !== "running") return false;
   if (proc.halt.why !== null || proc.ending.verdict !== null) return false;

@@ -6,8 +6,7 @@
 import { codeOf, Fault } from "../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../abi/ids.ts";
 import { type Disposition, EXIT, SIGNALS, type Signal } from "../abi/process.ts";
-import { wake } from "../history/recover/wake.ts";
-import type { Core } from "../kernel/core.ts";
+import { type Waking, wake } from "../history/recover/wake.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import type { ProcessRow } from "../kernel/ports/journal.ts";
 import type {
@@ -20,17 +19,26 @@ import type {
 import { untilGone } from "../kernel/process/end/shutdown.ts";
 import { isInWant, lendEnv } from "../kernel/process/lending.ts";
 import type { Process } from "../kernel/process/process.ts";
+import type { ProcessTable } from "../kernel/process/table.ts";
 import { pageOf } from "./history-page.ts";
 import type { RestingSessions } from "./resting.ts";
 import { firstWords } from "./title.ts";
+
+/** What the table of sessions needs of the kernel. */
+type Keeping = Waking & {
+  readonly table: Pick<ProcessTable, "require">;
+  deliver(proc: Process, signal: Signal): Promise<Disposition>;
+  /** The session may be idle from now on. */
+  idle(proc: Process): void;
+};
 
 /** Attempts to write about a resting session: a write fails if the session is restored at that moment. */
 const TRIES = 3;
 
 export class SessionTable implements Sessions, RestingSessions {
-  readonly #core: () => Core;
+  readonly #core: () => Keeping;
 
-  constructor(core: () => Core) {
+  constructor(core: () => Keeping) {
     this.#core = core;
   }
 
@@ -182,7 +190,7 @@ const ENDS: Readonly<Partial<Record<Signal, (typeof EXIT)["sigterm" | "sigkill"]
 
 /** CONFLICT: the session has records newer than its row. */
 async function endResting(
-  { ports }: Core,
+  { ports }: Keeping,
   { proc, pid, lastSeq, tokensUsed }: ProcessRow,
   exit: (typeof EXIT)["sigterm" | "sigkill"],
 ): Promise<void> {
@@ -192,7 +200,7 @@ async function endResting(
 }
 
 /** Lends an environment, and resumes a process paused for lack of one; one that the user paused stays paused. */
-async function lend(core: Core, proc: Process, env: Readonly<Record<string, string>>): Promise<void> {
+async function lend(core: Keeping, proc: Process, env: Readonly<Record<string, string>>): Promise<void> {
   lendEnv(proc, env);
   if (isInWant(proc)) await core.deliver(proc, SIGNALS.SIGRESUME);
 }

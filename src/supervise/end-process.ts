@@ -5,7 +5,7 @@ import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { Shutdown } from "./spec.ts";
 
-interface Sender {
+export interface Sender {
   readonly ports: Pick<KernelPorts, "log">;
   deliver(proc: Process, signal: Signal, graceMs?: number): Promise<unknown>;
 }

@@ -1,11 +1,10 @@
 /** Starts a supervisor as a process. The caller gets it once all its children run; on failure no process is left. */
 import type { SpawnOpts } from "../abi/sys.ts";
-import type { Core } from "../kernel/core.ts";
-import { reapProcess } from "../kernel/process/end/reap.ts";
+import { type Reaping, reapProcess } from "../kernel/process/end/reap.ts";
 import type { Process } from "../kernel/process/process.ts";
-import { type SpawnMore, spawnBody } from "../kernel/process/spawn/spawn.ts";
+import { type Spawning, type SpawnMore, spawnBody } from "../kernel/process/spawn/spawn.ts";
 import { abortable } from "../lib/abort.ts";
-import { sendTerm } from "./end-process.ts";
+import { type Sender, sendTerm } from "./end-process.ts";
 import { ended } from "./ending.ts";
 import type { Supervisor } from "./supervisor.ts";
 
@@ -18,7 +17,7 @@ interface Launch {
 
 /** Rejects with the error of the first child that fails to start; CANCELLED if ended before that, or by `signal`. */
 export async function launchSupervisor(
-  core: Core,
+  core: Spawning & Reaping & Sender,
   supervisor: Supervisor,
   { caller, opts, signal, more = {} }: Launch,
 ): Promise<Process> {

@@ -24,7 +24,7 @@ const MAX_BYTES = 900_000;
 type Draft = Pick<JournalDraft, "kind" | "body">;
 
 /** The part of the kernel that writes records. */
-interface Recorder {
+export interface LedgerKeeping {
   readonly ports: Pick<KernelPorts, "journal" | "log">;
   /** Writes a record that may wait for the next group commit. */
   note(proc: Process, kind: RecordKind, body: unknown): void;
@@ -39,11 +39,11 @@ export interface Reshaped {
 }
 
 export class Ledger {
-  readonly #core: Recorder;
+  readonly #core: LedgerKeeping;
   #proc: Process | null = null;
   #changes = 0;
 
-  constructor(core: Recorder) {
+  constructor(core: LedgerKeeping) {
     this.#core = core;
   }
 

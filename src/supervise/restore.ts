@@ -7,23 +7,39 @@ import { messageOf } from "../abi/errors.ts";
 import { asPid, PID_KERNEL } from "../abi/ids.ts";
 import type { History } from "../history/recover/history.ts";
 import { readLines, readSinceState } from "../history/recover/history-reader.ts";
-import { type Left, type OfKind, type Returned, restore } from "../history/recover/restore.ts";
+import {
+  type Left,
+  type OfKind,
+  type Rebuilding,
+  type Returned,
+  restore,
+} from "../history/recover/restore.ts";
 import type { Account } from "../kernel/account/account.ts";
 import { NOTHING, plus } from "../kernel/account/amounts.ts";
 import { limitsAtSpawn, spentOf } from "../kernel/account/kept-account.ts";
-import type { Core } from "../kernel/core.ts";
+import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import { HELD_LATE } from "../kernel/process/facets.ts";
 import type { Process } from "../kernel/process/process.ts";
 import { narrow } from "../kernel/process/rights/narrow.ts";
 import { devicesOf } from "../kernel/process/rights/rights.ts";
-import { runProgram } from "../kernel/process/spawn/run.ts";
+import type { Session } from "../kernel/process/session.ts";
+import { type Running, runProgram } from "../kernel/process/spawn/run.ts";
 import { Bequests } from "./bequests.ts";
 import { Comeback, lastExits } from "./comeback.ts";
 import type { Endowment } from "./endowment.ts";
 import { type SupervisorFold, supervisorFacet } from "./facet.ts";
 import { isUp, type KeptSupervisor } from "./kept-supervisor.ts";
 import { specOfRecord } from "./spec-record.ts";
-import { Supervisor } from "./supervisor.ts";
+import { type Supervising, Supervisor } from "./supervisor.ts";
+
+/** What restoring a supervisor needs of the kernel. */
+export type Restoring = Supervising &
+  Rebuilding &
+  Running & {
+    readonly ports: Pick<KernelPorts, "env">;
+    readonly root: Process;
+    readonly grants: { load(session: Session): Promise<void> };
+  };
 
 /** The parts from which a supervisor is restored. */
 export interface Parts {
@@ -43,7 +59,7 @@ export interface Made {
 }
 
 /** Restores a supervisor with a project (compose/restored.ts). */
-type MadeOf = (core: Core, parts: Parts, project: object) => Promise<Made>;
+type MadeOf<Kernel> = (core: Kernel, parts: Parts, project: object) => Promise<Made>;
 
 /** The place of a supervisor in the process tree. */
 interface Place {
@@ -58,7 +74,9 @@ interface Place {
  * Restores it under its old pid, with its program not begun; parents first. undefined: it is lost, and the log says
  * why.
  */
-export function restoringWith(projectOf: MadeOf): (core: Core, left: Left) => Promise<Returned | undefined> {
+export function restoringWith<Kernel extends Restoring>(
+  projectOf: MadeOf<Kernel>,
+): (core: Kernel, left: Left) => Promise<Returned | undefined> {
   return async (core, left) => {
     try {
       return await comeBack(core, left, projectOf);
@@ -70,7 +88,11 @@ export function restoringWith(projectOf: MadeOf): (core: Core, left: Left) => Pr
   };
 }
 
-async function comeBack(core: Core, left: Left, projectOf: MadeOf): Promise<Returned> {
+async function comeBack<Kernel extends Restoring>(
+  core: Kernel,
+  left: Left,
+  projectOf: MadeOf<Kernel>,
+): Promise<Returned> {
   const { journal, clock } = core.ports;
   const history = await historyOf(core, left);
   const fold = history.of(supervisorFacet);
@@ -107,14 +129,14 @@ async function comeBack(core: Core, left: Left, projectOf: MadeOf): Promise<Retu
   return { proc, begin };
 }
 
-async function historyOf({ ports }: Core, { state, spawned }: Left): Promise<History> {
+async function historyOf({ ports }: Restoring, { state, spawned }: Left): Promise<History> {
   if (state === undefined) throw new Error("too little of it was kept");
   if (state.v !== 1) throw new Error("its record has a form that is not known here");
   return readSinceState(ports.journal, state, spawned);
 }
 
 /** Throws if its place is gone: the supervisor above it then starts a new one. */
-function placeOf(core: Core, { remains }: Left, kept: KeptSupervisor): Place {
+function placeOf(core: Restoring, { remains }: Left, kept: KeptSupervisor): Place {
   const ppid = asPid(remains.spawned.ppid);
   const parent = core.table.get(ppid);
   if (kept.nestedAs === null) {
@@ -152,7 +174,7 @@ interface Bequeathed {
 }
 
 async function endowmentOf(
-  { ports }: Core,
+  { ports }: Restoring,
   { remains, reservedBelow }: Left,
   { place: { above }, fold, account }: Bequeathed,
 ): Promise<Endowment> {
@@ -161,7 +183,7 @@ async function endowmentOf(
 }
 
 function ownSeed(
-  core: Core,
+  core: Restoring,
   { remains, shares }: Left,
   { place, kept }: { readonly place: Place; readonly kept: KeptSupervisor },
 ): Omit<OfKind["own"], "account" | "body"> {
@@ -182,7 +204,7 @@ function ownSeed(
 }
 
 /** A supervisor without a project, from its recorded specification. */
-function plain(core: Core, { record, comeback, endowment, place }: Parts): Made {
+function plain(core: Restoring, { record, comeback, endowment, place }: Parts): Made {
   const { spec, bare } = specOfRecord(record);
   const { fold } = comeback;
   const held = spec.children.flatMap(({ id, start }) => {

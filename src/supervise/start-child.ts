@@ -5,17 +5,28 @@ import { SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../abi/ids.ts";
 import type { SpawnOpts } from "../abi/sys.ts";
 import { childLimits } from "../kernel/account/spawn-limits.ts";
-import type { Core } from "../kernel/core.ts";
-import { spawnProcess } from "../kernel/native/spawn-process.ts";
+import { type Hosting, spawnProcess } from "../kernel/native/spawn-process.ts";
+import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
+import type { Reaping } from "../kernel/process/end/reap.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { SpawnMore } from "../kernel/process/spawn/spawn.ts";
+import type { ProcessTable } from "../kernel/process/table.ts";
 import { abortable } from "../lib/abort.ts";
+import type { Sender } from "./end-process.ts";
 import type { Endowment } from "./endowment.ts";
 import type { CheckedChild, CheckedSpec, CheckedStart } from "./spec.ts";
 
+/** What starting and ending children needs of the kernel. */
+export type ChildKernel = Hosting &
+  Reaping &
+  Sender & {
+    readonly ports: Pick<KernelPorts, "loadAgent">;
+    readonly table: Pick<ProcessTable, "childrenOf">;
+  };
+
 /** What a supervisor provides for starting its children. */
 export interface Seat {
-  readonly core: Core;
+  readonly core: ChildKernel;
   readonly supervisor: Process;
   /** The process whose rights they get a part of. */
   readonly rights: Process;

@@ -5,10 +5,10 @@
  */
 
 import { messageOf, printed, SyscallError } from "../abi/errors.ts";
-import { PID_KERNEL, type ProcUuid } from "../abi/ids.ts";
+import { PID_KERNEL, type Pid, type ProcUuid } from "../abi/ids.ts";
 import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../abi/process.ts";
 import type { SupervisorView } from "../abi/supervise.ts";
-import type { Core } from "../kernel/core.ts";
+import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import type { SupervisorControl } from "../kernel/ports/supervisors.ts";
 import type { Body } from "../kernel/process/body.ts";
 import type { Process } from "../kernel/process/process.ts";
@@ -21,15 +21,23 @@ import { conflict, type Ending, ended, endingOf, exitOf } from "./ending.ts";
 import { Endowment } from "./endowment.ts";
 import { Lanes } from "./lanes.ts";
 import { launchSupervisor } from "./launch.ts";
-import { Ledger, type Reshaped } from "./ledger.ts";
+import { Ledger, type LedgerKeeping, type Reshaped } from "./ledger.ts";
 import { type Restarter, Restarts } from "./restarts.ts";
 import type { CheckedChild, CheckedSpec } from "./spec.ts";
 import { recordOfSpec } from "./spec-record.ts";
-import type { Seat } from "./start-child.ts";
+import type { ChildKernel, Seat } from "./start-child.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 
+/** What a supervisor needs of the kernel. */
+export type Supervising = ChildKernel &
+  LedgerKeeping & {
+    readonly ports: Pick<KernelPorts, "random">;
+    /** Running supervisors, by pid; each enters and removes itself. */
+    readonly supervisors: Map<Pid, SupervisorControl>;
+  };
+
 export class Supervisor implements SupervisorControl {
-  readonly #core: Core;
+  readonly #core: Supervising;
   readonly #spec: CheckedSpec;
   readonly #options: SupervisorOptions;
   readonly #endowment: Endowment;
@@ -47,7 +55,7 @@ export class Supervisor implements SupervisorControl {
   readonly #ended = Promise.withResolvers<void>();
   readonly #over = Promise.withResolvers<void>();
 
-  constructor(core: Core, spec: CheckedSpec, options: SupervisorOptions = {}) {
+  constructor(core: Supervising, spec: CheckedSpec, options: SupervisorOptions = {}) {
     this.#core = core;
     this.#spec = spec;
     this.#options = options;

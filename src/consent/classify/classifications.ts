@@ -5,7 +5,6 @@
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import { RETRYABLE_KINDS, type Usage } from "../../abi/llm.ts";
 import { findLlmError } from "../../abi/llm-error.ts";
-import type { Core } from "../../kernel/core.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type {
   ClassifierRequest,
@@ -18,9 +17,9 @@ import type { Process } from "../../kernel/process/process.ts";
 import { abortable } from "../../lib/abort.ts";
 import { estimateTokens } from "../../lib/tokens.ts";
 import type { ClassifierAnswer } from "./answer.ts";
-import { noteClassified } from "./failures.ts";
+import { type Failing, noteClassified } from "./failures.ts";
 import type { ApprovedCall, Judge, Judgement } from "./judge.ts";
-import { callModel } from "./model-call.ts";
+import { type Calling, callModel } from "./model-call.ts";
 
 /** A classification as the journal stores it. */
 interface ClassifierResult {
@@ -38,6 +37,13 @@ interface ClassifierResult {
   readonly latencyMs: number;
 }
 
+/** What classifications need of the kernel. */
+type Classifying = Calling &
+  Failing & {
+    readonly grants: { meanings(self: Process): readonly string[] };
+    note(self: Process, kind: "permit.classified", body: ClassifierResult): void;
+  };
+
 interface Question {
   readonly tool: string;
   readonly about: ClassifierResult["about"];
@@ -54,13 +60,13 @@ const MAX_SINCE = 64;
 const MAX_THINKING_CHARS = 16_000;
 
 export class Classifications implements Judge {
-  readonly #core: () => Core;
+  readonly #core: () => Classifying;
   /** Calls permitted but not yet in the context, as long as the context has this many messages. */
   readonly #since = new WeakMap<Process, { messages: number; readonly calls: JudgedCall[] }>();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  constructor(core: () => Core) {
+  constructor(core: () => Classifying) {
     this.#core = core;
   }
 

@@ -8,25 +8,38 @@ import { type AskDecision, effectWords } from "../../kernel/gate/describe.ts";
 import type { Passage } from "../../kernel/gate/passage.ts";
 import type { JudgedCall } from "../../kernel/ports/classifier.ts";
 import type { Decision } from "../../kernel/ports/permit.ts";
+import type { Process } from "../../kernel/process/process.ts";
 import { autoRefusal, isAutoActive } from "../../kernel/process/rights/auto-mode.ts";
 import { digestNow } from "../ask/question.ts";
+import type { Judge } from "./judge.ts";
 
 type Deny = Extract<Decision, { behavior: "deny" }>;
 
+/** What judging calls needs of the kernel, beside the passage through the gate. */
+export interface Judging {
+  readonly classifications: Judge;
+  readonly grants: { meanings(self: Process): readonly string[] };
+}
+
 /** null: allowed. Otherwise a denial, or still a question for the user. */
 export async function classified(
+  core: Judging,
   passage: Passage,
   decision: AskDecision,
 ): Promise<AskDecision | Deny | null> {
   if (decision.isHard === true || passage.core.ports.classifier === undefined) return decision;
-  if (decision.isJudgeable === true) return judged(passage, decision);
-  return (await isMeant(passage, decision)) ? null : decision;
+  if (decision.isJudgeable === true) return judged(core, passage, decision);
+  return (await isMeant(core, passage, decision)) ? null : decision;
 }
 
-async function judged(passage: Passage, decision: AskDecision): Promise<AskDecision | Deny | null> {
-  const { core, self, signal } = passage;
+async function judged(
+  core: Judging,
+  passage: Passage,
+  decision: AskDecision,
+): Promise<AskDecision | Deny | null> {
+  const { self, signal } = passage;
   if (isForPerson(passage)) return decision;
-  const refusal = autoRefusal(core, self);
+  const refusal = autoRefusal(passage.core, self);
   if (refusal !== "") return told(decision, refusal);
   const before = digestNow(passage);
   const { kind, why } = await core.classifications.judge(self, callOf(passage), signal);
@@ -48,11 +61,11 @@ function isForPerson({ core, self, scope }: Passage): boolean {
   return self.seed.session.denials.shouldFallbackToPrompting(scope.tool) && core.asks.canAsk(self);
 }
 
-async function isMeant(passage: Passage, decision: AskDecision): Promise<boolean> {
-  const { core, self, scope, signal } = passage;
+async function isMeant(core: Judging, passage: Passage, decision: AskDecision): Promise<boolean> {
+  const { self, scope, signal } = passage;
   if (scope.tool !== "bash" || decision.reason.kind === "error") return false;
   const approved = core.grants.meanings(self);
-  if (approved.length === 0 || autoRefusal(core, self) !== "") return false;
+  if (approved.length === 0 || autoRefusal(passage.core, self) !== "") return false;
   const before = digestNow(passage);
   const isCovered = await core.classifications.isMeant(self, { ...callOf(passage), approved }, signal);
   if (!isCovered || digestNow(passage) !== before) return false;
@@ -63,10 +76,10 @@ async function isMeant(passage: Passage, decision: AskDecision): Promise<boolean
 }
 
 /** Calls permitted while the model judges are shown to it before its next question. */
-export function notePassed(passage: Passage): void {
+export function notePassed({ classifications }: Pick<Judging, "classifications">, passage: Passage): void {
   const { core, self, effectful } = passage;
   if (core.ports.classifier === undefined || effectful.syscall !== "Write" || effectful.input === "") return;
-  if (isAutoActive(core, self)) core.classifications.passed(self, callOf(passage));
+  if (isAutoActive(core, self)) classifications.passed(self, callOf(passage));
 }
 
 function callOf({ effectful, scope }: Passage): JudgedCall {

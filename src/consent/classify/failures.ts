@@ -5,7 +5,8 @@ import type { Process } from "../../kernel/process/process.ts";
 import { type ModeKernel, setMode } from "../../kernel/process/rights/set-mode.ts";
 import type { Session } from "../../kernel/process/session.ts";
 
-interface Failing extends ModeKernel {
+/** What counting failures needs of the kernel. */
+export interface Failing extends ModeKernel {
   readonly ports: ModeKernel["ports"] & Pick<KernelPorts, "log">;
 }
 

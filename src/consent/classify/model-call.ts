@@ -6,11 +6,11 @@ import { O_RDWR } from "../../abi/device.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { asCallId, type Fd } from "../../abi/ids.ts";
 import type { LlmRequest } from "../../abi/llm.ts";
-import { close, open, read, write } from "../../kernel/calls/file.ts";
-import type { Core } from "../../kernel/core.ts";
+import { close, type Filing, open, read, write } from "../../kernel/calls/file.ts";
 import { type Entrant, through } from "../../kernel/gate/gate.ts";
 import type { Scope } from "../../kernel/gate/scope.ts";
 import type { ClassifierRequest } from "../../kernel/ports/classifier.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import { type ClassifierAnswer, foldAnswer } from "./answer.ts";
@@ -19,9 +19,12 @@ const READ_BYTES = 64 * 1024;
 /** A verdict and its reasons take only a few lines. */
 const MAX_ANSWER_CHARS = 256 * 1024;
 
+/** What a call of the model needs of the kernel. */
+export type Calling = Filing & { readonly ports: Pick<KernelPorts, "clock"> };
+
 /** One question to the model. */
 interface Question {
-  readonly core: Core;
+  readonly core: Calling;
   readonly self: Process;
   readonly request: ClassifierRequest;
 }
@@ -70,7 +73,7 @@ async function asked({ core, self, request }: Question, signal: AbortSignal): Pr
 }
 
 /** Reads to the end of the reply. DRIVER: the reply broke off, or is too long. */
-async function wholeReply(beside: Entrant, fd: Fd, signal: AbortSignal): Promise<readonly string[]> {
+async function wholeReply(beside: Entrant<Filing>, fd: Fd, signal: AbortSignal): Promise<readonly string[]> {
   const { self } = beside;
   const decoder = new TextDecoder();
   for (let text = ""; ; ) {
@@ -83,7 +86,11 @@ async function wholeReply(beside: Entrant, fd: Fd, signal: AbortSignal): Promise
   }
 }
 
-function llmRequest(core: Core, { pid, model }: Process, request: ClassifierRequest): LlmRequest {
+function llmRequest(
+  core: Pick<Calling, "ports">,
+  { pid, model }: Process,
+  request: ClassifierRequest,
+): LlmRequest {
   const { system, messages, maxOutputTokens, stopSequences } = request;
   return {
     requestId: `j${pid}-${core.ports.nonce()}`,

@@ -10,7 +10,8 @@ import type { Process } from "../../kernel/process/process.ts";
 import type { ProcessTable } from "../../kernel/process/table.ts";
 
 /** What these functions need of the kernel. */
-interface Labelling {
+/** What showing and removing labels needs of the kernel. */
+export interface Labelling {
   readonly ports: Pick<KernelPorts, "clock" | "journal">;
   readonly table: Pick<ProcessTable, "require">;
   readonly sessions: { isHere(pid: Pid): boolean; awake(pid: Pid): Promise<unknown> };

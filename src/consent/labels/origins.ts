@@ -14,7 +14,7 @@ import { requestOf } from "../../kernel/gate/decide.ts";
 import type { Passage } from "../../kernel/gate/passage.ts";
 import { Inflow } from "../../kernel/labels/inflow.ts";
 import { isSame } from "../../kernel/labels/label-set.ts";
-import { addLabels } from "../../kernel/labels/labelled.ts";
+import { addLabels, type LabelKeeper } from "../../kernel/labels/labelled.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Origins, PermitRequest } from "../../kernel/ports/permit.ts";
 import type { Process } from "../../kernel/process/process.ts";
@@ -30,15 +30,22 @@ const NOTHING: Origins = { labels: [], reads: [], writes: [] };
 
 const NONE: Intake = { scope: {}, kept: async () => {} };
 
-export async function takeOrigins(passage: Passage): Promise<Intake> {
-  const { core, self, scope } = passage;
+/** What observing the origins of data needs of the kernel. */
+export type Observing = FileAccess &
+  LabelKeeper &
+  Policing & { readonly fileLabels: Pick<FileLabels, "at" | "wrote" | "size"> };
+
+type Policing = Granting & { readonly ports: Pick<KernelPorts, "log"> };
+
+export async function takeOrigins(core: Observing, passage: Passage): Promise<Intake> {
+  const { self, scope } = passage;
   const { callId, effects } = scope;
   if (self.pid === PID_KERNEL || !effects.some(({ kind }) => BRINGS.has(kind))) return NONE;
   const { labels, reads, writes } = originsOf(core, self, requestOf(scope));
   const known = reads.flatMap(({ path, isSubtree }) => core.fileLabels.at(path, isSubtree));
   const all = known.length === 0 ? labels : [...labels, ...(await labelsOfFiles(core, callId, known))];
   const secret = labels.some(({ kind }) => kind === "secret") ? { isSecret: true as const } : {};
-  const kept = (): Promise<void> => keepWritten(passage, writes);
+  const kept = (): Promise<void> => keepWritten(core, passage, writes);
   if (all.length === 0) return { scope: secret, kept };
   const add = (came: readonly Label[]): void => addLabels(core, self, came);
   const isCommand = effects.some(({ kind }) => kind === "exec");
@@ -46,7 +53,11 @@ export async function takeOrigins(passage: Passage): Promise<Intake> {
   return { scope: isCommand ? secret : { ...secret, inflow: new Inflow(all, add) }, kept };
 }
 
-export function partOfInflow({ core, self, scope }: Passage, effects: readonly Effect[]): Inflow | undefined {
+export function partOfInflow(
+  core: Observing,
+  { self, scope }: Passage,
+  effects: readonly Effect[],
+): Inflow | undefined {
   const { inflow } = scope;
   if (inflow === undefined || !effects.some(({ kind }) => BRINGS.has(kind))) return undefined;
   if (effects.length > MAX_FILES) return inflow.part(inflow.labels);
@@ -59,11 +70,7 @@ export function partOfInflow({ core, self, scope }: Passage, effects: readonly E
   return inflow.part([...labels, ...known]);
 }
 
-function originsOf(
-  core: Granting & { readonly ports: Pick<KernelPorts, "log"> },
-  self: Process,
-  request: PermitRequest,
-): Origins {
+function originsOf(core: Policing, self: Process, request: PermitRequest): Origins {
   const policy = core.ports.permitFor(self.seed.cwd);
   if (policy.origins === undefined) return NOTHING;
   try {
@@ -89,7 +96,11 @@ async function labelsOfFiles(core: FileAccess, callId: CallId, known: Known): Pr
 }
 
 /** Records the files that the call's command wrote, as far as the command shows them. */
-async function keepWritten({ core, self, scope }: Passage, writes: readonly string[]): Promise<void> {
+async function keepWritten(
+  core: Observing,
+  { self, scope }: Passage,
+  writes: readonly string[],
+): Promise<void> {
   const paths = [...new Set(writes)].slice(0, MAX_LOOKS);
   if (paths.length === 0 || (self.labels.length === 0 && core.fileLabels.size === 0)) return;
   const words = await look(core, scope.callId, paths);

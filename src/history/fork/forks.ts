@@ -1,6 +1,5 @@
 /** Steps, forks and rewinds: the implementation of the port that the wires call. */
 import type { Pid } from "../../abi/ids.ts";
-import type { Core } from "../../kernel/core.ts";
 import type {
   Forked,
   ForkRequest,
@@ -10,15 +9,19 @@ import type {
   StepView,
 } from "../../kernel/ports/forks.ts";
 import { goOn } from "../recover/requests.ts";
-import { checkForkable, forkAt, forkProcess, originOf } from "./fork.ts";
+import type { Waking } from "../recover/wake.ts";
+import { checkForkable, type Forking, forkAt, forkProcess, originOf } from "./fork.ts";
 import { forkError } from "./fork-error.ts";
 import { findPlace, stepsOf } from "./place.ts";
-import { type FilesRewound, rewindFiles } from "./rewind.ts";
+import { type FilesRewound, type Rewinding, rewindFiles } from "./rewind.ts";
+
+/** What forks and rewinds need of the kernel. */
+type Rewriting = Forking & Rewinding & Waking;
 
 const NO_FILES: FilesRewound = { files: [], conflicts: [], commands: [], commandCount: 0 };
 
 /** `core` is a function because the core is built later; it exists when the first request arrives. */
-export function makeForks(core: () => Core): Forks {
+export function makeForks(core: () => Rewriting): Forks {
   return {
     steps: (pid, last) => listSteps(core(), pid, last),
     fork: (pid, request) => fork(core(), pid, request),
@@ -27,20 +30,20 @@ export function makeForks(core: () => Core): Forks {
   };
 }
 
-async function listSteps(core: Core, pid: Pid, last: number): Promise<readonly StepView[]> {
+async function listSteps(core: Rewriting, pid: Pid, last: number): Promise<readonly StepView[]> {
   const { uuid } = await originOf(core, pid);
   const { complete } = await stepsOf(core.ports.journal, uuid);
   return last === 0 ? [] : complete.slice(-last);
 }
 
-async function fork(core: Core, pid: Pid, request: ForkRequest): Promise<Forked> {
+async function fork(core: Rewriting, pid: Pid, request: ForkRequest): Promise<Forked> {
   core.journalWatch.check("Fork");
   const made = await forkProcess(core, await originOf(core, pid), request);
   if (request.wake === true) await goOn(core, made.pid, request.env);
   return made;
 }
 
-async function again(core: Core, pid: Pid, request: Pick<ForkRequest, "wake" | "env">): Promise<Forked> {
+async function again(core: Rewriting, pid: Pid, request: Pick<ForkRequest, "wake" | "env">): Promise<Forked> {
   const { journal } = core.ports;
   const uuid = await journal.processOf(pid);
   const row = uuid === undefined ? undefined : await journal.row(uuid);
@@ -57,7 +60,7 @@ async function again(core: Core, pid: Pid, request: Pick<ForkRequest, "wake" | "
   return { pid, uuid: row.proc, step, from, at };
 }
 
-async function rewind(core: Core, pid: Pid, request: RewindRequest): Promise<Rewound> {
+async function rewind(core: Rewriting, pid: Pid, request: RewindRequest): Promise<Rewound> {
   if (!request.dryRun) core.journalWatch.check("Rewind");
   const origin = await originOf(core, pid);
   const { dryRun, force, fork: isForked = true } = request;
@@ -78,7 +81,7 @@ async function rewind(core: Core, pid: Pid, request: RewindRequest): Promise<Rew
 }
 
 /** Pauses a process that waits for a message until its files are rewound. CONFLICT: it is running. */
-function hold(core: Core, pid: Pid): () => void {
+function hold(core: Rewriting, pid: Pid): () => void {
   const proc = core.table.get(pid);
   if (proc?.isLive !== true) return () => {};
   if (proc.isPaused) {

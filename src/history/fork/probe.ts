@@ -13,7 +13,8 @@ import { type FileAccess, filesOf } from "./host-files.ts";
 import { changesOf } from "./kept-files.ts";
 import type { EntryWord, SnapshotBody } from "./snapshot.ts";
 
-interface Probing extends FileAccess {
+/** What checks after a crash need of the kernel. */
+export interface Probing extends FileAccess {
   readonly ports: Pick<KernelPorts, "clock" | "journal" | "log" | "nonce" | "realPath">;
 }
 

@@ -30,7 +30,8 @@ const TEXT_BYTES = 1024 * 1024;
 const TOOL = "rewind";
 
 /** What restoring files needs of the kernel. */
-interface Rewinding extends FileAccess, Snapshotting {
+/** What rewinding files needs of the kernel. */
+export interface Rewinding extends FileAccess, Snapshotting {
   readonly ports: Pick<KernelPorts, "clock" | "env" | "journal" | "nonce" | "permitFor" | "realPath">;
   readonly table: Pick<ProcessTable, "get">;
 }

@@ -5,21 +5,35 @@
  */
 
 import { asCallId } from "../../abi/ids.ts";
+import type { PermissionMode } from "../../abi/process.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import { asksFacet, denialsFacet } from "../../consent/ask/facets.ts";
 import { spentFacet } from "../../kernel/account/facet.ts";
 import { contextFacet } from "../../kernel/context/facet.ts";
-import type { Core } from "../../kernel/core.ts";
+import type { ContextSpaces } from "../../kernel/context/spaces.ts";
 import { LOADING } from "../../kernel/facts/intents.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { circuitFacet } from "../../kernel/process/circuit.ts";
 import { HELD_LATE } from "../../kernel/process/facets.ts";
 import { adoptKept } from "../../kernel/process/kept-values.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { recheckAuto } from "../../kernel/process/rights/auto-mode.ts";
+import { type Judging, recheckAuto } from "../../kernel/process/rights/auto-mode.ts";
 import type { Semaphore } from "../../kernel/process/semaphore.ts";
+import type { Session } from "../../kernel/process/session.ts";
 import type { History } from "./history.ts";
 import { type Contents, readContents, readHistory, readLines } from "./history-reader.ts";
+
+/** What reading a history into its process needs of the kernel. */
+export type Recalling = Judging & {
+  readonly ports: Pick<KernelPorts, "journal" | "nonce">;
+  readonly contexts: ContextSpaces;
+  readonly grants: {
+    load(session: Session): Promise<void>;
+    ceiling(proc: Process): PermissionMode;
+  };
+  readonly asks: { leftOpen(proc: Process, kept: ReturnType<(typeof asksFacet)["init"]>): void };
+};
 
 export interface Recall {
   /** Limits how many histories are read at once. */
@@ -28,7 +42,11 @@ export interface Recall {
   readonly onHistory?: (proc: Process, history: History) => void;
 }
 
-export function recallWith(core: Core, proc: Process, { semaphore, onHistory }: Recall): () => Promise<void> {
+export function recallWith(
+  core: Recalling,
+  proc: Process,
+  { semaphore, onHistory }: Recall,
+): () => Promise<void> {
   let underWay: Promise<void> | null = null;
   return () => {
     underWay ??= semaphore
@@ -40,7 +58,7 @@ export function recallWith(core: Core, proc: Process, { semaphore, onHistory }: 
   };
 }
 
-async function marked(core: Core, proc: Process, read: () => Promise<void>): Promise<void> {
+async function marked(core: Recalling, proc: Process, read: () => Promise<void>): Promise<void> {
   if (!proc.past.isUnread) return;
   const { journal } = core.ports;
   const own = { proc: proc.seed.uuid, pid: proc.pid, v: 1, call: asCallId(`c_${core.ports.nonce()}`) };
@@ -54,7 +72,7 @@ async function marked(core: Core, proc: Process, read: () => Promise<void>): Pro
   }
 }
 
-async function fill(core: Core, proc: Process, onHistory: Recall["onHistory"]): Promise<void> {
+async function fill(core: Recalling, proc: Process, onHistory: Recall["onHistory"]): Promise<void> {
   const { journal } = core.ports;
   const { uuid, session } = proc.seed;
   const history = await readHistory(journal, uuid);
@@ -96,7 +114,11 @@ async function recallCounts(journal: Journal, { seed }: Process, own: History): 
 }
 
 /** Fills the whole context, or leaves it empty, so that the next caller may retry. */
-function fillContext(core: Core, proc: Process, { systemPrompt, views, numbers, messages }: Contents): void {
+function fillContext(
+  core: Recalling,
+  proc: Process,
+  { systemPrompt, views, numbers, messages }: Contents,
+): void {
   try {
     const held = new Map(numbers.map((n, i) => [n, messages[i] as ContextMessage]));
     core.contexts.fill(proc.ctxId, { systemPrompt, views, messages: held });

@@ -13,7 +13,8 @@ interface EndedProcess {
   readonly elapsedMs: number;
 }
 
-interface Surroundings {
+/** What finding the end of a process needs of the kernel. */
+export interface EndSearch {
   readonly ports: Pick<KernelPorts, "journal" | "ends">;
 }
 
@@ -27,7 +28,7 @@ interface Exited {
 }
 
 /** undefined: no such process, its history was removed, or it has not ended. */
-export async function endOf(core: Surroundings, pid: Pid): Promise<EndedProcess | undefined> {
+export async function endOf(core: EndSearch, pid: Pid): Promise<EndedProcess | undefined> {
   const { journal } = core.ports;
   const uuid = await journal.processOf(pid);
   const row = uuid === undefined ? undefined : await journal.row(uuid);
@@ -43,7 +44,7 @@ export async function endOf(core: Surroundings, pid: Pid): Promise<EndedProcess 
 
 /** undefined: it cannot be read; the caller then uses the row. */
 async function exitRecord(
-  { ports: { journal } }: Surroundings,
+  { ports: { journal } }: EndSearch,
   row: ProcessRow,
 ): Promise<JournalRecord | undefined> {
   try {

@@ -7,13 +7,12 @@
 import type { Amounts } from "../../abi/budget.ts";
 import { messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
-import { EXIT, type Hold, SIGNALS } from "../../abi/process.ts";
+import { EXIT, type Hold, SIGNALS, type Signal } from "../../abi/process.ts";
 import { plus } from "../../kernel/account/amounts.ts";
 import { isKept, type KeptAbove, type KeptAccount, useDraft } from "../../kernel/account/kept-account.ts";
 import { recallWindows } from "../../kernel/account/root-account.ts";
-import type { Core } from "../../kernel/core.ts";
 import { endedByFacet } from "../../kernel/ipc/facets.ts";
-import type { GroupRecord } from "../../kernel/ipc/groups.ts";
+import type { GroupRecord, Groups } from "../../kernel/ipc/groups.ts";
 import {
   type JournalDraft,
   type JournalRecord,
@@ -21,10 +20,11 @@ import {
   type ProcessRow,
   type RecordOwner,
 } from "../../kernel/ports/journal.ts";
+import type { Process } from "../../kernel/process/process.ts";
 import { runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { Semaphore } from "../../kernel/process/semaphore.ts";
-import { runProgram } from "../../kernel/process/spawn/run.ts";
-import { probeCalls } from "../fork/probe.ts";
+import { type Running, runProgram } from "../../kernel/process/spawn/run.ts";
+import { type Probing, probeCalls } from "../fork/probe.ts";
 import { ageMs } from "./age.ts";
 import { readEarly } from "./early-facts.ts";
 import { type Fate, fateOf, noticeOf } from "./fate.ts";
@@ -33,9 +33,18 @@ import { rightsOf } from "./kept-rights.ts";
 import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
 import { endedSpenders, OpenCalls } from "./open-calls.ts";
 import type { Left as LeftOver, Remains, Returned } from "./restore.ts";
-import { type Restoring, restoreAgent } from "./restored-agent.ts";
-import { accountsAtSpawn, readAll, Shares } from "./shares.ts";
+import { type AgentRestoring, type Restoring, restoreAgent } from "./restored-agent.ts";
+import { accountsAtSpawn, readAll, Shares, type Sharing } from "./shares.ts";
 import { unheard } from "./unheard.ts";
+
+/** What the recovery after a crash needs of the kernel. */
+type Recovering = AgentRestoring &
+  Sharing &
+  Probing &
+  Running & {
+    readonly groups: Pick<Groups, "reserve">;
+    deliver(proc: Process, signal: Signal): Promise<unknown>;
+  };
 
 /** How many histories are read at once; each may be long. */
 const READERS = 4;
@@ -80,7 +89,7 @@ interface Back extends Returned {
 }
 
 /** Restores a supervisor; undefined: it is lost, and the reason is in the log. */
-type RestoreSupervisor = (core: Core, left: LeftOver) => Promise<Returned | undefined>;
+type RestoreSupervisor = (left: LeftOver) => Promise<Returned | undefined>;
 
 interface Boot extends Restoring {
   readonly left: Legacy;
@@ -88,7 +97,7 @@ interface Boot extends Restoring {
 }
 
 /** Called once, before the socket opens. */
-export async function recover(core: Core, restoreSupervisor: RestoreSupervisor): Promise<Recovery> {
+export async function recover(core: Recovering, restoreSupervisor: RestoreSupervisor): Promise<Recovery> {
   const left = await whatIsLeft(core);
   const kept = await accountsOf(core, left);
   const { account } = core.root.seed;
@@ -131,7 +140,7 @@ export async function recover(core: Core, restoreSupervisor: RestoreSupervisor):
   };
 }
 
-async function whatIsLeft(core: Core): Promise<Legacy> {
+async function whatIsLeft(core: Recovering): Promise<Legacy> {
   const { journal } = core.ports;
   const [open, unfinished, states, mail, groups, rows] = await Promise.all([
     journal.openCalls(),
@@ -158,7 +167,10 @@ async function whatIsLeft(core: Core): Promise<Legacy> {
  * Every account that an unfinished process spends from, also those whose owner has ended. The accounts above a
  * supervisor are in its state record.
  */
-function accountsOf({ ports: { journal } }: Core, left: Legacy): Promise<ReadonlyMap<ProcUuid, KeptAccount>> {
+function accountsOf(
+  { ports: { journal } }: Recovering,
+  left: Legacy,
+): Promise<ReadonlyMap<ProcUuid, KeptAccount>> {
   const all = left.spenders.flatMap(({ proc, body }) => {
     const { accounts } = (left.states.get(proc)?.body ?? {}) as Partial<KeptAbove>;
     return accountsAtSpawn(proc, {
@@ -174,7 +186,7 @@ function withMore(kept: KeptAccount | undefined, more: Amounts): KeptAccount | u
 }
 
 /** Open calls count against the user's own limits, too. */
-function windowDrafts({ root: { seed } }: Core, { calls }: Legacy): readonly JournalDraft[] {
+function windowDrafts({ root: { seed } }: Recovering, { calls }: Legacy): readonly JournalDraft[] {
   return calls.size === 0 || !isKept(seed.account)
     ? []
     : [useDraft(seed.account, 0)].flatMap((draft) => draft ?? []);
@@ -213,7 +225,7 @@ function keptOf(left: Legacy, proc: ProcUuid): KeptState | null {
   }
 }
 
-async function bringBack(core: Core, relic: Relic, boot: Boot): Promise<Back | "lost" | "rests"> {
+async function bringBack(core: Recovering, relic: Relic, boot: Boot): Promise<Back | "lost" | "rests"> {
   const { owner, fate } = relic;
   if (fate === "rests" || fate === "lost") return fate;
   try {
@@ -226,9 +238,9 @@ async function bringBack(core: Core, relic: Relic, boot: Boot): Promise<Back | "
   }
 }
 
-async function supervisor(core: Core, relic: Relic, boot: Boot): Promise<Returned | undefined> {
+async function supervisor(core: Recovering, relic: Relic, boot: Boot): Promise<Returned | undefined> {
   const { left, shares, restoreSupervisor } = boot;
-  return restoreSupervisor(core, {
+  return restoreSupervisor({
     remains: await remainsOf(core, relic, left),
     spawned: relic.spawned,
     state: left.states.get(relic.owner.proc),
@@ -237,7 +249,7 @@ async function supervisor(core: Core, relic: Relic, boot: Boot): Promise<Returne
   });
 }
 
-async function agent(core: Core, relic: Relic, boot: Boot): Promise<Returned | undefined> {
+async function agent(core: Recovering, relic: Relic, boot: Boot): Promise<Returned | undefined> {
   const { left } = boot;
   const { owner, fate } = relic;
   const kept = keptOf(left, owner.proc);
@@ -263,7 +275,7 @@ function holdOf(fate: Fate): Exclude<Hold, "disk"> {
 }
 
 async function remainsOf(
-  { ports }: Core,
+  { ports }: Recovering,
   { spawned: record, owner, fate, row }: Relic,
   left: Legacy,
 ): Promise<Remains> {
@@ -289,7 +301,7 @@ function ranMs({ ranMs: told, isPaused, lastAt, createdAt }: ProcessRow): number
 }
 
 /** Writes unknown outcomes to the log of a resting process, for the client that opens it. */
-function tellResting(core: Core, { calls }: Legacy, { proc, pid, body }: JournalRecord): void {
+function tellResting(core: Recovering, { calls }: Legacy, { proc, pid, body }: JournalRecord): void {
   const unknown = calls.wordsOf(proc);
   if (unknown === "") return;
   const timestampMs = Math.max(0, core.ports.clock.now() - (body as SpawnedBody).createdAt);
@@ -298,13 +310,13 @@ function tellResting(core: Core, { calls }: Legacy, { proc, pid, body }: Journal
 }
 
 /** Resting processes rejoin their groups later, so the numbers of these groups must not be used for new ones. */
-function reserveGroups(core: Core, { groups }: Legacy): void {
+function reserveGroups(core: Recovering, { groups }: Legacy): void {
   for (const records of groups.values())
     for (const { body } of records) core.groups.reserve((body as GroupRecord).group);
 }
 
 /** Notifies parents, in their log, of native programs that ended with the daemon. */
-function tellOwners(core: Core, lost: readonly JournalRecord[]): void {
+function tellOwners(core: Recovering, lost: readonly JournalRecord[]): void {
   for (const { pid, body } of lost) {
     const { ppid, kind, intent } = body as SpawnedBody;
     const owner = core.table.get(ppid as Pid);

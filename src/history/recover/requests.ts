@@ -4,22 +4,29 @@ import { Fault } from "../../abi/errors.ts";
 import type { ProcessEvent } from "../../abi/events.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
-import type { Core } from "../../kernel/core.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { RejoinOptions, Requested, Requests } from "../../kernel/ports/requests.ts";
+import type { Sessions } from "../../kernel/ports/sessions.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { spawnEvent } from "../../kernel/process/spawn/spawn.ts";
 import { Queue } from "../../kernel/queue.ts";
-import { endOf } from "./ended.ts";
-import { resume, wake } from "./wake.ts";
+import { type EndSearch, endOf } from "./ended.ts";
+import { resume, type Waking, wake } from "./wake.ts";
+
+/** What repeated requests need of the kernel. */
+type Requesting = Waking &
+  EndSearch & {
+    readonly sessions: Pick<Sessions, "awake">;
+    readonly asks: { attend(proc: Process): Subscription<ProcessEvent> };
+  };
 
 /** `core` is a function because the core is built later; it exists when the first request arrives. */
-export function makeRequests(core: () => Core): Requests {
+export function makeRequests(core: () => Requesting): Requests {
   return { find: (id) => find(core(), id), rejoin: (pid, options) => rejoin(core(), pid, options) };
 }
 
-async function find({ ports }: Core, id: string): Promise<Requested | undefined> {
+async function find({ ports }: Requesting, id: string): Promise<Requested | undefined> {
   const record = await ports.journal.requested(id);
   if (record === undefined || ports.clock.now() - record.at > LIMITS.requestKeptMs) return undefined;
   const { request, seq } = record.body as { readonly request: RequestMark; readonly seq?: number };
@@ -28,7 +35,7 @@ async function find({ ports }: Core, id: string): Promise<Requested | undefined>
 }
 
 async function rejoin(
-  core: Core,
+  core: Requesting,
   pid: Pid,
   { interactive = false, env }: RejoinOptions,
 ): Promise<Subscription<ProcessEvent>> {
@@ -43,12 +50,12 @@ async function rejoin(
 }
 
 /** Wakes a process that was created for a client, and resumes it if a daemon crash had paused it. */
-export async function goOn(core: Core, pid: Pid, env?: RejoinOptions["env"]): Promise<void> {
+export async function goOn(core: Waking, pid: Pid, env?: RejoinOptions["env"]): Promise<void> {
   await letGo(core, await wake(core, pid, env === undefined ? {} : { env }), env);
 }
 
 /** Resumes a process paused by a daemon crash, as its client is here now; one that the user paused stays paused. */
-async function letGo(core: Core, proc: Process, env: RejoinOptions["env"]): Promise<void> {
+async function letGo(core: Waking, proc: Process, env: RejoinOptions["env"]): Promise<void> {
   if (proc.halt.why === "crash") await resume(core, proc.pid, env);
 }
 
@@ -65,7 +72,7 @@ function preceded<T>(first: T, events: Subscription<T>): Subscription<T> {
   };
 }
 
-async function toldEnd(core: Core, pid: Pid): Promise<Subscription<ProcessEvent>> {
+async function toldEnd(core: Requesting, pid: Pid): Promise<Subscription<ProcessEvent>> {
   const ended = await endOf(core, pid);
   if (ended === undefined) {
     const message = `this request has started process ${pid}, which is not running now`;

@@ -9,22 +9,33 @@ import { asPid, PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { Rights } from "../../abi/rights.ts";
-import type { Core } from "../../kernel/core.ts";
+import type { ContextSpaces } from "../../kernel/context/spaces.ts";
 import type { Facts } from "../../kernel/facts/facet.ts";
-import type { GroupRecord } from "../../kernel/ipc/groups.ts";
+import type { GroupRecord, Groups } from "../../kernel/ipc/groups.ts";
 import type { JournalRecord, RecordOwner } from "../../kernel/ports/journal.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { HELD_EARLY } from "../../kernel/process/facets.ts";
 import { Process } from "../../kernel/process/process.ts";
 import type { ProcessSeed } from "../../kernel/process/process-seed.ts";
 import { modeFacet, readMode } from "../../kernel/process/rights/mode-facet.ts";
 import { lowest } from "../../kernel/process/rights/narrow.ts";
 import { lineBelow } from "../../kernel/process/spawn/seed.ts";
-import { attend } from "../../kernel/process/spawn/spawn.ts";
-import { wordingOf } from "../../kernel/redact/model-bound.ts";
+import { type Attending, attend } from "../../kernel/process/spawn/spawn.ts";
+import type { ProcessTable } from "../../kernel/process/table.ts";
+import { type Redacting, wordingOf } from "../../kernel/redact/model-bound.ts";
 import { secretValues } from "../../lib/redact/secret-values.ts";
 import { presentMode } from "./kept-rights.ts";
 import type { SpawnedBody } from "./kept-state.ts";
 import type { Shares } from "./shares.ts";
+
+/** What restoring a process needs of the kernel. */
+export type Rebuilding = Attending &
+  Redacting & {
+    readonly ports: Pick<KernelPorts, "clock" | "permitFor">;
+    readonly table: Pick<ProcessTable, "add" | "get" | "remove">;
+    readonly groups: Pick<Groups, "leaveAll" | "restore">;
+    readonly contexts: ContextSpaces;
+  };
 
 /** The records of a process that are needed to restore it, without its history. */
 export interface Remains {
@@ -78,7 +89,7 @@ export interface Returned {
 /**
  * Adds the process to the table; its program has not begun. Throws when there is no room, and then undoes everything.
  */
-export function restore(core: Core, remains: Remains, ofKind: OfKind): Process {
+export function restore(core: Rebuilding, remains: Remains, ofKind: OfKind): Process {
   const { parent, own } = ofKind;
   const seed = { ...toldSeed(core, remains, ofKind), ...own, wording: wordingOf(core) };
   const proc = new Process(seed, parent.pid);
@@ -97,7 +108,7 @@ export function restore(core: Core, remains: Remains, ofKind: OfKind): Process {
   return proc;
 }
 
-function toldSeed(core: Core, remains: Remains, { highest }: OfKind): Pick<ProcessSeed, Told> {
+function toldSeed(core: Rebuilding, remains: Remains, { highest }: OfKind): Pick<ProcessSeed, Told> {
   const { owner, spawned, ageMs } = remains;
   const { intent, skills, createdAt, cwd, maxSteps } = spawned;
   return {
@@ -118,7 +129,7 @@ function toldSeed(core: Core, remains: Remains, { highest }: OfKind): Pick<Proce
  * The mode is no higher than that of the parent, unless the user granted it; the grant is checked once the session of
  * an agent is read.
  */
-function modeNow(core: Core, remains: Remains, highest: PermissionMode | undefined): PermissionMode {
+function modeNow(core: Rebuilding, remains: Remains, highest: PermissionMode | undefined): PermissionMode {
   const { spawned, facts, rights } = remains;
   const mode = facts.of(modeFacet);
   const kept = presentMode(core.ports, mode?.mode ?? readMode(spawned.mode), spawned.cwd);
@@ -127,7 +138,7 @@ function modeNow(core: Core, remains: Remains, highest: PermissionMode | undefin
 }
 
 /** The pids above the process. Older versions did not record them: then as far as they are known. */
-function lineOf(core: Core, { line, ppid }: SpawnedBody): readonly Pid[] {
+function lineOf(core: Rebuilding, { line, ppid }: SpawnedBody): readonly Pid[] {
   if (line !== undefined) return line.map(asPid);
   const parent = core.table.get(asPid(ppid));
   if (parent !== undefined) return lineBelow(parent);
@@ -135,7 +146,7 @@ function lineOf(core: Core, { line, ppid }: SpawnedBody): readonly Pid[] {
 }
 
 /** Removes a restored process whose program has not begun. */
-export function leave(core: Core, proc: Process): void {
+export function leave(core: Rebuilding, proc: Process): void {
   core.groups.leaveAll(proc);
   proc.contexts.freeAll(core.contexts);
   core.table.remove(proc.pid);
@@ -144,7 +155,7 @@ export function leave(core: Core, proc: Process): void {
   proc.closeChannels();
 }
 
-function fill({ groups }: Pick<Core, "groups">, proc: Process, remains: Remains): void {
+function fill({ groups }: Pick<Rebuilding, "groups">, proc: Process, remains: Remains): void {
   for (const group of remains.groups) groups.restore(proc, group);
   for (const message of remains.mail) proc.ownMailbox().restore(message);
   proc.used.carryOver({ tokens: remains.tokensUsed });

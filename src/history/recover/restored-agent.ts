@@ -3,14 +3,22 @@
 import { asPid } from "../../abi/ids.ts";
 import { tokensOnly } from "../../kernel/account/amounts.ts";
 import { limitsAtSpawn } from "../../kernel/account/kept-account.ts";
-import type { Core } from "../../kernel/core.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { mayBorrow } from "../../kernel/process/lending.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { type Recall, recallWith } from "./contents.ts";
+import { type Recall, type Recalling, recallWith } from "./contents.ts";
 import { agentOf, type KeptState } from "./kept-state.ts";
-import { type OfKind, type Remains, restore } from "./restore.ts";
-import { restoredBody } from "./restored-body.ts";
+import { type OfKind, type Rebuilding, type Remains, restore } from "./restore.ts";
+import { type Awakening, restoredBody } from "./restored-body.ts";
 import type { Shares } from "./shares.ts";
+
+/** What restoring an agent needs of the kernel. */
+export type AgentRestoring = Rebuilding &
+  Recalling &
+  Awakening & {
+    readonly ports: Pick<KernelPorts, "env" | "scratchDir">;
+    readonly root: Process;
+  };
 
 export interface AgentRemains extends Remains {
   readonly kept: KeptState;
@@ -26,7 +34,7 @@ export interface Restoring extends Recall {
 }
 
 /** Throws like restore(). */
-export function restoreAgent(core: Core, remains: AgentRemains, restoring: Restoring): Process {
+export function restoreAgent(core: AgentRestoring, remains: AgentRemains, restoring: Restoring): Process {
   const { spawned } = remains;
   const parent = core.table.get(asPid(spawned.ppid));
   const shared = sharedBy(core, remains, { parent, shares: restoring.shares });
@@ -51,7 +59,7 @@ export function restoreAgent(core: Core, remains: AgentRemains, restoring: Resto
 type Own = OfKind["own"];
 
 function sharedBy(
-  core: Core,
+  core: AgentRestoring,
   { owner, spawned, kept, tokensUsed, ranMs }: AgentRemains,
   { parent, shares }: { readonly parent: Process | undefined; readonly shares: Shares },
 ): Pick<Own, "account" | "session"> {
@@ -69,7 +77,7 @@ function sharedBy(
 }
 
 function ownSeed(
-  core: Core,
+  core: AgentRestoring,
   { owner, kept, rights }: AgentRemains,
   env: Restoring["env"] = core.ports.env,
 ): Omit<Own, "account" | "session"> {

@@ -9,20 +9,30 @@ import { O_RDWR } from "../../abi/device.ts";
 import { codeOf, messageOf, printed } from "../../abi/errors.ts";
 import type { Notice } from "../../abi/fact.ts";
 import type { McpServer } from "../../abi/mcp.ts";
-import { EXIT, SIGNALS } from "../../abi/process.ts";
-import type { Core } from "../../kernel/core.ts";
-import { guardServers } from "../../kernel/gate/servers.ts";
-import { agentBody } from "../../kernel/process/agent-body.ts";
+import { EXIT, SIGNALS, type Signal } from "../../abi/process.ts";
+import type { Gatekeeping } from "../../kernel/gate/passage.ts";
+import { guardServers, type Launching } from "../../kernel/gate/servers.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
+import { type AgentHost, agentBody } from "../../kernel/process/agent-body.ts";
 import type { Body, Undo } from "../../kernel/process/body.ts";
 import { stopLending, want } from "../../kernel/process/lending.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { startDeadline } from "../../kernel/process/spawn/run.ts";
+import { startDeadline, type Timing } from "../../kernel/process/spawn/run.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { KeptState } from "./kept-state.ts";
 
+/** What an agent that is restored needs of the kernel to resume. */
+export type Awakening = AgentHost &
+  Timing &
+  Gatekeeping &
+  Launching & {
+    readonly ports: Pick<KernelPorts, "loadAgent" | "log" | "models">;
+    deliver(proc: Process, signal: Signal): Promise<unknown>;
+  };
+
 const LLM = "/dev/llm/";
 
-export function restoredBody(core: Core, agent: AgentInfo | null, kept: KeptState): Body {
+export function restoredBody(core: Awakening, agent: AgentInfo | null, kept: KeptState): Body {
   const body = agentBody(core, agent);
   const run: Body["run"] = async (proc) => {
     await awaken(core, proc, kept);
@@ -46,7 +56,7 @@ function isCutOffAtInput({ past }: Process, { hasInput }: KeptState): boolean {
   return hasInput && (past.restored?.state ?? null) === null;
 }
 
-async function awaken(core: Core, proc: Process, kept: KeptState): Promise<void> {
+async function awaken(core: Awakening, proc: Process, kept: KeptState): Promise<void> {
   const { signal } = proc.abort;
   while (!(await isReady(core, proc, kept))) {
     await proc.halt.untilResumed(signal);
@@ -55,7 +65,7 @@ async function awaken(core: Core, proc: Process, kept: KeptState): Promise<void>
   stopLending(proc);
 }
 
-async function isReady(core: Core, proc: Process, { servers, isOfAgent }: KeptState): Promise<boolean> {
+async function isReady(core: Awakening, proc: Process, { servers, isOfAgent }: KeptState): Promise<boolean> {
   const { signal } = proc.abort;
   const undo: Undo[] = [];
   try {
@@ -97,7 +107,7 @@ function noticeOf(proc: Process, error: unknown): Notice {
 }
 
 /** Checks the model beforehand: a driver may open without its key and fail at the first request, ending the process. */
-async function checkModel(core: Core, { seed, model, abort }: Process): Promise<void> {
+async function checkModel(core: Awakening, { seed, model, abort }: Process): Promise<void> {
   const wish = { model: `${model.device.slice(LLM.length)}/${model.name}`, provider: "", preferred: "" };
   await abortable(core.ports.models.resolve({ ...wish, env: seed.env }, abort.signal), abort.signal);
 }
@@ -112,7 +122,7 @@ interface Mounting {
  * Servers of a process that the user started need no check. For others, they may have changed since they were
  * permitted.
  */
-async function mount(core: Core, proc: Process, { servers, isPersons, undo }: Mounting): Promise<void> {
+async function mount(core: Awakening, proc: Process, { servers, isPersons, undo }: Mounting): Promise<void> {
   const {
     seed,
     abort,
@@ -131,7 +141,7 @@ async function mount(core: Core, proc: Process, { servers, isPersons, undo }: Mo
 
 /** The servers as now configured in the agent file: the journal does not keep how to connect to them. */
 async function configured(
-  core: Core,
+  core: Awakening,
   { seed }: Process,
   servers: readonly string[],
 ): Promise<readonly McpServer[]> {
@@ -140,7 +150,7 @@ async function configured(
   return agent?.manifest.mcp.filter(({ name }) => servers.includes(name)) ?? [];
 }
 
-async function takeBack(core: Core, proc: Process, undo: readonly Undo[]): Promise<void> {
+async function takeBack(core: Awakening, proc: Process, undo: readonly Undo[]): Promise<void> {
   for (const step of undo.toReversed()) {
     try {
       await step();

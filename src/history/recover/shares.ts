@@ -2,6 +2,7 @@
 import type { Amounts, BudgetLimits } from "../../abi/budget.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import { Account } from "../../kernel/account/account.ts";
+import type { Accounting } from "../../kernel/account/accounting.ts";
 import { isLimited, NOTHING } from "../../kernel/account/amounts.ts";
 import {
   type AccountAtSpawn,
@@ -12,19 +13,25 @@ import {
   readKept,
 } from "../../kernel/account/kept-account.ts";
 import { openLimits } from "../../kernel/account/open-limits.ts";
-import type { Core } from "../../kernel/core.ts";
 import type { Journal, RecordOwner } from "../../kernel/ports/journal.ts";
+import type { Process } from "../../kernel/process/process.ts";
 import { Session } from "../../kernel/process/session.ts";
 import type { SpawnedBody } from "./kept-state.ts";
 
+/** What restoring shared limits needs of the kernel. */
+export type Sharing = {
+  readonly root: Process;
+  readonly table: { all(): Iterable<Process> };
+} & Accounting;
+
 /** The recorded use of limits. Accounts in memory are more recent: `Shares` prefers them. */
 export class LimitsRead {
-  readonly #core: Core;
+  readonly #core: Sharing;
   readonly #owners: readonly AccountAtSpawn[];
   #inMemory: ReadonlyMap<ProcUuid, Account> = new Map();
   #kept: ReadonlyMap<ProcUuid, KeptAccount> = new Map();
 
-  constructor(core: Core, owners: readonly AccountAtSpawn[]) {
+  constructor(core: Sharing, owners: readonly AccountAtSpawn[]) {
     this.#core = core;
     this.#owners = owners;
   }
@@ -73,7 +80,7 @@ export async function readAll(
 export type KeptOf = (proc: ProcUuid) => KeptAccount | undefined;
 
 /** Accounts by owner: those of processes in memory, and of processes that left memory while a call was in progress. */
-function limitsOf(core: Core): Map<ProcUuid, Account> {
+function limitsOf(core: Sharing): Map<ProcUuid, Account> {
   const limits = new Map(openLimits(core));
   for (const { seed } of core.table.all())
     for (const account of seed.account.chain())
@@ -99,14 +106,14 @@ function most(a: Amounts, b: Amounts): Amounts {
 }
 
 export class Shares {
-  readonly #core: Core;
+  readonly #core: Sharing;
   readonly #limits: Map<ProcUuid, Account>;
   readonly #sessions = new Map<ProcUuid, Session>();
   /** The recorded use of the account of a process that is not in memory. */
   readonly #keptOf: KeptOf;
 
   /** Begins with the accounts and sessions in memory. */
-  constructor(core: Core, keptOf: KeptOf) {
+  constructor(core: Sharing, keptOf: KeptOf) {
     this.#core = core;
     this.#keptOf = keptOf;
     this.#limits = limitsOf(core);

@@ -4,28 +4,42 @@
  * restores processes in the same way.
  */
 
-import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
+import { Fault, messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import { EXIT, SIGNALS } from "../../abi/process.ts";
-import type { Core } from "../../kernel/core.ts";
+import { EXIT, SIGNALS, type Signal } from "../../abi/process.ts";
 import { groupsFacet } from "../../kernel/ipc/facets.ts";
 import type { JournalDraft, ProcessRow } from "../../kernel/ports/journal.ts";
-import { endLive, graceOf } from "../../kernel/process/end/finish.ts";
-import { reapProcess } from "../../kernel/process/end/reap.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
+import { endLive, type Finishing, graceOf } from "../../kernel/process/end/finish.ts";
+import { type Reaping, reapProcess } from "../../kernel/process/end/reap.ts";
 import { lendEnv } from "../../kernel/process/lending.ts";
+import { cannotResume, readable, recalled } from "../../kernel/process/past.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { ranMs, runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { Semaphore } from "../../kernel/process/semaphore.ts";
-import { recorded } from "../../kernel/process/signal/deliver.ts";
-import { runProgram } from "../../kernel/process/spawn/run.ts";
+import { recorded, type SignalKeeping } from "../../kernel/process/signal/deliver.ts";
+import { type Running, runProgram } from "../../kernel/process/spawn/run.ts";
 import { ageMs } from "./age.ts";
 import { readEarly } from "./early-facts.ts";
 import { readHistory, readMail } from "./history-reader.ts";
 import { rightsOf } from "./kept-rights.ts";
 import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
 import { leave } from "./restore.ts";
-import { type AgentRemains, restoreAgent } from "./restored-agent.ts";
-import { accountsAtSpawn, LimitsRead, Shares } from "./shares.ts";
+import { type AgentRemains, type AgentRestoring, restoreAgent } from "./restored-agent.ts";
+import { accountsAtSpawn, LimitsRead, Shares, type Sharing } from "./shares.ts";
+
+/** What waking a process needs of the kernel. */
+export type Waking = AgentRestoring &
+  Sharing &
+  Running &
+  Finishing &
+  Reaping &
+  SignalKeeping & {
+    readonly ports: Pick<KernelPorts, "onReaped">;
+    /** False: the kernel is shutting down. */
+    readonly accepting: boolean;
+    deliver(proc: Process, signal: Signal): Promise<unknown>;
+  };
 
 interface WakeOptions {
   /** The environment of the client; absent: the daemon's own is used until a client lends its environment. */
@@ -36,14 +50,14 @@ interface WakeOptions {
   readonly paused?: boolean;
 }
 
-const underWay = new WeakMap<Core, Map<Pid, Promise<Process>>>();
+const underWay = new WeakMap<Waking, Map<Pid, Promise<Process>>>();
 
 /**
  * Returns a live process as it is; concurrent callers for the same pid share one wake. NOT_FOUND: no such process, or
  * its history was removed. CONFLICT: it cannot be restored; the message says why. UNAVAILABLE: the kernel is shutting
  * down, or the disk refuses writes.
  */
-export function wake(core: Core, pid: Pid, options: WakeOptions = {}): Promise<Process> {
+export function wake(core: Waking, pid: Pid, options: WakeOptions = {}): Promise<Process> {
   const wakes = underWay.get(core) ?? new Map<Pid, Promise<Process>>();
   underWay.set(core, wakes);
   const known = wakes.get(pid);
@@ -56,7 +70,7 @@ export function wake(core: Core, pid: Pid, options: WakeOptions = {}): Promise<P
 }
 
 /** The process is being restored. */
-export function isWaking(core: Core, pid: Pid): boolean {
+export function isWaking(core: Waking, pid: Pid): boolean {
   return underWay.get(core)?.has(pid) ?? false;
 }
 
@@ -64,7 +78,11 @@ export function isWaking(core: Core, pid: Pid): boolean {
  * crux resume: resumes a paused process, wakes an ended or resting one; an agent that had completed waits for a
  * message.
  */
-export async function resume(core: Core, pid: Pid, env?: Readonly<Record<string, string>>): Promise<Process> {
+export async function resume(
+  core: Waking,
+  pid: Pid,
+  env?: Readonly<Record<string, string>>,
+): Promise<Process> {
   core.journalWatch.check("Resume");
   const live = core.table.get(pid);
   if (live !== undefined && isHere(live)) {
@@ -85,7 +103,7 @@ function isHere(proc: Process): boolean {
   return proc.life.isHere;
 }
 
-async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Process> {
+async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<Process> {
   checkAccepting(core);
   core.journalWatch.check("Wake");
   await untilGone(core, pid);
@@ -122,17 +140,17 @@ async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Pro
 /**
  * Waits until an ending process has left; reaps it if it is a zombie of the kernel. CONFLICT: its parent must reap it.
  */
-async function untilGone(core: Core, pid: Pid): Promise<void> {
+async function untilGone(core: Waking, pid: Pid): Promise<void> {
   const proc = core.table.get(pid);
   if (proc === undefined) return;
   await proc.done.promise.catch(() => {});
   if (core.table.get(pid) !== proc) return;
   if (proc.ppid !== PID_KERNEL)
-    throw refuse(pid, { why: `it has ended, and its parent ${proc.ppid} has not been notified yet` });
+    throw cannotResume(pid, { why: `it has ended, and its parent ${proc.ppid} has not been notified yet` });
   await reapProcess(core, proc);
 }
 
-async function find(core: Core, pid: Pid): Promise<ProcessRow> {
+async function find(core: Waking, pid: Pid): Promise<ProcessRow> {
   const { journal } = core.ports;
   const uuid = await journal.processOf(pid);
   const row = uuid === undefined ? undefined : await journal.row(uuid);
@@ -141,13 +159,14 @@ async function find(core: Core, pid: Pid): Promise<ProcessRow> {
     throw new Fault({ code: "NOT_FOUND", message, fact: { kind: "no_history", pid } });
   }
   if (row.damagedAt !== null)
-    throw refuse(pid, { why: `its history is damaged at record ${row.damagedAt}`, isDamaged: true });
-  if (row.kind !== "agent") throw refuse(pid, { why: `only agents come back, and it was a ${row.kind}` });
+    throw cannotResume(pid, { why: `its history is damaged at record ${row.damagedAt}`, isDamaged: true });
+  if (row.kind !== "agent")
+    throw cannotResume(pid, { why: `only agents come back, and it was a ${row.kind}` });
   return row;
 }
 
 async function remainsOf(
-  core: Core,
+  core: Waking,
   row: ProcessRow,
   { session, paused }: WakeOptions,
 ): Promise<AgentRemains> {
@@ -156,7 +175,9 @@ async function remainsOf(
   const [spawnedRecord] = await journal.ofKind(uuid, "process.spawned");
   const stateRecord = (await journal.ofKind(uuid, "process.state")).at(-1);
   if (spawnedRecord === undefined || stateRecord === undefined)
-    throw refuse(pid, { why: "too little of it was recorded, or a supervisor decides what becomes of it" });
+    throw cannotResume(pid, {
+      why: "too little of it was recorded, or a supervisor decides what becomes of it",
+    });
   const spawned = spawnedRecord.body as SpawnedBody;
   const [kept, history] = await readable(pid, async () => [
     keptState(stateRecord),
@@ -179,24 +200,6 @@ async function remainsOf(
   };
 }
 
-async function readable<T>(pid: Pid, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (codeOf(error) === "UNAVAILABLE") throw error;
-    throw refuse(pid, {
-      why: `its history cannot be read: ${messageOf(error)}`,
-      isDamaged: true,
-      cause: error,
-    });
-  }
-}
-
-/** Reads the history of a restored process, if it is unread. CONFLICT: it cannot be read. */
-export async function recalled(proc: Process): Promise<void> {
-  await readable(proc.pid, () => proc.past.recall());
-}
-
 /** The records of a wake, synced before the program begins. */
 function drafts(
   row: ProcessRow,
@@ -217,7 +220,7 @@ function drafts(
 /**
  * Children rest and wake together with their parent. A child that cannot be restored is reported in the parent's log.
  */
-async function wakeChildren(core: Core, parent: Process, { env }: WakeOptions): Promise<void> {
+async function wakeChildren(core: Waking, parent: Process, { env }: WakeOptions): Promise<void> {
   const rows = await core.ports.journal.rows({ live: true });
   for (const { pid, ppid, kind } of rows) {
     if (ppid !== parent.pid || kind !== "agent" || core.table.get(pid) !== undefined) continue;
@@ -229,17 +232,6 @@ async function wakeChildren(core: Core, parent: Process, { env }: WakeOptions): 
   }
 }
 
-function checkAccepting({ accepting }: Core): void {
+function checkAccepting({ accepting }: Waking): void {
   if (!accepting) throw new Fault({ code: "UNAVAILABLE", message: "the kernel is shutting down" });
-}
-
-interface Refused {
-  readonly why: string;
-  readonly isDamaged?: boolean;
-  readonly cause?: unknown;
-}
-
-function refuse(pid: Pid, { why, isDamaged = false, cause }: Refused): Fault {
-  const fact = isDamaged ? ({ kind: "damaged", pid } as const) : undefined;
-  return new Fault({ code: "CONFLICT", message: `process ${pid} cannot be resumed: ${why}`, fact, cause });
 }

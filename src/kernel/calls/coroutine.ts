@@ -5,11 +5,11 @@ import type { CoroutineLoop } from "../../abi/sys.ts";
 import { checkLasting } from "../gate/covers.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import type { CoroutineBody } from "../process/thread/coroutine.ts";
-import { loopBody } from "../process/thread/loop-body.ts";
+import { type LoopHost, loopBody } from "../process/thread/loop-body.ts";
 import { checkLoop } from "./thread.ts";
 
 /** SpawnCoroutine(): a body, or a loop, that starts at the first resume. */
-const spawnCoroutine: KernelCall<"spawnCoroutine", { body: CoroutineBody | CoroutineLoop }> = {
+const spawnCoroutine: KernelCall<"spawnCoroutine", { body: CoroutineBody | CoroutineLoop }, LoopHost> = {
   name: "SpawnCoroutine",
   holds: true,
   take: (body) => ({ body: body as CoroutineBody | CoroutineLoop }),

@@ -11,34 +11,43 @@ import type { Charge, Effect } from "../../abi/effects.ts";
 import { printed, VfsError } from "../../abi/errors.ts";
 import type { CallId, Fd } from "../../abi/ids.ts";
 import type { StreamEvent } from "../../abi/llm.ts";
-import { fileKeeper } from "../../history/fork/snapshot.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
 import { isWithin } from "../../lib/path.ts";
 import { hasMark } from "../../lib/redact/redact.ts";
-import type { Core } from "../core.ts";
-import { CallTold } from "../gate/call-told.ts";
+import { CallTold, type Telling } from "../gate/call-told.ts";
 import { Edited } from "../gate/edited.ts";
 import { invalid, vfsError } from "../gate/errors.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { guard } from "../gate/guard.ts";
 import { hidden } from "../gate/hidden.ts";
-import type { KernelPass } from "../gate/passage.ts";
+import type { Gatekeeping, KernelPass } from "../gate/passage.ts";
 import { allowing } from "../gate/permit.ts";
 import type { Scope } from "../gate/scope.ts";
 import { carriedBy } from "../ipc/pipe.ts";
 import { uniteLabels } from "../labels/label-set.ts";
-import { addLabels } from "../labels/labelled.ts";
+import { addLabels, type LabelKeeper } from "../labels/labelled.ts";
 import { LIMITS } from "../limits.ts";
-import { keptValues } from "../process/kept-values.ts";
+import { keptValues, type ValueKeeping } from "../process/kept-values.ts";
 import type { Process } from "../process/process.ts";
 import { narrowedTo } from "../process/rights/rights.ts";
-import { seenFilesOf } from "../process/seen-files.ts";
+import { type Seeing, seenFilesOf } from "../process/seen-files.ts";
 import { redactedBytes, showSecrets } from "../redact/model-bound.ts";
 import type { FdEntry } from "../vfs/fd-table.ts";
 import type { Resolved } from "../vfs/registry.ts";
 
+/** The parts of the kernel that files use. */
+export type Filing = Gatekeeping &
+  Telling &
+  LabelKeeper &
+  ValueKeeping &
+  Seeing & {
+    note(proc: Process, kind: "sandbox.violation", body: unknown): void;
+    /** Keeps the old content of files that the process changes; `call`: the call that changes them. */
+    changing(self: Process, call: CallId | undefined): Caller["changing"];
+  };
+
 /** Open(flags, path): a device file for the caller. The effects of opening itself pass the guard. */
-export const open: KernelCall<"open", { path: string; flags: OpenFlag }> = {
+export const open: KernelCall<"open", { path: string; flags: OpenFlag }, Filing> = {
   name: "Open",
   holds: true,
   take: (path, flags) => ({ path, flags }),
@@ -64,7 +73,7 @@ export const open: KernelCall<"open", { path: string; flags: OpenFlag }> = {
 
 /** NOT_FOUND: a mount that the caller may not see. PERMISSION: a path outside the caller's list of devices. */
 function checkAllowed(
-  { core, self }: KernelPass,
+  { core, self }: KernelPass<Filing>,
   found: Resolved,
   { op, path }: { readonly op: string; readonly path: string },
 ): void {
@@ -84,7 +93,10 @@ interface Opening {
   readonly caller: Caller;
 }
 
-async function effectsOf({ self, scope, signal }: KernelPass, opening: Opening): Promise<readonly Effect[]> {
+async function effectsOf(
+  { self, scope, signal }: KernelPass<Filing>,
+  opening: Opening,
+): Promise<readonly Effect[]> {
   const { found, path, flags, caller } = opening;
   try {
     if (scope !== null && flags === O_RDONLY && found.device.shownEffects !== undefined)
@@ -95,7 +107,11 @@ async function effectsOf({ self, scope, signal }: KernelPass, opening: Opening):
   }
 }
 
-async function openGuarded(pass: KernelPass, opening: Opening, effects: readonly Effect[]): Promise<Fd> {
+async function openGuarded(
+  pass: KernelPass<Filing>,
+  opening: Opening,
+  effects: readonly Effect[],
+): Promise<Fd> {
   const { found, path } = opening;
   const effectClass = effects.every((effect) => effect.kind === "read" || effect.kind === "state")
     ? "none"
@@ -116,7 +132,7 @@ async function openGuarded(pass: KernelPass, opening: Opening, effects: readonly
   });
 }
 
-async function attach({ core, self, signal }: KernelPass, opening: Opening): Promise<Fd> {
+async function attach({ core, self, signal }: KernelPass<Filing>, opening: Opening): Promise<Fd> {
   const { found, path, flags, caller } = opening;
   const opened = (async () => found.device.open(found.subpath, flags, caller))();
   try {
@@ -136,11 +152,11 @@ async function attach({ core, self, signal }: KernelPass, opening: Opening): Pro
 const VIOLATION_CHARS = 2_000;
 
 /** `call`: the call that the caller's file changes belong to. */
-function callerOf(core: Core, self: Process, call?: CallId): Caller {
+function callerOf(core: Filing, self: Process, call?: CallId): Caller {
   const { pid, seed, abort, killed } = self;
   const { uuid, cwd, env, roots } = seed;
   const log: Caller["log"] = (level, message) => self.log(level, message, core.ports.clock.mono());
-  const changing = fileKeeper(core, self, call);
+  const changing = core.changing(self, call);
   const known = {
     pid,
     uuid,
@@ -171,14 +187,14 @@ function callerOf(core: Core, self: Process, call?: CallId): Caller {
   return { ...known, ...agent, ...(changing === undefined ? {} : { changing }) };
 }
 
-function previewOf(core: Core, self: Process): ((piece: StreamEvent) => void) | undefined {
+function previewOf(core: Filing, self: Process): ((piece: StreamEvent) => void) | undefined {
   if (!self.watchers.follows("deltas")) return undefined;
   const { pid } = self;
   return (piece) => self.tell({ event: "delta", pid, piece }, core.ports.clock.mono());
 }
 
 /** Read(fd, length): up to `length` bytes; empty is the end. */
-export const read: KernelCall<"read", { fd: Fd; length: number }> = {
+export const read: KernelCall<"read", { fd: Fd; length: number }, Filing> = {
   name: "Read",
   take: (fd, length) => ({ fd, length }),
   args: ({ fd, length }) => ({ fd, length }),
@@ -211,14 +227,18 @@ export const read: KernelCall<"read", { fd: Fd; length: number }> = {
 /**
  * Redacts what an agent's program reads, because it goes to the model and the journal. Model replies stay as they are.
  */
-function presentable({ core, self, scope }: KernelPass, entry: FdEntry, bytes: Uint8Array): Uint8Array {
+function presentable(
+  { core, self, scope }: KernelPass<Filing>,
+  entry: FdEntry,
+  bytes: Uint8Array,
+): Uint8Array {
   if (scope !== null || self.seed.kind !== "agent" || isWithin("/dev/llm", entry.mount)) return bytes;
   if (entry.isSecret === true) showSecrets(core, self, bytes);
   return redactedBytes(core, self, bytes);
 }
 
 /** The first read after a write to a program or a shell completes one tool call on the verbose screen. */
-function tellRead({ core, self }: KernelPass, entry: FdEntry, outBytes: number): void {
+function tellRead({ core, self }: KernelPass<Filing>, entry: FdEntry, outBytes: number): void {
   const { lastWrite } = entry;
   if (lastWrite === null) return;
   entry.lastWrite = null;
@@ -232,7 +252,7 @@ function tellRead({ core, self }: KernelPass, entry: FdEntry, outBytes: number):
 const HARMLESS: WritePlan = { effects: [], effectClass: "none" };
 
 /** Write(fd, size): hands data to a file. The file plans the effects; the guard decides; then the file acts. */
-export const write: KernelCall<"write", { fd: Fd; data: Uint8Array }> = {
+export const write: KernelCall<"write", { fd: Fd; data: Uint8Array }, Filing> = {
   name: "Write",
   holds: true,
   take: (fd, data) => ({ fd, data }),
@@ -270,7 +290,7 @@ export const write: KernelCall<"write", { fd: Fd; data: Uint8Array }> = {
   },
 };
 
-interface Writing extends KernelPass {
+interface Writing extends KernelPass<Filing> {
   readonly entry: FdEntry;
   /** Set for a tool call. */
   readonly told: CallTold | undefined;
@@ -354,7 +374,7 @@ export const close: KernelCall<"close", { fd: Fd }> = {
 };
 
 /** Stat(path): no open needed. What it reads outside Crux passes the guard. */
-const stat: KernelCall<"stat", { path: string }> = {
+const stat: KernelCall<"stat", { path: string }, Filing> = {
   name: "Stat",
   quiet: true,
   take: (path) => ({ path }),

@@ -4,13 +4,25 @@ import { type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Signal } from "../../abi/process.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import type { KernelPass } from "../gate/passage.ts";
-import { groupNotFound } from "../ipc/groups.ts";
+import { type Groups, groupNotFound } from "../ipc/groups.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
-import { checkKept, recorded } from "../process/signal/deliver.ts";
+import { checkKept, recorded, type SignalKeeping } from "../process/signal/deliver.ts";
+import type { ProcessTable } from "../process/table.ts";
 import { checkSignal } from "./signal.ts";
 
+/** The parts of the kernel that these calls use. */
+type Grouping = SignalKeeping & {
+  readonly ports: Pick<KernelPorts, "log">;
+  readonly table: ProcessTable;
+  readonly groups: Groups;
+  readonly journalWatch: { check(syscall: string): void };
+  note(proc: Process, kind: "group.join" | "group.leave", body: unknown): void;
+  deliver(proc: Process, signal: Signal): Promise<unknown>;
+};
+
 /** JoinGroup(group, pid): members see each other and may send to each other. Idempotent. */
-const joinGroup: KernelCall<"joinGroup", { pid: Pid; group: Pgid | string }> = {
+const joinGroup: KernelCall<"joinGroup", { pid: Pid; group: Pgid | string }, Grouping> = {
   name: "JoinGroup",
   holds: true,
   take: (pid, group) => ({ pid, group }),
@@ -29,7 +41,7 @@ const joinGroup: KernelCall<"joinGroup", { pid: Pid; group: Pgid | string }> = {
 };
 
 /** LeaveGroup(group, pid): the last one to leave removes the group. */
-const leaveGroup: KernelCall<"leaveGroup", { pid: Pid; group: Pgid | string }> = {
+const leaveGroup: KernelCall<"leaveGroup", { pid: Pid; group: Pgid | string }, Grouping> = {
   name: "LeaveGroup",
   take: (pid, group) => ({ pid, group }),
   args: ({ group, pid }) => ({ group, pid }),
@@ -44,16 +56,16 @@ const leaveGroup: KernelCall<"leaveGroup", { pid: Pid; group: Pgid | string }> =
 };
 
 /** Clients get an answer only once it is recorded. A process does not wait: a crash loses the change and the answer. */
-function checkTaken({ core, self }: KernelPass, syscall: string): void {
+function checkTaken({ core, self }: KernelPass<Grouping>, syscall: string): void {
   if (self.pid === PID_KERNEL) core.journalWatch.check(syscall);
 }
 
-async function durable({ core, self }: KernelPass): Promise<void> {
+async function durable({ core, self }: KernelPass<Grouping>): Promise<void> {
   if (self.pid === PID_KERNEL) await core.ports.journal.sync();
 }
 
 /** GetProcGroup(group): the members that the caller sees, by rising pid; its maker sees all. */
-const getProcGroup: KernelCall<"getProcGroup", { group: Pgid | string }> = {
+const getProcGroup: KernelCall<"getProcGroup", { group: Pgid | string }, Grouping> = {
   name: "GetProcGroup",
   take: (group) => ({ group }),
   args: ({ group }) => ({ group }),
@@ -68,7 +80,7 @@ const getProcGroup: KernelCall<"getProcGroup", { group: Pgid | string }> = {
 };
 
 /** SignalGroup(group, signal): signals the current members; returns the number of those that were alive. */
-const signalGroup: KernelCall<"signalGroup", { group: Pgid | string; signal: Signal }> = {
+const signalGroup: KernelCall<"signalGroup", { group: Pgid | string; signal: Signal }, Grouping> = {
   name: "SignalGroup",
   holds: true,
   take: (group, signal) => ({ group, signal }),
@@ -85,7 +97,7 @@ const signalGroup: KernelCall<"signalGroup", { group: Pgid | string; signal: Sig
   },
 };
 
-function targets({ core, self }: KernelPass, group: Pgid | string): readonly Process[] {
+function targets({ core, self }: KernelPass<Grouping>, group: Pgid | string): readonly Process[] {
   const { maker, pids } = core.groups.find(group);
   if (self.pid !== PID_KERNEL && self.pid !== maker) {
     const message = `group ${group}: only its maker and the user may signal it`;
@@ -94,7 +106,7 @@ function targets({ core, self }: KernelPass, group: Pgid | string): readonly Pro
   return pids.flatMap((pid: Pid) => core.table.get(pid) ?? []);
 }
 
-async function reach({ core }: KernelPass, proc: Process, signal: Signal): Promise<boolean> {
+async function reach({ core }: KernelPass<Grouping>, proc: Process, signal: Signal): Promise<boolean> {
   if (!proc.isLive) return false;
   try {
     await core.deliver(proc, signal);

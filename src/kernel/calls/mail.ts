@@ -6,18 +6,34 @@ import type { Clock } from "../../abi/program.ts";
 import type { RecvOptions, SendOptions } from "../../abi/sys.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import type { Call, CallPass } from "../gate/call.ts";
-import { checkFellow } from "../gate/fellow-mail.ts";
+import type { Policed } from "../gate/decide.ts";
+import { checkFellow, type Fellowship } from "../gate/fellow-mail.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { joins } from "../ipc/joins.ts";
 import type { Mailbox, Wanted } from "../ipc/mailbox.ts";
-import { post } from "../ipc/post.ts";
+import { type Office, post } from "../ipc/post.ts";
 import { type Taker, takenDrafts, tookMail } from "../ipc/taken.ts";
 import { readLabels } from "../labels/label-set.ts";
 import { addLabels, type LabelKeeper, type Labelled } from "../labels/labelled.ts";
 import { LIMITS } from "../limits.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { LifeCycle } from "../process/life/life-cycle.ts";
-import { redactedBytes } from "../redact/model-bound.ts";
+import type { Process } from "../process/process.ts";
+import type { ProcessTable } from "../process/table.ts";
+import { type Redacting, redactedBytes } from "../redact/model-bound.ts";
+
+/** The parts of the kernel that sending uses. */
+type Sending = Office &
+  Redacting &
+  Policed &
+  Fellowship & {
+    readonly table: ProcessTable;
+    readonly journalWatch: {
+      check(syscall: string): void;
+      held(self: Process, syscall: string, signal: AbortSignal): Promise<void>;
+    };
+    readonly sessions: { isHere(pid: Pid): boolean; awake(pid: Pid): Promise<void> };
+  };
 
 /**
  * Send(pid, size): puts a message into the mailbox of a process that the caller sees: itself, its descendants,
@@ -25,7 +41,7 @@ import { redactedBytes } from "../redact/model-bound.ts";
  * looks like a missing one. Resolves when the message is durable. Back-pressure: a full box refuses with UNAVAILABLE
  * and stores nothing; the sender decides whether to wait, drop or report it.
  */
-const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions> = {
+const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions, Sending> = {
   name: "Send",
   holds: true,
   take: (pid, data, _signal, options) => ({ pid, data, ...options }),

@@ -5,12 +5,21 @@ import type { McpConfig } from "../../abi/mcp.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { guard } from "../gate/guard.ts";
 import { ownCopy } from "../gate/own-copy.ts";
+import type { Gatekeeping } from "../gate/passage.ts";
 import type { Scope } from "../gate/scope.ts";
-import { MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
+import { type Launching, MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
+import type { Mounts } from "../vfs/mounts.ts";
 import { serverLabel } from "../vfs/server-label.ts";
 
+/** The parts of the kernel that these calls use. */
+interface MountTable {
+  readonly mounts: Pick<Mounts, "mount" | "unmount" | "unmountAll">;
+}
+
+type Mounting = Gatekeeping & Launching & MountTable;
+
 /** Mount(path, server): an MCP server as files. For a program, starting or reaching the server passes the guard. */
-const mount: KernelCall<"mount", { path: string; config: McpConfig }> = {
+const mount: KernelCall<"mount", { path: string; config: McpConfig }, Mounting> = {
   name: "Mount",
   holds: true,
   take: (path, config) => ({ path, config }),
@@ -40,7 +49,7 @@ const mount: KernelCall<"mount", { path: string; config: McpConfig }> = {
 };
 
 /** Unmount(path): removes the server; files that are open on it return UNAVAILABLE from then on. */
-const unmount: KernelCall<"unmount", { path: string }> = {
+const unmount: KernelCall<"unmount", { path: string }, MountTable> = {
   name: "Unmount",
   take: (path) => ({ path }),
   args: ({ path }) => ({ path }),
@@ -48,7 +57,7 @@ const unmount: KernelCall<"unmount", { path: string }> = {
 };
 
 /** UnmountAll(): all mounts, at shutdown; only for pid 0. */
-const unmountAll: KernelCall<"unmountAll", Record<string, never>> = {
+const unmountAll: KernelCall<"unmountAll", Record<string, never>, MountTable> = {
   name: "UnmountAll",
   take: () => ({}),
   args: () => ({}),

@@ -2,7 +2,7 @@
 import type { AgentInfo } from "../../abi/agent.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import { SIGNALS } from "../../abi/process.ts";
+import { SIGNALS, type Signal } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import { abortable } from "../../lib/abort.ts";
 import { checkCovered } from "../gate/covers.ts";
@@ -11,17 +11,28 @@ import type { KernelCall } from "../gate/gate.ts";
 import { cancelled } from "../gate/gate.ts";
 import { guard } from "../gate/guard.ts";
 import { ownCopy } from "../gate/own-copy.ts";
-import type { KernelPass } from "../gate/passage.ts";
+import type { Gatekeeping, KernelPass } from "../gate/passage.ts";
 import { allowing } from "../gate/permit.ts";
 import type { Scope } from "../gate/scope.ts";
-import { guardServers } from "../gate/servers.ts";
-import { addLabels } from "../labels/labelled.ts";
+import { guardServers, type Launching } from "../gate/servers.ts";
+import { addLabels, type LabelKeeper } from "../labels/labelled.ts";
 import { LIMITS } from "../limits.ts";
 import { EXEC_TOOL } from "../native/command.ts";
-import { spawnProcess } from "../native/spawn-process.ts";
-import { endLive } from "../process/end/finish.ts";
-import { reapProcess } from "../process/end/reap.ts";
+import { type Hosting, spawnProcess } from "../native/spawn-process.ts";
+import { endLive, type Finishing } from "../process/end/finish.ts";
+import { type Reaping, reapProcess } from "../process/end/reap.ts";
 import type { Process } from "../process/process.ts";
+import type { ProcessTable } from "../process/table.ts";
+
+/** The parts of the kernel that a spawn uses. */
+type Starting = { deliver(proc: Process, signal: Signal): Promise<unknown> } & Hosting &
+  Gatekeeping &
+  Launching;
+
+/** Looks up what the caller controls. */
+interface Controlling {
+  readonly table: Pick<ProcessTable, "require">;
+}
 
 interface SpawnArgs {
   readonly intent: string;
@@ -33,7 +44,7 @@ interface SpawnArgs {
  * Spawn(agent, intent, model): a new process. The steps are in process/spawn/. Host programs and the MCP servers of an
  * agent are effects: they pass the guard before anything starts, unless the user starts them.
  */
-const spawn: KernelCall<"spawn", SpawnArgs> = {
+const spawn: KernelCall<"spawn", SpawnArgs, Starting> = {
   name: "Spawn",
   holds: true,
   take: (intent, agent, opts = {}) => ({ intent, agent, opts }),
@@ -68,11 +79,15 @@ function withOwnServers(self: Process, agent: AgentInfo): AgentInfo {
   return { ...agent, manifest: { ...agent.manifest, mcp } };
 }
 
-async function start({ core, self, signal }: KernelPass, args: SpawnArgs, isOutside = false): Promise<Pid> {
+async function start(
+  { core, self, signal }: KernelPass<Starting>,
+  args: SpawnArgs,
+  isOutside = false,
+): Promise<Pid> {
   return (await spawnProcess(core, { ...args, caller: self, more: { isOutside } }, signal)).pid;
 }
 
-function spawnNative(pass: KernelPass, command: readonly string[], args: SpawnArgs): Promise<Pid> {
+function spawnNative(pass: KernelPass<Starting>, command: readonly string[], args: SpawnArgs): Promise<Pid> {
   const effectful = {
     syscall: "Spawn",
     device: command[0] ?? "",
@@ -89,7 +104,7 @@ function spawnNative(pass: KernelPass, command: readonly string[], args: SpawnAr
 }
 
 /** The process ends when the user removes the grant that alone allowed it, if the user chose to. */
-function attend({ core, self }: KernelPass, scope: Scope, pid: Pid): void {
+function attend({ core, self }: KernelPass<Starting>, scope: Scope, pid: Pid): void {
   const proc = core.table.get(pid);
   if (proc === undefined) return;
   const end = (): void => void core.deliver(proc, SIGNALS.SIGTERM).catch(() => {});
@@ -107,7 +122,7 @@ function checkDeclared(self: Process, agent: AgentInfo | null, scope: Scope): vo
 /**
  * Wait(pid): the exit status of a process once it has ended; reaps it. Cancelling the call leaves the process alone.
  */
-const wait: KernelCall<"wait", { pid: Pid }> = {
+const wait: KernelCall<"wait", { pid: Pid }, LabelKeeper & Reaping & Controlling> = {
   name: "Wait",
   take: (pid) => ({ pid }),
   args: ({ pid }) => ({ pid }),
@@ -124,7 +139,7 @@ const wait: KernelCall<"wait", { pid: Pid }> = {
 };
 
 /** Reap(pid): frees a zombie without waiting. A second call is a no-op. */
-const reap: KernelCall<"reap", { pid: Pid }> = {
+const reap: KernelCall<"reap", { pid: Pid }, Reaping & Controlling> = {
   name: "Reap",
   take: (pid) => ({ pid }),
   args: ({ pid }) => ({ pid }),
@@ -139,7 +154,7 @@ const reap: KernelCall<"reap", { pid: Pid }> = {
 };
 
 /** Exit(code): ends the calling process. The call itself never returns. */
-const exit: KernelCall<"exit", { code: number; reason: string }> = {
+const exit: KernelCall<"exit", { code: number; reason: string }, Finishing> = {
   name: "Exit",
   take: (code, reason = "") => ({ code, reason }),
   args: ({ code }) => ({ code }),

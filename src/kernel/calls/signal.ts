@@ -2,17 +2,40 @@
 import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { type Disposition, isSignal, SIGNALS, type Signal, type SignalAction } from "../../abi/process.ts";
-import { recalled } from "../../history/recover/wake.ts";
 import { abortable } from "../../lib/abort.ts";
 import { checkLasting } from "../gate/covers.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import type { KernelPass } from "../gate/passage.ts";
 import type { Scope } from "../gate/scope.ts";
 import { LIMITS } from "../limits.ts";
-import { checkKept, expire, recorded, unblock } from "../process/signal/deliver.ts";
+import { recalled } from "../process/past.ts";
+import type { Process } from "../process/process.ts";
+import {
+  checkKept,
+  type Delivering,
+  expire,
+  recorded,
+  type SignalKeeping,
+  unblock,
+} from "../process/signal/deliver.ts";
+import type { ProcessTable } from "../process/table.ts";
+
+/** The parts of the kernel that sending a signal uses. */
+type Signalling = SignalKeeping & {
+  readonly table: Pick<ProcessTable, "require">;
+  readonly journalWatch: { check(syscall: string): void };
+  readonly sessions: {
+    isHere(pid: Pid): boolean;
+    signalResting(pid: Pid, signal: Signal): Promise<Disposition | undefined>;
+  };
+  deliver(proc: Process, signal: Signal): Promise<Disposition>;
+};
+
+/** The parts of the kernel that change how a process takes a signal. */
+type Masking = Delivering & { readonly table: Pick<ProcessTable, "require"> };
 
 /** Signal(pid, signal): like kill(), but returns how the process took the signal. */
-const signal: KernelCall<"signal", { pid: Pid; signal: Signal }> = {
+const signal: KernelCall<"signal", { pid: Pid; signal: Signal }, Signalling> = {
   name: "Signal",
   holds: true,
   take: (pid, signal) => ({ pid, signal }),
@@ -28,7 +51,7 @@ interface Wanted {
 
 /** It acts at once; the caller gets the answer when it is recorded. */
 async function sendSignal(
-  pass: KernelPass,
+  pass: KernelPass<Signalling>,
   syscall: "Kill" | "Signal",
   { pid, signal }: Wanted,
 ): Promise<Disposition> {
@@ -50,7 +73,7 @@ async function sendSignal(
 }
 
 /** Kill(pid, signal): on a zombie or dead process a no-op. */
-const kill: KernelCall<"kill", { pid: Pid; signal: Signal }> = {
+const kill: KernelCall<"kill", { pid: Pid; signal: Signal }, Signalling> = {
   name: "Kill",
   holds: true,
   take: (pid, signal) => ({ pid, signal }),
@@ -61,7 +84,7 @@ const kill: KernelCall<"kill", { pid: Pid; signal: Signal }> = {
 };
 
 /** SigBlock(pid, signal): from now on the signal stays pending until it is unblocked, or for a time. */
-const sigBlock: KernelCall<"sigBlock", { pid: Pid; signal: Signal; forMs?: number | undefined }> = {
+const sigBlock: KernelCall<"sigBlock", { pid: Pid; signal: Signal; forMs?: number | undefined }, Masking> = {
   name: "SigBlock",
   take: (pid, signal, forMs) => ({ pid, signal, forMs }),
   args: ({ pid, signal }) => ({ pid, signal }),
@@ -77,7 +100,7 @@ const sigBlock: KernelCall<"sigBlock", { pid: Pid; signal: Signal; forMs?: numbe
 };
 
 /** SigUnblock(pid, signal): a pending signal is delivered and its handler run before the call returns. */
-const sigUnblock: KernelCall<"sigUnblock", { pid: Pid; signal: Signal }> = {
+const sigUnblock: KernelCall<"sigUnblock", { pid: Pid; signal: Signal }, Masking> = {
   name: "SigUnblock",
   take: (pid, signal) => ({ pid, signal }),
   args: ({ pid, signal }) => ({ pid, signal }),
@@ -94,7 +117,8 @@ const sigUnblock: KernelCall<"sigUnblock", { pid: Pid; signal: Signal }> = {
 /** SigHandle(signal): sets the caller's own action for a signal, from now on. */
 const sigHandle: KernelCall<
   "sigHandle",
-  { signal: Signal; action: SignalAction; forMs?: number | undefined }
+  { signal: Signal; action: SignalAction; forMs?: number | undefined },
+  Masking
 > = {
   name: "SigHandle",
   take: (signal, action, forMs) => ({ signal, action, forMs }),
@@ -136,7 +160,7 @@ interface Change {
  * For calls that change how a process takes a signal: KILL is INVALID too. PERMISSION for a program under /bin that did
  * not declare it, changes another process, or would put off a pause.
  */
-function checkMaskable({ self, scope }: KernelPass, { syscall, pid, signal }: Change): void {
+function checkMaskable({ self, scope }: KernelPass<unknown>, { syscall, pid, signal }: Change): void {
   checkSignal(signal);
   if (signal === SIGNALS.SIGKILL)
     throw new Fault({ code: "INVALID", message: "SIGKILL can be neither blocked nor handled" });

@@ -5,13 +5,13 @@ import { checkLasting } from "../gate/covers.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
-import { threadsOf } from "../process/thread/threads.ts";
+import { type Threading, threadsOf } from "../process/thread/threads.ts";
 
 /**
  * SpawnThread(intent): a further reasoning loop in the caller. It has all the caller's rights and spends from its
  * account.
  */
-const spawnThread: KernelCall<"spawnThread", { intent: string; maxTurns: number }> = {
+const spawnThread: KernelCall<"spawnThread", { intent: string; maxTurns: number }, Threading> = {
   name: "SpawnThread",
   holds: true,
   take: (intent, { maxTurns = 0 } = {}) => ({ intent, maxTurns }),
@@ -46,7 +46,7 @@ function whyNot({ model, seed }: Process, intent: string, maxTurns: number): str
 }
 
 /** JoinThread(tid): how a thread ended. Its failure is data; cancelling the call leaves the thread alone. */
-const joinThread: KernelCall<"joinThread", { tid: Tid }> = {
+const joinThread: KernelCall<"joinThread", { tid: Tid }, Threading> = {
   name: "JoinThread",
   take: (tid) => ({ tid }),
   args: ({ tid }) => ({ tid }),
@@ -54,7 +54,7 @@ const joinThread: KernelCall<"joinThread", { tid: Tid }> = {
 };
 
 /** CancelThread(tid): idempotent; JoinThread reports how the thread ended. */
-const cancelThread: KernelCall<"cancelThread", { tid: Tid }> = {
+const cancelThread: KernelCall<"cancelThread", { tid: Tid }, Threading> = {
   name: "CancelThread",
   take: (tid) => ({ tid }),
   args: ({ tid }) => ({ tid }),

@@ -10,7 +10,7 @@ import { redactedValue } from "../redact/redacted-journal.ts";
 import type { FdEntry } from "../vfs/fd-table.ts";
 
 /** The parts of the kernel that reporting uses. */
-interface Telling {
+export interface Telling {
   readonly ports: Pick<KernelPorts, "redactor" | "clock">;
 }
 

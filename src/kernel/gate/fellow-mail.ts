@@ -13,19 +13,19 @@ import type { Scope } from "./scope.ts";
 type MessageEffect = Extract<Effect, { kind: "message" }>;
 
 /** Finds the other members of a process's project. */
-interface Projects {
+export interface Fellowship {
   readonly projects: { fellowsOf(self: Process): readonly Member[] };
 }
 
 /** A message to check before it is sent. */
 interface Mail {
-  readonly core: Projects & Policed & { readonly table: { looksInto(viewer: Pid, pid: Pid): boolean } };
+  readonly core: Fellowship & Policed & { readonly table: { looksInto(viewer: Pid, pid: Pid): boolean } };
   readonly self: Process;
   readonly scope: Scope | null;
 }
 
 /** Fills in the names of the one member that the message is for; what the caller claims about that is ignored. */
-export function withMember(core: Projects, self: Process, effect: Effect): Effect {
+export function withMember(core: Fellowship, self: Process, effect: Effect): Effect {
   if (effect.kind !== "message") return effect;
   const { member: _, ...asked } = effect;
   if (asked.signal !== undefined) return asked;
@@ -54,7 +54,7 @@ function isFellow(fellows: readonly Member[], named: readonly MessageEffect[], p
 }
 
 /** Sent through the process's own handle, not through a tool. */
-function checkUndeclared(core: Projects & Policed, self: Process, pid: Pid): void {
+function checkUndeclared(core: Fellowship & Policed, self: Process, pid: Pid): void {
   const effects = [withMember(core, self, { kind: "message", to: String(pid) })];
   const scope = { callId: asCallId("c_mail"), tool: "send", effects };
   const decision = decide({ core, self, scope });

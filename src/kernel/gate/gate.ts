@@ -6,21 +6,25 @@
 
 import { ContextError, Fault, printed, SyscallError, VfsError } from "../../abi/errors.ts";
 import type { SyscallEvent } from "../../abi/events.ts";
+import type { Clock } from "../../abi/program.ts";
 import { linkSignals } from "../../lib/abort.ts";
-import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import { OWN_CALLS } from "../ports/tape.ts";
 import type { Process } from "../process/process.ts";
 import type { Call, CallName, CallPass, Pass, ResultOf } from "./call.ts";
 import type { Scope } from "./scope.ts";
 
-/** A call that may use all of the kernel. */
-export type KernelCall<Name extends CallName, Args> = Call<Name, Args, Core, Process>;
-type KernelPass = CallPass<Core, Process>;
+/** What entering the gate needs of the kernel. */
+export interface Timed {
+  readonly ports: { readonly clock: Pick<Clock, "mono"> };
+}
+
+/** A call on the whole of its process, with the parts of the kernel that it uses. */
+export type KernelCall<Name extends CallName, Args, Kernel = unknown> = Call<Name, Args, Kernel, Process>;
 
 /** The process in whose name calls come in, and their rights. */
-export interface Entrant {
-  readonly core: Core;
+export interface Entrant<Kernel> {
+  readonly core: Kernel;
   readonly self: Process;
   readonly scope: Scope | null;
   /** The signal of the thread that holds the handle. */
@@ -28,8 +32,8 @@ export interface Entrant {
 }
 
 /** One incoming call. */
-interface CallEntry<Name extends CallName, Args> extends Entrant {
-  readonly call: KernelCall<Name, Args>;
+interface CallEntry<Name extends CallName, Args, Kernel extends Timed> extends Entrant<Kernel> {
+  readonly call: KernelCall<Name, Args, Kernel>;
   readonly args: Args;
   /** Fires when the caller cancels the call. */
   readonly signal?: AbortSignal | undefined;
@@ -39,7 +43,9 @@ interface CallEntry<Name extends CallName, Args> extends Entrant {
  * Calls to the outside pass through the tape if the process has one. Calls on the process's own state bypass it, but
  * the tape is flushed before a change.
  */
-export function enter<Name extends CallName, Args>(entry: CallEntry<Name, Args>): Promise<ResultOf<Name>> {
+export function enter<Name extends CallName, Args, Kernel extends Timed>(
+  entry: CallEntry<Name, Args, Kernel>,
+): Promise<ResultOf<Name>> {
   const { self, scope, call, args } = entry;
   const { tape } = self;
   if (tape === null || scope !== null) return through(entry);
@@ -50,13 +56,20 @@ export function enter<Name extends CallName, Args>(entry: CallEntry<Name, Args>)
 }
 
 /** Bypasses the tape: a call the kernel makes in the name of a process, unknown to its program. */
-export async function through<Name extends CallName, Args>(
-  entry: CallEntry<Name, Args>,
+export async function through<Name extends CallName, Args, Kernel extends Timed>(
+  entry: CallEntry<Name, Args, Kernel>,
 ): Promise<ResultOf<Name>> {
   const { core, self, scope, call, args } = entry;
   using linked = linkSignals(self.abort.signal, entry.signal, entry.ofThread);
   const { signal } = linked;
-  const pass: KernelPass = { core, self, signal, scope, trace: {}, cancel: () => linked.abort() };
+  const pass: CallPass<Kernel, Process> = {
+    core,
+    self,
+    signal,
+    scope,
+    trace: {},
+    cancel: () => linked.abort(),
+  };
   let began = core.ports.clock.mono();
   // a tool's calls within its own call count as part of that one
   if (scope === null) self.halt.quiescence.begin();
@@ -98,7 +111,10 @@ type Went<Result> = Pick<Pass, "trace"> & { readonly began: number } & (
     | { readonly error: Error }
   );
 
-function trace<Name extends CallName, Args>(entry: CallEntry<Name, Args>, went: Went<ResultOf<Name>>): void {
+function trace<Name extends CallName, Args>(
+  entry: CallEntry<Name, Args, Timed>,
+  went: Went<ResultOf<Name>>,
+): void {
   const { core, self, call } = entry;
   const { debug } = self;
   if (debug === null) return;
@@ -135,7 +151,7 @@ function worded(self: Process, args: Record<string, unknown>): Record<string, un
 
 /** Every error that leaves the gate is a documented one: an abort is CANCELLED, anything unknown is a bug, INTERNAL. */
 function documented<Name extends CallName, Args>(
-  { self, call }: CallEntry<Name, Args>,
+  { self, call }: CallEntry<Name, Args, Timed>,
   thrown: unknown,
   signal: AbortSignal,
 ): Error {

@@ -1,12 +1,46 @@
 /** One effect on its way through the gate. Every step takes the passage and reads what it needs from it. */
-import type { Core } from "../core.ts";
+import type { Syscalls } from "../../abi/sys.ts";
+import type { Accounting } from "../account/accounting.ts";
+import type { Journal, JournalDraft } from "../ports/journal.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
+import type { Allows } from "../process/rights/granted.ts";
 import type { CallPass } from "./call.ts";
+import type { Consent } from "./consent.ts";
+import type { Policed } from "./decide.ts";
 import type { Effectful } from "./effectful.ts";
+import type { Fellowship } from "./fellow-mail.ts";
+import type { Quoting } from "./quoted.ts";
 import type { Scope } from "./scope.ts";
+import type { Namespace } from "./shown.ts";
+
+/** What the steps of the gate need of the kernel. */
+export type Gatekeeping = Accounting &
+  Policed &
+  Namespace &
+  Quoting &
+  Fellowship & {
+    readonly ports: Pick<KernelPorts, "exec" | "nonce" | "realPath" | "redactor">;
+    readonly consent: Consent;
+    readonly grants: {
+      spend(self: Process, allows: Allows): void;
+      attend(self: Process, allows: Allows, end: () => void): () => void;
+    };
+    readonly journalWatch: {
+      held(self: Process, syscall: string, signal: AbortSignal): Promise<void>;
+      begin(intent: JournalDraft): void;
+      append(
+        self: Process,
+        syscall: string,
+        signal: AbortSignal,
+        drafts: readonly JournalDraft[],
+      ): ReturnType<Journal["append"]>;
+    };
+    handle(self: Process, scope: Scope): Syscalls;
+  };
 
 /** The call that the effect belongs to. */
-export type KernelPass = CallPass<Core, Process>;
+export type KernelPass<Kernel = Gatekeeping> = CallPass<Kernel, Process>;
 
 export interface Passage extends KernelPass {
   readonly effectful: Effectful;

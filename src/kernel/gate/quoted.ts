@@ -13,18 +13,19 @@ const FOREIGN = /^<(?:agent-message|crux-note|available-deferred-tools|tool_disc
 /** What may follow a URL without being part of it. */
 const END = /^(?:$|[\s"'<>()[\]{}|\\^`,;]|[.!?:](?:$|[\s"'<>()]))/;
 
-interface Contexts {
+/** What the quotes of a conversation are read from. */
+export interface Quoting {
   readonly contexts: Pick<ContextSpaces, "has" | "prompt">;
 }
 
-export function withQuoted(core: Contexts, self: Process, effect: Effect): Effect {
+export function withQuoted(core: Quoting, self: Process, effect: Effect): Effect {
   if (effect.kind !== "network" || self.labels.length === 0) return effect;
   const { url, isQuoted: _, ...asked } = effect;
   if (url === undefined) return asked;
   return { ...asked, url, ...(isQuoted(core, self, url) ? { isQuoted: true } : {}) };
 }
 
-function isQuoted(core: Contexts, { ctxId }: Process, url: string): boolean {
+function isQuoted(core: Quoting, { ctxId }: Process, url: string): boolean {
   if (!core.contexts.has(ctxId)) return false;
   const fetched = new Set<string>();
   for (const message of core.contexts.prompt(ctxId).messages) {

@@ -12,7 +12,7 @@ import { type Granting, subjectOf } from "../process/subject.ts";
 import { serverLabel } from "../vfs/server-label.ts";
 import { invalid } from "./errors.ts";
 import { guard } from "./guard.ts";
-import type { KernelPass } from "./passage.ts";
+import type { Gatekeeping, KernelPass } from "./passage.ts";
 
 /** The tool name that rules match for mounting a server. */
 export const MOUNT_TOOL = "mount";
@@ -26,7 +26,11 @@ interface Brought {
 }
 
 /** `act` mounts these servers, and no others. */
-export function guardServers<T>(pass: KernelPass, brought: Brought, act: () => Promise<T>): Promise<T> {
+export function guardServers<T>(
+  pass: KernelPass<Gatekeeping & Launching>,
+  brought: Brought,
+  act: () => Promise<T>,
+): Promise<T> {
   const { syscall, device, servers } = brought;
   if (servers.length === 0) return act();
   const { core, self } = pass;
@@ -42,7 +46,7 @@ export function guardServers<T>(pass: KernelPass, brought: Brought, act: () => P
 }
 
 /** The parts of the kernel needed to start a local server. */
-interface Launching {
+export interface Launching {
   readonly ports: Pick<KernelPorts, "commandEnv" | "home">;
 }
 

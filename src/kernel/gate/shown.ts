@@ -8,7 +8,7 @@ import type { Mounts } from "../vfs/mounts.ts";
 import type { DeviceRegistry, Resolved } from "../vfs/registry.ts";
 
 /** Finds the device behind a path, and whether a process may see it. */
-interface Namespace {
+export interface Namespace {
   readonly mounts: Pick<Mounts, "isVisible">;
   readonly devices: Pick<DeviceRegistry, "resolve">;
 }

@@ -9,13 +9,16 @@ import { maskedCommand } from "../vfs/server-label.ts";
 import { type NativeHost, nativeBody } from "./body.ts";
 import { nativeOpts } from "./command.ts";
 
+/** What agents and programs of the host need of the kernel. */
+export type Hosting = Spawning & AgentHost & NativeHost;
+
 export interface ProgramRequest extends SpawnRequest {
   readonly agent: AgentInfo | null;
 }
 
 /** Spawns an agent, or with `opts.command` a program of the host. */
 export function spawnProcess(
-  core: Spawning & AgentHost & NativeHost,
+  core: Hosting,
   { agent, ...request }: ProgramRequest,
   signal: AbortSignal,
 ): Promise<Process> {

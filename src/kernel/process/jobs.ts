@@ -8,12 +8,13 @@ import { keptOf } from "./kept-values.ts";
 import type { Process } from "./process.ts";
 import type { ProcessTable } from "./table.ts";
 
-interface JobPorts {
+/** Where the jobs of processes are. */
+export interface JobPorts {
   readonly ports: Pick<KernelPorts, "jobs">;
 }
 
 /** What the jobs of all processes are found in. */
-interface JobList extends JobPorts {
+export interface JobList extends JobPorts {
   readonly table: Pick<ProcessTable, "all" | "get" | "require">;
 }
 

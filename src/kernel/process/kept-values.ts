@@ -15,7 +15,8 @@ interface KeptValue {
   readonly value: unknown;
 }
 
-interface Recorder {
+/** Journals the values that devices keep for a process. */
+export interface ValueKeeping {
   note(proc: Process, kind: "process.kept", body: KeptValue): void;
 }
 
@@ -46,7 +47,7 @@ export function adoptKept(proc: Process, kept: ReadonlyMap<string, unknown>): vo
   if (kept.size > 0) KEPT.set(proc, new Map(kept));
 }
 
-export function keptValues(core: Recorder, proc: Process): KeptValues {
+export function keptValues(core: ValueKeeping, proc: Process): KeptValues {
   return {
     get: (name) => keptOf(proc).get(name),
     entries: () => keptOf(proc),
@@ -55,7 +56,7 @@ export function keptValues(core: Recorder, proc: Process): KeptValues {
 }
 
 /** INVALID: the value is too large, or there are too many. The record precedes every later record of the process. */
-function setKept(core: Recorder, proc: Process, { name, value }: KeptValue): void {
+function setKept(core: ValueKeeping, proc: Process, { name, value }: KeptValue): void {
   const own = KEPT.get(proc) ?? new Map<string, unknown>();
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? "");
   if (bytes > LIMITS.keptValueBytes)

@@ -1,4 +1,6 @@
 /** What an earlier daemon left of a process, and whether a later daemon can restore it. */
+import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
+import type { Pid } from "../../abi/ids.ts";
 import type { Restored } from "../../abi/program.ts";
 
 export class Past {
@@ -42,4 +44,31 @@ export class Past {
     this.#restored = restored;
     this.#read = null;
   }
+}
+
+/** Reads the history of a restored process, if it is unread. CONFLICT: it cannot be read. */
+export async function recalled({ pid, past }: { readonly pid: Pid; readonly past: Past }): Promise<void> {
+  await readable(pid, () => past.recall());
+}
+
+/** UNAVAILABLE: the disk is at fault, not the history. CONFLICT: the history is damaged. */
+export async function readable<T>(pid: Pid, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (codeOf(error) === "UNAVAILABLE") throw error;
+    const why = `its history cannot be read: ${messageOf(error)}`;
+    throw cannotResume(pid, { why, isDamaged: true, cause: error });
+  }
+}
+
+interface Refused {
+  readonly why: string;
+  readonly isDamaged?: boolean;
+  readonly cause?: unknown;
+}
+
+export function cannotResume(pid: Pid, { why, isDamaged = false, cause }: Refused): Fault {
+  const fact = isDamaged ? ({ kind: "damaged", pid } as const) : undefined;
+  return new Fault({ code: "CONFLICT", message: `process ${pid} cannot be resumed: ${why}`, fact, cause });
 }

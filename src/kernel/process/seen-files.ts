@@ -6,7 +6,8 @@ import type { RecordKind } from "../ports/journal.ts";
 import type { Process } from "./process.ts";
 import type { SeenBody } from "./seen-file-set.ts";
 
-interface Seeing extends LabelKeeper {
+/** What keeping the files that a process has seen needs of the kernel. */
+export interface Seeing extends LabelKeeper {
   readonly fileLabels: { ofContent(sha256: string): readonly Label[] };
   note(self: Process, kind: RecordKind, body: unknown): void;
 }

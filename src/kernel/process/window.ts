@@ -3,7 +3,8 @@ import type { WindowFacts } from "../../abi/context.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "./process.ts";
 
-interface Windows {
+/** Where the windows of models are known. */
+export interface Windows {
   readonly ports: { readonly models: Pick<KernelPorts["models"], "window"> };
 }
 

@@ -6,7 +6,7 @@ import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compos
 import type { Pid } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";
 import type { CrashReport } from "../../abi/supervise.ts";
-import type { Core } from "../../kernel/core.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { ProjectSource, ProjectUp } from "../../kernel/ports/projects.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
 import { reapProcess } from "../../kernel/process/end/reap.ts";
@@ -15,7 +15,7 @@ import type { Attendance } from "../child-runs.ts";
 import { sendKill, sendTerm } from "../end-process.ts";
 import { conflict } from "../ending.ts";
 import { launchSupervisor } from "../launch.ts";
-import { Supervisor } from "../supervisor.ts";
+import { type Supervising, Supervisor } from "../supervisor.ts";
 import { idOf, planChange } from "./change.ts";
 import { type Outlook, outlookOf } from "./conditions.ts";
 import { ProjectFeed } from "./feed.ts";
@@ -27,6 +27,12 @@ import type { ProjectComeback } from "./restored.ts";
 import type { RunningProject } from "./roster.ts";
 import { endOf, selectedOf, viewOf } from "./view.ts";
 
+/** What a project needs of the kernel. */
+export type ProjectKernel = Supervising & {
+  readonly ports: Pick<KernelPorts, "nonce" | "spools">;
+  readonly root: Process;
+};
+
 /**
  * The exit reason of a program whose reader is gone. This is not a failure; if the reader failed, its own exit shows
  * it.
@@ -36,7 +42,7 @@ const UNREAD = "killed: SIGPIPE";
 export class Project implements RunningProject {
   readonly name: string;
   readonly feed = new ProjectFeed();
-  readonly #core: Core;
+  readonly #core: ProjectKernel;
   readonly supervisor: Supervisor;
   readonly #pipes: ProjectPipes;
   readonly #over = Promise.withResolvers<void>();
@@ -62,7 +68,7 @@ export class Project implements RunningProject {
   #failure = "";
 
   /** Nothing runs before start() or resume(). NOT_FOUND: no such service. */
-  constructor(core: Core, request: ProjectUp, restored: ProjectComeback | null = null) {
+  constructor(core: ProjectKernel, request: ProjectUp, restored: ProjectComeback | null = null) {
     this.#core = core;
     this.#salt = restored?.kept.salt ?? core.ports.nonce();
     this.#source = restored?.kept.source ?? request.source ?? null;

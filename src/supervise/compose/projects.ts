@@ -8,8 +8,7 @@ import type { ProcUuid } from "../../abi/ids.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";
 import type { CrashReport } from "../../abi/supervise.ts";
-import { endOf as endOfProcess } from "../../history/recover/ended.ts";
-import type { Core } from "../../kernel/core.ts";
+import { type EndSearch, endOf as endOfProcess } from "../../history/recover/ended.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
 import type { Projects, ProjectUp } from "../../kernel/ports/projects.ts";
@@ -17,23 +16,26 @@ import type { Subscription } from "../../kernel/ports/subscription.ts";
 import { Units } from "../../kernel/process/units.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
 import { ProjectFeed } from "./feed.ts";
-import { Project } from "./project.ts";
+import { Project, type ProjectKernel } from "./project.ts";
 import type { PastProject, ProjectRoster, RunningProject, Standing } from "./roster.ts";
 import { endOf, type LogWish, logsOf } from "./view.ts";
 
-export function makeProjects(core: () => Core): Projects & ProjectRoster {
+/** What the projects of the user need of the kernel. */
+type Projecting = ProjectKernel & EndSearch;
+
+export function makeProjects(core: () => Projecting): Projects & ProjectRoster {
   return new ProjectTable(core);
 }
 
 class ProjectTable implements Projects, ProjectRoster {
-  readonly #core: () => Core;
+  readonly #core: () => Projecting;
   readonly #running = new Map<string, RunningProject>();
   /** Ended projects by name; the newest last. */
   readonly #past = new Map<string, PastProject>();
   /** A queue for each name that is being brought up. */
   readonly #lanes = new Map<string, { readonly units: Units; users: number }>();
 
-  constructor(core: () => Core) {
+  constructor(core: () => Projecting) {
     this.#core = core;
   }
 
@@ -170,7 +172,7 @@ function refusal(code: "NOT_FOUND" | "CANCELLED" | "CONFLICT", message: string, 
 const PAGE = 256;
 
 /** A feed with the end of a project that only the journal knows. undefined: not ended, or its history was removed. */
-async function endedFeed(core: Core, name: string, pid: Pid): Promise<ProjectFeed | undefined> {
+async function endedFeed(core: EndSearch, name: string, pid: Pid): Promise<ProjectFeed | undefined> {
   const { journal } = core.ports;
   const uuid = await journal.processOf(pid);
   const row = uuid === undefined ? undefined : await journal.row(uuid);

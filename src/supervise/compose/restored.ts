@@ -4,15 +4,23 @@
  */
 import type { ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
 import { messageOf } from "../../abi/errors.ts";
-import type { Core } from "../../kernel/core.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Comeback } from "../comeback.ts";
 import type { Endowment } from "../endowment.ts";
 import type { SupervisorFold } from "../facet.ts";
 import { isUp } from "../kept-supervisor.ts";
-import { type Made, type Parts, restoringWith } from "../restore.ts";
+import { type Made, type Parts, type Restoring, restoringWith } from "../restore.ts";
 import { specOfRecord } from "../spec-record.ts";
 import { differences, type KeptProject } from "./kept.ts";
-import { Project } from "./project.ts";
+import { Project, type ProjectKernel } from "./project.ts";
+import type { ProjectRoster } from "./roster.ts";
+
+/** What restoring a project needs of the kernel. */
+type ProjectRestoring = Restoring &
+  ProjectKernel & {
+    readonly ports: Pick<KernelPorts, "loadProject">;
+    readonly projects: Pick<ProjectRoster, "enter">;
+  };
 
 /** The recorded parts from which a project is restored. */
 export interface ProjectComeback {
@@ -24,12 +32,12 @@ export interface ProjectComeback {
 }
 
 /** Restores a supervisor, and its project if it has one. */
-export const restoreSupervised = restoringWith((core, parts, kept) =>
+export const restoreSupervised = restoringWith((core: ProjectRestoring, parts, kept) =>
   projectOf(core, parts, kept as KeptProject),
 );
 
 async function projectOf(
-  core: Core,
+  core: ProjectRestoring,
   { record, comeback, endowment }: Parts,
   kept: KeptProject,
 ): Promise<Made> {
@@ -69,7 +77,7 @@ interface FileNow {
   readonly withheld: ReadonlyMap<string, string>;
 }
 
-async function fileOf({ ports }: Core, kept: KeptProject): Promise<FileNow> {
+async function fileOf({ ports }: ProjectRestoring, kept: KeptProject): Promise<FileNow> {
   try {
     const file = await read(ports, kept);
     if (file.name !== kept.name) throw new Error(`it is now of a project ${file.name}`);
@@ -81,7 +89,10 @@ async function fileOf({ ports }: Core, kept: KeptProject): Promise<FileNow> {
   }
 }
 
-async function read({ loadProject, env }: Core["ports"], { source }: KeptProject): Promise<ComposeProject> {
+async function read(
+  { loadProject, env }: ProjectRestoring["ports"],
+  { source }: KeptProject,
+): Promise<ComposeProject> {
   if (source === null || loadProject === undefined)
     throw new Error("its file is not known; the project has to be brought up again");
   return loadProject(source, env);

@@ -19,7 +19,7 @@ import { endWithin } from "./grace.ts";
 import { type Reaping, reapProcess } from "./reap.ts";
 
 /** What laying a process to rest needs of the kernel. */
-interface Resting {
+export interface Resting {
   readonly ports: Pick<KernelPorts, "clock" | "log">;
   readonly mounts: { unmountOf(proc: Process): Promise<void> };
   readonly groups: Pick<Groups, "leaveAll">;

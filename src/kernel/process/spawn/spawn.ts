@@ -47,7 +47,7 @@ export interface SpawnMore {
 }
 
 /** What the log and the watchers of a process need of the kernel. */
-interface Attending {
+export interface Attending {
   note(proc: Process, kind: "process.log", body: unknown): void;
   offer(proc: Process, when: "now"): void;
 }

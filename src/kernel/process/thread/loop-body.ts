@@ -16,13 +16,18 @@ import type { CoroutineBody } from "./coroutine.ts";
 import { type LoopRunner, reason } from "./reason.ts";
 
 /** The parts of the kernel that the loop needs. */
-interface Host extends LoopRunner {
+/** What a loop in a coroutine needs of the kernel. */
+export interface LoopHost extends LoopRunner {
   readonly ports: Pick<KernelPorts, "program" | "log">;
   readonly contexts: ContextSpaces;
   handle(proc: Process, scope: null, ofThread: AbortSignal): Syscalls;
 }
 
-export function loopBody(core: Host, proc: Process, { intent, maxTurns = 0 }: CoroutineLoop): CoroutineBody {
+export function loopBody(
+  core: LoopHost,
+  proc: Process,
+  { intent, maxTurns = 0 }: CoroutineLoop,
+): CoroutineBody {
   return async (co, first) => {
     const { signal } = co;
     const sys = core.handle(proc, null, signal);
@@ -53,7 +58,7 @@ export function loopBody(core: Host, proc: Process, { intent, maxTurns = 0 }: Co
   };
 }
 
-async function closed({ ports }: Host, { fds, pid }: Process, fd: Fd): Promise<void> {
+async function closed({ ports }: LoopHost, { fds, pid }: Process, fd: Fd): Promise<void> {
   if (!fds.has(fd)) return;
   await fds.close(fd).catch((error: Error) => {
     ports.log("warn", `pid ${pid}: a coroutine: close: ${error.message}`);

@@ -16,7 +16,7 @@ import { type Runner, Thread } from "./thread.ts";
 import type { ThreadSet } from "./thread-set.ts";
 
 /** What threads need of the kernel. */
-interface Threading extends Runner {
+export interface Threading extends Runner {
   readonly ports: Runner["ports"] & Pick<KernelPorts, "clock">;
   handle(self: Process, scope: null, signal: AbortSignal): Pick<Syscalls, "open">;
 }

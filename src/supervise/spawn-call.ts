@@ -1,20 +1,24 @@
-import type { Effect } from "../../abi/effects.ts";
-import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import { DEFAULT_STRATEGY, type SupervisorSpec } from "../../abi/supervise.ts";
-import { abortable } from "../../lib/abort.ts";
-import { Endowment } from "../../supervise/endowment.ts";
-import { spawnSupervisor as spawn } from "../../supervise/spawn-supervisor.ts";
-import { type CheckedSpec, type CheckedStart, checkSpec } from "../../supervise/spec.ts";
-import { checkCovered } from "../gate/covers.ts";
-import type { Effectful } from "../gate/effectful.ts";
-import { execEffect } from "../gate/exec-effect.ts";
-import type { KernelCall } from "../gate/gate.ts";
-import { guard } from "../gate/guard.ts";
-import { ownCopy } from "../gate/own-copy.ts";
-import type { KernelPass } from "../gate/passage.ts";
-import { MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
-import { EXEC_TOOL } from "../native/command.ts";
-import type { Process } from "../process/process.ts";
+import type { Effect } from "../abi/effects.ts";
+import { PID_KERNEL, type Pid } from "../abi/ids.ts";
+import { DEFAULT_STRATEGY, type SupervisorSpec } from "../abi/supervise.ts";
+import { checkCovered } from "../kernel/gate/covers.ts";
+import type { Effectful } from "../kernel/gate/effectful.ts";
+import { execEffect } from "../kernel/gate/exec-effect.ts";
+import type { KernelCall } from "../kernel/gate/gate.ts";
+import { guard } from "../kernel/gate/guard.ts";
+import { ownCopy } from "../kernel/gate/own-copy.ts";
+import type { Gatekeeping, KernelPass } from "../kernel/gate/passage.ts";
+import { type Launching, MOUNT_TOOL, mountEffect } from "../kernel/gate/servers.ts";
+import { EXEC_TOOL } from "../kernel/native/command.ts";
+import type { Process } from "../kernel/process/process.ts";
+import { abortable } from "../lib/abort.ts";
+import { Endowment } from "./endowment.ts";
+import { launchSupervisor } from "./launch.ts";
+import { type CheckedSpec, type CheckedStart, checkSpec } from "./spec.ts";
+import { type Supervising, Supervisor } from "./supervisor.ts";
+
+/** The parts of the kernel that this call uses. */
+type SupervisorStarting = Gatekeeping & Launching & Supervising;
 
 /**
  * SpawnSupervisor(name, strategy): keeps children running as the spec says. Its host programs and the MCP servers of
@@ -23,7 +27,8 @@ import type { Process } from "../process/process.ts";
  */
 export const spawnSupervisor: KernelCall<
   "spawnSupervisor",
-  { spec: SupervisorSpec; opts: { parentPid?: Pid } }
+  { spec: SupervisorSpec; opts: { parentPid?: Pid } },
+  SupervisorStarting
 > = {
   name: "SpawnSupervisor",
   holds: true,
@@ -31,21 +36,36 @@ export const spawnSupervisor: KernelCall<
   args: ({ spec }) => ({ name: spec.name, strategy: spec.strategy ?? DEFAULT_STRATEGY }),
   result: (pid) => pid,
   async run(pass, { spec: given, opts }) {
-    const { core, self } = pass;
+    const { self } = pass;
     const isPerson = self.pid === PID_KERNEL;
     const spec = checkSpec(isPerson ? given : ownCopy(self, "SpawnSupervisor", given));
     const endowment = new Endowment();
-    const start = (): Promise<Pid> =>
-      spawn(core, self, { spec, parentPid: opts.parentPid, endowment, signal: pass.signal });
+    const start = (): Promise<Pid> => launch({ ...pass, spec }, endowment, opts.parentPid);
     return isPerson ? start() : guarded({ ...pass, spec }, endowment, start);
   },
 };
 
-interface Wish extends KernelPass {
+interface Wish extends KernelPass<SupervisorStarting> {
   readonly spec: CheckedSpec;
 }
 
 type Start = () => Promise<Pid>;
+
+/**
+ * Rejects with the error of the first child that does not start; then no process is left. Children of the user's
+ * supervisor run with the user's rights, as if the user had started them; those of an agent's, with a part of the
+ * agent's rights.
+ */
+async function launch(
+  { core, self, spec, signal }: Wish,
+  endowment: Endowment,
+  parentPid: Pid = self.pid,
+): Promise<Pid> {
+  const isTop = parentPid === PID_KERNEL;
+  const supervisor = new Supervisor(core, spec, { endowment, ...(isTop ? { rights: core.root } : {}) });
+  const proc = await launchSupervisor(core, supervisor, { caller: self, opts: { parentPid }, signal });
+  return proc.pid;
+}
 
 async function guarded(wish: Wish, endowment: Endowment, start: Start): Promise<Pid> {
   const { self, spec, scope } = wish;
@@ -93,7 +113,7 @@ function effectsOf(self: Process, start: CheckedStart): Effect[] {
 
 /** The agents are loaded here once: loading them again later would let changed files start other servers. */
 async function serversOf(
-  pass: KernelPass,
+  pass: KernelPass<SupervisorStarting>,
   { children }: CheckedSpec,
   endowment: Endowment,
 ): Promise<Effect[]> {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Effect } from "../../abi/effects.ts";
-import type { ChildSpec } from "../../abi/supervise.ts";
-import { guardedBench } from "../testing/guarded.ts";
-import { agentFile } from "../testing/test-kernel.ts";
-import { settle } from "../testing/virtual-clock.ts";
+import type { Effect } from "../abi/effects.ts";
+import type { ChildSpec } from "../abi/supervise.ts";
+import { guardedBench } from "../kernel/testing/guarded.ts";
+import { agentFile } from "../kernel/testing/test-kernel.ts";
+import { settle } from "../kernel/testing/virtual-clock.ts";
 
 describe("SpawnSupervisor of a tool", () => {
   const wanted: ChildSpec = { id: "a", start: { agent: "helper", intent: "help" } };
