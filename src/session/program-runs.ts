@@ -5,8 +5,8 @@ import type { RunInput } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import type { RecordKind } from "../kernel/ports/journal.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
+import type { Conversation } from "../kernel/process/conversation.ts";
 import type { Process } from "../kernel/process/process.ts";
-import type { Conversation } from "./conversation.ts";
 import { firstWords } from "./title.ts";
 
 /** One run: its calls and waits end with `signal`, and it only takes messages of `client`. */

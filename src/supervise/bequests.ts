@@ -10,8 +10,8 @@ import { isLimited, plus, tokensOnly } from "../kernel/account/amounts.ts";
 import { limitsAtSpawn, spentOf } from "../kernel/account/kept-account.ts";
 import type { Journal, RecordOwner } from "../kernel/ports/journal.ts";
 import { Endowment, keptLimits } from "./endowment.ts";
-import { type SupervisorFold, supervisorFacet } from "./facet.ts";
-import type { KeptChild, KeptRun } from "./kept-supervisor.ts";
+import { type SupervisorFold, supervisorFacet } from "./record/facet.ts";
+import type { KeptChild, KeptRun } from "./record/kept-supervisor.ts";
 
 interface Testator {
   readonly owner: RecordOwner;

@@ -6,7 +6,7 @@ import { LIMITS } from "../kernel/limits.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { Units } from "../kernel/process/units.ts";
 import type { Endowment } from "./endowment.ts";
-import { type KeptChild, newChild } from "./kept-supervisor.ts";
+import { type KeptChild, newChild } from "./record/kept-supervisor.ts";
 import type { Sibling } from "./restart-plan.ts";
 import type { CheckedChild } from "./spec.ts";
 

@@ -9,8 +9,8 @@ import type { Journal, JournalRecord } from "../kernel/ports/journal.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { Child, ChildRun } from "./child.ts";
 import type { ChildRuns } from "./child-runs.ts";
-import type { SupervisorFold } from "./facet.ts";
-import type { KeptChild, KeptRun, KeptSupervisor } from "./kept-supervisor.ts";
+import type { SupervisorFold } from "./record/facet.ts";
+import type { KeptChild, KeptRun, KeptSupervisor } from "./record/kept-supervisor.ts";
 
 /** The end of a run of which the supervisor was not notified. */
 interface LastExit {

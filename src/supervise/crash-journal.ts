@@ -6,8 +6,8 @@ import type { CrashReport } from "../abi/supervise.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { Child } from "./child.ts";
 import { causeOf, plainExit } from "./crash-report.ts";
-import type { KeptCrash } from "./kept-supervisor.ts";
 import type { Ledger } from "./ledger.ts";
+import type { KeptCrash } from "./record/kept-supervisor.ts";
 import type { Judgement } from "./restart-policy.ts";
 import type { CheckedSpec } from "./spec.ts";
 

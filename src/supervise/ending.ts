@@ -2,7 +2,7 @@
 import { SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
-import type { KeptEnding } from "./kept-supervisor.ts";
+import type { KeptEnding } from "./record/kept-supervisor.ts";
 
 export type Ending =
   | { readonly kind: "signal"; readonly exit: ExitStatus }

@@ -9,8 +9,8 @@ import type { PermissionMode } from "../abi/process.ts";
 import { Account } from "../kernel/account/account.ts";
 import { NOTHING } from "../kernel/account/amounts.ts";
 import { limitsAtSpawn, moreLimits } from "../kernel/account/kept-account.ts";
-import { type KeptAgent, keptAgent, narrowedTo } from "./kept-agent.ts";
-import type { KeptEndowment } from "./kept-supervisor.ts";
+import { type KeptAgent, keptAgent, narrowedTo } from "./record/kept-agent.ts";
+import type { KeptEndowment } from "./record/kept-supervisor.ts";
 
 export class Endowment {
   account: Account | null = null;

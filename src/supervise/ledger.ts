@@ -12,8 +12,8 @@ import type { Process } from "../kernel/process/process.ts";
 import type { Child } from "./child.ts";
 import type { Attendance } from "./child-runs.ts";
 import { type Ending, keptEnding } from "./ending.ts";
-import { type SupervisorFold, supervisorFacet } from "./facet.ts";
-import type { KeptChild, KeptRun, KeptSupervisor, SupervisorChange } from "./kept-supervisor.ts";
+import { type SupervisorFold, supervisorFacet } from "./record/facet.ts";
+import type { KeptChild, KeptRun, KeptSupervisor, SupervisorChange } from "./record/kept-supervisor.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 
 /** The number of changes between two whole states. */

@@ -8,8 +8,8 @@ import { History } from "../history/recover/history.ts";
 import { Facts } from "../kernel/facts/facet.ts";
 import type { JournalRecord } from "../kernel/ports/journal.ts";
 import { Daemon } from "../kernel/testing/daemons.ts";
-import { supervisorFacet } from "./facet.ts";
-import { type KeptSupervisor, newChild, type SupervisorChange } from "./kept-supervisor.ts";
+import { supervisorFacet } from "./record/facet.ts";
+import { type KeptSupervisor, newChild, type SupervisorChange } from "./record/kept-supervisor.ts";
 import { CRASH } from "./testing.ts";
 
 const DELAY_MS = 100;

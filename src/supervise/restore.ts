@@ -5,6 +5,7 @@
  */
 import { messageOf } from "../abi/errors.ts";
 import { asPid, PID_KERNEL } from "../abi/ids.ts";
+import { HELD_LATE } from "../history/recover/facets.ts";
 import type { History } from "../history/recover/history.ts";
 import { readLines, readSinceState } from "../history/recover/history-reader.ts";
 import {
@@ -18,7 +19,6 @@ import type { Account } from "../kernel/account/account.ts";
 import { NOTHING, plus } from "../kernel/account/amounts.ts";
 import { limitsAtSpawn, spentOf } from "../kernel/account/kept-account.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
-import { HELD_LATE } from "../kernel/process/facets.ts";
 import type { Process } from "../kernel/process/process.ts";
 import { narrow } from "../kernel/process/rights/narrow.ts";
 import { devicesOf } from "../kernel/process/rights/rights.ts";
@@ -27,8 +27,8 @@ import { type Running, runProgram } from "../kernel/process/spawn/run.ts";
 import { Bequests } from "./bequests.ts";
 import { Comeback, lastExits } from "./comeback.ts";
 import type { Endowment } from "./endowment.ts";
-import { type SupervisorFold, supervisorFacet } from "./facet.ts";
-import { isUp, type KeptSupervisor } from "./kept-supervisor.ts";
+import { type SupervisorFold, supervisorFacet } from "./record/facet.ts";
+import { isUp, type KeptSupervisor } from "./record/kept-supervisor.ts";
 import { specOfRecord } from "./spec-record.ts";
 import { type Supervising, Supervisor } from "./supervisor.ts";
 

@@ -18,13 +18,13 @@ import {
 } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
+import { type Grantee, GrantList } from "../../kernel/process/rights/grant-list.ts";
 import { type Allows, type Granted, necessary } from "../../kernel/process/rights/granted.ts";
+import { ceilingOf, isOfMode } from "../../kernel/process/rights/mode-grant.ts";
 import type { Session } from "../../kernel/process/session.ts";
 import type { ProcessTable } from "../../kernel/process/table.ts";
-import { type Grantee, GrantList } from "./grant-list.ts";
 import { readGrant, sealed } from "./grant-record.ts";
 import { meaningOf } from "./meaning.ts";
-import { ceilingOf, isOfMode } from "./mode-grant.ts";
 
 /** A grant that the user wants to add. */
 export interface GrantWish {

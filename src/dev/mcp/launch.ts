@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { McpConfig } from "../../abi/mcp.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { McpOwner } from "../../kernel/ports/mcp.ts";
-import { serverLabel } from "../../kernel/vfs/server-label.ts";
+import { serverLabel } from "../../lib/redact/server-label.ts";
 import { driverError } from "../driver-error.ts";
 
 export type ServerLaunch = LocalLaunch | RemoteLaunch;

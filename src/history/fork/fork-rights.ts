@@ -7,11 +7,11 @@ import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import { ALL_RIGHTS, type Rights } from "../../abi/rights.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
+import type { SpawnedBody } from "../../kernel/process/kept-state.ts";
+import { presentMode, rightsOf } from "../../kernel/process/rights/kept-rights.ts";
 import { modeFacet, readMode } from "../../kernel/process/rights/mode-facet.ts";
 import { lowest, narrow } from "../../kernel/process/rights/narrow.ts";
 import { readEarly } from "../recover/early-facts.ts";
-import { presentMode, rightsOf } from "../recover/kept-rights.ts";
-import type { SpawnedBody } from "../recover/kept-state.ts";
 
 export interface ForkRights {
   readonly rights: Rights;

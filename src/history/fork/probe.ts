@@ -6,10 +6,10 @@ import type { Effect } from "../../abi/effects.ts";
 import { messageOf } from "../../abi/errors.ts";
 import { asCallId, type CallId } from "../../abi/ids.ts";
 import type { Probed } from "../../abi/program.ts";
+import { type FileAccess, filesOf } from "../../kernel/gate/host-files.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { abortable } from "../../lib/abort.ts";
-import { type FileAccess, filesOf } from "./host-files.ts";
 import { changesOf } from "./kept-files.ts";
 import type { EntryWord, SnapshotBody } from "./snapshot.ts";
 

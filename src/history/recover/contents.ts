@@ -7,20 +7,20 @@
 import { asCallId } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
-import { asksFacet, denialsFacet } from "../../consent/ask/facets.ts";
 import { spentFacet } from "../../kernel/account/facet.ts";
 import { contextFacet } from "../../kernel/context/facet.ts";
 import type { ContextSpaces } from "../../kernel/context/spaces.ts";
 import { LOADING } from "../../kernel/facts/intents.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
+import { asksFacet, denialsFacet } from "../../kernel/process/asks-facet.ts";
 import { circuitFacet } from "../../kernel/process/circuit.ts";
-import { HELD_LATE } from "../../kernel/process/facets.ts";
 import { adoptKept } from "../../kernel/process/kept-values.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { type Judging, recheckAuto } from "../../kernel/process/rights/auto-mode.ts";
 import type { Semaphore } from "../../kernel/process/semaphore.ts";
 import type { Session } from "../../kernel/process/session.ts";
+import { HELD_LATE } from "./facets.ts";
 import type { History } from "./history.ts";
 import { type Contents, readContents, readHistory, readLines } from "./history-reader.ts";
 

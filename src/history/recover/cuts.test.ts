@@ -5,6 +5,7 @@ import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { Begun, Program } from "../../abi/program.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import { layToRest } from "../../kernel/process/end/shutdown.ts";
+import type { SpawnedBody } from "../../kernel/process/kept-state.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
 import { ALLOW, askWith } from "../../kernel/testing/scripted-permit.ts";
@@ -16,7 +17,6 @@ import {
   testKernel,
 } from "../../kernel/testing/test-kernel.ts";
 import { settle } from "../../kernel/testing/virtual-clock.ts";
-import type { SpawnedBody } from "./kept-state.ts";
 import { resume, wake } from "./wake.ts";
 
 /** Knows where a batch ends: what is appended together is there together, or not at all. */

@@ -3,7 +3,7 @@ import { Fault } from "../../abi/errors.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import { Facts, type RecordBody } from "../../kernel/facts/facet.ts";
 import type { Journal, SparseKind } from "../../kernel/ports/journal.ts";
-import { EARLY } from "../../kernel/process/facets.ts";
+import { EARLY } from "./facets.ts";
 
 const EARLY_KINDS = [...new Set(EARLY.flatMap(({ folds }) => Object.keys(folds)))] as SparseKind[];
 

@@ -1,7 +1,7 @@
 /** Decides what happens to a process that the last daemon left unfinished. Pure. */
 import type { Notice } from "../../abi/fact.ts";
 import type { ProcessKind } from "../../abi/process.ts";
-import type { KeptState } from "./kept-state.ts";
+import type { KeptState } from "../../kernel/process/kept-state.ts";
 
 export type Fate =
   /** Ended with its daemon. */

@@ -7,7 +7,7 @@ import { Fault } from "../../abi/errors.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import { type Facet, Facts, type Packed, type RecordBody } from "../../kernel/facts/facet.ts";
 import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
-import { LATE } from "../../kernel/process/facets.ts";
+import { LATE } from "./facets.ts";
 
 /** The content of a snapshot, as plain data. */
 interface HistoryState extends Packed {

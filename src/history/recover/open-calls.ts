@@ -9,8 +9,8 @@ import { NOTHING, plus } from "../../kernel/account/amounts.ts";
 import { useOfKept } from "../../kernel/account/kept-account.ts";
 import { isLoading, isModelCall, type ProbedBody } from "../../kernel/facts/intents.ts";
 import type { Journal, JournalDraft, JournalRecord, RecordOwner } from "../../kernel/ports/journal.ts";
+import type { SpawnedBody } from "../../kernel/process/kept-state.ts";
 import { usdOf } from "../../lib/usd.ts";
-import type { SpawnedBody } from "./kept-state.ts";
 import type { KeptOf } from "./shares.ts";
 
 interface Spent {

@@ -20,7 +20,9 @@ import {
   type ProcessRow,
   type RecordOwner,
 } from "../../kernel/ports/journal.ts";
+import { type KeptState, keptState, type SpawnedBody } from "../../kernel/process/kept-state.ts";
 import type { Process } from "../../kernel/process/process.ts";
+import { rightsOf } from "../../kernel/process/rights/kept-rights.ts";
 import { runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { Semaphore } from "../../kernel/process/semaphore.ts";
 import { type Running, runProgram } from "../../kernel/process/spawn/run.ts";
@@ -29,8 +31,6 @@ import { ageMs } from "./age.ts";
 import { readEarly } from "./early-facts.ts";
 import { type Fate, fateOf, noticeOf } from "./fate.ts";
 import { mailOf } from "./history-reader.ts";
-import { rightsOf } from "./kept-rights.ts";
-import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
 import { endedSpenders, OpenCalls } from "./open-calls.ts";
 import type { Left as LeftOver, Remains, Returned } from "./restore.ts";
 import { type AgentRestoring, type Restoring, restoreAgent } from "./restored-agent.ts";

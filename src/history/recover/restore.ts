@@ -14,9 +14,10 @@ import type { Facts } from "../../kernel/facts/facet.ts";
 import type { GroupRecord, Groups } from "../../kernel/ipc/groups.ts";
 import type { JournalRecord, RecordOwner } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
-import { HELD_EARLY } from "../../kernel/process/facets.ts";
+import type { SpawnedBody } from "../../kernel/process/kept-state.ts";
 import { Process } from "../../kernel/process/process.ts";
 import type { ProcessSeed } from "../../kernel/process/process-seed.ts";
+import { presentMode } from "../../kernel/process/rights/kept-rights.ts";
 import { modeFacet, readMode } from "../../kernel/process/rights/mode-facet.ts";
 import { lowest } from "../../kernel/process/rights/narrow.ts";
 import { lineBelow } from "../../kernel/process/spawn/seed.ts";
@@ -24,8 +25,7 @@ import { type Attending, attend } from "../../kernel/process/spawn/spawn.ts";
 import type { ProcessTable } from "../../kernel/process/table.ts";
 import { type Redacting, wordingOf } from "../../kernel/redact/model-bound.ts";
 import { secretValues } from "../../lib/redact/secret-values.ts";
-import { presentMode } from "./kept-rights.ts";
-import type { SpawnedBody } from "./kept-state.ts";
+import { HELD_EARLY } from "./facets.ts";
 import type { Shares } from "./shares.ts";
 
 /** What restoring a process needs of the kernel. */

@@ -15,11 +15,11 @@ import { guardServers, type Launching } from "../../kernel/gate/servers.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { type AgentHost, agentBody } from "../../kernel/process/agent-body.ts";
 import type { Body, Undo } from "../../kernel/process/body.ts";
+import type { KeptState } from "../../kernel/process/kept-state.ts";
 import { stopLending, want } from "../../kernel/process/lending.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { startDeadline, type Timing } from "../../kernel/process/spawn/run.ts";
 import { abortable } from "../../lib/abort.ts";
-import type { KeptState } from "./kept-state.ts";
 
 /** What an agent that is restored needs of the kernel to resume. */
 export type Awakening = AgentHost &

@@ -14,9 +14,9 @@ import {
 } from "../../kernel/account/kept-account.ts";
 import { openLimits } from "../../kernel/account/open-limits.ts";
 import type { Journal, RecordOwner } from "../../kernel/ports/journal.ts";
+import type { SpawnedBody } from "../../kernel/process/kept-state.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { Session } from "../../kernel/process/session.ts";
-import type { SpawnedBody } from "./kept-state.ts";
 
 /** What restoring shared limits needs of the kernel. */
 export type Sharing = {

@@ -5,7 +5,7 @@
  */
 import { PID_KERNEL, type ProcUuid } from "../../abi/ids.ts";
 import type { Journal, JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
-import type { SpawnedBody } from "./kept-state.ts";
+import type { SpawnedBody } from "../../kernel/process/kept-state.ts";
 
 /** Records written together with a spawn. Any other record was written after the spawn was known to be on disk. */
 const MAKING: ReadonlySet<RecordKind> = new Set<RecordKind>([

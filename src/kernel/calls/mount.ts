@@ -2,6 +2,7 @@
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { McpConfig } from "../../abi/mcp.ts";
+import { serverLabel } from "../../lib/redact/server-label.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { guard } from "../gate/guard.ts";
 import { ownCopy } from "../gate/own-copy.ts";
@@ -9,7 +10,6 @@ import type { Gatekeeping } from "../gate/passage.ts";
 import type { Scope } from "../gate/scope.ts";
 import { type Launching, MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
 import type { Mounts } from "../vfs/mounts.ts";
-import { serverLabel } from "../vfs/server-label.ts";
 
 /** The parts of the kernel that these calls use. */
 interface MountTable {

@@ -9,6 +9,7 @@ import { SyscallError } from "../../abi/errors.ts";
 import type { NativeOptions } from "../../abi/native.ts";
 import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
+import { maskedCommand } from "../../lib/redact/server-label.ts";
 import { LIMITS } from "../limits.ts";
 import { outputName } from "../log/logs.ts";
 import type { ExecChild } from "../ports/host.ts";
@@ -19,7 +20,6 @@ import type { Process } from "../process/process.ts";
 import { STDIN } from "../process/spawn/stdio.ts";
 import { type Granting, sandboxOf } from "../process/subject.ts";
 import type { ProcessTable } from "../process/table.ts";
-import { maskedCommand } from "../vfs/server-label.ts";
 import { checkCommand, EXEC_TOOL } from "./command.ts";
 import { feed, NativeOutput, type Streaming } from "./stdio.ts";
 

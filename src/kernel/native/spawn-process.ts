@@ -1,11 +1,11 @@
 /** Spawns what a request names: an agent, or a program of the host. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import { SyscallError } from "../../abi/errors.ts";
+import { maskedCommand } from "../../lib/redact/server-label.ts";
 import { LIMITS } from "../limits.ts";
 import { type AgentHost, agentBody } from "../process/agent-body.ts";
 import type { Process } from "../process/process.ts";
 import { type Spawning, type SpawnRequest, spawnBody } from "../process/spawn/spawn.ts";
-import { maskedCommand } from "../vfs/server-label.ts";
 import { type NativeHost, nativeBody } from "./body.ts";
 import { nativeOpts } from "./command.ts";
 

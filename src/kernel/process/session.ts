@@ -3,11 +3,11 @@
  * be asked. Grants live as long as the session and are journalled where they are given.
  */
 
-import { GrantList } from "../../consent/grants/grant-list.ts";
 import { Approvers } from "../log/approvers.ts";
 import type { RecordOwner } from "../ports/journal.ts";
 import { Circuit } from "./circuit.ts";
 import { Denials } from "./denials.ts";
+import { GrantList } from "./rights/grant-list.ts";
 
 export class Session {
   /** The top-level process, whose history holds the grants. null: the kernel's own session, which asks nobody. */

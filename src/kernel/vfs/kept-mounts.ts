@@ -5,8 +5,8 @@
  */
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { McpConfig, MountView } from "../../abi/mcp.ts";
+import { maskedCommand, serverLabel } from "../../lib/redact/server-label.ts";
 import { type Journal, KERNEL_UUID } from "../ports/journal.ts";
-import { maskedCommand, serverLabel } from "./server-label.ts";
 
 interface KeptMount {
   readonly path: string;

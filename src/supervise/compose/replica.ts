@@ -10,7 +10,7 @@ import { logLine } from "../../kernel/log/log-line.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import type { StdFile } from "../../kernel/process/spawn/stdio.ts";
 import type { Attendance } from "../child-runs.ts";
-import type { KeptChild } from "../kept-supervisor.ts";
+import type { KeptChild } from "../record/kept-supervisor.ts";
 import type { ReplicaFacts } from "./conditions.ts";
 import { type Inlet, outputFile } from "./inlet.ts";
 import { LineSplitter, linesOf } from "./line-splitter.ts";

@@ -10,15 +10,15 @@ import { asPid, asProcUuid, type Pid } from "../../../abi/ids.ts";
 import { EXIT, PERMISSION_MODES, type PermissionMode } from "../../../abi/process.ts";
 import { ALL_RIGHTS, type Rights } from "../../../abi/rights.ts";
 import type { SpawnOpts, Syscalls } from "../../../abi/sys.ts";
-import { GrantList } from "../../../consent/grants/grant-list.ts";
 import { readGrant, sealed } from "../../../consent/grants/grant-record.ts";
-import { ceilingOf, isOfMode } from "../../../consent/grants/mode-grant.ts";
-import { rightsOf } from "../../../history/recover/kept-rights.ts";
 import { wake } from "../../../history/recover/wake.ts";
 import { MemoryJournal } from "../../testing/memory-journal.ts";
 import { agentFile, TestKernel } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
 import { subjectOf } from "../subject.ts";
+import { GrantList } from "./grant-list.ts";
+import { rightsOf } from "./kept-rights.ts";
+import { ceilingOf, isOfMode } from "./mode-grant.ts";
 import { isAbove, isSubset, lowest, narrow } from "./narrow.ts";
 import { setMode } from "./set-mode.ts";
 

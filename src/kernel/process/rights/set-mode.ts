@@ -7,7 +7,6 @@ import { Fault } from "../../../abi/errors.ts";
 import type { GrantBy } from "../../../abi/grants.ts";
 import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
-import { ruleOfMode } from "../../../consent/grants/mode-grant.ts";
 import type { JournalDraft } from "../../ports/journal.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { ModeView } from "../../ports/rights-control.ts";
@@ -15,6 +14,7 @@ import type { Process } from "../process.ts";
 import type { ProcessTable } from "../table.ts";
 import { autoRefusal } from "./auto-mode.ts";
 import type { KeptMode } from "./mode-facet.ts";
+import { ruleOfMode } from "./mode-grant.ts";
 import { isAbove, lowest } from "./narrow.ts";
 
 /** What a change of mode needs of the kernel. */

@@ -2,12 +2,12 @@
  * Reads the rights in the record of a spawn. A missing or unreadable part counts as empty, so that an unreadable record
  * never gives a process more rights. If the deny or ask rules cannot be read, no rights remain.
  */
-import type { PermissionMode } from "../../abi/process.ts";
-import { ALL_RIGHTS, NO_RIGHTS, type Rights } from "../../abi/rights.ts";
-import { RULE_SOURCES, type RuleText } from "../../abi/rules.ts";
-import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
-import { readMode } from "../../kernel/process/rights/mode-facet.ts";
-import { lowest } from "../../kernel/process/rights/narrow.ts";
+import type { PermissionMode } from "../../../abi/process.ts";
+import { ALL_RIGHTS, NO_RIGHTS, type Rights } from "../../../abi/rights.ts";
+import { RULE_SOURCES, type RuleText } from "../../../abi/rules.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
+import { readMode } from "./mode-facet.ts";
+import { lowest } from "./narrow.ts";
 
 /** The part of the body of `process.spawned` that concerns rights. */
 export interface KeptRights {

@@ -2,9 +2,9 @@
  * The facts of a supervisor: its children, their newest runs and exits, and the times of its restarts. A whole state
  * (`process.state`) stands for all records before it, so that a new daemon reads only from the newest one on.
  */
-import { isLost } from "../abi/process.ts";
-import type { ChildState, CrashReport } from "../abi/supervise.ts";
-import type { LiveFacet } from "../kernel/facts/facet.ts";
+import { isLost } from "../../abi/process.ts";
+import type { ChildState, CrashReport } from "../../abi/supervise.ts";
+import type { LiveFacet } from "../../kernel/facts/facet.ts";
 import type {
   KeptChild,
   KeptCrash,

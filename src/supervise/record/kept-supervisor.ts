@@ -2,14 +2,14 @@
  * The records of a supervisor in the journal: the body of its `process.state`, and the small records that change it
  * later (facet.ts). They contain no environments.
  */
-import type { BudgetLimits } from "../abi/budget.ts";
-import type { Pid, ProcUuid } from "../abi/ids.ts";
-import type { ExitStatus, PermissionMode } from "../abi/process.ts";
-import type { RequestMark } from "../abi/request-mark.ts";
-import type { ChildState, CrashReport } from "../abi/supervise.ts";
-import type { KeptAbove } from "../kernel/account/kept-account.ts";
-import type { RecordOwner } from "../kernel/ports/journal.ts";
-import type { ProcessSeed } from "../kernel/process/process-seed.ts";
+import type { BudgetLimits } from "../../abi/budget.ts";
+import type { Pid, ProcUuid } from "../../abi/ids.ts";
+import type { ExitStatus, PermissionMode } from "../../abi/process.ts";
+import type { RequestMark } from "../../abi/request-mark.ts";
+import type { ChildState, CrashReport } from "../../abi/supervise.ts";
+import type { KeptAbove } from "../../kernel/account/kept-account.ts";
+import type { RecordOwner } from "../../kernel/ports/journal.ts";
+import type { ProcessSeed } from "../../kernel/process/process-seed.ts";
 import type { KeptAgent } from "./kept-agent.ts";
 
 /** A run of a child. */

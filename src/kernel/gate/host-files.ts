@@ -4,10 +4,10 @@ import { type HostStat, O_RDONLY, O_RDWR, O_WRONLY } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
 import type { FsRequest } from "../../abi/fs-ops.ts";
 import type { Syscalls } from "../../abi/sys.ts";
-import type { Scope } from "../../kernel/gate/scope.ts";
-import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
-import type { Process } from "../../kernel/process/process.ts";
-import type { EntryWord } from "./snapshot.ts";
+import type { EntryWord } from "../../history/fork/snapshot.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
+import type { Process } from "../process/process.ts";
+import type { Scope } from "./scope.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 

@@ -2,7 +2,7 @@
  * The conversation of a session: its current run, and the signal that ends only this run. A run belongs to one message;
  * messages of other clients wait in the mailbox meanwhile, in the order of the journal.
  */
-import { type LinkedSignal, linkSignals } from "../lib/abort.ts";
+import { type LinkedSignal, linkSignals } from "../../lib/abort.ts";
 
 /** A run lasts from the message that began it to the final reply. */
 export interface ConversationRun {

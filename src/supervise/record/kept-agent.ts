@@ -3,10 +3,10 @@
  * which may have changed: then the texts differ, but the rights do not grow.
  */
 import { hash } from "node:crypto";
-import type { AgentInfo } from "../abi/agent.ts";
-import type { McpServer } from "../abi/mcp.ts";
-import { meet } from "../kernel/process/rights/narrow.ts";
-import { isWithin } from "../lib/path.ts";
+import type { AgentInfo } from "../../abi/agent.ts";
+import type { McpServer } from "../../abi/mcp.ts";
+import { meet } from "../../kernel/process/rights/narrow.ts";
+import { isWithin } from "../../lib/path.ts";
 
 export interface KeptAgent {
   readonly allowedDevices: readonly string[] | null;

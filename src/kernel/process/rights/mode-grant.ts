@@ -1,7 +1,7 @@
 /** A mode above the one given at the spawn, granted by the user: a grant whose rule is `mode(auto)`. */
-import type { Grant } from "../../abi/grants.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
-import { isAbove } from "../../kernel/process/rights/narrow.ts";
+import type { Grant } from "../../../abi/grants.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../../../abi/process.ts";
+import { isAbove } from "./narrow.ts";
 
 export function ruleOfMode(mode: PermissionMode): string {
   return `mode(${mode})`;

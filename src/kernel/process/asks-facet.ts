@@ -1,6 +1,6 @@
 /** The open questions of a process, and the denials counted for its session. */
-import { type Facet, plainFacet } from "../../kernel/facts/facet.ts";
-import type { DenialState } from "../../kernel/process/denials.ts";
+import { type Facet, plainFacet } from "../facts/facet.ts";
+import type { DenialState } from "./denials.ts";
 
 /** Digests of unanswered questions, by id. */
 export const asksFacet: Facet<Map<string, string>> = {

@@ -12,14 +12,14 @@ import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProcessKind } from "../../abi/process.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
-import type { KeptAbove } from "../../kernel/account/kept-account.ts";
-import type { ContextSpaces } from "../../kernel/context/spaces.ts";
-import { LIMITS } from "../../kernel/limits.ts";
-import type { JournalDraft, JournalRecord, RecordOwner } from "../../kernel/ports/journal.ts";
-import type { Making } from "../../kernel/process/body.ts";
-import type { ProcessSeed } from "../../kernel/process/process-seed.ts";
-import { STDIN, STDOUT } from "../../kernel/process/spawn/stdio.ts";
-import type { KeptRights } from "./kept-rights.ts";
+import type { KeptAbove } from "../account/kept-account.ts";
+import type { ContextSpaces } from "../context/spaces.ts";
+import { LIMITS } from "../limits.ts";
+import type { JournalDraft, JournalRecord, RecordOwner } from "../ports/journal.ts";
+import type { Making } from "./body.ts";
+import type { ProcessSeed } from "./process-seed.ts";
+import type { KeptRights } from "./rights/kept-rights.ts";
+import { STDIN, STDOUT } from "./spawn/stdio.ts";
 
 /**
  * The body of `process.state`, version 2. The system prompt is a separate `ctx.record`, as the size of a record is

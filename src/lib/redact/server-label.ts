@@ -1,5 +1,4 @@
 /** An MCP server in words for screens: its command or address, without credentials. */
-import type { McpConfig } from "../../abi/mcp.ts";
 
 const MAX_CHARS = 200;
 const HIDDEN = "…";
@@ -8,8 +7,13 @@ const SECRET_FLAG = /^(--?[\w.-]*(?:key|token|secret|passw|auth|credential|beare
 /** Values that are secrets whatever flag they follow. */
 const SECRET_VALUE = /^(?:sk|pk|ghp|gho|ghs|glpat|xox[a-z]|github_pat|AKIA)[-_A-Za-z0-9]{12,}|^Bearer /;
 
+/** How a server is reached, as far as it is shown. */
+type Reached =
+  | { readonly type: "http"; readonly url: string }
+  | { readonly type: "stdio"; readonly command: string; readonly args: readonly string[] };
+
 /** `stdio: npx server-memory`, `http: http://127.0.0.1:8080/mcp` */
-export function serverLabel(config: McpConfig): string {
+export function serverLabel(config: Reached): string {
   if (config.type === "http") return cut(`http: ${withoutSecrets(config.url)}`);
   return cut(`stdio: ${[config.command, ...maskedArgs(config.args)].join(" ")}`);
 }

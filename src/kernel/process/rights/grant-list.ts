@@ -1,9 +1,9 @@
 /** Grants in memory: those of one session, or those that outlive sessions. Bounded: a full list takes no more. */
-import type { Grant, GrantView } from "../../abi/grants.ts";
-import type { Pid } from "../../abi/ids.ts";
-import { LIMITS } from "../../kernel/limits.ts";
-import { isWithin } from "../../lib/path.ts";
-import type { GrantEvent } from "./grant-record.ts";
+import type { Grant, GrantView } from "../../../abi/grants.ts";
+import type { Pid } from "../../../abi/ids.ts";
+import type { GrantEvent } from "../../../consent/grants/grant-record.ts";
+import { isWithin } from "../../../lib/path.ts";
+import { LIMITS } from "../../limits.ts";
 
 /** The process that grants are matched against. */
 export interface Grantee {

@@ -1,0 +1,47 @@
+/** The list of all durable facts of a process. The file of each facet says how it is read and who holds it. */
+
+import { spentFacet } from "../../kernel/account/facet.ts";
+import { contextFacet } from "../../kernel/context/facet.ts";
+import { gaugeFacet } from "../../kernel/context/gauge-facet.ts";
+import type { Facet } from "../../kernel/facts/facet.ts";
+import { endedByFacet, groupsFacet, mailFacet } from "../../kernel/ipc/facets.ts";
+import { labelsFacet } from "../../kernel/labels/facet.ts";
+import { logFacet } from "../../kernel/log/facet.ts";
+import { asksFacet, denialsFacet } from "../../kernel/process/asks-facet.ts";
+import { circuitFacet } from "../../kernel/process/circuit.ts";
+import { keptFacet } from "../../kernel/process/kept-values.ts";
+import { noteFacet } from "../../kernel/process/note.ts";
+import { progressFacet } from "../../kernel/process/progress-facet.ts";
+import { modeFacet } from "../../kernel/process/rights/mode-facet.ts";
+import { runTimeFacet } from "../../kernel/process/run-time-facet.ts";
+import { seenFacet } from "../../kernel/process/seen-file-set.ts";
+import { supervisorFacet } from "../../supervise/record/facet.ts";
+
+const FACETS: readonly Facet<unknown>[] = [
+  asksFacet,
+  circuitFacet,
+  contextFacet,
+  denialsFacet,
+  endedByFacet,
+  gaugeFacet,
+  groupsFacet,
+  keptFacet,
+  labelsFacet,
+  logFacet,
+  mailFacet,
+  modeFacet,
+  noteFacet,
+  progressFacet,
+  runTimeFacet,
+  seenFacet,
+  spentFacet,
+  supervisorFacet,
+];
+
+/** Facets that need the whole history. */
+export const LATE = FACETS.filter(({ isEarly }) => isEarly !== true);
+/** Facets read by their record kinds alone, as soon as the process exists. */
+export const EARLY = FACETS.filter(({ isEarly }) => isEarly === true);
+/** Facets that a live process holds from the moment they are read. */
+export const HELD_LATE = LATE.filter(({ isHeld }) => isHeld === true);
+export const HELD_EARLY = EARLY.filter(({ isHeld }) => isHeld === true);
