@@ -33,9 +33,9 @@ const mayImport = {
 /** Houses that reach the world by system call alone. */
 export const behindTheGate = new Set(["tool", "agent"]);
 
-/** What stands on the kernel, in houses of its own beside it, lowest first. */
+/** What stands on the kernel, in houses of its own beside it, lowest first. All bring processes back (history/recover). */
 const consent = ["labels", "ask", "grants", "classify", "plan"].map((room) => `consent/${room}`);
-const history = ["recover", "fork", "replay"].map((room) => `history/${room}`);
+const history = ["fork", "replay"].map((room) => `history/${room}`);
 const above = new Set(["consent", "history", "supervise", "session"]);
 
 /**
@@ -45,7 +45,7 @@ const above = new Set(["consent", "history", "supervise", "session"]);
  */
 const rings = {
   kernel: [
-    ["kernel/ports", "kernel/limits"],
+    [["kernel/ports", "kernel/limits"]],
     ["kernel/facts"],
     ["kernel/labels", "kernel/redact"],
     ["kernel/vfs", "kernel/ipc", "kernel/context", "kernel/account", "kernel/log"],
@@ -53,6 +53,8 @@ const rings = {
     ["kernel/native"],
     ["kernel/gate"],
     ["kernel/calls"],
+    ["supervise/record"],
+    ["history/recover"],
     [[...consent, "consent"], [...history, "history"], ["supervise", "supervise/compose"], "session"],
     ["kernel"],
   ],

@@ -22,6 +22,7 @@ import { makeRightsControl } from "../consent/grants/rights-control.ts";
 import { FileLabels } from "../consent/labels/file-labels.ts";
 import { makePlans } from "../consent/plan/plans.ts";
 import { makeForks } from "../history/fork/forks.ts";
+import { probeCalls } from "../history/fork/probe.ts";
 import { fileKeeper } from "../history/fork/snapshot.ts";
 import { factsOf } from "../history/recover/early-facts.ts";
 import { endOf } from "../history/recover/ended.ts";
@@ -30,6 +31,7 @@ import { type Recovery, recover } from "../history/recover/recover.ts";
 import { makeRequests } from "../history/recover/requests.ts";
 import { Snapshots } from "../history/recover/snapshots.ts";
 import { isWaking, resume } from "../history/recover/wake.ts";
+import { recorded } from "../history/replay/recorder.ts";
 import { makeReplays } from "../history/replay/replays.ts";
 import { contextStat } from "../history/view/stat.ts";
 import { abortable } from "../lib/abort.ts";
@@ -103,7 +105,7 @@ export class Kernel implements KernelApi {
   );
   readonly devices = new DeviceRegistry();
   readonly contexts = new ContextSpaces();
-  readonly mounts: Mounts;
+  readonly mounts: Mounts<Process>;
   readonly supervisors = new Map<Pid, SupervisorControl>();
   readonly projects: Projects & ProjectRoster = makeProjects(() => this);
   readonly services: Services = new ServiceTable(() => this);
@@ -213,6 +215,10 @@ export class Kernel implements KernelApi {
 
   program(proc: Process, seat?: ThreadSeat): Begun {
     return programOf(this, proc, seat);
+  }
+
+  taped(proc: Process, run: () => Promise<ExitStatus>): Promise<ExitStatus> {
+    return recorded(this, proc, run);
   }
 
   changing(self: Process, call: CallId | undefined): Caller["changing"] {
@@ -435,6 +441,9 @@ export class Kernel implements KernelApi {
     await this.grants.recover();
     await this.fileLabels.recover();
     await this.mounts.bringBack();
-    return recover(this, (left) => restoreSupervised(this, left));
+    return recover(this, {
+      restoreSupervisor: (left) => restoreSupervised(this, left),
+      probe: (intents) => probeCalls(this, intents),
+    });
   }
 }

@@ -6,18 +6,10 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { GRANT_SCOPES, type Grant } from "../../abi/grants.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
+import type { GrantEvent } from "../../kernel/process/rights/grant-list.ts";
 
 /** The body of `grant.add`, version 1. */
 type SealedGrant = Grant & { readonly mac: string };
-
-/** A record about a grant, parsed. */
-export type GrantEvent =
-  | { readonly kind: "add"; readonly grant: Grant }
-  | { readonly kind: "remove" | "use"; readonly id: string }
-  /** A budget grant: it has no rule. */
-  | { readonly kind: "other" }
-  /** The record cannot be trusted, or not be parsed. */
-  | { readonly kind: "bad"; readonly why: string };
 
 export function sealed(grant: Grant, home: ProcUuid, key: Uint8Array): SealedGrant {
   return { ...grant, mac: macOf(grant, home, key) };

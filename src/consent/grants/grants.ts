@@ -8,7 +8,6 @@ import type { Grant, GrantBy, GrantScope, GrantView } from "../../abi/grants.ts"
 import { type CallId, PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { RuleText } from "../../abi/rules.ts";
-import type { JournalWatch } from "../../kernel/journal-watch.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import {
   type Journal,
@@ -58,6 +57,17 @@ interface Open {
   readonly end: () => void;
 }
 
+/** Waits for a disk that refuses writes. */
+interface Watch {
+  check(syscall: string): void;
+  append(
+    proc: Process,
+    syscall: string,
+    signal: AbortSignal,
+    drafts: readonly JournalDraft[],
+  ): ReturnType<Journal["append"]>;
+}
+
 type Ports = Pick<KernelPorts, "clock" | "grantKey" | "journal" | "log" | "nonce" | "realPath">;
 
 const NOTHING: Granted = { allow: [], deny: [], ask: [] };
@@ -68,14 +78,14 @@ const REMOVED_KEPT = 1_000;
 export class Grants {
   readonly #ports: Ports;
   readonly #table: ProcessTable;
-  readonly #journalWatch: JournalWatch;
+  readonly #journalWatch: Watch;
   /** Grants that outlive sessions. */
   readonly #wide = new GrantList();
   readonly #loaded = new WeakSet<Session>();
   readonly #removed = new Set<string>();
   readonly #open = new Set<Open>();
 
-  constructor(ports: Ports, table: ProcessTable, journalWatch: JournalWatch) {
+  constructor(ports: Ports, table: ProcessTable, journalWatch: Watch) {
     this.#ports = ports;
     this.#table = table;
     this.#journalWatch = journalWatch;

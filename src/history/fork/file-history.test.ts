@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { EntryWord } from "../../kernel/gate/host-files.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import { decide, FileHistory, MAX_SNAPSHOTS } from "./file-history.ts";
 import { probeOutcome } from "./probe.ts";
-import type { EntryWord, SnapshotBody } from "./snapshot.ts";
+import type { SnapshotBody } from "./snapshot.ts";
 
 const record = (kind: string, body: unknown): JournalRecord => ({ kind, body }) as JournalRecord;
 const file = (n: number): EntryWord => `sha256:${n}`;

@@ -3,9 +3,10 @@
  * records, then decides per path. Each change records the state before and after it: where two successive ones do not
  * match, something other than the process has changed the file.
  */
+import type { EntryWord } from "../../kernel/gate/host-files.ts";
 import type { FileDeed } from "../../kernel/ports/forks.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
-import type { EntryWord, SnapshotBody } from "./snapshot.ts";
+import type { SnapshotBody } from "./snapshot.ts";
 import { runsCommand } from "./steps.ts";
 
 /** The number of messages with file changes that a rewind may cross. */

@@ -2,16 +2,18 @@
  * Finds out whether a file-changing call without a result was done before the daemon died, by looking at the files:
  * their state before and after the call is recorded before they are touched.
  */
+
 import type { Effect } from "../../abi/effects.ts";
 import { messageOf } from "../../abi/errors.ts";
 import { asCallId, type CallId } from "../../abi/ids.ts";
 import type { Probed } from "../../abi/program.ts";
+import type { EntryWord } from "../../kernel/gate/host-files.ts";
 import { type FileAccess, filesOf } from "../../kernel/gate/host-files.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { abortable } from "../../lib/abort.ts";
 import { changesOf } from "./kept-files.ts";
-import type { EntryWord, SnapshotBody } from "./snapshot.ts";
+import type { SnapshotBody } from "./snapshot.ts";
 
 /** What checks after a crash need of the kernel. */
 export interface Probing extends FileAccess {

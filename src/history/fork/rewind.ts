@@ -4,12 +4,14 @@
  * is kept like
  * that of any other change, so that a rewind can be undone, and an interrupted one repeated.
  */
+
 import { dirname } from "node:path";
 import type { Effect } from "../../abi/effects.ts";
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import { asCallId, PID_KERNEL } from "../../abi/ids.ts";
 import { ALL_RIGHTS } from "../../abi/rights.ts";
 import { Account } from "../../kernel/account/account.ts";
+import type { EntryWord } from "../../kernel/gate/host-files.ts";
 import { type FileAccess, HostFiles, type Look } from "../../kernel/gate/host-files.ts";
 import type { FileRewound, Rewound } from "../../kernel/ports/forks.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
@@ -23,7 +25,7 @@ import type { Origin } from "./fork.ts";
 import { forkError } from "./fork-error.ts";
 import { recordsOfLineage } from "./lineage.ts";
 import type { ResolvedPoint } from "./place.ts";
-import { type EntryWord, keepBy, keepFile, type Snapshotting, wordOf } from "./snapshot.ts";
+import { keepBy, keepFile, type Snapshotting, wordOf } from "./snapshot.ts";
 
 /** Larger texts are restored too, but their changed lines are not counted. */
 const TEXT_BYTES = 1024 * 1024;

@@ -7,14 +7,10 @@ import type { Caller, FileChange, HostEntry } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
 import type { CallId } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
+import type { EntryWord } from "../../kernel/gate/host-files.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import type { ModeKernel } from "../../kernel/process/rights/set-mode.ts";
-
-/**
- * The state of a path in one comparable word. `unsaved`: a file too large to hash. `other`: neither file nor directory.
- */
-export type EntryWord = "absent" | "directory" | "other" | "unsaved" | `sha256:${string}`;
 
 /** The body of `snapshot`, version 1. */
 export interface SnapshotBody {

@@ -2,7 +2,6 @@
  * Reads a history: the newest snapshot, the records after it, and then only the records whose bodies are needed. So the
  * cost depends on the present state of the process, not on the length of its history.
  */
-import { Fault } from "../../abi/errors.ts";
 import type { LogEntry } from "../../abi/events.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
@@ -11,6 +10,7 @@ import type { ContextMessage } from "../../abi/sys.ts";
 import { contextFacet, viewsOf } from "../../kernel/context/facet.ts";
 import { headOf, numbersOf, type Views } from "../../kernel/context/view.ts";
 import { probedOf } from "../../kernel/facts/intents.ts";
+import { eachAt, missing, recordsOf } from "../../kernel/facts/records.ts";
 import type { Ref } from "../../kernel/facts/refs.ts";
 import { mailFacet } from "../../kernel/ipc/facets.ts";
 import { logFacet } from "../../kernel/log/facet.ts";
@@ -19,11 +19,6 @@ import { keptFacet } from "../../kernel/process/kept-values.ts";
 import { progressFacet } from "../../kernel/process/progress-facet.ts";
 import { type SeenBody, seenFacet } from "../../kernel/process/seen-file-set.ts";
 import { History } from "./history.ts";
-
-/** The number of records per read. */
-const PAGE = 256;
-/** Other work is let in after this many pages of a long history. */
-const PAGES_A_BREATH = 2;
 
 /** The part of a history that a process needs in memory. */
 export interface Contents {
@@ -37,23 +32,6 @@ export interface Contents {
   readonly kept: ReadonlyMap<string, unknown>;
   /** The files it has seen, the least recently seen first. */
   readonly seen: readonly SeenBody[];
-}
-
-/** The records of a process from `fromSeq` on, in order. */
-export async function* recordsOf(
-  journal: Pick<Journal, "read">,
-  uuid: ProcUuid,
-  fromSeq = 1,
-): AsyncGenerator<JournalRecord> {
-  let pages = 0;
-  for (let from = fromSeq; ; ) {
-    const page = await journal.read(uuid, from, PAGE);
-    yield* page;
-    const last = page.at(-1);
-    if (last === undefined) return;
-    from = last.seq + 1;
-    if (++pages % PAGES_A_BREATH === 0) await breath();
-  }
 }
 
 /** The fold of all its records, or of 1 … `atMost`. INTERNAL: a record is damaged, or its version is unknown. */
@@ -221,36 +199,6 @@ function recordsAt(
   return eachAt(journal, refs, (record) => record);
 }
 
-/** Maps the records at `refs`, holding no more than one page of records at a time. */
-async function eachAt<T>(
-  journal: Pick<Journal, "readAt">,
-  refs: readonly Ref[],
-  take: (record: JournalRecord) => T,
-): Promise<readonly T[]> {
-  const found: T[] = [];
-  let pages = 0;
-  while (found.length < refs.length) {
-    const [first, ...more] = stretch(refs, found.length);
-    if (first === undefined) break;
-    const page = await journal.readAt(first.proc, [first.seq, ...more.map(({ seq }) => seq)]);
-    if (page.length === 0) throw missing(first);
-    for (const record of page) found.push(take(record));
-    if (++pages % PAGES_A_BREATH === 0) await breath();
-  }
-  return found;
-}
-
-/** The refs from `at` on that one read can return: those of one process, by rising seq, at most a page. */
-function stretch(refs: readonly Ref[], at: number): readonly Ref[] {
-  const first = refs[at];
-  let end = at + 1;
-  for (; first !== undefined && end < refs.length && end < at + PAGE; end++) {
-    const [before, ref] = [refs[end - 1], refs[end]];
-    if (before === undefined || ref?.proc !== first.proc || ref.seq <= before.seq) break;
-  }
-  return refs.slice(at, end);
-}
-
 function messageOf(record: JournalRecord): ContextMessage {
   const body = bodyOf(record);
   if (record.kind === "ctx.move") return body.put as ContextMessage;
@@ -261,12 +209,4 @@ function messageOf(record: JournalRecord): ContextMessage {
 
 function bodyOf(record: JournalRecord | undefined): Record<string, unknown> {
   return (record?.body ?? {}) as Record<string, unknown>;
-}
-
-function breath(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-function missing({ proc, seq }: Ref): Fault {
-  return new Fault({ code: "INTERNAL", message: `record ${seq} of ${proc} is missing` });
 }

@@ -8,6 +8,7 @@ import type { Amounts } from "../../abi/budget.ts";
 import { messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { EXIT, type Hold, SIGNALS, type Signal } from "../../abi/process.ts";
+import type { Probed } from "../../abi/program.ts";
 import { plus } from "../../kernel/account/amounts.ts";
 import { isKept, type KeptAbove, type KeptAccount, useDraft } from "../../kernel/account/kept-account.ts";
 import { recallWindows } from "../../kernel/account/root-account.ts";
@@ -26,7 +27,6 @@ import { rightsOf } from "../../kernel/process/rights/kept-rights.ts";
 import { runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { Semaphore } from "../../kernel/process/semaphore.ts";
 import { type Running, runProgram } from "../../kernel/process/spawn/run.ts";
-import { type Probing, probeCalls } from "../fork/probe.ts";
 import { ageMs } from "./age.ts";
 import { readEarly } from "./early-facts.ts";
 import { type Fate, fateOf, noticeOf } from "./fate.ts";
@@ -40,7 +40,6 @@ import { unheard } from "./unheard.ts";
 /** What the recovery after a crash needs of the kernel. */
 type Recovering = AgentRestoring &
   Sharing &
-  Probing &
   Running & {
     readonly groups: Pick<Groups, "reserve">;
     deliver(proc: Process, signal: Signal): Promise<unknown>;
@@ -91,14 +90,23 @@ interface Back extends Returned {
 /** Restores a supervisor; undefined: it is lost, and the reason is in the log. */
 type RestoreSupervisor = (left: LeftOver) => Promise<Returned | undefined>;
 
+/** What rooms above this one do for a recovery. */
+interface Rooms {
+  readonly restoreSupervisor: RestoreSupervisor;
+  /** What became of interrupted calls, as far as their files show it. */
+  readonly probe: (
+    intents: readonly JournalRecord[],
+  ) => Promise<ReadonlyMap<JournalRecord, Probed["outcome"]>>;
+}
+
 interface Boot extends Restoring {
   readonly left: Legacy;
   readonly restoreSupervisor: RestoreSupervisor;
 }
 
 /** Called once, before the socket opens. */
-export async function recover(core: Recovering, restoreSupervisor: RestoreSupervisor): Promise<Recovery> {
-  const left = await whatIsLeft(core);
+export async function recover(core: Recovering, { restoreSupervisor, probe }: Rooms): Promise<Recovery> {
+  const left = await whatIsLeft(core, probe);
   const kept = await accountsOf(core, left);
   const { account } = core.root.seed;
   await recallWindows(account, core.ports.journal);
@@ -140,7 +148,7 @@ export async function recover(core: Recovering, restoreSupervisor: RestoreSuperv
   };
 }
 
-async function whatIsLeft(core: Recovering): Promise<Legacy> {
+async function whatIsLeft(core: Recovering, probe: Rooms["probe"]): Promise<Legacy> {
   const { journal } = core.ports;
   const [open, unfinished, states, mail, groups, rows] = await Promise.all([
     journal.openCalls(),
@@ -158,7 +166,7 @@ async function whatIsLeft(core: Recovering): Promise<Legacy> {
     states: new Map(states.map((record) => [record.proc, record])),
     mail: byProcess(mail),
     groups: byProcess(groups),
-    calls: new OpenCalls(open, spenders, await probeCalls(core, open)),
+    calls: new OpenCalls(open, spenders, await probe(open)),
     unheard: await unheard(journal, unfinished),
   };
 }

@@ -19,7 +19,7 @@ const MAX_HELD = 64;
 const MAX_HELD_CHARS = 8_192;
 
 /** What recording needs of the kernel. */
-export interface Taping {
+interface Taping {
   readonly ports: Pick<KernelPorts, "redactor" | "version" | "models">;
   readonly contexts: Pick<ContextSpaces, "prompt">;
   readonly mounts: Pick<Mounts, "namedBy">;

@@ -4,10 +4,14 @@ import { type HostStat, O_RDONLY, O_RDWR, O_WRONLY } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
 import type { FsRequest } from "../../abi/fs-ops.ts";
 import type { Syscalls } from "../../abi/sys.ts";
-import type { EntryWord } from "../../history/fork/snapshot.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
 import type { Scope } from "./scope.ts";
+
+/**
+ * The state of a path in one comparable word. `unsaved`: a file too large to hash. `other`: neither file nor directory.
+ */
+export type EntryWord = "absent" | "directory" | "other" | "unsaved" | `sha256:${string}`;
 
 const CHUNK_BYTES = 1024 * 1024;
 

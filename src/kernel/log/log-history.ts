@@ -3,7 +3,7 @@ import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { LogEntry } from "../../abi/events.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { ProcessKind } from "../../abi/process.ts";
-import { recordsOf } from "../../history/recover/history-reader.ts";
+import { recordsOf } from "../facts/records.ts";
 import { LIMITS } from "../limits.ts";
 import type { Journal } from "../ports/journal.ts";
 import { resultLines } from "./log-line.ts";

@@ -2,10 +2,9 @@
 import type { AgentInfo } from "../../abi/agent.ts";
 import { O_RDWR } from "../../abi/device.ts";
 import type { Effort } from "../../abi/llm.ts";
-import { SIGNALS, type Signal } from "../../abi/process.ts";
+import { type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Begun } from "../../abi/program.ts";
 import type { Syscalls } from "../../abi/sys.ts";
-import { recorded, type Taping } from "../../history/replay/recorder.ts";
 import { abortable } from "../../lib/abort.ts";
 import { keptAbove } from "../account/kept-account.ts";
 import type { ContextSpaces } from "../context/spaces.ts";
@@ -26,8 +25,9 @@ export type AgentHost = {
   readonly mounts: Pick<Mounts, "mountAll">;
   handle(self: Process, scope: null): Pick<Syscalls, "open" | "write">;
   program(proc: Process): Begun;
-} & Taping &
-  ResultWriting &
+  /** Runs the program, and records what it receives from outside. */
+  taped(proc: Process, run: () => Promise<ExitStatus>): Promise<ExitStatus>;
+} & ResultWriting &
   Judging;
 
 export function agentBody(core: AgentHost, agent: AgentInfo | null): Body {
@@ -38,7 +38,7 @@ export function agentBody(core: AgentHost, agent: AgentInfo | null): Body {
     isActive: true,
     prepare: (making) => prepare(core, making),
     run: async (proc) => {
-      const exit = await recorded(core, proc, () => {
+      const exit = await core.taped(proc, () => {
         const { sys, start } = core.program(proc);
         return core.ports.program(sys, start);
       });

@@ -1,6 +1,5 @@
-/** The open questions of a process, and the denials counted for its session. */
-import { type Facet, plainFacet } from "../facts/facet.ts";
-import type { DenialState } from "./denials.ts";
+/** The open questions of a process. */
+import type { Facet } from "../facts/facet.ts";
 
 /** Digests of unanswered questions, by id. */
 export const asksFacet: Facet<Map<string, string>> = {
@@ -17,9 +16,3 @@ export const asksFacet: Facet<Map<string, string>> = {
   pack: (now) => (now.size === 0 ? {} : { asks: [...now] }),
   unpack: ({ asks }) => new Map((asks ?? []) as [string, string][]),
 };
-
-/** The denials of the session that the process began; null: none. */
-export const denialsFacet: Facet<DenialState | null> = plainFacet("denials", {
-  init: null as DenialState | null,
-  folds: { "permit.denials": (_now, body) => body as unknown as DenialState },
-});

@@ -5,12 +5,19 @@
  */
 
 import type { Pid } from "../../abi/ids.ts";
+import { type Facet, plainFacet } from "../facts/facet.ts";
 
 /** The state as plain data, as the journal stores it. */
 export interface DenialState {
   readonly inARow: Readonly<Record<string, number>>;
   readonly total: number;
 }
+
+/** The denials of the session that the process began; null: none. */
+export const denialsFacet: Facet<DenialState | null> = plainFacet("denials", {
+  init: null as DenialState | null,
+  folds: { "permit.denials": (_now, body) => body as unknown as DenialState },
+});
 
 const MAX_IN_A_ROW = 3;
 const MAX_TOTAL = 20;

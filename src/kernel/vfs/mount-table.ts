@@ -19,7 +19,7 @@ export interface TableGround {
 }
 
 /** A process that mounts, or that looks at mounts. */
-interface Mounter {
+export interface Mounter {
   readonly pid: Pid;
   readonly life: { readonly isClosed: boolean };
   /** Paths of its mounts; null: it never had any. */

@@ -20,22 +20,26 @@ import { secretValues } from "../../lib/redact/secret-values.ts";
 import { LIMITS } from "../limits.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { McpOwner } from "../ports/mcp.ts";
-import type { Process } from "../process/process.ts";
 import { KeptMounts, lackingView } from "./kept-mounts.ts";
 import { agentMountPath, canonicalMount, notAName, parseMountPath } from "./mount-path.ts";
-import { failed, type Mount, MountTable, type TableGround } from "./mount-table.ts";
+import { failed, type Mount, type Mounter, MountTable, type TableGround } from "./mount-table.ts";
+
+/** A process that mounts servers. */
+interface Owner extends Mounter {
+  readonly seed: Pick<McpOwner, "uuid" | "cwd" | "env">;
+}
 
 /** The parts of the kernel that mounting uses. */
-interface Ground extends TableGround {
+interface Ground<Proc> extends TableGround {
   readonly ports: Pick<KernelPorts, "journal" | "mcp" | "clock" | "log" | "redactor">;
-  readonly root: Process;
+  readonly root: Proc & { readonly killed: AbortController };
 }
 
 /** The sandbox in which a server of this process runs; null: none. */
-type SandboxOf = (owner: Process, config: McpConfig) => SandboxProfile | null;
+type SandboxOf<Proc> = (owner: Proc, config: McpConfig) => SandboxProfile | null;
 
-export interface MountRequest {
-  readonly owner: Process;
+interface MountRequest<Proc> {
+  readonly owner: Proc;
   readonly path: string;
   readonly config: McpConfig;
   /** The gate decided that the server runs without a sandbox. */
@@ -43,8 +47,8 @@ export interface MountRequest {
 }
 
 /** A process being spawned or restored; `undo` collects what removes its mounts again. */
-interface Mounting {
-  readonly proc: Process;
+interface Mounting<Proc> {
+  readonly proc: Proc;
   readonly undo: (() => Promise<void> | void)[];
   readonly signal: AbortSignal;
 }
@@ -58,15 +62,15 @@ interface NamedMount {
 /** A mount as the process's program sees it. */
 type NamedPath = ProgramStart["mounts"][number];
 
-export class Mounts {
+export class Mounts<Proc extends Owner = Owner> {
   readonly #table: MountTable;
   /** The mounts of servers from agent files, in the order of the file. */
   readonly #named = new Map<Pid, NamedPath[]>();
   readonly #kept: KeptMounts;
-  readonly #ground: Ground;
-  readonly #sandboxOf: SandboxOf;
+  readonly #ground: Ground<Proc>;
+  readonly #sandboxOf: SandboxOf<Proc>;
 
-  constructor(ground: Ground, sandboxOf: SandboxOf) {
+  constructor(ground: Ground<Proc>, sandboxOf: SandboxOf<Proc>) {
     this.#ground = ground;
     this.#table = new MountTable(ground);
     this.#sandboxOf = sandboxOf;
@@ -93,7 +97,7 @@ export class Mounts {
   }
 
   /** Returns within 500 ms, connected or not; a server that fails within that time is not mounted. */
-  async mount(request: MountRequest, signal: AbortSignal): Promise<{ path: string; state: McpState }> {
+  async mount(request: MountRequest<Proc>, signal: AbortSignal): Promise<{ path: string; state: McpState }> {
     const { owner, config } = request;
     const place = parseMountPath(request.path);
     if (typeof place === "string") throw failed(owner, request.path, { code: "INVALID", message: place });
@@ -111,7 +115,7 @@ export class Mounts {
   }
 
   /** NOT_FOUND: not mounted, or not visible. PERMISSION: another process's mount. */
-  async unmount(caller: Process, path: string): Promise<void> {
+  async unmount(caller: Mounter, path: string): Promise<void> {
     const mount = this.#table.find(canonicalMount(path));
     if (caller.pid === PID_KERNEL && (mount === undefined || mount.owner === caller)) {
       const wasKept = await this.#kept.remove(canonicalMount(path));
@@ -146,7 +150,7 @@ export class Mounts {
    * order. One that does not connect within 30 s is left out, or fails the spawn if it is required. Pushes an undo step
    * for each mount.
    */
-  async mountAll(mounting: Mounting, servers: readonly McpServer[]): Promise<void> {
+  async mountAll(mounting: Mounting<Proc>, servers: readonly McpServer[]): Promise<void> {
     if (servers.length === 0) return;
     const { proc, signal } = mounting;
     const begun = servers.flatMap((server) => this.#beginNamed(mounting, server));
@@ -166,7 +170,7 @@ export class Mounts {
     }
   }
 
-  #beginNamed({ proc, undo }: Mounting, server: McpServer): NamedMount[] {
+  #beginNamed({ proc, undo }: Mounting<Proc>, server: McpServer): NamedMount[] {
     const { name, config } = server;
     try {
       if (!isServerName(name)) throw failed(proc, name, { code: "INVALID", message: notAName(name) });
@@ -197,7 +201,7 @@ export class Mounts {
   }
 
   /** Unmounts the mounts of an ending process, one by one; a failure is logged and does not stop the rest. */
-  async unmountOf(proc: Process): Promise<void> {
+  async unmountOf(proc: Mounter): Promise<void> {
     for (const path of [...(proc.mounts ?? [])]) {
       const mount = this.#table.find(path);
       if (mount !== undefined) await this.#drop(mount);
@@ -210,12 +214,12 @@ export class Mounts {
   }
 
   /** May `viewer` open what is mounted here? True for a path without a mount. */
-  isVisible(viewer: Process, path: string): boolean {
+  isVisible(viewer: Mounter, path: string): boolean {
     return this.#table.isVisible(viewer, path);
   }
 
   /** The mounts that `viewer` may open, by path. */
-  seenBy(viewer: Process): ReturnType<MountTable["seenBy"]> {
+  seenBy(viewer: Mounter): ReturnType<MountTable["seenBy"]> {
     return this.#table.seenBy(viewer);
   }
 
@@ -235,7 +239,7 @@ export class Mounts {
     server,
     config,
     isOutside = false,
-  }: MountRequest & { readonly server: string }): Mount {
+  }: MountRequest<Proc> & { readonly server: string }): Mount {
     const { redactor, mcp } = this.#ground.ports;
     this.#table.claim(owner, path);
     redactor?.learn(config.type === "stdio" ? secretValues(config.env) : Object.values(config.headers));
@@ -252,7 +256,7 @@ export class Mounts {
     }
   }
 
-  #serverOwner(owner: Process, sandbox: SandboxProfile | null): McpOwner {
+  #serverOwner(owner: Owner, sandbox: SandboxProfile | null): McpOwner {
     const { uuid, cwd, env } = owner.seed;
     const log: McpOwner["log"] = (level, message) => owner.log(level, message, this.#mono());
     return { pid: owner.pid, uuid, cwd, env, sandbox, log };
@@ -331,7 +335,7 @@ export class Mounts {
   }
 
   /** Throws if the server is required. */
-  #leftOut(proc: Process, server: McpServer, error: unknown): void {
+  #leftOut(proc: Mounter, server: McpServer, error: unknown): void {
     const message = `MCP server ${server.name}: ${messageOf(error)}`;
     const code = codeOf(error) === "INVALID" ? "INVALID" : "UNAVAILABLE";
     if (server.required) throw failed(proc, agentMountPath(proc.pid, server.name), { code, message });

@@ -9,8 +9,13 @@ const SECRET_VALUE = /^(?:sk|pk|ghp|gho|ghs|glpat|xox[a-z]|github_pat|AKIA)[-_A-
 
 /** How a server is reached, as far as it is shown. */
 type Reached =
-  | { readonly type: "http"; readonly url: string }
-  | { readonly type: "stdio"; readonly command: string; readonly args: readonly string[] };
+  | { readonly type: "http"; readonly url: string; readonly headers?: object }
+  | {
+      readonly type: "stdio";
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env?: object;
+    };
 
 /** `stdio: npx server-memory`, `http: http://127.0.0.1:8080/mcp` */
 export function serverLabel(config: Reached): string {

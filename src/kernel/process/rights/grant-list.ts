@@ -1,7 +1,6 @@
 /** Grants in memory: those of one session, or those that outlive sessions. Bounded: a full list takes no more. */
 import type { Grant, GrantView } from "../../../abi/grants.ts";
 import type { Pid } from "../../../abi/ids.ts";
-import type { GrantEvent } from "../../../consent/grants/grant-record.ts";
 import { isWithin } from "../../../lib/path.ts";
 import { LIMITS } from "../../limits.ts";
 
@@ -12,6 +11,15 @@ export interface Grantee {
   readonly line: readonly Pid[];
   readonly cwd: string;
 }
+
+/** A record about a grant, parsed. */
+export type GrantEvent =
+  | { readonly kind: "add"; readonly grant: Grant }
+  | { readonly kind: "remove" | "use"; readonly id: string }
+  /** A budget grant: it has no rule. */
+  | { readonly kind: "other" }
+  /** The record cannot be trusted, or not be parsed. */
+  | { readonly kind: "bad"; readonly why: string };
 
 interface Held {
   readonly grant: Grant;
