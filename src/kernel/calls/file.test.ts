@@ -61,6 +61,20 @@ describe("files", () => {
     expect(device.files.size).toBe(0);
   });
 
+  test.each([
+    ["bytes", (text: string) => bytes(text)],
+    ["a Buffer", (text: string) => Buffer.from(text)],
+  ])(
+    "write() hands over what was permitted, whatever the caller makes of %s meanwhile",
+    async (_name, of) => {
+      const { sys, message } = await bench();
+      const given = of("permitted");
+      message.script.act = async () => void given.fill(0x78);
+      await sys.write(await sys.open("/dev/m", 1), given);
+      expect(message.written).toEqual(["permitted"]);
+    },
+  );
+
   test("an fd that is not open is NOT_FOUND", async () => {
     const { sys } = await bench();
     for (const fd of [0, 4, -1, 3.5])

@@ -271,7 +271,7 @@ export const write: KernelCall<"write", { fd: Fd; data: Uint8Array }, Filing> = 
     using linked = linkSignals(pass.signal, entry.closing.signal);
     const { signal } = linked;
     // What was permitted must be what is done: the caller cannot change this copy of the bytes.
-    const own = data.slice();
+    const own = new Uint8Array(data);
     // A write by a program within its own call is not a call of the agent.
     const told = pass.scope === null && isToolLike(entry) ? new CallTold(core, self, entry) : undefined;
     try {
