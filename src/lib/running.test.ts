@@ -26,3 +26,18 @@ test("Running.of() adds only what is new in a list that continues another", () =
     expect(added).toBe(length);
   }
 });
+
+test("Running keeps the last ends of a list: a much shorter one is added again", () => {
+  const parts = Array.from({ length: 40 }, (_, n) => ({ n }));
+  let added = 0;
+  const running = new Running<{ n: number }, number>(0, (sum, { n }) => {
+    added++;
+    return sum + n;
+  });
+  const addedBy = (length: number): number => {
+    const before = added;
+    running.of(parts.slice(0, length));
+    return added - before;
+  };
+  expect([40, 35, 40, 20, 40, 21].map(addedBy)).toEqual([40, 0, 0, 20, 0, 1]);
+});

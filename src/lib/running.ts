@@ -3,15 +3,16 @@ const LOOK_BACK = 8;
 
 /** The sum of a list up to one of its parts. */
 interface End<Part, Sum> {
-  readonly part: Part;
-  readonly before: End<Part, Sum> | undefined;
+  /** The list and all that came after it; the ends of a list that grew share it. */
+  readonly line: Part[];
   readonly count: number;
   readonly sum: Sum;
 }
 
 /**
  * The sum of lists that grow at their end, as the messages of a conversation do: from where an earlier list ended, only
- * the new parts are added. Parts must not change. The sums live as long as their parts.
+ * the new parts are added. Parts must not change. Of each list only its last ends are kept, and as long as their parts
+ * live.
  */
 export class Running<Part extends object, Sum> {
   readonly #start: Sum;
@@ -24,14 +25,18 @@ export class Running<Part extends object, Sum> {
   }
 
   of(parts: readonly Part[]): Sum {
-    let end = this.#lastEnd(parts);
-    for (let count = end?.count ?? 0; count < parts.length; count++) {
+    let { line, count, sum } = this.#lastEnd(parts) ?? { line: [], count: 0, sum: this.#start };
+    // another list has continued from there
+    if (line.length > count && parts.length > count) line = line.slice(0, count);
+    while (count < parts.length) {
       const part = parts[count] as Part;
-      const sum = this.#add(end === undefined ? this.#start : end.sum, part);
-      end = { part, before: end, count: count + 1, sum };
-      this.#ends.set(part, end);
+      sum = this.#add(sum, part);
+      count = line.push(part);
+      this.#ends.set(part, { line, count, sum });
+      const old = line[count - 1 - LOOK_BACK];
+      if (old !== undefined && this.#ends.get(old)?.line === line) this.#ends.delete(old);
     }
-    return end === undefined ? this.#start : end.sum;
+    return sum;
   }
 
   #lastEnd(parts: readonly Part[]): End<Part, Sum> | undefined {
@@ -44,8 +49,7 @@ export class Running<Part extends object, Sum> {
 }
 
 /** Whether all parts up to the end are those of the list: any of them may have been in another list since. */
-function isOf<Part>(end: End<Part, unknown>, parts: readonly Part[]): boolean {
-  for (let at: End<Part, unknown> | undefined = end; at !== undefined; at = at.before)
-    if (parts[at.count - 1] !== at.part) return false;
+function isOf<Part>({ line, count }: End<Part, unknown>, parts: readonly Part[]): boolean {
+  for (let at = 0; at < count; at++) if (parts[at] !== line[at]) return false;
   return true;
 }
