@@ -41,6 +41,25 @@ describe("collect()", () => {
     });
   });
 
+  test("looks for all of its files at once: each look may wait for a busy event loop", async () => {
+    const all = files({ "/w/a.md": "a", "/w/b.md": "b" });
+    const looked: string[] = [];
+    const held = Promise.withResolvers<void>();
+    const realPath = async (path: string) => {
+      looked.push(path);
+      await held.promise;
+      return all.realPath(path);
+    };
+    const names = ["/w/a.md", "/w/missing.md", "/w/b.md"];
+    const paths = pathsOf(
+      names.map((name) => of(name)),
+      { ...all, realPath },
+    );
+    expect(looked).toEqual(names);
+    held.resolve();
+    expect(await paths).toEqual(["/w/a.md", "/w/b.md"]);
+  });
+
   test("reads imports before their file, ends cycles, and stops after five", async () => {
     const chain = Object.fromEntries(
       Array.from({ length: 9 }, (_, at) => [`/w/${at}.md`, `${at} @${at + 1}.md`]),

@@ -39,7 +39,9 @@ export interface Collected {
 
 export async function collect(candidates: readonly Candidate[], files: InstructionFiles): Promise<Collected> {
   const collector = new Collector(files);
-  for (const candidate of candidates) await collector.take(candidate);
+  // all at once: most do not exist, and each look waits for a round of the event loop
+  const reals = await Promise.all(candidates.map(({ path }) => files.realPath(path)));
+  for (const [at, candidate] of candidates.entries()) await collector.take(candidate, reals[at]);
   return collector.bounded();
 }
 
@@ -54,12 +56,8 @@ class Collector {
     this.#files = files;
   }
 
-  async take(candidate: Candidate): Promise<void> {
-    await this.#file(candidate, 0);
-  }
-
-  async #file({ path, scope, within }: Candidate, depth: number): Promise<void> {
-    const real = await this.#files.realPath(path);
+  /** `real`: the real path of the file; undefined: no such file. */
+  async take({ path, scope, within }: Candidate, real: string | undefined, depth = 0): Promise<void> {
     if (real === undefined || this.#paths.has(real)) return;
     if (!within.some((dir) => isWithin(dir, real))) {
       if (depth === 0) this.#notices.push(`instructions: ${path} was left out: it leads out of its folder`);
@@ -78,8 +76,10 @@ class Collector {
     if (text === "" || this.#texts.has(text)) return;
     this.#texts.add(text);
     if (depth < MAX_IMPORT_DEPTH)
-      for (const mark of importsOf(text))
-        await this.#file({ path: importedPath(real, mark, this.#files.home), scope, within }, depth + 1);
+      for (const mark of importsOf(text)) {
+        const imported = importedPath(real, mark, this.#files.home);
+        await this.take({ path: imported, scope, within }, await this.#files.realPath(imported), depth + 1);
+      }
     this.#found.push({ path, scope, text: this.#cut(path, text, MAX_ONE) });
   }
 
