@@ -41,11 +41,44 @@ export function sandboxOff(status: {
   return status.available ? undefined : `${status.why ?? "not known"}; ${status.fix ?? ""}`;
 }
 
-/**
- * Whether this machine can confine commands; determined once at start. `namespaces`: Crux makes the namespaces itself,
- * without bubblewrap.
- */
+/** Best first. `namespaces`: Crux makes the namespaces itself, without bubblewrap. */
+export const SANDBOX_KINDS = ["bubblewrap", "namespaces", "landlock", "seatbelt"] as const;
+export type SandboxKind = (typeof SANDBOX_KINDS)[number];
+
+/** Whether this machine can confine commands; determined once at start. */
 export type SandboxState =
-  | { readonly available: true; readonly kind: "bubblewrap" | "namespaces" | "seatbelt" }
+  | {
+      readonly available: true;
+      readonly kind: SandboxKind;
+      /** Why no better one is used, and what to type. */
+      readonly why?: string;
+      readonly fix?: string;
+    }
   /** `why` in plain words; `fix`: what to type. */
   | { readonly available: false; readonly why: string; readonly fix: string };
+
+const LIMITS = "no limit of memory, time or disk";
+const KERNEL = "no protection from faults of the operating system's kernel";
+
+/** What each kind does not promise, in a few words each; docs/security.md says more. */
+export const NOT_PROMISED: Readonly<Record<SandboxKind, readonly string[]>> = {
+  bubblewrap: [LIMITS, KERNEL],
+  namespaces: [LIMITS, KERNEL],
+  landlock: [
+    "settings and hooks in writable folders can be changed until the command ends, and are then put back",
+    "a folder in which something is hidden takes no new files",
+    "names, sizes and times of hidden files can be seen",
+    "permissions and times of your files can be changed",
+    "other processes can be seen",
+    "no /tmp (only $TMPDIR), no loopback, no named sockets, no terminals, no allowed hosts",
+    LIMITS,
+    KERNEL,
+  ],
+  seatbelt: [
+    "never run on a Mac so far",
+    "no private /tmp, no allowed hosts",
+    "other processes can be seen",
+    LIMITS,
+    KERNEL,
+  ],
+};

@@ -1,5 +1,6 @@
 /** The methods of the daemon itself and of authentication. */
 import * as z from "zod";
+import { SANDBOX_KINDS } from "../sandbox.ts";
 import { empty, type MethodSpec, pid } from "./spec.ts";
 
 /** In safe mode: the number of recorded agents that were not restored, and the first of their pids. */
@@ -56,13 +57,13 @@ export const KERNEL_METHODS = {
         .strictObject({
           available: z.boolean(),
           mode: z.enum(["on", "off", "required"]),
-          kind: z.enum(["bubblewrap", "namespaces", "seatbelt"]).optional(),
+          kind: z.enum(SANDBOX_KINDS).optional(),
           why: z.string().optional(),
           fix: z.string().optional(),
         })
         .optional()
         .describe(
-          "Whether commands run in a sandbox. `mode` is the setting; `why` and `fix` are present when the machine cannot do it.",
+          "Whether commands run in a sandbox. `mode` is the setting; `why` and `fix` are present when the machine cannot do it, or only by a kind that promises less.",
         ),
     }),
   },

@@ -16,6 +16,7 @@ import { Ahead } from "./ahead.ts";
 import { type Begun, defaultGraceMs, HostChild, notStarted } from "./child.ts";
 import { hostIsolation, lookAhead } from "./isolation.ts";
 import type { ExecEnd, Isolation } from "./job.ts";
+import { landlockIsolation, landlockKeeper } from "./landlock.ts";
 import { hostLaunch, type Launcher } from "./launch.ts";
 import { namespaceIsolation } from "./namespace.ts";
 import { Pipes } from "./pipes.ts";
@@ -212,15 +213,17 @@ export class HostProcesses implements HostExec {
     const state = this.#sandbox(this.#owner);
     if (!state.available)
       throw driverError("Open", "UNAVAILABLE", `the sandbox is not available: ${state.why}; ${state.fix}`);
-    if (state.kind !== "seatbelt" && this.#confining().ownership !== "namespace")
+    if (isByNamespaces(state.kind) && this.#confining().ownership !== "namespace")
       throw driverError("Open", "UNAVAILABLE", "the sandbox is not available: no pid namespaces here");
-    return this.#sandboxes.confine({ ...wanted, id: env.CRUX_EXEC_ID, env });
+    return this.#sandboxes.confine({ ...wanted, id: env.CRUX_EXEC_ID, env, kind: state.kind });
   }
 
   /** The isolation of confined children: another wrapper may be able to confine than the one for all others. */
   #confining(): Isolation {
     const isolation = this.#isolation(this.#owner);
     const state = this.#sandbox(this.#owner);
+    const keeper = state.available && state.kind === "landlock" ? landlockKeeper() : undefined;
+    if (keeper !== undefined) return landlockIsolation(keeper);
     const wrapper = state.available ? wrappersHere().find(({ kind }) => kind === state.kind) : undefined;
     if (wrapper === undefined || isolation.wrapper?.kind === wrapper.kind) return isolation;
     return isolation.ownership === "namespace" ? namespaceIsolation(wrapper) : isolation;
@@ -250,6 +253,8 @@ export class HostProcesses implements HostExec {
     this.#ending.add(gone);
   }
 }
+
+const isByNamespaces = (kind: string): boolean => kind === "bubblewrap" || kind === "namespaces";
 
 /**
  * stdin is a socket, which bash takes for a remote login; it would then read ~/.bashrc unless SHLVL says that it is

@@ -203,7 +203,7 @@ function stopAll(first: number): void {
   sendSignal(first, "SIGCONT");
 }
 
-function signalOfStatus(code: number | null): string | undefined {
+export function signalOfStatus(code: number | null): string | undefined {
   if (code === null || code <= 128) return undefined;
   return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
 }

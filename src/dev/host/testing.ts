@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
 import { groupIsolation, IsolationFinder, parentDeathPrefix } from "./isolation.ts";
 import type { Isolation } from "./job.ts";
+import { landlockKeeper } from "./landlock.ts";
 import { findProcess, listPids } from "./procfs.ts";
 import { SandboxFinder } from "./sandbox/probe.ts";
 import { type Wrapper, wrappersHere } from "./wrapper.ts";
@@ -26,12 +27,23 @@ function isolationBy(wrapper: Wrapper): readonly Isolation[] {
 
 /** Every way in which programs can be confined here, each as the options of HostProcesses that select it. */
 export function confinersHere() {
-  return wrappersHere().flatMap((wrapper) => {
-    const state = new SandboxFinder({ wrappers: [wrapper] }).get();
-    const [isolation] = isolationBy(wrapper);
-    if (!state.available || isolation === undefined) return [];
-    return [{ kind: wrapper.kind, by: { isolation: () => isolation, sandbox: () => state } }];
-  });
+  return [...wrappersHere().flatMap(confinerBy), ...ruleConfiners()];
+}
+
+function confinerBy(wrapper: Wrapper) {
+  const state = new SandboxFinder({ wrappers: [wrapper] }).get();
+  const [isolation] = isolationBy(wrapper);
+  if (!state.available || isolation === undefined) return [];
+  return [{ kind: state.kind, by: { isolation: () => isolation, sandbox: () => state } }];
+}
+
+/** Without namespaces: what is not confined is known by its marks alone. */
+function ruleConfiners() {
+  const state = new SandboxFinder({ wrappers: [], keeper: landlockKeeper() }).get();
+  if (!state.available) return [];
+  return [
+    { kind: state.kind, by: { isolation: () => groupIsolation(parentDeathPrefix()), sandbox: () => state } },
+  ];
 }
 
 /** A program in the place of bubblewrap: a shell script. */

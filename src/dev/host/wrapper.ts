@@ -15,12 +15,12 @@
  *
  * The tests of namespaces and sandboxes run by every wrapper that works on the machine.
  */
-import type { SandboxState } from "../../abi/sandbox.ts";
+import type { SandboxKind } from "../../abi/sandbox.ts";
 import { findSystemProgram, isExecutable } from "../program.ts";
 import { wrapperInPerl } from "./wrapper-in-perl.ts";
 
 export interface Wrapper {
-  readonly kind: Exclude<Extract<SandboxState, { available: true }>["kind"], "seatbelt">;
+  readonly kind: Extract<SandboxKind, "bubblewrap" | "namespaces">;
   /** The words put before the options; the first is an absolute path. */
   readonly words: readonly [string, ...string[]];
 }

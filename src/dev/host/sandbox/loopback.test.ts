@@ -12,7 +12,8 @@ import { Sandboxes } from "./sandbox.ts";
 
 const own = realpathSync(mkdtempSync("/var/tmp/crux-loopback-"));
 const sandboxes = new Sandboxes({ dir: join(own, "sb"), ledgerDir: join(own, "ledger") });
-const confiners = (findSystemProgram("nsenter") === undefined ? [] : confinersHere()).map(({ kind, by }) => {
+const networks = confinersHere().filter(({ kind }) => kind !== "landlock");
+const confiners = (findSystemProgram("nsenter") === undefined ? [] : networks).map(({ kind, by }) => {
   const pipesDir = join(own, `pipes-${kind}`);
   return { kind, exec: new HostProcesses({ kernelId: "k-loop", epoch: 1, pipesDir, sandboxes, ...by }) };
 });

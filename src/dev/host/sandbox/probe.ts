@@ -2,16 +2,19 @@
  * Finds out, once, whether programs can be confined on this machine: confines one and lets it inspect its sandbox.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { closeSync, mkdirSync, realpathSync, rmSync } from "node:fs";
+import { closeSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { SandboxState } from "../../../abi/sandbox.ts";
+import type { SandboxKind, SandboxState } from "../../../abi/sandbox.ts";
 import { makeScratchFolder } from "../../../lib/scratch-folder.ts";
 import { probeEnv } from "../isolation.ts";
+import type { Isolation } from "../job.ts";
+import { landlockIsolation, landlockKeeper } from "../landlock.ts";
 import { namespaceIsolation } from "../namespace.ts";
 import { hasChildren } from "../procfs.ts";
 import { type Wrapper, wrappersHere } from "../wrapper.ts";
 import { sandboxArguments } from "./arguments.ts";
 import { seatbeltProbe } from "./macos.ts";
+import { entriesOf, ruleArguments, rulesOf } from "./rules.ts";
 import { FILTER_FD } from "./sandbox.ts";
 import { MACHINES, SeccompFile } from "./seccomp.ts";
 
@@ -24,19 +27,29 @@ const WORDS_CHARS = 300;
  * Checks that the host and its kernel settings are read-only, the filter is active, no rights can be gained, and the
  * only network is a loopback; otherwise prints what is wrong. Uses shell builtins only, so PATH does not matter.
  */
-const LOOK = `links=0
-fails() { echo "$1" >&2; exit 1; }
+const HELD = `fails() { echo "$1" >&2; exit 1; }
 while read -r key value _; do
   case $key in NoNewPrivs:) held=$value ;; Seccomp:) filter=$value ;; esac
 done < /proc/self/status
-while read -r line; do case $line in *:*) links=$((links + 1)) ;; esac; done < /proc/net/dev
 [ "$held" = 1 ] || fails 'rights can be gained in it'
-[ "$filter" = 2 ] || fails 'no filter of system calls is at work in it'
+[ "$filter" = 2 ] || fails 'no filter of system calls is at work in it'`;
+
+const LOOK = `${HELD}
+links=0
+while read -r line; do case $line in *:*) links=$((links + 1)) ;; esac; done < /proc/net/dev
 [ ! -w / ] || fails 'the files of the host can be written in it'
 for path in /proc/sys/kernel/core_pattern /proc/sysrq-trigger /sys/kernel/uevent_helper; do
   [ ! -w $path ] || fails "$path can be written in it"
 done
 [ $links = 1 ] || fails 'it has a network'
+exit ${WORKS}`;
+
+/** The same for rules: its arguments are a folder that it may write, a file that is hidden and one that is not to be. */
+const RULED_LOOK = `${HELD}
+(: > "$1/x") 2>/dev/null || fails 'it cannot write where it may'
+! (: > "$3") 2>/dev/null || fails 'the files of the host can be written in it'
+! (: < "$2") 2>/dev/null || fails 'hidden files can be read in it'
+! kill -0 "$PPID" 2>/dev/null || fails 'other processes can be signalled in it'
 exit ${WORKS}`;
 
 interface Probed {
@@ -50,17 +63,32 @@ type Unavailable = Extract<SandboxState, { available: false }>;
 
 interface FinderOptions {
   readonly wrappers?: readonly Wrapper[];
+  /** The keeper of programs that Landlock confines; undefined: there is none. */
+  readonly keeper?: Keeper | undefined;
   readonly probeMs?: number;
 }
 
+type Keeper = ReturnType<typeof landlockKeeper>;
+
+/** One way to try. */
+interface Candidate {
+  readonly kind: SandboxKind;
+  readonly isolation: Isolation;
+}
+
 export class SandboxFinder {
-  readonly #wrappers: readonly Wrapper[];
+  readonly #candidates: readonly Candidate[];
   readonly #probeMs: number;
   #found: SandboxState | undefined;
 
-  /** The wrappers are tried in this order. */
-  constructor({ wrappers = wrappersHere(), probeMs = 2_000 }: FinderOptions = {}) {
-    this.#wrappers = wrappers;
+  /** The wrappers are tried in this order, and the keeper last. Named wrappers are tried without a keeper. */
+  constructor(options: FinderOptions = {}) {
+    const { wrappers = wrappersHere(), probeMs = 2_000 } = options;
+    const keeper = "keeper" in options || "wrappers" in options ? options.keeper : landlockKeeper();
+    this.#candidates = [
+      ...wrappers.map((wrapper) => ({ kind: wrapper.kind, isolation: namespaceIsolation(wrapper) })),
+      ...(keeper === undefined ? [] : [{ kind: "landlock" as const, isolation: landlockIsolation(keeper) }]),
+    ];
     this.#probeMs = probeMs;
   }
 
@@ -74,22 +102,18 @@ export class SandboxFinder {
   async lookAhead(owner?: string): Promise<void> {
     if (isMac) this.get();
     if (this.#found !== undefined || this.#cannot() !== undefined) return;
-    const filter = new SeccompFile(machineHere());
     const failed: Unavailable[] = [];
-    for (const wrapper of this.#wrappers) {
-      const fd = filter.open();
-      const state = stateOf(wrapper, await run(this.#call(wrapper, fd, owner)));
-      closeSync(fd);
-      if (state.available) this.#found ??= state;
-      else failed.push(state);
-      if (this.#found !== undefined) break;
+    for (const candidate of this.#candidates) {
+      const trial = this.#trial(candidate, owner);
+      const probed = await run(trial.call).finally(trial.end);
+      this.#found ??= foundBy(candidate, probed, failed);
+      if (this.#found !== undefined) return;
     }
-    filter.close();
     this.#found ??= allFailed(failed);
   }
 
   #cannot(): SandboxState | undefined {
-    if (process.platform === "linux" && this.#wrappers.length === 0) return NOT_THERE;
+    if (process.platform === "linux" && this.#candidates.length === 0) return NOT_THERE;
     if (process.platform !== "linux" || !hasChildren || MACHINES[process.arch] === undefined)
       return {
         available: false,
@@ -100,35 +124,70 @@ export class SandboxFinder {
   }
 
   #probe(owner?: string): SandboxState {
-    const filter = new SeccompFile(machineHere());
     const failed: Unavailable[] = [];
-    try {
-      for (const wrapper of this.#wrappers) {
-        const fd = filter.open();
-        const { status, stderr, error } = spawnSync(...this.#call(wrapper, fd, owner));
-        closeSync(fd);
-        const state = stateOf(wrapper, { status, stderr: String(stderr ?? ""), error });
-        if (state.available) return state;
-        failed.push(state);
+    for (const candidate of this.#candidates) {
+      const { call, end } = this.#trial(candidate, owner);
+      try {
+        const { status, stderr, error } = spawnSync(...call);
+        const found = foundBy(candidate, { status, stderr: String(stderr ?? ""), error }, failed);
+        if (found !== undefined) return found;
+      } finally {
+        end();
       }
-      return allFailed(failed);
-    } finally {
-      filter.close();
     }
+    return allFailed(failed);
   }
 
-  #call(wrapper: Wrapper, fd: number, owner: string | undefined): Call {
-    const confined = sandboxArguments({
-      mounts: [{ op: "empty", path: "/tmp", isOpen: true }],
-      hasNetwork: false,
-      filterFd: FILTER_FD,
-      lent: [],
-    });
-    const launch = { program: "/bin/sh", args: ["-c", LOOK], cwd: "/", confined };
-    const [program, ...args] = namespaceIsolation(wrapper).wrap(launch);
+  #trial({ kind, isolation }: Candidate, owner: string | undefined): { readonly call: Call; end(): void } {
+    const dir = realpathSync(makeScratchFolder("crux-probe-"));
+    const filter = new SeccompFile(machineHere(), kind === "landlock" ? "none" : undefined);
+    const fd = filter.open();
+    const launch = kind === "landlock" ? ruledLook(dir) : mountedLook();
+    const [program, ...args] = isolation.wrap({ program: "/bin/sh", cwd: "/", ...launch });
     const options = { env: probeEnv(owner), timeout: this.#probeMs, killSignal: "SIGKILL" } as const;
-    return [program, args, { ...options, stdio: ["ignore", "ignore", "pipe", "ignore", fd] }];
+    return {
+      call: [program, args, { ...options, stdio: ["ignore", "ignore", "pipe", "ignore", fd] }],
+      end: () => {
+        closeSync(fd);
+        filter.close();
+        rmSync(dir, { recursive: true, force: true });
+      },
+    };
   }
+}
+
+interface Look {
+  readonly args: readonly string[];
+  readonly confined: readonly string[];
+}
+
+function mountedLook(): Look {
+  const confined = sandboxArguments({
+    mounts: [{ op: "empty", path: "/tmp", isOpen: true }],
+    hasNetwork: false,
+    filterFd: FILTER_FD,
+    lent: [],
+  });
+  return { args: ["-c", LOOK], confined };
+}
+
+/** `dir`: an empty folder of ours. */
+function ruledLook(dir: string): Look {
+  const own = join(dir, "own");
+  const hidden = join(dir, "hidden");
+  mkdirSync(own);
+  writeFileSync(hidden, "hidden\n");
+  const { rules } = rulesOf(
+    [
+      { op: "blank", path: hidden, kind: "file" },
+      { op: "write", path: own },
+    ],
+    entriesOf,
+  );
+  return {
+    args: ["-c", RULED_LOOK, "sh", own, hidden, join(dir, "canary")],
+    confined: ruleArguments(rules, { isOnHost: false, filterFd: FILTER_FD }),
+  };
 }
 
 type Call = [
@@ -196,18 +255,36 @@ function run([program, args, options]: Call): Promise<Probed> {
 /** A wrapper's messages when the host does not let it make namespaces. */
 const FORBIDDEN = /^(bwrap|sandbox):.*(namespace|uid map|uid_map|loopback|not permitted|Permission denied)/is;
 
-function stateOf({ kind }: Wrapper, { status, stderr, error }: Probed): SandboxState {
-  if (status === WORKS) return { available: true, kind };
+const NAMES = {
+  bubblewrap: "bubblewrap does",
+  namespaces: "namespaces made without bubblewrap do",
+  landlock: "Landlock does",
+  seatbelt: "sandbox-exec does",
+} as const;
+
+/** undefined: it does not confine, and `failed` has got the reason. */
+function foundBy(
+  { kind }: Candidate,
+  { status, stderr, error }: Probed,
+  failed: Unavailable[],
+): SandboxState | undefined {
+  const [best] = failed;
+  // namespaces promise what bubblewrap does: why that is not used matters to nobody
+  if (status === WORKS) {
+    if (kind !== "landlock") return { available: true, kind };
+    const { why, fix } = best === undefined ? NOT_THERE : allFailed(failed);
+    return { available: true, kind, why, fix: fix.replace(`; ${OFF}`, "") };
+  }
   const said = stderr.trim().replace(/\s+/g, " ").slice(0, WORDS_CHARS) || error?.message;
-  const name = kind === "bubblewrap" ? "bubblewrap does" : "namespaces made without bubblewrap do";
-  const why = `${name} not work here: ${said ?? `exit code ${status}, without a word`}`;
+  const why = `${NAMES[kind]} not work here: ${said ?? `exit code ${status}, without a word`}`;
   // some systems permit bubblewrap what they forbid other programs
   const [repair, allow] =
     kind === "bubblewrap" ? ["repair that", NAMESPACES] : [INSTALL, `${INSTALL}, or ${NAMESPACES}`];
-  return { available: false, why, fix: `${FORBIDDEN.test(stderr) ? allow : repair}; ${OFF}` };
+  failed.push({ available: false, why, fix: `${FORBIDDEN.test(stderr) ? allow : repair}; ${OFF}` });
+  return undefined;
 }
 
-/** The remedy is that of the first, which is the best wrapper that is installed. */
+/** The remedy is that of the first, which is the best that is installed. */
 function allFailed([first, ...others]: readonly Unavailable[]): Unavailable {
   if (first === undefined) return NOT_THERE;
   return { ...first, why: [first, ...others].map(({ why }) => why).join("; ") };

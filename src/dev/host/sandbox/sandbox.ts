@@ -7,20 +7,22 @@ import { closeSync, lstatSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { messageOf } from "../../../abi/errors.ts";
-import type { SandboxProfile, SandboxState } from "../../../abi/sandbox.ts";
+import type { SandboxKind, SandboxProfile } from "../../../abi/sandbox.ts";
 import { isWithin } from "../../../lib/path.ts";
 import { makeScratchFolder } from "../../../lib/scratch-folder.ts";
 import { driverError, errnoOf } from "../../driver-error.ts";
 import { type Egress, type EgressDeps, openEgress } from "../../net/egress.ts";
 import { egressEnvironment, type Forward, forwarded } from "../../net/forwarder.ts";
 import { sandboxArguments } from "./arguments.ts";
+import { guard } from "./guard.ts";
 import { readMounts, strayKernelMounts } from "./kernel-files.ts";
 import type { Loopback } from "./loopback.ts";
 import { SANDBOX_EXEC, seatbeltProfile } from "./macos.ts";
 import { type Kind, type Mount, planMounts } from "./mounts.ts";
 import { needsOf } from "./needs.ts";
 import { Placeholders } from "./placeholders.ts";
-import { MACHINES, SeccompFile } from "./seccomp.ts";
+import { entriesOf, type Rule, ruleArguments, rulesOf } from "./rules.ts";
+import { MACHINES, SeccompFile, type Sockets } from "./seccomp.ts";
 import { watch } from "./watch.ts";
 
 /** The confinement of one child. */
@@ -83,7 +85,7 @@ interface SandboxesOptions {
   /** The program that forwards to allowed hosts from inside; default: the fastest one installed. */
   readonly forward?: Forward | undefined;
   /** Default: the platform's sandbox. */
-  readonly kind?: Extract<SandboxState, { available: true }>["kind"];
+  readonly kind?: SandboxKind;
 }
 
 export interface Confine {
@@ -94,6 +96,8 @@ export interface Confine {
   readonly env: Readonly<Record<string, string>>;
   /** The loopback of its process; used if the profile allows no other network. */
   readonly loopback?: Loopback | undefined;
+  /** What confines it; default: that of all. */
+  readonly kind?: SandboxKind | undefined;
 }
 
 /** How a program is confined, given the current files of the host. */
@@ -111,7 +115,7 @@ export class Sandboxes {
   readonly #dir: string | undefined;
   readonly #kind: SandboxesOptions["kind"];
   /** Created for the first program that is confined. */
-  #made: { readonly dir: string; readonly filter: SeccompFile | undefined } | undefined;
+  #made: { readonly dir: string; readonly filters: Map<Sockets | "namespace", SeccompFile> } | undefined;
 
   constructor({ dir, ledgerDir, egress = {}, forward, kind }: SandboxesOptions = {}) {
     this.#dir = dir;
@@ -126,34 +130,93 @@ export class Sandboxes {
     const undo: Undo[] = [];
     const end = () => undo.splice(0).toReversed().flatMap(taken);
     try {
-      return { ...(this.#kind === "seatbelt" ? this.#seatbelt(what, undo) : this.#confine(what, undo)), end };
+      return { ...this.#by(what.kind ?? this.#kind, what, undo), end };
     } catch (error) {
       end();
       throw errnoOf(error) === undefined ? error : unavailable(error);
     }
   }
 
+  #by(kind: SandboxKind | undefined, what: Confine, undo: Undo[]) {
+    if (kind === "seatbelt") return this.#seatbelt(what, undo);
+    return kind === "landlock" ? this.#landlock(what, undo) : this.#confine(what, undo);
+  }
+
   /** The program's temporary files are in a folder of its own: seatbelt cannot give it a private /tmp. */
   #seatbelt({ id, profile, argv, cwd, env }: Confine, undo: Undo[]) {
     checkCwd(cwd, profile, []);
-    const tmp = join(this.#make().dir, id);
-    mkdirSync(tmp, { mode: 0o700 });
-    undo.push(quietly(() => rmSync(tmp, { recursive: true, force: true })));
-    const text = seatbeltProfile(profile, realpathSync(tmp));
+    const tmp = this.#ownFolder(id, undo);
+    const text = seatbeltProfile(profile, tmp);
     const whole: readonly [string, ...string[]] = [SANDBOX_EXEC, "-p", text, ...argv];
     return {
       options: [],
       argv: whole,
-      env: { ...env, TMPDIR: realpathSync(tmp) },
+      env: { ...env, TMPDIR: tmp },
       begin: () => {},
       holds: () => false,
     };
   }
 
-  #confine(what: Confine, undo: Undo[]) {
-    const { filter, dir } = this.#make();
-    if (filter === undefined)
+  /**
+   * By rules instead of mounts: `/tmp` is closed and the program told of another folder; what cannot be refused within a
+   * writable folder is compared when it has ended.
+   */
+  #landlock(what: Confine, undo: Undo[]) {
+    const { profile } = what;
+    const tmp = profile.tmp ?? this.#ownFolder(what.id, undo);
+    const plan = (of: Confine) => {
+      const { mounts, watched } = this.#plan({ ...of, kind: "landlock", profile: { ...of.profile, tmp } });
+      return { ...rulesOf(mounts, entriesOf), watched };
+    };
+    const { rules, guarded, watched } = plan(what);
+    const stands = stampsOfRules(rules);
+    const begin = () => {
+      const seen = watch(watched);
+      undo.push(() => seen.end().map(({ path, movedTo }) => `${path} was made; it is now ${movedTo}`));
+      undo.push(guard(guarded));
+    };
+    const holds = (other: Confine) => {
+      try {
+        const now = plan(other);
+        return (
+          isDeepStrictEqual(now, { rules, guarded, watched }) &&
+          isDeepStrictEqual(stampsOfRules(now.rules), stands)
+        );
+      } catch {
+        return false;
+      }
+    };
+    const isOnHost = profile.network === "host";
+    return {
+      options: ruleArguments(rules, { isOnHost, filterFd: FILTER_FD }),
+      filterFd: this.#filter(isOnHost ? "host" : "none").open(),
+      argv: what.argv,
+      env: { ...what.env, TMPDIR: tmp },
+      begin,
+      holds,
+    };
+  }
+
+  #ownFolder(id: string, undo: Undo[]): string {
+    const tmp = join(this.#make().dir, id);
+    mkdirSync(tmp, { mode: 0o700 });
+    undo.push(quietly(() => rmSync(tmp, { recursive: true, force: true })));
+    return realpathSync(tmp);
+  }
+
+  #filter(kind: Sockets | "namespace"): SeccompFile {
+    const { filters } = this.#make();
+    const machine = MACHINES[process.arch];
+    if (machine === undefined)
       throw driverError("Open", "UNAVAILABLE", `no filter of system calls for ${process.arch}`);
+    const filter = filters.get(kind) ?? new SeccompFile(machine, kind === "namespace" ? undefined : kind);
+    filters.set(kind, filter);
+    return filter;
+  }
+
+  #confine(what: Confine, undo: Undo[]) {
+    const { dir } = this.#make();
+    const filter = this.#filter("namespace");
     const { id, argv, env, profile } = what;
     const plan = this.#plan(what);
     const held = this.#placeholders?.hold(id, plan.missing);
@@ -188,7 +251,7 @@ export class Sandboxes {
   }
 
   /** A plan for the files that are at the paths now; nothing is created. */
-  #plan({ profile: wanted, argv, cwd, env }: Confine): Plan {
+  #plan({ profile: wanted, argv, cwd, env, kind }: Confine): Plan {
     const { tmp, ...withoutTmp } = wanted;
     // a placeholder of other programs goes with them, perhaps before the wrapper looks
     const look = (path: string): Kind => (this.#placeholders?.holds(path) === true ? "absent" : kindOf(path));
@@ -196,14 +259,14 @@ export class Sandboxes {
     const profile = {
       ...withoutTmp,
       // our links must not stay behind in a folder of the host
-      ...(tmp === undefined || needs.links.length > 0 ? {} : { tmp }),
+      ...(tmp === undefined || (needs.links.length > 0 && kind !== "landlock") ? {} : { tmp }),
       hide: [...wanted.hide, ...needs.hide, ...strayKernelMounts(readMounts())],
       show: [...wanted.show, ...needs.show],
     };
     const { mounts, missing, watched } = planMounts(profile, look);
     checkCwd(cwd, profile);
     const { links } = needs;
-    if (this.#placeholders !== undefined) return { mounts, links, missing, watched };
+    if (this.#placeholders !== undefined && kind !== "landlock") return { mounts, links, missing, watched };
     const isThere = ({ path, op }: Mount) => op !== "blank" || !missing.includes(path);
     return { mounts: mounts.filter(isThere), links, missing: [], watched: [...watched, ...missing] };
   }
@@ -218,11 +281,10 @@ export class Sandboxes {
 
   #make() {
     if (this.#made === undefined) {
-      const machine = this.#kind === "seatbelt" ? undefined : MACHINES[process.arch];
       const dir = this.#dir ?? realpathSync(makeScratchFolder("crux-sandbox-"));
       rmSync(dir, { recursive: true, force: true });
       mkdirSync(dir, { mode: 0o700 });
-      this.#made = { dir, filter: machine && new SeccompFile(machine) };
+      this.#made = { dir, filters: new Map() };
     }
     return this.#made;
   }
@@ -234,7 +296,7 @@ export class Sandboxes {
 
   /** Call when no child is left. */
   close(): void {
-    this.#made?.filter?.close();
+    for (const filter of this.#made?.filters.values() ?? []) filter.close();
     if (this.#made !== undefined) rmSync(this.#made.dir, { recursive: true, force: true });
     this.#made = undefined;
   }
@@ -269,15 +331,18 @@ function checkCwd(
  * once that was replaced.
  */
 function stampsOf(mounts: readonly Mount[]): readonly string[] {
-  return mounts.map((mount) => {
-    try {
-      const path = mount.op === "place" ? mount.from : mount.path;
-      const { dev, ino, birthtimeNs } = lstatSync(path, { bigint: true });
-      return `${dev} ${ino} ${birthtimeNs}`;
-    } catch {
-      return "unseen";
-    }
-  });
+  return mounts.map((mount) => stampOf(mount.op === "place" ? mount.from : mount.path));
+}
+
+const stampsOfRules = (rules: readonly Rule[]): readonly string[] => rules.map(({ path }) => stampOf(path));
+
+function stampOf(path: string): string {
+  try {
+    const { dev, ino, birthtimeNs } = lstatSync(path, { bigint: true });
+    return `${dev} ${ino} ${birthtimeNs}`;
+  } catch {
+    return "unseen";
+  }
 }
 
 function kindOf(path: string): Kind {

@@ -19,13 +19,45 @@ export interface Machine {
   readonly clone3: number;
   readonly unshare: number;
   readonly refused: readonly number[];
+  readonly alone: Alone;
 }
+
+/** Further calls that are refused where no namespaces hold what they reach. */
+interface Alone {
+  /** Shared memory, semaphores and queues of System V, message queues, attributes of files. */
+  readonly refused: readonly number[];
+  readonly socketpair: number;
+  /** chmod and its kin: the call, and which of its arguments is the mode. */
+  readonly chmod: readonly (readonly [number: number, mode: number])[];
+  /**
+   * Calls that change how a process runs, refused for any but the caller. `calls`: the first argument is the process.
+   * `kinds`: the second is, if the first is this number.
+   */
+  readonly ofCaller: {
+    readonly calls: readonly number[];
+    readonly kinds: readonly (readonly [number: number, kind: number])[];
+  };
+}
+
+/** What network a program without a network namespace has. */
+export type Sockets = "none" | "host";
 
 /**
  * Numbers that are equal on all machines: io_uring (425–427), the mount calls of Linux 5.2 (428–433, 442),
  * pidfd_getfd.
  */
 const COMMON = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442];
+
+/** setxattrat, removexattrat; file_setattr: equal on all machines. */
+const ALONE = [463, 466, 469];
+
+/** PRIO_PROCESS and IOPRIO_WHO_PROCESS. */
+const ONE_PROCESS = [0, 1] as const;
+
+/** prlimit64, sched_setaffinity, -scheduler, -param and -attr; setpriority and ioprio_set. */
+function ofCaller(calls: readonly number[], kinds: readonly [number, number]): Alone["ofCaller"] {
+  return { calls, kinds: kinds.map((call, i) => [call, ONE_PROCESS[i] ?? 0]) };
+}
 
 export const MACHINES: Readonly<Record<string, Machine>> = {
   x64: {
@@ -44,6 +76,33 @@ export const MACHINES: Readonly<Record<string, Machine>> = {
       ...[101, 310, 311, 312, 250, 248, 249, 321, 323, 298, 165, 166, 155, 161, 308, 304],
       ...[175, 313, 176, 246, 320, 167, 168, 169, 164, 227, 305, 159, 163, 179],
     ],
+    alone: {
+      refused: [
+        ...ALONE,
+        29,
+        30,
+        31,
+        64,
+        65,
+        66,
+        220,
+        68,
+        69,
+        70,
+        71,
+        240,
+        241,
+        188,
+        189,
+        190,
+        197,
+        198,
+        199,
+      ],
+      socketpair: 53,
+      chmod: [...[90, 91].map((call) => [call, 1] as const), [268, 2], [452, 2]],
+      ofCaller: ofCaller([302, 203, 144, 142, 314], [141, 251]),
+    },
   },
   arm64: {
     audit: 0xc00000b7,
@@ -58,6 +117,19 @@ export const MACHINES: Readonly<Record<string, Machine>> = {
       ...[117, 270, 271, 272, 219, 217, 218, 280, 282, 241, 40, 39, 41, 51, 268, 265],
       ...[105, 273, 106, 104, 294, 224, 225, 142, 170, 112, 266, 171, 89, 60],
     ],
+    alone: {
+      refused: [
+        ...ALONE,
+        ...[194, 195, 196, 197, 190, 191, 192, 193, 186, 187, 188, 189, 180, 181, 5, 6, 7, 14, 15, 16],
+      ],
+      socketpair: 199,
+      chmod: [
+        [52, 1],
+        [53, 2],
+        [452, 2],
+      ],
+      ofCaller: ofCaller([261, 122, 119, 118, 274], [140, 30]),
+    },
   },
 };
 
@@ -81,10 +153,15 @@ const argument = (n: number) => 16 + 8 * n;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const CLONE_NEWUSER = 0x10000000;
+/** CLONE_NEWTIME is of clone3 and unshare alone: in clone it is part of a signal's number. */
+const CLONE_NEW = 0x7e020000;
+const SET_ID = 0o6000;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const AF_PACKET = 17;
 const AF_VSOCK = 40;
+const AF_UNIX = 1;
+const SOCK_DGRAM = 2;
 const SOCK_RAW = 3;
 const SOCK_PACKET = 10;
 /** Separates the socket type from the flags SOCK_NONBLOCK and SOCK_CLOEXEC. */
@@ -108,7 +185,7 @@ const equal = (k: number, yes: string, no?: string): Line => ({
 });
 const give = (k: number): Line => ({ code: RETURN, k });
 
-function linesFor(machine: Machine): readonly Line[] {
+function linesFor(machine: Machine, sockets?: Sockets): readonly Line[] {
   const { audit, foreignFrom, refused, ioctl, socket, clone, clone3, unshare } = machine;
   return [
     load(ARCH_AT),
@@ -116,6 +193,7 @@ function linesFor(machine: Machine): readonly Line[] {
     load(NUMBER_AT),
     ...(foreignFrom === 0 ? [] : [{ code: JUMP_AT_LEAST, k: foreignFrom, yes: "refuse" }]),
     ...refused.map((number) => equal(number, "refuse")),
+    ...(sockets === undefined ? [] : linesAlone(machine, sockets)),
     equal(clone3, "missing"),
     equal(ioctl, "ioctl"),
     equal(socket, "socket"),
@@ -127,9 +205,10 @@ function linesFor(machine: Machine): readonly Line[] {
     equal(TIOCLINUX, "refuse", "allow"),
     { label: "namespace" },
     load(argument(0)),
-    { code: JUMP_ANY_BIT, k: CLONE_NEWUSER, yes: "refuse", no: "allow" },
+    { code: JUMP_ANY_BIT, k: sockets === undefined ? CLONE_NEWUSER : CLONE_NEW, yes: "refuse", no: "allow" },
     { label: "socket" },
     load(argument(0)),
+    ...(sockets === undefined ? [] : [equal(AF_UNIX, "refuse")]),
     equal(AF_PACKET, "refuse"),
     equal(AF_VSOCK, "refuse"),
     equal(AF_INET, "kind"),
@@ -148,9 +227,58 @@ function linesFor(machine: Machine): readonly Line[] {
   ];
 }
 
-/** The filter in the format of `bwrap --seccomp`. */
-function seccompFilter(machine: Machine): Buffer {
-  return assemble(linesFor(machine));
+/**
+ * Without namespaces. A socket of this user's services is reached by its name, and no rule of Landlock knows such names:
+ * so there are none but connected pairs, of a kind that cannot be sent elsewhere. A limit, a priority or a processor is set
+ * only for the caller itself, and no file is made to run as its owner.
+ */
+function linesAlone({ alone, socket }: Machine, sockets: Sockets): readonly Line[] {
+  const { refused, socketpair, chmod, ofCaller } = alone;
+  const self = { at: 0, k: 0, is: true };
+  return [
+    ...refused.map((number) => equal(number, "refuse")),
+    ...(sockets === "none" ? [equal(socket, "refuse")] : []),
+    ...only(socketpair, [{ at: 1, and: SOCK_TYPE_MASK, k: SOCK_DGRAM, is: false }]),
+    ...chmod.flatMap(([call, at]) => only(call, [{ at, and: SET_ID, k: 0, is: true }])),
+    ...ofCaller.calls.flatMap((call) => only(call, [self])),
+    ...ofCaller.kinds.flatMap(([call, kind]) =>
+      only(call, [
+        { ...self, k: kind },
+        { ...self, at: 1 },
+      ]),
+    ),
+  ];
+}
+
+interface Check {
+  /** Which argument; `and`: only these bits of it. */
+  readonly at: number;
+  readonly and?: number;
+  readonly k: number;
+  /** Whether it must be `k`, or must not. */
+  readonly is: boolean;
+}
+
+/** The call is permitted if all checks hold. */
+function only(call: number, checks: readonly Check[]): readonly Line[] {
+  const [bad, after] = [`not ${call}`, `after ${call}`];
+  return [
+    { code: JUMP_EQUAL, k: call, no: after },
+    ...checks.flatMap(({ at, and, k, is }) => [
+      load(argument(at)),
+      ...(and === undefined ? [] : [{ code: AND, k: and }]),
+      { code: JUMP_EQUAL, k, ...(is ? { no: bad } : { yes: bad }) },
+    ]),
+    give(ALLOWED),
+    { label: bad },
+    give(EPERM),
+    { label: after },
+  ];
+}
+
+/** The filter in the format of `bwrap --seccomp`. `sockets`: for a program without namespaces. */
+function seccompFilter(machine: Machine, sockets?: Sockets): Buffer {
+  return assemble(linesFor(machine, sockets));
 }
 
 /** Eight bytes per instruction: the code, the jump distances if the test is true and if it is false, and a number. */
@@ -178,11 +306,11 @@ function assemble(lines: readonly Line[]): Buffer {
 export class SeccompFile {
   readonly #fd: number;
 
-  constructor(machine: Machine) {
+  constructor(machine: Machine, sockets?: Sockets) {
     const dir = makeScratchFolder("crux-filter-");
     try {
       const path = join(dir, "filter");
-      writeFileSync(path, seccompFilter(machine), { mode: 0o600 });
+      writeFileSync(path, seccompFilter(machine, sockets), { mode: 0o600 });
       this.#fd = openSync(path, "r");
     } finally {
       rmSync(dir, { recursive: true, force: true });

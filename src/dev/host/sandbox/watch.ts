@@ -64,7 +64,7 @@ interface Place {
 }
 
 /** linux/fcntl.h. A folder that may not be read is opened as well. */
-const O_PATH = 0x20_0000;
+export const O_PATH = 0x20_0000;
 
 /** undefined: no such folder. */
 function open(folder: string): number | undefined {
@@ -89,7 +89,7 @@ function namesOf(folder: string, pattern: string): readonly string[] {
   }
 }
 
-const ASIDE = ".crux-quarantine-";
+export const ASIDE = ".crux-quarantine-";
 const ABSENT = "absent";
 const LINK = "link ";
 
@@ -105,7 +105,7 @@ function stateOf({ at, name }: Place): string {
 }
 
 /** Returns the new name. */
-function moveAside({ at, name }: Place): string {
+export function moveAside({ at, name }: Place): string {
   for (let n = 1; ; n++) {
     const aside = `${name}${ASIDE}${n}`;
     if (stateOf({ at, name: aside }) !== ABSENT) continue;
