@@ -3,7 +3,9 @@
  * model.
  */
 import type { CheckWire } from "../../../abi/journal-wire.ts";
+import type { Result } from "../../../abi/methods/methods.ts";
 import type { SpawnRequest } from "../../../abi/methods/process.ts";
+import { NOT_PROMISED } from "../../../abi/sandbox.ts";
 import type { WireEvent } from "../../../abi/wire-events.ts";
 import type { Call } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
@@ -11,6 +13,7 @@ import { clientEnvironment } from "../../run/environment.ts";
 import { wireOf } from "../../screen/errors.ts";
 import type { Finding } from "./doctor-local.ts";
 
+type SandboxOfDaemon = NonNullable<Result<"kernel.status">["sandbox"]>;
 type Tell = (finding: Finding) => Promise<void>;
 type Check = (call: Call, client: DaemonClient) => Promise<readonly Finding[]>;
 
@@ -90,22 +93,28 @@ async function daemon({ host }: Call, client: DaemonClient): Promise<readonly Fi
               words: `${words}; this is v${host.version}`,
               remedy: "crux daemon restart",
             };
-  if (sandbox === undefined) return [itself];
-  const { available, kind = "", mode, why = "not known", fix } = sandbox;
+  return sandbox === undefined ? [itself] : [itself, sandboxFinding(sandbox)];
+}
+
+/** A kind that promises less than the best works, and is a warning with the way to a better one. */
+function sandboxFinding(sandbox: SandboxOfDaemon): Finding {
+  const { available, kind, mode, why = "not known", fix } = sandbox;
+  const remedy = fix === undefined ? {} : { remedy: fix };
   if (mode === "off")
-    return [
-      itself,
-      {
-        name: "sandbox",
-        state: "warn",
-        words: "switched off in the settings",
-        remedy: "crux config unset sandbox.mode",
-      },
-    ];
-  const confined: Finding = available
-    ? { name: "sandbox", state: "ok", words: `works (${kind})` }
-    : { name: "sandbox", state: "fail", words: why, ...(fix === undefined ? {} : { remedy: fix }) };
-  return [itself, confined];
+    return {
+      name: "sandbox",
+      state: "warn",
+      words: "switched off in the settings",
+      remedy: "crux config unset sandbox.mode",
+    };
+  if (!available) return { name: "sandbox", state: "fail", words: why, ...remedy };
+  if (kind === undefined) return { name: "sandbox", state: "ok", words: "works" };
+  const not_promised = NOT_PROMISED[kind];
+  const found = { name: "sandbox", kind, not_promised } as const;
+  if (kind === "bubblewrap" || kind === "namespaces")
+    return { ...found, state: "ok", words: `works (${kind})` };
+  const words = `works (${kind}), and does not promise everything: ${not_promised.join("; ")}`;
+  return { ...found, state: "warn", words, ...remedy };
 }
 
 async function settings({ host }: Call, client: DaemonClient): Promise<readonly Finding[]> {

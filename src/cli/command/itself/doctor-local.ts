@@ -2,6 +2,7 @@
 import { accessSync, constants, readdirSync, statfsSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { messageOf } from "../../../abi/errors.ts";
+import type { SandboxKind } from "../../../abi/sandbox.ts";
 import { journalDir, stateDir } from "../../../lib/paths.ts";
 import type { Host } from "../../host/host.ts";
 
@@ -11,6 +12,9 @@ export interface Finding {
   readonly words: string;
   /** The command to type. */
   readonly remedy?: string;
+  /** Of a sandbox: its kind, and what that does not promise. */
+  readonly kind?: SandboxKind;
+  readonly not_promised?: readonly string[];
 }
 
 const NODE_MAJOR = 24;

@@ -76,6 +76,30 @@ test("doctor shows a line for each check, and a remedy where one is needed", asy
   expect(out).not.toContain("test call");
 });
 
+test("doctor says what confines commands, and what that does not promise", async () => {
+  const kinds = { namespaces: "ok", landlock: "warn" } as const;
+  for (const [kind, state] of Object.entries(kinds)) {
+    const sandbox = {
+      available: true,
+      mode: "on",
+      kind,
+      why: "no namespaces",
+      fix: "apt install bubblewrap",
+    };
+    const { out } = await doctor("--json --offline", { status: { sandbox } });
+    const { checks } = JSON.parse(out).data;
+    const found = checks.find(({ name }: { name: string }) => name === "sandbox");
+    expect(found).toMatchObject({ state, kind, not_promised: expect.any(Array) });
+    const text = await doctor("--offline", { status: { sandbox } });
+    const line = lineOf(text.out, "sandbox");
+    if (kind === "namespaces") expect(line).toBe("✓ sandbox: works (namespaces)");
+    else
+      expect(line).toMatch(
+        /^! sandbox: works \(landlock\), and does not .*hidden.*\n {2}→ apt install bubblewrap$/,
+      );
+  }
+});
+
 test("doctor asks the model once, in plan mode, unless it is told not to", async () => {
   const daemon = aWorld();
   const { out } = await crux("doctor", { daemon });
