@@ -2,13 +2,15 @@
  * Where a process works and what guides it there. The daemon finds it out once for each process, apart from the rights
  * of the process: the files are those of the administrator, of the user and of a workspace that the user has trusted.
  */
-import type { SandboxNetwork } from "./sandbox.ts";
+import type { SandboxKind, SandboxNetwork } from "./sandbox.ts";
 
 /** Where commands of a process may write, and what they reach. */
 export interface Confinement {
   /** Real paths, without the scratch folder. */
   readonly write: readonly string[];
   readonly network: "host" | "off" | SandboxNetwork;
+  /** What confines them, if that is known. */
+  readonly kind?: SandboxKind;
 }
 
 export type InstructionScope = "policy" | "user" | "project" | "nested";

@@ -43,3 +43,11 @@ test("environmentText() tells of no sandbox, and of hosts, as they are", () => {
   expect(reach({ allow, deny: [] })).toContain("h11.example and 2 more.");
   expect(reach("host")).toContain("network of the host");
 });
+
+test("environmentText() tells what commands do without where only rules confine them", () => {
+  const told = lines({
+    confinement: { write: [], network: { allow: ["a.example"], deny: [] }, kind: "landlock" },
+  });
+  expect(told[4]).toContain("in commands also $CRUX_SCRATCH and $TMPDIR (/tmp is closed);");
+  expect(told[5]).toContain("Commands have no network.");
+});

@@ -16,11 +16,17 @@ export function environmentText(place: Place, around?: Surroundings): string {
   lines.push("Shell: bash");
   if (scratch !== "")
     lines.push(
-      `Scratch folder: ${scratch}, in commands also $CRUX_SCRATCH${confinement === null ? "" : " and /tmp"}; for files that nobody keeps`,
+      `Scratch folder: ${scratch}, in commands also $CRUX_SCRATCH${alias(confinement)}; for files that nobody keeps`,
     );
   lines.push(`Sandbox: ${sandboxText(confinement)}`);
   if (git !== "") lines.push(git);
   return lines.join("\n");
+}
+
+/** Rules, unlike mounts, cannot put a folder in the place of another. */
+function alias(confinement: Confinement | null): string {
+  if (confinement === null) return "";
+  return confinement.kind === "landlock" ? " and $TMPDIR (/tmp is closed)" : " and /tmp";
 }
 
 /** More writable folders than this are counted, not named. */
@@ -33,15 +39,16 @@ function sandboxText(confinement: Confinement | null): string {
   const places = [...write.slice(0, MAX_FOLDERS), ...more, "the scratch folder"].join(", ");
   return (
     `commands may write only in ${places}; the rest is read-only or hidden. ` +
-    `${networkText(confinement.network)} What goes beyond asks the user, or is refused.`
+    `${networkText(confinement)} What goes beyond asks the user, or is refused.`
   );
 }
 
 const MAX_HOSTS = 12;
 
-function networkText(network: Confinement["network"]): string {
+function networkText({ network, kind }: Confinement): string {
   if (network === "host") return "Commands have the network of the host.";
-  if (network === "off") return "Commands have no network.";
+  // rules let nobody through to single hosts
+  if (network === "off" || kind === "landlock") return "Commands have no network.";
   const hosts = network.allow.slice(0, MAX_HOSTS).join(", ");
   const more = network.allow.length > MAX_HOSTS ? ` and ${network.allow.length - MAX_HOSTS} more` : "";
   return `Commands reach only ${hosts}${more}.`;

@@ -7,7 +7,7 @@ import type { Process } from "../process/process.ts";
 import { type Granting, subjectOf } from "../process/subject.ts";
 
 interface Guiding extends Granting {
-  readonly ports: Granting["ports"] & Pick<KernelPorts, "guides">;
+  readonly ports: Granting["ports"] & Pick<KernelPorts, "exec" | "guides">;
 }
 
 const NOTHING: Found = { git: "", instructions: [], notices: [] };
@@ -29,7 +29,10 @@ const surroundings: Call<"surroundings", Record<never, never>, Guiding, Process>
 
 async function look(core: Guiding, self: Process): Promise<Surroundings> {
   const { cwd, scratch } = self.seed;
-  const confinement = core.ports.permitFor(cwd).confinement?.(subjectOf(core, self)) ?? null;
+  const allowed = core.ports.permitFor(cwd).confinement?.(subjectOf(core, self)) ?? null;
+  const { sandbox } = core.ports.exec;
+  const by = sandbox?.available === true ? { kind: sandbox.kind } : {};
+  const confinement = allowed === null ? null : { ...allowed, ...by };
   const found = await core.ports.guides?.around(guidedOf(self));
   return { ...(found ?? NOTHING), confinement, scratch };
 }
