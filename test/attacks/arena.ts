@@ -42,8 +42,15 @@ function binds(): string[] {
   );
 }
 
+interface Machine {
+  /** Programs that are not installed there. */
+  readonly closed?: readonly string[];
+  /** True: nobody there can make a namespace, as in most containers. */
+  readonly isFlat?: boolean;
+}
+
 /** `hosts`: the number of a descriptor with the arena's own /etc/hosts. */
-function argumentsOf(hosts: number | undefined, closed: readonly string[] = []): string[] {
+function argumentsOf(hosts: number | undefined, { closed = [], isFlat = false }: Machine = {}): string[] {
   const node = dirname(process.execPath);
   return [
     ...binds(),
@@ -53,6 +60,7 @@ function argumentsOf(hosts: number | undefined, closed: readonly string[] = []):
     ...(hosts === undefined ? [] : ["--perms", "0644", "--bind-data", String(hosts), "/etc/hosts"]),
     ...["--dev", "/dev", "--proc", "/proc"],
     ..."--unshare-user --unshare-pid --unshare-net --unshare-ipc --unshare-uts".split(" "),
+    ...(isFlat ? ["--disable-userns"] : []),
     ...["--die-with-parent", "--new-session", "--clearenv"],
     ...["--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin", "--setenv", "LANG", "C.UTF-8"],
     ...["--setenv", "HOME", "/home/u", "--setenv", "TMPDIR", "/arena/tmp", "--chdir", "/arena"],
@@ -75,13 +83,10 @@ export function noArena(): string | undefined {
   return undefined;
 }
 
-/**
- * Runs one part inside. `options.closed`: programs that are not installed there. What it tells, a value a line; rejects when it
- * fails or takes too long.
- */
+/** Runs one part inside. What it tells, a value a line; rejects when it fails or takes too long. */
 export async function inArena<T>(
   part: string,
-  options: { readonly closed?: readonly string[]; readonly [name: string]: unknown } = {},
+  options: Machine & { readonly [name: string]: unknown } = {},
   timeoutMs = 110_000,
 ): Promise<T[]> {
   const dir = mkdtempSync(join(tmpdir(), "crux-arena-"));
@@ -90,14 +95,7 @@ export async function inArena<T>(
   accessSync(file, constants.R_OK);
   const hosts = openSync(file, "r");
   try {
-    const argv = [
-      ...argumentsOf(3, options.closed),
-      "--",
-      process.execPath,
-      INSIDE,
-      part,
-      JSON.stringify(options),
-    ];
+    const argv = [...argumentsOf(3, options), "--", process.execPath, INSIDE, part, JSON.stringify(options)];
     const child = spawn("bwrap", argv, { stdio: ["ignore", "pipe", "pipe", hosts], ...asNobody() });
     const killer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
     const [told, words]: [T[], Buffer[]] = [[], []];

@@ -12,15 +12,23 @@ const reason = noArena();
 const ways = confinersHere().map(({ kind }) => ({
   kind,
   closed: kind === "bubblewrap" ? [] : BWRAP.filter(isExecutable),
+  isFlat: kind === "landlock",
 }));
+
+/** What docs/sandbox.md says of a machine without namespaces. */
+const BY_RULES = {
+  done: ["sees programs of others", "writes a hook", "writes the configuration of git"],
+  /** With the content that they had, but of another time. */
+  putBack: [".git/config", ".git/hooks", ".git/hooks/pre-commit.crux-quarantine-1"],
+};
 
 describe.skipIf(reason !== undefined).each(ways)(
   `a hostile child of an agent${reason === undefined ? "" : ` (skipped: ${reason})`}, by $kind`,
-  ({ kind, closed }) => {
+  ({ kind, ...machine }) => {
     let confined: Hostile;
     let free: Hostile;
     beforeAll(async () => {
-      const told = await inArena<Hostile>("children", { closed });
+      const told = await inArena<Hostile>("children", machine);
       [confined, free] = told as [Hostile, Hostile];
     });
 
@@ -32,12 +40,16 @@ describe.skipIf(reason !== undefined).each(ways)(
     });
 
     test("does none of it, as the child of an agent whose rules allow every command", () => {
-      const held = DEEDS.map(({ name }) => `held: ${name}`);
-      expect(confined.said).toEqual([...held, "refused: PERMISSION", "the end"]);
+      const isDone = (name: string) => kind === "landlock" && BY_RULES.done.includes(name);
+      const told = DEEDS.map(({ name }) => `${isDone(name) ? "done" : "held"}: ${name}`);
+      // rules let it connect to no socket, its own included
+      const own = kind === "landlock" ? [] : ["refused: PERMISSION"];
+      expect(confined.said).toEqual([...told, ...own, "the end"]);
     });
 
     test("leaves no trace: not in protected files, not on the machine, not with others", () => {
-      expect(confined.traces).toEqual([]);
+      const traces = confined.traces.map((path) => path.replace(/^.*\/workspace\//, ""));
+      expect(traces).toEqual(kind === "landlock" ? BY_RULES.putBack : []);
       expect(confined.isVictimAlive).toBe(true);
       expect(confined.isDaemonAlive).toBe(true);
     });

@@ -23,7 +23,11 @@ export interface Hostile {
   readonly isQuestionOpen?: boolean;
 }
 
-const SETTINGS = { permissions: { allow: ["bash"], deny: ["view(secrets/**)"] } };
+/** It is confined by whatever works: where namespaces do not, tests are without a sandbox otherwise. */
+const SETTINGS = {
+  permissions: { allow: ["bash"], deny: ["view(secrets/**)"] },
+  sandbox: { mode: "on" },
+};
 const DAEMON = { CANARY: "canary-of-the-daemon" };
 const KEYS = { CANARY_TOKEN: "canary-of-the-environment" };
 const FILES = { "hostile.sh": HOSTILE, "impostor.cjs": IMPOSTOR };
