@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { modelEnv } from "./harness/model.ts";
 import { server, startModel, world } from "./harness/stage.ts";
 import { text, toolUse } from "./model-server/reply.ts";
+import type { ModelRequest } from "./model-server/request.ts";
 
 const stat = async (pid: number) => {
   const { stdout } = await world.crux(["context", `${pid}`, "--json"]);
@@ -46,3 +47,98 @@ describe("crux context", () => {
     expect((await world.crux(["context", "99"])).stderr).toContain("process not found: 99");
   });
 });
+
+const isSummary = ({ lastUserText }: ModelRequest) => lastUserText.includes("outgrow your context window");
+const SUMMARY = "## Goal: read the file\n## Now: it was read";
+
+/** A session that has read a long file three times, with all of it in view. */
+async function reader(): Promise<void> {
+  world.write("big.txt", "a line of words\n".repeat(1_500));
+  let calls = 0;
+  await startModel({
+    script: (request) => {
+      if (isSummary(request)) return text(SUMMARY);
+      if (calls++ % 4 < 3) return toolUse({ name: "view", input: { file_path: `${world.work}/big.txt` } });
+      return text("Read.");
+    },
+  });
+  Object.assign(world.env, modelEnv(server));
+}
+
+const said = () => server.requests.at(-1)?.rawBody.toString() ?? "";
+const json = <T>({ stdout }: { stdout: string }): T => (JSON.parse(stdout) as { data: T }).data;
+
+describe("a session that waits", () => {
+  test("is compacted, undone and cleared, also after its daemon died; the next message is of that view", async () => {
+    await reader();
+    expect((await world.crux(["chat", "-q"], { stdin: "Read it. Never push to main." })).code).toBe(0);
+    const whole = await stat(1);
+    const compacted = await world.crux(["compact", "1", "keep", "the", "paths"]);
+    expect(compacted.stdout).toMatch(/^Process 1: ~[\d,]+ tokens before, ~[\d,]+ now\. crux context undo 1/);
+    expect(said()).toContain("pay attention to: keep the paths");
+    process.kill(world.daemonPid!, "SIGKILL");
+    const short = await stat(1);
+    expect(short).toMatchObject({ boundaries: 1, can_undo: true, exact: false });
+    expect(short.used).toBeLessThan(Number(whole.used) / 2);
+    expect(short.used).toBe(sum(short.parts));
+    expect((await world.crux(["-c", "-q", "and now?"])).code).toBe(0);
+    expect(said()).toContain("it was read");
+    expect(said()).toContain("Never push to main");
+
+    const undone = await world.crux(["context", "undo", "1", "--json"]);
+    expect(json<{ after: number }>(undone).after).toBeGreaterThan(Number(short.used));
+    process.kill(world.daemonPid!, "SIGKILL");
+    expect((await world.crux(["-c", "-q", "and then?"])).code).toBe(0);
+    expect(said()).not.toContain("it was read");
+    expect(said()).toContain("and now?");
+    const again = await world.crux(["context", "undo", "1"]);
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("nothing to undo") });
+
+    expect((await world.crux(["context", "clear", "1"])).code).toBe(0);
+    expect((await world.crux(["-c", "-q", "who are you?"])).code).toBe(0);
+    expect(said()).not.toContain("and then?");
+    expect(await stat(1)).toMatchObject({
+      moves: [{ layer: "full" }, { layer: "undo" }, { layer: "clear" }],
+    });
+    expect((await world.crux(["replay", "1"])).code).toBe(0);
+  }, 60_000);
+
+  test("is not compacted when nothing would be freed, and an ended one says what it is", async () => {
+    await startModel({ script: () => text("Hello.") });
+    Object.assign(world.env, modelEnv(server));
+    await world.crux(["chat", "-q"], { stdin: "hello" });
+    const refused = await world.crux(["compact", "1"]);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("nothing would be freed") });
+    expect(server.requests.length).toBe(1);
+    await world.crux(["kill", "1"]);
+    await world.crux(["wait", "1"]);
+    expect((await world.crux(["compact", "1"])).stderr).toContain("has ended");
+    expect((await world.crux(["compact", "9"])).stderr).toContain("process not found: 9");
+  });
+});
+
+test("a process that runs is compacted between two steps, and goes on from the summary", async () => {
+  world.write("big.txt", "a line of words\n".repeat(1_500));
+  let [turn, after] = [0, 0];
+  const view = () => toolUse({ name: "view", input: { file_path: `${world.work}/big.txt` } });
+  await startModel({
+    script: (request) => {
+      if (isSummary(request)) {
+        after = 1;
+        return text(SUMMARY);
+      }
+      if (after > 0 && ++after > 3) return text("All is read.");
+      // small steps, until the user has asked
+      return ++turn < 4 ? view() : toolUse({ name: "glob", input: { pattern: "*.none" } });
+    },
+  });
+  Object.assign(world.env, modelEnv(server));
+  const run = world.crux(["run", "--max-steps", "2000", "Read it."]);
+  await server.waitFor(() => turn >= 4);
+  const compacted = await world.crux(["compact", "1", "--json"]);
+  const { before, after: now } = json<{ before: number; after: number }>(compacted);
+  expect(now).toBeLessThan(before);
+  expect((await run).code).toBe(0);
+  expect(said()).toContain("it was read");
+  expect((await world.crux(["replay", "1"])).code).toBe(0);
+}, 60_000);

@@ -2,6 +2,7 @@
  * Views of a context. The journal keeps every message of a process; a view selects what the model sees. Messages have
  * numbers, from 1 in the order in which they were added; a number is never used again.
  */
+import type { ErrorCode } from "./errno.ts";
 
 /** Numbers a … b, both included. */
 export type NumberRange = readonly [first: number, last: number];
@@ -25,7 +26,7 @@ export interface ContextView {
 
 /** The layer that proposes a view, and what causes it. */
 export interface Boundary {
-  readonly layer: "micro" | "full" | "drop";
+  readonly layer: "micro" | "full" | "drop" | "clear";
   readonly trigger: "auto" | "manual" | "reactive";
   /** Tokens before and after, estimated. */
   readonly before: number;
@@ -65,6 +66,33 @@ export interface WindowFacts {
   /** false: never. */
   readonly compact: boolean;
 }
+
+/** What an undoing may not exceed, and what it is recorded with. Estimated tokens. */
+export interface UndoBounds {
+  /** Of the present request. */
+  readonly before: number;
+  /** Beside the conversation. */
+  readonly beside: number;
+  /** Tokens for each estimated one. */
+  readonly ratio: number;
+  /** Of the request afterwards; the next one would be refused with more. */
+  readonly most: number;
+}
+
+/** What the user asks of the context of a process. */
+export type ViewRequest =
+  /** `text`: what the summary should pay attention to; "": nothing in particular. */
+  { readonly op: "compact"; readonly text: string } | { readonly op: "undo" | "clear" };
+
+/** Tokens before and after, estimated. */
+export interface ViewChange {
+  readonly before: number;
+  readonly after: number;
+}
+
+export type ViewOutcome =
+  | ({ readonly ok: true } & ViewChange)
+  | { readonly ok: false; readonly code: ErrorCode; readonly message: string; readonly hint?: string };
 
 /** The parts of a request that are no messages of the conversation. */
 export const BESIDE_PARTS = ["system", "tools", "mcp", "agents", "skills", "instructions", "memory"] as const;

@@ -94,6 +94,8 @@ export interface ProgramStart {
   readonly modes?: true;
   /** The model is told of the surroundings of the process. Absent: only in replays of histories from before that. */
   readonly surroundings?: true;
+  /** The user can ask for changes of the context. Absent: in older histories, and in threads. */
+  readonly viewRequests?: true;
   /** The window of the model. Absent: not known, or in replays of histories from before views could move. */
   readonly window?: WindowFacts;
   /** null: a fresh start. */

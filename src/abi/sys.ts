@@ -7,7 +7,7 @@
 import type { AgentInfo } from "./agent.ts";
 import type { Budget } from "./budget.ts";
 import type { CallNote } from "./call-note.ts";
-import type { ContextMove, Measures, ViewState } from "./context.ts";
+import type { ContextMove, Measures, UndoBounds, ViewOutcome, ViewRequest, ViewState } from "./context.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "./ids.ts";
 import type { Block, Effort, Reply } from "./llm.ts";
@@ -103,6 +103,8 @@ export interface SendOptions {
 
 export interface RecvOptions {
   readonly timeoutMs?: number;
+  /** Rejects with CANCELLED when the user asks something of the context: `viewRequest` has it. */
+  readonly orViewRequest?: boolean;
   /** Receives only messages of this client and of other processes; those of other clients stay queued. Absent: all. */
   readonly client?: string;
 }
@@ -296,8 +298,11 @@ export interface Syscalls {
    * INVALID: it would tear a call from its result, show what is not in view, or bring back what was cleared.
    */
   ctxMove(cid: CtxId, move: ContextMove): Promise<number>;
-  /** Goes back to the view before the present one, with all messages added since. NOT_FOUND: there is none. */
-  ctxUndo(cid: CtxId, from: number): Promise<number>;
+  /**
+   * Goes back to the view before the present one, with all messages added since. NOT_FOUND: there is none. CONFLICT: the
+   * view has moved, or would exceed the bounds.
+   */
+  ctxUndo(cid: CtxId, from: number, bounds?: UndoBounds): Promise<number>;
 
   /** The same for the life of the process in this daemon. */
   surroundings(signal?: AbortSignal): Promise<Surroundings>;
@@ -336,6 +341,9 @@ export interface Sys extends Syscalls {
   /** The mode, if the model has to know it: `auto`, `plan /path/of/the/plan.md`, or "". */
   standing(): string;
   account(): AccountView;
+  /** What the user asks of the context, until it is answered; null: nothing. */
+  viewRequest(): { readonly id: number; readonly request: ViewRequest } | null;
+  viewAnswer(id: number, outcome: ViewOutcome): void;
   /** Wall clock, milliseconds since the epoch: for display only. */
   now(): number;
   /** Monotonic milliseconds with a fraction: for every interval. */

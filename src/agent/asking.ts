@@ -3,6 +3,7 @@ import type { LlmErrorKind, LlmRequest, Reply } from "../abi/llm.ts";
 import type { ToolCall } from "../abi/loop.ts";
 import type { ContextMessage, Prompt } from "../abi/sys.ts";
 import type { KeptReply } from "./checkpoint.ts";
+import type { Turn } from "./context/passage.ts";
 import { callsOf } from "./decide.ts";
 import { announcement, deltaNote } from "./deferred/announce.ts";
 import { readInbox } from "./inbox.ts";
@@ -25,25 +26,12 @@ export async function ask(run: Run): Promise<KeptReply | null> {
   sys.setActivity("thinking");
   run.phase = "streaming";
   const tools = await toolsOf(run);
-  run.briefing ??= await briefingOf(sys, start, run.here);
   run.model = await modelAt(sys, start, run.model, run.state.model);
   run.state = { ...run.state, model: run.model.index };
-  const asking = { tools, briefing: run.briefing };
   try {
-    const { turn, reply: answer } = await run.keeper.ask({
-      sys,
-      start,
-      number: run.state.requests + 1,
-      prompt: await promptOf(run, tools),
-      renew: (isCut) => {
-        if (isCut) run.modeNotes = new ModeNotes();
-        return promptOf(run, tools);
-      },
-      make: (prompt, mostOutput) => requestOf(run, { ...asking, prompt, mostOutput }),
-      send: (request) => send(run, request),
-      model: bare(run.model),
-      sections: run.briefing.sections,
-    });
+    const { turn, reply: answer } = await run.keeper.ask(
+      await turnOf(run, tools, () => promptOf(run, tools)),
+    );
     const reply = { ...answer, blocks: markedBy(makerOf(run.model), answer.blocks) };
     run.state = { ...run.state, requests: run.state.requests + 1 };
     const { escalatedOutputTokens } = turn;
@@ -59,6 +47,31 @@ export async function ask(run: Run): Promise<KeptReply | null> {
     await switchModel(run, error);
     return null;
   }
+}
+
+async function turnOf(run: Run, tools: OfferedTools, promptNow: () => Promise<Prompt>): Promise<Turn> {
+  const { sys, start } = run;
+  run.briefing ??= await briefingOf(sys, start, run.here);
+  const { briefing } = run;
+  return {
+    sys,
+    start,
+    number: run.state.requests + 1,
+    prompt: await promptNow(),
+    renew: (isCut) => {
+      if (isCut) run.modeNotes = new ModeNotes();
+      return promptNow();
+    },
+    make: (prompt, mostOutput) => requestOf(run, { tools, briefing, prompt, mostOutput }),
+    send: (request) => send(run, request),
+    model: bare(run.model),
+    sections: briefing.sections,
+  };
+}
+
+/** A turn for a request of the user about the context: nothing is read from the mailbox, and no note is added. */
+export async function requestTurn(run: Run): Promise<Turn> {
+  return turnOf(run, await toolsOf(run), () => run.sys.buildPrompt(run.start.ctxId));
 }
 
 /** The model in use has failed, and another may answer in its place. */

@@ -9,7 +9,7 @@ import type { Reply } from "../abi/llm.ts";
 import type { ToolCall } from "../abi/loop.ts";
 import type { Probed, Restored } from "../abi/program.ts";
 import type { ContextMessage } from "../abi/sys.ts";
-import type { Learned } from "./context/gauge.ts";
+import type { KeeperState } from "./context/keeper.ts";
 import { callsOf } from "./decide.ts";
 import { targetOf } from "./deferred/target.ts";
 import { NO_REFUSALS, type Refusals } from "./refusals.ts";
@@ -51,8 +51,8 @@ interface LoopPosition {
   readonly model?: number;
   /** Absent: the last reply with calls had at least one that was not refused. */
   readonly refusals?: Refusals;
-  /** Absent: no request was refused as too long. */
-  readonly window?: Learned;
+  /** What refusals taught, and the state of compaction. Absent: nothing. */
+  readonly window?: KeeperState;
   readonly kept: KeptReply | null;
 }
 
@@ -93,7 +93,7 @@ export function unknownResult({ name, input }: ToolCall): CallResult {
 /** What of the state is recorded; what has its usual value is left out. */
 export function positionOf(
   state: LoopState,
-  { run, window }: { readonly run: RunPlace | null; readonly window: Learned | undefined },
+  { run, window }: { readonly run: RunPlace | null; readonly window: KeeperState | undefined },
   kept: KeptReply | null,
 ): LoopPosition {
   const { turn, requests, hasEscalated, hasRetriedEmpty, recoveries, pauses, model, refusals } = state;

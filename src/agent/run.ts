@@ -18,6 +18,7 @@ import { continued, piecesOf } from "./state.ts";
 import { cutOff, runCalls, untilResumed } from "./tools/calls.ts";
 import { type CallResult, NOT_STARTED } from "./tools/tool-call.ts";
 import { fitTurn } from "./tools/turn-budget.ts";
+import { doViewRequests } from "./view-requests.ts";
 
 export async function untilTerminal(run: Run): Promise<Terminal> {
   const { sys } = run;
@@ -25,6 +26,7 @@ export async function untilTerminal(run: Run): Promise<Terminal> {
     await sys.waitIfPaused();
     sys.ending.throwIfAborted();
     if (run.kept === null) {
+      if (await doViewRequests(run)) checkpoint(run, null);
       run.state = { ...run.state, turn: run.state.turn + 1 };
       sys.onStep(run.state.turn);
     }
@@ -44,7 +46,7 @@ export async function begin(run: Run): Promise<void> {
 
 export function checkpoint(run: Run, kept: KeptReply | null): void {
   run.hasToldReply = kept !== null;
-  run.sys.checkpoint(positionOf(run.state, { run: run.underWay, window: run.keeper.learned }, kept));
+  run.sys.checkpoint(positionOf(run.state, { run: run.underWay, window: run.keeper.state }, kept));
 }
 
 /**

@@ -7,8 +7,9 @@
 import { INTERRUPTED_NOTE } from "../abi/events.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import { ENDS, exitOf, type Terminal } from "../abi/loop.ts";
+import type { Message } from "../abi/mail.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
-import type { RunInput } from "../abi/program.ts";
+import type { ProgramStart, RunInput } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import { tellChanges } from "./asking.ts";
 import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
@@ -19,6 +20,7 @@ import { abortedIn, begin, checkpoint, keep, logBudget, untilTerminal } from "./
 import type { Run } from "./run-state.ts";
 import { freshState } from "./state.ts";
 import { NOT_STARTED } from "./tools/tool-call.ts";
+import { doViewRequests } from "./view-requests.ts";
 
 /** How a run begins: with a message it has read, with the intent, or, in a later daemon, in the middle. */
 type Beginning =
@@ -33,7 +35,8 @@ export async function runSession(run: Run): Promise<ExitStatus> {
     if (start.restored === null) await begin(run);
     let next = await underWay(run);
     for (;;) {
-      const beginning = next ?? (await nextMessage(sys));
+      if (next === null && (await doViewRequests(run))) checkpoint(run, null);
+      const beginning = next ?? (await nextMessage(sys, start));
       next = null;
       if (beginning !== null) await oneRun(run, beginning);
     }
@@ -80,12 +83,22 @@ async function closeKept(run: Run): Promise<null> {
   return forget(run);
 }
 
-/** null: the message is blank. */
-async function nextMessage(sys: Sys): Promise<Beginning | null> {
+/** null: the message is blank, or the user asks something of the context instead. */
+async function nextMessage(sys: Sys, { viewRequests }: ProgramStart): Promise<Beginning | null> {
   sys.setActivity("waiting");
-  const message = await sys.recv({}, sys.ending);
+  const message = await received(sys, viewRequests === true);
+  if (message === null) return null;
   const text = messageText(message);
   return text.trim() === "" ? null : { kind: "message", input: inputOf(message), text };
+}
+
+async function received(sys: Sys, orViewRequest: boolean): Promise<Message | null> {
+  try {
+    return await sys.recv(orViewRequest ? { orViewRequest } : {}, sys.ending);
+  } catch (error) {
+    if (!orViewRequest || sys.ending.aborted || sys.viewRequest() === null) throw error;
+    return null;
+  }
 }
 
 async function oneRun(run: Run, beginning: Beginning): Promise<void> {

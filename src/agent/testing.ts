@@ -184,6 +184,8 @@ export class FakeProcess {
         while (this.paused !== null) await abortable(this.paused.promise, this.#abort.signal);
       },
       standing: () => "",
+      viewRequest: () => null,
+      viewAnswer: notHere,
       account: () => ({ limit: this.#options.budget ?? 0, used: this.used, reserved: 0 }),
       now: () => Date.UTC(2026, 10, 21, 12),
       mono: () => this.#mono,

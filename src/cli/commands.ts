@@ -30,6 +30,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "auto-mode": async () => (await import("./command/rights/auto-mode.ts")).autoMode,
   grants: async () => (await import("./command/rights/grants.ts")).grants,
   context: async () => (await import("./command/session/context.ts")).context,
+  compact: async () => (await import("./command/session/context.ts")).compact,
   note: async () => (await import("./command/process/note.ts")).note,
   label: async () => (await import("./command/rights/label.ts")).label,
   trust: async () => (await import("./command/rights/trust.ts")).trust,

@@ -33,7 +33,7 @@ import { Snapshots } from "../history/recover/snapshots.ts";
 import { isWaking, resume } from "../history/recover/wake.ts";
 import { recorded } from "../history/replay/recorder.ts";
 import { makeReplays } from "../history/replay/replays.ts";
-import { contextStat } from "../history/view/stat.ts";
+import { makeViewControl } from "../history/view/control.ts";
 import { abortable } from "../lib/abort.ts";
 import { isUnattended, RestWatch } from "../session/rest-watch.ts";
 import { SessionTable } from "../session/session-table.ts";
@@ -110,7 +110,7 @@ export class Kernel implements KernelApi {
   readonly projects: Projects & ProjectRoster = makeProjects(() => this);
   readonly services: Services = new ServiceTable(() => this);
   readonly sessions = new SessionTable(() => this);
-  readonly views: ViewControl = { stat: (pid) => contextStat(this.ports.journal, pid) };
+  readonly views: ViewControl = makeViewControl(() => this);
   readonly messagesOf = messagesFrom(() => this.ports.journal);
   readonly forks: Forks = makeForks(() => this);
   readonly requests: Requests = makeRequests(() => this);

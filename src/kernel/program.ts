@@ -20,6 +20,7 @@ import type { Tape } from "./ports/tape.ts";
 import type { Process } from "./process/process.ts";
 import { isAutoActive, type Judging } from "./process/rights/auto-mode.ts";
 import type { ThreadSeat } from "./process/thread/reason.ts";
+import { answerView, viewRequestOf } from "./process/view-requests.ts";
 import { type Windows, windowOf } from "./process/window.ts";
 import type { Mounts } from "./vfs/mounts.ts";
 
@@ -78,6 +79,7 @@ function startOf(core: Programming, proc: Process, thread: ThreadSeat | undefine
     maxSteps: seed.maxSteps,
     input: proc.fds.has(asFd(0)) ? asFd(0) : null,
     modes: true,
+    viewRequests: true,
     restored: proc.past.restored,
     session: conversation === null ? null : { client: seed.client ?? "" },
   };
@@ -148,7 +150,16 @@ function tellReply(proc: Process, reply: Reply, mono: number): void {
   if (watchers.follows("messages")) proc.tell({ event: "message", pid, reply, durationMs }, mono);
 }
 
-type Reads = "hasMail" | "isPaused" | "standing" | "account" | "now" | "mono" | "today" | "random";
+type Reads =
+  | "hasMail"
+  | "isPaused"
+  | "standing"
+  | "account"
+  | "viewRequest"
+  | "now"
+  | "mono"
+  | "today"
+  | "random";
 
 /** Each is an input of the tape, under its name. */
 function reads(core: Programming, proc: Process, seat: Seat): Pick<Sys, Reads> {
@@ -167,6 +178,7 @@ function reads(core: Programming, proc: Process, seat: Seat): Pick<Sys, Reads> {
       ...proc.seed.account.view(),
       ...(asksAtLimit(core, proc) ? { asks: true } : {}),
     })),
+    viewRequest: input("viewRequest", () => viewRequestOf(proc)),
     now: input("now", () => clock.now()),
     mono: input("mono", () => clock.mono()),
     today: input("today", () => localDay(clock.now())),
@@ -201,7 +213,7 @@ function waits(core: Programming, proc: Process, seat: Seat): Pick<Sys, "waitIfP
   };
 }
 
-type Keeps = "checkpoint" | "addToCheckpoint" | "measured";
+type Keeps = "checkpoint" | "addToCheckpoint" | "measured" | "viewAnswer";
 
 function keeps(core: Programming, proc: Process, { thread }: Seat): Pick<Sys, Keeps> {
   const keep = (body: { state: unknown } | { part: unknown }): void => {
@@ -212,6 +224,7 @@ function keeps(core: Programming, proc: Process, { thread }: Seat): Pick<Sys, Ke
   return {
     checkpoint: (state) => keep({ state }),
     addToCheckpoint: (part) => keep({ part }),
+    viewAnswer: (id, outcome) => answerView(proc, id, outcome),
     measured: ({ reported: tokens, ...change }) => {
       if (thread !== undefined || proc.life.isClosed) return;
       const { records } = core.contexts.view(proc.ctxId);

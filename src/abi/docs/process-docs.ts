@@ -209,9 +209,11 @@ const HISTORY_ERRORS = {
   CONFLICT: DAMAGED,
 };
 
+const NO_CONTEXT = { NOT_FOUND: NO_PROCESS_ON_RECORD, INVALID: "The process is not an agent." };
+
 export const CONTEXT_DOCS: MethodDocs<keyof typeof CONTEXT_METHODS> = {
   "context.stat": {
-    errors: { NOT_FOUND: NO_PROCESS_ON_RECORD, INVALID: "The process is not an agent." },
+    errors: NO_CONTEXT,
     params: { pid: 3 },
     result: {
       ...{ pid: 3, driver: "anthropic", model: "claude-sonnet-4-5", window: 200_000, effective: 180_000 },
@@ -230,6 +232,32 @@ export const CONTEXT_DOCS: MethodDocs<keyof typeof CONTEXT_METHODS> = {
       },
       reserve: 20_000,
     },
+  },
+  "context.compact": {
+    errors: {
+      ...NO_CONTEXT,
+      CONFLICT: "Nothing would be freed; or the process has ended, is paused, or waits for an answer.",
+      UNAVAILABLE: "Compaction is turned off.",
+    },
+    params: { pid: 3, text: "keep the error texts" },
+    result: { pid: 3, before: 95_400, after: 12_300 },
+  },
+  "context.undo": {
+    errors: {
+      NOT_FOUND: "No process has this pid, or nothing can be undone.",
+      INVALID: NO_CONTEXT.INVALID,
+      CONFLICT: "The view before would not fit; or the process has ended, is paused, or waits for an answer.",
+    },
+    params: { pid: 3 },
+    result: { pid: 3, before: 12_300, after: 95_400 },
+  },
+  "context.clear": {
+    errors: {
+      ...NO_CONTEXT,
+      CONFLICT: "The process is not a session that waits for a message, or its view is empty already.",
+    },
+    params: { pid: 3 },
+    result: { pid: 3, before: 12_300, after: 2_900 },
   },
 };
 

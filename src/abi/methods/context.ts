@@ -1,16 +1,16 @@
 /** The methods of contexts: what the model sees of a process. */
 import * as z from "zod";
 import { CONTEXT_PARTS } from "../context.ts";
-import { type MethodSpec, pid } from "./spec.ts";
+import { environment, type MethodSpec, pid } from "./spec.ts";
 
 const count = z.int().min(0);
 
 const move = z.strictObject({
   at: z.string(),
   layer: z
-    .enum(["micro", "full", "drop", "undo"])
+    .enum(["micro", "full", "drop", "clear", "undo"])
     .describe(
-      "`micro`: old results were cleared; `full`: a summary; `drop`: the oldest steps were left out; `undo`: the view before it again.",
+      "`micro`: old results were cleared; `full`: a summary; `drop`: the oldest steps were left out; `clear`: all messages were; `undo`: the view before it again.",
     ),
   trigger: z.enum(["auto", "manual", "reactive"]).describe("`reactive`: the model had refused a request."),
   before: count.optional(),
@@ -53,6 +53,12 @@ export const WireContext = z.strictObject({
 });
 export type WireContext = z.infer<typeof WireContext>;
 
+const place = {
+  pid,
+  env: environment.optional().describe("Environment for a session that rests: its keys."),
+};
+const change = z.strictObject({ pid, before: count, after: count }).describe("Estimated tokens.");
+
 export const CONTEXT_METHODS = {
   "context.stat": {
     summary: "what the model sees of a process, and what each part of it costs",
@@ -60,5 +66,29 @@ export const CONTEXT_METHODS = {
     right: "observe",
     params: z.strictObject({ pid }),
     result: WireContext,
+  },
+  "context.compact": {
+    summary: "writes a summary in place of the earlier messages; answered once it is done",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({
+      ...place,
+      text: z.string().max(2_000).optional().describe("What the summary should pay attention to."),
+    }),
+    result: change,
+  },
+  "context.undo": {
+    summary: "the view before the last change again, with the messages added since",
+    kind: "request",
+    right: "control",
+    params: z.strictObject(place),
+    result: change,
+  },
+  "context.clear": {
+    summary: "an empty view, for a session that waits",
+    kind: "request",
+    right: "control",
+    params: z.strictObject(place),
+    result: change,
   },
 } as const satisfies Record<string, MethodSpec>;

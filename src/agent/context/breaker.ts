@@ -6,9 +6,26 @@ const MOST_FAILURES = 3;
 const MOST_OFTEN = 3;
 const REQUESTS = 10;
 
+export interface BreakerState {
+  readonly failures: number;
+  /** The newest requests that a summary was made for. */
+  readonly accepted: readonly number[];
+}
+
 export class Breaker {
-  #failures = 0;
-  #accepted: number[] = [];
+  #failures: number;
+  #accepted: readonly number[];
+
+  constructor({ failures, accepted }: BreakerState = { failures: 0, accepted: [] }) {
+    this.#failures = failures;
+    this.#accepted = accepted;
+  }
+
+  /** undefined: as at first. */
+  get state(): BreakerState | undefined {
+    const [failures, accepted] = [this.#failures, this.#accepted];
+    return failures === 0 && accepted.length === 0 ? undefined : { failures, accepted };
+  }
 
   /** null: it is closed. */
   get reason(): BreakerReason | null {

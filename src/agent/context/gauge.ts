@@ -30,11 +30,11 @@ export class Gauge {
   #base: { readonly estimate: number; readonly real: number } | null = null;
   #hasLearned: boolean;
 
-  constructor(facts: WindowFacts, learned?: Learned) {
+  constructor(facts: WindowFacts, learned: Partial<Learned> = {}) {
     this.#facts = facts;
-    this.#window = Math.min(facts.window, learned?.window ?? facts.window);
-    this.#ratio = learned?.ratio ?? 1;
-    this.#hasLearned = learned !== undefined;
+    this.#window = Math.min(facts.window, learned.window ?? facts.window);
+    this.#ratio = learned.ratio ?? 1;
+    this.#hasLearned = learned.ratio !== undefined;
   }
 
   get window(): number {
@@ -96,7 +96,7 @@ export class Gauge {
 export class Report {
   readonly #told = new Map<string, string>();
 
-  tell(sys: Pick<Sys, "measured">, measures: Required<Measures>): void {
+  tell(sys: Pick<Sys, "measured">, measures: Measures): void {
     const changed = Object.entries(measures).filter(([name, value]) => {
       const text = JSON.stringify(value);
       if (this.#told.get(name) === text) return false;
@@ -104,7 +104,8 @@ export class Report {
       return true;
     });
     // the same count after a later request is news, too
-    sys.measured({ ...Object.fromEntries(changed), reported: measures.reported });
+    const { reported } = measures;
+    sys.measured({ ...Object.fromEntries(changed), ...(reported === undefined ? {} : { reported }) });
   }
 }
 

@@ -3,69 +3,44 @@
  * too long, and after a refusal it shortens the view until the model takes it. It proposes; the kernel checks and
  * records each move, so nothing is lost.
  */
-import type { Boundary, ContextMove, Section, ViewState, WindowFacts } from "../../abi/context.ts";
-import { codeOf, messageOf } from "../../abi/errors.ts";
-import { type LlmRequest, type Reply, totalTokens } from "../../abi/llm.ts";
+import type { ViewChange, WindowFacts } from "../../abi/context.ts";
+import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
+import { type Reply, totalTokens } from "../../abi/llm.ts";
 import { findLlmError, LlmError } from "../../abi/llm-error.ts";
-import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProgramStart } from "../../abi/program.ts";
-import type { Prompt, Sys } from "../../abi/sys.ts";
-import { messageTokens } from "../../lib/message-tokens.ts";
-import { callsOf, textOf } from "../decide.ts";
+import { callsOf } from "../decide.ts";
 import type { TurnRequest } from "../model/request.ts";
 import { besideOf } from "../prompt/parts.ts";
-import { Breaker } from "./breaker.ts";
-import { type Fit, newestThatFit } from "./fit.ts";
+import { Breaker, type BreakerState } from "./breaker.ts";
 import { Gauge, type Learned, Report } from "./gauge.ts";
-import { clearOld } from "./micro.ts";
-import { recentFiles } from "./recent-files.ts";
-import {
-  askForSummary,
-  droppedText,
-  summaryIn,
-  summaryText,
-  TOO_LONG_HINT,
-  TURNED_OFF_HINT,
-} from "./texts.ts";
-import { type Unit, unitsOf } from "./units.ts";
+import { Passage, type Turn } from "./passage.ts";
+import { TOO_LONG_HINT, TURNED_OFF_HINT, UNDO_HINT } from "./texts.ts";
 
-/** Estimated tokens of the newest steps that a full summary leaves in view, and of the user's words. */
-const TAIL = 10_000;
-const WORDS = 20_000;
-/** A full summary must free this share of the window. */
-const LEAST_FREED = 0.1;
-const SUMMARY_TOKENS = 8_000;
-/** The reply never takes the last tokens of the window. */
-const SPARE = 1_000;
-const LEAST_OUTPUT = 1_024;
 /** How often the oldest steps leave the view after one refusal. */
 const MOST_DROPS = 3;
-
-/** One request of the loop. */
-export interface Turn {
-  readonly sys: Sys;
-  readonly start: ProgramStart;
-  /** The number of the request. */
-  readonly number: number;
-  readonly prompt: Prompt;
-  /** The prompt again, with the notes that have to be in view, after the view has moved. */
-  renew(isCut: boolean): Promise<Prompt>;
-  make(prompt: Prompt, mostOutput: number): TurnRequest;
-  send(request: LlmRequest): Promise<Reply>;
-  /** The model that is asked, and the texts of the reminder in its requests. */
-  readonly model: ModelPlace;
-  readonly sections: readonly Section[];
-}
 
 export interface Answered {
   readonly turn: TurnRequest;
   readonly reply: Reply;
 }
 
+/** What the next daemon has to know; recorded with the position of the loop. */
+export interface KeeperState extends Partial<Learned> {
+  readonly breaker?: BreakerState;
+  /** The user has undone a move: the view is not shortened before it has to be. */
+  readonly held?: true;
+}
+
+/** Of a model whose window is not known. */
+const UNKNOWN: WindowFacts = { window: 200_000, maxOutput: 8_000, auto: false, compact: true };
+
 export class WindowKeeper {
   readonly #gauge: Gauge | null;
   readonly #isAllowed: boolean;
-  readonly #breaker = new Breaker();
+  readonly #breaker: Breaker;
+  /** Older histories have no state of the breaker. */
+  readonly #isKept: boolean;
+  #isHeld: boolean;
 
   readonly #facts: WindowFacts | undefined;
   readonly #report = new Report();
@@ -73,32 +48,97 @@ export class WindowKeeper {
   /** The last request was for a summary: what came of it is not for the user. */
   isAside = false;
 
-  constructor({ window }: Pick<ProgramStart, "window">, learned?: Learned) {
-    this.#gauge = window === undefined ? null : new Gauge(window, learned);
+  constructor(
+    { window, viewRequests }: Pick<ProgramStart, "window" | "viewRequests">,
+    state: KeeperState = {},
+  ) {
+    this.#gauge = window === undefined ? null : new Gauge(window, state);
     this.#facts = window;
     this.#isAllowed = window?.compact ?? false;
+    this.#isKept = viewRequests === true;
+    this.#breaker = new Breaker(state.breaker);
+    this.#isHeld = state.held ?? false;
   }
 
-  /** For the position of the loop; undefined: nothing was learned. */
-  get learned(): Learned | undefined {
-    return this.#gauge?.learned;
+  /** For the position of the loop; undefined: nothing to record. */
+  get state(): KeeperState | undefined {
+    const breaker = this.#isKept ? this.#breaker.state : undefined;
+    const state = {
+      ...this.#gauge?.learned,
+      ...(breaker === undefined ? {} : { breaker }),
+      ...(this.#isHeld ? { held: true as const } : {}),
+    };
+    return Object.keys(state).length === 0 ? undefined : state;
+  }
+
+  /** A summary at the user's wish. CONFLICT: nothing would be freed; UNAVAILABLE: compaction is turned off. */
+  async compact(turn: Turn, wish: string): Promise<ViewChange> {
+    if (!this.#isAllowed) throw unavailable(this.#gauge === null);
+    return this.#changed(turn, await this.#passage(turn).summarise("manual", wish));
+  }
+
+  /** An empty view. */
+  async clear(turn: Turn): Promise<ViewChange> {
+    return this.#changed(turn, await this.#passage(turn).clear());
+  }
+
+  /** The view before the present one. NOT_FOUND: there is none; CONFLICT: the next request would be refused. */
+  async undo(turn: Turn): Promise<ViewChange> {
+    const { sys, start } = turn;
+    const { head, undoable } = await sys.ctxView(start.ctxId);
+    if (undoable === 0)
+      throw new Fault({ code: "NOT_FOUND", message: "nothing to undo: the view was not shortened" });
+    const { bounds } = this.#passage(turn);
+    try {
+      const { most } = bounds;
+      await sys.ctxUndo(start.ctxId, head, {
+        ...bounds,
+        most: this.#gauge === null ? Number.MAX_SAFE_INTEGER : most,
+      });
+    } catch (error) {
+      if (codeOf(error) !== "CONFLICT") throw error;
+      throw new Fault({ code: "CONFLICT", message: messageOf(error), hint: UNDO_HINT });
+    }
+    this.#gauge?.moved();
+    this.#isHeld = true;
+    const prompt = await turn.renew(true);
+    const after = this.#passage({ ...turn, prompt }).bounds.before;
+    return this.#changed(turn, { before: bounds.before, after });
+  }
+
+  #passage(turn: Turn): Passage {
+    return new Passage(this.#asidesOf(turn), this.#gauge ?? new Gauge(UNKNOWN), this.#breaker);
+  }
+
+  /** What the user has changed closes the breaker. */
+  #changed({ sys }: Turn, change: ViewChange | string): ViewChange {
+    if (typeof change === "string") throw new Fault({ code: "CONFLICT", message: change });
+    this.#breaker.close();
+    this.#report.tell(sys, { breaker: null });
+    return change;
+  }
+
+  /** Notes which requests are for a summary. */
+  #asidesOf(turn: Turn): Turn {
+    return {
+      ...turn,
+      send: (request) => {
+        this.isAside = request.purpose !== "main";
+        return turn.send(request);
+      },
+    };
   }
 
   async ask(asked: Turn): Promise<Answered> {
-    const turn: Turn = {
-      ...asked,
-      send: (request) => {
-        this.isAside = request.purpose !== "main";
-        return asked.send(request);
-      },
-    };
+    const turn = this.#asidesOf(asked);
     const gauge = this.#gauge;
     if (gauge === null) {
       const made = turn.make(turn.prompt, Infinity);
       return { turn: made, reply: await turn.send(made.request) };
     }
     let passage = new Passage(turn, gauge, this.#breaker);
-    if (this.#isAllowed) await passage.prepare();
+    if (this.#isHeld && passage.isFull) this.#isHeld = false;
+    if (this.#isAllowed && !this.#isHeld) await passage.prepare();
     for (let refusals = 0; ; refusals++) {
       const made = passage.request();
       const refused = (words: string): void =>
@@ -147,6 +187,12 @@ export class WindowKeeper {
   }
 }
 
+function unavailable(isUnknown: boolean): Fault {
+  const message = isUnknown ? "the window of the model is not known" : "compaction is turned off";
+  const hint = isUnknown ? "set CRUX_MAX_CONTEXT_TOKENS" : "unset CRUX_DISABLE_COMPACT and start it again";
+  return new Fault({ code: "UNAVAILABLE", message, hint });
+}
+
 function isTooLong(error: unknown): boolean {
   return findLlmError(error)?.kind === "prompt_too_long";
 }
@@ -154,207 +200,4 @@ function isTooLong(error: unknown): boolean {
 /** The window was full before the model had said all. */
 function isCutByWindow({ stopReason, blocks }: Reply): boolean {
   return stopReason === "model_context_window_exceeded" && callsOf(blocks).length === 0;
-}
-
-/** One passage through the layers, for one request. */
-class Passage {
-  readonly #turn: Turn;
-  readonly #gauge: Gauge;
-  readonly #breaker: Breaker;
-  #prompt: Prompt;
-  /** The request of this prompt, made once: it is needed to estimate its tokens, and usually sent as it is. */
-  #made: TurnRequest | null = null;
-
-  constructor(turn: Turn, gauge: Gauge, breaker: Breaker) {
-    this.#turn = turn;
-    this.#gauge = gauge;
-    this.#breaker = breaker;
-    this.#prompt = turn.prompt;
-  }
-
-  get prompt(): Prompt {
-    return this.#prompt;
-  }
-
-  /** The request, whose reply fits into the window with it. */
-  request(): TurnRequest {
-    const made = this.#whole;
-    const room = Math.max(LEAST_OUTPUT, this.#gauge.window - this.#used - SPARE);
-    return made.request.maxOutputTokens <= room ? made : this.#turn.make(this.#prompt, room);
-  }
-
-  get #whole(): TurnRequest {
-    this.#made ??= this.#turn.make(this.#prompt, Infinity);
-    return this.#made;
-  }
-
-  /** Before a request: clears old results, then summarises, as far as the next request needs it. */
-  async prepare(): Promise<void> {
-    const limits = this.#gauge.limits();
-    if (limits.auto === null || this.#used < limits.warn) return;
-    await this.#clearOld();
-    const expected = this.#used + Math.ceil(SUMMARY_TOKENS * limits.scale);
-    if (this.#used < limits.auto && expected < limits.block) return;
-    if (!this.#breaker.isOpen) {
-      if (await this.#summarised("auto")) this.#breaker.accepted(this.#turn.number);
-      else this.#failed();
-    }
-    if (this.#used >= limits.block) await this.#dropped(0.5, "auto");
-  }
-
-  /** After a refusal: a summary, once, then ever less of the conversation. false: there is nothing left to leave out. */
-  async heal(refusals: number): Promise<boolean> {
-    if (refusals === 0 && (await this.#summarised("reactive"))) return true;
-    return this.#dropped(0.5 ** Math.max(1, refusals), "reactive");
-  }
-
-  #failed(): void {
-    this.#breaker.failed();
-    if (this.#breaker.isOpen)
-      this.#turn.sys.log("warn", "context: automatic compaction has stopped, because it does not help");
-  }
-
-  get #used(): number {
-    return this.#gauge.used(this.#whole.estimate);
-  }
-
-  /** Estimated tokens of system prompt and tools, which no view changes. */
-  get #fixed(): number {
-    return this.#turn.make({ ...this.#prompt, messages: [] }, Infinity).estimate;
-  }
-
-  async #clearOld(): Promise<void> {
-    const { sys, start } = this.#turn;
-    const view = await sys.ctxView(start.ctxId);
-    const found = clearOld(unitsOf(this.#prompt.messages, view), view, this.#gauge.limits().scale);
-    if (found === undefined) return;
-    const { keep, tailFrom } = view.view;
-    const before = this.#used;
-    const freed = Math.ceil(found.freed * this.#gauge.ratio);
-    const boundary = { layer: "micro", trigger: "auto", before, after: before - freed } as const;
-    await this.#move({ from: view.head, keep, tailFrom, clears: found.clears, boundary });
-  }
-
-  /** A summary takes the place of all but the user's words and the newest steps. Every failure leaves the view as it is. */
-  async #summarised(trigger: Boundary["trigger"]): Promise<boolean> {
-    const { sys, start } = this.#turn;
-    const view = await sys.ctxView(start.ctxId);
-    const units = unitsOf(this.#prompt.messages, view);
-    const limits = this.#gauge.limits();
-    const estimated = (tokens: number): number => Math.floor(tokens / this.#gauge.ratio);
-    const before = this.#used;
-    const most = Math.min(limits.warn, limits.effective * (1 - LEAST_FREED), before * (1 - LEAST_FREED));
-    const left = Math.max(0, estimated(most) - this.#fixed);
-    const room = { tail: Math.min(TAIL, Math.floor(left / 3)), words: Math.min(WORDS, Math.floor(left / 4)) };
-    const next = newestThatFit(units, view, room);
-    if (!next.covered.some(({ kind }) => kind === "step" || kind === "summary")) return false;
-    const summary = await this.#summaryOf(units, view);
-    if (summary === undefined) return false;
-    const said = { summary, lostWords: next.lostWords, files: "" };
-    const spare = left - messageTokens({ content: summaryText(said) }) - shownTokens(units, next);
-    if (spare < 0) return false;
-    const cleared = new Set(view.view.clears.map(({ n }) => n));
-    const files = recentFiles(next.covered, Math.floor(spare / 2), (n) => cleared.has(n));
-    const after = Math.ceil((this.#fixed + left - spare) * this.#gauge.ratio);
-    const boundary = { layer: "full", trigger, before, after } as const;
-    const { keep, clears, tailFrom } = next;
-    const put = summaryText({ ...said, files });
-    return this.#move({ from: view.head, put, keep, clears, tailFrom, boundary });
-  }
-
-  /** The model's summary of the view; of its newest part, if all of it would be too long. undefined: there is none. */
-  async #summaryOf(units: readonly Unit[], view: ViewState): Promise<string | undefined> {
-    const { sys } = this.#turn;
-    const limits = this.#gauge.limits();
-    const most = Math.min(SUMMARY_TOKENS, this.#gauge.window - limits.effective);
-    const ask = { role: "user", content: askForSummary(Math.floor(most / 2)) } as const;
-    const room = Math.floor((limits.effective * 0.9) / this.#gauge.ratio) - this.#fixed - messageTokens(ask);
-    const { messages } = this.#prompt;
-    const isWhole = messages.reduce((sum, message) => sum + messageTokens(message), 0) <= room;
-    const parts = { tail: Math.floor(room * 0.7), words: Math.floor(room * 0.25) };
-    const part = isWhole ? messages : shownIn(units, newestThatFit(units, view, parts));
-    const { request } = this.#turn.make({ ...this.#prompt, messages: [...part, ask] }, most);
-    const requestId = `${request.requestId}-compact`;
-    try {
-      const reply = await this.#turn.send({ ...request, requestId, purpose: "compact" });
-      const summary = summaryIn(textOf(reply.blocks));
-      return summary === "" || reply.stopReason === "refusal" ? undefined : summary;
-    } catch (error) {
-      const isFinal = sys.ending.aborted || codeOf(error) === "BUDGET" || codeOf(error) === "CANCELLED";
-      if (isFinal) throw error;
-      sys.log("warn", `context: no summary was written: ${messageOf(error)}`);
-      return undefined;
-    }
-  }
-
-  /** The oldest steps leave the view without a summary, until what is left has this share of the window. */
-  async #dropped(share: number, trigger: Boundary["trigger"]): Promise<boolean> {
-    const { sys, start } = this.#turn;
-    const view = await sys.ctxView(start.ctxId);
-    const units = unitsOf(this.#prompt.messages, view);
-    const { effective } = this.#gauge.limits();
-    const left = Math.max(0, Math.floor((effective * share) / this.#gauge.ratio) - this.#fixed);
-    const next = newestThatFit(units, view, { tail: Math.floor(left * 0.6), words: Math.floor(left * 0.2) });
-    const before = this.#used;
-    const old = units[0]?.kind === "summary" ? (units[0].parts[0]?.message.content ?? "") : "";
-    const kept = old.slice(0, Math.floor(left * 0.6)).toWellFormed();
-    const put = next.covered.length === 0 ? undefined : droppedText(next.covered, kept);
-    const tokens = shownTokens(units, next) + (put === undefined ? 0 : messageTokens({ content: put }));
-    const whole = units.reduce((sum, unit) => sum + unit.tokens, 0);
-    if (tokens >= whole) return false;
-    const after = Math.ceil((this.#fixed + tokens) * this.#gauge.ratio);
-    const boundary = { layer: "drop", trigger, before, after } as const;
-    const { keep, clears, tailFrom } = next;
-    const same = { from: view.head, keep, clears, tailFrom, boundary };
-    return this.#move(put === undefined ? same : { ...same, put });
-  }
-
-  async #move(move: ContextMove): Promise<boolean> {
-    const { sys, start } = this.#turn;
-    const { layer, before, after } = move.boundary;
-    try {
-      await sys.ctxMove(start.ctxId, move);
-    } catch (error) {
-      // another thread of this process was faster
-      if (codeOf(error) !== "CONFLICT") throw error;
-      return false;
-    }
-    this.#gauge.moved();
-    this.#prompt = await this.#turn.renew(layer !== "micro");
-    this.#made = null;
-    sys.log("info", `context: ${WORDS_OF[layer]}, about ${inK(before)} tokens before, ${inK(after)} now`);
-    return true;
-  }
-}
-
-const WORDS_OF: Readonly<Record<Boundary["layer"], string>> = {
-  micro: "old tool results were cleared",
-  full: "earlier messages were summarised",
-  drop: "the oldest messages were left out",
-};
-
-function inK(tokens: number): string {
-  return tokens < 1_000 ? `${tokens}` : `${Math.round(tokens / 1_000)}K`;
-}
-
-/** The messages that a view shows, without its summary; shortened results are shortened as the kernel does, about. */
-function shownIn(units: readonly Unit[], { covered, clears }: Fit): Prompt["messages"] {
-  const [gone, cut] = [new Set(covered), new Map(clears.map(({ n, keep = 0 }) => [n, keep]))];
-  const shown = units.filter((unit) => !gone.has(unit) || unit.kind === "summary");
-  return shown.flatMap(({ parts }) =>
-    parts.map(({ n, message }) => {
-      const keep = cut.get(n);
-      if (keep === undefined || message.content.length <= keep) return message;
-      const { media: _media, ...words } = message;
-      return { ...words, content: `${message.content.slice(0, keep).toWellFormed()}\n[cut]` };
-    }),
-  );
-}
-
-function shownTokens(units: readonly Unit[], next: Fit): number {
-  const words = shownIn(
-    units.filter(({ kind }) => kind !== "summary"),
-    next,
-  );
-  return words.reduce((sum, message) => sum + messageTokens(message), 0);
 }

@@ -76,3 +76,6 @@ export const TOO_LONG_HINT =
 
 export const TURNED_OFF_HINT =
   "Unset CRUX_DISABLE_COMPACT and fork the process to go on with a shortened conversation: crux fork <pid> -m 'go on'";
+
+export const UNDO_HINT =
+  "Fork the process at an earlier step under a model with a larger window: crux steps <pid>, then crux fork <pid> --at <step>.";

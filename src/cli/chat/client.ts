@@ -51,6 +51,11 @@ export class ChatClient {
     await this.request("session.describe", { pid, title });
   }
 
+  /** What is typed meanwhile does not wait for it. */
+  compact(pid: number, text: string): Promise<Result<"context.compact">> {
+    return this.#ask("context.compact", { pid, ...(text === "" ? {} : { text }) });
+  }
+
   request<M extends MethodName>(method: M, payload: Params<M>): Promise<Result<M>> {
     const asked = this.#last.then(() => this.#ask(method, payload));
     this.#last = asked.catch(() => {});

@@ -7,6 +7,7 @@ import type { Call } from "../command.ts";
 import type { AskDialog } from "../dialog/ask-dialog.ts";
 import { openDialog, questionTerminal } from "../dialog/questions.ts";
 import { historyLines, isNote, leftLine, openedLine, pausedLine, promptOf } from "../screen/chat-lines.ts";
+import { changedLine, contextLines } from "../screen/context-lines.ts";
 import { sessionTable } from "../screen/table/session-table.ts";
 import type { ChatClient } from "./client.ts";
 import type { ChatStream } from "./stream.ts";
@@ -133,6 +134,8 @@ class Chat implements AsyncDisposable {
     else if (word.kind === "mode") this.#do(() => this.#mode(word.mode));
     else if (word.kind === "stop") this.#do(() => this.#client.interrupt(pid));
     else if (word.kind === "back") this.#do(() => this.#takeBack());
+    else if (word.kind === "context") this.#do(() => this.#context());
+    else if (word.kind === "compact") this.#do(() => this.#compact(word.text));
     else this.#do(() => this.#list());
   }
 
@@ -178,6 +181,17 @@ class Chat implements AsyncDisposable {
     const seq = this.#waiting.at(-1);
     if (seq === undefined) this.#print("no message of yours waits");
     else await this.#client.withdraw(this.#stream.pid, seq);
+  }
+
+  async #context(): Promise<void> {
+    const { console } = this.#call;
+    const found = await this.#client.request("context.stat", { pid: this.#stream.pid });
+    this.#print(contextLines(found, console).join("\n"));
+  }
+
+  async #compact(text: string): Promise<void> {
+    this.#print("The model writes a summary, at its next step …");
+    this.#print(changedLine(await this.#client.compact(this.#stream.pid, text)));
   }
 
   async #list(): Promise<void> {

@@ -10,6 +10,9 @@ test.each([
   ["/mode", { kind: "mode", mode: undefined }],
   ["/mode acceptEdits", { kind: "mode", mode: "accept_edits" }],
   ["/plan", { kind: "mode", mode: "plan" }],
+  ["/context", { kind: "context" }],
+  ["/compact", { kind: "compact", text: "" }],
+  ["/compact keep the paths", { kind: "compact", text: "keep the paths" }],
   ["//exit", { kind: "say", text: "/exit" }],
   ["/usr/bin/env fails", { kind: "say", text: "/usr/bin/env fails" }],
 ])("wordOf(%j)", (line, word) => {

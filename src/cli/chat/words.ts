@@ -3,13 +3,15 @@ import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../..
 
 export type Word =
   | { readonly kind: "say"; readonly text: string }
-  | { readonly kind: "help" | "exit" | "stop" | "sessions" | "back" }
+  | { readonly kind: "help" | "exit" | "stop" | "sessions" | "back" | "context" }
+  /** "": nothing in particular to pay attention to. */
+  | { readonly kind: "compact"; readonly text: string }
   | { readonly kind: "title"; readonly title: string }
   /** undefined: asks for the current mode. */
   | { readonly kind: "mode"; readonly mode: PermissionMode | undefined }
   | { readonly kind: "unknown"; readonly message: string };
 
-const PLAIN = ["help", "exit", "stop", "sessions", "back"] as const;
+const PLAIN = ["help", "exit", "stop", "sessions", "back", "context"] as const;
 
 export const HELP_LINES: readonly string[] = [
   "  /exit            leave; the session waits (also Ctrl-D, or Ctrl-C twice)",
@@ -17,6 +19,8 @@ export const HELP_LINES: readonly string[] = [
   "  /back            take back your last message that has not been read",
   "  /title <words>   name the session",
   "  /mode [<mode>]   what it may do without asking (also Shift-Tab); /plan is /mode plan",
+  "  /context         what the model sees, and what each part costs",
+  "  /compact [text]  let a summary take the place of what was said; crux context undo takes it back",
   "  /sessions        those of this folder",
   "  //text           a message that begins with /",
   "  Alt-Enter        a line break in a message",
@@ -31,6 +35,7 @@ export function wordOf(line: string): Word | undefined {
   if (name === "") return { kind: "say", text: line.trimEnd() };
   if (name === "title")
     return rest === "" ? { kind: "unknown", message: "/title needs words" } : { kind: "title", title: rest };
+  if (name === "compact") return { kind: "compact", text: rest.trim() };
   if (name === "plan" && rest === "") return { kind: "mode", mode: "plan" };
   if (name === "mode") return modeWord(rest.trim());
   const plain = PLAIN.find((each) => each === name);

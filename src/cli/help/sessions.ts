@@ -45,13 +45,29 @@ Modes: --quiet prints pids alone.`,
     name: "context",
     head: "context <pid>",
     brief: "what the model sees of it, and what that costs",
-    words: [["<pid>"]],
-    summary: "Show what the model sees of a process, why, and what each part costs",
-    usage: ["context <pid>"],
+    words: [["undo", "clear", "<pid>"], ["<pid>"]],
+    summary: "Show what the model sees of a process, why, and what each part costs, or change it",
+    usage: [
+      ["context <pid>", "its window, the parts, and how the view was shortened"],
+      ["context undo <pid>", "the view before the last change again, with what was said since"],
+      ["context clear <pid>", "an empty view, for a session that waits; undo takes it back"],
+    ],
     about: `The tokens of the window by parts, when the view is shortened, and how it has been. ~ marks what is estimated; else
 the model reported the count. It works for a process that runs, rests or has ended: the journal keeps everything.
 Modes: --quiet prints the tokens used, and those of the window.`,
-    examples: ["crux context 3", "crux context 3 --json | jq .data.parts"],
+    examples: ["crux context 3", "crux context undo 3", "crux context 3 --json | jq .data.parts"],
+  },
+  {
+    name: "compact",
+    head: "compact <pid> [text]",
+    brief: "let a summary take the place of what was said",
+    words: [["<pid>"]],
+    summary: "Let a summary take the place of the earlier messages of a process",
+    usage: ["compact <pid> [<what to pay attention to>]"],
+    about: `Its own model writes the summary, between two steps if it runs. In view stay the summary, your own words, the newest
+steps, and files that were read lately. Nothing is lost: crux context undo <pid> takes it back. A session that rests
+is restored for it, with the environment of this terminal.`,
+    examples: ["crux compact 3", "crux compact 3 keep the error texts, drop the dead ends"],
   },
   {
     name: "export",

@@ -26,6 +26,7 @@ const MOVES: Readonly<Record<WireContext["moves"][number]["layer"], string>> = {
   micro: "old tool results cleared",
   full: "summary written",
   drop: "oldest steps left out",
+  clear: "cleared",
   undo: "undone",
 };
 
@@ -45,6 +46,13 @@ export function contextLines(found: WireContext, screen: Screen): string[] {
   const fit = (text: string): readonly string[] =>
     screen.room === undefined ? [text] : wrapped(text, screen.room);
   return [...texts.flatMap(fit), ...parts(found, screen), ...notes.flatMap(fit)];
+}
+
+/** What has become of it after a change. */
+export function changedLine({ pid, before, after }: { pid: number; before: number; after: number }): string {
+  const back = after < before ? "crux context undo" : "crux compact";
+  const does = after < before ? "takes it back" : "shortens it again";
+  return `Process ${pid}: ~${num(before)} tokens before, ~${num(after)} now. ${back} ${pid} ${does}.`;
 }
 
 function head({ pid, driver, model, window, reserve, used, exact, effective }: WireContext): string[] {

@@ -148,6 +148,7 @@ function startOf(core: Taping, proc: Process): Start {
     toolset: 2,
     modes: true,
     surroundings: true,
+    viewRequests: true,
     ...(window === undefined ? {} : { window }),
     model: model.name,
     modelDevice: model.device,

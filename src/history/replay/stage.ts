@@ -90,8 +90,8 @@ function fill(core: StageKernel, proc: Process, { memory, start }: { memory: Mem
 
 /** Passes the recorded input, mounts and tool set to the program: the stage has none. */
 function asItWas(
-  { toolset: _, modes: __, surroundings: ___, window: ____, ...begun }: ProgramStart,
-  { input, mounts, toolset, modes, surroundings, window }: Start,
+  { toolset: _, modes: __, surroundings: ___, window: ____, viewRequests: _____, ...begun }: ProgramStart,
+  { input, mounts, toolset, modes, surroundings, window, viewRequests }: Start,
 ): ProgramStart {
   return {
     ...begun,
@@ -101,6 +101,7 @@ function asItWas(
     ...(modes === undefined ? {} : { modes }),
     ...(surroundings === undefined ? {} : { surroundings }),
     ...(window === undefined ? {} : { window }),
+    ...(viewRequests === undefined ? {} : { viewRequests }),
   };
 }
 

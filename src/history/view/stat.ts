@@ -8,7 +8,7 @@ import { statOf, UNMEASURED } from "../../kernel/context/stat.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
 import { readContents, readHistory } from "../recover/history-reader.ts";
 
-type Source = Pick<Journal, "processOf" | "read" | "readAt" | "row" | "snapshot" | "sync">;
+export type Source = Pick<Journal, "processOf" | "read" | "readAt" | "row" | "snapshot" | "sync">;
 
 /** NOT_FOUND: no such process. INVALID: it talks to no model. */
 export async function contextStat(journal: Source, pid: Pid): Promise<ContextStat> {

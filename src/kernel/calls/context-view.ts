@@ -1,5 +1,5 @@
 /** The calls that move the view of a context. Only the program of a process does, never one of its tools. */
-import type { ContextMove } from "../../abi/context.ts";
+import type { ContextMove, UndoBounds } from "../../abi/context.ts";
 import type { CtxId } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { MoveBody } from "../context/view.ts";
@@ -48,18 +48,18 @@ const ctxMove: ViewCall<"ctxMove", { cid: CtxId; move: ContextMove }> = {
 };
 
 /** CtxUndo(cid, from): the view before the present one. */
-const ctxUndo: ViewCall<"ctxUndo", { cid: CtxId; from: number }> = {
+const ctxUndo: ViewCall<"ctxUndo", { cid: CtxId; from: number; bounds?: UndoBounds }> = {
   name: "CtxUndo",
-  take: (cid, from) => ({ cid, from }),
+  take: (cid, from, bounds) => ({ cid, from, ...(bounds === undefined ? {} : { bounds }) }),
   args: ({ cid, from }) => ({ cid, from }),
   result: (head) => head,
-  async run(pass, { cid, from }) {
+  async run(pass, { cid, from, bounds }) {
     requireProgram(pass, cid, "CtxUndo");
     const { core, self } = pass;
     const missing = core.contexts.missing(cid, from);
     const isRead = missing.length > 0 && cid === self.ctxId;
     const read = isRead ? await core.messagesOf(self, missing) : new Map<number, ContextMessage>();
-    return moved(pass, cid, core.contexts.undo(cid, from, read));
+    return moved(pass, cid, core.contexts.undo(cid, { from, bounds }, read));
   },
 };
 

@@ -10,7 +10,7 @@ import type { Policed } from "../gate/decide.ts";
 import { checkFellow, type Fellowship } from "../gate/fellow-mail.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { joins } from "../ipc/joins.ts";
-import type { Mailbox, Wanted } from "../ipc/mailbox.ts";
+import { disturbed, type Mailbox, type Wanted } from "../ipc/mailbox.ts";
 import { type Office, post } from "../ipc/post.ts";
 import { type Taker, takenDrafts, tookMail } from "../ipc/taken.ts";
 import { readLabels } from "../labels/label-set.ts";
@@ -20,6 +20,7 @@ import type { Journal } from "../ports/journal.ts";
 import type { LifeCycle } from "../process/life/life-cycle.ts";
 import type { Process } from "../process/process.ts";
 import type { ProcessTable } from "../process/table.ts";
+import { viewRequestOf } from "../process/view-requests.ts";
 import { type Redacting, redactedBytes } from "../redact/model-bound.ts";
 
 /** The parts of the kernel that sending uses. */
@@ -93,14 +94,17 @@ const recv: Call<"recv", RecvOptions, ReceiverKernel, Receiver> = {
   take: (options = {}) => options,
   args: () => ({}),
   result: ({ data }) => data.byteLength,
-  async run(pass, { timeoutMs, client }) {
+  async run(pass, { timeoutMs, client, orViewRequest = false }) {
     const { core, self } = pass;
     checkTimeout(self, timeoutMs);
+    if (orViewRequest && viewRequestOf(self) !== null) throw disturbed();
     const box = self.ownMailbox();
     const wants: Wanted = (each) => client === undefined || joins(each, client);
     const message =
       box.tryTake(wants) ??
-      (await shownWaiting(self, () => within(pass, timeoutMs, (signal) => box.take(signal, wants))));
+      (await shownWaiting(self, () =>
+        within(pass, timeoutMs, (signal) => box.take(signal, wants, orViewRequest)),
+      ));
     // the previous message counts as handled, whatever the program did with it
     core.ports.journal.note(takenDrafts(self));
     tookMail(self, message.seq);

@@ -144,8 +144,8 @@ test("undo() has the messages of before and those added since; what is not in me
   spaces.append(cid, user("next"));
   expect(spaces.missing(cid, 1)).toEqual([1, 2, 3, 6]);
   const read = new Map([1, 2, 3].map((n) => [n, before[n - 1] as ContextMessage]));
-  expect(() => spaces.undo(cid, 1, read)).toThrow("message 6 was not kept");
-  spaces.undo(cid, 1, new Map([...read, [6, written]]));
+  expect(() => spaces.undo(cid, { from: 1 }, read)).toThrow("message 6 was not kept");
+  spaces.undo(cid, { from: 1 }, new Map([...read, [6, written]]));
   expect(spaces.prompt(cid).messages).toEqual([...before, user("next")]);
   expect(() => spaces.missing(cid, 2)).toThrow(expect.objectContaining({ code: "NOT_FOUND" }));
 });

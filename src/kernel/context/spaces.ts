@@ -2,13 +2,14 @@
  * Context spaces: the ordered messages of the processes. Allocated in spawn, freed in reaping. Every method is
  * synchronous, so writes to one context run one after another by construction.
  */
-import type { ContextMove, ViewState } from "../../abi/context.ts";
+import type { ContextMove, UndoBounds, ViewState } from "../../abi/context.ts";
 import { ContextError } from "../../abi/errors.ts";
 import { asCtxId, type CtxId } from "../../abi/ids.ts";
 import type { ContextMessage, Prompt } from "../../abi/sys.ts";
+import { messageTokens } from "../../lib/message-tokens.ts";
 import { LIMITS } from "../limits.ts";
 import { wrongWith } from "./check-move.ts";
-import { clearedMessage } from "./cleared.ts";
+import { clearedMessage, renderedView } from "./cleared.ts";
 import { parseMessage } from "./message.ts";
 import { summarise } from "./summary.ts";
 import { foldMove, headOf, type MoveBody, noViews, numbersOf, type Views } from "./view.ts";
@@ -34,6 +35,12 @@ export interface SpaceContents {
   readonly messages: ReadonlyMap<number, ContextMessage>;
   /** What leaves the view stays in memory. */
   readonly keepsAll?: boolean;
+}
+
+interface UndoPlan {
+  readonly from: number;
+  /** Absent: any size. */
+  readonly bounds?: UndoBounds | undefined;
 }
 
 export class ContextSpaces {
@@ -142,15 +149,31 @@ export class ContextSpaces {
     return numbersOf(space.views, before).filter((n) => !whole.has(n) && !space.originals.has(n));
   }
 
-  /** Goes back to the view before the present one, with the messages that `missing` named. */
-  undo(cid: CtxId, from: number, read: ReadonlyMap<number, ContextMessage>): MoveBody {
+  /** Goes back to the view before the present one, with the messages that `missing` named. CONFLICT: it is too large. */
+  undo(cid: CtxId, { from, bounds }: UndoPlan, read: ReadonlyMap<number, ContextMessage>): MoveBody {
     const missing = this.missing(cid, from).filter((n) => !read.has(n));
     const space = this.#find("CtxUndo", cid);
     if (missing.length > 0) throw failed("CtxUndo", cid, "INTERNAL", `message ${missing[0]} was not kept`);
+    const counts = bounds === undefined ? {} : this.#bounded(space, bounds, read);
     for (const [n, message] of read) space.originals.set(n, message);
-    const body = { undo: true } as const;
+    const body = { undo: true, ...counts } as const;
     this.#moved(space, body, undefined);
     return body;
+  }
+
+  #bounded(
+    { cid, views, ...space }: Space,
+    { before, beside, ratio, most }: UndoBounds,
+    read: ReadonlyMap<number, ContextMessage>,
+  ): { readonly before: number; readonly after: number } {
+    const view = views.stack.at(-2) ?? headOf(views);
+    const written = new Map([...space.originals, ...writtenOf({ cid, views, ...space }), ...read]);
+    const shown = renderedView(views, view, written);
+    const tokens = shown.reduce((sum, message) => sum + messageTokens(message), beside);
+    const after = Math.ceil(tokens * ratio);
+    if (after <= most) return { before, after };
+    const words = `the view before has about ${after} tokens, and at most ${most} fit`;
+    throw failed("CtxUndo", cid, "CONFLICT", words);
   }
 
   #moved(space: Space, body: MoveBody, summary: ContextMessage | undefined): void {

@@ -10,7 +10,7 @@ import {
 import type { ContextMessage } from "../../abi/sys.ts";
 import { thresholds } from "../../lib/context-window.ts";
 import { messageTokens } from "../../lib/message-tokens.ts";
-import { clearedMessage } from "./cleared.ts";
+import { renderedView } from "./cleared.ts";
 import { headOf, type Views } from "./view.ts";
 
 export interface Seen {
@@ -29,8 +29,9 @@ export const UNMEASURED: ContextGauge = {
 };
 
 export function statOf(written: Seen): ContextStat {
-  const seen = { ...written, messages: shownOf(written) };
-  const { gauge, moves, views } = seen;
+  const { gauge, moves, views, numbers } = written;
+  const all = new Map(numbers.map((n, i) => [n, written.messages[i] as ContextMessage]));
+  const seen = { ...written, messages: renderedView(views, headOf(views), all) };
   const { device, model, window, maxOutput, auto, compact, breaker } = gauge;
   const { effective, warn, auto: at, block } = thresholds(window, maxOutput, auto && compact);
   const parts = estimated(seen);
@@ -46,14 +47,6 @@ export function statOf(written: Seen): ContextStat {
     parts: scaled(parts, used),
     reserve: window - effective,
   };
-}
-
-function shownOf({ views, messages, numbers }: Seen): readonly ContextMessage[] {
-  const clears = new Map(headOf(views).clears.map(({ n, keep = 0 }) => [n, keep]));
-  return messages.map((message, i) => {
-    const keep = clears.get(numbers[i] ?? 0);
-    return keep === undefined ? message : clearedMessage(message, keep);
-  });
 }
 
 type Parts = Record<ContextPart, number>;

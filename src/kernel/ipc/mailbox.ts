@@ -33,6 +33,7 @@ interface Watch {
 
 interface Receiver {
   readonly wants: Wanted;
+  readonly mayBeDisturbed: boolean;
   readonly deliver: (message: Message) => void;
   readonly refuse: (error: Error) => void;
 }
@@ -117,8 +118,9 @@ export class Mailbox {
   /**
    * Takes the oldest wanted message, or waits for one. Rejects with CANCELLED when the mailbox closes, or with the
    * signal's reason if that fires first: then the message stays for the next receiver. UNAVAILABLE: too many receivers.
+   * `mayBeDisturbed`: rejects with CANCELLED at `disturb`, too.
    */
-  take(signal: AbortSignal, wants: Wanted = anything): Promise<Message> {
+  take(signal: AbortSignal, wants: Wanted = anything, mayBeDisturbed = false): Promise<Message> {
     if (signal.aborted) return Promise.reject(reasonOf(signal));
     const ready = this.tryTake(wants);
     if (ready !== undefined) return Promise.resolve(ready);
@@ -131,6 +133,7 @@ export class Mailbox {
     };
     const receiver: Receiver = {
       wants,
+      mayBeDisturbed,
       deliver: (message) => {
         leave();
         resolve(message);
@@ -152,6 +155,11 @@ export class Mailbox {
     this.#places.splice(this.#places.indexOf(place), 1);
     this.#bytes -= place.bytes;
     return place.message;
+  }
+
+  /** Ends the wait of those that allow it. */
+  disturb(): void {
+    for (const receiver of this.#receivers) if (receiver.mayBeDisturbed) receiver.refuse(disturbed());
   }
 
   /** Drops all messages; waiting receivers get CANCELLED. Idempotent. */
@@ -215,6 +223,10 @@ function full(held: string): Fault {
 function crowded(): Fault {
   const message = `too many calls wait for a message: ${LIMITS.mailboxReceivers}`;
   return new Fault({ code: "UNAVAILABLE", message });
+}
+
+export function disturbed(): Fault {
+  return new Fault({ code: "CANCELLED", message: "there is something else to do first" });
 }
 
 function closed(): Fault {

@@ -35,6 +35,8 @@ export interface Start {
   readonly modes?: true;
   /** Absent: the run predates the surroundings. */
   readonly surroundings?: true;
+  /** Absent: the run predates requests about the context. */
+  readonly viewRequests?: true;
   /** Absent: the run predates views that move, or its window was not known. */
   readonly window?: ProgramStart["window"];
   readonly model: string;

@@ -40,6 +40,9 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
   ],
   "grant.remove": [{ id: "g_1" }],
   "label.clear": [{ pid: LIVE, which: "web" }],
+  "context.compact": [{ pid: LIVE }, { pid: RESTS }],
+  "context.undo": [{ pid: LIVE }, { pid: RESTS }],
+  "context.clear": [{ pid: LIVE }],
   "process.note": [
     { pid: LIVE, text: "mine" },
     { pid: RESTS, text: "mine" },

@@ -12,7 +12,7 @@ import { composeDown } from "./handlers/compose-down.ts";
 import { composeLogs } from "./handlers/compose-logs.ts";
 import { composePs } from "./handlers/compose-ps.ts";
 import { composeUp } from "./handlers/compose-up.ts";
-import { contextStat } from "./handlers/context.ts";
+import { contextClear, contextCompact, contextStat, contextUndo } from "./handlers/context.ts";
 import { agentsCheck, skillsCheck } from "./handlers/definitions.ts";
 import { fileList, fileRead } from "./handlers/file.ts";
 import { groupJoin, groupLeave, groupList, groupSignal } from "./handlers/group.ts";
@@ -100,6 +100,9 @@ export const HANDLERS: Handlers = {
   "session.history": sessionHistory,
   "session.describe": sessionDescribe,
   "context.stat": contextStat,
+  "context.compact": contextCompact,
+  "context.undo": contextUndo,
+  "context.clear": contextClear,
   "supervisor.start_child": startChild,
   "supervisor.stop_child": stopChild,
   "supervisor.restart_child": restartChild,

@@ -1,0 +1,287 @@
+/**
+ * One passage through the layers that shorten the view, for one request: old results are cleared, a summary is written, the
+ * oldest steps are left out. It proposes; the kernel checks and records each move, so nothing is lost.
+ */
+import type { Boundary, ContextMove, Section, UndoBounds, ViewChange, ViewState } from "../../abi/context.ts";
+import { codeOf, messageOf } from "../../abi/errors.ts";
+import type { LlmRequest, Reply } from "../../abi/llm.ts";
+import type { ModelPlace } from "../../abi/loop.ts";
+import type { ProgramStart } from "../../abi/program.ts";
+import type { Prompt, Sys } from "../../abi/sys.ts";
+import { messageTokens } from "../../lib/message-tokens.ts";
+import { textOf } from "../decide.ts";
+import type { TurnRequest } from "../model/request.ts";
+import type { Breaker } from "./breaker.ts";
+import { type Fit, newestThatFit } from "./fit.ts";
+import type { Gauge } from "./gauge.ts";
+import { clearOld } from "./micro.ts";
+import { recentFiles } from "./recent-files.ts";
+import { askForSummary, droppedText, summaryIn, summaryText } from "./texts.ts";
+import { type Unit, unitsOf } from "./units.ts";
+
+/** Estimated tokens of the newest steps that a full summary leaves in view, and of the user's words. */
+const TAIL = 10_000;
+const WORDS = 20_000;
+/** A full summary must free this share of the window. */
+const LEAST_FREED = 0.1;
+const SUMMARY_TOKENS = 8_000;
+/** The reply never takes the last tokens of the window. */
+const SPARE = 1_000;
+const LEAST_OUTPUT = 1_024;
+/** One request of the loop. */
+export interface Turn {
+  readonly sys: Sys;
+  readonly start: ProgramStart;
+  /** The number of the request. */
+  readonly number: number;
+  readonly prompt: Prompt;
+  /** The prompt again, with the notes that have to be in view, after the view has moved. */
+  renew(isCut: boolean): Promise<Prompt>;
+  make(prompt: Prompt, mostOutput: number): TurnRequest;
+  send(request: LlmRequest): Promise<Reply>;
+  /** The model that is asked, and the texts of the reminder in its requests. */
+  readonly model: ModelPlace;
+  readonly sections: readonly Section[];
+}
+
+/** One passage through the layers, for one request. */
+export class Passage {
+  readonly #turn: Turn;
+  readonly #gauge: Gauge;
+  readonly #breaker: Breaker;
+  #prompt: Prompt;
+  /** The request of this prompt, made once: it is needed to estimate its tokens, and usually sent as it is. */
+  #made: TurnRequest | null = null;
+
+  constructor(turn: Turn, gauge: Gauge, breaker: Breaker) {
+    this.#turn = turn;
+    this.#gauge = gauge;
+    this.#breaker = breaker;
+    this.#prompt = turn.prompt;
+  }
+
+  get prompt(): Prompt {
+    return this.#prompt;
+  }
+
+  /** The request, whose reply fits into the window with it. */
+  request(): TurnRequest {
+    const made = this.#whole;
+    const room = Math.max(LEAST_OUTPUT, this.#gauge.window - this.#used - SPARE);
+    return made.request.maxOutputTokens <= room ? made : this.#turn.make(this.#prompt, room);
+  }
+
+  get #whole(): TurnRequest {
+    this.#made ??= this.#turn.make(this.#prompt, Infinity);
+    return this.#made;
+  }
+
+  /** Before a request: clears old results, then summarises, as far as the next request needs it. */
+  async prepare(): Promise<void> {
+    const limits = this.#gauge.limits();
+    if (limits.auto === null || this.#used < limits.warn) return;
+    await this.#clearOld();
+    const expected = this.#used + Math.ceil(SUMMARY_TOKENS * limits.scale);
+    if (this.#used < limits.auto && expected < limits.block) return;
+    if (!this.#breaker.isOpen) {
+      if (typeof (await this.summarise("auto")) !== "string") this.#breaker.accepted(this.#turn.number);
+      else this.#failed();
+    }
+    if (this.#used >= limits.block) await this.#dropped(0.5, "auto");
+  }
+
+  /** After a refusal: a summary, once, then ever less of the conversation. false: there is nothing left to leave out. */
+  async heal(refusals: number): Promise<boolean> {
+    if (refusals === 0 && typeof (await this.summarise("reactive")) !== "string") return true;
+    return this.#dropped(0.5 ** Math.max(1, refusals), "reactive");
+  }
+
+  #failed(): void {
+    this.#breaker.failed();
+    if (this.#breaker.isOpen)
+      this.#turn.sys.log("warn", "context: automatic compaction has stopped, because it does not help");
+  }
+
+  /** The next request would be refused. */
+  get isFull(): boolean {
+    return this.#used >= this.#gauge.limits().block;
+  }
+
+  get #used(): number {
+    return this.#gauge.used(this.#whole.estimate);
+  }
+
+  /** Estimated tokens of system prompt and tools, which no view changes. */
+  get #fixed(): number {
+    return this.#turn.make({ ...this.#prompt, messages: [] }, Infinity).estimate;
+  }
+
+  async #clearOld(): Promise<void> {
+    const { sys, start } = this.#turn;
+    const view = await sys.ctxView(start.ctxId);
+    const found = clearOld(unitsOf(this.#prompt.messages, view), view, this.#gauge.limits().scale);
+    if (found === undefined) return;
+    const { keep, tailFrom } = view.view;
+    const before = this.#used;
+    const freed = Math.ceil(found.freed * this.#gauge.ratio);
+    const boundary = { layer: "micro", trigger: "auto", before, after: before - freed } as const;
+    await this.#move({ from: view.head, keep, tailFrom, clears: found.clears, boundary });
+  }
+
+  /**
+   * A summary takes the place of all but the user's words and the newest steps. A text: why not; then the view is as it was.
+   * `wish`: what the user asked to pay attention to.
+   */
+  async summarise(trigger: Boundary["trigger"], wish = ""): Promise<ViewChange | string> {
+    const { sys, start } = this.#turn;
+    const view = await sys.ctxView(start.ctxId);
+    const units = unitsOf(this.#prompt.messages, view);
+    const before = this.#used;
+    const left = Math.max(0, this.#estimated(this.#mostAfter(trigger)) - this.#fixed);
+    const room = { tail: Math.min(TAIL, Math.floor(left / 3)), words: Math.min(WORDS, Math.floor(left / 4)) };
+    const next = newestThatFit(units, view, room);
+    if (!next.covered.some(({ kind }) => kind === "step" || kind === "summary"))
+      return "nothing would be freed: there is only the newest step, and your own words";
+    const summary = await this.#summaryOf(units, view, wish);
+    if (summary === undefined) return "the model wrote no summary: crux logs says why";
+    const said = { summary, lostWords: next.lostWords, files: "" };
+    const spare = left - messageTokens({ content: summaryText(said) }) - shownTokens(units, next);
+    if (spare < 0) return "the summary would not have freed enough";
+    const cleared = new Set(view.view.clears.map(({ n }) => n));
+    const files = recentFiles(next.covered, Math.floor(spare / 2), (n) => cleared.has(n));
+    const put = summaryText({ ...said, files });
+    const tokens = messageTokens({ content: put }) + shownTokens(units, next);
+    const after = Math.ceil((this.#fixed + tokens) * this.#gauge.ratio);
+    const boundary = { layer: "full", trigger, before, after } as const;
+    const { keep, clears, tailFrom } = next;
+    const isMoved = await this.#move({ from: view.head, put, keep, clears, tailFrom, boundary });
+    return isMoved ? { before, after } : "the view has moved meanwhile";
+  }
+
+  /** The tokens that a request may have after a summary: what frees too little is not used, unless the user asked. */
+  #mostAfter(trigger: Boundary["trigger"]): number {
+    const { warn, effective } = this.#gauge.limits();
+    if (trigger === "manual") return Math.min(effective, this.#used) - 1;
+    return Math.min(warn, effective * (1 - LEAST_FREED), this.#used * (1 - LEAST_FREED));
+  }
+
+  #estimated(tokens: number): number {
+    return Math.floor(tokens / this.#gauge.ratio);
+  }
+
+  /** An empty view. */
+  async clear(): Promise<ViewChange | string> {
+    const { sys, start } = this.#turn;
+    const { head: from, records, numbers } = await sys.ctxView(start.ctxId);
+    if (numbers.length === 0) return "the view is empty already";
+    const [before, after] = [this.#used, Math.ceil(this.#fixed * this.#gauge.ratio)];
+    const boundary = { layer: "clear", trigger: "manual", before, after } as const;
+    const none = { put: null, keep: [], clears: [], tailFrom: records + 1 };
+    return (await this.#move({ from, ...none, boundary }))
+      ? { before, after }
+      : "the view has moved meanwhile";
+  }
+
+  /** What an undoing may not exceed. */
+  get bounds(): UndoBounds {
+    const { ratio } = this.#gauge;
+    return { before: this.#used, beside: this.#fixed, ratio, most: this.#gauge.limits().block - 1 };
+  }
+
+  /** The model's summary of the view; of its newest part, if all of it would be too long. undefined: there is none. */
+  async #summaryOf(units: readonly Unit[], view: ViewState, wish: string): Promise<string | undefined> {
+    const { sys } = this.#turn;
+    const limits = this.#gauge.limits();
+    const most = Math.min(SUMMARY_TOKENS, this.#gauge.window - limits.effective);
+    const ask = { role: "user", content: askForSummary(Math.floor(most / 2), wish) } as const;
+    const room = Math.floor((limits.effective * 0.9) / this.#gauge.ratio) - this.#fixed - messageTokens(ask);
+    const { messages } = this.#prompt;
+    const isWhole = messages.reduce((sum, message) => sum + messageTokens(message), 0) <= room;
+    const parts = { tail: Math.floor(room * 0.7), words: Math.floor(room * 0.25) };
+    const part = isWhole ? messages : shownIn(units, newestThatFit(units, view, parts));
+    const { request } = this.#turn.make({ ...this.#prompt, messages: [...part, ask] }, most);
+    const requestId = `${request.requestId}-compact`;
+    try {
+      const reply = await this.#turn.send({ ...request, requestId, purpose: "compact" });
+      const summary = summaryIn(textOf(reply.blocks));
+      return summary === "" || reply.stopReason === "refusal" ? undefined : summary;
+    } catch (error) {
+      const isFinal = sys.ending.aborted || codeOf(error) === "BUDGET" || codeOf(error) === "CANCELLED";
+      if (isFinal) throw error;
+      sys.log("warn", `context: no summary was written: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  /** The oldest steps leave the view without a summary, until what is left has this share of the window. */
+  async #dropped(share: number, trigger: Boundary["trigger"]): Promise<boolean> {
+    const { sys, start } = this.#turn;
+    const view = await sys.ctxView(start.ctxId);
+    const units = unitsOf(this.#prompt.messages, view);
+    const { effective } = this.#gauge.limits();
+    const left = Math.max(0, Math.floor((effective * share) / this.#gauge.ratio) - this.#fixed);
+    const next = newestThatFit(units, view, { tail: Math.floor(left * 0.6), words: Math.floor(left * 0.2) });
+    const before = this.#used;
+    const old = units[0]?.kind === "summary" ? (units[0].parts[0]?.message.content ?? "") : "";
+    const kept = old.slice(0, Math.floor(left * 0.6)).toWellFormed();
+    const put = next.covered.length === 0 ? undefined : droppedText(next.covered, kept);
+    const tokens = shownTokens(units, next) + (put === undefined ? 0 : messageTokens({ content: put }));
+    const whole = units.reduce((sum, unit) => sum + unit.tokens, 0);
+    if (tokens >= whole) return false;
+    const after = Math.ceil((this.#fixed + tokens) * this.#gauge.ratio);
+    const boundary = { layer: "drop", trigger, before, after } as const;
+    const { keep, clears, tailFrom } = next;
+    const same = { from: view.head, keep, clears, tailFrom, boundary };
+    return this.#move(put === undefined ? same : { ...same, put });
+  }
+
+  async #move(move: ContextMove): Promise<boolean> {
+    const { sys, start } = this.#turn;
+    const { layer, before, after } = move.boundary;
+    try {
+      await sys.ctxMove(start.ctxId, move);
+    } catch (error) {
+      // another thread of this process was faster
+      if (codeOf(error) !== "CONFLICT") throw error;
+      return false;
+    }
+    this.#gauge.moved();
+    this.#prompt = await this.#turn.renew(layer !== "micro");
+    this.#made = null;
+    sys.log("info", `context: ${WORDS_OF[layer]}, about ${inK(before)} tokens before, ${inK(after)} now`);
+    return true;
+  }
+}
+
+const WORDS_OF: Readonly<Record<Boundary["layer"], string>> = {
+  micro: "old tool results were cleared",
+  full: "earlier messages were summarised",
+  drop: "the oldest messages were left out",
+  clear: "all messages were left out",
+};
+
+function inK(tokens: number): string {
+  return tokens < 1_000 ? `${tokens}` : `${Math.round(tokens / 1_000)}K`;
+}
+
+/** The messages that a view shows, without its summary; shortened results are shortened as the kernel does, about. */
+function shownIn(units: readonly Unit[], { covered, clears }: Fit): Prompt["messages"] {
+  const [gone, cut] = [new Set(covered), new Map(clears.map(({ n, keep = 0 }) => [n, keep]))];
+  const shown = units.filter((unit) => !gone.has(unit) || unit.kind === "summary");
+  return shown.flatMap(({ parts }) =>
+    parts.map(({ n, message }) => {
+      const keep = cut.get(n);
+      if (keep === undefined || message.content.length <= keep) return message;
+      const { media: _media, ...words } = message;
+      return { ...words, content: `${message.content.slice(0, keep).toWellFormed()}\n[cut]` };
+    }),
+  );
+}
+
+function shownTokens(units: readonly Unit[], next: Fit): number {
+  const words = shownIn(
+    units.filter(({ kind }) => kind !== "summary"),
+    next,
+  );
+  return words.reduce((sum, message) => sum + messageTokens(message), 0);
+}

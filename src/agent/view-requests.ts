@@ -1,0 +1,47 @@
+/** What the user asks of the context of a process, done between two steps of its loop. A refusal never ends the run. */
+import type { ViewOutcome, ViewRequest } from "../abi/context.ts";
+import { codeOf, Fault, messageOf } from "../abi/errors.ts";
+import { requestTurn } from "./asking.ts";
+import type { Run } from "./run-state.ts";
+
+/** Whether something has changed, so that the position has to be recorded. */
+export async function doViewRequests(run: Run): Promise<boolean> {
+  const { sys, start } = run;
+  let isChanged = false;
+  if (start.viewRequests !== true) return isChanged;
+  for (let asked = sys.viewRequest(); asked !== null; asked = sys.viewRequest()) {
+    const outcome = await outcomeOf(run, asked.request);
+    isChanged ||= outcome.ok;
+    sys.viewAnswer(asked.id, outcome);
+  }
+  return isChanged;
+}
+
+async function outcomeOf(run: Run, request: ViewRequest): Promise<ViewOutcome> {
+  try {
+    const turn = await requestTurn(run);
+    return { ok: true, ...(await change(run, request, turn)) };
+  } catch (error) {
+    run.sys.ending.throwIfAborted();
+    const hint = error instanceof Fault ? error.hint : undefined;
+    const more = hint === undefined ? {} : { hint };
+    return { ok: false, code: codeOf(error), message: messageOf(error), ...more };
+  }
+}
+
+function change(run: Run, request: ViewRequest, turn: Awaited<ReturnType<typeof requestTurn>>) {
+  const { keeper, start } = run;
+  switch (request.op) {
+    case "compact":
+      return keeper.compact(turn, request.text);
+    case "undo":
+      return keeper.undo(turn);
+    case "clear":
+      if (start.session === null || run.underWay !== null)
+        throw new Fault({
+          code: "CONFLICT",
+          message: "only a session that waits for a message can be cleared",
+        });
+      return keeper.clear(turn);
+  }
+}
