@@ -38,6 +38,7 @@ export const SETTING_KEYS = [
   "model",
   "modelType",
   "models",
+  "ollama.numCtx",
   "permissions.additionalDirectories",
   "permissions.allow",
   "permissions.ask",

@@ -160,6 +160,18 @@ export const Settings = z.looseObject({
     .describe(
       "The driver of the model: anthropic, openai, gemini, xai, claude, ollama, interpreter or script.",
     ),
+  ollama: z
+    .looseObject({
+      numCtx: z
+        .int()
+        .min(2048)
+        .max(10_000_000)
+        .optional()
+        .describe(
+          "The context of Ollama's models in tokens, input and output together; a model may have less.",
+        ),
+    })
+    .optional(),
   requireModel: z
     .boolean()
     .optional()

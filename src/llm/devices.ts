@@ -11,7 +11,8 @@ import { ModelFile } from "./file.ts";
 import { GEMINI_ENV } from "./gemini/env.ts";
 import { InterpreterDriver } from "./interpreter/interpreter.ts";
 import { KnownMessages } from "./known-messages.ts";
-import { OLLAMA_ENV, OPENAI_ENV } from "./openai/profile.ts";
+import { OLLAMA_ENV } from "./ollama/env.ts";
+import { OPENAI_ENV } from "./openai/profile.ts";
 import type { ModelSettings } from "./own-models.ts";
 import { DriverPool } from "./pool.ts";
 import { Places, ScriptDriver } from "./script/script.ts";
@@ -56,7 +57,7 @@ export function modelDevices({ exec, tmpDir, clock, settings }: ModelDevicesOpti
       ...own,
       isLocal: true,
       envKeys: OLLAMA_ENV,
-      make: { load: async () => (await import("./openai/ollama.ts")).ollamaDriver },
+      make: { load: async () => (await import("./ollama/ollama.ts")).ollamaDriver },
     }),
     llmDevice({
       name: "xai",
@@ -131,6 +132,7 @@ export function llmDevice(options: LlmDeviceOptions): Device {
       const { env, preview, uuid: process } = caller;
       return new ModelFile({
         ...{ driver, device, model, env, patience, clock, known, settings, process, onClose: release },
+        warn: (message) => caller.log("warn", message),
         ...(preview === undefined ? {} : { preview }),
       });
     },

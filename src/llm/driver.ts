@@ -42,6 +42,8 @@ export interface AttemptRequest extends LlmRequest {
   cacheTtl?: CacheTtl;
   /** What the user's settings say of the model. */
   own?: OwnModel;
+  /** Tells the user what they should know of the attempt, which goes on. */
+  warn?: (message: string) => void;
 }
 
 export type CacheTtl = "5m" | "1h" | "off";

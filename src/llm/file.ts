@@ -58,6 +58,8 @@ interface ModelFileOptions {
   readonly onClose: () => Promise<void>;
   /** The uuid of the process that has the file open. */
   readonly process?: string;
+  /** Adds a line to the log of that process; absent: nobody reads it. */
+  readonly warn?: (message: string) => void;
 }
 
 export class ModelFile implements OpenFile {
@@ -69,6 +71,7 @@ export class ModelFile implements OpenFile {
   #charge: Charge | undefined;
   #closing: Promise<void> | undefined;
   readonly #closed = new AbortController();
+  #hasWarned = false;
   /** By model, fixed by the first request: another lifetime would break the cached prefix. */
   readonly #cacheTtls = new Map<string, CacheTtl>();
 
@@ -177,7 +180,7 @@ export class ModelFile implements OpenFile {
     const { driver, settings } = this.#options;
     const card = driver.card(model);
     const all = settings();
-    return withOwn(card, findOwn(all, card.id), ownPrice(all, card.id));
+    return withOwn(card, findOwn(all, card), ownPrice(all, card.id));
   }
 
   /** The highest rates that may apply. */
@@ -198,8 +201,19 @@ export class ModelFile implements OpenFile {
   /** What the driver needs beside the request. */
   #complete(request: AttemptRequest): AttemptRequest {
     const { driver, settings } = this.#options;
-    const own = findOwn(settings(), driver.card(request.model).id);
-    return { ...request, cacheTtl: this.#cacheTtl(request.model), ...(own === undefined ? {} : { own }) };
+    const own = findOwn(settings(), driver.card(request.model));
+    return {
+      ...request,
+      warn: (message) => this.#warn(message),
+      cacheTtl: this.#cacheTtl(request.model),
+      ...(own === undefined ? {} : { own }),
+    };
+  }
+
+  /** Once a file, since the next request most likely has the same to say. */
+  #warn(message: string): void {
+    if (!this.#hasWarned) this.#options.warn?.(message);
+    this.#hasWarned = true;
   }
 
   /** The request, with its output limited to the granted reserve, which may be less than what was planned. */

@@ -13,13 +13,30 @@ describe("withOwn()", () => {
       },
     });
     const card = cardOf("openai", "my-model-7");
-    const own = withOwn(card, findOwn(settings, card.id));
+    const own = withOwn(card, findOwn(settings, card));
     expect(own).toEqual({
       ...card,
       supports: { ...card.supports, thinking: "budget", effort: ["low"], images: true },
     });
-    expect(withOwn(card, findOwn(settings, "my-other"))).toEqual({ ...card, maxInputTokens: 5_000 });
-    expect(findOwn(settings, "another")).toBeUndefined();
+    expect(withOwn(card, findOwn(settings, { driver: "openai", id: "my-other" }))).toEqual({
+      ...card,
+      maxInputTokens: 5_000,
+    });
+    expect(findOwn(settings, { driver: "openai", id: "another" })).toBeUndefined();
+  });
+});
+
+describe("findOwn()", () => {
+  it("gives all of Ollama's models the context that is set, unless an entry has its own", () => {
+    const settings = Settings.parse({
+      ollama: { numCtx: 9_000 },
+      models: { wide: { maxInputTokens: 50_000 } },
+    });
+    const windowOf = (driver: "ollama" | "openai", id: string) =>
+      withOwn(cardOf(driver, id), findOwn(settings, { driver, id })).maxInputTokens;
+    expect([windowOf("ollama", "qwen3"), windowOf("ollama", "wide"), windowOf("openai", "qwen3")]).toEqual([
+      9_000, 50_000, 128_000,
+    ]);
   });
 });
 

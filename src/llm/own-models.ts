@@ -4,17 +4,22 @@ import type { Settings } from "../abi/settings.ts";
 import { dearest, findPrice, type Price } from "./prices.ts";
 
 /** The settings of models, of prices, and of drivers. */
-export type ModelSettings = Pick<Settings, "models" | "prices" | "cacheTtl" | "effort">;
+export type ModelSettings = Pick<Settings, "models" | "prices" | "cacheTtl" | "effort" | "ollama">;
 
 type Entry = NonNullable<Settings["models"]>[string];
 
 /** The entry of a model, without its price. */
 export type OwnModel = Omit<Entry, "price">;
 
-/** The entry of this id, else of its longest beginning that has one. */
-export function findOwn({ models = {} }: ModelSettings, id: string): OwnModel | undefined {
+/** The entry of this id, else of its longest beginning that has one. Ollama's models have a context that is set for all. */
+export function findOwn(
+  { models = {}, ollama }: ModelSettings,
+  { driver, id }: Pick<ModelCard, "driver" | "id">,
+): OwnModel | undefined {
   const name = longest(Object.keys(models), id);
-  return name === undefined ? undefined : models[name];
+  const entry = name === undefined ? undefined : models[name];
+  const context = driver === "ollama" ? ollama?.numCtx : undefined;
+  return context === undefined ? entry : { maxInputTokens: context, ...entry };
 }
 
 /** `prices.<id>` counts before `models.<id>.price`; of each, the longest beginning of the id. */

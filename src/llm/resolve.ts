@@ -13,7 +13,7 @@ import { nearNames } from "../lib/near-names.ts";
 import { type CardedDriver, cardOf, findTier, isCarded, modelId, showsImages } from "./cards.ts";
 import { findProgram } from "./claude/program.ts";
 import { DRIVERS, type DriverName, isSize, mayHave, vendorsOf } from "./names.ts";
-import { findOllamaOrigin } from "./openai/profile.ts";
+import { findOllamaOrigin } from "./ollama/env.ts";
 import { findOwn, type ModelSettings, withOwn } from "./own-models.ts";
 import { defaultId, envModel, surveyed } from "./survey.ts";
 import { SCRIPT_SIZES, windowFacts } from "./window.ts";
@@ -91,7 +91,7 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
   /** The card of a model with what the user's settings say of it. */
   const cardFor = (driver: CardedDriver, id: string): ModelCard => {
     const card = cardOf(driver, id);
-    return withOwn(card, findOwn(options.settings(), card.id));
+    return withOwn(card, findOwn(options.settings(), card));
   };
   return {
     resolve: async (request, signal) => {
@@ -128,7 +128,9 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
       const driver = device.split("/")[3] ?? "";
       const id = namedModel(device, model, env);
       if (!isCarded(driver)) return false;
-      return findOwn(options.settings(), modelId(driver, id))?.images ?? showsImages(driver, id);
+      return (
+        findOwn(options.settings(), { driver, id: modelId(driver, id) })?.images ?? showsImages(driver, id)
+      );
     },
   };
 }

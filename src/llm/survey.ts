@@ -33,7 +33,7 @@ export async function surveyed(
   const ready = new Set(drivers.filter(({ isReady }) => isReady).map(({ name }) => name));
   const models = knownModels().map(({ driver, id, short, card, price: listed }): ModelView => {
     const price = ownPrice(settings, id) ?? listed;
-    const own = withOwn(card, findOwn(settings, id));
+    const own = withOwn(card, findOwn(settings, card));
     const { maxInputTokens: context, maxOutputTokens: maxOutput, supports, seen } = own;
     const { thinking = "none", effort = [], images, cache = "none" } = supports;
     return {

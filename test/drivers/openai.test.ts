@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { contractRequest, driverContract } from "../../src/llm/contract.ts";
 import { fold } from "../../src/llm/fold.ts";
 import type { HttpDriver } from "../../src/llm/http/http-driver.ts";
-import { ollamaDriver } from "../../src/llm/openai/ollama.ts";
 import { openaiDriver } from "../../src/llm/responses/openai.ts";
 import { error, text } from "../model-server/reply.ts";
 import type { ModelServer } from "../model-server/server.ts";
@@ -12,23 +11,15 @@ import { API_ERRORS, connectionsTo, serve, serverRig } from "./rig.ts";
 const KEY = "test-key-0123456789";
 const openai = (server: ModelServer, model = "test-model"): HttpDriver =>
   openaiDriver({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: server.openaiBaseUrl, OPENAI_MODEL: model });
-const ollama = (server: ModelServer, model = ""): HttpDriver =>
-  ollamaDriver({ OLLAMA_HOST: `127.0.0.1:${server.port}`, OLLAMA_MODEL: model });
-
-for (const [name, connect] of [
-  ["openai", openai],
-  ["ollama", ollama],
-] as const) {
-  driverContract(
-    serverRig({
-      name,
-      connect: (server) => connect(server, "test-model"),
-      stops: ["end_turn", "max_tokens", "refusal"],
-      errors: API_ERRORS,
-      can: { thinking: true, retryAfter: true, interleave: true },
-    }),
-  );
-}
+driverContract(
+  serverRig({
+    name: "openai",
+    connect: (server) => openai(server),
+    stops: ["end_turn", "max_tokens", "refusal"],
+    errors: API_ERRORS,
+    can: { thinking: true, retryAfter: true, interleave: true },
+  }),
+);
 
 describe("HttpDriver", () => {
   const none = new AbortController().signal;
@@ -59,14 +50,8 @@ describe("HttpDriver", () => {
 
   it("stream() asks a server of one's own which model it has, when nobody names one", async () => {
     const server = await serve({ script: text("Hi."), models: ["llama-test"] });
-    await fold(ollama(server).stream(contractRequest(), none));
+    await fold(openai(server, "").stream(contractRequest(), none));
     expect(server.requests[0]!.model).toBe("llama-test");
-  });
-
-  it("stream() without any model there says how to get one", async () => {
-    const server = await serve({ script: text("Hi."), models: [] });
-    const failure = await fold(ollama(server).stream(contractRequest(), none)).catch((e: unknown) => e);
-    expect(failure).toMatchObject({ kind: "model_not_found", hint: expect.stringContaining("ollama pull") });
   });
 
   it("stream() never shows the key", async () => {
@@ -76,14 +61,6 @@ describe("HttpDriver", () => {
     )) as Error;
     expect(failure.message).toContain("OPENAI_API_KEY");
     expect(failure.message).not.toContain(KEY);
-  });
-
-  it("stream() says where nobody answers, and what to do", async () => {
-    const server = await serve({ script: text("") });
-    const driver = ollama(server);
-    await server.close();
-    const failure = await fold(driver.stream(contractRequest(), none)).catch((e: unknown) => e);
-    expect(failure).toMatchObject({ kind: "connection", hint: expect.stringContaining("ollama serve") });
   });
 
   it("stream() tells a spent quota from a rate limit", async () => {

@@ -36,7 +36,8 @@ export async function deliver(reply: Reply, exchange: Exchange, mint: Mint): Pro
     await sendComplete(message, actions, exchange);
     return undefined;
   }
-  const type = { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" };
+  const { streamType = "text/event-stream; charset=utf-8" } = exchange.dialect;
+  const type = { "content-type": streamType, "cache-control": "no-cache" };
   outlet.open(200, { ...exchange.dialect.headers(exchange.requestId), ...type, ...plan.headers });
   return sendStream(message, actions, exchange);
 }

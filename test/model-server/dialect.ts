@@ -12,6 +12,8 @@ import { geminiErrorBody, geminiErrorFrame, geminiStatus } from "./gemini/error.
 import { refuseGemini } from "./gemini/validate.ts";
 import type { Limits } from "./limits.ts";
 import type { Frame, Message } from "./message.ts";
+import { completeOllama, streamOllama } from "./ollama/encode.ts";
+import { refuseOllama } from "./ollama/validate.ts";
 import { completeOpenai, streamOpenai } from "./openai/encode.ts";
 import { openaiErrorBody, openaiErrorFrame, translateError } from "./openai/error.ts";
 import { refuseOpenai } from "./openai/validate.ts";
@@ -29,6 +31,8 @@ export interface Dialect {
   errorFrame(error: ApiError, requestId: string): string;
   /** Headers of every answer. */
   headers(requestId: string): Record<string, string>;
+  /** The type of a stream, if it is none of events. */
+  readonly streamType?: string;
   /** Headers of an error, if not those that the script wrote. */
   errorHeaders?(error: ApiError): Record<string, string>;
 }
@@ -58,6 +62,12 @@ const openaiHeaders = {
   "x-ratelimit-reset-tokens": "0s",
 };
 
+/** A text alone. */
+function ollamaError({ type, message }: ApiError): object {
+  const busy = "server busy, please try again.  maximum pending requests exceeded";
+  return { error: type === "overloaded_error" ? busy : message };
+}
+
 export const dialects: Readonly<Record<DialectName, Dialect>> = {
   anthropic: {
     refuse: (request, limits) => refuseAnthropic(request, limits, false),
@@ -86,6 +96,16 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
     errorFrame: geminiErrorFrame,
     headers: () => ({ "x-gemini-service-tier": "standard", "server-timing": "gfet4t7; dur=1" }),
     errorHeaders: () => ({}),
+  },
+  ollama: {
+    refuse: refuseOllama,
+    stream: streamOllama,
+    complete: completeOllama,
+    statusOf: (error) => (error.type === "overloaded_error" ? 503 : error.status),
+    errorBody: ollamaError,
+    errorFrame: (error) => `${JSON.stringify(ollamaError(error))}\n`,
+    headers: () => ({}),
+    streamType: "application/x-ndjson",
   },
   responses: {
     refuse: refuseResponses,

@@ -7,4 +7,6 @@ export interface Limits {
   /** "strict" refuses two messages of one role in a row, "merge" joins them as the vendor's newest API does. */
   readonly alternation: "strict" | "merge";
   readonly verifySignatures: boolean;
+  /** What a model of Ollama can do. */
+  readonly capabilities: readonly string[];
 }

@@ -40,6 +40,7 @@ const idPrefixes = {
   openai: { message: "chatcmpl-", call: "call_" },
   responses: { message: "resp_", call: "call_" },
   gemini: { message: "", call: "" },
+  ollama: { message: "", call: "call_" },
 } as const;
 
 export function composeMessage(reply: Reply, request: ModelRequest, mint: Mint): Message {

@@ -5,10 +5,11 @@ import type { CacheUse } from "./anthropic/prompt-cache.ts";
 import type { RequestContent, RequestMessage, ToolResult } from "./content.ts";
 import { geminiTarget, parseGemini } from "./gemini/parse.ts";
 import type { JsonObject } from "./json.ts";
+import { parseOllama } from "./ollama/parse.ts";
 import { parseOpenai } from "./openai/parse.ts";
 import { parseResponses } from "./responses/parse.ts";
 
-export type DialectName = "anthropic" | "openai" | "responses" | "gemini";
+export type DialectName = "anthropic" | "openai" | "responses" | "gemini" | "ollama";
 
 export interface HttpRequest {
   readonly method: string;
@@ -41,6 +42,7 @@ const parsers = {
   openai: parseOpenai,
   responses: parseResponses,
   gemini: parseGemini,
+  ollama: parseOllama,
 } as const;
 
 export function readRequest(
@@ -53,7 +55,8 @@ export function readRequest(
   const { messages } = content;
   const named = {
     model: typeof body.model === "string" ? body.model : "",
-    stream: body.stream === true,
+    // Ollama streams unless it is told not to
+    stream: dialect === "ollama" ? body.stream !== false : body.stream === true,
   };
   return {
     ...http,

@@ -1,6 +1,6 @@
 /**
- * A model server on loopback that speaks Anthropic Messages, OpenAI Chat Completions, OpenAI Responses and Gemini's
- * generateContent, and answers by script.
+ * A model server on loopback that speaks Anthropic Messages, OpenAI Chat Completions, OpenAI Responses, Gemini's
+ * generateContent and Ollama's own chat, and answers by script.
  * It refuses what the vendors refuse, so a client that passes here sends requests they would take.
  *
  *   await using server = await startModelServer({ script: [toolUse({ name: "ls" }), text("Done.")] });
@@ -20,7 +20,15 @@ import type { Reply } from "./reply.ts";
 import { type DialectName, type HttpRequest, type ModelRequest, readRequest } from "./request.ts";
 import { findRoute, type Route } from "./route.ts";
 import { helperReply, type Script, ScriptRunner } from "./script.ts";
-import { countTokens, listModels, refuseKey, refuseMethod, refusePath, type SideAnswer } from "./side.ts";
+import {
+  countTokens,
+  listModels,
+  refuseKey,
+  refuseMethod,
+  refusePath,
+  type SideAnswer,
+  showModel,
+} from "./side.ts";
 import { Traffic } from "./traffic.ts";
 
 export interface ModelServerOptions {
@@ -44,6 +52,8 @@ export interface ModelServerOptions {
   readonly verifySignatures?: boolean;
   /** Entries kept per list of the record. */
   readonly keepRequests?: number;
+  /** What the models can do, as Ollama's server says; when left out, all that there is. */
+  readonly capabilities?: readonly string[];
   /** Counts what is cached, from the bytes of the requests; without it no request is cached. */
   readonly promptCache?: PromptCacheOptions;
   /** Makes ids repeatable. */
@@ -81,6 +91,7 @@ export class ModelServer {
       models: options.models === undefined ? undefined : new Set(options.models),
       alternation: options.alternation ?? "strict",
       verifySignatures: options.verifySignatures ?? false,
+      capabilities: options.capabilities ?? ["completion", "tools", "thinking", "vision"],
     };
     this.#cache = options.promptCache === undefined ? undefined : new PromptCache(options.promptCache);
     this.#mint = new Mint(options.seed);
@@ -263,6 +274,8 @@ export class ModelServer {
     switch (route.to) {
       case "models":
         return listModels(route.dialect, route.id, this.#limits);
+      case "show":
+        return showModel(http, this.#limits);
       case "count": {
         const body = findObject(http.rawBody);
         if (body === undefined) return { kind: "error", error: notJson };

@@ -1,8 +1,10 @@
 /** Answers that no script is asked for: model lists, token counts, refusals by path, method or key. */
 import { refuseAnthropic } from "./anthropic/validate.ts";
 import { type ApiError, apiError } from "./error.ts";
+import { findObject, stringOf } from "./json.ts";
 import type { Limits } from "./limits.ts";
 import { estimateTokens } from "./message.ts";
+import { describeOllama, notFound } from "./ollama/validate.ts";
 import type { DialectName, HttpRequest, ModelRequest } from "./request.ts";
 import { findKey } from "./route.ts";
 
@@ -29,11 +31,20 @@ export function listModels(dialect: DialectName, id: string | undefined, limits:
     const message = dialect === "anthropic" ? `model: ${name}` : `The model '${name}' does not exist`;
     return { kind: "error", error: apiError(404, { message }) };
   }
+  if (dialect === "ollama")
+    return { kind: "ok", body: { models: names.map((name) => ({ name, model: name })) } };
   if (dialect === "gemini") return { kind: "ok", body: { models: names.map(geminiModel(limits)) } };
   const data = names.map(describe);
   if (dialect === "openai") return { kind: "ok", body: { object: "list", data } };
   const ends = { first_id: names[0] ?? null, last_id: names.at(-1) ?? null };
   return { kind: "ok", body: { data, has_more: false, ...ends } };
+}
+
+/** What Ollama says of one model. */
+export function showModel({ rawBody }: HttpRequest, limits: Limits): SideAnswer {
+  const model = stringOf(findObject(rawBody)?.model);
+  if (limits.models?.has(model) === false) return { kind: "error", error: notFound(model) };
+  return { kind: "ok", body: describeOllama(limits) };
 }
 
 export function countTokens(request: ModelRequest, limits: Limits): SideAnswer {

@@ -47,6 +47,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
     example: { "model-large": { maxInputTokens: 200_000, price: { input: 2, output: 8 } } },
     otherwise: "what is published of common models",
   },
+  "ollama.numCtx": { example: 65_536, otherwise: "32768" },
   "permissions.additionalDirectories": { example: ["~/notes"] },
   "permissions.allow": { example: ["bash(npm test:*)", "edit(src/**)"], otherwise: "shipped rules" },
   "permissions.ask": { example: ["bash(git push:*)"], otherwise: "shipped rules" },

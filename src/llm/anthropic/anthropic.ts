@@ -98,7 +98,7 @@ export class AnthropicDriver implements Driver {
 
   async check(signal: AbortSignal): Promise<Check> {
     try {
-      await this.#http.get("/v1/models?limit=1", { signal, headers }).catch((error: unknown) => {
+      await this.#http.ask("/v1/models?limit=1", { signal, headers }).catch((error: unknown) => {
         throw this.#failure(error);
       });
       return { ok: true };

@@ -17,7 +17,7 @@ export function geminiDriver(env: Env): HttpDriver {
 
 const geminiCodec: Codec = {
   path: (model) => `/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
-  body: (request, model, maxOutputTokens) => {
+  body: (request, model, { maxOutputTokens }) => {
     const card = withOwn({ ...cardOf("gemini", model), id: model }, request.own);
     return geminiBody(request, card, maxOutputTokens);
   },

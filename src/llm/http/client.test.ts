@@ -91,8 +91,8 @@ describe("HttpClient", () => {
     const { client } = await clientOf((request, response) =>
       response.end(request.url === "/base/json" ? "[1]" : "<p>"),
     );
-    expect(await client.get("/json", { signal })).toEqual([1]);
-    expect(await client.get("/html", { signal })).toBeUndefined();
+    expect(await client.ask("/json", { signal })).toEqual([1]);
+    expect(await client.ask("/html", { signal })).toBeUndefined();
   });
 
   it("post() rejects with the refusal of the server and when to try again", async () => {
@@ -258,7 +258,7 @@ async function gotBy(url: string, env: Readonly<Record<string, string>>): Promis
   const program = `
     import { HttpClient } from ${JSON.stringify(new URL("client.ts", import.meta.url).href)};
     const client = new HttpClient(${JSON.stringify(url)}, {});
-    const got = await client.get("/x", { signal: new AbortController().signal });
+    const got = await client.ask("/x", { signal: new AbortController().signal });
     process.stdout.write(JSON.stringify(got));`;
   const args = ["--input-type=module", "--no-warnings", "-e", program];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env });

@@ -90,8 +90,8 @@ export class HttpClient {
     return { next: () => chunks.next(), close: () => void answer.destroy() };
   }
 
-  /** The answer as JSON; undefined: it is something else. Rejects as `post` does. */
-  async get(path: string, more: PostOptions): Promise<unknown> {
+  /** The answer to a GET, or to a JSON text, as JSON; undefined: it is something else. Rejects as `post` does. */
+  async ask(path: string, more: Exchange): Promise<unknown> {
     return parsed(await textOf(await this.#exchange(path, more)));
   }
 

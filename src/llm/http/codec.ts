@@ -1,18 +1,42 @@
 /** One interface of a vendor's server: how a request is spelled, and what its stream and its errors mean. */
-import type { StreamEvent } from "../../abi/llm.ts";
+import type { StreamEvent, Usage } from "../../abi/llm.ts";
 import type { AttemptRequest } from "../driver.ts";
 import type { Json } from "../json.ts";
+import type { Body } from "./client.ts";
 import type { ErrorAnswer } from "./failure.ts";
 
 export type ErrorWords = Omit<ErrorAnswer, "headers" | "status"> & { readonly status?: number };
 
+/** A GET of a path below the base URL, or a POST of JSON to it. */
+export type Ask = (path: string, json?: string) => Promise<Json>;
+
+/** What a server says of one of its models. */
+export interface ModelFacts {
+  /** Input and output together, in tokens. */
+  readonly window?: number;
+  readonly hasTools?: boolean;
+  readonly thinks?: boolean;
+}
+
+export interface Limits {
+  /** Not above the limit of the model. */
+  readonly maxOutputTokens: number;
+  readonly facts: ModelFacts;
+}
+
 export interface Codec {
   /** Below the base URL. */
   path(model: string): string;
-  /** The body as JSON. `maxOutputTokens` must not exceed the limit of the model. */
-  body(request: AttemptRequest, model: string, maxOutputTokens: number): string;
+  /** The body as JSON. Throws LlmError for a request that the server would not answer as it is meant. */
+  body(request: AttemptRequest, model: string, limits: Limits): string;
+  /** The events in the body of a reply, as JSON; absent: it is a stream of server-sent events. */
+  readonly frames?: (body: Body) => AsyncIterable<string>;
+  /** Asks the server of the user's own about a model, once; absent: nothing is known but what is published. */
+  readonly facts?: (ask: Ask, model: string) => Promise<ModelFacts>;
   /** For one reply of the model. */
   decoder(model: string): Decoder;
+  /** What the user should know of a reply, by its usage. */
+  readonly remark?: (request: AttemptRequest, usage: Usage) => string | undefined;
   /** What the body of a refusal says; `fallback`: its text, if it has no message. */
   refusal(body: Json, fallback: string): ErrorWords;
   /** The ids in the server's list of models, which is at `modelsPath`. */

@@ -63,7 +63,7 @@ const tooLong =
 const outOfMoney =
   /insufficient_quota|credit balance|billing|spend(ing)? limit|usage limit|exceeded your current quota/i;
 const badMedia = /\b(image|document|pdf|media)\b/i;
-const busy = /overloaded|at capacity/i;
+const busy = /overloaded|at capacity|server busy/i;
 
 export function kindOf(answer: ErrorAnswer): LlmErrorKind {
   const { status, type, code, message } = answer;

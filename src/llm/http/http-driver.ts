@@ -6,7 +6,7 @@ import type { AttemptRequest, Check, Driver } from "../driver.ts";
 import { objectOf } from "../json.ts";
 import { withOwn } from "../own-models.ts";
 import { type Body, HttpClient, HttpRefusal, type Patience } from "./client.ts";
-import type { Codec, Decoder } from "./codec.ts";
+import type { Ask, Codec, Decoder, ModelFacts } from "./codec.ts";
 import {
   answerError,
   cancelled,
@@ -36,6 +36,9 @@ export interface Profile {
   readonly keyHeader?: string;
 }
 
+/** Of how many models the facts are kept. */
+const MAX_FACTS = 64;
+
 export class HttpDriver implements Driver {
   readonly name: Profile["name"];
   readonly #profile: Profile;
@@ -44,6 +47,8 @@ export class HttpDriver implements Driver {
   #client: HttpClient | undefined;
   /** The first model that a self-hosted server lists; requested once. */
   #firstModel: string | undefined;
+  /** What the server said of its models. */
+  readonly #facts = new Map<string, ModelFacts>();
 
   constructor(profile: Profile, codec: Codec) {
     this.name = profile.name;
@@ -62,7 +67,7 @@ export class HttpDriver implements Driver {
 
   async models(signal: AbortSignal): Promise<ModelCard[]> {
     const { modelsPath } = this.#codec;
-    const answer = await this.#http.get(modelsPath, { signal }).catch((error: unknown) => {
+    const answer = await this.#http.ask(modelsPath, { signal }).catch((error: unknown) => {
       throw this.#failure(error);
     });
     return this.#codec.modelIds(objectOf(answer)).map((id) => this.card(id));
@@ -76,7 +81,7 @@ export class HttpDriver implements Driver {
       const model = await this.#modelOf(request.model, signal);
       decoder = this.#codec.decoder(model);
       const reply = await this.#post(http, request, { model, signal });
-      for await (const data of readSse(reply)) {
+      for await (const data of (this.#codec.frames ?? readSse)(reply)) {
         if (data !== "[DONE]") {
           const event = parseEvent(data, endpoint);
           const failure = decoder.failure(event);
@@ -86,7 +91,7 @@ export class HttpDriver implements Driver {
         }
         // read the rest first: a consumer may stop after the last event
         await readRest(reply);
-        yield* decoder.finish();
+        yield* this.#finish(decoder, request);
         return;
       }
     } catch (error) {
@@ -98,7 +103,15 @@ export class HttpDriver implements Driver {
     // some servers close the body instead of sending [DONE]
     if (decoder?.isFinished !== true)
       throw malformedStream(endpoint, "the reply ended before it was complete");
-    yield* decoder.finish();
+    yield* this.#finish(decoder, request);
+  }
+
+  *#finish(decoder: Decoder, request: AttemptRequest): Generator<StreamEvent> {
+    for (const event of decoder.finish()) {
+      const remark = event.type === "message_delta" ? this.#codec.remark?.(request, event.usage) : undefined;
+      if (remark !== undefined) request.warn?.(remark);
+      yield event;
+    }
   }
 
   async check(signal: AbortSignal): Promise<Check> {
@@ -120,13 +133,27 @@ export class HttpDriver implements Driver {
     request: AttemptRequest,
     { model, signal }: { readonly model: string; readonly signal: AbortSignal },
   ): Promise<Body> {
-    const { maxOutputTokens } = withOwn(this.card(model), request.own);
+    const { maxOutputTokens: most } = withOwn(this.card(model), request.own);
     try {
-      const json = this.#codec.body(request, model, Math.min(request.maxOutputTokens, maxOutputTokens));
+      const facts = await this.#factsOf(model, http, signal);
+      const maxOutputTokens = Math.min(request.maxOutputTokens, most);
+      const json = this.#codec.body(request, model, { maxOutputTokens, facts });
       return await http.post(this.#codec.path(model), json, { signal });
     } catch (error) {
       throw this.#failure(error);
     }
+  }
+
+  async #factsOf(model: string, http: HttpClient, signal: AbortSignal): Promise<ModelFacts> {
+    const { facts } = this.#codec;
+    const known = this.#facts.get(model);
+    if (facts === undefined || known !== undefined) return known ?? {};
+    const ask: Ask = async (path, json) =>
+      objectOf(await http.ask(path, { signal, ...(json === undefined ? {} : { json }) }));
+    const found = await facts(ask, model);
+    if (this.#facts.size >= MAX_FACTS) this.#facts.clear();
+    this.#facts.set(model, found);
+    return found;
   }
 
   /**

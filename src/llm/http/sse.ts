@@ -33,6 +33,17 @@ export async function* readSse(body: Body): AsyncGenerator<string> {
   }
 }
 
+/** The lines of a body, each a JSON text (https://github.com/ndjson/ndjson-spec). However the iteration ends, the body is closed. */
+export async function* readLines(body: Body): AsyncGenerator<string> {
+  const lines = new LineReader();
+  try {
+    for (let step = await body.next(); step.done !== true; step = await body.next())
+      for (const line of lines.add(step.value)) if (line !== "") yield line;
+  } finally {
+    body.close();
+  }
+}
+
 /** Reads to the end of a body after its last event: a connection with unread data cannot serve another request. */
 export async function readRest(body: Body): Promise<void> {
   const late = Promise.withResolvers<{ readonly done: true }>();

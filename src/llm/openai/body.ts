@@ -40,7 +40,7 @@ export function chatCodec(baseUrl: string): Codec {
   return {
     ...OPENAI_SERVER,
     path: () => "/chat/completions",
-    body: (request, model, maxOutputTokens) => {
+    body: (request, model, { maxOutputTokens }) => {
       const card = withOwn({ ...cardOf("openai", model), id: model }, request.own);
       return JSON.stringify(chatBody(request, card, maxOutputTokens, quirks));
     },

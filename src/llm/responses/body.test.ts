@@ -127,7 +127,9 @@ describe("responsesCodec()", () => {
     ["gpt-5-chat-latest", "high", undefined, false],
   ] as const)("asks the vendor's %s for effort %s as %j", (model, effort, sent, isReasoning) => {
     const request = contractRequest(effort === undefined ? {} : { effort });
-    const body = JSON.parse(responsesCodec("openai", endpoint).body(request, model, 100));
+    const body = JSON.parse(
+      responsesCodec("openai", endpoint).body(request, model, { maxOutputTokens: 100, facts: {} }),
+    );
     expect(body.reasoning).toEqual(sent);
     expect(body.include !== undefined).toBe(isReasoning);
   });

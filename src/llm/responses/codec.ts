@@ -19,7 +19,7 @@ export function responsesCodec(name: "openai" | "xai", { baseUrl, secret }: Endp
   return {
     ...OPENAI_SERVER,
     path: () => "/responses",
-    body: (request, model, maxOutputTokens) =>
+    body: (request, model, { maxOutputTokens }) =>
       responsesBody(request, makerOf(model), { maxOutputTokens, manner }),
     decoder: (model) => new ResponsesDecoder(makerOf(model)),
   };

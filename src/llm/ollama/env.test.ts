@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findOllamaOrigin } from "./profile.ts";
+import { findOllamaOrigin } from "./env.ts";
 
 describe("findOllamaOrigin()", () => {
   it.each([
