@@ -73,11 +73,10 @@ const rings = {
   agent: [["agent/definition", "agent/model"], ["agent/deferred"], ["agent/tools"], ["agent"]],
   "wire/server": [["wire/server"], ["wire/server/handlers"], ["wire/server/methods"]],
   cli: [
-    ["cli", "cli/help"],
-    ["cli/screen"],
+    ["cli/help", "cli/screen", "cli/daemon"],
     ["cli/terminal"],
     ["cli/host"],
-    ["cli/daemon"],
+    ["cli"],
     ["cli/dialog"],
     ["cli/run"],
     ["cli/chat"],

@@ -75,5 +75,5 @@ async function useOf(name: string, flag: string): Promise<string> {
 
 async function load(name: string | undefined): Promise<Command> {
   const known = name === undefined ? undefined : COMMANDS[name];
-  return known === undefined ? (await import("./run/run.ts")).run : known();
+  return known === undefined ? (await import("./command/session/run.ts")).run : known();
 }

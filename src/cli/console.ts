@@ -1,9 +1,10 @@
 import type { Mode } from "./args.ts";
-import type { Host, Output } from "./host/host.ts";
+import type { Host } from "./host/host.ts";
 import { errorJson, errorLines } from "./screen/errors.ts";
 import { oneLine } from "./screen/text/json.ts";
 import { type Words, wordsOf } from "./screen/text/language.ts";
 import { type Paint, paintFor } from "./screen/text/paint.ts";
+import type { Output } from "./terminal/streams.ts";
 
 /** The two streams of a command in its output mode. Each write resolves after the text was flushed. */
 export class Console {

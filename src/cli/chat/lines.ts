@@ -1,4 +1,4 @@
-import type { Input } from "../host/host.ts";
+import type { Input } from "../terminal/streams.ts";
 
 /** The lines of stdin; a writer that is faster than the answers is held back. */
 export async function* linesOf(input: Input): AsyncGenerator<string> {

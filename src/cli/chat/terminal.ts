@@ -4,8 +4,9 @@
  */
 import { EventEmitter } from "node:events";
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from "node:readline";
-import type { Host, Input, Output } from "../host/host.ts";
+import type { Host } from "../host/host.ts";
 import { PROMPT } from "../screen/chat-lines.ts";
+import type { Input, Output } from "../terminal/streams.ts";
 import { editable, MARK_NO_PASTES, MARK_PASTES, said, type Typed, TypedReader } from "../terminal/typed.ts";
 
 const LINES_REMEMBERED = 1_000;

@@ -4,10 +4,10 @@
  */
 import type { AskAnswer, AskReply, AskRule, QuestionItem } from "../../abi/ask.ts";
 import type { AskClosedEvent, AskEvent } from "../../abi/wire-events.ts";
-import type { Input } from "../host/host.ts";
 import { alwaysLines, askBlock, askedLine, destinationOf } from "../screen/ask-lines.ts";
 import { Keyboard } from "../terminal/keyboard.ts";
 import { enterLine } from "../terminal/line-entry.ts";
+import type { Input } from "../terminal/streams.ts";
 import { hearAnswers, type QuestionTerminal } from "./question-dialog.ts";
 
 /** The daemon blocks on the user long before one process can ask this often. */

@@ -1,8 +1,8 @@
 /** Where the commands that follow a process show its questions to the user. */
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { Call } from "../command.ts";
-import type { Input, Output } from "../host/host.ts";
 import { safeLine } from "../screen/text/safe-text.ts";
+import type { Input, Output } from "../terminal/streams.ts";
 import { AskDialog, type EditLine } from "./ask-dialog.ts";
 import { editorOf, editText, mainText, readArguments, shownArguments } from "./ask-editor.ts";
 

@@ -6,10 +6,10 @@ import type { WireWorkspace } from "../../abi/methods/trust.ts";
 import { BROUGHT_FILES, BROUGHT_FOLDERS, MCP_FILE } from "../../abi/trust.ts";
 import type { Call } from "../command.ts";
 import type { DaemonClient } from "../daemon/client.ts";
-import type { Output } from "../host/host.ts";
 import { safeLine } from "../screen/text/safe-text.ts";
 import { itemsLines, leftOutLine } from "../screen/trust-lines.ts";
 import { Keyboard } from "../terminal/keyboard.ts";
+import type { Output } from "../terminal/streams.ts";
 import { questionTerminal } from "./questions.ts";
 
 const NAMES = [...[...BROUGHT_FILES, ...BROUGHT_FOLDERS].map(([path]) => path), MCP_FILE];

@@ -1,10 +1,10 @@
 import { lazyDaemon } from "../daemon/access.ts";
-import { streamKind } from "../run/stdio.ts";
 import { hintLine } from "../screen/errors.ts";
 import { wordsOf } from "../screen/text/language.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
 import type { Host } from "./host.ts";
 import { NodeLifecycle } from "./node-lifecycle.ts";
+import { streamKind } from "./stream-kind.ts";
 
 /** The host of a real command. stdin is opened at its first use. */
 export function nodeHost(version: string): Host {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { STDOUT_CLOSED } from "../../lib/stdout-closed.ts";
-import type { Lifecycle } from "./host.ts";
+import type { Lifecycle } from "../terminal/streams.ts";
 
 /** Signals that end a process without a listener; Ctrl-C is handled in interrupts.ts. */
 const DEADLY = ["SIGTERM", "SIGHUP", "SIGQUIT"] as const;

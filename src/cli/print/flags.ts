@@ -1,7 +1,8 @@
 /** The flags of `crux -p`: those of a run, and those of print mode. */
+
+import { usdFlag } from "../amounts.ts";
 import { type Args, type FlagTable, PRINT_FLAGS, parseFlags, RUN_FLAGS, textFlag } from "../args.ts";
 import { BEGINS_WITH } from "../chat/begins-with.ts";
-import { usdFlag } from "../command/rights/amounts.ts";
 import { invalid } from "../screen/errors.ts";
 
 const OUTPUTS = ["text", "json", "stream-json"] as const;

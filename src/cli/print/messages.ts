@@ -1,6 +1,6 @@
 /** The messages of a print run: the prompt, or the lines of stdin. */
 import { linesOf } from "../chat/lines.ts";
-import type { Input } from "../host/host.ts";
+import type { Input } from "../terminal/streams.ts";
 import type { Json } from "./json-schema.ts";
 import { type UserLine, userLine } from "./user-line.ts";
 

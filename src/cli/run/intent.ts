@@ -1,8 +1,9 @@
 import type { Args } from "../args.ts";
 import type { Console } from "../console.ts";
-import type { Host, Input } from "../host/host.ts";
+import type { Host } from "../host/host.ts";
 import { invalid } from "../screen/errors.ts";
 import { readStdin } from "../terminal/stdin.ts";
+import type { Input } from "../terminal/streams.ts";
 import { dataUse } from "./stdio.ts";
 
 /** Below the longest line of the wire, 10 MiB, which leaves room for JSON escapes. */

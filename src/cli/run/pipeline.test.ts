@@ -2,9 +2,9 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { WireStreamLine } from "../../abi/wire.ts";
 import { runCli } from "../cli.ts";
+import type { StreamKind } from "../host/stream-kind.ts";
 import { FakeDaemon, Feed } from "../testing/fake-daemon.ts";
 import { aMachine, crux } from "../testing/run-command.ts";
-import type { StreamKind } from "./stdio.ts";
 
 afterEach(() => {
   vi.useRealTimers();

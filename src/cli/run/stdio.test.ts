@@ -2,7 +2,8 @@ import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { dataUse, isResultAlone, type StreamKind, streamKind } from "./stdio.ts";
+import { type StreamKind, streamKind } from "../host/stream-kind.ts";
+import { dataUse, isResultAlone } from "./stdio.ts";
 
 test.each<[StreamKind, string]>([
   ["pipe", "to_its_end"],

@@ -2,23 +2,8 @@
  * What the standard streams of a run mean (`crux "a" | crux "b"`): beside an intent in words, stdin is data, and stdout
  * of a pipeline carries only the result.
  */
-import { fstatSync } from "node:fs";
 import type { Mode } from "../args.ts";
-
-/** `device`: a terminal, /dev/null and the like; `none`: closed, or not readable. */
-export type StreamKind = "pipe" | "file" | "socket" | "device" | "none";
-
-export function streamKind(fd: number): StreamKind {
-  try {
-    const stat = fstatSync(fd);
-    if (stat.isFIFO()) return "pipe";
-    if (stat.isFile()) return "file";
-    if (stat.isSocket()) return "socket";
-    return stat.isCharacterDevice() ? "device" : "none";
-  } catch {
-    return "none";
-  }
-}
+import type { StreamKind } from "../host/stream-kind.ts";
 
 /**
  * Whether stdin is read beside an intent in words. `to_its_end`: a shell has connected it. `if_it_speaks`: a program

@@ -1,5 +1,32 @@
 /** A conversation as Markdown: messages verbatim, calls and results in fences that their content cannot close. */
-import type { Conversation, Spoken } from "../command/history/conversation.ts";
+
+export interface Spoken {
+  readonly role: "user" | "assistant" | "tool";
+  readonly text: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** The calls of an assistant message. */
+  readonly calls?: readonly SpokenCall[];
+  /** In a tool message: the call it answers. */
+  readonly call_id?: string;
+  readonly is_error?: boolean;
+}
+
+interface SpokenCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly arguments: unknown;
+}
+
+export interface Conversation {
+  readonly pid: number;
+  readonly uuid: string;
+  /** "" in general mode. */
+  readonly agent: string;
+  readonly cwd: string;
+  readonly created_at: string;
+  readonly messages: readonly Spoken[];
+}
 
 const TITLE_CHARS = 80;
 const HEADS: Readonly<Record<Spoken["role"], string>> = {

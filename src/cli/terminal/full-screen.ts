@@ -2,9 +2,10 @@
  * The terminal of a program that draws the whole screen: alternate screen, no cursor, raw keys. However the command
  * ends, the terminal is restored.
  */
-import type { Host } from "../host/host.ts";
+
 import { type Key, parseKeys } from "../screen/keys.ts";
 import type { Size } from "../screen/top/frame.ts";
+import type { Terminal } from "./streams.ts";
 
 const ENTER = "\x1b[?1049h\x1b[?25l";
 const LEAVE = "\x1b[?25h\x1b[?1049l";
@@ -19,13 +20,13 @@ interface Listener {
 }
 
 export class FullScreen implements Disposable {
-  readonly #host: Pick<Host, "stdin" | "stdout" | "lifecycle">;
+  readonly #host: Terminal;
   readonly #listener: Listener;
   /** The lines on the screen; empty: not known. */
   #shown: readonly string[] = [];
   #release: () => void = () => {};
 
-  constructor(host: Pick<Host, "stdin" | "stdout" | "lifecycle">, listener: Listener) {
+  constructor(host: Terminal, listener: Listener) {
     this.#host = host;
     this.#listener = listener;
     this.#enter();

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Input } from "../host/host.ts";
+import type { Input } from "./streams.ts";
 
 /** Keys typed before the question appeared may still be arriving from the terminal for this long, in ms. */
 const DRAIN_MS = 100;

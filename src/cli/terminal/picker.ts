@@ -1,15 +1,15 @@
 /** A list drawn below the prompt to choose from: arrows or typed words select, Enter takes one, Esc none. */
 import type { WireSession } from "../../abi/methods/session.ts";
-import type { Host } from "../host/host.ts";
 import { type Key, parseKeys } from "../screen/keys.ts";
 import { type Picking, picked, pickerLines } from "../screen/picker-lines.ts";
+import type { Terminal } from "./streams.ts";
 
 const HIDE = "\x1b[?25l";
 const SHOW = "\x1b[?25h";
 
 /** undefined: the user chose none. Restores the terminal. */
 export async function choose(
-  host: Pick<Host, "stdin" | "stdout" | "lifecycle">,
+  host: Terminal,
   sessions: readonly WireSession[],
   now: number = Date.now(),
 ): Promise<WireSession | undefined> {

@@ -2,7 +2,7 @@
  * The terminal of a command that follows something: raw while it follows, so that Ctrl-] and Ctrl-C leave at once. A
  * dialog may read from it meanwhile; it never receives those keys and does not change the terminal mode.
  */
-import type { Input, Lifecycle } from "../host/host.ts";
+import type { Input, Lifecycle } from "./streams.ts";
 
 const LEAVE_KEYS = ["\x03", "\x1d"];
 const SUSPEND = "\x1a";

@@ -1,5 +1,5 @@
-import type { Input } from "../host/host.ts";
 import { invalid } from "../screen/errors.ts";
+import type { Input } from "./streams.ts";
 
 /** After this long without a byte, the parent may have left stdin open by accident, in ms. */
 const SILENT_MS = 3000;

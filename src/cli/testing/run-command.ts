@@ -1,8 +1,9 @@
 import { EventEmitter } from "node:events";
 import { runCli } from "../cli.ts";
-import type { Host, Input, Lifecycle, Output } from "../host/host.ts";
-import type { StreamKind } from "../run/stdio.ts";
+import type { Host } from "../host/host.ts";
+import type { StreamKind } from "../host/stream-kind.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
+import type { Input, Lifecycle, Output } from "../terminal/streams.ts";
 import { FakeDaemon } from "./fake-daemon.ts";
 import { intentArgv } from "./intent-argv.ts";
 

@@ -1,34 +1,7 @@
 /** The messages of a process, read from its records. They contain no known secret: the journal stores none. */
 import type { JournalLine } from "../../../abi/journal-line.ts";
 import type { Block } from "../../../abi/llm.ts";
-
-export interface Spoken {
-  readonly role: "user" | "assistant" | "tool";
-  readonly text: string;
-  /** ISO 8601. */
-  readonly at: string;
-  /** The calls of an assistant message. */
-  readonly calls?: readonly SpokenCall[];
-  /** In a tool message: the call it answers. */
-  readonly call_id?: string;
-  readonly is_error?: boolean;
-}
-
-interface SpokenCall {
-  readonly id: string;
-  readonly tool: string;
-  readonly arguments: unknown;
-}
-
-export interface Conversation {
-  readonly pid: number;
-  readonly uuid: string;
-  /** "" in general mode. */
-  readonly agent: string;
-  readonly cwd: string;
-  readonly created_at: string;
-  readonly messages: readonly Spoken[];
-}
+import type { Conversation, Spoken } from "../../screen/conversation-text.ts";
 
 interface Body {
   readonly intent?: string;

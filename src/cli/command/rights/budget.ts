@@ -1,11 +1,11 @@
 /** `crux budget`: the limits and the use of processes; sets new limits. */
 import type { WireBudget } from "../../../abi/methods/budget.ts";
 import type { Params } from "../../../abi/methods/methods.ts";
+import { durationFlag, findUsd, usdFlag } from "../../amounts.ts";
 import { type Args, pidOf, textFlag } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { invalid } from "../../screen/errors.ts";
 import { budgetTable, limitsLine, sumLines, windowLines } from "../../screen/table/budget-table.ts";
-import { durationFlag, findUsd, usdFlag } from "./amounts.ts";
 
 const USAGE = "crux budget [<pid>] [--add <amount>] | crux budget set <pid> --tokens <n> --usd <x> …";
 const COUNTS = ["tokens", "steps", "depth", "children", "concurrent"] as const;

@@ -6,10 +6,11 @@ import type { JournalLine } from "../../../abi/journal-line.ts";
 import { type Args, textFlag } from "../../args.ts";
 import { sessionOf } from "../../chat/ref.ts";
 import type { Call, Command } from "../../command.ts";
+import type { Conversation } from "../../screen/conversation-text.ts";
 import { conversationMarkdown } from "../../screen/conversation-text.ts";
 import { invalid } from "../../screen/errors.ts";
 import { safeLine, safeLines } from "../../screen/text/safe-text.ts";
-import { type Conversation, ConversationReader } from "../history/conversation.ts";
+import { ConversationReader } from "../history/conversation.ts";
 import { type Asked, prefixesOf, readRecords } from "../journal/journal-records.ts";
 import { untilInterrupted } from "../journal/journal-stream.ts";
 

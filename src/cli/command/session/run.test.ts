@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { CallNote } from "../../abi/call-note.ts";
-import type { WireStreamLine } from "../../abi/wire.ts";
-import type { CompleteEvent, ErrorEvent, WireEvent } from "../../abi/wire-events.ts";
-import { WireFault } from "../../wire/client/wire-fault.ts";
-import { runCli } from "../cli.ts";
-import { FakeDaemon, Feed } from "../testing/fake-daemon.ts";
-import { aMachine, crux, MODE_FLAGS } from "../testing/run-command.ts";
+import type { CallNote } from "../../../abi/call-note.ts";
+import type { WireStreamLine } from "../../../abi/wire.ts";
+import type { CompleteEvent, ErrorEvent, WireEvent } from "../../../abi/wire-events.ts";
+import { WireFault } from "../../../wire/client/wire-fault.ts";
+import { runCli } from "../../cli.ts";
+import { FakeDaemon, Feed } from "../../testing/fake-daemon.ts";
+import { aMachine, crux, MODE_FLAGS } from "../../testing/run-command.ts";
 
 type Told = WireEvent extends infer E ? (E extends WireEvent ? Omit<E, "pid"> : never) : never;
 const progress = (payload: Told): WireStreamLine => ({

@@ -1,34 +1,33 @@
-import type { SpawnRequest } from "../../abi/methods/process.ts";
-import type { WireStreamLine } from "../../abi/wire.ts";
-import type { WireEvent } from "../../abi/wire-events.ts";
-import { RUN_FLAGS } from "../args.ts";
-import type { Call, Command } from "../command.ts";
-import { openDialog, questionTerminal } from "../dialog/questions.ts";
-import { settleTrust } from "../dialog/trust-question.ts";
-import type { Output } from "../host/host.ts";
-import { spawnLine } from "../screen/run-lines.ts";
-import { safeLine } from "../screen/text/safe-text.ts";
-import { CONFIGURE_LINES } from "./configure-help.ts";
-import { findData, findIntent } from "./intent.ts";
-import { refuseLoneWord } from "./intent-words.ts";
-import { RunInterrupt } from "./run-interrupt.ts";
-import { callsWish, requestOptions, workingDirectory } from "./run-options.ts";
-import { RunView } from "./run-view.ts";
-import { isResultAlone } from "./stdio.ts";
-import { tellSandbox } from "./tell-sandbox.ts";
+import type { SpawnRequest } from "../../../abi/methods/process.ts";
+import type { WireStreamLine } from "../../../abi/wire.ts";
+import type { WireEvent } from "../../../abi/wire-events.ts";
+import { RUN_FLAGS } from "../../args.ts";
+import type { Call, Command } from "../../command.ts";
+import { openDialog, questionTerminal } from "../../dialog/questions.ts";
+import { settleTrust } from "../../dialog/trust-question.ts";
+import { CONFIGURE_LINES } from "../../run/configure-help.ts";
+import { findData, findIntent } from "../../run/intent.ts";
+import { refuseLoneWord } from "../../run/intent-words.ts";
+import { RunInterrupt } from "../../run/run-interrupt.ts";
+import { callsWish, requestOptions, workingDirectory } from "../../run/run-options.ts";
+import { RunView } from "../../run/run-view.ts";
+import { isResultAlone } from "../../run/stdio.ts";
+import { tellSandbox } from "../../run/tell-sandbox.ts";
+import { spawnLine } from "../../screen/run-lines.ts";
+import { safeLine } from "../../screen/text/safe-text.ts";
+import type { Output } from "../../terminal/streams.ts";
 
 /** `crux <intent…>`: starts a process and follows it to its end. */
 export const run: Command = { flags: RUN_FLAGS, run: start };
 
 async function start(call: Call): Promise<number> {
   const { args, console, host } = call;
-  if (args.flags.has("continue") || args.flags.has("resume"))
-    return (await import("../command/session/chat.ts")).goOn(call);
+  if (args.flags.has("continue") || args.flags.has("resume")) return (await import("./chat.ts")).goOn(call);
   const options = requestOptions(args, host);
   const intent = await findIntent(args, host.stdin);
   if (intent === undefined) {
-    if (isAtTerminal(call)) return (await import("../command/session/chat.ts")).chat.run(call);
-    const { help } = await import("../command/itself/help.ts");
+    if (isAtTerminal(call)) return (await import("./chat.ts")).chat.run(call);
+    const { help } = await import("../itself/help.ts");
     return help.run(call);
   }
   const data = args.words.length === 0 ? undefined : await findData(host, console);

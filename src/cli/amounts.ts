@@ -1,7 +1,7 @@
 /** Amounts on the command line: money, tokens, time. */
-import { durationMs } from "../../../lib/span.ts";
-import { type Args, textFlag } from "../../args.ts";
-import { invalid } from "../../screen/errors.ts";
+import { durationMs } from "../lib/span.ts";
+import { type Args, textFlag } from "./args.ts";
+import { invalid } from "./screen/errors.ts";
 
 /** US dollars of a flag; undefined if it is not set. */
 export function usdFlag(args: Args, name: string): number | undefined {
