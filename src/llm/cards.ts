@@ -53,6 +53,13 @@ const ollama: DriverCards = {
   cache: "none",
 };
 
+/** Its window is asked for; of a longer one the user's settings tell. */
+const vllm: DriverCards = {
+  tiers: { large: "", mid: "", small: "" },
+  unknown: { maxInputTokens: 128_000, maxOutputTokens: 16_000, price: free },
+  cache: "automatic",
+};
+
 /** The program resolves tier names itself; the price per token of a subscription is unknown. */
 const claude: DriverCards = {
   tiers: { large: "opus", mid: "sonnet", small: "haiku" },
@@ -67,7 +74,7 @@ const xai: DriverCards = {
   cache: "automatic",
 };
 
-const drivers = { anthropic, openai, gemini, xai, ollama, claude } as const;
+const drivers = { anthropic, openai, gemini, xai, vllm, ollama, claude } as const;
 export type CardedDriver = keyof typeof drivers;
 
 export function isCarded(driver: string): driver is CardedDriver {

@@ -16,6 +16,7 @@ import { OPENAI_ENV } from "./openai/profile.ts";
 import type { ModelSettings } from "./own-models.ts";
 import { DriverPool } from "./pool.ts";
 import { Places, ScriptDriver } from "./script/script.ts";
+import { VLLM_ENV } from "./vllm/env.ts";
 import { patienceOf } from "./watchdog.ts";
 import { XAI_ENV, XAI_PATIENCE_MS } from "./xai/env.ts";
 
@@ -58,6 +59,13 @@ export function modelDevices({ exec, tmpDir, clock, settings }: ModelDevicesOpti
       isLocal: true,
       envKeys: OLLAMA_ENV,
       make: { load: async () => (await import("./ollama/ollama.ts")).ollamaDriver },
+    }),
+    llmDevice({
+      name: "vllm",
+      ...own,
+      isLocal: true,
+      envKeys: VLLM_ENV,
+      make: { load: async () => (await import("./vllm/vllm.ts")).vllmDriver },
     }),
     llmDevice({
       name: "xai",

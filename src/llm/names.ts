@@ -8,6 +8,7 @@ export const DRIVERS = [
   "gemini",
   "xai",
   "claude",
+  "vllm",
   "ollama",
   "interpreter",
   "script",
@@ -57,6 +58,7 @@ export function mayHave(driver: DriverName, model: string, isNamed: boolean, env
 function takesAnyId(driver: DriverName, env: Env): boolean {
   switch (driver) {
     case "ollama":
+    case "vllm":
       return true;
     case "openai":
       return isElsewhere(env.OPENAI_BASE_URL, "api.openai.com");

@@ -50,7 +50,7 @@ async function resolve({
 }
 
 describe("resolve()", () => {
-  it("takes the first that is set up: anthropic, openai, gemini, xai, claude, ollama", async () => {
+  it("takes the first that is set up: anthropic, openai, gemini, xai, claude, vllm, ollama", async () => {
     expect(await resolve({ env: { ...anthropic, ...openai, ...claude }, ollama: true })).toEqual([
       "anthropic",
       "",
@@ -60,6 +60,10 @@ describe("resolve()", () => {
     expect(await resolve({ env: { ...xai, ...gemini } })).toEqual(["gemini", ""]);
     expect(await resolve({ env: { ...xai, ...claude } })).toEqual(["xai", ""]);
     expect(await resolve({ env: claude, ollama: true })).toEqual(["claude", ""]);
+    expect(await resolve({ env: { VLLM_BASE_URL: "http://box:8000/v1" }, ollama: true })).toEqual([
+      "vllm",
+      "",
+    ]);
     expect(await resolve({ ollama: true })).toEqual(["ollama", ""]);
   });
 
@@ -119,8 +123,8 @@ describe("resolve()", () => {
     ["gpt-x", anthropic, "(openai)"],
     ["o3", anthropic, "(openai)"],
     ["gemini-x", { ...anthropic, ...openai }, "(gemini)"],
-    ["mistral-x", { ...anthropic, ...openai }, "(openai with OPENAI_BASE_URL, or ollama)"],
-    ["llama", {}, "(openai with OPENAI_BASE_URL, or ollama)"],
+    ["mistral-x", { ...anthropic, ...openai }, "(openai with OPENAI_BASE_URL, vllm or ollama)"],
+    ["llama", {}, "(openai with OPENAI_BASE_URL, vllm or ollama)"],
   ])("refuses %s where no driver that is set up has it, by name", async (model, env, who) => {
     const named = model === "Sonnet" ? "sonnet" : model;
     await expect(resolve({ model, env })).rejects.toMatchObject({

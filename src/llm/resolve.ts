@@ -36,6 +36,7 @@ const setUp: Readonly<Record<DriverName, string>> = {
   gemini: "Set GEMINI_API_KEY.",
   xai: "Set XAI_API_KEY.",
   claude: "npm install -g @anthropic-ai/claude-code, then run `claude` and log in.",
+  vllm: "Set VLLM_BASE_URL to where vLLM runs, such as http://127.0.0.1:8000/v1.",
   ollama: "Start Ollama with `ollama serve`, or set OLLAMA_HOST to where it runs.",
   interpreter: "",
   script: "",
@@ -340,8 +341,8 @@ function owners(model: string): string {
   const vendors = vendorsOf(model);
   if (vendors.length > 0) return vendors.join(" or ");
   return isSize(model)
-    ? "anthropic, openai, gemini, xai, claude or ollama"
-    : "openai with OPENAI_BASE_URL, or ollama";
+    ? "anthropic, openai, gemini, xai, claude, vllm or ollama"
+    : "openai with OPENAI_BASE_URL, vllm or ollama";
 }
 
 function wayTo(model: string): Fact {
@@ -375,6 +376,8 @@ class DriverFinder {
         return Boolean(env.XAI_API_KEY);
       case "claude":
         return findProgram("claude", env) !== undefined;
+      case "vllm":
+        return Boolean(env.VLLM_BASE_URL);
       case "ollama":
         return this.#ollamaAnswers(env, signal);
       case "interpreter":

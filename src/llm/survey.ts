@@ -17,6 +17,7 @@ export function envModel(driver: string, env: Env): string {
   const named = new Map([
     ["openai", env.OPENAI_MODEL],
     ["gemini", env.GEMINI_MODEL],
+    ["vllm", env.VLLM_MODEL],
     ["ollama", env.OLLAMA_MODEL],
   ]);
   return named.get(driver) ?? "";

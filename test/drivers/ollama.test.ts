@@ -67,7 +67,7 @@ describe("ollamaDriver()", () => {
     const server = await serve({ script: text("Hi."), contextWindowTokens: 8_000 });
     expect(await failureOf(ollama(server), long)).toMatchObject({
       kind: "prompt_too_long",
-      message: expect.stringMatching(/about \d+ tokens, and its context has 8000/),
+      message: expect.stringMatching(/too long: about \d+ tokens > 8000 of its context/),
       hint: expect.stringContaining("ollama.numCtx"),
     });
     expect(server.requestCount).toBe(0);

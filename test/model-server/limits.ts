@@ -7,6 +7,8 @@ export interface Limits {
   /** "strict" refuses two messages of one role in a row, "merge" joins them as the vendor's newest API does. */
   readonly alternation: "strict" | "merge";
   readonly verifySignatures: boolean;
+  /** Whether prompt and output together must fit into the window, as with vLLM. */
+  readonly countsOutput: boolean;
   /** What a model of Ollama can do. */
   readonly capabilities: readonly string[];
 }

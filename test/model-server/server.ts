@@ -52,6 +52,8 @@ export interface ModelServerOptions {
   readonly verifySignatures?: boolean;
   /** Entries kept per list of the record. */
   readonly keepRequests?: number;
+  /** Refuses an output limit that does not fit beside the prompt, as vLLM does. */
+  readonly countsOutput?: boolean;
   /** What the models can do, as Ollama's server says; when left out, all that there is. */
   readonly capabilities?: readonly string[];
   /** Counts what is cached, from the bytes of the requests; without it no request is cached. */
@@ -91,6 +93,7 @@ export class ModelServer {
       models: options.models === undefined ? undefined : new Set(options.models),
       alternation: options.alternation ?? "strict",
       verifySignatures: options.verifySignatures ?? false,
+      countsOutput: options.countsOutput ?? false,
       capabilities: options.capabilities ?? ["completion", "tools", "thinking", "vision"],
     };
     this.#cache = options.promptCache === undefined ? undefined : new PromptCache(options.promptCache);

@@ -24,7 +24,7 @@ const createdAt = { text: "2025-01-01T00:00:00Z", seconds: 1_735_689_600 };
 
 export function listModels(dialect: DialectName, id: string | undefined, limits: Limits): SideAnswer {
   const names = limits.models === undefined ? [...defaultModels] : [...limits.models];
-  const describe = dialect === "anthropic" ? anthropicModel(limits) : openaiModel;
+  const describe = dialect === "anthropic" ? anthropicModel(limits) : openaiModel(limits);
   if (id !== undefined) {
     const name = decodeURIComponent(id);
     if (limits.models === undefined || limits.models.has(name)) return { kind: "ok", body: describe(name) };
@@ -110,6 +110,8 @@ function geminiModel(limits: Limits): (id: string) => object {
   });
 }
 
-function openaiModel(id: string): object {
-  return { id, object: "model", created: createdAt.seconds, owned_by: "model-server" };
+/** With vLLM's field for the context, where there is one. */
+function openaiModel({ contextWindowTokens: window }: Limits): (id: string) => object {
+  const more = window === Number.MAX_SAFE_INTEGER ? {} : { max_model_len: window };
+  return (id) => ({ id, object: "model", created: createdAt.seconds, owned_by: "model-server", ...more });
 }

@@ -73,6 +73,12 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     GEMINI_MODEL: { means: "Model of the driver `gemini` when no other is named." },
     XAI_API_KEY: { means: "Key of the driver `xai`; setting it makes the driver ready." },
     XAI_BASE_URL: { means: "Server of the driver `xai`.", otherwise: "`https://api.x.ai/v1`" },
+    VLLM_BASE_URL: {
+      means: "Server of the driver `vllm`; setting it makes the driver ready.",
+      example: "http://127.0.0.1:8000/v1",
+    },
+    VLLM_API_KEY: { means: "Key of the driver `vllm`, if its server was started with one." },
+    VLLM_MODEL: { means: "Model of the driver `vllm` when no other is named." },
     OLLAMA_HOST: { means: "Server of the driver `ollama`.", otherwise: "`http://127.0.0.1:11434`" },
     OLLAMA_MODEL: { means: "Model of the driver `ollama` when no other is named." },
     CRUX_MODEL: {

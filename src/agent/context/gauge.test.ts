@@ -32,6 +32,14 @@ describe("refused()", () => {
       "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (8000 in the messages)",
       { limit: 8_192, got: 9_000 },
     ],
+    [
+      "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+      { limit: 1_048_576, got: 1_200_000 },
+    ],
+    [
+      "the prompt for qwen3 is too long: about 40000 tokens > 32768 of its context",
+      { limit: 32_768, got: 40_000 },
+    ],
     ["the context window is 32768 tokens", { limit: 32_768 }],
     ["request too large", {}],
   ])("%s", (words, counts) => {

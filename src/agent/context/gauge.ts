@@ -114,8 +114,8 @@ function bounded(ratio: number): number {
 }
 
 const LIMIT =
-  /(?:>|maximum context length (?:is|of)|context (?:window|length) (?:is|of)|at most|limit of)\D{0,12}([\d,]{4,})/i;
-const GOT = /(?:too long:?|requested|resulted in|input length of)\D{0,12}([\d,]{4,})/i;
+  /(?:>|maximum context length (?:is|of)|context (?:window|length) (?:is|of)|at most|limit of|tokens allowed)\D{0,12}([\d,]{4,})/i;
+const GOT = /(?:too long:?|token count|requested|resulted in|input length of)\D{0,12}([\d,]{4,})/i;
 
 /** The counts that providers name in their refusals; only hints. */
 export function countsIn(words: string): { limit?: number; got?: number } {

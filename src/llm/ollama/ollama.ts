@@ -66,7 +66,7 @@ function roomOf(request: AttemptRequest, model: string, { maxOutputTokens, facts
   const context = Math.min(maxInputTokens, facts.window ?? maxInputTokens);
   const input = estimateInput(request);
   if (input < context) return { context, maxOutputTokens: Math.min(maxOutputTokens, context - input) };
-  const message = `the prompt is too long for ${model}: about ${input} tokens, and its context has ${context}`;
+  const message = `the prompt for ${model} is too long: about ${input} tokens > ${context} of its context`;
   const hint = "Set ollama.numCtx to a larger context, if the model and the memory have it.";
   throw new LlmError({ kind: "prompt_too_long", device, message, hint });
 }

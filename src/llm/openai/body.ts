@@ -35,13 +35,13 @@ export function quirksOf(baseUrl: string): Quirks {
 }
 
 /** Chat Completions, as the server at `baseUrl` takes it. */
-export function chatCodec(baseUrl: string): Codec {
+export function chatCodec(baseUrl: string, driver: "openai" | "vllm" = "openai"): Codec {
   const quirks = quirksOf(baseUrl);
   return {
     ...OPENAI_SERVER,
     path: () => "/chat/completions",
     body: (request, model, { maxOutputTokens }) => {
-      const card = withOwn({ ...cardOf("openai", model), id: model }, request.own);
+      const card = withOwn({ ...cardOf(driver, model), id: model }, request.own);
       return JSON.stringify(chatBody(request, card, maxOutputTokens, quirks));
     },
     decoder: () => new ChatDecoder(),

@@ -78,6 +78,17 @@ describe("ChatDecoder", () => {
     });
   });
 
+  it("takes DeepSeek's field for cached tokens, and its word for a reply that broke off", async () => {
+    const usage = { prompt_tokens: 100, completion_tokens: 5, prompt_cache_hit_tokens: 40 };
+    expect((await replyOf(end("stop"), { choices: [], usage })).usage).toMatchObject({
+      input_tokens: 60,
+      cache_read_input_tokens: 40,
+    });
+    expect(new ChatDecoder().failure(end("insufficient_system_resource"))).toMatchObject({
+      kind: "overloaded",
+    });
+  });
+
   it("takes reasoning under either name as thinking", async () => {
     const reply = await replyOf(
       { choices: [{ delta: { reasoning: "a" } }] },

@@ -23,6 +23,9 @@ const stopReasons: Readonly<Record<string, StopReason>> = {
   content_filter: "refusal",
 };
 
+/** DeepSeek's word for a reply that it had no resources to complete. */
+const OVERLOADED = "insufficient_system_resource";
+
 export class ChatDecoder implements Decoder {
   #hasStarted = false;
   #nextBlock = 0;
@@ -41,8 +44,12 @@ export class ChatDecoder implements Decoder {
     return this.#finishReason !== "";
   }
 
-  failure({ error }: Json): ErrorWords | undefined {
-    return error === undefined || error === null ? undefined : wordsOf(error);
+  failure({ error, choices }: Json): ErrorWords | undefined {
+    if (error !== undefined && error !== null) return wordsOf(error);
+    const reason = stringOf(objectsOf(choices)[0]?.finish_reason);
+    if (reason !== OVERLOADED) return undefined;
+    const message = `it broke off the reply (${reason})`;
+    return { type: "", code: reason, message, kind: "overloaded" };
   }
 
   /** Decodes a chunk. Throws RangeError if a fragment belongs to a call that has ended. */
@@ -155,9 +162,10 @@ function isComplete(call: OpenCall): boolean {
   }
 }
 
-/** `prompt_tokens` counts cached tokens too. */
+/** `prompt_tokens` counts cached tokens too; DeepSeek has a field of its own for these. */
 function usageOf(usage: Json): Usage {
-  const cached = numberOf(objectOf(usage.prompt_tokens_details).cached_tokens);
+  const details = numberOf(objectOf(usage.prompt_tokens_details).cached_tokens);
+  const cached = details || numberOf(usage.prompt_cache_hit_tokens);
   const thought = numberOf(objectOf(usage.completion_tokens_details).reasoning_tokens);
   return {
     input_tokens: Math.max(0, numberOf(usage.prompt_tokens) - cached),

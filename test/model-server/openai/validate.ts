@@ -19,7 +19,13 @@ export function refuseOpenai(request: ModelRequest, limits: Limits): ApiError | 
     return apiError(404, { message, code: "model_not_found" });
   }
   const tokens = estimateTokens(request.rawBody.length);
-  if (tokens <= limits.contextWindowTokens) return undefined;
+  const window = limits.contextWindowTokens;
+  const asked = limits.countsOutput ? Number(request.body.max_tokens ?? 0) : 0;
+  if (tokens + asked <= window) return undefined;
+  if (limits.countsOutput)
+    return invalidRequest(
+      `This model's maximum context length is ${window} tokens. However, you requested ${tokens + asked} tokens (${tokens} in the messages, ${asked} in the completion). Please reduce the length of the messages or completion.`,
+    );
   return invalidRequest(
     `This model's maximum context length is ${limits.contextWindowTokens} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
     { code: "context_length_exceeded", param: "messages" },
