@@ -244,6 +244,11 @@ export interface OpenFile {
   readonly heedsSignal?: true;
   /** Absent: a write has no effect outside Crux. Throws INVALID for data that is not a valid request. */
   plan?(data: Uint8Array): WritePlan | Promise<WritePlan>;
+  /**
+   * True as soon as a part of what the write in progress, or the next one, answers is worth a read before it is over;
+   * false once it is over. Absent: its answers come whole. Rejects when the signal fires.
+   */
+  ahead?(signal: AbortSignal): Promise<boolean>;
   /** The cost of the last write; called once after each write. */
   charge?(): Charge | undefined;
   /** How the call of the last write ended, for attached clients. Absent: there is nothing to add. */

@@ -96,6 +96,8 @@ export interface ProgramStart {
   readonly surroundings?: true;
   /** The user can ask for changes of the context. Absent: in older histories, and in threads. */
   readonly viewRequests?: true;
+  /** Calls begin while the rest of their reply still comes. Absent: only in replays of histories from before that. */
+  readonly early?: true;
   /** The window of the model. Absent: not known, or in replays of histories from before views could move. */
   readonly window?: WindowFacts;
   /** null: a fresh start. */

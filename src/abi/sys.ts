@@ -352,6 +352,11 @@ export interface Sys extends Syscalls {
   today(): string;
   /** A random number, 0 … 1, for jitter. */
   random(): number;
+  /**
+   * Called while a write to the file is in progress: true as soon as a part of the answer can be read; false once the
+   * write is over, or `signal` fires.
+   */
+  ahead(fd: Fd, signal: AbortSignal): Promise<boolean>;
   /** Resolves after `ms`, even if messages arrive, or rejects with the signal's reason. */
   delay(ms: number, signal?: AbortSignal): Promise<void>;
 

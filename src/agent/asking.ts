@@ -1,8 +1,8 @@
 /** Asks the model for the next reply: tools, prompt and request, the window, and the fallback models. */
 import type { LlmErrorKind, LlmRequest, Reply } from "../abi/llm.ts";
-import type { ToolCall } from "../abi/loop.ts";
 import type { ContextMessage, Prompt } from "../abi/sys.ts";
 import type { KeptReply } from "./checkpoint.ts";
+import { ComingReply, type Listener } from "./coming.ts";
 import type { Turn } from "./context/passage.ts";
 import { callsOf } from "./decide.ts";
 import { announcement, deltaNote } from "./deferred/announce.ts";
@@ -11,36 +11,40 @@ import { isReminder } from "./instructions/frame.ts";
 import { ModeNotes } from "./mode-notes.ts";
 import { askModel } from "./model/attempt.ts";
 import { bare, hasFallback, makerOf, markedBy, modelAt, nextFallback } from "./model/in-use.ts";
+import type { ReplyReader } from "./model/reply.ts";
 import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, type TurnRequest, turnRequest } from "./model/request.ts";
 import { DEFAULT_MAX_RETRIES } from "./model/retry.ts";
 import { type Briefing, briefed, briefingOf } from "./prompt/briefing.ts";
 import type { Run } from "./run-state.ts";
 import { continued } from "./state.ts";
-import { batches } from "./tools/calls.ts";
+import { batchSizes } from "./tools/calls.ts";
 import type { OfferedTools } from "./tools/offered.ts";
 import { offeredTools } from "./tools/tools.ts";
 
-/** null: a fallback takes over. */
-export async function ask(run: Run): Promise<KeptReply | null> {
+/** null: a fallback takes over. `listener`: what is done when calls begin before the end of the reply. */
+export async function ask(run: Run, listener: Listener): Promise<KeptReply | null> {
   const { sys, start } = run;
   sys.setActivity("thinking");
-  run.phase = "streaming";
+  Object.assign(run, { phase: "streaming", coming: null, told: 0 });
   const tools = await toolsOf(run);
   run.model = await modelAt(sys, start, run.model, run.state.model);
   run.state = { ...run.state, model: run.model.index };
   try {
-    const { turn, reply: answer } = await run.keeper.ask(
-      await turnOf(run, tools, () => promptOf(run, tools)),
-    );
+    const { turn, reply: answer } = await run.keeper.ask({
+      ...(await turnOf(run, tools, () => promptOf(run, tools))),
+      send: (request) => send(run, request, comingBy(run, { tools, request, listener })),
+    });
     const reply = { ...answer, blocks: markedBy(makerOf(run.model), answer.blocks) };
     run.state = { ...run.state, requests: run.state.requests + 1 };
-    const { escalatedOutputTokens } = turn;
     const { maxOutputTokens } = turn.request;
+    const { hasBegun = false, broken } = run.coming ?? {};
     return {
       reply,
       maxOutputTokens,
-      escalatedOutputTokens,
+      // a reply whose calls have begun stays, even if it is cut off
+      escalatedOutputTokens: hasBegun ? maxOutputTokens : turn.escalatedOutputTokens,
       batches: batchSizes(callsOf(reply.blocks), tools),
+      ...(broken === undefined ? {} : { broken }),
     };
   } catch (error) {
     if (!(error instanceof FallbackDue)) throw error;
@@ -87,14 +91,29 @@ class FallbackDue extends Error {
   }
 }
 
+/** undefined: calls of the reply begin after its end, as those of a summary never do. */
+function comingBy(
+  run: Run,
+  { tools, request, listener }: { tools: OfferedTools; request: LlmRequest; listener: Listener },
+): ((reader: ReplyReader) => ComingReply) | undefined {
+  if (run.start.early !== true || request.purpose !== "main") return undefined;
+  const { sys, model, options } = run;
+  const origin = { sys, tools, request, maker: makerOf(model), most: options.maxConcurrency };
+  return (reader) => {
+    run.coming = new ComingReply({ ...origin, reader }, listener);
+    return run.coming;
+  };
+}
+
 /** A summary is asked for without fallbacks: if it fails, so does the request after it, and that one switches. */
-async function send(run: Run, request: LlmRequest): Promise<Reply> {
+async function send(run: Run, request: LlmRequest, coming?: ReturnType<typeof comingBy>): Promise<Reply> {
   const { sys, start, options, model, state } = run;
   const answer = await askModel(sys, model, {
     request,
     maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
     hasSucceeded: state.requests > 0,
     hasFallback: request.purpose === "main" && hasFallback(start, model),
+    coming,
   });
   if (answer.kind === "fallback") throw new FallbackDue(answer.error, answer.cause);
   return answer.reply;
@@ -190,9 +209,4 @@ export async function tellChanges(run: Run): Promise<void> {
   if (tools?.deferred === undefined) return;
   const note = deltaNote(await tools.deferred.refresh(sys));
   if (note !== "") await sys.appendMessage(start.ctxId, "user", note);
-}
-
-/** How many calls of each batch run together. */
-export function batchSizes(calls: readonly ToolCall[], tools: OfferedTools): readonly number[] {
-  return batches(calls, tools).map(({ length }) => length);
 }

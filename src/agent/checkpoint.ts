@@ -5,7 +5,7 @@
 import { Fault } from "../abi/errors.ts";
 import { INTERRUPTED_NOTE } from "../abi/events.ts";
 import type { Pid } from "../abi/ids.ts";
-import type { Reply } from "../abi/llm.ts";
+import type { Block, LlmErrorKind, Reply } from "../abi/llm.ts";
 import type { ToolCall } from "../abi/loop.ts";
 import type { Probed, Restored } from "../abi/program.ts";
 import type { ContextMessage } from "../abi/sys.ts";
@@ -21,9 +21,24 @@ export interface KeptReply {
   readonly reply: Reply;
   readonly maxOutputTokens: number;
   readonly escalatedOutputTokens: number;
-  /** The sizes of the batches of calls that run together, in order. */
+  /** The sizes of the batches of calls that may overlap, in order. */
   readonly batches: readonly number[];
+  /** Its calls began before its end: the rest of it follows as parts. */
+  readonly isOpen?: true;
+  /** Its rest did not come. */
+  readonly broken?: Broken;
 }
+
+/** Why a reply has no end. */
+export interface Broken {
+  readonly kind: LlmErrorKind;
+  readonly words: string;
+}
+
+/** Added to the checkpoint of an open reply: its next block, which may overlap with the call before it; its end. */
+export type ReplyPart =
+  | { readonly block: Block; readonly joins?: true }
+  | { readonly whole: Omit<Reply, "blocks"> };
 
 /** The message of a session whose run is in progress. Recorded before the message enters the context. */
 export interface RunPlace {
@@ -47,6 +62,8 @@ interface LoopPosition {
   /** Pieces of the reply in progress that are in the context. Absent: none. */
   readonly recoveries?: number;
   readonly pauses?: number;
+  /** Replies in a row that broke off after a call had begun. Absent: none. */
+  readonly salvages?: number;
   /** The model that answers, if it is a fallback: its place among them, from 1. */
   readonly model?: number;
   /** Absent: the last reply with calls had at least one that was not refused. */
@@ -96,7 +113,8 @@ export function positionOf(
   { run, window }: { readonly run: RunPlace | null; readonly window: KeeperState | undefined },
   kept: KeptReply | null,
 ): LoopPosition {
-  const { turn, requests, hasEscalated, hasRetriedEmpty, recoveries, pauses, model, refusals } = state;
+  const { turn, requests, hasEscalated, hasRetriedEmpty, recoveries, pauses, salvages, model, refusals } =
+    state;
   const isResumed = kept === null && piecesOf(state) > 0;
   return {
     v: 2,
@@ -108,6 +126,7 @@ export function positionOf(
     hasRetriedEmpty,
     ...(recoveries === 0 ? {} : { recoveries }),
     ...(pauses === 0 ? {} : { pauses }),
+    ...(salvages === 0 ? {} : { salvages }),
     ...(model === 0 ? {} : { model }),
     ...(refusals.replies === 0 ? {} : { refusals }),
     ...(window === undefined ? {} : { window }),
@@ -117,8 +136,8 @@ export function positionOf(
 
 export function stateOf(position: LoopPosition): LoopState {
   const { turn, requests, hasEscalated, hasRetriedEmpty } = position;
-  const { recoveries = 0, pauses = 0, model = 0, refusals = NO_REFUSALS } = position;
-  const counted = { turn, hasEscalated, hasRetriedEmpty, recoveries, pauses, model, refusals };
+  const { recoveries = 0, pauses = 0, salvages = 0, model = 0, refusals = NO_REFUSALS } = position;
+  const counted = { turn, hasEscalated, hasRetriedEmpty, recoveries, pauses, salvages, model, refusals };
   return { ...freshState(requests), ...counted };
 }
 
@@ -127,11 +146,29 @@ export function placeOf(restored: Restored | null): LoopPosition {
   const place = (restored?.state ?? START) as
     | LoopPosition
     | (Omit<LoopPosition, "v" | "run"> & { readonly v: 1 });
-  if (place.v === 2) return place;
+  if (place.v === 2) return { ...place, kept: place.kept && closed(place.kept, restored?.since ?? []) };
   if (place.v === 1) return { ...place, v: 2, run: null };
   const { v } = place as { v: unknown };
   const message = `its place was recorded by another version of crux: ${String(v)}`;
   throw new Fault({ code: "INTERNAL", message });
+}
+
+/** A reply whose calls began before its end, with all that was recorded of it. */
+function closed({ isOpen, ...kept }: KeptReply, since: Restored["since"]): KeptReply {
+  if (isOpen !== true) return kept;
+  const blocks = [...kept.reply.blocks];
+  const batches = [...kept.batches];
+  for (const event of since) {
+    if (event.kind !== "part") continue;
+    const part = event.part as ReplyPart | FinishedCall;
+    if ("whole" in part) return { ...kept, reply: { ...part.whole, blocks }, batches };
+    if (!("block" in part)) continue;
+    blocks.push(part.block);
+    if (part.joins === true) batches.push((batches.pop() ?? 0) + 1);
+    else if (part.block.type === "tool_use") batches.push(1);
+  }
+  const broken = { kind: "connection", words: "the daemon stopped while the reply came" } as const;
+  return { ...kept, reply: { ...kept.reply, blocks }, batches, broken };
 }
 
 /**
@@ -153,7 +190,9 @@ export function finishedCalls(
     if (event.kind === "probed") probes.push(event.probed);
     if (event.kind === "effect") hasActed = true;
     if (event.kind !== "part") continue;
-    const { call, ...result } = event.part as FinishedCall;
+    const part = event.part as ReplyPart | FinishedCall;
+    if (!("call" in part)) continue;
+    const { call, ...result } = part;
     results.set(call, result);
     if (isWhole(batches.find((batch) => batch.includes(call)))) {
       hasActed = false;

@@ -7,6 +7,7 @@ import { type Block, isBadInput, type Reply, totalTokens } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
 import { CONTINUES, type Continue, type Terminal, type ToolCall } from "../abi/loop.ts";
 import type { AccountView } from "../abi/program.ts";
+import type { Broken } from "./checkpoint.ts";
 import type { LoopState } from "./state.ts";
 
 /** What a run is doing: it waits for the model, or runs the calls of a reply. */
@@ -24,6 +25,8 @@ export interface TurnFacts {
   /** The account after the reply was charged. */
   readonly account: AccountView;
   readonly device: string;
+  /** Why the rest of the reply did not come. */
+  readonly broken?: Broken | undefined;
 }
 
 /** What follows from a reply; the other ways to continue follow from failures, hooks and the size of the context. */
@@ -34,6 +37,7 @@ type Decision =
       {
         reason:
           | "next_turn"
+          | "reply_salvaged"
           | "mail"
           | "empty_reply_retry"
           | "pause_turn"
@@ -51,13 +55,28 @@ export function decide(state: LoopState, facts: TurnFacts, reply: Reply): Decisi
     return { reason: "max_output_tokens_escalate" };
   const calls = callsOf(reply.blocks);
   const isLast = facts.maxTurns > 0 && state.turn >= facts.maxTurns;
-  if (calls.length > 0) return { reason: isLast ? "max_turns" : "next_turn", calls };
+  if (calls.length > 0 && isLast) return { reason: "max_turns", calls };
+  if (facts.broken !== undefined) return afterBreak(state, facts.broken, facts, reply);
+  if (calls.length > 0) return { reason: "next_turn", calls };
   if (reply.stopReason === "max_tokens") return afterCut(state, facts);
   if (reply.stopReason === "model_context_window_exceeded")
     return { reason: "model_error", error: tooLong(device, reply) };
   if (textOf(reply.blocks).trim() === "") return afterEmpty(state, facts, isLast);
   if (reply.stopReason === "pause_turn") return afterPause(state, device);
   return { reason: facts.hasMail && !isLast ? "mail" : "completed" };
+}
+
+/** The stream broke after a call had begun. */
+function afterBreak(
+  { salvages }: LoopState,
+  { kind, words }: Broken,
+  { device }: TurnFacts,
+  { blocks }: Reply,
+): Decision {
+  if (salvages < CONTINUES.reply_salvaged.most)
+    return { reason: "reply_salvaged", blocks: blocks.length, kind };
+  const message = `the reply broke off ${salvages + 1} times in a row: ${words}`;
+  return { reason: "model_error", error: new LlmError({ kind, message, device }) };
 }
 
 /** The reply was cut off, without a call, and a higher limit is not to be had. */

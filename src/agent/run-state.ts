@@ -2,6 +2,7 @@
 import type { ProgramStart } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import { type KeptReply, placeOf, type RunPlace, stateOf } from "./checkpoint.ts";
+import type { ComingReply } from "./coming.ts";
 import { WindowKeeper } from "./context/keeper.ts";
 import type { Phase } from "./decide.ts";
 import { Discovery } from "./deferred/discovery.ts";
@@ -19,6 +20,8 @@ export interface AgentOptions {
   readonly platform: string;
   /** Retries of one model call; default 10. */
   readonly maxRetries?: number;
+  /** The most calls of a reply that run at once; default 10. */
+  readonly maxConcurrency?: number;
   /** Which tools are deferred; default: as when no environment variable sets it. */
   readonly deferred?: DeferredSetting;
 }
@@ -53,6 +56,10 @@ export interface Run {
   readonly keeper: WindowKeeper;
   /** A reply that an earlier daemon received and did not finish; taken up before the model is asked again. */
   kept: KeptReply | null;
+  /** The reply whose calls have begun before its end; null: there is none. */
+  coming: ComingReply | null;
+  /** How many blocks of the reply in progress had their text emitted before its end. */
+  told: number;
   /** The last checkpoint holds a reply. */
   hasToldReply: boolean;
   /** It has started background commands in this daemon; those of an earlier daemon ended with that daemon. */
@@ -82,6 +89,8 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     state: stateOf(position),
     pieces: null,
     kept,
+    coming: null,
+    told: 0,
     hasToldReply: kept !== null,
     keeper: new WindowKeeper(start, position.window),
     hasJobs: false,

@@ -2,12 +2,12 @@
  * One run: it asks the model, runs the calls, and stops for a stated reason. A reply and all its results enter the
  * context together, so that every call in the context has its result.
  */
-import type { Reply } from "../abi/llm.ts";
+import type { Block, Reply } from "../abi/llm.ts";
 import { type Continue, isTerminal, type Terminal } from "../abi/loop.ts";
 import type { Restored } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
-import { ask, batchSizes, toolsOf } from "./asking.ts";
-import { answeredIn, finishedCalls, type KeptReply, positionOf } from "./checkpoint.ts";
+import { ask, toolsOf } from "./asking.ts";
+import { answeredIn, type Broken, finishedCalls, type KeptReply, positionOf } from "./checkpoint.ts";
 import { callsOf, decide, type Phase, type TurnFacts, textOf, unfinishedCall } from "./decide.ts";
 import { takeInput } from "./input.ts";
 import { afterCalls, askedAgain, hopeless, isHopeless } from "./malformed.ts";
@@ -15,7 +15,9 @@ import { lastPieces, RESUME_NOTE, resumed } from "./pieces.ts";
 import { afterReply, givenUp, isGivenUp } from "./refusals.ts";
 import type { Run } from "./run-state.ts";
 import { continued, piecesOf } from "./state.ts";
-import { cutOff, runCalls, untilResumed } from "./tools/calls.ts";
+import { batchSizes, cutOff, untilResumed } from "./tools/calls.ts";
+import { type Execution, Executor } from "./tools/executor.ts";
+import type { OfferedTools } from "./tools/offered.ts";
 import { type CallResult, NOT_STARTED } from "./tools/tool-call.ts";
 import { fitTurn } from "./tools/turn-budget.ts";
 import { doViewRequests } from "./view-requests.ts";
@@ -75,7 +77,9 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
         sys.log("warn", resumed(decision.attempt, kept.maxOutputTokens));
         await keepPiece(run, decision, { reply: withWords(reply), results: [], restored, note: RESUME_NOTE });
         break;
+      case "reply_salvaged":
       case "next_turn": {
+        if (kept.broken !== undefined) sys.log("warn", salvaged(kept.broken, decision));
         await tellReply(run, reply, false);
         const results = await resultsOf(run, kept, restored);
         run.state = continued(run.state, decision);
@@ -96,15 +100,20 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
 
 function factsOf(
   { sys, start, model }: Run,
-  { maxOutputTokens, escalatedOutputTokens }: KeptReply,
+  { maxOutputTokens, escalatedOutputTokens, broken }: KeptReply,
 ): TurnFacts {
   const { maxSteps: maxTurns } = start;
   const { device } = model;
   const [account, hasMail] = [sys.account(), sys.hasMail()];
-  return { maxTurns, maxOutputTokens, escalatedOutputTokens, hasMail, account, device };
+  return { maxTurns, maxOutputTokens, escalatedOutputTokens, hasMail, account, device, broken };
 }
 
-/** The last reply of a run: its calls are executed if the step limit alone ends it. */
+function salvaged({ words }: Broken, decision: Continue): string {
+  const { blocks } = decision as Extract<Continue, { reason: "reply_salvaged" }>;
+  return `model: the reply broke off (${words}); what had come stays, ${blocks} blocks`;
+}
+
+/** The last reply of a run: its calls are executed if the step limit alone ends it; those that have begun are ended. */
 async function finished(
   run: Run,
   end: Terminal,
@@ -112,9 +121,10 @@ async function finished(
 ): Promise<Terminal> {
   const { reply } = kept;
   await tellReply(run, reply, true);
-  const hasCalls = end.reason === "max_turns";
-  await keep(run, { reply, results: hasCalls ? await resultsOf(run, kept, restored) : [], restored });
-  return hasCalls && run.sys.ending.aborted ? { reason: "aborted_tools" } : end;
+  const hasAll = end.reason === "max_turns";
+  const results = hasAll ? await resultsOf(run, kept, restored) : await begunOf(run);
+  await keep(run, { reply, results, restored });
+  return (hasAll || results.length > 0) && run.sys.ending.aborted ? { reason: "aborted_tools" } : end;
 }
 
 /**
@@ -147,17 +157,34 @@ function endAfterCalls({ sys, model, state }: Run): Terminal | undefined {
   return undefined;
 }
 
+/** The results of the calls that began before the end of their reply. */
+async function begunOf({ coming }: Run): Promise<readonly CallResult[]> {
+  if (coming?.hasBegun !== true) return [];
+  coming.executor.dismiss();
+  return coming.executor.results();
+}
+
 /**
- * Emits the text of a reply. Outside a session the last one is the result of the process, so it is not emitted here.
+ * Emits the text of a reply, as far as it was not shown yet. Outside a session the last one is the result of the process, so it is not emitted here.
  */
 async function tellReply(run: Run, reply: Reply, isLast: boolean): Promise<void> {
   const { sys, start } = run;
   sys.replied(reply);
-  const text = textOf(reply.blocks);
+  const text = textOf(reply.blocks.slice(run.told));
   if (start.session !== null && text.trim() !== "") sys.reply(text);
   if (start.session !== null || isLast) return;
   const whole = [...(await piecesBefore(run)), text].join("");
   if (whole.trim() !== "") sys.said(whole);
+}
+
+/** Emits the text of a part of a reply; it has a call, so it is not the last reply. */
+function tellPart(run: Run, part: readonly Block[]): void {
+  const { sys, start } = run;
+  const text = textOf(part.slice(run.told));
+  run.told = Math.max(run.told, part.length);
+  if (text.trim() === "") return;
+  if (start.session === null) sys.said(text);
+  else sys.reply(text);
 }
 
 /**
@@ -166,8 +193,21 @@ async function tellReply(run: Run, reply: Reply, isLast: boolean): Promise<void>
  */
 async function nextReply(run: Run): Promise<KeptReply | null> {
   const { sys } = run;
-  const kept = await ask(run);
+  const kept = await ask(run, {
+    keep: (open) => {
+      Object.assign(run, { phase: "tools", hasToldReply: true });
+      sys.setActivity("tool");
+      const state = { ...run.state, requests: run.state.requests + 1 };
+      sys.checkpoint(positionOf(state, { run: run.underWay, window: run.keeper.state }, open));
+    },
+    tell: (part) => tellPart(run, part),
+  });
   if (kept === null) return null;
+  // its blocks are recorded already
+  if (run.coming?.hasBegun === true) {
+    await untilResumed(sys);
+    return kept;
+  }
   if (callsOf(kept.reply.blocks).length > 0 || sys.isPaused()) checkpoint(run, kept);
   await untilResumed(sys);
   return kept;
@@ -198,7 +238,10 @@ async function resultsOf(
   for (const [call, result] of done) tell(call, result);
   sys.setActivity("tool");
   run.phase = "tools";
-  const results = await runCalls(sys, tools, calls, done, tell);
+  const executor = executorOf(run, tools, tell);
+  for (const [index, call] of calls.entries())
+    if (index >= executor.count) executor.submit(call, done.get(index));
+  const results = await executor.results();
   if (results.some(({ hasJob }) => hasJob === true)) run.hasJobs = true;
   if (run.start.surroundings === true) run.nearby.touched(calls);
   const { refusals, malformed } = run.state;
@@ -208,6 +251,13 @@ async function resultsOf(
     malformed: afterCalls(malformed, results),
   };
   return fitTurn(sys, results);
+}
+
+/** The one that runs the first calls already, if the reply came in parts. */
+function executorOf(run: Run, tools: OfferedTools, tell: Execution["tell"]): Executor {
+  const { sys, options, coming } = run;
+  if (coming?.hasBegun === true) return coming.executor;
+  return new Executor({ sys, tools, most: options.maxConcurrency, ...(tell === undefined ? {} : { tell }) });
 }
 
 /** A reply and the results of its calls. `restored` is set if it may already be in the context. */

@@ -15,6 +15,8 @@ export interface LoopState {
   readonly recoveries: number;
   /** Pieces of the reply of this step after which the provider paused. */
   readonly pauses: number;
+  /** Replies in a row that broke off after a call had begun. */
+  readonly salvages: number;
   /** The model that answers: 0: of the process; n: its nth fallback. */
   readonly model: number;
   readonly refusals: Refusals;
@@ -32,6 +34,7 @@ export function freshState(requests: number): LoopState {
     hasRetriedEmpty: false,
     recoveries: 0,
     pauses: 0,
+    salvages: 0,
     model: 0,
     refusals: NO_REFUSALS,
     malformed: NOT_MALFORMED,
@@ -45,7 +48,9 @@ export function continued(state: LoopState, next: Continue): LoopState {
   switch (next.reason) {
     case "next_turn":
     case "mail":
-      return { ...after, hasRetriedEmpty: false, recoveries: 0, pauses: 0 };
+      return { ...after, hasRetriedEmpty: false, recoveries: 0, pauses: 0, salvages: 0 };
+    case "reply_salvaged":
+      return { ...after, hasRetriedEmpty: false, recoveries: 0, pauses: 0, salvages: state.salvages + 1 };
     case "max_output_tokens_escalate":
       return { ...after, hasEscalated: true };
     case "max_output_tokens_recovery":
@@ -58,7 +63,6 @@ export function continued(state: LoopState, next: Continue): LoopState {
       return { ...after, hasRetriedEmpty: true };
     case "collapse_drain_retry":
     case "reactive_compact_retry":
-    case "reply_salvaged":
     case "stop_hook_blocking":
     case "token_budget_continuation":
       return after;

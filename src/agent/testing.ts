@@ -16,7 +16,18 @@ import { retryWords, switchWords } from "../lib/model-words.ts";
 import { FakeOutputs } from "./fake-outputs.ts";
 import { type AgentOptions, agentProgram } from "./loop.ts";
 
-export type Answer = Reply | Error | ((request: LlmRequest) => Reply | Error);
+export type Answer = Reply | Error | ((request: LlmRequest) => Reply | Error) | StreamedReply;
+
+/** A reply that comes in parts: the first blocks, then, once it is called, all of it, or what broke it. */
+export class StreamedReply {
+  readonly blocks: readonly Block[];
+  readonly rest: () => Promise<Reply | Error>;
+
+  constructor(blocks: readonly Block[], rest: () => Promise<Reply | Error>) {
+    this.blocks = blocks;
+    this.rest = rest;
+  }
+}
 
 export interface FakeTool {
   readonly parallel?: boolean;
@@ -101,6 +112,8 @@ export class FakeProcess {
   readonly #unread = new Map<Fd, Uint8Array>();
   readonly #tools = new Map<Fd, FakeTool>();
   readonly #input: Uint8Array[];
+  /** Set while a reply comes in parts: resolves at its next part or its end. */
+  readonly #streams = new Map<Fd, PromiseWithResolvers<boolean>>();
   #nextFd = 4;
   #mono = 0;
 
@@ -155,6 +168,7 @@ export class FakeProcess {
       restored,
       session: null,
       ...(this.#options.surroundings === undefined ? {} : { surroundings: true }),
+      early: true,
     };
   }
 
@@ -191,6 +205,7 @@ export class FakeProcess {
       mono: () => this.#mono,
       today: () => "2026-11-21",
       random: () => 0.5,
+      ahead: (fd, signal) => this.#ahead(fd, signal),
       delay: async (ms, signal) => {
         signal?.throwIfAborted();
         this.sleeps.push(ms);
@@ -330,7 +345,7 @@ export class FakeProcess {
     if (this.outputs.isOpen(fd)) return this.outputs.write(fd, bytes);
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
     const tool = this.#tools.get(fd);
-    if (tool === undefined) return this.#answer(fd, value as LlmRequest);
+    if (tool === undefined) return this.#answer(fd, value as LlmRequest, signal);
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () => reject(cancelled("Write")), { once: true });
     });
@@ -339,10 +354,37 @@ export class FakeProcess {
     this.#unread.set(fd, encodeLines([{ type: "result", result }]));
   }
 
-  #answer(fd: Fd, request: LlmRequest): void {
+  /** true: the first part is there, and was not read yet. */
+  async #ahead(fd: Fd, signal: AbortSignal): Promise<boolean> {
+    const stream = this.#streams.get(fd);
+    if (stream === undefined) return false;
+    if ((this.#unread.get(fd)?.byteLength ?? 0) > 0) return true;
+    return abortable(stream.promise, signal).catch(() => false);
+  }
+
+  async #stream(fd: Fd, { blocks, rest }: StreamedReply, signal: AbortSignal): Promise<void> {
+    const begun = eventsOf(reply(blocks)).slice(0, 1 + 2 * blocks.length);
+    this.#unread.set(fd, encodeLines(begun));
+    const stream = Promise.withResolvers<boolean>();
+    this.#streams.set(fd, stream);
+    try {
+      const whole = await abortable(rest(), signal);
+      if (whole instanceof Error) throw whole instanceof Fault ? fault("Write", whole) : whole;
+      this.used += totalTokens(whole.usage);
+      const unread = this.#unread.get(fd) ?? new Uint8Array();
+      const more = encodeLines(eventsOf(whole).slice(begun.length));
+      this.#unread.set(fd, new Uint8Array([...unread, ...more]));
+    } finally {
+      this.#streams.delete(fd);
+      stream.resolve(false);
+    }
+  }
+
+  #answer(fd: Fd, request: LlmRequest, signal: AbortSignal): void | Promise<void> {
     this.requests.push(request);
     const next = this.#models.get(fd)?.shift();
     if (next === undefined) throw new Error("the script of the fake model is at its end");
+    if (next instanceof StreamedReply) return this.#stream(fd, next, signal);
     const answer = typeof next === "function" ? next(request) : next;
     if (answer instanceof Error) throw answer instanceof Fault ? fault("Write", answer) : answer;
     this.used += totalTokens(answer.usage);

@@ -28,7 +28,7 @@ export function portsOf(parts: Parts): KernelPorts {
     askTimeouts: () => config.askTimeouts(),
     models: config.resolver,
     classifier: makeClassifier(() => config.settings),
-    program: agentProgram({ platform: process.platform, ...maxRetries(env), deferred: deferredSetting(env) }),
+    program: agentProgram({ platform: process.platform, ...counts(env), deferred: deferredSetting(env) }),
     clock,
     ...(gaps === undefined ? {} : { gaps }),
     exec: host.exec,
@@ -72,9 +72,13 @@ async function forget({ host, link, trust, scratch, outputs }: Parts, uuid: Proc
   await outputs.remove(uuid);
 }
 
-function maxRetries(env: Readonly<Record<string, string>>): { maxRetries?: number } {
-  const count = Number(env.CRUX_MAX_RETRIES);
-  return Number.isInteger(count) && count >= 1 ? { maxRetries: count } : {};
+function counts(env: Readonly<Record<string, string>>): { maxRetries?: number; maxConcurrency?: number } {
+  const retries = Number(env.CRUX_MAX_RETRIES);
+  const calls = Number(env.CRUX_MAX_TOOL_CONCURRENCY);
+  return {
+    ...(Number.isInteger(retries) && retries >= 1 ? { maxRetries: retries } : {}),
+    ...(Number.isInteger(calls) && calls >= 1 ? { maxConcurrency: calls } : {}),
+  };
 }
 
 /** 64 random bits: the parts of a UUID that are random. Node asks the system for those of many UUIDs at once. */

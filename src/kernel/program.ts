@@ -2,7 +2,7 @@
  * What a program gets: its handle (the system calls, and access to its own process that needs no gate), and its start.
  */
 import { printed } from "../abi/errors.ts";
-import { asFd } from "../abi/ids.ts";
+import { asFd, type Fd } from "../abi/ids.ts";
 import type { Reply } from "../abi/llm.ts";
 import type { Begun, ProgramStart } from "../abi/program.ts";
 import type { Sys, Syscalls } from "../abi/sys.ts";
@@ -67,6 +67,7 @@ function startOf(core: Programming, proc: Process, thread: ThreadSeat | undefine
     mounts: core.mounts.namedBy(pid),
     toolset: 2,
     surroundings: true,
+    early: true,
   } as const;
   if (thread !== undefined) {
     const { intent, modelFd, maxSteps, ctxId: own = ctxId } = thread;
@@ -197,7 +198,11 @@ function standingOf(core: Programming, proc: Process): string {
   return isAutoActive(core, proc) ? "auto" : "";
 }
 
-function waits(core: Programming, proc: Process, seat: Seat): Pick<Sys, "waitIfPaused" | "delay" | "unit"> {
+function waits(
+  core: Programming,
+  proc: Process,
+  seat: Seat,
+): Pick<Sys, "waitIfPaused" | "ahead" | "delay" | "unit"> {
   const resumed = (): Promise<void> => proc.halt.untilResumed(signalOf(proc, seat));
   return {
     waitIfPaused: async () => {
@@ -205,12 +210,24 @@ function waits(core: Programming, proc: Process, seat: Seat): Pick<Sys, "waitIfP
       if (tape === null) await resumed();
       else if (tape.input("isHeld", () => proc.isPaused)) await tape.answer("untilResumed", null, resumed);
     },
+    ahead: (fd, signal) => {
+      const look = (): Promise<boolean> => isAhead(proc, fd, signal);
+      return tapeOf(proc, seat)?.answer("ahead", fd, look) ?? look();
+    },
     delay: (ms, signal) => {
       const sleep = (): Promise<void> => core.ports.clock.sleep(ms, signal);
       return tapeOf(proc, seat)?.answer("sleep", ms, sleep) ?? sleep();
     },
     unit: (act) => proc.units.run(act),
   };
+}
+
+async function isAhead({ fds }: Process, fd: Fd, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await fds.find(fd, "Read").file.ahead?.(signal)) ?? false;
+  } catch {
+    return false;
+  }
 }
 
 type Keeps = "checkpoint" | "addToCheckpoint" | "measured" | "viewAnswer";

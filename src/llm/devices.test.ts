@@ -82,6 +82,76 @@ describe("llmDevice()", () => {
     expect(first + rest).toContain("message_stop");
   });
 
+  describe("ahead()", () => {
+    const call = { type: "tool_use", id: "t1", name: "ls", input: {} } as const;
+    /** A text, a call, and after the gate the rest. */
+    const withCall = (gate: Promise<unknown>): Scene =>
+      async function* () {
+        for await (const event of textReply("I look.")) {
+          if (event.type === "message_delta") {
+            yield { type: "content_block_start", index: 1, content_block: call };
+            const delta = { type: "input_json_delta", partial_json: '{"path":"a"}' } as const;
+            yield { type: "content_block_delta", index: 1, delta };
+            yield { type: "content_block_stop", index: 1 };
+            await gate;
+          }
+          yield event;
+        }
+      };
+    const request = bytes(contractRequest({ stream: false }));
+    /** The timers and the turn of the event loop after them. */
+    const pass = async (clock: VirtualClock, ms: number): Promise<void> => {
+      await clock.advance(ms);
+      await settle();
+    };
+
+    it("is true once a whole call has waited for the rest of its reply, and the rest is read after", async () => {
+      const clock = new VirtualClock();
+      const gate = Promise.withResolvers<void>();
+      const file = await open(withCall(gate.promise), clock);
+      let isAhead: boolean | undefined;
+      const looked = file.ahead?.(none).then((is) => {
+        isAhead = is;
+      });
+      const written = file.write(request, testAct());
+      await pass(clock, 9);
+      expect(isAhead).toBeUndefined();
+      await pass(clock, 1);
+      await looked;
+      expect(isAhead).toBe(true);
+      const part = Buffer.from(await file.read(65_536, none)).toString();
+      expect(part).toContain('"input":{"path":"a"}');
+      expect(part).not.toContain("message_stop");
+      const again = file.ahead?.(none);
+      gate.resolve();
+      expect(await again).toBe(false);
+      await written;
+      expect(await readAll(file)).toContain("message_stop");
+    });
+
+    it("is false for a reply that ends with its call, which is read in one piece", async () => {
+      const file = await open(withCall(Promise.resolve()));
+      const isAhead = file.ahead?.(none);
+      await file.write(request, testAct());
+      expect(await isAhead).toBe(false);
+      const whole = Buffer.from(await file.read(65_536, none)).toString();
+      expect(whole).toContain("message_stop");
+    });
+
+    it("is false for an attempt that fails, and rejects when the signal fires first", async () => {
+      const file = await open(() => {
+        throw new LlmError({ kind: "overloaded", message: "busy" });
+      });
+      const isAhead = file.ahead?.(none);
+      await expect(file.write(request, testAct())).rejects.toMatchObject({ kind: "overloaded" });
+      expect(await isAhead).toBe(false);
+      const over = new AbortController();
+      const waits = file.ahead?.(over.signal);
+      over.abort();
+      await expect(waits).rejects.toMatchObject({ name: "AbortError" });
+    });
+  });
+
   it("keeps the attempt waiting while a megabyte is unread", async () => {
     let made = 0;
     const part = "x".repeat(64 * 1024);

@@ -1,7 +1,7 @@
 /**
  * An open /dev/llm/<driver>: one write is one attempt, whose reply is read as NDJSON. With `stream: true` the events
  * can be read while the write is in progress, and must be: with 1 MiB unread the attempt waits. Otherwise the reply is
- * complete when the write resolves.
+ * complete when the write resolves, and `ahead` reports when a part of it that ends with a call is worth a read before.
  */
 import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../abi/device.ts";
 import type { Charge } from "../abi/effects.ts";
@@ -10,7 +10,7 @@ import type { ModelCard, ShortReply, StreamEvent } from "../abi/llm.ts";
 import { totalTokens } from "../abi/llm.ts";
 import { findLlmError, LlmError } from "../abi/llm-error.ts";
 import type { Clock } from "../abi/program.ts";
-import { linkSignals } from "../lib/abort.ts";
+import { abortable, linkSignals } from "../lib/abort.ts";
 import { cacheTtlOf } from "./cache-ttl.ts";
 import type { AttemptRequest, CacheTtl, Driver } from "./driver.ts";
 import { worstInput } from "./estimate.ts";
@@ -35,6 +35,11 @@ const LEAST_OUTPUT_TOKENS = 1_024;
  * with it what their server has cached.
  */
 const ROUNDING = 1e-3;
+/**
+ * How long a whole call waits for the end of its reply before it is offered. Most replies end right after their last
+ * call, and are then read at once, in one piece.
+ */
+const OFFER_AFTER_MS = 10;
 /** The longest duration of an attempt. */
 const ATTEMPT_MS = 30 * 60_000;
 
@@ -68,6 +73,8 @@ export class ModelFile implements OpenFile {
   #planned: { readonly data: Uint8Array; readonly parsed: ParsedWrite } | undefined;
   #attempt: { readonly controller: AbortController; readonly over: Promise<unknown> } | undefined;
   #reply: ReplyBuffer | undefined;
+  /** Resolved when the next attempt begins. */
+  #begun = Promise.withResolvers<void>();
   #charge: Charge | undefined;
   #closing: Promise<void> | undefined;
   readonly #closed = new AbortController();
@@ -118,6 +125,8 @@ export class ModelFile implements OpenFile {
     const controller = new AbortController();
     const over = this.#run(parsed, controller, act.signal);
     this.#attempt = { controller, over: over.catch(() => {}) };
+    this.#begun.resolve();
+    this.#begun = Promise.withResolvers();
     try {
       await over;
     } finally {
@@ -137,6 +146,11 @@ export class ModelFile implements OpenFile {
         throw new DriverError({ code: "CANCELLED", op: "Read", device, message: "the read was cancelled" });
       throw error;
     }
+  }
+
+  async ahead(signal: AbortSignal): Promise<boolean> {
+    while (this.#attempt === undefined) await abortable(this.#begun.promise, signal);
+    return this.#reply?.ahead(signal) ?? false;
   }
 
   close(): Promise<void> {
@@ -296,8 +310,17 @@ export class ModelFile implements OpenFile {
       const answer: ShortReply = { content, tokens_used: totalTokens(usage) };
       return reply.push(JSON.stringify(answer), signal);
     }
-    for await (const event of request.stream ? events : withoutDeltas(events))
-      await reply.push(`${JSON.stringify(event)}\n`, signal);
+    let stopTimer = (): void => {};
+    try {
+      for await (const event of request.stream ? events : withoutDeltas(events)) {
+        await reply.push(`${JSON.stringify(event)}\n`, signal);
+        if (event.type !== "content_block_start" || event.content_block.type !== "tool_use") continue;
+        stopTimer();
+        stopTimer = startTimer(this.#options.clock, OFFER_AFTER_MS, () => setImmediate(() => reply.offer()));
+      }
+    } finally {
+      stopTimer();
+    }
   }
 }
 

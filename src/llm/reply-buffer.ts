@@ -9,6 +9,8 @@ export class ReplyBuffer {
   #chunks: Uint8Array[] = [];
   #bytes = 0;
   #end: { readonly error?: unknown } | undefined;
+  /** What was pushed may be read before the end. */
+  #isOffered = false;
   /** Resolved at every change; waiters then check again. */
   #changed = Promise.withResolvers<void>();
 
@@ -42,6 +44,19 @@ export class ReplyBuffer {
     this.#chunks.push(chunk);
     this.#bytes += chunk.byteLength;
     this.#notify();
+  }
+
+  /** Lets `ahead` resolve, if anything is unread. */
+  offer(): void {
+    if (this.#bytes === 0) return;
+    this.#isOffered = true;
+    this.#notify();
+  }
+
+  /** True as soon as a part is offered; false once the reply has ended or failed. */
+  async ahead(signal: AbortSignal): Promise<boolean> {
+    while (this.#end === undefined && !this.#isOffered) await abortable(this.#changed.promise, signal);
+    return this.#end === undefined;
   }
 
   end(): void {
@@ -79,6 +94,7 @@ export class ReplyBuffer {
     }
     this.#chunks = this.#chunks.slice(used);
     this.#bytes -= filled;
+    if (this.#bytes === 0) this.#isOffered = false;
     this.#notify();
     return out;
   }

@@ -141,6 +141,10 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     CRUX_TOOL_SEARCH_MIN_SCORE: { means: "Lowest score that `tool_search` shows." },
     CRUX_DISABLE_EXPERIMENTAL: { means: "`1`: as `CRUX_TOOL_SEARCH=false`." },
     CRUX_MAX_RETRIES: { means: "How often a failed model call is tried again, 1 or more." },
+    CRUX_MAX_TOOL_CONCURRENCY: {
+      means: "How many calls of one reply run at once, if they may overlap.",
+      otherwise: "10",
+    },
     CRUX_AUTO_BACKGROUND_MS: {
       means: "A command that runs longer than this continues in the background, in milliseconds.",
       otherwise: "a minute",

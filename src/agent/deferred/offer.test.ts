@@ -4,7 +4,7 @@ import { asFd, type Fd } from "../../abi/ids.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { agentInfo, call, FakeProcess, says } from "../testing.ts";
-import { runCalls } from "../tools/calls.ts";
+import { runCalls } from "../tools/testing.ts";
 import { offeredTools } from "../tools/tools.ts";
 import { announcement, deltaNote } from "./announce.ts";
 import { Discovery } from "./discovery.ts";

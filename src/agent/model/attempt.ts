@@ -2,12 +2,12 @@
  * Calls the model. Each attempt is one gated write, then reads; a retry is another write, so that all spending is
  * accounted for.
  */
-import type { LlmErrorKind, LlmRequest, Reply } from "../../abi/llm.ts";
+import type { Fd } from "../../abi/ids.ts";
+import type { Block, LlmErrorKind, LlmRequest, Reply } from "../../abi/llm.ts";
 import { findLlmError } from "../../abi/llm-error.ts";
 import type { Sys } from "../../abi/sys.ts";
-import { readLines } from "../read.ts";
 import type { ModelInUse } from "./in-use.ts";
-import { isMessageStop, parseReply } from "./reply.ts";
+import { ReplyReader } from "./reply.ts";
 import { encodedRequest } from "./request.ts";
 import { decideRetry, malformedWords } from "./retry.ts";
 
@@ -20,6 +20,16 @@ interface Asked {
   readonly hasSucceeded: boolean;
   /** Whether another model may answer in its place. */
   readonly hasFallback: boolean;
+  /** Called for each attempt, whose calls may begin before the end of the reply. */
+  readonly coming?: ((reader: ReplyReader) => Coming) | undefined;
+}
+
+/** Takes a reply as it comes. */
+interface Coming {
+  take(blocks: readonly Block[]): void;
+  end(reply: Reply): void;
+  /** true: the blocks so far are the reply. */
+  breaks(error: unknown): boolean;
 }
 
 export type Answer =
@@ -30,12 +40,12 @@ export type Answer =
  * Retries as `decideRetry` decides; each wait is logged. Rejects with the last failure, as the system call threw it.
  */
 export async function askModel(sys: Sys, model: ModelInUse, asked: Asked): Promise<Answer> {
-  const { request, ...given } = asked;
+  const { request: _, coming: __, ...given } = asked;
   let [alike, words, overloads] = [0, "", 0];
   for (let failures = 1; ; failures++) {
     sys.ending.throwIfAborted();
     try {
-      return { kind: "reply", reply: await attempt(sys, model, request) };
+      return { kind: "reply", reply: await attempt(sys, model, asked) };
     } catch (error) {
       sys.ending.throwIfAborted();
       const wrong = malformedWords(error);
@@ -53,8 +63,59 @@ export async function askModel(sys: Sys, model: ModelInUse, asked: Asked): Promi
   }
 }
 
-async function attempt(sys: Sys, { fd, device }: ModelInUse, request: LlmRequest): Promise<Reply> {
-  await sys.write(fd, encodedRequest(request), sys.ending);
-  const lines = await readLines(sys, fd, MODEL_READ_BYTES, isMessageStop, sys.ending);
-  return parseReply(lines, device);
+async function attempt(sys: Sys, { fd, device }: ModelInUse, asked: Asked): Promise<Reply> {
+  const { request, coming: come } = asked;
+  const reader = new ReplyReader(device);
+  const coming = come?.(reader);
+  try {
+    const bytes = encodedRequest(request);
+    if (coming === undefined) await sys.write(fd, bytes, sys.ending);
+    else await written(sys, { fd, bytes }, (part) => coming.take(reader.feed(part)));
+    while (!reader.isOver) {
+      const part = await sys.read(fd, MODEL_READ_BYTES, sys.ending);
+      if (part.byteLength === 0) break;
+      const blocks = reader.feed(part);
+      coming?.take(blocks);
+    }
+    const reply = reader.reply();
+    coming?.end(reply);
+    return reply;
+  } catch (error) {
+    if (coming?.breaks(error) !== true) throw error;
+    coming.take(await blocksLeft(sys, fd, reader));
+    return reader.part();
+  }
+}
+
+/** Writes a request, and reads the parts of its reply that are worth it before the write is over. */
+async function written(
+  sys: Sys,
+  { fd, bytes }: { readonly fd: Fd; readonly bytes: Uint8Array },
+  take: (part: Uint8Array) => void,
+): Promise<void> {
+  const over = new AbortController();
+  const writing = sys.write(fd, bytes, sys.ending).finally(() => over.abort());
+  // its failure is thrown below, once nothing else of the file is in progress
+  writing.catch(() => {});
+  try {
+    while (await sys.ahead(fd, over.signal)) take(await sys.read(fd, MODEL_READ_BYTES, sys.ending));
+  } finally {
+    await writing.catch(() => {});
+  }
+  await writing;
+}
+
+/** The whole blocks of a broken reply that were not read yet. */
+async function blocksLeft(sys: Sys, fd: Fd, reader: ReplyReader): Promise<Block[]> {
+  const blocks: Block[] = [];
+  try {
+    for (;;) {
+      const part = await sys.read(fd, MODEL_READ_BYTES, sys.ending);
+      if (part.byteLength === 0) return blocks;
+      blocks.push(...reader.feed(part));
+    }
+  } catch {
+    // after what has come, the read fails as the attempt did
+    return blocks;
+  }
 }

@@ -1,10 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { call, eventsOf, reply } from "../testing.ts";
-import { isMessageStop, parseReply } from "./reply.ts";
+import { ReplyReader } from "./reply.ts";
 
+const parseReply = (given: readonly string[], device: string) => {
+  const reader = new ReplyReader(device);
+  reader.feed(new TextEncoder().encode(given.map((line) => `${line}\n`).join("")));
+  return reader.reply();
+};
 const lines = (events: readonly unknown[]) => events.map((event) => JSON.stringify(event));
 
-describe("parseReply()", () => {
+describe("ReplyReader", () => {
   test("gives back the blocks as they came", () => {
     const whole = reply([
       { type: "thinking", thinking: "hm", signature: "s" },
@@ -41,8 +46,18 @@ describe("parseReply()", () => {
   });
 });
 
-test("isMessageStop() knows the last event from text that mentions it", () => {
-  expect(isMessageStop('{"type":"message_stop"}')).toBe(true);
-  expect(isMessageStop(JSON.stringify({ type: "content_block_start", text: '"message_stop"' }))).toBe(false);
-  expect(isMessageStop("")).toBe(false);
+test("ReplyReader gives each block once, wherever the bytes are cut, and knows the end from text that mentions it", () => {
+  const whole = reply([{ type: "text", text: 'é {"type":"message_stop"}' }, call("view", { path: "中" })]);
+  const bytes = new TextEncoder().encode(`${lines(eventsOf(whole)).join("\n")}\n`);
+  for (let size = 1; size < 40; size++) {
+    const reader = new ReplyReader("/d");
+    const blocks = [];
+    for (let at = 0; at < bytes.length; at += size) {
+      expect(reader.isOver).toBe(false);
+      blocks.push(...reader.feed(bytes.subarray(at, at + size)));
+    }
+    expect(blocks).toEqual(whole.blocks);
+    expect(reader.isOver).toBe(true);
+    expect(reader.reply()).toEqual(whole);
+  }
 });

@@ -1,4 +1,4 @@
-/** Parses the NDJSON of one model reply as the device returns it with `stream: false`: complete blocks only. */
+/** Reads the NDJSON of one model reply as the device returns it with `stream: false`: complete blocks only. */
 import {
   type Block,
   type Reply,
@@ -9,51 +9,90 @@ import {
 } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
 
-export function isMessageStop(line: string): boolean {
-  return findEvent(line)?.type === "message_stop";
-}
+const NO_USAGE: Usage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+};
 
-/** Throws LlmError `stream_malformed`, which may be retried. A block without its stop event is dropped. */
-export function parseReply(lines: readonly string[], device: string): Reply {
-  let head: { id: string; model: string; usage: Usage } | undefined;
-  let tail: { stopReason: StopReason; usage: Usage } | undefined;
-  let isOver = false;
-  const open = new Map<number, Block>();
-  const done = new Map<number, Block>();
-  for (const line of lines) {
+/** Reads a reply as its bytes come. Throws LlmError `stream_malformed`, which may be retried. */
+export class ReplyReader {
+  readonly #device: string;
+  readonly #decoder = new TextDecoder();
+  /** The beginning of a line whose end has not come. */
+  #begun: string[] = [];
+  #head: { id: string; model: string; usage: Usage } | undefined;
+  #tail: { stopReason: StopReason; usage: Usage } | undefined;
+  readonly #open = new Map<number, Block>();
+  readonly #done = new Map<number, Block>();
+  /** The last event has come. */
+  isOver = false;
+
+  constructor(device: string) {
+    this.#device = device;
+  }
+
+  /** The blocks that these bytes complete. */
+  feed(bytes: Uint8Array): Block[] {
+    const [first = "", ...more] = this.#decoder.decode(bytes, { stream: true }).split("\n");
+    this.#begun.push(first);
+    const finished: Block[] = [];
+    for (const next of more) {
+      const line = this.#begun.join("");
+      this.#begun = [next];
+      const block = line.trim() === "" ? undefined : this.#take(line);
+      if (block !== undefined) finished.push(block);
+    }
+    return finished;
+  }
+
+  /** The whole reply. A block without its stop event is dropped. */
+  reply(): Reply {
+    if (this.#head === undefined || !this.isOver) throw malformed(this.#device, "the reply ended early");
+    if (this.#tail === undefined) throw malformed(this.#device, "the reply ended without a stop reason");
+    const { id, model } = this.#head;
+    return { id, model, blocks: this.#blocks, ...this.#tail };
+  }
+
+  /** What has come of a reply whose rest does not come. */
+  part(): Reply {
+    const { id = "", model = "", usage = NO_USAGE } = this.#head ?? {};
+    return { id, model, blocks: this.#blocks, stopReason: "tool_use", usage };
+  }
+
+  get #blocks(): Block[] {
+    return [...this.#done].sort(([a], [b]) => a - b).map(([, block]) => block);
+  }
+
+  #take(line: string): Block | undefined {
     const event = findEvent(line);
-    if (event === undefined) throw malformed(device, "a line of the reply is not an event");
+    if (event === undefined) throw malformed(this.#device, "a line of the reply is not an event");
     switch (event.type) {
       case "message_start":
-        head = event.message;
+        this.#head = event.message;
         break;
       case "content_block_start":
-        open.set(event.index, event.content_block);
+        this.#open.set(event.index, event.content_block);
         break;
       case "content_block_delta":
-        throw malformed(device, "the reply came in pieces, which was not asked for");
-      case "content_block_stop":
-        finish(open, done, event.index);
-        break;
+        throw malformed(this.#device, "the reply came in pieces, which was not asked for");
+      case "content_block_stop": {
+        const block = this.#open.get(event.index);
+        if (block !== undefined) this.#done.set(event.index, block);
+        return block;
+      }
       case "message_delta":
-        tail = { stopReason: stopReasonOf(event.delta.stop_reason), usage: event.usage };
+        this.#tail = { stopReason: stopReasonOf(event.delta.stop_reason), usage: event.usage };
         break;
       case "message_stop":
-        isOver = true;
+        this.isOver = true;
         break;
       case "ping":
         break;
     }
+    return undefined;
   }
-  if (head === undefined || !isOver) throw malformed(device, "the reply ended early");
-  if (tail === undefined) throw malformed(device, "the reply ended without a stop reason");
-  const blocks = [...done].sort(([a], [b]) => a - b).map(([, block]) => block);
-  return { id: head.id, model: head.model, blocks, ...tail };
-}
-
-function finish(open: Map<number, Block>, done: Map<number, Block>, index: number): void {
-  const block = open.get(index);
-  if (block !== undefined) done.set(index, block);
 }
 
 function findEvent(line: string): StreamEvent | undefined {

@@ -1,13 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { ToolCall } from "../../abi/loop.ts";
 import { agentInfo, call, FakeProcess, type FakeTool, says } from "../testing.ts";
-import { batches, runCalls } from "./calls.ts";
+import { batchSizes } from "./calls.ts";
+import { Executor } from "./executor.ts";
+import { runCalls } from "./testing.ts";
 import { offeredTools } from "./tools.ts";
 
-async function run(tools: Record<string, FakeTool>, calls: ToolCall[], named?: string[]) {
+async function run(given: Record<string, FakeTool>, calls: ToolCall[], named?: string[]) {
   const process = new FakeProcess({
     answers: [],
-    tools,
+    tools: given,
     ...(named && { agent: agentInfo({ tools: named }) }),
   });
   const results = await runCalls(process.sys, await offeredTools(process.sys, process.start), calls);
@@ -16,7 +18,7 @@ async function run(tools: Record<string, FakeTool>, calls: ToolCall[], named?: s
 
 const failed = (content: string) => [{ content, isError: true }];
 
-describe("runCalls()", () => {
+describe("Executor", () => {
   test("passes the arguments and takes other makers' names", async () => {
     const seen: unknown[] = [];
     const view: FakeTool = {
@@ -63,7 +65,7 @@ describe("runCalls()", () => {
     expect(process.trace.filter((name) => name.startsWith("Open"))).toEqual([]);
   });
 
-  test("batches() lets parallel neighbours overlap, at most ten, and others run alone", () => {
+  test("batchSizes() lets parallel neighbours overlap, and others run alone", () => {
     const tools = {
       specs: [],
       parallel: new Map([
@@ -73,12 +75,54 @@ describe("runCalls()", () => {
       ]),
     };
     const names = (text: string) =>
-      batches(
+      batchSizes(
         text.split(" ").map((name) => call(name)),
         tools,
-      ).map((b) => b.length);
+      );
     expect(names("ls view bash bash ls nothing ls view")).toEqual([2, 1, 1, 1, 1, 2]);
-    expect(names(Array(23).fill("ls").join(" "))).toEqual([10, 10, 3]);
+    expect(names(Array(23).fill("ls").join(" "))).toEqual([23]);
+  });
+
+  test.each([
+    [undefined, 10],
+    [3, 3],
+  ])("runs at most as many at once as it is told (%s)", async (most, expected) => {
+    let [running, highest] = [0, 0];
+    const ls: FakeTool = {
+      parallel: true,
+      run: async () => {
+        highest = Math.max(highest, ++running);
+        await new Promise((resolve) => setImmediate(resolve));
+        running--;
+        return { ok: true, content: [] };
+      },
+    };
+    const process = new FakeProcess({ answers: [], tools: { ls } });
+    const tools = await offeredTools(process.sys, process.start);
+    const executor = new Executor({ sys: process.sys, tools, most });
+    for (let n = 0; n < 23; n++) executor.submit(call("ls", { n }, `${n}`));
+    expect(await executor.results()).toHaveLength(23);
+    expect(highest).toBe(expected);
+  });
+
+  test("a call that was dismissed has a result, and did not run", async () => {
+    const ran: unknown[] = [];
+    const bash: FakeTool = {
+      run: (input) => {
+        ran.push(input);
+        return { ok: true, content: [{ type: "text", text: "x" }] };
+      },
+    };
+    const process = new FakeProcess({ answers: [], tools: { bash } });
+    const executor = new Executor({
+      sys: process.sys,
+      tools: await offeredTools(process.sys, process.start),
+      begins: () => executor.dismiss(),
+    });
+    for (const n of [1, 2]) executor.submit(call("bash", { n }, `${n}`));
+    const contents = (await executor.results()).map(({ content }) => content);
+    expect(contents).toEqual(["x", "cancelled before it started"]);
+    expect(ran).toEqual([{ n: 1 }]);
   });
 
   test("overlaps what may overlap and keeps the order of calls in the results", async () => {

@@ -1,4 +1,4 @@
-/** The tool calls of one reply: each gets exactly one result, in call order, whatever happens. */
+/** One tool call: found among the tools, run where they are, or answered with what is wrong with it. */
 import { codeOf } from "../../abi/errors.ts";
 import { isBadInput } from "../../abi/llm.ts";
 import type { ToolCall } from "../../abi/loop.ts";
@@ -12,40 +12,6 @@ import type { OfferedTools } from "./offered.ts";
 import { isToolName } from "./programs.ts";
 import { type CallResult, callTool, failure, malformed, NOT_STARTED } from "./tool-call.ts";
 
-const MAX_PARALLEL = 10;
-
-/**
- * Neighbouring calls that may overlap run together, the others alone and in order. Calls in `done` already have results
- * and are not run; `tell` gets the result of each other call, with its index, as soon as it is there. Never rejects on
- * an abort.
- */
-export async function runCalls(
-  sys: Sys,
-  tools: OfferedTools,
-  calls: readonly ToolCall[],
-  done: ReadonlyMap<number, CallResult> = new Map(),
-  tell: (index: number, result: CallResult) => void = () => {},
-): Promise<CallResult[]> {
-  const results = calls.map((_, index) => done.get(index) ?? NOT_STARTED);
-  const run = async (index: number, call: ToolCall): Promise<void> => {
-    const result = await runCall(sys, tools, call);
-    results[index] = result;
-    tell(index, result);
-  };
-  let next = 0;
-  for (const batch of batches(calls, tools)) {
-    const first = next;
-    next += batch.length;
-    const missing = batch
-      .map((call, i) => ({ call, index: first + i }))
-      .filter(({ index }) => !done.has(index));
-    if (missing.length === 0) continue;
-    await untilResumed(sys);
-    await Promise.all(missing.map(({ index, call }) => run(index, call)));
-  }
-  return results;
-}
-
 /** The answer to a call at which its reply was cut off at the output limit: it is not run. */
 export function cutOff(sys: Sys, { name }: Pick<ToolCall, "name"> = { name: "" }): CallResult {
   const why = "the call was cut off at the output limit";
@@ -58,23 +24,26 @@ export function untilResumed(sys: Sys): Promise<void> {
   return sys.waitIfPaused().catch(() => undefined);
 }
 
-export function batches(calls: readonly ToolCall[], tools: OfferedTools): ToolCall[][] {
-  const mayOverlap = (call: ToolCall) => {
-    const { name } = targetOf(call);
-    return tools.parallel.get(name) ?? tools.deferred?.isParallel(name) ?? false;
-  };
-  const batches: ToolCall[][] = [];
+/** How many neighbouring calls may overlap: the sizes of their batches, in order. */
+export function batchSizes(calls: readonly ToolCall[], tools: OfferedTools): readonly number[] {
+  const sizes: number[] = [];
+  let doesLast = false;
   for (const call of calls) {
-    const last = batches.at(-1);
-    const first = last?.[0];
-    const joins = first !== undefined && mayOverlap(first) && mayOverlap(call);
-    if (last !== undefined && joins && last.length < MAX_PARALLEL) last.push(call);
-    else batches.push([call]);
+    const does = mayOverlap(call, tools);
+    if (does && doesLast) sizes.push((sizes.pop() ?? 0) + 1);
+    else sizes.push(1);
+    doesLast = does;
   }
-  return batches;
+  return sizes;
 }
 
-async function runCall(sys: Sys, tools: OfferedTools, call: ToolCall): Promise<CallResult> {
+/** Whether the call may run beside others that may. */
+export function mayOverlap(call: ToolCall, tools: OfferedTools): boolean {
+  const { name } = targetOf(call);
+  return tools.parallel.get(name) ?? tools.deferred?.isParallel(name) ?? false;
+}
+
+export async function runCall(sys: Sys, tools: OfferedTools, call: ToolCall): Promise<CallResult> {
   if (sys.ending.aborted) return NOT_STARTED;
   const { name, input, problem } = targetOf(call);
   // checked again directly before the call

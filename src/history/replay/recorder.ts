@@ -46,6 +46,10 @@ class Recorder implements Tape {
   #held: TapeEntry[] = [];
   #heldChars = 0;
   #signals = 0;
+  /** Calls that are not answered yet. */
+  #waiting = 0;
+  /** Until the program has acted on the last of several answers; null: no such answer is due. */
+  #turn: Promise<void> | null = null;
   #isOver = false;
 
   constructor(core: Taping, proc: Process) {
@@ -57,14 +61,36 @@ class Recorder implements Tape {
   async answer<R>(name: string, args: unknown, act: () => Promise<R>): Promise<R> {
     // before the call: the caller may change the bytes during it
     const a = digestOf(args, this.#core.ports.redactor);
+    this.#waiting++;
+    let given: R;
     try {
-      const given = await act();
-      this.#answered({ s: name, a, ...(given === undefined ? {} : { r: packAnswer(given) }) }, sizeOf(given));
-      return given;
+      given = await act();
     } catch (error) {
+      await this.#inTurn();
       this.#answered({ s: name, a, e: packError(error) }, 0);
       throw error;
     }
+    await this.#inTurn();
+    this.#answered({ s: name, a, ...(given === undefined ? {} : { r: packAnswer(given) }) }, sizeOf(given));
+    return given;
+  }
+
+  /**
+   * A replay gives each answer once the program can do no more without it. So where the program waits for several, they
+   * are given to it one at a time here, too, however close together they came: it acts on each before it gets the next.
+   */
+  async #inTurn(): Promise<void> {
+    const isAlone = this.#waiting === 1 && this.#turn === null;
+    if (!isAlone) {
+      const before = this.#turn ?? Promise.resolve();
+      const turn = before.then(() => new Promise<void>((resolve) => setImmediate(resolve)));
+      this.#turn = turn;
+      void turn.then(() => {
+        if (this.#turn === turn) this.#turn = null;
+      });
+      await before;
+    }
+    this.#waiting--;
   }
 
   input<T>(name: string, read: () => T): T {
@@ -149,6 +175,7 @@ function startOf(core: Taping, proc: Process): Start {
     modes: true,
     surroundings: true,
     viewRequests: true,
+    early: true,
     ...(window === undefined ? {} : { window }),
     model: model.name,
     modelDevice: model.device,

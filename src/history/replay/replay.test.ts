@@ -1,8 +1,9 @@
 /** Programs run, and run again from what was recorded: the same, or the first difference is told. */
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
+import type { Device } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
-import { PID_KERNEL } from "../../abi/ids.ts";
+import { type Fd, PID_KERNEL } from "../../abi/ids.ts";
 import { findLlmError, LlmError } from "../../abi/llm-error.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { Program } from "../../abi/program.ts";
@@ -62,6 +63,43 @@ describe("a recording", () => {
       { $bytes: { base64: "/wAB" } },
       { $bytes: { text: "grüße" } },
     ]);
+  });
+
+  test("gives answers that come together one at a time: the program acts on each before it gets the next", async () => {
+    const waiting: (() => void)[] = [];
+    const pairs: Device = {
+      name: "pairs",
+      traffic: "byte",
+      open: async () => ({
+        read: async () => {
+          const met = Promise.withResolvers<void>();
+          waiting.push(met.resolve);
+          if (waiting.length === 2) for (const meet of waiting.splice(0)) meet();
+          await met.promise;
+          return bytes("x");
+        },
+        write: async () => {},
+        close: async () => {},
+        stat: async () => ({ name: "pairs", size: 0, isDevice: true, devicePath: "/dev/pairs" }),
+      }),
+    };
+    const program: Program = async (sys, { ctxId }) => {
+      const fds = [await sys.open("/dev/pairs", 0), await sys.open("/dev/pairs", 0)];
+      // one is acted on at once, the other only after many turns of its own
+      const act = async (fd: Fd | undefined, turns: number): Promise<void> => {
+        await sys.read(fd as Fd, 1);
+        for (let n = 0; n < turns; n++) await Promise.resolve();
+        await sys.appendMessage(ctxId, "assistant", `${turns} turns`);
+      };
+      await Promise.all([act(fds[0], 50), act(fds[1], 0)]);
+      return EXIT.completed;
+    };
+    const { t, pid, records } = await record(program, (kernel) => kernel.kernel.mount("/dev/pairs", pairs));
+    const said = records.flatMap(({ kind, body }) =>
+      kind === "ctx.record" ? [(body as { content?: string }).content] : [],
+    );
+    expect(said).toEqual(["50 turns", "0 turns"]);
+    expect((await t.kernel.replays.replay(pid)).outcome).toBe("same");
   });
 
   test("is written before what the program makes of it, in one record each", async () => {

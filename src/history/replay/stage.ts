@@ -90,8 +90,16 @@ function fill(core: StageKernel, proc: Process, { memory, start }: { memory: Mem
 
 /** Passes the recorded input, mounts and tool set to the program: the stage has none. */
 function asItWas(
-  { toolset: _, modes: __, surroundings: ___, window: ____, viewRequests: _____, ...begun }: ProgramStart,
-  { input, mounts, toolset, modes, surroundings, window, viewRequests }: Start,
+  {
+    toolset: _,
+    modes: __,
+    surroundings: ___,
+    window: ____,
+    viewRequests: _____,
+    early: ______,
+    ...begun
+  }: ProgramStart,
+  { input, mounts, toolset, modes, surroundings, window, viewRequests, early }: Start,
 ): ProgramStart {
   return {
     ...begun,
@@ -102,6 +110,7 @@ function asItWas(
     ...(surroundings === undefined ? {} : { surroundings }),
     ...(window === undefined ? {} : { window }),
     ...(viewRequests === undefined ? {} : { viewRequests }),
+    ...(early === undefined ? {} : { early }),
   };
 }
 

@@ -37,6 +37,8 @@ export interface Start {
   readonly surroundings?: true;
   /** Absent: the run predates requests about the context. */
   readonly viewRequests?: true;
+  /** Absent: its calls began after their reply. */
+  readonly early?: true;
   /** Absent: the run predates views that move, or its window was not known. */
   readonly window?: ProgramStart["window"];
   readonly model: string;
