@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LlmRequest, WireMessage } from "../../abi/llm.ts";
+import type { LlmRequest } from "../../abi/llm.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import { mediaTokens } from "../../lib/media-tokens.ts";
 import { estimateTokens } from "../../lib/tokens.ts";
@@ -53,16 +53,6 @@ test("encodedRequest() is the JSON of the request, whatever came before", () => 
     ...requestOf([]),
     temperature: 0,
   });
-});
-
-test("encodedRequest() keeps conversations apart that began with the same messages", () => {
-  const say = (text: string): WireMessage => ({ role: "user", content: [{ type: "text", text }] });
-  const begun = [say("a"), say("b")];
-  const lines = [begun, [...begun, say("c")], [...begun, say("d")], begun, [...begun, say("e"), say("f")]];
-  for (const messages of [...lines, ...lines]) {
-    const request = requestOf(messages);
-    expect(Buffer.from(encodedRequest(request)).toString()).toBe(JSON.stringify(request));
-  }
 });
 
 function requestOf(messages: LlmRequest["messages"]): LlmRequest {

@@ -121,42 +121,17 @@ export function outputTokens(
   return Math.max(LEAST_OUTPUT_TOKENS, Math.min(wanted, limit - used - reserved - inputTokens));
 }
 
-/** The request as JSON; of a conversation that has grown, only its new end is spelled and encoded. */
+/** The request as JSON; of a conversation that has grown, only its new end is spelled. */
 export function encodedRequest(request: LlmRequest): Uint8Array {
-  const members = Object.entries(request).filter(([, value]) => value !== undefined);
-  const at = members.findIndex(([name]) => name === "messages");
-  const [before, after] = [members.slice(0, at), members.slice(at + 1)];
-  const { place, length } = encoded.of(request.messages);
-  return Buffer.concat([
-    Buffer.from(`{${before.map((member) => `${spelled(member)},`).join("")}"messages":[`),
-    place.bytes.subarray(0, Math.max(0, length - 1)),
-    Buffer.from(`]${after.map((member) => `,${spelled(member)}`).join("")}}`),
-  ]);
+  const members = Object.entries(request).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const text = name === "messages" ? `[${spelled.of(request.messages)}]` : JSON.stringify(value);
+    return [`${JSON.stringify(name)}:${text}`];
+  });
+  return new TextEncoder().encode(`{${members.join(",")}}`);
 }
 
-function spelled([name, value]: readonly [string, unknown]): string {
-  return `${JSON.stringify(name)}:${JSON.stringify(value)}`;
-}
-
-/** The messages of a conversation, each with a comma, in the first `length` bytes of a place that is shared by all its ends. */
-interface Encoded {
-  readonly place: { readonly bytes: Buffer; used: number };
-  readonly length: number;
-}
-
-const encoded = new Running<WireMessage, Encoded>(
-  { place: { bytes: Buffer.alloc(0), used: 0 }, length: 0 },
-  ({ place, length }, message) => {
-    const more = Buffer.from(`${JSON.stringify(message)},`);
-    const end = length + more.byteLength;
-    let to = place;
-    // full, or continued by another conversation that began with the same messages
-    if (end > to.bytes.byteLength || to.used !== length) {
-      to = { bytes: Buffer.allocUnsafeSlow(Math.ceil(end * 1.5)), used: length };
-      place.bytes.copy(to.bytes, 0, 0, length);
-    }
-    more.copy(to.bytes, length);
-    to.used = end;
-    return { place: to, length: end };
-  },
+const spelled = new Running<WireMessage, string>(
+  "",
+  (text, message) => `${text}${text === "" ? "" : ","}${JSON.stringify(message)}`,
 );
