@@ -3,8 +3,9 @@
  * the script it runs, the folders of its PATH, its working directory, and the Node and installation of Crux. These
  * are readable, as anywhere else on the host; hidden paths stay hidden, and so do sockets inside these folders.
  */
-import { type Dirent, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path/posix";
+import { looked } from "../../../lib/looks.ts";
 import { isWithin } from "../../../lib/path.ts";
 import { pathDirectories } from "../../program.ts";
 
@@ -40,13 +41,9 @@ const maxSocketFolders = 200;
 const UNREAD = new Set(["node_modules", ".git"]);
 
 export function needsOf({ argv, cwd, env, hidden, seen, own = OWN }: Needy): Needs {
-  const [program = "", ...words] = argv;
-  const script = scriptOf(words, cwd);
-  const files = [...own, program, ...(script === undefined ? [] : [script])];
+  const files = [...own, ...programsOf(argv, cwd)];
   const folders = [cwd, ...pathDirectories(env.PATH ?? "")];
-  // most paths share their first folders, and each is needed more than once
-  const linkAt = remembered(findLink);
-  const walk = remembered((path) => walkOf(path, linkAt));
+  const walk = remembered(walkOf);
   const homes = [
     // also by its unresolved name: related files are looked for beside that
     ...files.flatMap((path) => [join(walk(dirname(path)).real, basename(path)), walk(path).real]).map(homeOf),
@@ -79,6 +76,12 @@ const isBelow = (path: string): boolean => path !== PRIVATE && isWithin(PRIVATE,
 
 const isBinaries = (path: string): boolean =>
   BINARIES.has(basename(path)) || path.split("/").includes("node_modules");
+
+/** The program, and the script it runs: all that matters of the words of a command. */
+export function programsOf([program = "", ...words]: readonly string[], cwd: string): readonly string[] {
+  const script = scriptOf(words, cwd);
+  return script === undefined ? [program] : [program, script];
+}
 
 /** The first argument that names a file, as interpreters take it; undefined if inline code is run (`-c`, `-e`). */
 function scriptOf(words: readonly string[], cwd: string): string | undefined {
@@ -118,16 +121,13 @@ function foldersOf(file: string): readonly string[] {
 }
 
 /** The real path, and the symbolic links on the way. */
-function walkOf(
-  path: string,
-  linkAt: (path: string) => string | undefined,
-): { readonly real: string; readonly links: Needs["links"] } {
+function walkOf(path: string): { readonly real: string; readonly links: Needs["links"] } {
   const links: { path: string; to: string }[] = [];
   const rest = path.split("/").reverse();
   let real = "/";
   for (let name = rest.pop(); name !== undefined && links.length <= maxLinks; name = rest.pop()) {
     const next = join(real, name);
-    const to = linkAt(next);
+    const to = findLink(next);
     if (to === undefined) {
       real = next;
       continue;
@@ -145,22 +145,26 @@ function socketsBelow(root: string): readonly string[] {
   for (let looked = 0; looked < maxSocketFolders; looked++) {
     const dir = left.shift();
     if (dir === undefined) break;
-    for (const entry of entriesOf(dir)) {
-      const path = join(dir, entry.name);
-      if (entry.isSocket()) found.push(path);
-      if (entry.isDirectory() && !UNREAD.has(entry.name)) left.push(path);
-    }
+    const { sockets, folders } = entriesOf(dir);
+    found.push(...sockets.map((name) => join(dir, name)));
+    left.push(...folders.map((name) => join(dir, name)));
   }
   return found;
 }
 
-function entriesOf(dir: string): readonly Dirent[] {
-  try {
-    return readdirSync(dir, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-}
+/** The names of the sockets in a folder, and of the folders in which there may be more. */
+const entriesOf = looked(
+  (dir: string): { readonly sockets: readonly string[]; readonly folders: readonly string[] } => {
+    try {
+      const entries = readdirSync(dir, { withFileTypes: true });
+      const folders = entries.filter((entry) => entry.isDirectory() && !UNREAD.has(entry.name));
+      const sockets = entries.filter((entry) => entry.isSocket());
+      return { sockets: sockets.map(({ name }) => name), folders: folders.map(({ name }) => name) };
+    } catch {
+      return { sockets: [], folders: [] };
+    }
+  },
+);
 
 function remembered<T>(find: (path: string) => T): (path: string) => T {
   const found = new Map<string, T>();
@@ -171,7 +175,7 @@ function remembered<T>(find: (path: string) => T): (path: string) => T {
 }
 
 /** The text of a symbolic link; undefined: it is not one. */
-function findLink(path: string): string | undefined {
+const findLink = looked((path: string): string | undefined => {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
       ? readlinkSync(path)
@@ -179,13 +183,13 @@ function findLink(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
+});
 
 function isThere(path: string): boolean {
   return kindOf(path) !== "absent";
 }
 
-function kindOf(path: string): "file" | "other" | "absent" {
+const kindOf = looked((path: string): "file" | "other" | "absent" => {
   try {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat === undefined) return "absent";
@@ -193,4 +197,4 @@ function kindOf(path: string): "file" | "other" | "absent" {
   } catch {
     return "absent";
   }
-}
+});

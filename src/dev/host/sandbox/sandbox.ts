@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { messageOf } from "../../../abi/errors.ts";
 import type { SandboxKind, SandboxProfile } from "../../../abi/sandbox.ts";
+import { looked, Remembered } from "../../../lib/looks.ts";
 import { isWithin } from "../../../lib/path.ts";
 import { makeScratchFolder } from "../../../lib/scratch-folder.ts";
 import { driverError, errnoOf } from "../../driver-error.ts";
@@ -19,7 +20,7 @@ import { readMounts, strayKernelMounts } from "./kernel-files.ts";
 import type { Loopback } from "./loopback.ts";
 import { SANDBOX_EXEC, seatbeltProfile } from "./macos.ts";
 import { type Kind, type Mount, planMounts } from "./mounts.ts";
-import { needsOf } from "./needs.ts";
+import { needsOf, programsOf } from "./needs.ts";
 import { Placeholders } from "./placeholders.ts";
 import { entriesOf, type Rule, ruleArguments, rulesOf } from "./rules.ts";
 import { MACHINES, SeccompFile, type Sockets } from "./seccomp.ts";
@@ -99,6 +100,19 @@ export interface Confine {
   /** What confines it; default: that of all. */
   readonly kind?: SandboxKind | undefined;
 }
+
+/** What a plan depends on, besides the files of the host. */
+interface Planned {
+  readonly profile: SandboxProfile;
+  /** The program, and the script it runs. */
+  readonly programs: readonly string[];
+  readonly cwd: string;
+  readonly path: string;
+  readonly kind: SandboxKind | undefined;
+}
+
+/** Plans that are kept: of commands that only read and of others, in the folders of a few processes. */
+const maxPlans = 16;
 
 /** How a program is confined, given the current files of the host. */
 interface Plan {
@@ -251,19 +265,29 @@ export class Sandboxes {
   }
 
   /** A plan for the files that are at the paths now; nothing is created. */
-  #plan({ profile: wanted, argv, cwd, env, kind }: Confine): Plan {
+  #plan({ profile, argv, cwd, env, kind }: Confine): Plan {
+    return this.#plans.of({ profile, programs: programsOf(argv, cwd), cwd, path: env.PATH ?? "", kind });
+  }
+
+  readonly #plans = new Remembered((planned: Planned) => this.#planOf(planned), maxPlans);
+
+  // a placeholder of other programs goes with them, perhaps before the wrapper looks
+  readonly #kindOf = looked(
+    (path: string): Kind => (this.#placeholders?.holds(path) === true ? "absent" : kindOf(path)),
+  );
+
+  #planOf({ profile: wanted, programs, cwd, path, kind }: Planned): Plan {
     const { tmp, ...withoutTmp } = wanted;
-    // a placeholder of other programs goes with them, perhaps before the wrapper looks
-    const look = (path: string): Kind => (this.#placeholders?.holds(path) === true ? "absent" : kindOf(path));
-    const needs = needsOf({ argv, cwd, env, hidden: wanted.hide, seen: [...wanted.write, ...wanted.show] });
+    const places = { hidden: wanted.hide, seen: [...wanted.write, ...wanted.show] };
+    const needs = needsOf({ argv: programs, cwd, env: { PATH: path }, ...places });
     const profile = {
       ...withoutTmp,
       // our links must not stay behind in a folder of the host
       ...(tmp === undefined || (needs.links.length > 0 && kind !== "landlock") ? {} : { tmp }),
-      hide: [...wanted.hide, ...needs.hide, ...strayKernelMounts(readMounts())],
+      hide: [...wanted.hide, ...needs.hide, ...strayKernelMounts(mountsNow(""))],
       show: [...wanted.show, ...needs.show],
     };
-    const { mounts, missing, watched } = planMounts(profile, look);
+    const { mounts, missing, watched } = planMounts(profile, this.#kindOf);
     checkCwd(cwd, profile);
     const { links } = needs;
     if (this.#placeholders !== undefined && kind !== "landlock") return { mounts, links, missing, watched };
@@ -313,13 +337,16 @@ function temporary({ mounts }: Plan): string {
   return place?.op === "place" && place.from.length <= maxTmpChars ? place.from : "/tmp";
 }
 
+const mountsNow = looked(() => readMounts());
+const realPathOf = looked((path: string) => realpathSync(path));
+
 /** Throws if the program would not see its working directory. */
 function checkCwd(
   cwd: string,
   { write, hide, show }: SandboxProfile,
   own: readonly string[] = ["/tmp"],
 ): void {
-  const real = realpathSync(cwd);
+  const real = realPathOf(cwd);
   const isShown = [...write, ...show].some((dir) => isWithin(dir, real));
   const hidden = [...hide, ...own].find((dir) => dir !== real && isWithin(dir, real));
   if (isShown || hidden === undefined) return;
