@@ -48,7 +48,7 @@ const rings = {
     [["kernel/ports", "kernel/limits"]],
     ["kernel/facts"],
     ["kernel/labels", "kernel/redact"],
-    ["kernel/vfs", "kernel/ipc", "kernel/context", "kernel/account", "kernel/log"],
+    ["kernel/vfs", "kernel/ipc", "kernel/context", "kernel/account", "kernel/log", "kernel/schedule"],
     ["kernel/process"],
     ["kernel/native"],
     ["kernel/gate"],

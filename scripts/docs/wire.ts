@@ -147,9 +147,9 @@ fields; a client that sends none of them gets the others. Each event has \`event
 ${sections.join("\n\n")}`;
 }
 
-/** `ask_closed` is AskClosedEvent. */
+/** `ask_closed` is AskClosedEvent, `sched.waiting` is SchedWaitingEvent. */
 function fieldsOf(event: string): string {
-  const type = event.split("_").map(capital).join("");
+  const type = event.split(/[_.]/).map(capital).join("");
   const rows = readInterface("abi/wire-events.ts", `${type}Event`);
   return table(
     ["field", "type", "meaning"],

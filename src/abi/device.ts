@@ -3,6 +3,7 @@
 import type { CallEnd } from "./call-note.ts";
 import type { Charge, Effect, EffectClass, PermissionView } from "./effects.ts";
 import type { CallId, Pid, ProcUuid } from "./ids.ts";
+import type { LaneReport, LaneRequest } from "./lanes.ts";
 import type { StreamEvent } from "./llm.ts";
 import type { PermissionMode } from "./process.ts";
 import type { SandboxProfile } from "./sandbox.ts";
@@ -199,6 +200,8 @@ export interface WritePlan {
   prepare?(sys: Syscalls): Promise<PermissionView | undefined>;
   /** Whether the call may run beside others of its turn. */
   readonly parallel?: boolean;
+  /** The slot that it needs before it may begin. Absent: none. */
+  readonly lane?: LaneRequest;
   /** It changes only the caller's own lists. For the policy; it does not override a deny or an ask. */
   readonly readOnly?: boolean;
 }
@@ -210,6 +213,8 @@ export interface Act {
   readonly callId: CallId;
   /** The reserved amount: possibly less than requested, and not to be exceeded. Absent: nothing was requested. */
   readonly granted?: Charge;
+  /** The slot that the write holds, if its plan asked for one. */
+  readonly lane?: LaneReport;
   /** The sandbox in which every OS process of the act must run; null: no sandbox. */
   readonly sandbox?: SandboxProfile | null;
   /**

@@ -3,6 +3,7 @@
 import type { CallNote } from "./call-note.ts";
 import type { Notice } from "./fact.ts";
 import type { Pid } from "./ids.ts";
+import type { SlotWaiting } from "./lanes.ts";
 import type { Block, Reply, StreamEvent } from "./llm.ts";
 import type { ApiRetry, ModelSwitch } from "./loop.ts";
 import type { ExitStatus, PermissionMode, RunOutcome } from "./process.ts";
@@ -85,6 +86,8 @@ export type ProcessEvent =
   | { readonly event: "delta"; readonly pid: Pid; readonly piece: StreamEvent }
   | (ApiRetry & { readonly event: "api_retry"; readonly pid: Pid })
   | (ModelSwitch & { readonly event: "model_switch"; readonly pid: Pid })
+  /** A call of the model has waited for a slot for a second. */
+  | (SlotWaiting & { readonly event: "sched.waiting"; readonly pid: Pid })
   | { readonly event: "log"; readonly pid: Pid; readonly entry: LogEntry }
   /** The process was paused or resumed, for any reason. */
   | { readonly event: "paused"; readonly pid: Pid; readonly isPaused: boolean }

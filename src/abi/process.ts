@@ -84,6 +84,8 @@ export interface ProcInfo {
   activity: Activity | null;
   /** Why it is paused; absent: it is not paused. */
   held?: Hold;
+  /** A call of the model that waits for a slot, longer than a second; absent: none does. */
+  slot?: { readonly lane: string; readonly waitedMs: number };
   intent: string;
   skills: readonly string[];
   tokensUsed: number;

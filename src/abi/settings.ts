@@ -134,7 +134,19 @@ const price = z.strictObject({
 
 const tokens = z.int().min(1_024).max(100_000_000);
 /** A key that does not belong here is an error: a mistyped limit would be silently without effect. */
+const perMinute = z.int().min(1).max(1e12).optional();
+
+/** What an account may ask of its server. */
+const modelLimits = z.strictObject({
+  maxConcurrent: z.int().min(1).max(1_000).optional(),
+  requestsPerMinute: perMinute,
+  inputTokensPerMinute: perMinute,
+  outputTokensPerMinute: perMinute,
+  tokensPerMinute: perMinute,
+});
+
 const ownModel = z.strictObject({
+  limits: modelLimits.optional(),
   price: price.optional(),
   maxInputTokens: tokens.optional(),
   maxOutputTokens: tokens.optional(),
@@ -321,7 +333,7 @@ export const Settings = z.looseObject({
     .record(z.string(), ownModel)
     .optional()
     .describe(
-      "Windows, abilities and prices of models, by name or the beginning of it: what is stated here replaces what Crux knows.",
+      "Windows, abilities, prices and rate limits of models, by name or the beginning of it, and rate limits by driver: what is stated here replaces what Crux knows.",
     ),
   prices: z
     .record(z.string(), price)

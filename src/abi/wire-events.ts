@@ -5,6 +5,7 @@
 import type { AskAmount, AskAnswer, AskPart, AskRule, QuestionItem } from "./ask.ts";
 import type { CallNote } from "./call-note.ts";
 import type { WireError } from "./errors.ts";
+import type { LaneClass } from "./lanes.ts";
 import type { Block, LlmErrorKind, StopReason, StreamEvent, Usage } from "./llm.ts";
 import type { ModelPlace } from "./loop.ts";
 import type { PermissionMode, RunOutcome } from "./process.ts";
@@ -24,6 +25,7 @@ export type WireEvent =
   | DeltaEvent
   | ApiRetryEvent
   | ModelSwitchEvent
+  | SchedWaitingEvent
   | LogEvent
   | PausedEvent
   | InputEvent
@@ -189,6 +191,21 @@ export interface ModelSwitchEvent extends Told<"model_switch"> {
   readonly to: ModelPlace;
   /** overloaded or model_not_found. */
   readonly cause: LlmErrorKind;
+}
+
+/** Sent with `verbose`, like `log`. */
+export interface SchedWaitingEvent extends Told<"sched.waiting"> {
+  /** interactive, foreground or background. */
+  readonly class: LaneClass;
+  /** Its place in the order of grants, from 1. */
+  readonly position: number;
+  readonly waited_ms: number;
+  /** The lane: its driver and model, without the mark of its account. */
+  readonly lane: string;
+  readonly slots: number;
+  readonly used: number;
+  /** After how long the lane tries again, because its server refused an attempt; absent: it is open. */
+  readonly closed_for_ms?: number;
 }
 
 export interface LogEvent extends Told<"log"> {

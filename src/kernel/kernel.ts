@@ -89,8 +89,10 @@ import { signalTree } from "./process/signal/signal-tree.ts";
 import { ProcessTable } from "./process/table.ts";
 import { taskPlaceOf } from "./process/task-place.ts";
 import type { ThreadSeat } from "./process/thread/reason.ts";
+import { renice } from "./process/weight.ts";
 import { programOf } from "./program.ts";
 import { makeRoot } from "./root-process.ts";
+import { Scheduler } from "./schedule/scheduler.ts";
 import { Mounts } from "./vfs/mounts.ts";
 import { DeviceRegistry } from "./vfs/registry.ts";
 
@@ -129,6 +131,7 @@ export class Kernel implements KernelApi {
   readonly journalWatch: JournalWatch;
   readonly keptEnds: KeptEnds;
   readonly clockWatch: ClockWatch;
+  readonly scheduler: Scheduler;
   readonly snapshots: Snapshots;
   readonly fileLabels: FileLabels;
   /** pid 0. It is not in the table. */
@@ -155,6 +158,7 @@ export class Kernel implements KernelApi {
     this.snapshots = new Snapshots(ports);
     this.keptEnds = new KeptEnds(ports);
     this.clockWatch = new ClockWatch(ports);
+    this.scheduler = new Scheduler(ports.clock);
     this.consent = makeConsent(this);
     this.#pid = ports.journal.highestPid();
     this.#message = ports.journal.highestMessage();
@@ -283,6 +287,10 @@ export class Kernel implements KernelApi {
   async pin(pid: Pid, change?: { readonly text: string; readonly by: GrantBy }): Promise<string> {
     if (change !== undefined) await pinNote(this, pid, change);
     return (this.table.get(pid)?.facts ?? (await factsOf(this.ports.journal, pid))).of(noteFacet);
+  }
+
+  renice(pid: Pid, change: { readonly weight: number; readonly by: GrantBy }): Promise<void> {
+    return renice(this, pid, change);
   }
 
   lendEnv(pid: Pid, env: Readonly<Record<string, string>>): void {

@@ -62,6 +62,20 @@ export const LIMITS = {
   heldAsks: 4_096,
   /** How long questions wait after all clients have left, if no setting says. */
   detachedAskMs: 3_600_000,
+  /**
+   * Attempts of one lane at once where no setting says: at first, and the most that is learned. Further ones wait in
+   * order.
+   */
+  laneSlots: 8,
+  laneSlotsMax: 64,
+  /** A lane that is closed for longer gives those who wait the server's refusal. */
+  laneClosedMs: 300_000,
+  /** Attempts that wait in one lane: beyond, UNAVAILABLE. */
+  laneWaiting: 16_384,
+  /** Lanes that are remembered; beyond, those that nobody uses and whose limits hold nobody back are forgotten. */
+  lanes: 256,
+  /** Whoever waits longer for a slot is told, and shown. */
+  laneTellMs: 1_000,
   /** Calls that classifiers judge at once in the kernel; the rest wait in order. */
   classifications: 8,
   /** Descriptions that a plan may ask for, and characters of a plan. Beyond, INVALID. */

@@ -28,6 +28,32 @@ export function retryWords({ attempt, maxRetries, delayMs, errorKind, status, me
   return `model: ${what}, retry ${attempt}/${maxRetries} in ${(delayMs / 1000).toFixed(1)}s`;
 }
 
+interface SlotWait {
+  readonly class: string;
+  readonly position: number;
+  readonly waitedMs: number;
+  readonly lane: {
+    readonly lane: string;
+    readonly slots: number;
+    readonly used: number;
+    readonly closedForMs?: number;
+  };
+}
+
+/** `model: waits for a slot at anthropic sonnet, place 3 (foreground); 8 of 8 in use` */
+export function slotWords({ class: name, position, lane }: SlotWait): string {
+  const why =
+    lane.closedForMs === undefined
+      ? `${lane.used} of ${lane.slots} in use`
+      : `its server refuses more for ${(lane.closedForMs / 1000).toFixed(1)}s`;
+  return `model: waits for a slot at ${laneName(lane.lane)}, place ${position} (${name}); ${why}`;
+}
+
+/** The name of a lane without its device folder and the mark of its account. */
+export function laneName(lane: string): string {
+  return lane.replace(/^\/dev\/llm\//, "").replace(/ #\w+$/, "");
+}
+
 interface Place {
   readonly device: string;
   readonly model: string;

@@ -11,6 +11,7 @@ import { ModelFile } from "./file.ts";
 import { GEMINI_ENV } from "./gemini/env.ts";
 import { InterpreterDriver } from "./interpreter/interpreter.ts";
 import { KnownMessages } from "./known-messages.ts";
+import { type LaneOptions, laneOf } from "./lane.ts";
 import { OLLAMA_ENV } from "./ollama/env.ts";
 import { OPENAI_ENV } from "./openai/profile.ts";
 import type { ModelSettings } from "./own-models.ts";
@@ -75,10 +76,11 @@ export function modelDevices({ exec, tmpDir, clock, settings }: ModelDevicesOpti
       make: { load: async () => (await import("./xai/xai.ts")).xaiDriver },
     }),
     llmDevice({ name: "claude", ...own, make: (caller) => new ClaudeDriver(caller, exec, tmpDir) }),
-    llmDevice({ name: "interpreter", ...own, make: (caller) => new InterpreterDriver(caller) }),
+    llmDevice({ name: "interpreter", ...own, lane: "none", make: (caller) => new InterpreterDriver(caller) }),
     llmDevice({
       name: "script",
       ...own,
+      lane: "none",
       make: (caller, path) => new ScriptDriver(caller, path, places, clock),
       openEffects: (path, cwd) => (path === "" ? [] : [{ kind: "read", path: resolve(cwd, path) }]),
     }),
@@ -106,6 +108,8 @@ interface LlmDeviceOptions {
   readonly openEffects?: (path: string, cwd: string) => readonly Effect[];
   /** True if the server runs on this machine, where it may first have to load a model. */
   readonly isLocal?: boolean;
+  /** What limits it; absent: the server of this machine, the one account of a program, each model of a vendor. */
+  readonly lane?: LaneOptions["per"];
   /** How long the stream of a vendor may be silent, if longer than usual; CRUX_STREAM_IDLE_TIMEOUT_MS overrides it. */
   readonly silenceMs?: number;
   /** What the user's settings say of models; called each time. */
@@ -116,6 +120,7 @@ interface LlmDeviceOptions {
 export function llmDevice(options: LlmDeviceOptions): Device {
   const { name, envKeys, openEffects, isLocal = false, silenceMs, settings = () => ({}), clock } = options;
   const device = `/dev/llm/${name}`;
+  const per = options.lane ?? (isLocal ? "server" : envKeys === undefined ? "account" : "model");
   let make = typeof options.make === "function" ? options.make : undefined;
   const load = async (): Promise<Make> => {
     if (typeof options.make === "function") return options.make;
@@ -138,8 +143,10 @@ export function llmDevice(options: LlmDeviceOptions): Device {
       const model = openEffects === undefined ? path : "";
       const patience = patienceOf(caller.env, { isLocal, silenceMs });
       const { env, preview, uuid: process } = caller;
+      const account = { device, driver: name, envKeys, env, per };
       return new ModelFile({
         ...{ driver, device, model, env, patience, clock, known, settings, process, onClose: release },
+        laneOf: (id) => laneOf(account, settings(), id),
         warn: (message) => caller.log("warn", message),
         ...(preview === undefined ? {} : { preview }),
       });

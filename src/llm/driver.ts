@@ -4,6 +4,7 @@
  * parsed, allowed and its budget reserved.
  */
 import type { Caller } from "../abi/device.ts";
+import type { LaneReadings } from "../abi/lanes.ts";
 import type { LlmRequest, ModelCard, StreamEvent, Usage } from "../abi/llm.ts";
 import type { LlmError } from "../abi/llm-error.ts";
 import type { OwnModel } from "./own-models.ts";
@@ -44,6 +45,8 @@ export interface AttemptRequest extends LlmRequest {
   own?: OwnModel;
   /** Tells the user what they should know of the attempt, which goes on. */
   warn?: (message: string) => void;
+  /** Told what the server says of its limits, with each answer. */
+  limited?: (readings: LaneReadings) => void;
 }
 
 export type CacheTtl = "5m" | "1h" | "off";

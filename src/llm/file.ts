@@ -6,6 +6,7 @@
 import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../abi/device.ts";
 import type { Charge } from "../abi/effects.ts";
 import { codeOf, DriverError } from "../abi/errors.ts";
+import type { LaneReadings, LaneReport, LaneRequest } from "../abi/lanes.ts";
 import type { ModelCard, ShortReply, StreamEvent } from "../abi/llm.ts";
 import { totalTokens } from "../abi/llm.ts";
 import { findLlmError, LlmError } from "../abi/llm-error.ts";
@@ -13,7 +14,7 @@ import type { Clock } from "../abi/program.ts";
 import { abortable, linkSignals } from "../lib/abort.ts";
 import { cacheTtlOf } from "./cache-ttl.ts";
 import type { AttemptRequest, CacheTtl, Driver } from "./driver.ts";
-import { worstInput } from "./estimate.ts";
+import { estimateInput, worstInput } from "./estimate.ts";
 import { fold, withoutDeltas } from "./fold.ts";
 import type { KnownMessages } from "./known-messages.ts";
 import { Meter } from "./meter.ts";
@@ -61,6 +62,8 @@ interface ModelFileOptions {
   readonly known: KnownMessages;
   /** Called once, when the file is closed and its attempt has ended. */
   readonly onClose: () => Promise<void>;
+  /** The lane of a model; undefined: nothing limits it. Absent: the same. */
+  readonly laneOf?: (model: string) => Pick<LaneRequest, "lane" | "limits"> | undefined;
   /** The uuid of the process that has the file open. */
   readonly process?: string;
   /** Adds a line to the log of that process; absent: nobody reads it. */
@@ -99,7 +102,9 @@ export class ModelFile implements OpenFile {
     const input = worstInput(request);
     const output = Math.min(request.maxOutputTokens, maxOutputTokens);
     const least = Math.min(output, LEAST_OUTPUT_TOKENS);
+    const lane = this.#options.laneOf?.(this.#card(request.model).id);
     return {
+      ...(lane === undefined ? {} : { lane: { ...lane, input: estimateInput(request), output } }),
       effects: effects(output),
       effectClass: "once",
       reserve: { tokens: input + output, usd: worstCost(price, input, output) },
@@ -123,7 +128,7 @@ export class ModelFile implements OpenFile {
     const parsed = { ...asked, request: this.#affordable(this.#complete(asked.request), act.granted) };
     this.#planned = undefined;
     const controller = new AbortController();
-    const over = this.#run(parsed, controller, act.signal);
+    const over = this.#run(parsed, controller, act);
     this.#attempt = { controller, over: over.catch(() => {}) };
     this.#begun.resolve();
     this.#begun = Promise.withResolvers();
@@ -245,9 +250,15 @@ export class ModelFile implements OpenFile {
     return most >= request.maxOutputTokens ? request : { ...request, maxOutputTokens: most };
   }
 
-  async #run(parsed: ParsedWrite, controller: AbortController, actSignal: AbortSignal): Promise<void> {
+  async #run(
+    parsed: ParsedWrite,
+    controller: AbortController,
+    { signal: actSignal, lane }: Act,
+  ): Promise<void> {
     const { driver, clock, device } = this.#options;
-    const { request, timeoutMs } = parsed;
+    const { request: asked, timeoutMs } = parsed;
+    const limited = lane === undefined ? {} : { limited: (found: LaneReadings) => lane.readings(found) };
+    const request = { ...asked, ...limited };
     const reply = new ReplyBuffer(device, request.stream ? STREAM_BYTES : WHOLE_BYTES, request.stream);
     this.#reply = reply;
     const meter = new Meter((id) => ownPrice(this.#options.settings(), id));
@@ -255,11 +266,12 @@ export class ModelFile implements OpenFile {
     const limitMs = timeoutMs > 0 ? Math.min(timeoutMs, ATTEMPT_MS) : ATTEMPT_MS;
     const stopTimer = startTimer(clock, limitMs, () => controller.abort(late(device, limitMs)));
     try {
-      await this.#answer(parsed, reply, this.#events(parsed, meter, controller, link.signal), link.signal);
+      const events = this.#events(request, meter, controller, link.signal);
+      await this.#answer(parsed, reply, events, link.signal);
       this.#charge = meter.charge(driver, request, undefined);
       reply.end();
     } catch (error) {
-      const failure = toFailure(error, link.signal, device);
+      const failure = inLane(toFailure(error, link.signal, device), lane);
       this.#charge = meter.charge(driver, request, findLlmError(failure)?.kind);
       reply.fail(failure);
       throw failure;
@@ -269,7 +281,7 @@ export class ModelFile implements OpenFile {
   }
 
   async *#events(
-    { request }: ParsedWrite,
+    request: AttemptRequest,
     meter: Meter,
     controller: AbortController,
     signal: AbortSignal,
@@ -339,6 +351,16 @@ function toFailure(error: unknown, signal: AbortSignal, device: string): unknown
     message: "the model call was cancelled",
     cause: signal.reason,
   });
+}
+
+/** A refusal closes the lane for all; where the server named no time, the error says when the lane tries again. */
+function inLane(failure: unknown, lane: LaneReport | undefined): unknown {
+  if (lane === undefined || !(failure instanceof LlmError)) return failure;
+  const { kind, retryAfterMs, shouldRetry, message, device, status, hint, cause } = failure;
+  if ((kind !== "rate_limit" && kind !== "overloaded") || shouldRetry === false) return failure;
+  const againMs = lane.refused({ retryAfterMs, error: failure });
+  if (retryAfterMs !== undefined) return failure;
+  return new LlmError({ kind, message, device, status, hint, cause, shouldRetry, retryAfterMs: againMs });
 }
 
 function late(device: string, ms: number): LlmError {

@@ -93,6 +93,17 @@ export const EVENT_DOCS: EventDocs = {
       cause: "overloaded",
     },
   },
+  "sched.waiting": {
+    sent: "When a model call has waited for a slot for a second.",
+    example: {
+      event: "sched.waiting",
+      pid,
+      class: "foreground",
+      position: 3,
+      waitedMs: 1_000,
+      lane: { lane: "/dev/llm/anthropic sonnet #1f0c2a77", slots: 8, used: 8, waiting: 5, levels: {} },
+    },
+  },
   said: {
     sent: "When the model says something beside its calls.",
     example: { event: "said", pid, text: "The test expects the old name." },

@@ -44,7 +44,13 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   model: { example: "sonnet", otherwise: "the first driver that is set up" },
   modelType: { example: "openai", otherwise: "the driver that has the model" },
   models: {
-    example: { "model-large": { maxInputTokens: 200_000, price: { input: 2, output: 8 } } },
+    example: {
+      "model-large": {
+        maxInputTokens: 200_000,
+        price: { input: 2, output: 8 },
+        limits: { requestsPerMinute: 50 },
+      },
+    },
     otherwise: "what is published of common models",
   },
   "ollama.numCtx": { example: 65_536, otherwise: "32768" },

@@ -21,6 +21,12 @@ export const WireProc = z.strictObject({
   kind: z.enum(PROCESS_KINDS),
   activity: z.enum(["thinking", "tool", "waiting", "blocked", "paused"]).nullable(),
   held: z.enum(HOLDS).optional().describe("Why the process is paused; absent: it is not paused."),
+  slot: z
+    .strictObject({ lane: z.string(), waited_ms: z.int() })
+    .optional()
+    .describe(
+      "Driver and model whose slot it waits for, and how long already; absent: it does not wait for one.",
+    ),
   created_at: z.string(),
   ctx_id: z.int(),
   allowed_devices: z.array(z.string()).nullable(),

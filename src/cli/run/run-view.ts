@@ -19,6 +19,7 @@ import {
   retryLine,
   runData,
   runErrorLine,
+  slotLine,
   spawnLine,
   stepLine,
   switchLine,
@@ -80,6 +81,9 @@ export class RunView {
         break;
       case "model_switch":
         await this.#log("warn", switchLine(event));
+        break;
+      case "sched.waiting":
+        await this.#log("info", slotLine(event));
         break;
       case "error":
         await this.#fail(event.pid, event.error_message, event.error);

@@ -9,11 +9,12 @@ import type {
   LogEvent,
   ModeEvent,
   ModelSwitchEvent,
+  SchedWaitingEvent,
   SpawnEvent,
   StepEvent,
   ToolEvent,
 } from "../../abi/wire-events.ts";
-import { retryWords, switchWords } from "../../lib/model-words.ts";
+import { retryWords, slotWords, switchWords } from "../../lib/model-words.ts";
 import { microUsd, shownUsd } from "../../lib/usd.ts";
 import { unpricedWords } from "./table/process-cells.ts";
 import { seconds } from "./text/elapsed.ts";
@@ -57,6 +58,20 @@ export function logLine({ pid, message }: LogEvent): string {
 export function retryLine({ pid, ...retry }: ApiRetryEvent): string {
   const { max_retries: maxRetries, delay_ms: delayMs, error_kind: errorKind } = retry;
   return `[agent/${pid}] log: ${safeLines(retryWords({ ...retry, maxRetries, delayMs, errorKind }))}`;
+}
+
+export function slotLine({
+  pid,
+  waited_ms: waitedMs,
+  lane,
+  slots,
+  used,
+  ...more
+}: SchedWaitingEvent): string {
+  const { closed_for_ms: closedForMs } = more;
+  const closed = closedForMs === undefined ? {} : { closedForMs };
+  const words = slotWords({ ...more, waitedMs, lane: { lane, slots, used, ...closed } });
+  return `[agent/${pid}] log: ${safeLines(words)}`;
 }
 
 export function switchLine({ pid, ...change }: ModelSwitchEvent): string {

@@ -16,6 +16,7 @@ import { progressFacet } from "../../kernel/process/progress-facet.ts";
 import { modeFacet } from "../../kernel/process/rights/mode-facet.ts";
 import { runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { seenFacet } from "../../kernel/process/seen-file-set.ts";
+import { weightFacet } from "../../kernel/process/weight.ts";
 import { supervisorFacet } from "../../supervise/record/facet.ts";
 
 const FACETS: readonly Facet<unknown>[] = [
@@ -37,6 +38,7 @@ const FACETS: readonly Facet<unknown>[] = [
   seenFacet,
   spentFacet,
   supervisorFacet,
+  weightFacet,
 ];
 
 /** Facets that need the whole history. */

@@ -335,6 +335,7 @@ async function writeGuarded(writing: Writing, data: Uint8Array): Promise<void> {
       ...(scope.env === undefined ? {} : { env: scope.env }),
       ...(scope.isSecret === true ? { showsSecrets: true as const } : {}),
       ...(granted === undefined ? {} : { granted }),
+      ...(scope.slot === undefined ? {} : { lane: scope.slot }),
       sys: core.handle(self, scope),
     };
     return entry.file.write(data, hands);

@@ -130,7 +130,8 @@ const wait: KernelCall<"wait", { pid: Pid }, LabelKeeper & Reaping & Controlling
   async run(pass, { pid }) {
     const { core, self } = pass;
     const proc = core.table.require(self.pid, pid, "Wait", "control");
-    const exit = await abortable(proc.done.promise, pass.signal);
+    const waited = proc.awaited();
+    const exit = await abortable(proc.done.promise, pass.signal).finally(waited);
     // the waiting process receives its result, and so its labels
     addLabels(core, self, proc.labels);
     await abortable(reapProcess(core, proc), pass.signal);

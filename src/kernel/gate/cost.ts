@@ -6,20 +6,36 @@ import { grantedCharge, reserve, settle } from "../account/pay.ts";
 import { relieved } from "../account/raise.ts";
 import type { JournalDraft } from "../ports/journal.ts";
 import type { Process } from "../process/process.ts";
+import type { Slot } from "../schedule/scheduler.ts";
 import { held } from "./gate.ts";
 import type { Passage } from "./passage.ts";
+import { slotFor } from "./slot.ts";
+
+/** What a call holds while it is made. */
+interface Means {
+  readonly reservation: Reservation | undefined;
+  readonly slot: Slot | undefined;
+}
 
 /**
- * Waits until it can reserve: the user may take long to answer at a limit, so all conditions are then checked again.
+ * Waits for a slot, then until it can reserve. The user may take long to answer at a limit, and nothing begins in a pause:
+ * the slot is given back meanwhile, and all conditions are then checked again.
  */
-export async function reserved(passage: Passage): Promise<Reservation | undefined> {
+export async function means(passage: Passage): Promise<Means> {
   const { core, self, effectful } = passage;
   for (;;) {
-    const got = reserve(core, self, effectful);
-    if (got === undefined || got instanceof Reservation) return got;
-    await relieved(passage, got);
+    const slot = await slotFor(passage);
+    const got = slot !== undefined && isHeld(passage) ? "held" : reserve(core, self, effectful);
+    if (got === undefined || got instanceof Reservation) return { reservation: got, slot };
+    slot?.giveBack();
+    if (got !== "held") await relieved(passage, got);
     await untilMayBegin(passage);
   }
+}
+
+/** It was paused, or the disk refuses, since it began to wait. */
+function isHeld({ core, self }: Passage): boolean {
+  return self.isPaused || core.ports.journal.state.state !== "well";
 }
 
 /**

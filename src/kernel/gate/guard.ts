@@ -1,5 +1,6 @@
 /**
- * One effect: permit, reserve, journal the intent, act, journal the result, settle. In this order, on every path.
+ * One effect: permit, wait for a slot, reserve, journal the intent, act, journal the result, settle, free the slot. In this
+ * order, on every path.
  * A call of a program under /bin that runs inside its own permitted call is checked against the effects permitted there
  * and belongs to that call's journal entry; it is neither asked nor journalled twice.
  */
@@ -12,7 +13,7 @@ import { grantedCharge, reservedBody } from "../account/pay.ts";
 import { isModelCall } from "../facts/intents.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalDraft, RecordKind } from "../ports/journal.ts";
-import { costOf, reserved, settled, untilMayBegin } from "./cost.ts";
+import { costOf, means, settled, untilMayBegin } from "./cost.ts";
 import { checkCovered } from "./covers.ts";
 import type { Effectful } from "./effectful.ts";
 import { withMember } from "./fellow-mail.ts";
@@ -22,6 +23,7 @@ import { allowing, permit } from "./permit.ts";
 import { withQuoted } from "./quoted.ts";
 import type { Scope } from "./scope.ts";
 import { withShown } from "./shown.ts";
+import { consumedBy } from "./slot.ts";
 
 /** Performs the effect once it is permitted. `granted`: the amount reserved for it. */
 type Act<T> = (scope: Scope, granted?: Charge) => Promise<T>;
@@ -34,8 +36,9 @@ export async function guard<T>(pass: KernelPass, effectful: Effectful, act: Act<
   const permitted = decided(asked, await permit(asked));
   await untilMayBegin(permitted);
   const intake = await pass.core.consent.intake(permitted);
-  const passage = decided(permitted, intake.scope);
-  const reservation = await reserved(passage);
+  const { reservation, slot } = await means(permitted);
+  using _held = slot;
+  const passage = decided(permitted, { ...intake.scope, ...(slot === undefined ? {} : { slot }) });
   await journalIntent(passage, reservation);
   const release = attended(passage);
   const check = (): void => checkUnmoved(passage, workplaces);
@@ -53,8 +56,10 @@ async function part<T>(passage: Passage, effects: readonly Effect[], act: Act<T>
   const { core, self, effectful, scope } = passage;
   checkCovered(scope, effects, { self, ...effectful });
   const inflow = core.consent.partOfInflow(passage, effects);
-  const inner = inflow === undefined ? passage : decided(passage, { inflow });
-  return done(inner, await reserved(inner), { check: () => {}, act, result: () => [] });
+  const { reservation, slot } = await means(passage);
+  using _held = slot;
+  const more = { ...(inflow === undefined ? {} : { inflow }), ...(slot === undefined ? {} : { slot }) };
+  return await done(decided(passage, more), reservation, { check: () => {}, act, result: () => [] });
 }
 
 interface Outcome {
@@ -75,6 +80,7 @@ async function done<T>(passage: Passage, reservation: Reservation | undefined, d
   const { core, self, effectful, scope, signal } = passage;
   const close = (failure: { error?: unknown }, cost?: Charge): void => {
     const used = settled(passage, reservation, cost);
+    if (cost !== undefined || effectful.charge === undefined) scope.slot?.ended(consumedBy(cost));
     const drafts = [...used, ...deed.result(cost === undefined ? failure : { ...failure, cost })];
     // in one batch: after a crash, a result without its cost would go uncharged, and a cost without its result be
     // counted twice

@@ -13,13 +13,15 @@ import type { Fellowship } from "./fellow-mail.ts";
 import type { Quoting } from "./quoted.ts";
 import type { Scope } from "./scope.ts";
 import type { Namespace } from "./shown.ts";
+import type { Scheduling } from "./slot.ts";
 
 /** What the steps of the gate need of the kernel. */
 export type Gatekeeping = Accounting &
   Policed &
   Namespace &
   Quoting &
-  Fellowship & {
+  Fellowship &
+  Scheduling & {
     readonly ports: Pick<KernelPorts, "exec" | "nonce" | "realPath" | "redactor">;
     readonly consent: Consent;
     readonly grants: {

@@ -3,6 +3,7 @@ import type { Effect } from "../../abi/effects.ts";
 import type { CallId } from "../../abi/ids.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Inflow } from "../labels/inflow.ts";
+import type { Slot } from "../schedule/scheduler.ts";
 
 /** The narrowed rights of a program under /bin while it runs one permitted call. */
 export interface Scope {
@@ -18,6 +19,8 @@ export interface Scope {
   readonly readOnly?: boolean;
   /** The sandbox for every OS process started within the call; absent: not decided, and no OS process is started. */
   readonly sandbox?: SandboxProfile | null;
+  /** The slot that the call holds in a lane; absent: it needs none. */
+  readonly slot?: Slot;
   /** Variables set first in the environment of those OS processes. */
   readonly env?: Readonly<Record<string, string>>;
 }

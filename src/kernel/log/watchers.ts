@@ -16,6 +16,7 @@ const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set([
   "said",
   "log",
   "api_retry",
+  "sched.waiting",
   // the conversation itself is in the journal
   "input",
   "queued",

@@ -25,6 +25,8 @@ export type RecordKind =
   | "process.described"
   /** A line that the user pinned to it: `{text, by?}`; "": removed. */
   | "process.note"
+  /** Its share of models, set by the user: `{weight, by}`. */
+  | "process.weight"
   /** New labels of what it has read: `{labels}` (abi/labels.ts). */
   | "label.add"
   /** The user removed labels: `{which, by}`. */

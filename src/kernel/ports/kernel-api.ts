@@ -90,6 +90,8 @@ export interface KernelApi {
    * NOT_FOUND: no such process, or its history was removed; CONFLICT: it cannot be resumed, with the reason.
    */
   resume(pid: Pid, env?: Readonly<Record<string, string>>): Promise<ProcInfo>;
+  /** Changes the share of a process of the models that others wait for too. Errors as of `pin`. */
+  renice(pid: Pid, change: { readonly weight: number; readonly by: GrantBy }): Promise<void>;
   /** Pins a line to a process; "" removes it; absent: no change. Returns the pinned line. NOT_FOUND, INVALID. */
   pin(pid: Pid, change?: { readonly text: string; readonly by: GrantBy }): Promise<string>;
   listGroups(): readonly GroupView[];

@@ -30,7 +30,7 @@ export const noteFacet: LiveFacet<string> = plainFacet("note", {
   isHeld: true,
 });
 
-interface Noting {
+export interface Noting {
   readonly ports: {
     readonly journal: {
       append(drafts: readonly JournalDraft[]): Promise<unknown>;
@@ -60,22 +60,27 @@ export async function pinNote(core: Noting, pid: Pid, { text, by }: Pinned): Pro
     throw invalid("a note is one line of plain text");
   const { length } = [...text];
   if (length > MAX_CHARS) throw invalid(`a note of ${length} characters; at most ${MAX_CHARS}`);
-  core.journalWatch.check("Note");
-  if (!core.sessions.isHere(pid)) await core.sessions.awake(pid);
-  const proc = core.table.get(pid) ?? (await refuseGone(core, pid));
+  const proc = await notable(core, pid, "Note");
   const body: NoteBody = { text: proc.wording(text), by };
   await core.ports.journal.append([{ proc: proc.seed.uuid, pid, kind: "process.note", v: 1, body }]);
   proc.facts.change(noteFacet, "process.note", body);
 }
 
-async function refuseGone({ ports }: Noting, pid: Pid): Promise<never> {
+/** The process, brought into memory, so that its user can change a fact of it. Rejects if it has ended. */
+export async function notable(core: Noting, pid: Pid, syscall: string): Promise<Noted> {
+  core.journalWatch.check(syscall);
+  if (!core.sessions.isHere(pid)) await core.sessions.awake(pid);
+  return core.table.get(pid) ?? refuseGone(core, pid, syscall);
+}
+
+async function refuseGone({ ports }: Noting, pid: Pid, syscall: string): Promise<never> {
   if ((await ports.journal.processOf(pid)) === undefined)
     throw new Fault({
       code: "NOT_FOUND",
       message: `process not found: ${pid}`,
       fact: { kind: "no_history", pid },
     });
-  const message = `process ${pid} has ended: its note cannot change any more`;
+  const message = `process ${pid} has ended: its ${syscall === "Note" ? "note" : "weight"} cannot change any more`;
   throw new Fault({ code: "CONFLICT", message, fact: { kind: "ended", pid } });
 }
 

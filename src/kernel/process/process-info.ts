@@ -1,6 +1,8 @@
 /** What the lists of processes show of one. */
 import type { Pgid } from "../../abi/ids.ts";
 import type { Activity, Hold, ProcInfo } from "../../abi/process.ts";
+import { laneName } from "../../lib/model-words.ts";
+import { LIMITS } from "../limits.ts";
 import { noteFacet } from "./note.ts";
 import type { Process } from "./process.ts";
 import { devicesOf } from "./rights/rights.ts";
@@ -17,6 +19,7 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
     intent: seed.intent || (proc.conversation?.title ?? ""),
     skills: [...seed.skills],
     ...hold(proc),
+    ...slotOf(proc, mono),
     tokensUsed: used.tokens,
     ...(used.microUsd === 0 ? {} : { microUsdUsed: used.microUsd }),
     ...(used.unpricedCalls === 0 ? {} : { unpricedCalls: used.unpricedCalls }),
@@ -36,6 +39,13 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
     ...(seed.kind === "agent" && proc.mode !== "default" ? { mode: proc.mode } : {}),
     model: proc.model.answering || proc.model.known,
   };
+}
+
+/** Its longest wait for a slot; a short one is not shown. */
+function slotOf({ slotWaits }: Process, mono: number): Pick<ProcInfo, "slot"> {
+  const [first] = slotWaits;
+  if (first === undefined || mono - first.sinceMono < LIMITS.laneTellMs) return {};
+  return { slot: { lane: laneName(first.lane), waitedMs: Math.round(mono - first.sinceMono) } };
 }
 
 function hold({ isLive, halt: { why } }: Process): { readonly held?: Hold } {

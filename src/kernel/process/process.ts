@@ -29,6 +29,13 @@ import { SeenFileSet } from "./seen-file-set.ts";
 import { Coroutines } from "./thread/coroutines.ts";
 import type { ThreadSet } from "./thread/thread-set.ts";
 import { Units } from "./units.ts";
+import { weightFacet } from "./weight.ts";
+
+/** A call that waits for a slot in a lane. */
+export interface SlotWait {
+  readonly lane: string;
+  readonly sinceMono: number;
+}
 
 export class Process {
   readonly seed: ProcessSeed;
@@ -51,6 +58,8 @@ export class Process {
   readonly contexts = new OwnContexts();
   readonly past = new Past();
   readonly model = new ModelSeat();
+  /** Its calls that wait for a slot. */
+  readonly slotWaits = new Set<SlotWait>();
   readonly abort = new AbortController();
   /** Aborted at KILL, together with `abort` or after it. */
   readonly killed = new AbortController();
@@ -66,6 +75,7 @@ export class Process {
   #threads: ThreadSet | null = null;
   #mounts: Set<string> | null = null;
   #ppid: Pid;
+  #awaiting = 0;
   #result = "";
   #tape: Tape | null = null;
   #coroutines: Coroutines | null = null;
@@ -103,6 +113,22 @@ export class Process {
   /** Records or replays the inputs of its program while that runs; null: neither. */
   get tape(): Tape | null {
     return this.#tape;
+  }
+
+  /** Its share of the models that others wait for too. */
+  get weight(): number {
+    return this.facts.of(weightFacet);
+  }
+
+  /** Another process waits for its end. */
+  get isAwaited(): boolean {
+    return this.#awaiting > 0;
+  }
+
+  /** The returned function ends it. */
+  awaited(): () => void {
+    this.#awaiting++;
+    return () => void this.#awaiting--;
   }
 
   /** Makes the kernel its parent, after its own parent was reaped. */

@@ -4,7 +4,7 @@ import { LlmError } from "../../abi/llm-error.ts";
 import { cardOf, costOf } from "../cards.ts";
 import type { AttemptRequest, Check, Driver } from "../driver.ts";
 import { findBaseUrl } from "../http/base-url.ts";
-import { type Body, HttpClient, HttpRefusal } from "../http/client.ts";
+import { type Body, HttpClient, HttpRefusal, type PostOptions } from "../http/client.ts";
 import {
   answerError,
   cancelled,
@@ -75,7 +75,7 @@ export class AnthropicDriver implements Driver {
     });
     const decoder = new MessagesDecoder();
     try {
-      const reply = await this.#post(body, betas, signal);
+      const reply = await this.#post(body, betas, { signal, limited: request.limited });
       for await (const data of readSse(reply)) {
         const raw = parseEvent(data, endpoint);
         if (raw.type === "error")
@@ -112,10 +112,10 @@ export class AnthropicDriver implements Driver {
     this.#client?.close();
   }
 
-  async #post(body: string, betas: readonly string[], signal: AbortSignal): Promise<Body> {
+  async #post(body: string, betas: readonly string[], given: PostOptions): Promise<Body> {
     const more = betas.length === 0 ? {} : { "anthropic-beta": betas.join(",") };
     try {
-      return await this.#http.post("/v1/messages", body, { signal, headers: { ...headers, ...more } });
+      return await this.#http.post("/v1/messages", body, { ...given, headers: { ...headers, ...more } });
     } catch (error) {
       throw this.#failure(error);
     }

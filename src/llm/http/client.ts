@@ -4,8 +4,10 @@
  * HTTP_PROXY, HTTPS_PROXY and NO_PROXY; NODE_EXTRA_CA_CERTS.
  */
 import type { Agent, AgentOptions, IncomingMessage, request } from "node:http";
+import type { LaneReadings } from "../../abi/lanes.ts";
 import { reasonOf } from "../../lib/abort.ts";
 import { type Json, objectOf } from "../json.ts";
+import { readingsOf } from "../lane.ts";
 import { VERSION } from "../version.ts";
 
 /** How long an unused connection is kept; a server that announces a shorter time is heeded. */
@@ -103,6 +105,9 @@ export class HttpClient {
   async #exchange(path: string, options: Exchange): Promise<IncomingMessage> {
     const answer = await this.#answer(path, options);
     const { statusCode = 0, headers } = answer;
+    const readings =
+      options.limited === undefined ? undefined : readingsOf((name) => headers[name]?.toString());
+    if (readings !== undefined) options.limited?.(readings);
     if (statusCode < 200 || statusCode > 299) throw new HttpRefusal(answer, await textOf(answer));
     const encoding = headers["content-encoding"] ?? "identity";
     if (encoding === "identity") return answer;
@@ -154,9 +159,11 @@ export class HttpClient {
   }
 }
 
-interface PostOptions {
+export interface PostOptions {
   readonly signal: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Told what the headers of the answer say of limits, whatever its status. */
+  readonly limited?: ((readings: LaneReadings) => void) | undefined;
 }
 
 interface Exchange extends PostOptions {

@@ -138,7 +138,7 @@ export class HttpDriver implements Driver {
       const facts = await this.#factsOf(model, http, signal);
       const maxOutputTokens = Math.min(request.maxOutputTokens, most);
       const json = this.#codec.body(request, model, { maxOutputTokens, facts });
-      return await http.post(this.#codec.path(model), json, { signal });
+      return await http.post(this.#codec.path(model), json, { signal, limited: request.limited });
     } catch (error) {
       throw this.#failure(error);
     }

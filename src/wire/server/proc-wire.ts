@@ -20,6 +20,7 @@ export function toWireProc(proc: ProcInfo): WireProc {
     kind: proc.kind,
     activity: proc.activity,
     ...(proc.held === undefined ? {} : { held: proc.held }),
+    ...(proc.slot === undefined ? {} : { slot: { lane: proc.slot.lane, waited_ms: proc.slot.waitedMs } }),
     created_at: proc.createdAt.toISOString(),
     ctx_id: proc.ctxId,
     allowed_devices: proc.allowedDevices === null ? null : [...proc.allowedDevices],

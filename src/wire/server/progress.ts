@@ -10,12 +10,14 @@ import type {
   LogEvent,
   MessageEvent,
   QueuedEvent,
+  SchedWaitingEvent,
   SpawnEvent,
   ToolEvent,
   ToolResultEvent,
   WireEvent,
   WireRefusal,
 } from "../../abi/wire-events.ts";
+import { laneName } from "../../lib/model-words.ts";
 import { usdOf } from "../../lib/usd.ts";
 import { flagsOf, noticeLine, toWireError } from "../codec/error.ts";
 
@@ -64,6 +66,8 @@ function toPayload(event: ProcessEvent, audience: Audience): WireEvent | undefin
       return audience.verbose ? retryPayload(event) : undefined;
     case "model_switch":
       return audience.verbose ? event : undefined;
+    case "sched.waiting":
+      return audience.verbose ? waitingPayload(event) : undefined;
     case "call":
       return audience.calls ? { event: "call", pid, call: event.call } : undefined;
     case "said":
@@ -183,6 +187,13 @@ function activityPayload(event: Of<"tool" | "log">): ToolEvent | LogEvent {
 function retryPayload({ event, pid, ...retry }: Of<"api_retry">): ApiRetryEvent {
   const { attempt, maxRetries: max_retries, delayMs: delay_ms, errorKind: error_kind, ...more } = retry;
   return { event, pid, attempt, max_retries, delay_ms, error_kind, ...more };
+}
+
+function waitingPayload({ event, pid, lane, ...wait }: Of<"sched.waiting">): SchedWaitingEvent {
+  const { class: name, position, waitedMs: waited_ms } = wait;
+  const { slots, used, closedForMs } = lane;
+  const closed = closedForMs === undefined ? {} : { closed_for_ms: closedForMs };
+  return { event, pid, class: name, position, waited_ms, lane: laneName(lane.lane), slots, used, ...closed };
 }
 
 /** `joins` is only sent if true, `ahead` only for a queued message. */

@@ -293,6 +293,8 @@ export class FakeKernel implements KernelApi {
     return found;
   }
 
+  async renice() {}
+
   async pin(_pid: Pid, change?: { readonly text: string }) {
     return change?.text ?? "";
   }
