@@ -47,6 +47,16 @@ const without = (...programs: readonly string[]) => [
     path,
   ]),
 ];
+/** A command line in which nobody can make a namespace, as in most containers. */
+const flat = [...without(BWRAP), "--unshare-user", "--disable-userns"];
+const canBeFlat =
+  confinersHere().some(({ kind }) => kind === "landlock") &&
+  spawnSync(asUser[0] ?? BWRAP, [
+    ...asUser.slice(1),
+    ...(asUser.length > 0 ? [BWRAP] : []),
+    ...flat.slice(1),
+    "true",
+  ]).status === 0;
 const canDoWithoutBubblewrap = () => confinersHere().some(({ kind }) => kind === "namespaces");
 const canWrapAsUser =
   canWrap &&
@@ -186,6 +196,28 @@ describe.skipIf(process.platform !== "linux")(
         expect(result).toMatch(/^\d\n.*Read-only file system/);
         expect([existsSync(join(desk.work, "x")), existsSync(join(clone, "x"))]).toEqual([true, false]);
         expect((await desk.crux("daemon", "status", "-v")).stdout).toMatch(/ \| sandbox: namespaces( \||\n)/);
+      },
+    );
+
+    it.skipIf(!canBeFlat)(
+      "confines commands where no namespaces can be made",
+      { timeout: 120_000 },
+      async () => {
+        const desk = new Desk(flat, ALLOWED);
+        writeFileSync(join(desk.work, "a.txt"), "1\n2\n3\n");
+        const first = ["count the lines of every file here and write them to LINES.md"];
+        const began = await desk.crux("--permission-mode", "accept_edits", ...first);
+        expect([began.code, readFileSync(join(desk.work, "LINES.md"), "utf8")]).toEqual([
+          ...[0, expect.stringMatching(/a\.txt.*3|3.*a\.txt/)],
+        ]);
+        const result = await desk.told(`echo x > x; cat x; touch ${shellWord(join(clone, "x"))}`);
+        expect(result).toMatch(/^x\n.*Permission denied/);
+        expect(existsSync(join(clone, "x"))).toBe(false);
+        expect((await desk.crux("daemon", "status", "-v")).stdout).toMatch(/ \| sandbox: landlock( \||\n)/);
+        const checked = await desk.crux("doctor", "--offline");
+        expect(checked.stdout).toMatch(
+          /! sandbox: works \(landlock\), and does not promise everything: .+\n {2}→ apt-get/,
+        );
       },
     );
 
