@@ -256,6 +256,20 @@ describe.runIf(new SandboxFinder().get().available)("a sandbox made ahead", () =
     expect(await run("echo on >> log; cat log; exit 3")).toMatchObject({ code: 3, out: "on\n" });
   });
 
+  it.each(["its wrapper", "its first process"])(
+    "of which %s is killed before it has read the words has run nothing: the command runs in a new one, once",
+    async (which) => {
+      await run("true");
+      const pid = await waiting();
+      const [first = 0] = childrenOf(pid);
+      process.kill(first, "SIGSTOP");
+      await until(() => findProcess(first)?.isStopped === true, "it reads nothing");
+      const ran = run("echo on >> log; cat log; exit 3");
+      process.kill(which === "its wrapper" ? pid : first, "SIGKILL");
+      expect(await ran).toMatchObject({ code: 3, out: "on\n" });
+    },
+  );
+
   it(
     "leaves no fd, process or folder after many commands",
     async () => {
