@@ -47,8 +47,6 @@ afterAll(async () => {
   rmSync(own, { recursive: true, force: true });
 });
 
-/** More of them make a soak of it. */
-const MANY = Number(process.env.CRUX_SOAK_COMMANDS ?? 60);
 const pause = new Int32Array(new SharedArrayBuffer(4));
 let work = "";
 let over = new AbortController();
@@ -268,20 +266,5 @@ describe.runIf(new SandboxFinder().get().available)("a sandbox made ahead", () =
       process.kill(which === "its wrapper" ? pid : first, "SIGKILL");
       expect(await ran).toMatchObject({ code: 3, out: "on\n" });
     },
-  );
-
-  it(
-    "leaves no fd, process or folder after many commands",
-    async () => {
-      const sandbox = profile({ protect: [".crux/", ".npmrc", ".envrc"].map((name) => join(work, name)) });
-      for (let i = 0; i < 3; i++) await run("true", sandbox);
-      await waiting();
-      const fds = readdirSync("/proc/self/fd").length;
-      for (let i = 0; i < MANY; i++) expect((await run(`exit ${i % 100}`, sandbox)).code).toBe(i % 100);
-      await waiting();
-      await until(() => readdirSync("/proc/self/fd").length <= fds + 2, "no more fds are open than before");
-      expect(readdirSync(work)).toEqual([".crux"]);
-    },
-    30_000 + 200 * MANY,
   );
 });
