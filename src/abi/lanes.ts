@@ -75,6 +75,18 @@ export interface LaneWait {
   readonly waitedMs: number;
 }
 
+/** A lane and who waits in it, in the order of grants as it is now. */
+export interface LaneQueue {
+  readonly lane: LaneView;
+  readonly waiting: readonly LaneWait[];
+}
+
+/** What a process has of the lanes: its class and weight, and the call that waits longest, if one does. */
+export interface SchedView extends Partial<SlotWaiting> {
+  readonly class: LaneClass;
+  readonly weight: number;
+}
+
 /** A process that waits for a slot, and its lane. */
 export interface SlotWaiting extends Omit<LaneWait, "pid"> {
   readonly lane: LaneView;

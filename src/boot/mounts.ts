@@ -18,6 +18,7 @@ import { PageCache } from "../dev/web/cache.ts";
 import { webDevice } from "../dev/web/device.ts";
 import { hostPorts } from "../dev/web/ports.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { ProcView } from "../kernel/ports/proc-view.ts";
 import { RedactedBytes } from "../lib/redact/bytes.ts";
 import { modelDevices } from "../llm/devices.ts";
 import { secretPaths } from "../permit/rules/protected.ts";
@@ -35,7 +36,7 @@ export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path
     ["/dev/null", nullDevice],
     ["/dev/fs", fsDevice({ exec, clock, realPath, env, isSecret: secretPaths(home, realPath) })],
     ["/dev/shell", shellOf(parts)],
-    ...modelsOf(parts),
+    ...modelsOf(parts, kernel.view()),
     ["/dev/web", webOf(parts)],
     ["/dev/git", gitDevice({ exec, clock, env })],
     ["/dev/todo", todoDevice()],
@@ -74,13 +75,14 @@ function autoJobMs(env: Readonly<Record<string, string>>): { autoJobMs?: number 
   return Number.isInteger(ms) && ms >= 1 ? { autoJobMs: ms } : {};
 }
 
-function modelsOf({ context, config, host }: Parts): readonly (readonly [string, Device])[] {
+function modelsOf({ context, config, host }: Parts, view: ProcView): readonly (readonly [string, Device])[] {
   const { paths, clock } = context;
   const devices = modelDevices({
     exec: host.exec,
     tmpDir: join(paths.stateDir, "tmp"),
     clock,
     settings: () => config.settings,
+    lanes: (viewer, device) => view.lanes(viewer, device),
   });
   return devices.map((device) => [`/dev/llm/${device.name}`, device]);
 }

@@ -1,8 +1,10 @@
 /** Makes the content of /proc from the process table and what hangs on it. */
-import type { Pid } from "../abi/ids.ts";
+import { asPid, type Pid } from "../abi/ids.ts";
+import type { SchedView } from "../abi/lanes.ts";
 import type { ProcInfo } from "../abi/process.ts";
 import { type Labelling, labelsOf } from "../consent/labels/labels.ts";
 import type { ContextSpaces } from "./context/spaces.ts";
+import { classOf } from "./gate/slot.ts";
 import type { Plans } from "./ports/plans.ts";
 import type { ProcView } from "./ports/proc-view.ts";
 import type { SupervisorControl } from "./ports/supervisors.ts";
@@ -10,18 +12,33 @@ import { type JobList, jobsOf } from "./process/jobs.ts";
 import { keptOf } from "./process/kept-values.ts";
 import type { Process } from "./process/process.ts";
 import type { ProcessTable } from "./process/table.ts";
+import type { Scheduler } from "./schedule/scheduler.ts";
 import type { Mounts } from "./vfs/mounts.ts";
 
 /** What is shown under /proc. */
 type Shown = JobList &
   Labelling & {
     readonly table: ProcessTable;
+    readonly scheduler: Pick<Scheduler, "view">;
     readonly contexts: Pick<ContextSpaces, "summary">;
     readonly mounts: Pick<Mounts, "list" | "seenBy">;
     readonly supervisors: ReadonlyMap<Pid, Pick<SupervisorControl, "view">>;
     readonly plans: Pick<Plans, "pathOf">;
     info(proc: Process): ProcInfo;
   };
+
+function schedOf(core: Shown, proc: Process | undefined): SchedView | undefined {
+  if (proc === undefined) return undefined;
+  const { pid, weight } = proc;
+  const own = { class: classOf(core, proc), weight };
+  const waits = [...proc.slotWaits].flatMap((wait) =>
+    core.scheduler.view(wait.lane).flatMap(({ lane, waiting }) => {
+      const mine = waiting.find((each) => each.pid === pid);
+      return mine === undefined ? [] : [{ position: mine.position, waitedMs: mine.waitedMs, lane }];
+    }),
+  );
+  return { ...own, ...waits.toSorted((a, b) => b.waitedMs - a.waitedMs)[0] };
+}
 
 export function procViewOf(core: Shown): ProcView {
   const { table, contexts, mounts } = core;
@@ -50,6 +67,12 @@ export function procViewOf(core: Shown): ProcView {
     fds: (pid) => table.get(pid)?.fds.list() ?? [],
     labels: (pid) => labelsOf(core, pid),
     account: (pid) => table.get(pid)?.seed.account.view() ?? { limit: 0, used: 0, reserved: 0 },
+    sched: (pid) => schedOf(core, table.get(pid)),
+    lanes: (viewer, device) =>
+      core.scheduler.view(device).map(({ lane, waiting }) => ({
+        lane,
+        waiting: waiting.filter(({ pid }) => visible(viewer, asPid(pid)) !== undefined),
+      })),
     signals: (pid) => table.get(pid)?.signals?.view() ?? { blocked: [], pending: [], handled: [] },
     servers: (pid) => {
       const proc = table.get(pid);

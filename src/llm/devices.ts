@@ -2,6 +2,8 @@
 import { resolve } from "node:path";
 import type { Device } from "../abi/device.ts";
 import type { Effect } from "../abi/effects.ts";
+import type { Pid } from "../abi/ids.ts";
+import type { LaneQueue } from "../abi/lanes.ts";
 import type { Clock } from "../abi/program.ts";
 import type { HostExec } from "../kernel/ports/host.ts";
 import { ANTHROPIC_ENV, AnthropicDriver } from "./anthropic/anthropic.ts";
@@ -16,6 +18,7 @@ import { OLLAMA_ENV } from "./ollama/env.ts";
 import { OPENAI_ENV } from "./openai/profile.ts";
 import type { ModelSettings } from "./own-models.ts";
 import { DriverPool } from "./pool.ts";
+import { queueFile } from "./queue-file.ts";
 import { Places, ScriptDriver } from "./script/script.ts";
 import { VLLM_ENV } from "./vllm/env.ts";
 import { patienceOf } from "./watchdog.ts";
@@ -26,6 +29,7 @@ interface ModelDevicesOptions {
   /** A private folder: each attempt of the claude program gets its own folder below it, and removes it. */
   readonly tmpDir: string;
   readonly clock: Clock;
+  readonly lanes?: LlmDeviceOptions["lanes"];
   /** Returns what the current settings say of models. */
   readonly settings?: () => ModelSettings;
 }
@@ -108,6 +112,8 @@ interface LlmDeviceOptions {
   readonly openEffects?: (path: string, cwd: string) => readonly Effect[];
   /** True if the server runs on this machine, where it may first have to load a model. */
   readonly isLocal?: boolean;
+  /** The lanes of a device, as the process may see them. Absent: there is no queue to look at. */
+  readonly lanes?: (viewer: Pid, device: string) => readonly LaneQueue[];
   /** What limits it; absent: the server of this machine, the one account of a program, each model of a vendor. */
   readonly lane?: LaneOptions["per"];
   /** How long the stream of a vendor may be silent, if longer than usual; CRUX_STREAM_IDLE_TIMEOUT_MS overrides it. */
@@ -134,6 +140,8 @@ export function llmDevice(options: LlmDeviceOptions): Device {
     traffic: "message",
     open: async (subpath, _flags, caller) => {
       const path = subpath.slice(1);
+      if (path === "queue" && options.lanes !== undefined)
+        return queueFile(device, options.lanes(caller.pid, device));
       make ??= await load();
       const { driver, release } = await pool.lease(make, caller, path);
       await driver.prepare?.().catch(async (error: unknown) => {

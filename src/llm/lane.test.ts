@@ -74,6 +74,26 @@ describe("readingsOf()", () => {
   });
 });
 
+it("the file queue of a driver shows its lanes, as its reader may see them", async () => {
+  const lane = { lane: "/dev/llm/test m", slots: 8, used: 8, waiting: 1, levels: {} };
+  const seen: unknown[] = [];
+  const device = llmDevice({
+    name: "test",
+    clock: new VirtualClock(),
+    make: () => new TestDriver(() => textReply("")),
+    lanes: (viewer, path) => {
+      seen.push([viewer, path]);
+      return [{ lane, waiting: [] }];
+    },
+  });
+  const caller = testCaller({});
+  const file = await device.open("/queue", 0, caller);
+  const text = Buffer.from(await file.read(4_096, caller.signal)).toString();
+  expect(JSON.parse(text)).toEqual({ lane, waiting: [] });
+  expect(seen).toEqual([[caller.pid, "/dev/llm/test"]]);
+  await expect(file.write(new Uint8Array(), testAct())).rejects.toMatchObject({ code: "PERMISSION" });
+});
+
 describe("a model file in a lane", () => {
   const bytes = new TextEncoder().encode(JSON.stringify(contractRequest({ stream: false })));
   const open = (driver: TestDriver) =>

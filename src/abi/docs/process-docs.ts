@@ -152,6 +152,15 @@ export const PROCESS_DOCS: MethodDocs<keyof typeof PROCESS_METHODS> = {
     params: { pid: 3, text: "waits for the release" },
     result: { pid: 3, note: "waits for the release" },
   },
+  "process.renice": {
+    errors: {
+      NOT_FOUND: NO_PROCESS,
+      CONFLICT: "The process has ended: its weight cannot change any more.",
+      INVALID: "The process is the kernel's own.",
+    },
+    params: { pid: 3, weight: 30 },
+    result: { pid: 3, weight: 30 },
+  },
   "process.attach": {
     errors: { NOT_FOUND: NO_PROCESS },
     params: { pid: 3, verbose: true },

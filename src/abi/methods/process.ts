@@ -1,6 +1,7 @@
 /** The methods of processes, groups and mail, and their results. */
 import * as z from "zod";
 import { DETAILS } from "../events.ts";
+import { WEIGHT } from "../lanes.ts";
 import { EFFORTS } from "../llm.ts";
 import { HOLDS, PERMISSION_MODES, PROCESS_KINDS } from "../process.ts";
 import { PROTOCOL } from "../wire.ts";
@@ -335,6 +336,13 @@ export const PROCESS_METHODS = {
         .describe("One line of at most 200 characters; empty: the note is taken away."),
     }),
     result: z.strictObject({ pid, note: z.string().describe("Empty: the process has no note.") }),
+  },
+  "process.renice": {
+    summary: "sets the share of a process of the models that others wait for too",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, weight: z.int().min(WEIGHT.min).max(WEIGHT.max) }),
+    result: z.strictObject({ pid, weight: z.int() }),
   },
   "mail.send": {
     summary: "a message for a process; answered once it is durable",

@@ -47,6 +47,7 @@ const ESSENCES: Readonly<Record<string, (body: Body) => string>> = {
       ...(title === undefined ? [] : [`title: ${text(title)}`]),
       ...(kept === undefined ? [] : [kept ? "kept" : "not kept"]),
     ].join(", "),
+  "process.weight": ({ weight }) => String(weight),
   "process.note": ({ text: pinned }) => text(pinned) || "taken away",
   "call.intent": ({ tool, device, effects }) =>
     [text(tool), text(device), effectsOf(effects)].filter(Boolean).join("  "),

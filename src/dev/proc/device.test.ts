@@ -51,6 +51,8 @@ function view(): ProcView & { processes: ProcInfo[] } {
     planPath: () => null,
     fds: () => [{ fd: asFd(3), path: "/dev/llm/script", flags: 2 }],
     account: () => ({ limit: 100, used: 20, reserved: 5 }),
+    sched: () => ({ class: "background", weight: 10 }),
+    lanes: () => [],
     signals: (pid) => (pid === 7 ? { blocked: [1, 4], pending: [4], handled: [3] } : NO_SIGNALS),
     servers: (pid) => (pid === 7 ? [{ name: "memory", path: "/mnt/mcp/7-memory", state: "connected" }] : []),
     mounts: (pid) => (pid === 7 ? [{ path: "/mnt/mcp/7-memory", device: "stdio: npx server-memory" }] : []),
@@ -145,6 +147,7 @@ describe("/proc", () => {
     expect(await read("/9/context")).toBe("context of 9");
     expect(JSON.parse(await read("/self/fd"))).toEqual([{ fd: 3, path: "/dev/llm/script", flags: 2 }]);
     expect(await read("/7/account")).toBe('{"limit":100,"used":20,"reserved":5}');
+    expect(await read("/7/sched")).toBe('{"class":"background","weight":10}');
     const names = [
       "status",
       "intent",
@@ -157,6 +160,7 @@ describe("/proc", () => {
       "todo",
       "plan",
       "account",
+      "sched",
       "signals",
     ];
     expect(JSON.parse(await read("/7"))).toEqual(names);

@@ -32,6 +32,10 @@ const FILES: Readonly<Record<string, Content>> = {
     const { limit, used, reserved } = view.account(pid);
     return JSON.stringify({ limit, used, reserved });
   },
+  sched: ({ pid }, view) => {
+    const sched = view.sched(pid);
+    return sched === undefined ? undefined : JSON.stringify(sched);
+  },
   signals: ({ pid }, view) => {
     const { blocked, pending, handled } = view.signals(pid);
     return JSON.stringify({ blocked, pending, handled });

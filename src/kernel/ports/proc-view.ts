@@ -2,6 +2,7 @@
 import type { Fd, Pid } from "../../abi/ids.ts";
 import type { JobView } from "../../abi/jobs.ts";
 import type { Label } from "../../abi/labels.ts";
+import type { LaneQueue, SchedView } from "../../abi/lanes.ts";
 import type { ProcInfo } from "../../abi/process.ts";
 import type { AccountView } from "../../abi/program.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
@@ -26,6 +27,10 @@ export interface ProcView {
   labels(pid: Pid): Promise<readonly Label[]>;
   fds(pid: Pid): readonly { fd: Fd; path: string; flags: number }[];
   account(pid: Pid): AccountView;
+  /** Its class and weight in the lanes of models, and what it waits for. */
+  sched(pid: Pid): SchedView | undefined;
+  /** The lanes of a device, with those waiting processes that `viewer` may see. */
+  lanes(viewer: Pid, device: string): readonly LaneQueue[];
   /** Numbers of signals, rising. */
   signals(pid: Pid): {
     readonly blocked: readonly number[];

@@ -2,7 +2,14 @@
  * The lanes of all devices that others limit: who waits in them, and the slots that are held. A slot is held for one
  * attempt, from its grant until its end or the end of its process, whichever comes first. Waiting holds nothing.
  */
-import type { LaneReadings, LaneReport, LaneRequest, LaneView, LaneWait } from "../../abi/lanes.ts";
+import type {
+  LaneQueue,
+  LaneReadings,
+  LaneReport,
+  LaneRequest,
+  LaneView,
+  LaneWait,
+} from "../../abi/lanes.ts";
 import type { Clock } from "../../abi/program.ts";
 import { ABORTED, reasonOf } from "../../lib/abort.ts";
 import { LIMITS } from "../limits.ts";
@@ -69,7 +76,7 @@ export class Scheduler {
   }
 
   /** The lanes whose names begin so, and who waits in them, in the order of grants as it is now. */
-  view(beginning: string): readonly { readonly lane: LaneView; readonly waiting: readonly LaneWait[] }[] {
+  view(beginning: string): readonly LaneQueue[] {
     const places = [...this.#lanes.values()].filter(({ name }) => name.startsWith(beginning));
     return places.map((place) => ({ lane: place.view(), waiting: place.waits() }));
   }

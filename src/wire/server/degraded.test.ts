@@ -47,6 +47,10 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
     { pid: LIVE, text: "mine" },
     { pid: RESTS, text: "mine" },
   ],
+  "process.renice": [
+    { pid: LIVE, weight: 20 },
+    { pid: RESTS, weight: 20 },
+  ],
   "group.signal": [{ group: "team", signal: SIGNALS.SIGPAUSE }],
   "group.join": [{ pid: LIVE, group: "other" }],
   "group.leave": [{ pid: LIVE, group: "team" }],

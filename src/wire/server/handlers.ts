@@ -29,6 +29,7 @@ import { processAttach } from "./handlers/process-attach.ts";
 import { processFork, processSteps } from "./handlers/process-fork.ts";
 import { processLogs } from "./handlers/process-logs.ts";
 import { processNote } from "./handlers/process-note.ts";
+import { processRenice } from "./handlers/process-renice.ts";
 import { processRecords, processReplay } from "./handlers/process-replay.ts";
 import { processResume } from "./handlers/process-resume.ts";
 import { processRewind } from "./handlers/process-rewind.ts";
@@ -63,6 +64,7 @@ export const HANDLERS: Handlers = {
   "process.list": processList,
   "process.signal": processSignal,
   "process.note": processNote,
+  "process.renice": processRenice,
   "process.resume": processResume,
   "process.attach": processAttach,
   "process.logs": processLogs,

@@ -5,7 +5,7 @@ import type { Call, Command } from "../../command.ts";
 import { allProcesses } from "../../daemon/processes.ts";
 import { tellSandbox } from "../../run/tell-sandbox.ts";
 import { heldBy, heldLines, waitingLines } from "../../screen/held-lines.ts";
-import { costLines, modelLines, noteLines, psTable } from "../../screen/table/ps-table.ts";
+import { costLines, modelLines, noteLines, psTable, slotLines } from "../../screen/table/ps-table.ts";
 import { indented } from "../../screen/text/json.ts";
 
 export const ps: Command = {
@@ -35,7 +35,8 @@ async function run(call: Call): Promise<number> {
     case "verbose":
     case "default":
       await console.line(psTable(shown, console.mode === "verbose"));
-      if (console.mode === "verbose") for (const line of noteLines(shown)) await console.line(line);
+      if (console.mode === "verbose")
+        for (const line of [...slotLines(shown), ...noteLines(shown)]) await console.line(line);
       // for the user; the table itself is fixed
       if (isPerson(call)) for (const line of asides(shown, isTold)) await console.errorLine(line);
       await tellSandbox(call, sandbox === undefined ? undefined : sandboxOff(sandbox));
@@ -82,5 +83,6 @@ function full(proc: WireProc) {
     cost_usd: costOf(proc),
     ...(model === undefined ? {} : { model }),
     ...(note === undefined ? {} : { note }),
+    ...(proc.slot === undefined ? {} : { slot: proc.slot }),
   };
 }

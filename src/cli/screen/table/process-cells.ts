@@ -10,12 +10,21 @@ export const INTENT_COLUMNS = 40;
 /** Only this much of an intent is processed: it may be long, and its escaped form longer. */
 const INTENT_CHARS = 2 * INTENT_COLUMNS;
 
-type Doing = Pick<WireRow, "state" | "activity" | "held">;
+type Doing = Pick<WireRow, "state" | "activity" | "held" | "slot">;
 
 /** `running/thinking`; for a held process the word that `ps` uses; without an activity the state alone. */
 export function stateCell(row: Doing): string {
   const { state, activity } = row;
-  return heldWord(row) ?? (activity === null || state !== "running" ? state : `${state}/${activity}`);
+  return (
+    heldWord(row) ??
+    slotWord(row) ??
+    (activity === null || state !== "running" ? state : `${state}/${activity}`)
+  );
+}
+
+/** `slot 12s`: how long it has waited for a slot of its model; undefined: it does not. */
+export function slotWord({ slot }: Pick<WireRow, "slot">): string | undefined {
+  return slot === undefined ? undefined : `slot ${Math.floor(slot.waited_ms / 1000)}s`;
 }
 
 /**

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { WireProc } from "../../../abi/methods/process.ts";
 import { aProcess } from "../../testing/fake-daemon.ts";
 import { widthOf } from "../text/width.ts";
-import { costLines, psTable } from "./ps-table.ts";
+import { costLines, psTable, slotLines } from "./ps-table.ts";
 
 const running = aProcess({
   pid: 1,
@@ -113,6 +113,13 @@ test("psTable() counts created processes as active", () => {
   const lines = psTable(many, false).split("\n");
   expect(lines).toHaveLength(10_004);
   expect(lines.at(-1)).toBe("10000 active, 0 zombie, 10000 total");
+});
+
+test("slotLines() says who waits for a slot, and how long", () => {
+  const waiting = { ...running, pid: 4, slot: { lane: "anthropic sonnet", waited_ms: 12_300 } };
+  expect(slotLines([running, waiting])).toEqual([
+    "[kernel] PID 4 has waited 12.3s for a slot of anthropic sonnet",
+  ]);
 });
 
 test("costLines() says what has no known price, and never takes it for nothing", () => {

@@ -102,6 +102,15 @@ export function noteLines(processes: readonly WireProc[]): readonly string[] {
   );
 }
 
+/** Lines below the table: who waits for a slot of a model, and how long. */
+export function slotLines(processes: readonly WireProc[]): readonly string[] {
+  return processes.flatMap(({ pid, slot }) =>
+    slot === undefined
+      ? []
+      : [`[kernel] PID ${pid} has waited ${seconds(slot.waited_ms)} for a slot of ${safeLine(slot.lane)}`],
+  );
+}
+
 /** Lines beside the table: the models in use, one line for each. */
 export function modelLines(processes: readonly WireProc[]): readonly string[] {
   const pids = new Map<string, number[]>();

@@ -35,6 +35,13 @@ test("topFrame() fills the screen: totals, table, keys", () => {
   ]);
 });
 
+test("topFrame() shows who waits for a slot, and how long", () => {
+  const waits = { slot: { lane: "anthropic sonnet", waited_ms: 12_900 } };
+  const lines = bare(frame([aRow({ pid: 1, ...waits }), aRow({ pid: 2 })], 130, 9));
+  expect(lines[0]).toContain("2 running (1 thinking, 1 waiting for a slot)");
+  expect(lines[3]).toContain("  slot 12s   ");
+});
+
 test("topFrame() marks the chosen row and the table's head over the whole width, and nothing else", () => {
   const lines = frame(ROWS, 100, 9);
   const marked = lines.flatMap((line, at) => (line.startsWith("\x1b[7m") ? [at] : []));

@@ -1,6 +1,13 @@
 /** The lines of `crux top`: totals, the head of the table, its rows. No line is wider than requested. */
 import type { Result } from "../../../abi/methods/methods.ts";
-import { costCell, INTENT_COLUMNS, intentCell, modeWord, nameCell } from "../table/process-cells.ts";
+import {
+  costCell,
+  INTENT_COLUMNS,
+  intentCell,
+  modeWord,
+  nameCell,
+  slotWord,
+} from "../table/process-cells.ts";
 import { aligned } from "../table/table.ts";
 import { seconds } from "../text/elapsed.ts";
 import { safeLine } from "../text/safe-text.ts";
@@ -34,7 +41,7 @@ const COLUMNS: readonly TopColumn[] = [
     columns: 9,
     align: "left",
     dispensable: 0,
-    cell: ({ row }) => (row.state === "running" ? (row.activity ?? row.state) : row.state),
+    cell: ({ row }) => (row.state === "running" ? (slotWord(row) ?? row.activity ?? row.state) : row.state),
   },
   {
     head: "MODEL",
@@ -111,9 +118,7 @@ function widthOfAll(columns: readonly TopColumn[]): number {
 
 function stateLine(rows: readonly TopRow[]): string {
   const states = counted(rows.map(({ row }) => row.state));
-  const activities = counted(
-    rows.flatMap(({ row }) => (row.state === "running" && row.activity !== null ? [row.activity] : [])),
-  );
+  const activities = counted(rows.flatMap(({ row }) => (row.state === "running" ? activityOf(row) : [])));
   const words = ["created", "running", "zombie", "dead"].flatMap((state) => {
     const count = states.get(state) ?? 0;
     if (count === 0) return [];
@@ -124,6 +129,11 @@ function stateLine(rows: readonly TopRow[]): string {
     `${rows.length} ${rows.length === 1 ? "process" : "processes"}`,
     ...(words.length === 0 ? [] : [words.join(", ")]),
   ].join(": ");
+}
+
+function activityOf({ activity, slot }: TopRow["row"]): readonly string[] {
+  if (slot !== undefined) return ["waiting for a slot"];
+  return activity === null ? [] : [activity];
 }
 
 function listed(counts: ReadonlyMap<string, number>): string {
