@@ -7,12 +7,15 @@ export class Outlet {
   readonly signal: AbortSignal;
   readonly #response: ServerResponse;
   readonly #gone = new AbortController();
+  readonly #onSilence: () => void;
   #isCut = false;
   /** Counted SSE events handed to the socket. */
   eventsSent = 0;
 
-  constructor(response: ServerResponse) {
+  /** `onSilence`: called when a silence without end begins. */
+  constructor(response: ServerResponse, onSilence: () => void = () => {}) {
     this.#response = response;
+    this.#onSilence = onSilence;
     this.signal = this.#gone.signal;
     response.once("close", () => this.#gone.abort());
     // a socket that the client reset; "close" follows and is what counts
@@ -71,6 +74,7 @@ export class Outlet {
     this.signal.addEventListener("abort", onGone, { once: true });
     let timer: NodeJS.Timeout | undefined;
     try {
+      if (what === "forever") this.#onSilence();
       if (typeof what === "number") timer = setTimeout(onGone, what);
       await (typeof what === "object" ? Promise.race([what, gone.promise]) : gone.promise);
     } finally {

@@ -172,6 +172,11 @@ export class ModelServer {
     return this.#traffic.requestCount;
   }
 
+  /** How many replies went silent without an end so far. */
+  get silences(): number {
+    return this.#traffic.silences;
+  }
+
   get inFlight(): number {
     return this.#traffic.inFlight;
   }
@@ -226,7 +231,10 @@ export class ModelServer {
   }
 
   async #handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const outlet = new Outlet(response);
+    const outlet = new Outlet(response, () => {
+      this.#traffic.silences += 1;
+      this.#traffic.changed();
+    });
     const body = await readBody(message, this.#options.maxBodyBytes ?? defaultMaxBodyBytes);
     if (body.kind === "gone") return;
     const [path = "/", query = ""] = (message.url ?? "/").split("?", 2);

@@ -40,6 +40,7 @@ export class Traffic {
   readonly aborted: AbortedReply[] = [];
   requestCount = 0;
   inFlight = 0;
+  silences = 0;
   maxConcurrency = 0;
   readonly #keep: number;
   readonly #waiters = new Set<Waiter>();

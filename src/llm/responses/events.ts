@@ -50,6 +50,8 @@ const failureTypes: Readonly<Record<string, string>> = {
   server_is_overloaded: "overloaded_error",
   slow_down: "overloaded_error",
   invalid_prompt: "invalid_request_error",
+  // some servers put the type in its place
+  invalid_request_error: "invalid_request_error",
   context_length_exceeded: "invalid_request_error",
 };
 

@@ -1,0 +1,300 @@
+/**
+ * The fault matrix: every driver that talks to a server, and the script, × every failure × every point of a reply. Whatever breaks where, the
+ * run ends as documented: what can be had is there once (no text lost or doubled, no call without its result, no tool run
+ * twice), and what cannot be had is no success. The loop, the device and the drivers are the real ones; time is not.
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { OpenFile } from "../../src/abi/device.ts";
+import { DriverError, type Fault, VfsError } from "../../src/abi/errors.ts";
+import { asFd, asPid } from "../../src/abi/ids.ts";
+import type { Clock } from "../../src/abi/program.ts";
+import type { Sys } from "../../src/abi/sys.ts";
+import { agentProgram } from "../../src/agent/loop.ts";
+import { FakeProcess } from "../../src/agent/testing.ts";
+import { systemClock } from "../../src/lib/system-clock.ts";
+import { modelDevices } from "../../src/llm/devices.ts";
+import { testAct, testCaller } from "../../src/llm/testing/callers.ts";
+import { dialects } from "../model-server/dialect.ts";
+import { Mint } from "../model-server/identity.ts";
+import { composeMessage } from "../model-server/message.ts";
+import { blocks, error, type Point, type Reply, text, toolUse } from "../model-server/reply.ts";
+import { type DialectName, readRequest } from "../model-server/request.ts";
+import type { ModelServer } from "../model-server/server.ts";
+import { serve } from "./rig.ts";
+
+interface Wire {
+  readonly driver: string;
+  readonly dialect: DialectName;
+  env(server: ModelServer): Record<string, string>;
+}
+
+const key = "test-key-0123456789";
+const WIRES: readonly Wire[] = [
+  {
+    driver: "anthropic",
+    dialect: "anthropic",
+    env: ({ anthropicBaseUrl }) => ({ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: anthropicBaseUrl }),
+  },
+  {
+    driver: "openai",
+    dialect: "openai",
+    env: ({ openaiBaseUrl }) => ({ OPENAI_API_KEY: key, OPENAI_BASE_URL: openaiBaseUrl, OPENAI_MODEL: "m" }),
+  },
+  {
+    driver: "openai",
+    dialect: "responses",
+    env: ({ openaiBaseUrl }) => ({
+      ...{ OPENAI_API_KEY: key, OPENAI_BASE_URL: openaiBaseUrl, OPENAI_MODEL: "m" },
+      CRUX_OPENAI_API: "responses",
+    }),
+  },
+  {
+    driver: "xai",
+    dialect: "responses",
+    env: ({ openaiBaseUrl }) => ({ XAI_API_KEY: key, XAI_BASE_URL: openaiBaseUrl }),
+  },
+  {
+    driver: "gemini",
+    dialect: "gemini",
+    env: ({ geminiBaseUrl }) => ({ GEMINI_API_KEY: key, GEMINI_BASE_URL: geminiBaseUrl }),
+  },
+  {
+    driver: "vllm",
+    dialect: "openai",
+    env: ({ openaiBaseUrl }) => ({ VLLM_BASE_URL: openaiBaseUrl, VLLM_MODEL: "m" }),
+  },
+  {
+    driver: "ollama",
+    dialect: "ollama",
+    env: ({ port }) => ({ OLLAMA_HOST: `127.0.0.1:${port}`, OLLAMA_MODEL: "m" }),
+  },
+];
+
+const edit = (path: string) => ({ name: "edit", input: { path, text: "some longer text" } });
+/** In small pieces, so that it can break within a text and within arguments. */
+const work = blocks("I change both.", toolUse([edit("a"), edit("b")])).fragment(4);
+
+/** Where a reply may break, counted in the events of the dialect. Calls of some come whole: there is no point within one. */
+function pointsOf(dialect: DialectName): readonly (readonly [name: string, at: Point])[] {
+  const http = {
+    method: "POST",
+    path: "/models/m:streamGenerateContent",
+    query: "",
+    headers: {},
+    rawBody: "",
+  };
+  const body = { model: "m", stream: true, stream_options: { include_usage: true } };
+  const request = readRequest(http, dialect, body, 0);
+  const frames = [...dialects[dialect].stream(composeMessage(work, request, new Mint("x")), request)];
+  const ends = frames.flatMap(({ endsBlock }, index) => (endsBlock ? [index + 1] : []));
+  const [said = 0, called = 0] = ends;
+  return [
+    ["after the start of the message", { afterEvents: 1 }],
+    ["within the text", { afterEvents: said - 1 }],
+    ["within the arguments of a call", { afterEvents: Math.floor((said + called) / 2) }],
+    ["after a finished call", { afterEvents: called }],
+    ["before the stop", { afterEvents: frames.length - 1 }],
+  ];
+}
+
+const before: Point = { beforeHeaders: true };
+const once = { "retry-after": "1" };
+const junk = (dialect: DialectName): string => (dialect === "ollama" ? "{no\n" : "data: {no\n\n");
+
+/** What may go wrong and be right the next time. */
+const passing: Readonly<Record<string, (reply: Reply, at: Point, dialect: DialectName) => Reply>> = {
+  "a rate limit": (reply, at) => reply.fail(error(429, undefined, undefined, once), at),
+  "an overload": (reply, at) => reply.fail(error(529), at),
+  "an error of the server": (reply, at) => reply.fail(error(500), at),
+  "a closed connection": (reply, at) => reply.cut(at),
+  "a reset connection": (reply, at) => reply.cut({ ...at, reset: true }),
+  "a silence": (reply, at) => reply.stall(at),
+  "an early end": (reply, at) => reply.truncate(at),
+  "a line of junk": (reply, at, dialect) => reply.inject(junk(dialect), at),
+};
+/** What would be the same the next time. */
+const lasting = { auth: 401, quota: 402, forbidden: 403, model_not_found: 404, invalid: 400, media: 400 };
+
+/** Time stands still but for silences: then whoever waits for the shortest time is woken. */
+function clockOf(server: ModelServer): Clock {
+  let [mono, silences] = [0, 0];
+  const waiting = new Map<() => void, number>();
+  const wake = (): void => {
+    const [first] = [...waiting].sort(([, a], [, b]) => a - b);
+    if (first === undefined) return;
+    mono = first[1];
+    first[0]();
+  };
+  return {
+    now: () => 0,
+    mono: () => mono,
+    sleep: (ms, signal) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      waiting.set(resolve, mono + ms);
+      signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+      const silent = server
+        .waitFor(() => server.silences > silences, signal)
+        .then(() => {
+          silences = server.silences;
+          wake();
+        });
+      silent.catch(() => {});
+      return promise.finally(() => waiting.delete(resolve));
+    },
+  };
+}
+
+/** As the VFS wraps what a device throws. */
+async function wrapped<T>(op: string, act: Promise<T>): Promise<T> {
+  try {
+    return await act;
+  } catch (failure) {
+    if (!(failure instanceof DriverError)) throw failure;
+    const { code, message, device = "", hint } = failure as Fault & { hint?: string };
+    throw new VfsError({ op, pid: asPid(1), code, message, device, hint, cause: failure });
+  }
+}
+
+const MODEL_FD = asFd(3);
+
+/** An agent whose model is the device of a driver. */
+async function drive(
+  driver: string,
+  clock: Clock,
+  { path = "", env }: { path?: string; env: Record<string, string> },
+) {
+  const devices = modelDevices({ exec: {} as never, tmpDir: "", clock });
+  const device = devices.find(({ name }) => name === driver)!;
+  const file: OpenFile = await device.open(path, "RW" as never, testCaller({ env }));
+  const edited: unknown[] = [];
+  const run = (input: unknown) => {
+    edited.push((input as { path: string }).path);
+    return { ok: true as const, content: [{ type: "text" as const, text: "edited" }] };
+  };
+  const process = new FakeProcess({ answers: [], tools: { edit: { hasEffect: true, run } } });
+  const { sys } = process;
+  const own: Sys = {
+    ...sys,
+    write: (fd, bytes, signal) =>
+      fd === MODEL_FD ? wrapped("Write", file.write(bytes, testAct(signal))) : sys.write(fd, bytes, signal),
+    read: (fd, length, signal) =>
+      fd === MODEL_FD
+        ? wrapped("Read", file.read(length, signal ?? sys.ending))
+        : sys.read(fd, length, signal),
+  };
+  const exit = await agentProgram({ platform: "linux" })(own, process.start);
+  await file.close();
+  await device.close?.();
+  return { process, exit, edited };
+}
+
+/** Before a server whose first reply is broken. */
+async function runWith(wire: Wire, broken: Reply) {
+  let asked = 0;
+  const server = await serve({
+    script: ({ assistantTurns }) => (asked++ === 0 ? broken : assistantTurns === 0 ? work : text("Done.")),
+    verifySignatures: wire.dialect === "gemini",
+  });
+  return { server, ...(await drive(wire.driver, clockOf(server), { env: wire.env(server) })) };
+}
+
+describe.each(WIRES)("$driver by $dialect", (wire) => {
+  const points = [["before the first byte", before] as const, ...pointsOf(wire.dialect)];
+
+  it.each(points.flatMap(([where, at]) => Object.keys(passing).map((what) => [what, where, at] as const)))(
+    "%s %s: everything is there once",
+    async (what, where, at) => {
+      // before the first byte there is no body that could end or hold junk
+      if (at === before && /end|junk/.test(what)) at = { afterEvents: 0 };
+      const broken = passing[what]!(work, at, wire.dialect);
+      const { server, process, exit, edited } = await runWith(wire, broken);
+      expect([exit.code, process.result], `${exit.reason} (${where})`).toEqual([0, "Done."]);
+      expect(edited).toEqual(["a", "b"]);
+      expect(server.rejected).toEqual([]);
+      const last = server.requests.at(-1)!.messages;
+      const said = last.filter(({ role }) => role === "assistant").flatMap(({ content }) => content);
+      expect(
+        said.flatMap((block) => (block.type === "text" && block.text !== "" ? [block.text] : [])),
+      ).toEqual(["I change both."]);
+      expect(said.filter(({ type }) => type === "tool_use")).toHaveLength(2);
+      const results = last.flatMap(({ content }) => content).filter(({ type }) => type === "tool_result");
+      expect(results.map((block) => block.type === "tool_result" && block.content)).toEqual([
+        "edited",
+        "edited",
+      ]);
+      if (what === "a rate limit" && at === before) expect(process.sleeps).toEqual([1_000]);
+    },
+  );
+
+  it.each(Object.entries(lasting))("%s is no success, and starts no tool", async (kind, status) => {
+    const refusal = kind === "media" ? error(status, undefined, "Could not process image") : error(status);
+    const { server, process, exit, edited } = await runWith(wire, refusal);
+    expect([exit.code, exit.kind]).toEqual([1, "fault"]);
+    expect(exit.reason).not.toBe("");
+    expect([edited, process.result]).toEqual([[], ""]);
+    expect(process.messages.filter(({ role }) => role !== "user")).toEqual([]);
+    expect(server.requestCount).toBe(1);
+  });
+
+  // an error within Ollama's stream is words alone, and counts as one of the server
+  it.skipIf(wire.dialect === "ollama").each(pointsOf(wire.dialect))(
+    "an invalid request that is told %s is no success",
+    async (_where, at) => {
+      const { server, process, exit, edited } = await runWith(wire, work.fail(error(400), at));
+      expect(exit.code).toBe(1);
+      expect(edited.length).toBe(new Set(edited).size);
+      const calls = process.messages.flatMap(({ blocks: own = [] }) =>
+        own.filter(({ type }) => type === "tool_use"),
+      );
+      expect(process.messages.filter(({ role }) => role === "tool")).toHaveLength(calls.length);
+      expect(server.requestCount).toBe(1);
+    },
+  );
+
+  it.each(["max_tokens", "end_turn"] as const)(
+    "a reply with calls that ends with %s runs each once",
+    async (stop) => {
+      const { exit, edited } = await runWith(wire, work.stop(stop));
+      expect(exit.code).toBe(0);
+      expect(edited).toEqual(["a", "b"]);
+    },
+  );
+});
+
+describe("script by a scenario", () => {
+  const kinds = ["rate_limit", "overloaded", "server", "timeout", "connection", "stream_malformed", "cut"];
+  const places = ["start", "mid", "block:1", "block:2"];
+  const play = async (fault: object) => {
+    const folder = await mkdtemp(join(tmpdir(), "crux-faults-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const call = ["a", "b"].map((path) => ({ tool: "edit", args: edit(path).input }));
+    const turns = [{ say: "I change both.", call, fault }, { say: "Done." }];
+    await writeFile(join(folder, "s.json"), JSON.stringify({ scenario: "faults", turns }));
+    return drive("script", systemClock, { path: `/${join(folder, "s.json")}`, env: {} });
+  };
+
+  it.each(kinds.flatMap((kind) => places.map((at) => [kind, at] as const)))(
+    "%s at %s: everything is there once",
+    async (kind, at) => {
+      const { process, exit, edited } = await play({ kind, at });
+      expect([exit.code, process.result, edited]).toEqual([0, "Done.", ["a", "b"]]);
+      expect(process.messages.slice(1).map(({ role, content }) => [role, content])).toEqual([
+        ["assistant", "I change both."],
+        ["tool", "edited"],
+        ["tool", "edited"],
+        ["assistant", "Done."],
+      ]);
+    },
+  );
+
+  it.each(["auth", "quota", "forbidden", "model_not_found", "invalid", "media"])(
+    "%s is no success, and starts no tool",
+    async (kind) => {
+      const { process, exit, edited } = await play({ kind });
+      expect([exit.code, exit.kind, edited, process.result]).toEqual([1, "fault", [], ""]);
+    },
+  );
+});
