@@ -56,6 +56,8 @@ function argumentsOf(hosts: number | undefined, { closed = [], isFlat = false }:
     ...binds(),
     ...closed.flatMap((path) => ["--ro-bind", "/dev/null", path]),
     ...OWN.flatMap((dir) => ["--dir", dir]),
+    // soon full
+    ...["--size", "4194304", "--tmpfs", "/small"],
     ...["--ro-bind", node, node, "--ro-bind", ROOT, ROOT],
     ...(hosts === undefined ? [] : ["--perms", "0644", "--bind-data", String(hosts), "/etc/hosts"]),
     ...["--dev", "/dev", "--proc", "/proc"],

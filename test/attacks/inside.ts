@@ -3,6 +3,7 @@ import { Field, type Person, tryAll } from "./attempt.ts";
 import { children } from "./children.ts";
 import { compositions } from "./compositions.ts";
 import { control } from "./control.ts";
+import { next } from "./next.ts";
 import { race } from "./race.ts";
 import { ATTACKS } from "./table.ts";
 
@@ -31,6 +32,7 @@ const PARTS: Readonly<Record<string, (options: never, tell: Tell) => Promise<voi
   },
   control,
   children,
+  next,
   race,
 };
 
