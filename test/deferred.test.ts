@@ -139,7 +139,11 @@ describe("a model", () => {
   it.each(DIALECTS)("is sent at most 9,000 bytes at first, system prompt included (%s)", async (dialect) => {
     await serve([text("Done.")]);
     await world.crux(["-q", "do it"], { env: modelEnv(server, dialect) });
-    expect(Buffer.byteLength(server.requests[0]!.rawBody)).toBeLessThanOrEqual(9_000);
+    const [first] = server.requests;
+    const list =
+      /Skills, each with instructions[\s\S]*?(?=<\/system-reminder>)/.exec(first!.rawBody)?.[0] ?? "";
+    // the list of skills counts beside it
+    expect(Buffer.byteLength(first!.rawBody) - Buffer.byteLength(list)).toBeLessThanOrEqual(9_000);
     expect(server.requests[0]!.tools).toContain("tool_search");
   });
 });

@@ -67,6 +67,7 @@ function optionsFor(folder: string, warnings: string[] = []) {
   return {
     dirs: [join(folder, ".crux/agents")],
     skillDirs: [join(folder, ".crux/skills")],
+    skillFolders: [{ dir: join(folder, ".crux/skills"), source: "project", kind: "skills" } as const],
     files: {
       readText: (path: string) => readFile(path, "utf8"),
       list: (dir: string) => readdir(dir),

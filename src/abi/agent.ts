@@ -26,6 +26,8 @@ export interface AgentManifest {
   /** 0: DEFAULT_MAX_STEPS. */
   readonly maxSteps: number;
   readonly skills: readonly string[];
+  /** The texts of these skills are part of its instructions; absent: it is told what they are for. */
+  readonly preload?: true;
   /** Allow-list of tool names; null: the default set. */
   readonly tools: readonly string[] | null;
   /** Tools that it is not offered and may not call, by canonical name; tools of MCP servers as `mcp__…`. */
@@ -61,7 +63,7 @@ export interface AgentInfo {
   readonly manifest: AgentManifest;
   readonly instructions: string;
   readonly skills: readonly Skill[];
-  /** instructions, then skill bodies, joined by a blank line. */
+  /** The instructions, then the texts of preloaded skills, joined by a blank line. */
   readonly systemPrompt: string;
   /** Union over the skills that name devices; null: no restriction. */
   readonly allowedDevices: readonly string[] | null;

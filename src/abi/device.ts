@@ -7,6 +7,7 @@ import type { LaneReport, LaneRequest } from "./lanes.ts";
 import type { StreamEvent } from "./llm.ts";
 import type { PermissionMode } from "./process.ts";
 import type { SandboxProfile } from "./sandbox.ts";
+import type { SkillsInReach } from "./skill.ts";
 import type { Syscalls } from "./sys.ts";
 
 export const O_RDONLY = 0;
@@ -151,6 +152,8 @@ export interface Caller {
   readonly seen?: SeenFiles;
   /** Named values of the process, stored across restarts. Absent: nothing is stored. */
   readonly kept?: KeptValues;
+  /** The skills in reach of it. Absent: none. */
+  readonly skills?: () => Promise<SkillsInReach>;
   /**
    * Whether every call of a tool, named as in rules, is refused to the process. Such a tool is neither listed, found
    * nor opened: it is treated as if it did not exist. Absent: no tool is hidden.

@@ -5,6 +5,7 @@
  */
 import type { Usage } from "./llm.ts";
 import type { PermissionMode } from "./process.ts";
+import type { SkillEffect } from "./skill.ts";
 
 export type Effect =
   /** `real` is set only by the gate: `path` with `..` and symlinks resolved. */
@@ -37,7 +38,13 @@ export type Effect =
       readonly url?: string;
       readonly isQuoted?: boolean;
     }
-  | { readonly kind: "spawn"; readonly program: string; readonly background: boolean }
+  /** `skill`: it starts a skill, whose instructions join the conversation; from the tool of that name alone. */
+  | {
+      readonly kind: "spawn";
+      readonly program: string;
+      readonly background: boolean;
+      readonly skill?: SkillEffect;
+    }
   /**
    * A message or a signal to another process. `to`: a pid, a service of the own compose project, a group by name, `*`.
    * `member`: all names of the member of that project that receives it; set only by the gate.

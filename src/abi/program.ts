@@ -98,6 +98,8 @@ export interface ProgramStart {
   readonly viewRequests?: true;
   /** Calls begin while the rest of their reply still comes. Absent: only in replays of histories from before that. */
   readonly early?: true;
+  /** A message that begins with `/name` loads a skill. Absent: in replays of older histories, and in threads. */
+  readonly slash?: true;
   /** The window of the model. Absent: not known, or in replays of histories from before views could move. */
   readonly window?: WindowFacts;
   /** null: a fresh start. */

@@ -193,6 +193,15 @@ export const Settings = z.looseObject({
       background: z.boolean().optional().describe("False: agents cannot run commands in the background."),
     })
     .optional(),
+  skills: z
+    .looseObject({
+      disabled: strings.optional().describe("Names of skills that agents neither see nor use."),
+    })
+    .optional(),
+  disableSkillShell: z
+    .boolean()
+    .optional()
+    .describe("True: commands in the texts of skills are never run; they stay text."),
   tasks: z
     .literal("todo")
     .optional()

@@ -3,6 +3,7 @@
  * of the process: the files are those of the administrator, of the user and of a workspace that the user has trusted.
  */
 import type { SandboxKind, SandboxNetwork } from "./sandbox.ts";
+import type { SkillLine } from "./skill.ts";
 
 /** Where commands of a process may write, and what they reach. */
 export interface Confinement {
@@ -25,6 +26,8 @@ export interface InstructionText {
 /** What was found for folders that a process has touched. */
 export interface Nearby {
   readonly instructions: readonly InstructionText[];
+  /** Skills that its model may use. Absent: none, or the process predates them. */
+  readonly skills?: readonly SkillLine[];
   /** Files that were left out or cut, and why, for the user. */
   readonly notices: readonly string[];
 }

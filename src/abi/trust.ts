@@ -41,14 +41,21 @@ export const INSTRUCTION_NAMES: readonly string[] = BROUGHT_FILES.flatMap(([path
 export const BROUGHT_FOLDERS: readonly (readonly [path: string, kind: BroughtKind])[] = [
   [".crux/agents", "agent"],
   [".claude/agents", "agent"],
-  [".crux/skills", "skill"],
-  [".claude/skills", "skill"],
   [".agents/skills", "skill"],
-  [".crux/commands", "command"],
+  [".claude/skills", "skill"],
+  [".crux/skills", "skill"],
   [".claude/commands", "command"],
+  [".crux/commands", "command"],
   [".crux/hooks", "hook"],
   [".claude/hooks", "hook"],
 ];
+
+const foldersOf = (wanted: BroughtKind): readonly string[] =>
+  BROUGHT_FOLDERS.flatMap(([path, kind]) => (kind === wanted ? [path] : []));
+
+/** Folders of skills and of command files in any folder of a workspace, the lowest precedence first. */
+export const SKILL_FOLDERS: readonly string[] = foldersOf("skill");
+export const COMMAND_FOLDERS: readonly string[] = foldersOf("command");
 
 /** A file or MCP server of the workspace that could act. */
 export interface BroughtItem {

@@ -55,7 +55,7 @@ export async function ask(run: Run, listener: Listener): Promise<KeptReply | nul
 
 async function turnOf(run: Run, tools: OfferedTools, promptNow: () => Promise<Prompt>): Promise<Turn> {
   const { sys, start } = run;
-  run.briefing ??= await briefingOf(sys, start, run.here);
+  run.briefing ??= await firstBriefing(run, tools);
   const { briefing } = run;
   return {
     sys,
@@ -76,6 +76,17 @@ async function turnOf(run: Run, tools: OfferedTools, promptNow: () => Promise<Pr
 /** A turn for a request of the user about the context: nothing is read from the mailbox, and no note is added. */
 export async function requestTurn(run: Run): Promise<Turn> {
   return turnOf(run, await toolsOf(run), () => run.sys.buildPrompt(run.start.ctxId));
+}
+
+async function firstBriefing(run: Run, tools: OfferedTools): Promise<Briefing> {
+  const { sys, start, here: place } = run;
+  const briefing = await briefingOf(sys, start, { place, usesSkills: usesSkills(tools) });
+  run.skills.found(briefing.skills);
+  return briefing;
+}
+
+function usesSkills({ parallel }: OfferedTools): boolean {
+  return parallel.has("skill");
 }
 
 /** The model in use has failed, and another may answer in its place. */
@@ -156,14 +167,17 @@ async function switchModel(run: Run, { error, kind: cause }: FallbackDue): Promi
 }
 
 /** The prompt of the next request, after pending messages and notes were added to the context. */
-function promptOf(run: Run, { deferred }: OfferedTools): Promise<Prompt> {
+function promptOf(run: Run, tools: OfferedTools): Promise<Prompt> {
   const { sys, start } = run;
+  const { deferred } = tools;
   return sys.unit(async () => {
     await readInbox(sys, start, run.underWay?.client);
     const prompt = await toldOfMode(run, await sys.buildPrompt(start.ctxId));
     const found = deferred === undefined ? "" : run.discovery.note(deferred, lastWords(prompt));
-    const notes = [found, await run.nearby.note(sys, prompt.messages)].filter((note) => note !== "");
-    for (const note of notes) await sys.appendMessage(start.ctxId, "user", note);
+    const { note, skills } = await run.nearby.look(sys, prompt.messages);
+    if (usesSkills(tools)) run.skills.found(skills);
+    const notes = [found, note, run.skills.note(prompt.messages)].filter((each) => each !== "");
+    for (const each of notes) await sys.appendMessage(start.ctxId, "user", each);
     return notes.length === 0 ? prompt : sys.buildPrompt(start.ctxId);
   });
 }

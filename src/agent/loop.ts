@@ -9,7 +9,7 @@ import { isAtItsEnd } from "./checkpoint.ts";
 import { endOfFailure } from "./decide.ts";
 import { tellLeftJobs } from "./left-jobs.ts";
 import { release } from "./model/in-use.ts";
-import { abortedIn, begin, checkpoint, logBudget, untilTerminal } from "./run.ts";
+import { abortedIn, begin, checkpoint, loadTyped, logBudget, untilTerminal } from "./run.ts";
 import { type AgentOptions, newRun, type Run } from "./run-state.ts";
 import { runSession } from "./session-runs.ts";
 
@@ -27,6 +27,7 @@ async function runOnce(run: Run): Promise<ExitStatus> {
   let end: Terminal;
   try {
     if (start.restored === null) await begin(run);
+    await loadTyped(run);
     end = (await hasEnded(run)) ? { reason: "completed" } : await untilTerminal(run);
   } catch (error) {
     end = endOfFailure(error, abortedIn(run, sys.ending));

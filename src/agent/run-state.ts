@@ -12,6 +12,7 @@ import type { ModeNotes } from "./mode-notes.ts";
 import { type ModelInUse, ownModel } from "./model/in-use.ts";
 import type { Briefing } from "./prompt/briefing.ts";
 import type { Place } from "./prompt/environment.ts";
+import { SkillsInSight } from "./skills/in-sight.ts";
 import type { LoopState } from "./state.ts";
 import type { OfferedTools } from "./tools/offered.ts";
 
@@ -47,6 +48,7 @@ export interface Run {
   announced: string;
   readonly discovery: Discovery;
   readonly nearby: NearbyGuides;
+  readonly skills: SkillsInSight;
   /** null: not yet restored from the conversation. */
   modeNotes: ModeNotes | null;
   /** Of the current run. */
@@ -85,6 +87,7 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     announced: "",
     discovery,
     nearby: new NearbyGuides(cwd),
+    skills: new SkillsInSight(cwd),
     modeNotes: null,
     state: stateOf(position),
     pieces: null,

@@ -6,6 +6,7 @@ import type { Block, Reply } from "../abi/llm.ts";
 import { type Continue, isTerminal, type Terminal } from "../abi/loop.ts";
 import type { Restored } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
+import { slashLine } from "../lib/slash.ts";
 import { ask, toolsOf } from "./asking.ts";
 import { answeredIn, type Broken, finishedCalls, type KeptReply, positionOf } from "./checkpoint.ts";
 import { callsOf, decide, type Phase, type TurnFacts, textOf, unfinishedCall } from "./decide.ts";
@@ -14,6 +15,7 @@ import { afterCalls, askedAgain, hopeless, isHopeless } from "./malformed.ts";
 import { lastPieces, RESUME_NOTE, resumed } from "./pieces.ts";
 import { afterReply, givenUp, isGivenUp } from "./refusals.ts";
 import type { Run } from "./run-state.ts";
+import { skillTyped, typedFirst } from "./skills/typed.ts";
 import { continued, piecesOf } from "./state.ts";
 import { batchSizes, cutOff, untilResumed } from "./tools/calls.ts";
 import { type Execution, Executor } from "./tools/executor.ts";
@@ -44,6 +46,14 @@ export async function begin(run: Run): Promise<void> {
   const text = await takeInput(sys, start.input);
   if (text !== "") await sys.unit(() => sys.appendMessage(start.ctxId, "user", text));
   checkpoint(run, null);
+}
+
+/** Loads the skill that the first message calls, unless an earlier daemon has done so. */
+export async function loadTyped({ sys, start }: Run): Promise<void> {
+  if (start.slash !== true || slashLine(start.intent) === undefined) return;
+  const { messages } = await sys.buildPrompt(start.ctxId);
+  const note = await skillTyped(sys, typedFirst(messages, start.intent));
+  if (note !== "") await sys.unit(() => sys.appendMessage(start.ctxId, "user", note));
 }
 
 export function checkpoint(run: Run, kept: KeptReply | null): void {
@@ -243,7 +253,10 @@ async function resultsOf(
     if (index >= executor.count) executor.submit(call, done.get(index));
   const results = await executor.results();
   if (results.some(({ hasJob }) => hasJob === true)) run.hasJobs = true;
-  if (run.start.surroundings === true) run.nearby.touched(calls);
+  if (run.start.surroundings === true) {
+    run.nearby.touched(calls);
+    run.skills.touched(calls);
+  }
   const { refusals, malformed } = run.state;
   run.state = {
     ...run.state,

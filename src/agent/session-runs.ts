@@ -16,8 +16,9 @@ import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
 import { callsOf, endOfFailure } from "./decide.ts";
 import { inputOf, messageText } from "./inbox.ts";
 import { salvagedBlocks } from "./model/salvage.ts";
-import { abortedIn, begin, checkpoint, keep, logBudget, untilTerminal } from "./run.ts";
+import { abortedIn, begin, checkpoint, keep, loadTyped, logBudget, untilTerminal } from "./run.ts";
 import type { Run } from "./run-state.ts";
+import { skillTyped } from "./skills/typed.ts";
 import { freshState } from "./state.ts";
 import { NOT_STARTED } from "./tools/tool-call.ts";
 import { doViewRequests } from "./view-requests.ts";
@@ -131,10 +132,20 @@ async function endOf(run: Run, beginning: Beginning): Promise<Terminal> {
         if (run.tools?.deferred !== undefined) await tellChanges(run);
         await sys.appendMessage(start.ctxId, "user", beginning.text);
       });
+    await loadSkill(run, beginning);
     return await untilTerminal(run);
   } catch (error) {
     return endOfFailure(error, abortedIn(run, sys.ending));
   }
+}
+
+/** The skill that the user calls with the message. */
+async function loadSkill(run: Run, beginning: Beginning): Promise<void> {
+  const { sys, start } = run;
+  if (beginning.kind === "intent") return loadTyped(run);
+  if (beginning.kind !== "message" || start.slash !== true || beginning.input.from !== PID_KERNEL) return;
+  const note = await skillTyped(sys, beginning.text);
+  if (note !== "") await sys.unit(() => sys.appendMessage(start.ctxId, "user", note));
 }
 
 /** Keeps the complete blocks of the interrupted reply, and adds a note that the run was interrupted. */

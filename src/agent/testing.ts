@@ -52,6 +52,8 @@ export function restoredFrom(history: readonly Kept[]): Pick<FakeOptions, "resto
 }
 
 export interface FakeOptions {
+  /** Default: `do it`. One that begins with / may call a skill. */
+  readonly intent?: string;
   readonly answers: readonly Answer[];
   /** Other models by their device, and what they answer; an error: they cannot be opened. */
   readonly fallbacks?: Readonly<Record<string, readonly Answer[] | Fault>>;
@@ -119,7 +121,7 @@ export class FakeProcess {
 
   constructor(options: FakeOptions) {
     this.#options = options;
-    this.messages = [{ role: "user", content: "do it" }, ...(options.said ?? [])];
+    this.messages = [{ role: "user", content: options.intent ?? "do it" }, ...(options.said ?? [])];
     this.#models.set(MODEL_FD, [...options.answers]);
     this.#input = [...(options.input ?? [])];
     this.sys = this.#makeSys();
@@ -155,7 +157,7 @@ export class FakeProcess {
     return {
       pid: asPid(1),
       ctxId: asCtxId(1),
-      intent: "do it",
+      intent: this.#options.intent ?? "do it",
       agent,
       cwd: "/home/ada/project",
       modelFd: MODEL_FD,
@@ -167,6 +169,7 @@ export class FakeProcess {
       mounts: [],
       restored,
       session: null,
+      ...(this.#options.intent === undefined ? {} : { slash: true }),
       ...(this.#options.surroundings === undefined ? {} : { surroundings: true }),
       early: true,
     };

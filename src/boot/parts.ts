@@ -7,6 +7,10 @@ import { grantKey } from "../daemon/grant-key.ts";
 import { GuideDesk } from "../daemon/guides.ts";
 import type { BootContext } from "../daemon/run.ts";
 import { policyDirOf } from "../daemon/settings-sources.ts";
+import { definitionFiles } from "../daemon/skills/definition-files.ts";
+import { SkillDesk } from "../daemon/skills/skill-desk.ts";
+import { ownSkillFolders, type SkillPlaces } from "../daemon/skills/skill-folders.ts";
+import { SkillUsage } from "../daemon/skills/skill-usage.ts";
 import { Trust } from "../daemon/trust.ts";
 import { TrustStore } from "../daemon/trust-store.ts";
 import { GitSummaries } from "../dev/git/summary.ts";
@@ -34,7 +38,9 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   const { stateDir, configDir } = paths;
   const link = new KernelLink();
   const trust = trustOf(context, store);
-  const config = new Configuration(context, { realPath, trust });
+  const lib = join(packageRoot(), "lib");
+  const places = { home, configDir, lib, policyDir: policyDirOf(process.platform) };
+  const config = new Configuration(context, { realPath, trust, skillPaths: ownSkillFolders(places) });
   const host = new Host({ context, store, config, link });
   const outputs = new OutputStore(join(stateDir, "outputs"));
   const scratch = new ScratchStore(join(stateDir, "scratch"));
@@ -50,8 +56,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     hasEnded: (pid) => link.kernel.hasEnded(pid),
     notify: (pid, text) => link.kernel.notify(pid, text),
   });
-  const lib = join(packageRoot(), "lib");
-  const agents = agentDesk({ home, configDir, lib, log, trust, tools: TOOLS.map(({ name }) => name) });
+  const agents = agentDesk({ ...places, log, trust, tools: TOOLS.map(({ name }) => name) });
   const summaries = new GitSummaries({
     exec: host.exec,
     clock,
@@ -60,12 +65,11 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     maxMs: GIT_MS,
   });
   const guides = new GuideDesk({
-    home,
-    configDir,
-    policyDir: policyDirOf(process.platform),
+    ...places,
     isSecret: secretPaths(home, realPath),
     trust,
     gitState: (cwd, owner) => summaries.of(cwd, owner),
+    skills: skillsOf(context, { places, trust, config }),
   });
   const mcp = mcpHost({ exec: host.exec, services: () => link.kernel.services, clock, home, version });
   const key = grantKey(stateDir, (message) => log("warn", message));
@@ -75,6 +79,22 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     ...{ context, store, link, trust, config, host, outputs, scratch },
     ...{ jobs, taskStore, tasks, agents, guides, mcp, key },
   };
+}
+
+function skillsOf(
+  { paths, clock, log }: BootContext<Lease>,
+  { places, trust, config }: { places: SkillPlaces; trust: Trust; config: Configuration },
+): SkillDesk {
+  const usage = new SkillUsage({
+    file: join(paths.stateDir, "skill-usage.json"),
+    now: () => clock.now(),
+    warn: (line) => log("warn", line),
+  });
+  const settings = () => {
+    const { skills = {}, disableSkillShell = false } = config.settings;
+    return { disabled: skills.disabled ?? [], runsCommands: !disableSkillShell };
+  };
+  return new SkillDesk({ ...places, trust, files: definitionFiles, usage, settings });
 }
 
 /** Without a writable disk, no decision of trust is stored. */

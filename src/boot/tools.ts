@@ -18,6 +18,7 @@ import { planEnter } from "../tool/plan_enter/plan_enter.ts";
 import { planExit } from "../tool/plan_exit/plan_exit.ts";
 import { send } from "../tool/send/send.ts";
 import { signals } from "../tool/signals/signals.ts";
+import { skill } from "../tool/skill/skill.ts";
 import { sleep } from "../tool/sleep/sleep.ts";
 import { stop } from "../tool/stop/stop.ts";
 import { supervise } from "../tool/supervise/supervise.ts";
@@ -51,6 +52,7 @@ export const TOOLS = [
   planExit,
   send,
   signals,
+  skill,
   sleep,
   stop,
   supervise,

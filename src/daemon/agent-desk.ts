@@ -2,19 +2,19 @@
  * Loads and checks agents and skills: the shipped ones, the user's own, and those of a workspace that the user has
  * trusted.
  */
-import { statSync } from "node:fs";
-import { readdir, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { DEFAULT_AGENT } from "../abi/agent.ts";
+import { type AgentInfo, DEFAULT_AGENT } from "../abi/agent.ts";
 import { codeOf } from "../abi/errors.ts";
 import type { Definition } from "../abi/methods/definition.ts";
-import { AgentCache } from "../agent/definition/cache.ts";
+import { DefinitionCache } from "../agent/definition/cache.ts";
 import { agentIssues, checkAgents, checkSkills, skillFileIssues } from "../agent/definition/check.ts";
 import type { AgentFiles } from "../agent/definition/files.ts";
 import { makeAgentLoader } from "../agent/definition/loader.ts";
 import { isWithin } from "../lib/path.ts";
 import type { DefinitionWish, ServerDeps } from "../wire/server/deps.ts";
-import { type ProjectDirs, projectDirs, refuseUntrusted, trustedFiles, withProject } from "./project.ts";
+import { projectDirs, refuseUntrusted, trustedFiles, withProject } from "./project.ts";
+import { definitionFiles } from "./skills/definition-files.ts";
+import { skillFolders } from "./skills/skill-folders.ts";
 import type { Trust } from "./trust.ts";
 
 interface AgentDeskOptions {
@@ -23,6 +23,8 @@ interface AgentDeskOptions {
   /** The directory of what is shipped. */
   readonly lib: string;
   readonly trust: Trust;
+  /** The folder of the administrator's files. */
+  readonly policyDir: string;
   /** Names of all programs under /bin. */
   readonly tools: readonly string[];
   readonly log: (level: "info" | "warn" | "error", message: string) => void;
@@ -33,15 +35,14 @@ interface AgentDesk {
   look(kind: "agents" | "skills", wish: DefinitionWish): Promise<readonly Definition[]>;
 }
 
+/** Agents that are kept, each with its stamps. An agent with MCP servers is not: its entries depend on the environment. */
+const MAX_KEPT = 64;
+
 export function agentDesk(options: AgentDeskOptions): AgentDesk {
   const { log, tools } = options;
-  const files = {
-    readText: (path: string) => readFile(path, "utf8"),
-    list: (dir: string) => readdir(dir),
-    realPath: (path: string) => realpath(path),
-    stamp: stampOf,
-  };
-  const cache = new AgentCache(files);
+  const files = definitionFiles;
+  const mayKeep = ({ manifest }: AgentInfo) => manifest.mcp.length === 0;
+  const cache = new DefinitionCache<AgentInfo>(files, { most: MAX_KEPT, mayKeep });
   return {
     load: async (name = DEFAULT_AGENT, cwd, env) => {
       if (name === "none") return null;
@@ -72,30 +73,27 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
       const { path, text } = file;
       const issues =
         kind === "agents" ? await agentIssues(path, text, known) : skillFileIssues(path, text, known);
-      return [{ name: path, path, text: "", model: "", description: "", issues: [...issues] }];
+      const unknown = { source: "", shadowedBy: "", text: "", model: "", description: "" };
+      return [{ name: path, path, ...unknown, issues: [...issues] }];
     },
   };
 }
 
-function placesOf({ home, configDir, lib, trust }: AgentDeskOptions, cwd: string) {
+function placesOf(options: AgentDeskOptions, cwd: string) {
+  const { home, configDir, lib, trust } = options;
   const view = trust.viewOf(cwd);
-  const isHome = isWithin(view.root, home);
-  const agents = projectDirs(view.root, "agents", isHome);
-  const skills = projectDirs(view.root, "skills", isHome);
-  const from = (kind: "agents" | "skills", { low, high }: ProjectDirs) =>
-    view.isTrusted
-      ? [...low, join(lib, kind), join(configDir, kind), ...high]
-      : [join(lib, kind), join(configDir, kind)];
-  const brought = [...agents.low, ...agents.high, ...skills.low, ...skills.high];
-  return { view, agents, brought, dirs: { dirs: from("agents", agents), skillDirs: from("skills", skills) } };
-}
-
-/** A stamp that changes when the file does; "" if it does not exist or cannot be inspected. */
-function stampOf(path: string): string {
-  try {
-    const { ino, mtimeNs, ctimeNs, size } = statSync(path, { bigint: true });
-    return `${ino} ${mtimeNs} ${ctimeNs} ${size}`;
-  } catch {
-    return "";
-  }
+  const agents = projectDirs(view.root, isWithin(view.root, home));
+  const own = [join(lib, "agents"), join(configDir, "agents")];
+  const folders = skillFolders(options, view, cwd);
+  const ofProject = folders.filter(({ source }) => source === "other" || source === "project");
+  return {
+    view,
+    agents,
+    brought: [...agents.low, ...agents.high, ...ofProject.map(({ dir }) => dir)],
+    dirs: {
+      dirs: view.isTrusted ? [...agents.low, ...own, ...agents.high] : own,
+      skillDirs: folders.flatMap(({ kind, dir }) => (kind === "skills" ? [dir] : [])),
+      skillFolders: folders,
+    },
+  };
 }

@@ -20,6 +20,8 @@ interface ConfigurationOptions {
   readonly realPath: RealPath;
   /** Absent: no workspace is trusted. */
   readonly trust?: WorkspaceTrust;
+  /** Folders of skills outside of projects. Absent: none. */
+  readonly skillPaths?: readonly string[];
   /** The directory of the administrator's policy and its owner; default /etc/crux and root. */
   readonly policy?: { readonly dir: string; readonly owner: number };
 }
@@ -39,7 +41,7 @@ export class Configuration {
   #settings: Settings;
 
   constructor({ settings, paths, home, log }: Context, options: ConfigurationOptions) {
-    const { realPath, trust = NO_TRUST, policy } = options;
+    const { realPath, trust = NO_TRUST, policy, skillPaths = [] } = options;
     const warn = (line: string): void => log("warn", line);
     const places: SettingsPlaces = {
       configDir: paths.configDir,
@@ -50,7 +52,7 @@ export class Configuration {
     this.#places = places;
     this.#settings = this.#withPolicy(settings);
     const kernelPaths = [paths.stateDir, paths.sharedDir];
-    this.#policies = new Policies({ places, kernelPaths, realPath, trust, warn });
+    this.#policies = new Policies({ places, kernelPaths, skillPaths, realPath, trust, warn });
     const isTrusted = (cwd: string): boolean => this.#policies.of(cwd).isTrusted;
     this.#files = new SettingsFiles({ places, realPath, trust, isTrusted, warn });
     this.#realPath = realPath;

@@ -1,40 +1,63 @@
-/** Finds what guides an agent where it works: the state of a trusted repository, and instruction files. */
+/** Finds what guides an agent where it works: the state of a trusted repository, instruction files and skills. */
+import type { Pid } from "../abi/ids.ts";
+import type { SkillShelf } from "../abi/skill.ts";
 import type { Nearby } from "../abi/surroundings.ts";
 import type { Found, Guided, Guides } from "../kernel/ports/guides.ts";
+import { RecentMap } from "../lib/recent-map.ts";
 import { type InstructionPlaces, instructionsAt, instructionsBelow } from "./instruction-files.ts";
+import type { SkillDesk } from "./skills/skill-desk.ts";
 import type { Trust } from "./trust.ts";
 
 interface GuideOptions extends InstructionPlaces {
   readonly trust: Pick<Trust, "viewOf">;
   /** The state of the repository of a folder, for the prompt; `owner`: whose OS processes they are. */
   readonly gitState: (cwd: string, owner: string) => Promise<string>;
+  readonly skills: Pick<SkillDesk, "lines" | "linesBelow" | "shelf">;
 }
+
+/** Processes whose touched folders are remembered, and folders of one: beyond these their skills are out of reach. */
+const MAX_PROCESSES = 256;
+const MAX_DIRS = 64;
 
 export class GuideDesk implements Guides {
   readonly #options: GuideOptions;
+  /** The folders that a process has touched. */
+  readonly #touched = new RecentMap<Pid, ReadonlySet<string>>(MAX_PROCESSES);
 
   constructor(options: GuideOptions) {
     this.#options = options;
   }
 
   async around({ pid, cwd, env, hasAgent }: Guided): Promise<Found> {
-    const { trust, gitState } = this.#options;
+    const { trust, gitState, skills } = this.#options;
     const view = trust.viewOf(cwd);
-    const [git, { texts, notices }] = await Promise.all([
+    const [git, { texts, notices }, lines] = await Promise.all([
       // no git for a folder that is not trusted: a repository can make git start programs
       view.isTrusted ? gitState(cwd, `pid ${pid} git`) : "",
-      hasAgent && !isOff(env) ? instructionsAt(this.#options, view, cwd) : { texts: [], notices: [] },
+      hasAgent && !isOff(env) ? instructionsAt(this.#options, view, cwd) : NONE,
+      hasAgent ? skills.lines(cwd) : [],
     ]);
-    return { git, instructions: texts, notices };
+    return { git, instructions: texts, notices, skills: lines };
   }
 
-  async near({ cwd, env, hasAgent }: Guided, dirs: readonly string[]): Promise<Nearby> {
-    if (!hasAgent || isOff(env)) return { instructions: [], notices: [] };
+  async near({ pid, cwd, env, hasAgent }: Guided, dirs: readonly string[]): Promise<Nearby> {
+    if (!hasAgent) return { instructions: [], notices: [] };
     const view = this.#options.trust.viewOf(cwd);
-    const { texts, notices } = await instructionsBelow(this.#options, view, { cwd, dirs });
-    return { instructions: texts, notices };
+    const { texts, notices } = isOff(env)
+      ? NONE
+      : await instructionsBelow(this.#options, view, { cwd, dirs });
+    const touched = [...new Set([...(this.#touched.use(pid) ?? []), ...dirs])].slice(0, MAX_DIRS);
+    this.#touched.set(pid, new Set(touched));
+    const skills = await this.#options.skills.linesBelow(cwd, dirs);
+    return { instructions: texts, notices, skills };
+  }
+
+  skills({ pid, cwd }: Guided): Promise<SkillShelf> {
+    return this.#options.skills.shelf(cwd, [...(this.#touched.use(pid) ?? [])]);
   }
 }
+
+const NONE = { texts: [], notices: [] };
 
 function isOff({ CRUX_DISABLE_CLAUDE_MDS: off = "" }: Readonly<Record<string, string>>): boolean {
   return off !== "";

@@ -37,6 +37,7 @@ beforeEach(() => {
   policies = new Policies({
     places,
     kernelPaths: [join(dir, "state")],
+    skillPaths: [],
     realPath,
     trust: { isTrusted: (root, files) => trusted(root, files) },
     warn: (line) => void told.push(line),

@@ -26,6 +26,8 @@ interface PoliciesOptions {
   readonly places: SettingsPlaces;
   /** State and runtime directory, closed to every call. */
   readonly kernelPaths: readonly string[];
+  /** Folders of skills outside of projects. */
+  readonly skillPaths: readonly string[];
   readonly realPath: RealPath;
   readonly trust: WorkspaceTrust;
   readonly warn: (line: string) => void;
@@ -83,7 +85,7 @@ export class Policies {
   }
 
   #read(root: string): Kept {
-    const { places, kernelPaths, realPath, warn } = this.#options;
+    const { places, kernelPaths, skillPaths, realPath, warn } = this.#options;
     // the stamp is taken first: a file that changes while it is read is read again
     const wanted = filesOf(places, root);
     const policy = loadPolicy(places);
@@ -98,6 +100,7 @@ export class Policies {
       home: places.home,
       kernelPaths: [...kernelPaths, places.policyDir],
       memoryPaths: [join(places.configDir, "memory")],
+      skillPaths,
       realPath,
       foldsNames: foldsNames(root),
     });

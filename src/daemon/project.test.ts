@@ -38,7 +38,7 @@ const view = (isTrusted = true): ProjectView => ({
   approves: (path, digest) => approved.get(path.replace(`${root}/`, "")) === digest,
 });
 
-const dirs = () => projectDirs(root, "agents", false);
+const dirs = () => projectDirs(root, false);
 const loader = (own: readonly string[] = []) => {
   const { low, high } = dirs();
   const brought = [...low, ...high];
@@ -87,7 +87,7 @@ test("refuseUntrusted() says nothing of names that the project does not have", a
 });
 
 test("projectDirs() of a home directory leaves to other programs what is theirs", () => {
-  expect(projectDirs("/home/me", "skills", true)).toEqual({ low: [], high: ["/home/me/.crux/skills"] });
+  expect(projectDirs("/home/me", true)).toEqual({ low: [], high: ["/home/me/.crux/agents"] });
 });
 
 describe("withProject()", () => {

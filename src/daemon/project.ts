@@ -22,12 +22,11 @@ export interface ProjectDirs {
   readonly high: readonly string[];
 }
 
-/** The directories of a workspace with files of this kind; a home directory contributes only Crux's own. */
-export function projectDirs(root: string, kind: "agents" | "skills", isHome: boolean): ProjectDirs {
-  const low = kind === "agents" ? [".claude/agents"] : [".agents/skills", ".claude/skills"];
+/** The directories of a workspace with agent files; a home directory contributes only Crux's own. */
+export function projectDirs(root: string, isHome: boolean): ProjectDirs {
   return {
-    low: isHome ? [] : low.map((path) => join(root, path)),
-    high: [join(root, ".crux", kind)],
+    low: isHome ? [] : [join(root, ".claude/agents")],
+    high: [join(root, ".crux/agents")],
   };
 }
 

@@ -65,8 +65,11 @@ export class Inventories {
     for (const [path, kind] of BROUGHT_FOLDERS.filter(isBrought)) await look.folder(path, kind, 0);
     await look.servers();
     const nested = isHome ? [] : await foldersBelow(root);
-    for (const folder of new Set([...foldersBetween(root, dir), ...nested]))
-      for (const name of INSTRUCTION_NAMES) await look.instructions(join(relative(root, folder), name));
+    for (const folder of new Set([...foldersBetween(root, dir), ...nested])) {
+      const at = relative(root, folder);
+      for (const name of INSTRUCTION_NAMES) await look.instructions(join(at, name));
+      for (const [path, kind] of at === "" ? [] : NESTED_FOLDERS) await look.folder(join(at, path), kind, 0);
+    }
     return { items: [...look.items.values()], refused: look.refused };
   }
 }
@@ -187,11 +190,16 @@ class Look {
   }
 }
 
-/** Folders below the root that are searched for instruction files, the nearest first; beyond these none is looked at. */
+/** What every folder of a workspace may bring, not only its root. */
+const NESTED_FOLDERS = BROUGHT_FOLDERS.filter(([, kind]) => kind === "skill" || kind === "command");
+
+/** Folders below the root that are searched for instruction files and skills, the nearest first; beyond these none is looked at. */
 const MAX_SEARCHED = 400;
 
+const BRINGING = [...new Set([...INSTRUCTION_NAMES, ".agents"].map((name) => name.split("/")[0] ?? name))];
+
 /**
- * The folders below `root` that hold something like an instruction file. Hidden folders, dependencies and other
+ * The folders below `root` that hold something like an instruction file or a skill. Hidden folders, dependencies and other
  * repositories are left out.
  */
 async function foldersBelow(root: string): Promise<readonly string[]> {
@@ -202,7 +210,7 @@ async function foldersBelow(root: string): Promise<readonly string[]> {
     const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
     const names = new Set(entries.map(({ name }) => name));
     if (dir !== root && names.has(".git")) continue;
-    if (INSTRUCTION_NAMES.some((name) => names.has(name.split("/")[0] ?? name))) found.push(dir);
+    if (BRINGING.some((name) => names.has(name))) found.push(dir);
     const below = entries.filter((entry) => entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name));
     queue.push(...below.map(({ name }) => join(dir, name)).sort());
   }

@@ -81,6 +81,7 @@ function startOf(core: Programming, proc: Process, thread: ThreadSeat | undefine
     input: proc.fds.has(asFd(0)) ? asFd(0) : null,
     modes: true,
     viewRequests: true,
+    slash: true,
     restored: proc.past.restored,
     session: conversation === null ? null : { client: seed.client ?? "" },
   };

@@ -64,6 +64,8 @@ export interface PermitOptions {
   readonly labels?: Partial<LabelPolicy>;
   /** Absolute paths. */
   readonly memoryPaths?: readonly string[];
+  /** Folders of skills outside the project, absolute: what lies in them is read without asking. */
+  readonly skillPaths?: readonly string[];
   /** Problems of settings files that may have lost a deny: every call of a tool asks. */
   readonly unreadable?: readonly string[];
   /** Problems of the administrator's policy: every call is refused, except on the process's own state. */
@@ -198,7 +200,15 @@ function failed(error: unknown): Extract<Decision, { behavior: "ask" }> {
 }
 
 function makePlaces(options: PermitOptions): Places {
-  const { home, kernelPaths, realPath, exists = existsSync, memoryPaths, protection } = options;
+  const {
+    home,
+    kernelPaths,
+    realPath,
+    exists = existsSync,
+    memoryPaths,
+    skillPaths = [],
+    protection,
+  } = options;
   const root = posix.resolve("/", home);
   const kernel = bothForms(options, kernelPaths);
   const table = protections(root, realPath, { ...protection, projectRoot: options.projectRoot });
@@ -207,6 +217,7 @@ function makePlaces(options: PermitOptions): Places {
     kernel,
     protections: table,
     memory: bothForms(options, memoryPaths ?? [posix.join(root, ".config/crux/memory")]),
+    skills: bothForms(options, skillPaths),
     realPath,
     exists,
     otherNames: (path, roots) => findOtherNames({ home: root, kernel, protections: table }, path, roots),

@@ -1,5 +1,6 @@
 /** The calls by which the program of a session reports its runs; each run gets a separate handle. */
 import { printed, SyscallError } from "../abi/errors.ts";
+import { PID_KERNEL } from "../abi/ids.ts";
 import type { ExitStatus, RunOutcome } from "../abi/process.ts";
 import type { RunInput } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
@@ -41,14 +42,17 @@ export function sessionRuns(core: SessionRunning, proc: Process, handleOf: (run:
   return {
     beginRun: (input, isNew) => {
       const { seq, client } = input;
-      const run = { seq, client, startedMono: mono(), tokensBefore: proc.used.tokens };
+      const run = { seq, client, words: wordsOf(input), startedMono: mono(), tokensBefore: proc.used.tokens };
       const signal = conversationOf(proc).begin(run, proc.abort.signal);
       proc.conclude("");
       proc.refusals.clear();
       if (isNew) tellInput(input, false);
       return handleOf({ signal, client });
     },
-    joinRun: (input) => tellInput(input, true),
+    joinRun: (input) => {
+      conversationOf(proc).hear(wordsOf(input));
+      tellInput(input, true);
+    },
     isQueued: (seq) => {
       const look = (): boolean => proc.mailbox?.has((message) => message.seq === seq) === true;
       return proc.tape === null ? look() : proc.tape.input("isQueued", look);
@@ -59,6 +63,11 @@ export function sessionRuns(core: SessionRunning, proc: Process, handleOf: (run:
       end(core, proc, { outcome, exit });
     },
   };
+}
+
+/** What the user has said; "": the message is of another process. */
+function wordsOf({ from, text }: RunInput): string {
+  return from === PID_KERNEL ? text : "";
 }
 
 function conversationOf({ pid, conversation }: Process): Conversation {

@@ -3,6 +3,7 @@ import type { CallEnd } from "../abi/call-note.ts";
 import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../abi/device.ts";
 import type { PermissionView } from "../abi/effects.ts";
 import { codeOf, Fault, messageOf } from "../abi/errors.ts";
+import type { SkillsInReach } from "../abi/skill.ts";
 import type { Syscalls } from "../abi/sys.ts";
 import type { Progress, ToolFrame, ToolResult } from "../abi/tool.ts";
 import { ABORTED, abortable, linkSignals } from "../lib/abort.ts";
@@ -26,6 +27,8 @@ interface CallDeps {
   readonly clock: ProgressClock;
   /** Tracks the files that the caller has seen. */
   readonly tracker: FileTracker;
+  /** The skills in reach of the caller, for a tool that wants them. */
+  readonly skills?: SkillsInReach;
 }
 
 /** A tool, and the stat of its file. */
@@ -50,7 +53,7 @@ export class CallFile implements OpenFile {
     this.#tool = tool;
     this.#stat = stat;
     this.#caller = caller;
-    this.#scope = scopeOf(caller, deps.tracker);
+    this.#scope = scopeOf(caller, deps);
     this.#deps = deps;
   }
 
@@ -158,10 +161,22 @@ export class CallFile implements OpenFile {
   }
 }
 
-function scopeOf(caller: Caller, tracker: FileTracker): Scope {
+function scopeOf(caller: Caller, { tracker, skills }: CallDeps): Scope {
   const { cwd, env, roots, mode = "default", interactive = false, isSession = false, model } = caller;
   const { device: modelDevice = "", name: modelName = "", supportsImages = false } = model ?? {};
-  return { cwd, env, roots, tracker, mode, interactive, isSession, modelDevice, modelName, supportsImages };
+  const known = {
+    cwd,
+    env,
+    roots,
+    tracker,
+    mode,
+    interactive,
+    isSession,
+    modelDevice,
+    modelName,
+    supportsImages,
+  };
+  return skills === undefined ? known : { ...known, skills };
 }
 
 function endOf({ facts, error }: Outcome): CallEnd {

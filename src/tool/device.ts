@@ -69,7 +69,9 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
           `${tool.name}: open it for reading and writing: the call is written, its result read`,
         );
       const tracker = caller.seen ?? trackers.of(caller);
-      return new CallFile({ tool, stat: fileStat(tool) }, caller, { now, clock, tracker });
+      const skills = tool.wantsSkills ? await caller.skills?.() : undefined;
+      const deps = { now, clock, tracker, ...(skills === undefined ? {} : { skills }) };
+      return new CallFile({ tool, stat: fileStat(tool) }, caller, deps);
     },
     async stat(subpath: string, caller: Caller): Promise<FileStat> {
       return subpath === "" ? listStat(seenBy(caller)) : fileStat(find(subpath, caller));

@@ -8,6 +8,7 @@ import type { Effect, EffectClass } from "../abi/effects.ts";
 import type { ErrorCode } from "../abi/errno.ts";
 import type { CallId, Pid } from "../abi/ids.ts";
 import type { PermissionMode } from "../abi/process.ts";
+import type { SkillsInReach } from "../abi/skill.ts";
 import type { Syscalls } from "../abi/sys.ts";
 import type { MediaPart, Progress } from "../abi/tool.ts";
 import { parseArguments } from "./arguments.ts";
@@ -32,6 +33,8 @@ export interface Scope {
   /** The device path of that model; "": unknown. */
   readonly modelDevice: string;
   readonly supportsImages: boolean;
+  /** Only for a tool that wants them. */
+  readonly skills?: SkillsInReach;
 }
 
 /** The means to read before acting: the gate allows what the effects cover. */
@@ -114,7 +117,9 @@ interface ToolDef<S extends z.ZodObject> {
   readonly effectClass?: EffectClass;
   readonly parallel?: boolean | ((args: z.output<S>) => boolean);
   /** Changes nothing outside Crux's own lists. */
-  readonly readOnly?: boolean | ((args: z.output<S>) => boolean);
+  readonly readOnly?: boolean | ((args: z.output<S>, scope: Scope) => boolean);
+  /** It is given the skills in reach of its caller. */
+  readonly wantsSkills?: true;
   /** true, or why it is disabled and how to enable it. Called again for every model call. */
   enabled?(env: ToolEnv): true | string;
   destructive?(args: z.output<S>, scope: Scope): boolean;
@@ -174,6 +179,7 @@ export interface Tool {
   readonly maxResultChars: number;
   readonly overflow: Overflow;
   readonly interrupt: "cancel" | "block";
+  readonly wantsSkills: boolean;
   /** true, or why it is disabled and how to enable it. */
   enabled(env: ToolEnv): true | string;
   /** Throws INVALID for arguments that do not make a valid call. */
@@ -205,13 +211,14 @@ export function defineTool<S extends z.ZodObject>(def: ToolDef<S>): Tool {
     maxResultChars: def.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
     overflow: def.overflow ?? "head",
     interrupt: def.interrupt ?? "cancel",
+    wantsSkills: def.wantsSkills === true,
     enabled: (env) => def.enabled?.(env) ?? true,
     bind: (raw, scope) => bind(def, parseArguments(def.name, def.args, raw), scope),
   };
 }
 
 function bind<S extends z.ZodObject>(def: ToolDef<S>, args: z.output<S>, scope: Scope): ParsedCall {
-  const readOnly = typeof def.readOnly === "function" ? def.readOnly(args) : (def.readOnly ?? false);
+  const readOnly = typeof def.readOnly === "function" ? def.readOnly(args, scope) : (def.readOnly ?? false);
   const activity = (def.activity?.(args) ?? def.name).replaceAll(/\s+/g, " ").slice(0, 80);
   return {
     effects: def.effects(args, scope),

@@ -182,6 +182,9 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
   given: {
     CRUX_PID: { means: "Pid of the process that the command belongs to." },
     CRUX_SESSION_ID: { means: "UUID of that process." },
+    CRUX_SKILL_DIR: {
+      means: "Only in the text of a skill, as `${CRUX_SKILL_DIR}`: the folder of the skill.",
+    },
     CRUX_IPC_SOCKET: {
       means: "Socket of that process: `crux` in a command uses it, with the rights of the process.",
     },

@@ -198,6 +198,8 @@ export const DEFINITION_DOCS: MethodDocs<keyof typeof DEFINITION_METHODS> = {
         {
           name: "reviewer",
           path: "/home/ana/shop/.crux/agents/reviewer/agent.yaml",
+          source: "",
+          shadowedBy: "",
           model: "",
           description: "Reviews a change",
           text: "name: reviewer\ndescription: Reviews a change\n",

@@ -19,6 +19,10 @@ export type DefinitionIssue = z.infer<typeof issue>;
 const definition = z.strictObject({
   name: z.string(),
   path: z.string(),
+  source: z
+    .string()
+    .describe('Where a skill comes from: other, bundled, user, project or policy. "" for agents.'),
+  shadowedBy: z.string().describe('The file of the skill that has its name; "": it has the name itself.'),
   model: z.string().describe('The model the file names; "": none.'),
   description: z.string(),
   text: z.string().describe("Content of the file."),
@@ -28,7 +32,7 @@ export type Definition = z.infer<typeof definition>;
 
 const params = z.strictObject({
   cwd: z.string().startsWith("/"),
-  name: z.string().max(64).optional().describe("Name of one definition; absent: all."),
+  name: z.string().max(200).optional().describe("Name of one definition; absent: all."),
   file: z
     .strictObject({ path: z.string().max(4096), text: z.string().max(256 * 1024) })
     .optional()

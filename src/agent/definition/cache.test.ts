@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { AgentCache, type StampedFiles } from "./cache.ts";
+import type { AgentInfo } from "../../abi/agent.ts";
+import { DefinitionCache, type StampedFiles } from "./cache.ts";
 import { makeAgentLoader } from "./loader.ts";
 import { memoryFiles } from "./memory-files.ts";
 
@@ -19,7 +20,10 @@ function bench(entries: Record<string, string>) {
         Object.entries(entries).filter(([name]) => name === path || name.startsWith(`${path}/`)),
       ),
   };
-  const cache = new AgentCache(files);
+  const cache = new DefinitionCache<AgentInfo>(files, {
+    most: 64,
+    mayKeep: ({ manifest }) => manifest.mcp.length === 0,
+  });
   const load = (name = "helper") =>
     cache.load(name, (seen) =>
       makeAgentLoader({ dirs: ["/low", "/high"], skillDirs: [], files: seen }).load(name),
@@ -29,7 +33,7 @@ function bench(entries: Record<string, string>) {
 
 const helper = { "/low/helper/agent.yaml": "name: helper", "/low/helper/instructions.md": "Help." };
 
-describe("AgentCache", () => {
+describe("DefinitionCache", () => {
   test("load() gives the same agent while nothing changed, and reads nothing for it", async () => {
     const { count, load } = bench({ ...helper });
     const first = await load();

@@ -1,8 +1,7 @@
 /**
- * Caches loaded agent files until one of them changes: a spawn compares a few modification times and sizes instead of
- * reading the files, and all processes of an agent share its texts.
+ * Caches what was loaded from files until one of them changes: a spawn compares a few modification times and sizes
+ * instead of reading the files, and all processes of an agent share its texts.
  */
-import type { AgentInfo } from "../../abi/agent.ts";
 import type { AgentFiles } from "./files.ts";
 
 export interface StampedFiles extends AgentFiles {
@@ -13,41 +12,45 @@ export interface StampedFiles extends AgentFiles {
   stamp(path: string): string;
 }
 
-interface Kept {
-  readonly agent: AgentInfo;
+interface Kept<T> {
+  readonly loaded: T;
   /** The stamp of each path that was accessed, whether it exists or not. */
   readonly stamps: ReadonlyMap<string, string>;
 }
 
-/** Beyond this, the agent loaded longest ago is dropped. */
-const MAX_KEPT = 64;
+interface CacheOptions<T> {
+  /** Beyond this, what was loaded longest ago is dropped. */
+  readonly most: number;
+  /** Whether it depends on these files alone; absent: it does. */
+  readonly mayKeep?: (loaded: T) => boolean;
+}
 
-export class AgentCache {
+export class DefinitionCache<T> {
   readonly #files: StampedFiles;
-  readonly #kept = new Map<string, Kept>();
+  readonly #options: CacheOptions<T>;
+  readonly #kept = new Map<string, Kept<T>>();
 
-  constructor(files: StampedFiles) {
+  constructor(files: StampedFiles, options: CacheOptions<T>) {
     this.#files = files;
+    this.#options = options;
   }
 
-  /**
-   * `load` must access files only through its argument. An agent with MCP servers is not cached: its entries depend on
-   * the environment.
-   */
-  async load(key: string, load: (files: AgentFiles) => Promise<AgentInfo>): Promise<AgentInfo> {
+  /** `load` must access files only through its argument. */
+  async load(key: string, load: (files: AgentFiles) => Promise<T>): Promise<T> {
+    const { most, mayKeep = () => true } = this.#options;
     const kept = this.#kept.get(key);
-    if (kept !== undefined && this.#isFresh(kept)) return kept.agent;
+    if (kept !== undefined && this.#isFresh(kept)) return kept.loaded;
     this.#kept.delete(key);
     const stamps = new Map<string, string>();
-    const agent = await load(this.#recording(stamps));
-    if (agent.manifest.mcp.length > 0) return agent;
+    const loaded = await load(this.#recording(stamps));
+    if (!mayKeep(loaded)) return loaded;
     const [oldest] = this.#kept.keys();
-    if (this.#kept.size >= MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
-    this.#kept.set(key, { agent, stamps });
-    return agent;
+    if (this.#kept.size >= most && oldest !== undefined) this.#kept.delete(oldest);
+    this.#kept.set(key, { loaded, stamps });
+    return loaded;
   }
 
-  #isFresh({ stamps }: Kept): boolean {
+  #isFresh({ stamps }: Kept<T>): boolean {
     for (const [path, stamp] of stamps) if (this.#files.stamp(path) !== stamp) return false;
     return true;
   }

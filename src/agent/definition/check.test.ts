@@ -16,6 +16,7 @@ skills:
 const options = (files: Record<string, string>): CheckOptions => ({
   dirs: ["/a/agents"],
   skillDirs: ["/a/skills"],
+  skillFolders: [{ dir: "/a/skills", source: "user", kind: "skills" }],
   files: memoryFiles(files),
   tools: ["bash", "view", "edit"],
 });
@@ -51,6 +52,39 @@ it("checkAgents() counts the lines of a file with its instructions from its top,
   expect(await issues(files)).toEqual([["warning", `${md}:3: unknown key 'modle' (did you mean model?)`]]);
   expect((await checkAgents(options(files), "reviewer")).map(({ name }) => name)).toEqual(["reviewer"]);
   expect(await checkAgents(options(files), "nobody")).toEqual([]);
+});
+
+it("checkSkills() names what shadows what, and why a file is no skill", async () => {
+  const files = memoryFiles({
+    "/low/a/SKILL.md": "---\nname: a\n---\nlow",
+    "/high/a/SKILL.md": "---\nname: a\ncontext: fork\nmodel: x\n---\nhigh",
+    "/high/b/SKILL.md": "nothing",
+  });
+  const skillFolders = (["bundled", "user"] as const).map(
+    (source) => ({ dir: source === "user" ? "/high" : "/low", source, kind: "skills" }) as const,
+  );
+  const found = await checkSkills({ ...options({}), files, skillFolders });
+  expect(
+    found.map(({ name, source, shadowedBy, issues }) => [
+      name,
+      source,
+      shadowedBy,
+      issues.map(({ message }) => message),
+    ]),
+  ).toEqual([
+    [
+      "a",
+      "user",
+      "",
+      [
+        "/high/a/SKILL.md:4: model does nothing in this version",
+        expect.stringMatching(/:3: a skill in a process of its own/),
+      ],
+    ],
+    ["b", "user", "", ["/high/b/SKILL.md must start with ---"]],
+    ["bundled:a", "bundled", "/high/a/SKILL.md", []],
+  ]);
+  expect((await checkSkills({ ...options({}), files, skillFolders }, "bundled:a"))[0]?.text).toContain("low");
 });
 
 it("checkSkills() likewise", async () => {

@@ -7,13 +7,17 @@ import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { Definition, DefinitionIssue } from "../../abi/methods/definition.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
 import { nearNames } from "../../lib/near-names.ts";
+import { catalogueOf, type SkillFolder } from "./catalogue.ts";
 import { parseFrontMatter } from "./front-matter.ts";
 import { type AgentSource, findAgent, type LoaderOptions, listAgents } from "./loader.ts";
 import { manifestOf, UNUSED_KEYS } from "./manifest.ts";
-import { allowedTools, findSkill, listSkills, parseSkill } from "./skill.ts";
+import { findSkill, listSkills, parseSkill } from "./skill.ts";
+import { hasSettings, parseSkillFile } from "./skill-file.ts";
 import { parseYaml, type YamlFields } from "./yaml-fields.ts";
 
 export interface CheckOptions extends LoaderOptions {
+  /** Folders of skills and commands, lowest precedence first. */
+  readonly skillFolders: readonly SkillFolder[];
   /** The names of all programs under /bin. */
   readonly tools: readonly string[];
 }
@@ -57,7 +61,7 @@ async function lookAt(found: AgentSource, options: CheckOptions): Promise<Defini
     if (instructions === undefined)
       issues.push({ severity: "error", message: `${path}: instructions.md not found beside it` });
   }
-  return { name: entry, path, text, ...shown(path, text), issues };
+  return { name: entry, path, source: "", shadowedBy: "", text, ...shown(path, text), issues };
 }
 
 /** `path` ends with `.md` if the settings are front matter above the instructions. */
@@ -118,63 +122,78 @@ async function skillIssues(
   return issues;
 }
 
-/** All skills, sorted by name, or only the one called `name`; empty if it does not exist. */
+/** All skills and what calls itself one, by name, or only the one called `name`; empty if it does not exist. */
 export async function checkSkills(options: CheckOptions, name?: string): Promise<readonly Definition[]> {
-  const { skillDirs, files } = options;
+  const catalogue = await catalogueOf(options.skillFolders, options.files);
+  const all = [
+    ...catalogue.skills.map((skill) => ({ ...skill, problem: undefined })),
+    ...catalogue.broken.map((skill) => ({ ...skill, file: undefined, shadowedBy: undefined })),
+  ].filter((each) => name === undefined || each.name === name);
   const looks: Definition[] = [];
-  for (const each of name === undefined ? await listSkills(skillDirs, files) : [name]) {
-    try {
-      const { path, text } = await findSkill(skillDirs, files, each);
-      looks.push({
-        name: each,
-        path,
-        text,
-        ...shown(path, text),
-        issues: skillFileIssues(path, text, options),
-      });
-    } catch (error) {
-      if (name !== undefined && codeOf(error) === "NOT_FOUND") return [];
-      looks.push(broken(each, each, error));
-    }
+  for (const { name: called, source, path, isCommand, file, shadowedBy = "", problem } of all) {
+    const text = await options.files.readText(path).catch(() => "");
+    const issues: DefinitionIssue[] =
+      problem === undefined
+        ? skillFileIssues(path, text, { ...options, isCommand })
+        : [{ severity: "error", message: problem }];
+    const { description = "" } = file ?? {};
+    looks.push({ name: called, path, source, shadowedBy, text, model: "", description, issues });
   }
-  return looks;
+  return looks.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-const SKILL_KEYS = new Set([
-  "license",
-  "compatibility",
-  "version",
-  "model",
-  "user_invocable",
-  "argument_hint",
-]);
+/** Read by Crux, or only shown. */
+const SKILL_KEYS: ReadonlySet<string> = new Set(
+  `name description when_to_use allowed_tools metadata license compatibility version argument_hint arguments
+  user_invocable disable_model_invocation paths context`.split(/\s+/),
+);
+/** Keys of the format that have no effect yet. */
+const UNUSED_SKILL_KEYS: ReadonlySet<string> = new Set(["model", "effort", "agent", "hooks", "shell"]);
 
 export function skillFileIssues(
   path: string,
   text: string,
-  { tools }: Pick<CheckOptions, "tools">,
+  {
+    tools,
+    isCommand = !/(?:^|\/)SKILL\.md$/.test(path),
+  }: Pick<CheckOptions, "tools"> & { isCommand?: boolean },
 ): DefinitionIssue[] {
   try {
-    const { manifest } = parseSkill(text, path);
-    const { fields } = parseFrontMatter(path, text);
+    const entry = path.split("/").at(isCommand ? -1 : -2) ?? "";
+    const { rules, isFork } = parseSkillFile(text, { path, entry, isCommand });
+    const fields = hasSettings(text) ? parseFrontMatter(path, text).fields : parseYaml(path, "");
     const names = [...tools, ...LOOP_TOOLS];
-    const unknown = (allowedTools(manifest) ?? []).flatMap((written) => {
+    const unknown = rules.flatMap((written) => {
       const name = canonicalToolName(written.replace(/\(.*$/s, ""));
-      const isKnown = name === "*" || /^(\/|mcp__)/.test(name) || names.includes(name);
+      const isKnown = name === "*" || name.startsWith("mcp__") || names.includes(name);
       return isKnown ? [] : `${fields.at("allowed_tools")}: unknown tool '${written}'${near(name, names)}`;
     });
-    return [...unknownKeys(fields), ...unknown].map((message) => ({ severity: "warning" as const, message }));
+    const name = fields.text("name");
+    const other =
+      isCommand || name === entry || !/\//.test(path)
+        ? []
+        : [`${fields.at("name")}: its folder is called ${entry}, and so is the skill`];
+    const idle = fields.unread().filter((key) => UNUSED_SKILL_KEYS.has(key));
+    const notes = idle.map((key) => `${fields.at(key)}: ${key} does nothing in this version`);
+    if (isFork)
+      notes.push(`${fields.at("context")}: a skill in a process of its own cannot be run in this version`);
+    return [
+      ...[...unknownKeys(fields), ...other, ...unknown].map((message) => ({
+        severity: "warning" as const,
+        message,
+      })),
+      ...notes.map((message) => ({ severity: "note" as const, message })),
+    ];
   } catch (error) {
     return [{ severity: "error", message: messageOf(error) }];
   }
 }
 
 function unknownKeys(fields: YamlFields): string[] {
-  fields.text("name");
-  fields.text("description");
+  for (const key of ["name", "description", "when_to_use", "context"]) fields.text(key);
   fields.words("allowed_tools");
   fields.texts("metadata");
-  return fields.unknown("", SKILL_KEYS);
+  return fields.unknown("", new Set([...SKILL_KEYS, ...UNUSED_SKILL_KEYS]));
 }
 
 /** The description and model, or "" where the file cannot be parsed. */
@@ -192,7 +211,7 @@ function shown(path: string, text: string): Pick<Definition, "description" | "mo
 
 function broken(name: string, path: string, error: unknown): Definition {
   const issues = [{ severity: "error" as const, message: messageOf(error) }];
-  return { name, path, text: "", description: "", model: "", issues };
+  return { name, path, source: "", shadowedBy: "", text: "", description: "", model: "", issues };
 }
 
 function near(name: string, names: readonly string[]): string {

@@ -12,7 +12,7 @@ export interface AgentFiles {
 }
 
 /** The limit of a definition file; a larger one is refused. */
-const MAX_FILE_BYTES = 256 * 1024;
+export const MAX_FILE_BYTES = 256 * 1024;
 
 /** Undefined if the file does not exist. Other failures are rethrown unchanged. */
 export async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {

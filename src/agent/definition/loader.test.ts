@@ -3,7 +3,7 @@ import { makeAgentLoader } from "./loader.ts";
 import { memoryFiles } from "./memory-files.ts";
 
 const files = memoryFiles({
-  "/low/reviewer/agent.yaml": "name: reviewer\nskills: [reading, talking]\n",
+  "/low/reviewer/agent.yaml": "name: reviewer\nskills: [reading, talking]\npreload: true\n",
   "/low/reviewer/instructions.md": "You review.\n",
   "/low/explore/agent.yaml": "name: explore\n",
   "/low/explore/instructions.md": "low",
@@ -44,6 +44,20 @@ describe("AgentLoader.load()", () => {
     });
     expect(agent.skills.map((skill) => skill.manifest.name)).toEqual(["reading", "talking"]);
     expect(structuredClone(agent)).toEqual(agent);
+  });
+
+  test("keeps the texts of skills out of the prompt unless it preloads them; their devices count", async () => {
+    const reader = memoryFiles({
+      "/a/reader/agent.yaml": "name: reader\nskills: [reading]\n",
+      "/a/reader/instructions.md": "You read.\n",
+      "/s/reading/SKILL.md": "---\nname: reading\nallowed-tools: /dev/fs\n---\nRead well.\n",
+    });
+    const bare = makeAgentLoader({ dirs: ["/a"], skillDirs: ["/s"], files: reader });
+    expect(await bare.load("reader")).toMatchObject({
+      systemPrompt: "You read.",
+      allowedDevices: ["/dev/fs"],
+      skills: [{ body: "Read well." }],
+    });
   });
 
   test("takes the definition of highest precedence whole, whatever its case, and warns of what does nothing", async () => {

@@ -120,7 +120,7 @@ async function read(found: AgentSource, options: LoaderOptions): Promise<AgentIn
     manifest,
     instructions,
     skills,
-    systemPrompt: systemPrompt(instructions, skills),
+    systemPrompt: systemPrompt(instructions, manifest.preload === true ? skills : []),
     allowedDevices: allowedDevices(skills),
   };
 }

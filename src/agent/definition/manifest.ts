@@ -53,6 +53,7 @@ export function manifestOf(
     ...manifestBudget(fields, warn),
     maxSteps: maxSteps(fields),
     skills: fields.list("skills") ?? [],
+    ...(fields.flag("preload") === true ? { preload: true } : {}),
     tools: tools(fields),
     ...disallowed(fields),
     ...delegation(fields),

@@ -45,6 +45,12 @@ export function allowedTools(skill: SkillManifest): string[] | null {
   return words === null ? null : [...words];
 }
 
+/** The words of `allowed-tools` that are rules: those that name no device. */
+export function ruleWords(allowed: string): string[] {
+  const words = allowedTools({ name: "", description: "", allowedTools: allowed, metadata: {} }) ?? [];
+  return words.filter((word) => !word.startsWith("/"));
+}
+
 /** The devices named by all skills together; null: no restriction, since no skill names a device. */
 export function allowedDevices(skills: readonly Skill[]): string[] | null {
   const words = skills.flatMap((skill) => allowedTools(skill.manifest) ?? []);
@@ -52,7 +58,7 @@ export function allowedDevices(skills: readonly Skill[]): string[] | null {
   return devices.length === 0 ? null : [...new Set(devices)];
 }
 
-function firstParagraph(body: string): string {
+export function firstParagraph(body: string): string {
   const paragraph = body.split(/\n\s*\n/).find((text) => !text.startsWith("#") && text.trim() !== "");
   return paragraph?.replace(/\s+/g, " ").trim().slice(0, 1024) ?? "";
 }

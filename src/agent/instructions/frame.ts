@@ -48,7 +48,7 @@ function framed(files: readonly InstructionText[]): string {
 }
 
 /** No text can close its frame, or the reminder that it is in. */
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replace(/<(?=\s*\/?\s*(?:instructions|system-reminder|crux-note)\b)/gi, "&lt;");
 }
 

@@ -1,12 +1,13 @@
 /**
  * What the model is told of its surroundings: the dynamic part of the system prompt, and a reminder before the first
- * message, with the instruction files. Not part of the conversation, so that no compaction loses it.
+ * message, with the instruction files and the list of skills. Not part of the conversation, so that no compaction loses it.
  */
 import type { Section } from "../../abi/context.ts";
 import type { ProgramStart } from "../../abi/program.ts";
-import type { Surroundings } from "../../abi/surroundings.ts";
+import type { SkillLine } from "../../abi/skill.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
 import { instructionsText, reminder } from "../instructions/frame.ts";
+import { skillsText } from "../skills/listing.ts";
 import { environmentText, type Place } from "./environment.ts";
 
 export interface Briefing {
@@ -15,21 +16,27 @@ export interface Briefing {
   readonly sections: readonly Section[];
   /** Always the same object; null: nothing to tell. */
   readonly reminder: ContextMessage | null;
+  /** Skills that are told of once a call touches a file of theirs. */
+  readonly skills: readonly SkillLine[];
 }
 
-/** Asks for the surroundings, unless the history is older than they are. */
-export async function briefingOf(sys: Sys, start: ProgramStart, place: Place): Promise<Briefing> {
-  if (start.surroundings !== true) return briefingFrom(place);
+/** Asks for the surroundings, unless the history is older than they are. `usesSkills`: it has the tool for them. */
+export async function briefingOf(
+  sys: Sys,
+  start: ProgramStart,
+  { place, usesSkills }: { readonly place: Place; readonly usesSkills: boolean },
+): Promise<Briefing> {
+  if (start.surroundings !== true)
+    return { environment: environmentText(place), sections: [], reminder: null, skills: [] };
   const around = await sys.surroundings(sys.ending);
   for (const notice of around.notices) sys.log("warn", notice);
   const files = around.instructions.map(({ path }) => path);
   if (files.length > 0) sys.log("info", `instructions: ${files.join(", ")}`);
-  return briefingFrom(place, around);
-}
-
-function briefingFrom(place: Place, around?: Surroundings): Briefing {
+  const skills = usesSkills ? (around.skills ?? []) : [];
+  const listed = skills.filter(({ paths }) => paths === undefined);
   const all: readonly Section[] = [
-    { part: "instructions", text: instructionsText(around?.instructions ?? []) },
+    { part: "instructions", text: instructionsText(around.instructions) },
+    { part: "skills", text: skillsText(listed, start.window?.window) },
   ];
   const sections = all.filter(({ text }) => text !== "");
   const text = sections.map((each) => each.text).join("\n\n");
@@ -37,6 +44,7 @@ function briefingFrom(place: Place, around?: Surroundings): Briefing {
     environment: environmentText(place, around),
     sections,
     reminder: text === "" ? null : { role: "user", content: reminder(text) },
+    skills: skills.filter(({ paths }) => paths !== undefined),
   };
 }
 

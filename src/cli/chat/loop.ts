@@ -1,11 +1,14 @@
 /** A conversation at a terminal: the session's output above, the input line below. Leaving never ends the session. */
 
+import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import type { Call } from "../command.ts";
 import type { AskDialog } from "../dialog/ask-dialog.ts";
 import { openDialog, questionTerminal } from "../dialog/questions.ts";
+import { workingDirectory } from "../run/run-options.ts";
+import { refuseUnknownSkill } from "../run/slash.ts";
 import { historyLines, isNote, leftLine, openedLine, pausedLine, promptOf } from "../screen/chat-lines.ts";
 import { changedLine, contextLines } from "../screen/context-lines.ts";
 import { sessionTable } from "../screen/table/session-table.ts";
@@ -130,6 +133,7 @@ class Chat implements AsyncDisposable {
     else if (word.kind === "help") this.#print(HELP_LINES.join("\n"));
     else if (word.kind === "unknown") this.#print(word.message);
     else if (word.kind === "say") this.#do(() => this.#say(word.text));
+    else if (word.kind === "skill") this.#do(() => this.#useSkill(word.text));
     else if (word.kind === "title") this.#do(() => this.#client.entitle(pid, word.title));
     else if (word.kind === "mode") this.#do(() => this.#mode(word.mode));
     else if (word.kind === "stop") this.#do(() => this.#client.interrupt(pid));
@@ -150,6 +154,20 @@ class Chat implements AsyncDisposable {
     this.#pressedMono = now;
     if (isAgain) this.#leave();
     else this.#print("Ctrl-C again, or Ctrl-D, leaves; the session waits");
+  }
+
+  /** Nothing is sent where there is no such skill. */
+  async #useSkill(text: string): Promise<void> {
+    const { args, host } = this.#call;
+    const cwd = this.#stream.session?.cwd ?? workingDirectory(args, host);
+    try {
+      await refuseUnknownSkill(host.daemon, cwd, text);
+    } catch (error) {
+      if (codeOf(error) !== "INVALID") throw error;
+      this.#print(messageOf(error));
+      return;
+    }
+    await this.#say(text);
   }
 
   async #say(text: string): Promise<void> {

@@ -13,12 +13,17 @@ test.each([
   ["/context", { kind: "context" }],
   ["/compact", { kind: "compact", text: "" }],
   ["/compact keep the paths", { kind: "compact", text: "keep the paths" }],
-  ["//exit", { kind: "say", text: "/exit" }],
+  ["//exit", { kind: "say", text: "//exit" }],
+  ["/exti", { kind: "skill", name: "exti", text: "/exti" }],
+  [
+    "/team:release-notes for v2",
+    { kind: "skill", name: "team:release-notes", text: "/team:release-notes for v2" },
+  ],
   ["/usr/bin/env fails", { kind: "say", text: "/usr/bin/env fails" }],
 ])("wordOf(%j)", (line, word) => {
   expect(wordOf(line)).toEqual(word);
 });
 
-test.each(["/exti", "/stop it", "/title", "/mode fast"])("wordOf(%j) is no message", (line) => {
+test.each(["/stop it", "/title", "/mode fast"])("wordOf(%j) is no message", (line) => {
   expect(wordOf(line)?.kind).toBe("unknown");
 });

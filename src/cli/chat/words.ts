@@ -1,8 +1,12 @@
 /** The slash commands of a conversation. */
+
 import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
+import { slashLine } from "../../lib/slash.ts";
 
 export type Word =
   | { readonly kind: "say"; readonly text: string }
+  /** It calls a skill, if there is one of this name. */
+  | { readonly kind: "skill"; readonly name: string; readonly text: string }
   | { readonly kind: "help" | "exit" | "stop" | "sessions" | "back" | "context" }
   /** "": nothing in particular to pay attention to. */
   | { readonly kind: "compact"; readonly text: string }
@@ -22,6 +26,7 @@ export const HELP_LINES: readonly string[] = [
   "  /context         what the model sees, and what each part costs",
   "  /compact [text]  let a summary take the place of what was said; crux context undo takes it back",
   "  /sessions        those of this folder",
+  "  /<skill> <args>  use a skill: crux skills lists them",
   "  //text           a message that begins with /",
   "  Alt-Enter        a line break in a message",
 ];
@@ -30,9 +35,10 @@ export const HELP_LINES: readonly string[] = [
 export function wordOf(line: string): Word | undefined {
   const text = line.trim();
   if (text === "") return undefined;
-  if (text.startsWith("//")) return { kind: "say", text: text.slice(1) };
-  const [, name = "", rest = ""] = /^\/([a-z]+)(?:\s+(.*))?$/s.exec(text) ?? [];
-  if (name === "") return { kind: "say", text: line.trimEnd() };
+  const called = slashLine(text);
+  // with both slashes, so that it is not read as a call of a skill
+  if (called === undefined) return { kind: "say", text: line.trimEnd() };
+  const { name, args: rest } = called;
   if (name === "title")
     return rest === "" ? { kind: "unknown", message: "/title needs words" } : { kind: "title", title: rest };
   if (name === "compact") return { kind: "compact", text: rest.trim() };
@@ -40,7 +46,8 @@ export function wordOf(line: string): Word | undefined {
   if (name === "mode") return modeWord(rest.trim());
   const plain = PLAIN.find((each) => each === name);
   if (plain !== undefined && rest === "") return { kind: plain };
-  return { kind: "unknown", message: `no such word: /${name}; /help lists them, //${name} sends it` };
+  if (plain !== undefined) return { kind: "unknown", message: `/${name} takes no words; //${name} sends it` };
+  return { kind: "skill", name, text };
 }
 
 function modeWord(rest: string): Word {

@@ -28,11 +28,15 @@ export const DEFINITIONS: readonly CommandRow[] = [
     words: [["list", "show", "check"]],
     summary: "Show skill files, and what is wrong with them",
     usage: [
-      ["skills", "those that agents can use here, with their file"],
+      [
+        "skills",
+        "those that agents can use here, with source and file; ! beside one that has something wrong",
+      ],
       ["skills show <name>", "its file"],
       ["skills check [name|path]", "unknown keys and tools, and YAML errors, with file and line"],
     ],
-    about: MODES,
-    examples: ["crux skills", "crux skills check"],
+    about: `Call one as /name: crux "/release-notes for v2".
+${MODES}`,
+    examples: ["crux skills", "crux skills check", "crux skills show user:review"],
   },
 ];

@@ -6,6 +6,7 @@ import { ChatClient } from "../chat/client.ts";
 import type { Call, Command } from "../command.ts";
 import { settleTrust } from "../dialog/trust-question.ts";
 import { workingDirectory } from "../run/run-options.ts";
+import { refuseUnknownSkill } from "../run/slash.ts";
 import { invalid, wireOf } from "../screen/errors.ts";
 import { type Around, Conversation } from "./conversation.ts";
 import { initFacts } from "./facts.ts";
@@ -88,6 +89,7 @@ class PrintRun implements Gate {
     if (this.#unmet !== undefined) throw invalid(this.#unmet);
     if (first.done === true) throw invalid("there is no message on stdin");
     await settleTrust(this.#call, workingDirectory(args, host), "never asked");
+    await refuseUnknownSkill(host.daemon, workingDirectory(args, host), first.value);
     const session = await this.#open(options, first.value);
     this.#session = session;
     printer.sessionId = session.uuid;

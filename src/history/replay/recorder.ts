@@ -176,6 +176,7 @@ function startOf(core: Taping, proc: Process): Start {
     surroundings: true,
     viewRequests: true,
     early: true,
+    slash: true,
     ...(window === undefined ? {} : { window }),
     model: model.name,
     modelDevice: model.device,

@@ -97,9 +97,10 @@ function asItWas(
     window: ____,
     viewRequests: _____,
     early: ______,
+    slash: _______,
     ...begun
   }: ProgramStart,
-  { input, mounts, toolset, modes, surroundings, window, viewRequests, early }: Start,
+  { input, mounts, toolset, modes, surroundings, window, viewRequests, early, slash }: Start,
 ): ProgramStart {
   return {
     ...begun,
@@ -108,6 +109,7 @@ function asItWas(
     ...(toolset === undefined ? {} : { toolset }),
     ...(modes === undefined ? {} : { modes }),
     ...(surroundings === undefined ? {} : { surroundings }),
+    ...(slash === undefined ? {} : { slash }),
     ...(window === undefined ? {} : { window }),
     ...(viewRequests === undefined ? {} : { viewRequests }),
     ...(early === undefined ? {} : { early }),

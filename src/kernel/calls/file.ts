@@ -11,6 +11,7 @@ import type { Charge, Effect } from "../../abi/effects.ts";
 import { printed, VfsError } from "../../abi/errors.ts";
 import type { CallId, Fd } from "../../abi/ids.ts";
 import type { StreamEvent } from "../../abi/llm.ts";
+import type { SkillShelf, SkillsInReach } from "../../abi/skill.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
 import { isWithin } from "../../lib/path.ts";
 import { hasMark } from "../../lib/redact/redact.ts";
@@ -27,13 +28,16 @@ import { carriedBy } from "../ipc/pipe.ts";
 import { uniteLabels } from "../labels/label-set.ts";
 import { addLabels, type LabelKeeper } from "../labels/labelled.ts";
 import { LIMITS } from "../limits.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { keptValues, type ValueKeeping } from "../process/kept-values.ts";
 import type { Process } from "../process/process.ts";
 import { narrowedTo } from "../process/rights/rights.ts";
 import { type Seeing, seenFilesOf } from "../process/seen-files.ts";
+import { hasTyped, skillsInUse } from "../process/skills-in-use.ts";
 import { redactedBytes, showSecrets } from "../redact/model-bound.ts";
 import type { FdEntry } from "../vfs/fd-table.ts";
 import type { Resolved } from "../vfs/registry.ts";
+import { guidedOf } from "./guide.ts";
 
 /** The parts of the kernel that files use. */
 export type Filing = Gatekeeping &
@@ -41,6 +45,7 @@ export type Filing = Gatekeeping &
   LabelKeeper &
   ValueKeeping &
   Seeing & {
+    readonly ports: Pick<KernelPorts, "guides">;
     note(proc: Process, kind: "sandbox.violation", body: unknown): void;
     /** Keeps the old content of files that the process changes; `call`: the call that changes them. */
     changing(self: Process, call: CallId | undefined): Caller["changing"];
@@ -182,10 +187,23 @@ function callerOf(core: Filing, self: Process, call?: CallId): Caller {
       supportsImages: core.ports.models.supportsImages?.(self.model.device, self.model.name, env) ?? false,
     },
     seen: seenFilesOf(core, self),
+    skills: () => skillsOf(core, self),
     preview: () => previewOf(core, self),
   };
   return { ...known, ...agent, ...(changing === undefined ? {} : { changing }) };
 }
+
+async function skillsOf(core: Filing, self: Process): Promise<SkillsInReach> {
+  const shelf = (await core.ports.guides?.skills?.(guidedOf(self))) ?? NO_SKILLS;
+  return {
+    ...shelf,
+    session: self.seed.uuid,
+    isTyped: (name) => hasTyped(self, name),
+    inUse: () => [...skillsInUse(self).names],
+  };
+}
+
+const NO_SKILLS: SkillShelf = { find: () => undefined, names: () => [], used: () => {} };
 
 function previewOf(core: Filing, self: Process): ((piece: StreamEvent) => void) | undefined {
   if (!self.watchers.follows("deltas")) return undefined;

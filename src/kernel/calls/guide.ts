@@ -46,7 +46,7 @@ const nearby: Call<"nearby", { dirs: readonly string[] }, Guiding, Process> = {
     (await core.ports.guides?.near(guidedOf(self), dirs)) ?? { instructions: [], notices: [] },
 };
 
-function guidedOf({ pid, seed: { cwd, env, agent } }: Process): Guided {
+export function guidedOf({ pid, seed: { cwd, env, agent } }: Process): Guided {
   return { pid, cwd, env, hasAgent: agent !== null };
 }
 

@@ -33,7 +33,11 @@ function coversOne(grant: Effect, wanted: Effect): boolean {
     case "network":
       return grant.kind === "network" && grant.host === wanted.host && grant.port === wanted.port;
     case "spawn":
-      return grant.kind === "spawn" && grant.program === wanted.program;
+      return (
+        grant.kind === "spawn" &&
+        grant.program === wanted.program &&
+        (grant.skill === undefined) === (wanted.skill === undefined)
+      );
     case "mcp":
       return grant.kind === "mcp" && grant.server === wanted.server && grant.tool === wanted.tool;
     case "message":

@@ -5,6 +5,7 @@ import { PID_KERNEL } from "../../abi/ids.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Decision, Permit } from "../ports/permit.ts";
 import type { Allows } from "../process/rights/granted.ts";
+import { beginSkills } from "../process/skills-in-use.ts";
 import { confine, sandboxGiven } from "./confine.ts";
 import { type Claim, decide } from "./decide.ts";
 import { noteDenial, noteReply, noteSuccess, orAsked } from "./denied.ts";
@@ -28,6 +29,7 @@ export async function permit(passage: Passage): Promise<Given> {
   if (decision.behavior === "deny") throw denied(passage, decision);
   if (decision.behavior === "ask") return afterAsking(passage, decision);
   noteSuccess(core, self, scope.tool);
+  beginSkills(self, scope.effects, false);
   core.grants.spend(self, allowing(passage));
   core.consent.passed(passage);
   return { sandbox: confined.sandbox, ...quietOf(decision) };
@@ -58,6 +60,7 @@ async function afterAsking(passage: Passage, decision: AskDecision): Promise<Giv
   if (asked === null) noteSuccess(core, self, scope.tool);
   else if (!core.asks.canAsk(self)) throw unasked(passage, asked);
   else await ask(shown, asked);
+  beginSkills(self, scope.effects, asked !== null);
   core.consent.passed(passage);
   // decided by the current rights: the user may have taken minutes to answer
   return { sandbox: sandboxGiven(passage), ...quietOf(decision) };

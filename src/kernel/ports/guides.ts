@@ -1,5 +1,6 @@
-/** What guides agents besides their agent file: the state of their workspace, instruction files. */
+/** What guides agents besides their agent file: the state of their workspace, instruction files, skills. */
 import type { Pid } from "../../abi/ids.ts";
+import type { SkillShelf } from "../../abi/skill.ts";
 import type { Nearby, Surroundings } from "../../abi/surroundings.ts";
 
 /** The process that is guided. */
@@ -18,4 +19,6 @@ export interface Guides {
   around(guided: Guided): Promise<Found>;
   /** Likewise, for folders below its own. */
   near(guided: Guided, dirs: readonly string[]): Promise<Nearby>;
+  /** The skills in reach of the process. Absent: none. */
+  skills?(guided: Guided): Promise<SkillShelf>;
 }

@@ -39,6 +39,8 @@ export interface Start {
   readonly viewRequests?: true;
   /** Absent: its calls began after their reply. */
   readonly early?: true;
+  /** Absent: the run predates skills that the user calls. */
+  readonly slash?: true;
   /** Absent: the run predates views that move, or its window was not known. */
   readonly window?: ProgramStart["window"];
   readonly model: string;

@@ -10,6 +10,8 @@ export interface ConversationRun {
   readonly seq: number;
   /** The client that sent it: only messages of the same client join the run. */
   readonly client: string;
+  /** What the user has said in the message that it works on; "": another process began it. */
+  readonly words: string;
   /** Monotonic time, ms. */
   readonly startedMono: number;
   /** Tokens that the process had used before the run. */
@@ -26,6 +28,11 @@ export class Conversation {
   /** The current run; null: the session waits for a message. */
   get run(): ConversationRun | null {
     return this.#run;
+  }
+
+  /** A further message of the user joins the run. */
+  hear(words: string): void {
+    if (this.#run !== null) this.#run = { ...this.#run, words };
   }
 
   /** Begins a run. The signal fires at INT, or with that of the process. */

@@ -8,6 +8,7 @@ import { judgesPlan } from "./rights/auto-mode.ts";
 import type { Granted } from "./rights/granted.ts";
 import { isAbove } from "./rights/narrow.ts";
 import { devicesOf } from "./rights/rights.ts";
+import { skillsInUse } from "./skills-in-use.ts";
 
 /** What `subjectOf` needs besides the process. */
 export interface Granting {
@@ -28,7 +29,7 @@ export function subjectOf(core: Granting, self: Process, granted: Granted = core
     allowedDevices: devicesOf(self),
     rights: rightsNow(self, granted),
     ...(judgesPlan(core, self) ? { judgesPlan: true as const } : {}),
-    grants: granted.allow,
+    grants: [...granted.allow, ...skillsInUse(self).rules],
     ...(self.labels.length === 0 ? {} : { labels: self.labels }),
   };
 }

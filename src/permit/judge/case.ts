@@ -39,6 +39,8 @@ export interface Places {
   readonly protections: readonly Protection[];
   /** Where agents keep their memory across sessions. */
   readonly memory: readonly string[];
+  /** Where the user's own and the shipped skills are. */
+  readonly skills: readonly string[];
   readonly realPath: RealPath;
   readonly exists: (path: string) => boolean;
   /** Whether the file has another name (hard link) in a protected or kernel place. */

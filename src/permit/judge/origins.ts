@@ -130,7 +130,7 @@ class Found implements Origins {
 
   #isTrusted(real: string): boolean {
     const { roots, free, places } = this.#case;
-    if (isGivenBy([...roots, ...free, ...OF_THE_HOST], real)) return true;
+    if (isGivenBy([...roots, ...free, ...places.skills, ...OF_THE_HOST], real)) return true;
     return OF_THE_USER.some((name) => isInside(`${places.home}/${name}`, real));
   }
 }

@@ -48,12 +48,18 @@ function judgePrivate(c: Case, host: string, what: string): Verdict {
 const STARTERS = new Set(["agent", "spawn"]);
 
 /** A rule on a skill may match its name together with its arguments; other programs are matched by name. */
-export function judgeSpawn(c: Case, { program }: Spawn): Verdict {
+export function judgeSpawn(c: Case, { program, skill }: Spawn): Verdict {
   const isSkill = c.tool === "skill";
-  const always = /^[\w.-]+$/.test(program) ? `${isSkill ? "skill" : "agent"}(${program})` : null;
+  const always = /^[\w.:-]+$/.test(program) ? `${isSkill ? "skill" : "agent"}(${program})` : null;
   const isNamed = ({ match, tool }: Rule) =>
     match.kind === "program" && (isSkill ? tool === "skill" : STARTERS.has(tool)) && isCalled(match, program);
-  return byRules(c, { what: `start ${shown(program)}`, isNamed }, always);
+  const topic = { what: `${isSkill ? "use the skill" : "start"} ${shown(program)}`, isNamed };
+  if (!isSkill || skill === undefined) return byRules(c, topic, always);
+  const forbidden = restricted(c, topic);
+  if (forbidden !== null) return forbidden;
+  if (skill.isPlain) return allow("default", "a skill that only instructs");
+  if (skill.isTyped && skill.isOwn) return allow("default", "the user has called it");
+  return byRules(c, topic, always);
 }
 
 function isCalled(

@@ -217,6 +217,7 @@ function permitPath(c: Case, wanted: ResolvedAccess): Verdict {
   if (isIn(c.free)) return allow("default", "its own folder");
   const isInRoots = isIn([...c.roots, ...c.free]);
   if (wanted.access === "read" && isInRoots) return allow("mode", "a read inside the working directories");
+  if (wanted.access === "read" && isIn(c.places.skills)) return allow("default", "a file of a skill");
   if (wanted.access === "write" && isInRoots && acceptsEdits(mode)) return allow("mode", `${mode} mode`);
   const where = isInRoots ? "" : " outside the working directories";
   const reason = { kind: "mode", detail: `${mode} mode` } as const;

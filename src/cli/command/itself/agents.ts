@@ -22,7 +22,7 @@ async function run(call: Call, kind: Kind): Promise<number> {
   switch (verb) {
     case "list":
       if (name !== undefined) throw invalid(`list takes no name: ${name}`, usage);
-      return list(call, await look(call, kind, undefined));
+      return list(call, kind, await look(call, kind, undefined));
     case "show":
       if (name === undefined) throw invalid("a name is missing", usage);
       return show(call, await look(call, kind, name));
@@ -60,10 +60,10 @@ async function fileAt(path: string, kind: Kind): Promise<{ path: string; text: s
   throw new Fault({ code: "NOT_FOUND", message: `cannot read ${path}` });
 }
 
-async function list({ console }: Call, found: readonly Definition[]): Promise<number> {
+async function list({ console }: Call, kind: Kind, found: readonly Definition[]): Promise<number> {
   if (console.mode === "json") await console.data(found.map(({ text: _, ...each }) => each));
   else if (console.mode === "quiet") for (const { name } of found) await console.line(name);
-  else await console.line(found.length === 0 ? "None." : definitionTable(found, console.room));
+  else await console.line(found.length === 0 ? "None." : definitionTable(kind, found, console.room));
   return 0;
 }
 

@@ -44,6 +44,7 @@ function aDaemon(feed: Feed, messages = BEFORE, state = "waiting") {
   return new FakeDaemon(
     {
       spawn: () => ({ pid: 1 }),
+      "skills.check": () => ({ definitions: [] }),
       "session.open": () => ({ ...aSession, state }),
       "session.list": () => ({ sessions: [aSession, { ...aSession, pid: 2, title: "the printer" }] }),
       "session.history": () => ({ messages }),
@@ -108,7 +109,7 @@ test("an unknown slash word is told and sends nothing", async () => {
   const chat = atTerminal("chat");
   await chat.stdout.shows("› ");
   chat.stdin.type("/bogus\r");
-  await chat.stdout.shows("no such word: /bogus");
+  await chat.stdout.shows("no skill or command /bogus");
   chat.stdin.type("/exit\r");
   expect(await chat.done).toBe(0);
   expect(chat.asked("session.say")).toEqual([]);

@@ -14,6 +14,7 @@ import type { Call, Command } from "../../command.ts";
 import { settleTrust } from "../../dialog/trust-question.ts";
 import { findData } from "../../run/intent.ts";
 import { callsWish, requestOptions, workingDirectory } from "../../run/run-options.ts";
+import { refuseUnknownSkill } from "../../run/slash.ts";
 import { tellSandbox } from "../../run/tell-sandbox.ts";
 import { invalid } from "../../screen/errors.ts";
 
@@ -36,6 +37,7 @@ export async function goOn(call: Call): Promise<number> {
   const found = await findSession(call);
   if (found === undefined || found === "none") return 0;
   if (found.text === "") return converse(call, found.pid, "");
+  await refuseUnknownSkill(host.daemon, workingDirectory(call.args, host), found.text);
   const data = await findData(host, console);
   return once(call, found.pid, data === undefined ? found.text : `${found.text}\n\n${data.toString("utf8")}`);
 }
@@ -67,6 +69,7 @@ function checkFlags({ flags }: Args, isBoth: boolean): void {
 async function begin(call: Call, text: string): Promise<number> {
   const { args, host } = call;
   if ((await settleTrust(call, workingDirectory(args, host))) === "interrupted") return 130;
+  await refuseUnknownSkill(host.daemon, workingDirectory(args, host), text);
   const client = new ChatClient(host.daemon);
   const isThere = isTerminal(call);
   const intent = text.trim() === "" ? "" : text;

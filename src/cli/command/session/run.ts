@@ -11,6 +11,7 @@ import { refuseLoneWord } from "../../run/intent-words.ts";
 import { RunInterrupt } from "../../run/run-interrupt.ts";
 import { callsWish, requestOptions, workingDirectory } from "../../run/run-options.ts";
 import { RunView } from "../../run/run-view.ts";
+import { refuseUnknownSkill } from "../../run/slash.ts";
 import { isResultAlone } from "../../run/stdio.ts";
 import { tellSandbox } from "../../run/tell-sandbox.ts";
 import { spawnLine } from "../../screen/run-lines.ts";
@@ -33,6 +34,7 @@ async function start(call: Call): Promise<number> {
   const data = args.words.length === 0 ? undefined : await findData(host, console);
   if (data === undefined) refuseLoneWord(args);
   if ((await settleTrust(call, workingDirectory(args, host))) === "interrupted") return 130;
+  await refuseUnknownSkill(host.daemon, workingDirectory(args, host), intent);
   const isDetached = args.flags.has("detach");
   const terminal = isDetached ? undefined : questionTerminal(call);
   const stdin = data === undefined ? {} : { stdin: { base64: data.toString("base64") } };
