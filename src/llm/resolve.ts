@@ -408,7 +408,8 @@ function mayBeFirst(name: DriverName, env: Env): boolean {
   return name !== "interpreter" && name !== "script";
 }
 
-const PROBE_MS = 300;
+/** Where nothing listens the answer comes at once; a server that is loading a model may be slow. */
+const PROBE_MS = 2_000;
 const PROBE_KEPT_MS = 10_000;
 
 async function probe(origin: string, signal: AbortSignal): Promise<boolean> {

@@ -7,14 +7,23 @@ import type { ModelServer } from "../model-server/server.ts";
 export const MODEL_KEY = "test-key-0123456789";
 export const DIALECTS: readonly DialectName[] = ["openai", "anthropic"];
 
+type Urls = Pick<ModelServer, "openaiBaseUrl" | "anthropicBaseUrl" | "geminiBaseUrl" | "url">;
+
 /** The variables a person would set, and no others: which model answers follows from them. */
-export function modelEnv(
-  server: Pick<ModelServer, "openaiBaseUrl" | "anthropicBaseUrl">,
-  dialect: DialectName = "openai",
-): Record<string, string> {
-  return dialect === "openai"
-    ? { OPENAI_API_KEY: MODEL_KEY, OPENAI_BASE_URL: server.openaiBaseUrl, OPENAI_MODEL: "test-model" }
-    : { ANTHROPIC_API_KEY: MODEL_KEY, ANTHROPIC_BASE_URL: server.anthropicBaseUrl };
+export function modelEnv(server: Urls, dialect: DialectName = "openai"): Record<string, string> {
+  const openai = {
+    OPENAI_API_KEY: MODEL_KEY,
+    OPENAI_BASE_URL: server.openaiBaseUrl,
+    OPENAI_MODEL: "test-model",
+  };
+  const envs: Readonly<Record<DialectName, Record<string, string>>> = {
+    openai,
+    responses: { ...openai, CRUX_OPENAI_API: "responses" },
+    anthropic: { ANTHROPIC_API_KEY: MODEL_KEY, ANTHROPIC_BASE_URL: server.anthropicBaseUrl },
+    gemini: { GEMINI_API_KEY: MODEL_KEY, GEMINI_BASE_URL: server.geminiBaseUrl },
+    ollama: { OLLAMA_HOST: server.url, OLLAMA_MODEL: "test-model", CRUX_PROVIDER: "ollama" },
+  };
+  return envs[dialect];
 }
 
 /** By conversation, so that many may run at once: the n-th assistant turn gets the n-th answer, later ones the last. */

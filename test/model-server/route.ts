@@ -6,7 +6,7 @@ export type Route =
   | { readonly to: "model"; readonly dialect: DialectName }
   | { readonly to: "count"; readonly dialect: "anthropic" }
   | { readonly to: "models"; readonly dialect: DialectName; readonly id: string | undefined }
-  | { readonly to: "show"; readonly dialect: "ollama" }
+  | { readonly to: "show" | "version"; readonly dialect: "ollama" }
   | { readonly to: "wrong method"; readonly dialect: DialectName }
   | { readonly to: "unknown"; readonly dialect: DialectName };
 
@@ -24,8 +24,9 @@ export function findRoute(method: string, path: string, headers: IncomingHttpHea
   if (chatPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "openai" };
   if (responsesPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "responses" };
   if (geminiPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "gemini" };
-  const own = /\/api\/(chat|show|tags)$/.exec(path)?.[1];
+  const own = /\/api\/(chat|show|tags|version)$/.exec(path)?.[1];
   if (own === "tags") return { to: "models", dialect: "ollama", id: undefined };
+  if (own === "version") return { to: "version", dialect: "ollama" };
   if (own !== undefined && !isPost) return { to: "wrong method", dialect: "ollama" };
   if (own !== undefined) return { to: own === "chat" ? "model" : "show", dialect: "ollama" };
   const messages = messagesPath.exec(path);

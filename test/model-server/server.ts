@@ -285,6 +285,8 @@ export class ModelServer {
     switch (route.to) {
       case "models":
         return listModels(route.dialect, route.id, this.#limits);
+      case "version":
+        return { kind: "ok", body: { version: "0.14.0" } };
       case "show":
         return showModel(http, this.#limits);
       case "count": {
