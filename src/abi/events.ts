@@ -123,6 +123,9 @@ export type ProcessEvent =
 export interface RunCost {
   readonly own: number;
   readonly subtree: number;
+  /** Tokens of input that servers had cached, and of output that were thinking. */
+  readonly cached: number;
+  readonly thinking: number;
 }
 
 /** A message of a client of the user, or of another process, to a session. */

@@ -286,6 +286,10 @@ export interface CompleteEvent extends Ended<"complete"> {
   readonly cost_usd?: number;
   /** US dollars of the process and all its descendants; absent: no call had a price. */
   readonly subtree_cost_usd?: number;
+  /** Tokens of its own input that servers had cached; absent: none. */
+  readonly cached_tokens?: number;
+  /** Tokens of its own output that were thinking, where servers say so; absent: none. */
+  readonly thinking_tokens?: number;
   /** Its own calls without a known price; absent: none. */
   readonly unpriced_calls?: number;
   /** The model that answered last. */

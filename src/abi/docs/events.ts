@@ -232,7 +232,7 @@ export const EVENT_DOCS: EventDocs = {
       result: "Fixed.",
       exit: { code: 1, reason: "steps used up", kind: "fault" },
       tokensUsed: 1840,
-      cost: { own: 20_000, subtree: 20_000 },
+      cost: { own: 20_000, subtree: 20_000, cached: 1_000, thinking: 120 },
       unpricedCalls: 1,
       model: "sonnet",
       elapsedMs: 9100,

@@ -171,7 +171,12 @@ export const BUDGET_DOCS: MethodDocs<keyof typeof BUDGET_METHODS> = {
     params: { by: "model" },
     result: {
       by: "model",
-      lines: [{ key: "sonnet", calls: 4, tokens: 1840, usd: 0.02, unpriced: 0 }],
+      lines: [
+        {
+          ...{ key: "sonnet", calls: 4, tokens: 1840, input: 540, cached: 1000, output: 300, thinking: 120 },
+          ...{ usd: 0.02, unpriced: 0 },
+        },
+      ],
       cut: false,
     },
   },

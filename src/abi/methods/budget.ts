@@ -86,11 +86,14 @@ export const BUDGET_METHODS = {
     result: z.strictObject({ pid, limits: WireBudget }),
   },
   "cost.get": {
-    summary: "what model calls cost, by process, model, tool, source or day",
+    summary: "what model calls cost, by call, process, subtree, model, tool, source or day",
     kind: "request",
     right: "observe",
     params: z.strictObject({
-      by: z.enum(["pid", "model", "tool", "source", "day"]).optional(),
+      by: z
+        .enum(["call", "pid", "subtree", "model", "tool", "source", "day"])
+        .optional()
+        .describe("`subtree`: a process with all below it. Default: pid."),
       since: z.number().min(0).optional().describe("Count from this time on: milliseconds since 1970."),
     }),
     result: z.strictObject({
@@ -100,11 +103,21 @@ export const BUDGET_METHODS = {
           key: z.string(),
           calls: z.int(),
           tokens: z.int(),
+          input: z.int().describe("Tokens of input that did not come from a cache."),
+          cached: z.int().describe("Tokens of input that the server had cached."),
+          output: z.int(),
+          thinking: z
+            .int()
+            .describe("How many of the output tokens were thinking, where the server says so."),
           usd: z.number(),
           unpriced: z.int().describe("Calls without a known price; they are not in `usd`."),
         }),
       ),
-      cut: z.boolean().describe("True when only the newest 1,000 processes were counted."),
+      cut: z
+        .boolean()
+        .describe(
+          "True when only the newest 1,000 processes were counted, or the newest 1,000 calls are listed.",
+        ),
     }),
   },
 } as const satisfies Record<string, MethodSpec>;

@@ -227,9 +227,9 @@ model; an agent that may see the process sees it in its list. At most 200 charac
     words: [["<pid>"]],
     summary: "Change the share of a process of the models that others wait for too",
     usage: ["renice <pid> <weight>"],
-    about: `A weight is a number from 1 to 100, usually 10: where calls wait for a slot, a process of weight 20 gets twice the
-tokens of one of weight 10. The weight of a process that you started is also that of all below it. It outlives the daemon.
-crux cat /proc/<pid>/sched shows weight and place; docs/models.md has the order.`,
+    about: `A weight is a number from 1 to 100, usually 10: where calls wait for a slot, a process of weight 20 gets twice
+the tokens of one of weight 10. The weight of a process that you started is also that of all below it. It outlives
+the daemon. crux cat /proc/<pid>/sched shows weight and place; docs/models.md has the order.`,
     examples: ["crux renice 3 30"],
   },
   {

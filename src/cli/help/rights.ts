@@ -139,13 +139,15 @@ crux resume resumes it. With a pid, it and what is below it. Modes: --quiet prin
       {
         flag: "by",
         value: "<key>",
-        from: ["pid", "model", "tool", "source", "day"],
-        meaning: "pid (default), model, tool, source (who had it made) or day",
+        from: ["pid", "subtree", "call", "model", "tool", "source", "day"],
+        meaning:
+          "pid (default), subtree (with all below), call, model, tool, source (who had it made) or day",
       },
       { flag: "since", value: "<time>", meaning: "a day like 2026-11-22, or a time ago like 12h" },
     ],
-    about: `From the journal: running processes and ended ones. ? stands for calls whose price is not known; models.<id>.price in
-settings.json sets one, in dollars per million tokens. Modes: --quiet prints the sum in dollars alone.`,
+    about: `From the journal: running processes and ended ones. ? stands for calls whose price is not known;
+models.<id>.price in settings.json sets one, in dollars per million tokens. What the server had cached stands apart;
+thinking is a part of the output. Modes: --quiet prints the sum in dollars alone.`,
     examples: ["crux cost --by model --since 7d", "crux cost --by day --json"],
   },
 ];

@@ -14,6 +14,10 @@ test.each<[string | undefined, Partial<CompleteEvent>]>([
     "cost unknown for 90 tokens (with all below $2.00 and more): 1 call without a known price",
     { cost_usd: 0, subtree_cost_usd: 2, unpriced_calls: 1 },
   ],
+  [
+    "cost $0.50 for 90 tokens (40 cached, 12 thinking)",
+    { cost_usd: 0.5, subtree_cost_usd: 0.5, cached_tokens: 40, thinking_tokens: 12 },
+  ],
   // a price that is known to be nothing
   ["cost $0.00 for 90 tokens", {}],
   [undefined, { tokens_used: 0 }],

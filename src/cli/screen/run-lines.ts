@@ -106,6 +106,8 @@ export function costLine({
   cost_usd: own = 0,
   subtree_cost_usd: all = 0,
   unpriced_calls: unpriced = 0,
+  cached_tokens: cached = 0,
+  thinking_tokens: thinking = 0,
 }: Omit<CompleteEvent, "event" | "result" | "exit_code">): string | undefined {
   if (tokens === 0 && all === 0 && unpriced === 0) return undefined;
   const isUnknown = own === 0 && unpriced > 0;
@@ -114,7 +116,12 @@ export function costLine({
     all > own ? ` (with all below ${shownUsd(microUsd(all))}${unpriced > 0 ? " and more" : ""})` : "";
   const calls = unpricedWords(unpriced);
   const more = unpriced === 0 ? "" : isUnknown ? `: ${calls}` : `, and ${calls}`;
-  return `[kernel] PID ${pid}: cost ${cost} for ${tokens} tokens${below}${more}`;
+  const parts = [
+    ...(cached === 0 ? [] : [`${cached} cached`]),
+    ...(thinking === 0 ? [] : [`${thinking} thinking`]),
+  ];
+  const apart = parts.length === 0 ? "" : ` (${parts.join(", ")})`;
+  return `[kernel] PID ${pid}: cost ${cost} for ${tokens} tokens${apart}${below}${more}`;
 }
 
 const MAX_DENIED_LINES = 10;

@@ -88,7 +88,8 @@ async function fill(core: Recalling, proc: Process, onHistory: Recall["onHistory
   proc.dial.cap(core.grants.ceiling(proc));
   onHistory?.(proc, history);
   proc.facts.adopt(HELD_LATE, history);
-  proc.used.carryOver({ microUsd: history.of(spentFacet).microUsd });
+  const { tokens: _, ...spent } = history.of(spentFacet);
+  proc.used.carryOver(spent);
   proc.seen.epoch = history.of(contextFacet).epoch;
   for (const { path, ...file } of seen) proc.seen.set(path, file);
   adoptKept(proc, kept);

@@ -11,7 +11,11 @@ import type { Journal, JournalRecord, ProcessRow } from "../ports/journal.ts";
 const PROCESSES = 1_000;
 const PAGE = 256;
 
-type Sums = Map<string, { calls: number; tokens: number; microUsd: number; unpriced: number }>;
+/** Calls that are listed one by one; beyond, the newest. */
+const CALLS = 1_000;
+
+type Sum = Omit<CostLine, "key">;
+type Sums = Map<string, Sum>;
 
 export async function costsOf(
   journal: Journal,
@@ -21,13 +25,14 @@ export async function costsOf(
   // also counts records not synced yet; a disk that refuses writes does not prevent reading
   await journal.sync().catch(() => {});
   const rows = await journal.rows({ limit: PROCESSES });
-  const kinds = new Map(rows.map((row) => [Number(row.pid), row.kind]));
+  const byPid = new Map(rows.map((row) => [Number(row.pid), row]));
   const sums: Sums = new Map();
   for (const row of rows)
-    for await (const spent of spentBy(journal, row, since)) add(sums, keyOf(by, spent, kinds), spent.cost);
-  const lines = [...sums].map(([key, sum]) => ({ key, ...sum }));
-  const order = by === "day" ? byKey : byCost;
-  return { lines: lines.sort(order), isCut: rows.length === PROCESSES };
+    for await (const spent of spentBy(journal, row, since))
+      for (const key of keysOf(by, spent, byPid)) add(sums, key, spent.cost);
+  const lines = [...sums].map(([key, sum]) => ({ key, ...sum })).sort(ORDERS[by] ?? byCost);
+  const isCut = rows.length === PROCESSES || (by === "call" && lines.length > CALLS);
+  return { lines: by === "call" ? lines.slice(-CALLS) : lines, isCut };
 }
 
 /** What a process has spent since then, call by call. */
@@ -35,14 +40,14 @@ async function* spentBy(journal: Journal, row: ProcessRow, since: number): Async
   if (row.lastAt < since) return;
   const tools = new Map<string, string>();
   for await (const record of historyOf(journal, row.proc)) {
-    const { kind, call = "", body, at } = record;
+    const { kind, call = "", body, at, seq } = record;
     if (kind === "call.intent") tools.set(call, String((body as { tool?: unknown }).tool ?? ""));
     if (kind !== "call.result" && kind !== "call.unknown") continue;
     const { cost } = (body ?? {}) as { cost?: Charge };
     const tool = tools.get(call) ?? "";
     tools.delete(call);
     if (cost === undefined || cost.tokens === 0 || at < since) continue;
-    yield { row, cost, tool, at };
+    yield { row, cost, tool, at, seq };
   }
 }
 
@@ -66,10 +71,26 @@ interface Spent {
   readonly cost: Charge;
   readonly tool: string;
   readonly at: number;
+  readonly seq: number;
 }
 
-function keyOf(by: CostKey, { row, cost, tool, at }: Spent, kinds: ReadonlyMap<number, string>): string {
+type Rows = ReadonlyMap<number, ProcessRow>;
+
+/** A call counts for its process and, by subtree, for all above it. */
+function keysOf(by: CostKey, spent: Spent, rows: Rows): readonly string[] {
+  if (by !== "subtree") return [keyOf(by, spent, rows)];
+  const line: string[] = [];
+  for (let row: ProcessRow | undefined = spent.row; row !== undefined; row = rows.get(row.ppid)) {
+    if (row.pid === PID_KERNEL || line.includes(`${row.pid}`)) break;
+    line.push(`${row.pid}`);
+  }
+  return line;
+}
+
+function keyOf(by: Exclude<CostKey, "subtree">, { row, cost, tool, at, seq }: Spent, rows: Rows): string {
   switch (by) {
+    case "call":
+      return `${new Date(at).toISOString()} ${row.pid}.${seq} ${cost.model ?? "?"}`;
     case "pid":
       return `${row.pid}`;
     case "model":
@@ -79,23 +100,33 @@ function keyOf(by: CostKey, { row, cost, tool, at }: Spent, kinds: ReadonlyMap<n
         ? tool || "?"
         : `${tool} (${cost.purpose})`;
     case "source":
-      return sourceOf(row, kinds);
+      return sourceOf(row, rows);
     case "day":
       return localDay(at);
   }
 }
 
 /** The kind of parent that started the process: the user, another agent, a supervisor. */
-function sourceOf({ ppid }: ProcessRow, kinds: ReadonlyMap<number, string>): string {
+function sourceOf({ ppid }: ProcessRow, rows: Rows): string {
   if (ppid === PID_KERNEL) return "person";
-  return kinds.get(ppid) ?? "agent";
+  return rows.get(ppid)?.kind ?? "agent";
 }
 
-function add(sums: Sums, key: string, { tokens, usd }: Charge): void {
-  const sum = sums.get(key) ?? { calls: 0, tokens: 0, microUsd: 0, unpriced: 0 };
+const NOTHING: Sum = {
+  ...{ calls: 0, tokens: 0, input: 0, cached: 0, output: 0, thinking: 0 },
+  ...{ microUsd: 0, unpriced: 0 },
+};
+
+function add(sums: Sums, key: string, { tokens, usd, usage }: Charge): void {
+  const sum = sums.get(key) ?? NOTHING;
+  const { cache_creation_input_tokens: written = 0, reasoning_tokens: thinking = 0 } = usage ?? {};
   sums.set(key, {
     calls: sum.calls + 1,
     tokens: sum.tokens + tokens,
+    input: sum.input + (usage?.input_tokens ?? 0) + written,
+    cached: sum.cached + (usage?.cache_read_input_tokens ?? 0),
+    output: sum.output + (usage?.output_tokens ?? 0),
+    thinking: sum.thinking + thinking,
     microUsd: sum.microUsd + microUsd(usd ?? 0),
     unpriced: sum.unpriced + (usd === null ? 1 : 0),
   });
@@ -104,6 +135,9 @@ function add(sums: Sums, key: string, { tokens, usd }: Charge): void {
 function byKey(a: CostLine, b: CostLine): number {
   return a.key < b.key ? -1 : 1;
 }
+
+/** By time; all others by cost. */
+const ORDERS: Partial<Record<CostKey, typeof byKey>> = { day: byKey, call: byKey };
 
 function byCost(a: CostLine, b: CostLine): number {
   return b.microUsd - a.microUsd || b.tokens - a.tokens || byKey(a, b);

@@ -399,12 +399,46 @@ describe("budgets.set()", () => {
   });
 });
 
+test("budgets.costs() shows cached and thinking tokens apart, and each call by itself", async () => {
+  const t = kernel();
+  const top = await t.start();
+  const usage = {
+    ...{ input_tokens: 10, cache_creation_input_tokens: 5, cache_read_input_tokens: 25 },
+    ...{ output_tokens: 20, reasoning_tokens: 8 },
+  };
+  t.model.script.charge = () => ({ tokens: 60, usd: null, model: "m", usage });
+  for (let calls = 0; calls < 2; calls++) await ask(top);
+  const parts = { tokens: 60, input: 15, cached: 25, output: 20, thinking: 8, microUsd: 0 };
+  const { lines } = await t.kernel.budgets.costs("call", 0);
+  expect(lines).toMatchObject([
+    { ...parts, calls: 1, unpriced: 1 },
+    { ...parts, calls: 1, unpriced: 1 },
+  ]);
+  for (const { key } of lines) expect(key).toMatch(/^1970.+Z 1\.\d+ m$/);
+  const { lines: models } = await t.kernel.budgets.costs("model", 0);
+  expect(models).toEqual([
+    {
+      key: "m",
+      calls: 2,
+      tokens: 120,
+      input: 30,
+      cached: 50,
+      output: 40,
+      thinking: 16,
+      microUsd: 0,
+      unpriced: 2,
+    },
+  ]);
+  expect(top.proc.used).toMatchObject({ cached: 50, thinking: 16 });
+  await close(t);
+});
+
 test("budgets.costs() adds up the records of calls", async () => {
   const t = kernel();
   const top = await t.start();
   const child = await t.start({ by: top.sys });
   for (const each of [top, child, child]) await ask(each);
-  const by = async (key: "pid" | "source" | "tool") =>
+  const by = async (key: "pid" | "source" | "subtree" | "tool") =>
     (await t.kernel.budgets.costs(key, 0)).lines.map((line) => [
       line.key,
       line.calls,
@@ -414,6 +448,10 @@ test("budgets.costs() adds up the records of calls", async () => {
   expect(await by("pid")).toEqual([
     [`${child.pid}`, 2, 120, 1_000_000],
     [`${top.pid}`, 1, 60, 500_000],
+  ]);
+  expect(await by("subtree")).toEqual([
+    [`${top.pid}`, 3, 180, 1_500_000],
+    [`${child.pid}`, 2, 120, 1_000_000],
   ]);
   expect(await by("source")).toEqual([
     ["agent", 2, 120, 1_000_000],

@@ -42,13 +42,20 @@ export interface BudgetChange {
   readonly by: GrantBy;
 }
 
-const COST_KEYS = ["pid", "model", "tool", "source", "day"] as const;
+const COST_KEYS = ["call", "pid", "subtree", "model", "tool", "source", "day"] as const;
 export type CostKey = (typeof COST_KEYS)[number];
 
 export interface CostLine {
   readonly key: string;
   readonly calls: number;
   readonly tokens: number;
+  /** Tokens of input that were read from the server's cache. */
+  readonly cached: number;
+  /** All other tokens of input, those written to the cache included. */
+  readonly input: number;
+  readonly output: number;
+  /** How many of the output tokens were thinking, where the server says so. */
+  readonly thinking: number;
   readonly microUsd: number;
   /** Calls without a known price: not in the sum. */
   readonly unpriced: number;

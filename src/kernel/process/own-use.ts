@@ -6,6 +6,8 @@ export class OwnUse {
   #tokens = 0;
   #microUsd = 0;
   #unpricedCalls = 0;
+  #cached = 0;
+  #thinking = 0;
 
   get tokens(): number {
     return this.#tokens;
@@ -16,21 +18,35 @@ export class OwnUse {
     return this.#microUsd;
   }
 
+  /** Tokens of input that servers had cached. */
+  get cached(): number {
+    return this.#cached;
+  }
+
+  /** Tokens of output that were thinking, where servers say so. */
+  get thinking(): number {
+    return this.#thinking;
+  }
+
   /** Calls of unknown price made under this daemon. */
   get unpricedCalls(): number {
     return this.#unpricedCalls;
   }
 
   /** Adds the charge of one call. */
-  add({ tokens, usd }: Charge): void {
+  add({ tokens, usd, usage }: Charge): void {
     this.#tokens += tokens;
     this.#microUsd += microUsd(usd ?? 0);
+    this.#cached += usage?.cache_read_input_tokens ?? 0;
+    this.#thinking += usage?.reasoning_tokens ?? 0;
     if (usd === null && tokens > 0) this.#unpricedCalls++;
   }
 
   /** Adds the use recorded by earlier daemons. */
-  carryOver(earlier: { readonly tokens?: number; readonly microUsd?: number }): void {
+  carryOver(earlier: Partial<Record<"tokens" | "microUsd" | "cached" | "thinking", number>>): void {
     this.#tokens += earlier.tokens ?? 0;
     this.#microUsd += earlier.microUsd ?? 0;
+    this.#cached += earlier.cached ?? 0;
+    this.#thinking += earlier.thinking ?? 0;
   }
 }

@@ -146,8 +146,14 @@ function toWireRefusal({ remedy = null, ...call }: Refusal): WireRefusal {
   return { ...call, allow: remedy === null ? null : flagsOf(remedy) };
 }
 
-function costPayload(cost: RunCost | undefined): Pick<CompleteEvent, "cost_usd" | "subtree_cost_usd"> {
-  return cost === undefined ? {} : { cost_usd: usdOf(cost.own), subtree_cost_usd: usdOf(cost.subtree) };
+function costPayload(cost: RunCost | undefined): Partial<CompleteEvent> {
+  if (cost === undefined) return {};
+  const { own, subtree, cached, thinking } = cost;
+  return {
+    ...(subtree === 0 ? {} : { cost_usd: usdOf(own), subtree_cost_usd: usdOf(subtree) }),
+    ...(cached === 0 ? {} : { cached_tokens: cached }),
+    ...(thinking === 0 ? {} : { thinking_tokens: thinking }),
+  };
 }
 
 function messageOf({ pid, reply, durationMs }: Of<"message">): MessageEvent {

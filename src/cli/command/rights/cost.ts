@@ -6,7 +6,7 @@ import type { Call, Command } from "../../command.ts";
 import { invalid } from "../../screen/errors.ts";
 import { costTable } from "../../screen/table/cost-table.ts";
 
-const KEYS = ["pid", "model", "tool", "source", "day"] as const;
+const KEYS = ["call", "pid", "subtree", "model", "tool", "source", "day"] as const;
 
 export const cost: Command = { flags: { by: { type: "string" }, since: { type: "string" } }, run };
 
@@ -14,11 +14,13 @@ async function run({ args, console, host }: Call): Promise<number> {
   noWords(args, "crux cost [--by <key>] [--since <time>]");
   const text = textFlag(args, "by") ?? "pid";
   const by = KEYS.find((key) => key === text);
-  if (by === undefined) throw invalid(`cost is not told by ${text}`, `by: ${KEYS.join(", ")}`);
+  if (by === undefined) throw invalid(`cost cannot be shown by ${text}`, `by: ${KEYS.join(", ")}`);
   const since = sinceOf(textFlag(args, "since"));
   const client = await host.daemon.ensure();
   try {
-    const found = await client.request("cost.get", { by, ...(since === undefined ? {} : { since }) });
+    // the sum is the same by any key, but that subtrees hold one another
+    const key = console.mode === "quiet" ? "pid" : by;
+    const found = await client.request("cost.get", { by: key, ...(since === undefined ? {} : { since }) });
     if (console.mode === "json") await console.data(found);
     else if (console.mode === "quiet") await console.line(sumOf(found.lines));
     else await console.line(costTable(found, console.room));

@@ -66,16 +66,29 @@ test("windowLines() and limitsLine() are a line each", () => {
 
 test("costTable() adds up, and shows what is not known as such", () => {
   const lines = [
-    { key: "opus", calls: 2, tokens: 30, usd: 1.5, unpriced: 0 },
-    { key: "local", calls: 1, tokens: 5, usd: 0, unpriced: 1 },
+    {
+      key: "opus",
+      calls: 2,
+      tokens: 30,
+      input: 4,
+      cached: 20,
+      output: 6,
+      thinking: 2,
+      usd: 1.5,
+      unpriced: 0,
+    },
+    { key: "local", calls: 1, tokens: 5, input: 3, cached: 0, output: 2, thinking: 0, usd: 0, unpriced: 1 },
   ];
   expect(costTable({ by: "model", lines, cut: false }).split("\n")).toEqual([
-    "MODEL   CALLS   TOKENS        COST",
-    "─────   ─────   ──────   ─────────",
-    "opus        2       30       $1.50",
-    "local       1        5           ?",
-    "all         3       35   $1.50 + ?",
+    "MODEL   CALLS   TOKENS   INPUT   CACHED   OUTPUT   THINKING        COST",
+    "─────   ─────   ──────   ─────   ──────   ──────   ────────   ─────────",
+    "opus        2       30       4       20        6          2       $1.50",
+    "local       1        5       3        0        2          0           ?",
+    "all         3       35       7       20        8          2   $1.50 + ?",
     "? : calls whose price is not known; models.<id>.price in settings.json sets one",
   ]);
+  // subtrees hold one another: they have no sum
+  expect(costTable({ by: "subtree", lines, cut: false })).not.toContain("all ");
+  expect(costTable({ by: "call", lines, cut: true })).toContain("only the newest 1,000 calls are shown");
   expect(costTable({ by: "pid", lines: [], cut: false })).toBe("Nothing was spent.");
 });

@@ -129,9 +129,9 @@ function bounded(result: string): string {
   return encodedBytes <= LIMITS.journalResultChars * 6 ? result : result.slice(0, LIMITS.journalResultChars);
 }
 
-function costOf({ used: { microUsd: own }, seed }: Process): { cost?: RunCost } {
+function costOf({ used: { microUsd: own, cached, thinking }, seed }: Process): { cost?: RunCost } {
   const subtree = Math.max(own, seed.account.spent.microUsd);
-  return subtree === 0 ? {} : { cost: { own, subtree } };
+  return subtree + cached + thinking === 0 ? {} : { cost: { own, subtree, cached, thinking } };
 }
 
 function tell(core: Finishing, proc: Process, exit: ExitStatus): void {
