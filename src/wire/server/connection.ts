@@ -1,6 +1,7 @@
 /**
  * One client. Requests are answered one after the other in order of arrival; a stream occupies the connection and ends
- * by closing it. Nothing a client sends may end the daemon.
+ * by closing it. Detached starts that were sent ahead are carried out together: each waits for the journal, which then
+ * syncs once for all of them. Nothing a client sends may end the daemon.
  */
 import type { Socket } from "node:net";
 import { Fault } from "../../abi/errors.ts";
@@ -18,10 +19,12 @@ import { LineReader } from "./line-reader.ts";
 import { LineWriter } from "./line-writer.ts";
 import { isCookie, nameOf, type Principal } from "./principal.ts";
 import { kernelFor } from "./process-kernel.ts";
-import { invalid, parseParams, parseRequest, type RequestId } from "./request.ts";
+import { invalid, type ParsedRequest, parseParams, parseRequest, type RequestId } from "./request.ts";
 
 /** How long a client may take to close its end after we closed ours, in ms. */
 const LINGER_MS = 1_000;
+/** Most starts that are carried out together; further ones wait. */
+const STARTS_TOGETHER = 64;
 
 export type Surroundings = Pick<
   RequestContext,
@@ -117,7 +120,7 @@ export class Connection {
   /** False: nothing more to serve. */
   async #serveNext(): Promise<boolean> {
     const next = await this.#reader.next();
-    if (next.kind === "line") return this.#serveLine(next.line);
+    if (next.kind === "line") return this.#serveAll(this.#withStarts(parseRequest(next.line)));
     if (next.kind === "too_long")
       await this.#fail(undefined, invalid(`line is over ${PROTOCOL.maxLineBytes} bytes`));
     if (next.kind === "not_text")
@@ -125,21 +128,49 @@ export class Connection {
     return false;
   }
 
-  async #serveLine(line: Buffer): Promise<boolean> {
-    const request = parseRequest(line);
-    if (request.kind === "bad") return this.#fail(request.id, request.error);
-    let answer: MethodAnswer<MethodName>;
-    try {
-      answer = await this.#call(request.method, request.payload);
-    } catch (error) {
-      if (this.#hasLeft(error)) return false;
-      if (!(error instanceof Fault)) this.#log("error", `${request.method}: ${stackOf(error)}`);
-      return this.#fail(request.id, error);
+  /** The request; if it is a start, also the starts right behind it. */
+  #withStarts(first: ParsedRequest): readonly ParsedRequest[] {
+    const all = [first];
+    for (let last: ParsedRequest | undefined = first; last !== undefined && isStart(last); ) {
+      if (all.length === STARTS_TOGETHER) break;
+      last = this.#reader.nextIf((line) => {
+        const request = parseRequest(line);
+        return isStart(request) ? request : undefined;
+      });
+      if (last !== undefined) all.push(last);
     }
+    return all;
+  }
+
+  /** Carries them out together, and answers them in order. False: nothing more to serve. */
+  async #serveAll(requests: readonly ParsedRequest[]): Promise<boolean> {
+    const answers = requests.map((request) => this.#carriedOut(request));
+    let isOpen = true;
+    for (const answer of answers) {
+      const send = await answer;
+      isOpen = isOpen && (await send());
+    }
+    return isOpen;
+  }
+
+  /** Never rejects. Resolves with what sends the answer. */
+  async #carriedOut(request: ParsedRequest): Promise<() => Promise<boolean>> {
+    if (request.kind === "bad") return () => this.#fail(request.id, request.error);
+    try {
+      const answer = await this.#call(request.method, request.payload);
+      return () => this.#answer(request.id, answer);
+    } catch (error) {
+      if (this.#hasLeft(error)) return async () => false;
+      if (!(error instanceof Fault)) this.#log("error", `${request.method}: ${stackOf(error)}`);
+      return () => this.#fail(request.id, error);
+    }
+  }
+
+  async #answer(id: RequestId | undefined, answer: MethodAnswer<MethodName>): Promise<boolean> {
     if (answer.follow !== undefined) this.#reader.discard();
     const { payload } = answer;
     const response: WireResponse = { ok: true, ...(payload === undefined ? {} : { payload }) };
-    const written = await this.#respond(withId(request.id, response));
+    const written = await this.#respond(withId(id, response));
     if (answer.follow === undefined) return written;
     await answer.follow((text) => this.#writer.write(text));
     return false;
@@ -200,6 +231,12 @@ export class Connection {
     const { redacted } = this.#look().deps;
     return redacted === undefined ? line : Buffer.from(redacted(Buffer.from(line))).toString();
   }
+}
+
+/** A start that is over with its answer: nothing follows on the connection. */
+function isStart(request: ParsedRequest): boolean {
+  if (request.kind === "bad" || request.method !== "spawn") return false;
+  return (request.payload as { readonly detach?: unknown } | null | undefined)?.detach === true;
 }
 
 function withId(id: RequestId | undefined, response: WireResponse): WireResponse {

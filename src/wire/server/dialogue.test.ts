@@ -1,6 +1,6 @@
 /** What goes over the socket, byte for byte. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SyscallError, VfsError } from "../../abi/errors.ts";
+import { Fault, SyscallError, VfsError } from "../../abi/errors.ts";
 import type { ProcessEvent, SyscallEvent } from "../../abi/events.ts";
 import { asPid } from "../../abi/ids.ts";
 import { EXIT } from "../../abi/process.ts";
@@ -380,6 +380,56 @@ describe("requests", () => {
     client.socket.end(all.join(""));
     const answers = (await client.rest()).trim().split("\n");
     expect(answers.map((line) => JSON.parse(line).id)).toEqual(all.map((_, id) => id));
+  });
+
+  it("detached starts sent ahead are carried out together and answered in order, each for itself", async () => {
+    const begun: string[] = [];
+    const ends = new Map<string, PromiseWithResolvers<number>>();
+    fixture.kernel.init.spawn = async (intent: string) => {
+      begun.push(intent);
+      const end = Promise.withResolvers<number>();
+      ends.set(intent, end);
+      return asPid(await end.promise);
+    };
+    const start = (intent: string) =>
+      `${JSON.stringify({ id: intent, method: "spawn", payload: { intent, detach: true } })}\n`;
+    client.send(`${start("a")}${start("b")}${start("c")}{"id":"p","method":"ping"}\n${start("d")}`);
+    await until(() => begun.length === 3);
+    ends.get("c")?.resolve(13);
+    ends.get("b")?.reject(new Fault({ code: "BUDGET", message: "no more" }));
+    ends.get("a")?.resolve(11);
+    const told = async () => {
+      const { id, ok, payload } = JSON.parse(await client.line());
+      return [id, ok, payload?.pid];
+    };
+    expect([await told(), await told(), await told()]).toEqual([
+      ["a", true, 11],
+      ["b", false, undefined],
+      ["c", true, 13],
+    ]);
+    // another request ends the row: what follows it waits for its answer
+    expect((await told())[0]).toBe("p");
+    await until(() => begun.length === 4);
+    ends.get("d")?.resolve(14);
+    expect(await told()).toEqual(["d", true, 14]);
+  });
+
+  it("no more than 64 starts are carried out together", async () => {
+    const ends: PromiseWithResolvers<number>[] = [];
+    fixture.kernel.init.spawn = async () => {
+      const end = Promise.withResolvers<number>();
+      ends.push(end);
+      return asPid(await end.promise);
+    };
+    const start = '{"method":"spawn","payload":{"intent":"go","detach":true}}\n';
+    client.send(start.repeat(70));
+    await until(() => ends.length >= 64);
+    for (const end of ends.slice(1)) end.resolve(7);
+    expect(ends.length).toBe(64);
+    ends[0]?.resolve(7);
+    await until(() => ends.length === 70);
+    for (const end of ends) end.resolve(7);
+    for (let n = 0; n < 70; n++) expect(await client.line()).toContain('"pid":7');
   });
 
   it("kill refuses signals and pids that are none", async () => {

@@ -48,6 +48,18 @@ export class LineReader {
         this.#wake = resolve;
       });
     }
+    return this.#shift();
+  }
+
+  /** What `read` makes of the next line, if that is here already; undefined: it is left for next(). */
+  nextIf<T>(read: (line: Buffer) => T | undefined): T | undefined {
+    const [next] = this.#lines;
+    const made = next?.kind === "line" ? read(next.line) : undefined;
+    if (made !== undefined) this.#shift();
+    return made;
+  }
+
+  #shift(): Incoming {
     const next = this.#lines.shift() as Incoming;
     this.#queuedBytes -= sizeOf(next);
     if (this.#socket.isPaused() && this.#queuedBytes < READ_AHEAD_BYTES) this.#resume();

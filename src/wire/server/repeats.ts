@@ -23,7 +23,7 @@ export interface Marked {
 type Asked = Pick<RequestContext, "kernel" | "principal" | "gone">;
 
 export class Repeats {
-  /** At most one request for each connection. */
+  /** At most one request for each connection, or as many as it carries out together. */
   readonly #underWay = new Map<string, Promise<void>>();
 
   /**

@@ -11,7 +11,7 @@ const MAX_ID_BYTES = 128;
 
 export type RequestId = NonNullable<WireRequest["id"]>;
 
-type Parsed =
+export type ParsedRequest =
   | {
       readonly kind: "request";
       readonly id?: RequestId;
@@ -21,7 +21,7 @@ type Parsed =
   | { readonly kind: "bad"; readonly id?: RequestId; readonly error: Fault };
 
 /** The envelope. Unknown keys beside `id`, `method` and `payload` are ignored. */
-export function parseRequest(line: Buffer): Parsed {
+export function parseRequest(line: Buffer): ParsedRequest {
   let value: unknown;
   try {
     value = parseLine(line);
