@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { messageOf } from "../abi/errors.ts";
 import { asProcUuid, type Pid, type ProcUuid } from "../abi/ids.ts";
+import type { Program } from "../abi/program.ts";
 import { deferredSetting } from "../agent/deferred/setting.ts";
 import { agentProgram } from "../agent/loop.ts";
 import { budgetPolicy } from "../daemon/budget-policy.ts";
@@ -13,6 +14,7 @@ import { DiskSpools } from "../dev/out/spool.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import { redactedJournal } from "../kernel/redact/redacted-journal.ts";
+import { paced } from "../lib/paced.ts";
 import { makeClassifier } from "../permit/auto/classifier.ts";
 import type { Parts } from "./parts.ts";
 
@@ -28,7 +30,9 @@ export function portsOf(parts: Parts): KernelPorts {
     askTimeouts: () => config.askTimeouts(),
     models: config.resolver,
     classifier: makeClassifier(() => config.settings),
-    program: agentProgram({ platform: process.platform, ...counts(env), deferred: deferredSetting(env) }),
+    program: startedInTurn(
+      agentProgram({ platform: process.platform, ...counts(env), deferred: deferredSetting(env) }),
+    ),
     clock,
     ...(gaps === undefined ? {} : { gaps }),
     exec: host.exec,
@@ -78,6 +82,17 @@ function counts(env: Readonly<Record<string, string>>): { maxRetries?: number; m
   return {
     ...(Number.isInteger(retries) && retries >= 1 ? { maxRetries: retries } : {}),
     ...(Number.isInteger(calls) && calls >= 1 ? { maxConcurrency: calls } : {}),
+  };
+}
+
+/** Agents that begin in one round of the event loop: of many started at once, all are acknowledged before most begin. */
+const STARTS_OF_ROUND = 4;
+
+function startedInTurn(program: Program): Program {
+  const begin = paced(STARTS_OF_ROUND);
+  return async (sys, start) => {
+    await begin();
+    return program(sys, start);
   };
 }
 
