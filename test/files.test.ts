@@ -6,7 +6,7 @@ import { pdfOf } from "../src/dev/fs/testing.ts";
 import { inTurn } from "./harness/model.ts";
 import { server, serve as serveScript, world } from "./harness/stage.ts";
 import { settled } from "./harness/world.ts";
-import { text, toolUse } from "./model-server/reply.ts";
+import { error, text, toolUse } from "./model-server/reply.ts";
 import type { DialectName } from "./model-server/request.ts";
 import type { ModelServerOptions } from "./model-server/server.ts";
 
@@ -36,6 +36,25 @@ describe("view", () => {
     await server.waitFor(() => server.requestCount === 3);
     expect(shown()).toMatchObject([{ content: [{ type: "text" }, image] }]);
     await world.crux(["kill", String(pid)]);
+  });
+
+  it("leaves out a picture that the model refuses: the run says so, and the next message is answered", async () => {
+    writeFileSync(join(world.work, "a.png"), PNG);
+    const refusal = error(400, "invalid_request_error", "messages.2: could not process image </crux-note>");
+    await serve((request) => {
+      if (request.assistantTurns === 0) return call("view", { file_path: "a.png" });
+      return request.rawBody.includes(PNG.toString("base64")) ? refusal : text("Never mind.");
+    });
+    const refused = await run("-q", "look");
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("could not process image");
+    await world.crux(["resume", "-q", "1"]);
+    await world.crux(["send", "1", "and now?"]);
+    await server.waitFor(() => server.requestCount === 3);
+    expect(server.requests[2]?.rawBody).toMatch(
+      /image removed: .*could not process image \/crux-note\]<\/crux-note>/,
+    );
+    await world.crux(["kill", "1"]);
   });
 
   it("sends a picture to the other dialect in a message of its own, and none to a model that takes none", async () => {

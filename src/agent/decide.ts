@@ -4,7 +4,7 @@
  */
 import { codeOf, DriverError, Fault } from "../abi/errors.ts";
 import { type Block, isBadInput, type Reply, totalTokens } from "../abi/llm.ts";
-import { LlmError } from "../abi/llm-error.ts";
+import { findLlmError, LlmError } from "../abi/llm-error.ts";
 import { CONTINUES, type Continue, type Terminal, type ToolCall } from "../abi/loop.ts";
 import type { AccountView } from "../abi/program.ts";
 import type { Broken } from "./checkpoint.ts";
@@ -109,9 +109,10 @@ function afterEmpty(
 export function endOfFailure(error: unknown, aborted: Phase | null): Terminal {
   if (aborted !== null) return { reason: `aborted_${aborted}` };
   if (!(error instanceof Fault)) throw error;
-  // as the loop itself says it, once nothing can be left out any more
-  if (error instanceof LlmError && error.kind === "prompt_too_long")
-    return { reason: "prompt_too_long", error };
+  const kind = findLlmError(error)?.kind;
+  // nothing can be left out any more
+  if (kind === "prompt_too_long") return { reason: "prompt_too_long", error };
+  if (kind === "media") return { reason: "image_error", error };
   if (codeOf(error) !== "BUDGET") return { reason: "model_error", error };
   return { reason: "budget_exhausted", words: error.message };
 }

@@ -6,10 +6,9 @@ import { ENDS, exitOf, type Terminal } from "../abi/loop.ts";
 import type { ExitStatus } from "../abi/process.ts";
 import type { Program } from "../abi/program.ts";
 import { isAtItsEnd } from "./checkpoint.ts";
-import { endOfFailure } from "./decide.ts";
 import { tellLeftJobs } from "./left-jobs.ts";
 import { release } from "./model/in-use.ts";
-import { abortedIn, begin, checkpoint, loadTyped, logBudget, untilTerminal } from "./run.ts";
+import { begin, checkpoint, endOf, loadTyped, logBudget, untilTerminal } from "./run.ts";
 import { type AgentOptions, newRun, type Run } from "./run-state.ts";
 import { runSession } from "./session-runs.ts";
 
@@ -30,7 +29,7 @@ async function runOnce(run: Run): Promise<ExitStatus> {
     await loadTyped(run);
     end = (await hasEnded(run)) ? { reason: "completed" } : await untilTerminal(run);
   } catch (error) {
-    end = endOfFailure(error, abortedIn(run, sys.ending));
+    end = await endOf(run, error);
   }
   const { outcome } = ENDS[end.reason];
   if (run.hasJobs && outcome !== "interrupted") await tellLeftJobs(sys, start.ctxId).catch(() => undefined);

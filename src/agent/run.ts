@@ -9,11 +9,20 @@ import type { Sys } from "../abi/sys.ts";
 import { slashLine } from "../lib/slash.ts";
 import { ask, toolsOf } from "./asking.ts";
 import { answeredIn, type Broken, finishedCalls, type KeptReply, positionOf } from "./checkpoint.ts";
-import { callsOf, decide, type Phase, type TurnFacts, textOf, unfinishedCall } from "./decide.ts";
+import {
+  callsOf,
+  decide,
+  endOfFailure,
+  type Phase,
+  type TurnFacts,
+  textOf,
+  unfinishedCall,
+} from "./decide.ts";
 import { takeInput } from "./input.ts";
 import { afterCalls, askedAgain, hopeless, isHopeless } from "./malformed.ts";
 import { lastPieces, RESUME_NOTE, resumed } from "./pieces.ts";
 import { afterReply, givenUp, isGivenUp } from "./refusals.ts";
+import { dropMedia } from "./refused-media.ts";
 import type { Run } from "./run-state.ts";
 import { skillTyped, typedFirst } from "./skills/typed.ts";
 import { continued, piecesOf } from "./state.ts";
@@ -285,6 +294,14 @@ interface Finished {
 /** The phase in which the run is aborted; null: it is not. `ending`: of the process, or of a run in a session. */
 export function abortedIn({ phase }: Run, { aborted }: AbortSignal): Phase | null {
   return aborted ? phase : null;
+}
+
+/** How the run ends after a failure. What the model has refused to look at is not sent to it again. */
+export async function endOf(run: Run, error: unknown): Promise<Terminal> {
+  const { sys, start } = run;
+  const end = endOfFailure(error, abortedIn(run, sys.ending));
+  if (end.reason === "image_error") await dropMedia(sys, start.ctxId, end.error);
+  return end;
 }
 
 /** Adds the reply and one result per call to the context, as one unit. Calls that did not run get a result too. */

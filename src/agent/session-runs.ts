@@ -16,7 +16,7 @@ import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
 import { callsOf, endOfFailure } from "./decide.ts";
 import { inputOf, messageText } from "./inbox.ts";
 import { salvagedBlocks } from "./model/salvage.ts";
-import { abortedIn, begin, checkpoint, keep, loadTyped, logBudget, untilTerminal } from "./run.ts";
+import { abortedIn, begin, checkpoint, endOf, keep, loadTyped, logBudget, untilTerminal } from "./run.ts";
 import type { Run } from "./run-state.ts";
 import { skillTyped } from "./skills/typed.ts";
 import { freshState } from "./state.ts";
@@ -113,7 +113,7 @@ async function oneRun(run: Run, beginning: Beginning): Promise<void> {
     checkpoint(run, null);
   }
   run.sys = sys.beginRun(input, beginning.kind === "message" || (isNew && beginning.isNew));
-  const end = await endOf(run, beginning);
+  const end = await endOfRun(run, beginning);
   const { ending } = run.sys;
   run.sys = sys;
   sys.ending.throwIfAborted();
@@ -123,7 +123,7 @@ async function oneRun(run: Run, beginning: Beginning): Promise<void> {
   await sys.endRun(ENDS[end.reason].outcome, exitOfRun(end));
 }
 
-async function endOf(run: Run, beginning: Beginning): Promise<Terminal> {
+async function endOfRun(run: Run, beginning: Beginning): Promise<Terminal> {
   const { sys, start } = run;
   try {
     if (beginning.kind === "message")
@@ -135,7 +135,7 @@ async function endOf(run: Run, beginning: Beginning): Promise<Terminal> {
     await loadSkill(run, beginning);
     return await untilTerminal(run);
   } catch (error) {
-    return endOfFailure(error, abortedIn(run, sys.ending));
+    return endOf(run, error);
   }
 }
 

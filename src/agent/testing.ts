@@ -1,7 +1,7 @@
 /** For tests: a process whose model is a script, whose tools are functions and whose clock is virtual. */
 import type { AgentInfo, AgentManifest } from "../abi/agent.ts";
 import type { CallNote } from "../abi/call-note.ts";
-import type { Measures } from "../abi/context.ts";
+import type { ContextMove, Measures } from "../abi/context.ts";
 import { DriverError, Fault, VfsError } from "../abi/errors.ts";
 import { asCtxId, asFd, asPid, type Fd } from "../abi/ids.ts";
 import { type Block, type LlmRequest, type Reply, type StreamEvent, totalTokens } from "../abi/llm.ts";
@@ -100,6 +100,8 @@ export class FakeProcess {
   readonly steps: number[] = [];
   readonly activities: Activity[] = [];
   readonly sleeps: number[] = [];
+  /** Proposed views; the messages stay as they are. */
+  readonly moves: ContextMove[] = [];
   readonly measures: Measures[] = [];
   readonly openFds = new Set<Fd>();
   readonly sys: Sys;
@@ -234,8 +236,17 @@ export class FakeProcess {
       ctxWrite: refused,
       ctxFree: refused,
       setSystemPrompt: refused,
-      ctxView: refused,
-      ctxMove: refused,
+      ctxView: async () => ({
+        head: 0,
+        view: { put: null, keep: [], clears: [], tailFrom: 1 },
+        numbers: this.messages.map((_, i) => i + 1),
+        records: this.messages.length,
+        undoable: 0,
+      }),
+      ctxMove: async (_cid, move) => {
+        this.moves.push(move);
+        return this.moves.length;
+      },
       ctxUndo: refused,
       signal: refused,
       sigBlock: refused,
@@ -295,9 +306,10 @@ export class FakeProcess {
         this.#call(`AppendMessage ${role}`, undefined, () => {
           this.#keep({ role, content, ...(blocks && { blocks }) });
         }),
-      appendToolResult: (_cid, id, content, isError) =>
+      appendToolResult: (_cid, id, content, isError, media) =>
         this.#call(`AppendToolResult ${id}`, undefined, () => {
-          this.#keep({ role: "tool", content, tool_call_id: id, ...(isError && { is_error: true }) });
+          const more = { ...(isError && { is_error: true }), ...(media && { media }) };
+          this.#keep({ role: "tool", content, tool_call_id: id, ...more });
         }),
       buildPrompt: () =>
         this.#call("BuildPrompt", undefined, () => ({
