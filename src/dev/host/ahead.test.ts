@@ -96,7 +96,7 @@ function nameOf(pid: number): string {
   }
 }
 
-describe.runIf(new SandboxFinder().get().available)("a sandbox made ahead", () => {
+describe.runIf(new SandboxFinder({ keeper: undefined }).get().available)("a sandbox made ahead", () => {
   it("serves the next command of its process, and that one alone", async () => {
     await run("true");
     const pid = await waiting();

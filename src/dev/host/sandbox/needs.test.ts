@@ -103,7 +103,7 @@ describe("needsOf()", () => {
   });
 });
 
-describe.runIf(new SandboxFinder().get().available)("a sandboxed program among temporary files", () => {
+describe.runIf(new SandboxFinder({ keeper: undefined }).get().available)("a sandboxed program among temporary files", () => {
   /** What it printed; its own words where it did not start. */
   async function run(
     argv: readonly string[],
