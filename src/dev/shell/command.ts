@@ -3,7 +3,7 @@
  * with its process. It stays the same OS process.
  */
 import type { Act } from "../../abi/device.ts";
-import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { SandboxKind, SandboxProfile } from "../../abi/sandbox.ts";
 import type { ExecChild } from "../../kernel/ports/host.ts";
 import { ABORTED } from "../../lib/abort.ts";
 import { systemClock } from "../../lib/system-clock.ts";
@@ -37,6 +37,8 @@ export class Command {
   isStopped = false;
   hasEnded = false;
   readonly sandbox: SandboxProfile | null;
+  /** What confines it, if that is known. */
+  readonly sandboxKind: SandboxKind | undefined;
   readonly #attend: Act["attend"];
   readonly #deps: ShellDeps;
   readonly #child: ExecChild;
@@ -61,6 +63,7 @@ export class Command {
     const socketPath = deps.socketOf(caller.uuid);
     const sandbox = act.sandbox ?? null;
     this.sandbox = sandbox;
+    this.sandboxKind = deps.exec.sandbox?.available === true ? deps.exec.sandbox.kind : undefined;
     this.#attend = act.attend;
     this.#child = deps.exec.run(
       {

@@ -276,9 +276,10 @@ function noteOf(job: JobRecord, late: string, refused: string | null): string {
   return `${job.id} ended: ${endOf(job)}${late}, ${job.total_bytes} bytes${way}. Command: ${job.command}${more}`;
 }
 
-function refusalOf({ sandbox, capture }: Command, { code, violations = [] }: CommandEnd): string | null {
+function refusalOf(command: Command, { code, violations = [] }: CommandEnd): string | null {
+  const { sandbox, sandboxKind: kind, capture } = command;
   const { output, stderr } = capture.captured();
-  return violationWords({ sandbox, violations, exitCode: code, output: `${output}${stderr}` });
+  return violationWords({ sandbox, kind, violations, exitCode: code, output: `${output}${stderr}` });
 }
 
 function numberOf(id: string): number {

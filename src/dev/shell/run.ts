@@ -113,11 +113,11 @@ function answerOf(deps: ShellDeps, command: Command, end: CommandEnd): ShellAnsw
 }
 
 function refusalOf(
-  { sandbox }: Command,
+  { sandbox, sandboxKind: kind }: Command,
   { code, violations = [] }: CommandEnd,
   { output, stderr }: Captured,
 ): Pick<ShellAnswer, "sandbox"> {
-  const words = violationWords({ sandbox, violations, exitCode: code, output: `${output}${stderr}` });
+  const words = violationWords({ sandbox, kind, violations, exitCode: code, output: `${output}${stderr}` });
   return words === null ? {} : { sandbox: words };
 }
 

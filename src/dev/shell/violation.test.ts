@@ -18,6 +18,23 @@ describe("violationWords", () => {
     expect(seen("cat: .env: Permission denied")).toContain("may be the sandbox");
   });
 
+  it("names it for what rules have refused too, which is no read-only file system", () => {
+    const told = (output: string, fields: Partial<SandboxProfile> = {}) =>
+      violationWords({
+        sandbox: { ...sandbox, ...fields },
+        kind: "landlock",
+        violations: [],
+        exitCode: 1,
+        output,
+      });
+    expect(told("touch: cannot touch '/x': Permission denied")).toMatch(
+      /only in \/ws.*\$TMPDIR.*sandbox\.allowWrite/,
+    );
+    expect(told("getaddrinfo ENOTFOUND x", { network: { allow: ["a.example"], deny: [] } })).toMatch(
+      /have no network/,
+    );
+  });
+
   it("is silent where nothing failed, nothing looks like it, or nothing was confined", () => {
     expect(seen("Permission denied", 0)).toBeNull();
     expect(seen("1 test failed")).toBeNull();

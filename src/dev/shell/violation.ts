@@ -4,10 +4,12 @@
  * reported.
  */
 import type { Caller } from "../../abi/device.ts";
-import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { SandboxKind, SandboxProfile } from "../../abi/sandbox.ts";
 
 export interface Seen {
   readonly sandbox: SandboxProfile | null;
+  /** What confined it, if that is known. */
+  readonly kind?: SandboxKind | undefined;
   /** Reported by the host: what was refused or moved away. */
   readonly violations: readonly string[];
   readonly exitCode: number | null;
@@ -30,27 +32,33 @@ export function tellViolation(caller: Pick<Caller, "log" | "violation">, words: 
 }
 
 /** null: no sign of a violation. Otherwise one line for the model and the user. */
-export function violationWords({ sandbox, violations, exitCode, output }: Seen): string | null {
+export function violationWords({ sandbox, kind, violations, exitCode, output }: Seen): string | null {
   if (sandbox === null) return null;
   const told = violations.slice(0, maxTold);
-  const guesses = exitCode === 0 ? [] : guessesAt(sandbox, output.slice(-tailChars));
+  const guesses = exitCode === 0 ? [] : guessesAt(sandbox, output.slice(-tailChars), kind === "landlock");
   const words = [...told, ...guesses];
   return words.length === 0 ? null : `[sandbox] ${words.join("; ")}`;
 }
 
-function guessesAt({ write, network }: SandboxProfile, text: string): readonly string[] {
+/** `isByRules`: rules answer with "Permission denied" where mounts are read-only. */
+function guessesAt({ write, network }: SandboxProfile, text: string, isByRules: boolean): readonly string[] {
   const where =
     write.length === 0 ? "nowhere, since it only reads" : `only in ${write.slice(0, 3).join(", ")}`;
   return [
     ...(READ_ONLY.test(text)
       ? [`commands write ${where}, and not to settings and hooks there; sandbox.allowWrite permits more`]
       : []),
-    ...(REFUSED.test(text) && !READ_ONLY.test(text)
+    ...(REFUSED.test(text) && isByRules
+      ? [
+          `it may be the sandbox that refused this: commands write ${where}, and make nothing beside a hidden file; /tmp is closed and $TMPDIR is not; there are no sockets and no terminals; sandbox.allowWrite permits more`,
+        ]
+      : []),
+    ...(REFUSED.test(text) && !READ_ONLY.test(text) && !isByRules
       ? [
           "it may be the sandbox that refused this: secrets cannot be read, settings and hooks not be made, and no rights be gained",
         ]
       : []),
-    ...(network !== "host" && OFFLINE.test(text) ? [offline(network)] : []),
+    ...(network !== "host" && OFFLINE.test(text) ? [offline(isByRules ? "off" : network)] : []),
   ];
 }
 
