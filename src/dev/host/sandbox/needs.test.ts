@@ -103,89 +103,93 @@ describe("needsOf()", () => {
   });
 });
 
-describe.runIf(new SandboxFinder({ keeper: undefined }).get().available)("a sandboxed program among temporary files", () => {
-  /** What it printed; its own words where it did not start. */
-  async function run(
-    argv: readonly string[],
-    fields: Partial<SandboxProfile> = {},
-    cwd = "/",
-  ): Promise<string> {
-    const sandboxes = new Sandboxes({ dir: join(tmp, "sb") });
-    // over pipes, which keep the order in which both streams were written
-    const exec = new HostProcesses({
-      kernelId: "k-needs",
-      epoch: 1,
-      pipesDir: join(tmp, "pipes"),
-      sandboxes,
-    });
-    const chunks: string[] = [];
-    const child = exec.run(
-      {
-        argv: [...argv],
-        cwd,
-        env: { PATH: "/usr/bin:/bin" },
-        owner: "test",
-        isMerged: true,
-        onOutput: (_stream, chunk) => void chunks.push(chunk.toString("utf8")),
-        sandbox: { write: [], protect: [], hide: [], show: [], network: "off", ...fields },
-      },
-      new AbortController().signal,
-    );
-    const { error } = await child.exited;
-    await exec.close();
-    return error?.message ?? chunks.join("").trim();
-  }
+describe.runIf(new SandboxFinder({ keeper: undefined }).get().available)(
+  "a sandboxed program among temporary files",
+  () => {
+    /** What it printed; its own words where it did not start. */
+    async function run(
+      argv: readonly string[],
+      fields: Partial<SandboxProfile> = {},
+      cwd = "/",
+    ): Promise<string> {
+      const sandboxes = new Sandboxes({ dir: join(tmp, "sb") });
+      // over pipes, which keep the order in which both streams were written
+      const exec = new HostProcesses({
+        kernelId: "k-needs",
+        epoch: 1,
+        pipesDir: join(tmp, "pipes"),
+        sandboxes,
+      });
+      const chunks: string[] = [];
+      const child = exec.run(
+        {
+          argv: [...argv],
+          cwd,
+          env: { PATH: "/usr/bin:/bin" },
+          owner: "test",
+          isMerged: true,
+          onOutput: (_stream, chunk) => void chunks.push(chunk.toString("utf8")),
+          sandbox: { write: [], protect: [], hide: [], show: [], network: "off", ...fields },
+        },
+        new AbortController().signal,
+      );
+      const { error } = await child.exited;
+      await exec.close();
+      return error?.message ?? chunks.join("").trim();
+    }
 
-  it("starts with its interpreter, its modules and its folder, and sees nothing else of them", async () => {
-    file("other/secret", "no");
-    file("app/package.json", '{"type":"module"}');
-    file("app/lib/word.js", 'export const word = "here";');
-    const script = file(
-      "app/src/main.js",
-      `import { readdirSync, writeFileSync } from "node:fs"; import { word } from "../lib/word.js";
+    it("starts with its interpreter, its modules and its folder, and sees nothing else of them", async () => {
+      file("other/secret", "no");
+      file("app/package.json", '{"type":"module"}');
+      file("app/lib/word.js", 'export const word = "here";');
+      const script = file(
+        "app/src/main.js",
+        `import { readdirSync, writeFileSync } from "node:fs"; import { word } from "../lib/word.js";
        let wrote = "wrote"; try { writeFileSync(new URL("../x", import.meta.url), ""); } catch (e) { wrote = e.code; }
        console.log(word, wrote, readdirSync(${JSON.stringify(tmp)}).join());`,
-    );
-    const bin = join(tmp, "bin");
-    mkdirSync(bin);
-    symlinkSync(process.execPath, join(bin, "node"));
-    expect(await run([join(bin, "node"), script])).toBe("here EROFS app,bin");
-    const hidden = { hide: [join(tmp, "app/lib")] };
-    expect(await run([join(bin, "node"), script], hidden)).toContain("ERR_MODULE_NOT_FOUND");
-  });
+      );
+      const bin = join(tmp, "bin");
+      mkdirSync(bin);
+      symlinkSync(process.execPath, join(bin, "node"));
+      expect(await run([join(bin, "node"), script])).toBe("here EROFS app,bin");
+      const hidden = { hide: [join(tmp, "app/lib")] };
+      expect(await run([join(bin, "node"), script], hidden)).toContain("ERR_MODULE_NOT_FOUND");
+    });
 
-  it("works in a folder there, which it can only read unless it may write", async () => {
-    const work = dirname(file("work/a"));
-    const script = "ls; echo x > b";
-    expect(await run(["/bin/sh", "-c", script], {}, work)).toMatch(/^a\n.*Read-only file system$/);
-    expect(await run(["/bin/sh", "-c", script], { write: [work] }, work)).toBe("a");
-    expect(await run(["/bin/sh", "-c", "ls"], {}, work)).toBe("a\nb");
-    expect(await run(["/bin/sh", "-c", "ls"], { hide: [tmp] }, work)).toContain(
-      "hides the working directory",
-    );
-  });
+    it("works in a folder there, which it can only read unless it may write", async () => {
+      const work = dirname(file("work/a"));
+      const script = "ls; echo x > b";
+      expect(await run(["/bin/sh", "-c", script], {}, work)).toMatch(/^a\n.*Read-only file system$/);
+      expect(await run(["/bin/sh", "-c", script], { write: [work] }, work)).toBe("a");
+      expect(await run(["/bin/sh", "-c", "ls"], {}, work)).toBe("a\nb");
+      expect(await run(["/bin/sh", "-c", "ls"], { hide: [tmp] }, work)).toContain(
+        "hides the working directory",
+      );
+    });
 
-  it("finds the repository it works in from any folder of it, and changes nothing above its own", async () => {
-    const below = dirname(file("repo/a/b/x"));
-    const git = (...words: string[]) => spawnSync("git", words, { cwd: join(tmp, "repo"), encoding: "utf8" });
-    git("init", "-q", "-b", "main");
-    const script =
-      "git rev-parse --show-toplevel --show-prefix && git status --short . ; echo x > ../c; echo y > y; ls";
-    const out = await run(["/bin/bash", "-c", script], { write: [below] }, below);
-    expect(out).toContain(`${join(tmp, "repo")}\na/b/\n?? ./`);
-    expect(out).toMatch(/Read-only file system\nx\ny$/);
-    expect(
-      await run(["/bin/bash", "-c", script], { write: [below], hide: [join(tmp, "repo/.git")] }, below),
-    ).toMatch(/not a git repository/);
-  });
+    it("finds the repository it works in from any folder of it, and changes nothing above its own", async () => {
+      const below = dirname(file("repo/a/b/x"));
+      const git = (...words: string[]) =>
+        spawnSync("git", words, { cwd: join(tmp, "repo"), encoding: "utf8" });
+      git("init", "-q", "-b", "main");
+      const script =
+        "git rev-parse --show-toplevel --show-prefix && git status --short . ; echo x > ../c; echo y > y; ls";
+      const out = await run(["/bin/bash", "-c", script], { write: [below] }, below);
+      expect(out).toContain(`${join(tmp, "repo")}\na/b/\n?? ./`);
+      expect(out).toMatch(/Read-only file system\nx\ny$/);
+      expect(
+        await run(["/bin/bash", "-c", script], { write: [below], hide: [join(tmp, "repo/.git")] }, below),
+      ).toMatch(/not a git repository/);
+    });
 
-  it("is a script of its own there, found by a link", async () => {
-    const script = file("deep/er/run.sh", `#!/bin/sh\ncat "\${0%/*}/../word"\n`);
-    file("deep/word", "said");
-    mkdirSync(join(tmp, "deep/.git"));
-    symlinkSync(script, join(tmp, "named"));
-    symlinkSync("deep/er", join(tmp, "er"));
-    expect(await run([join(tmp, "er/run.sh")])).toBe("said");
-    expect(spawnSync(join(tmp, "named"), { encoding: "utf8" }).stderr).toContain("No such file");
-  });
-});
+    it("is a script of its own there, found by a link", async () => {
+      const script = file("deep/er/run.sh", `#!/bin/sh\ncat "\${0%/*}/../word"\n`);
+      file("deep/word", "said");
+      mkdirSync(join(tmp, "deep/.git"));
+      symlinkSync(script, join(tmp, "named"));
+      symlinkSync("deep/er", join(tmp, "er"));
+      expect(await run([join(tmp, "er/run.sh")])).toBe("said");
+      expect(spawnSync(join(tmp, "named"), { encoding: "utf8" }).stderr).toContain("No such file");
+    });
+  },
+);
