@@ -45,6 +45,14 @@ const gemini: DriverCards = {
   cache: "automatic",
 };
 
+/** The models of both vendors, at their list prices. */
+const vertex: DriverCards = {
+  tiers: anthropic.tiers,
+  own: /^(claude|gemini)-/,
+  unknown: anthropic.unknown,
+  cache: "explicit",
+};
+
 const free: Price = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 /** Ollama's models may have any name; it silently truncates input above its configured window. */
 const ollama: DriverCards = {
@@ -74,7 +82,7 @@ const xai: DriverCards = {
   cache: "automatic",
 };
 
-const drivers = { anthropic, openai, gemini, xai, vllm, ollama, claude } as const;
+const drivers = { anthropic, openai, gemini, xai, vertex, vllm, ollama, claude } as const;
 export type CardedDriver = keyof typeof drivers;
 
 export function isCarded(driver: string): driver is CardedDriver {
@@ -169,6 +177,7 @@ const SIGHTED: Readonly<Record<string, RegExp>> = {
   anthropic: /^claude-/,
   openai: /^(gpt-4o|gpt-4\.1|gpt-([5-9]|\d\d)|chatgpt-|o[1-9](-|$))/,
   gemini: /^gemini-/,
+  vertex: /^(claude|gemini)-/,
   xai: /^grok-(4\.|build-)/,
 };
 

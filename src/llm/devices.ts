@@ -20,6 +20,7 @@ import type { ModelSettings } from "./own-models.ts";
 import { DriverPool } from "./pool.ts";
 import { queueFile } from "./queue-file.ts";
 import { Places, ScriptDriver } from "./script/script.ts";
+import { VERTEX_ENV } from "./vertex/env.ts";
 import { VLLM_ENV } from "./vllm/env.ts";
 import { patienceOf } from "./watchdog.ts";
 import { XAI_ENV, XAI_PATIENCE_MS } from "./xai/env.ts";
@@ -64,6 +65,13 @@ export function modelDevices({ exec, tmpDir, clock, settings }: ModelDevicesOpti
       isLocal: true,
       envKeys: OLLAMA_ENV,
       make: { load: async () => (await import("./ollama/ollama.ts")).ollamaDriver },
+    }),
+    llmDevice({
+      name: "vertex",
+      ...own,
+      silenceMs: REASONING_MS,
+      envKeys: VERTEX_ENV,
+      make: { load: async () => (await import("./vertex/vertex.ts")).vertexDriver },
     }),
     llmDevice({
       name: "vllm",

@@ -7,6 +7,7 @@ export const DRIVERS = [
   "openai",
   "gemini",
   "xai",
+  "vertex",
   "claude",
   "vllm",
   "ollama",
@@ -19,13 +20,13 @@ type Env = Readonly<Record<string, string>>;
 
 /** Name patterns that identify the vendor. `claude` runs the same models as `anthropic`. */
 const FAMILIES: readonly { readonly pattern: RegExp; readonly drivers: readonly DriverName[] }[] = [
-  { pattern: /^(claude|opus|sonnet|haiku)(?![a-z])/i, drivers: ["anthropic", "claude"] },
+  { pattern: /^(claude|opus|sonnet|haiku)(?![a-z])/i, drivers: ["anthropic", "vertex", "claude"] },
   {
     // open-weight models (gpt-oss) run on any server
     pattern: /^(gpt-(?!oss)|chatgpt-|o\d(-|$)|codex-|ft:gpt-|computer-use-)/i,
     drivers: ["openai"],
   },
-  { pattern: /^gemini-/i, drivers: ["gemini"] },
+  { pattern: /^gemini-/i, drivers: ["gemini", "vertex"] },
   { pattern: /^grok-/i, drivers: ["xai"] },
 ];
 
@@ -68,6 +69,7 @@ function takesAnyId(driver: DriverName, env: Env): boolean {
       return isElsewhere(env.GEMINI_BASE_URL, "generativelanguage.googleapis.com");
     case "xai":
       return isElsewhere(env.XAI_BASE_URL, "api.x.ai");
+    case "vertex":
     case "claude":
     case "interpreter":
     case "script":

@@ -67,6 +67,16 @@ describe("resolve()", () => {
     expect(await resolve({ ollama: true })).toEqual(["ollama", ""]);
   });
 
+  it("takes the models of both vendors to Google Cloud, where it alone is set up", async () => {
+    const env = { ...openai, ANTHROPIC_VERTEX_PROJECT_ID: "p" };
+    expect(await resolve({ env, model: "sonnet" })).toEqual(["vertex", "sonnet"]);
+    expect(await resolve({ env, model: "gemini-x" })).toEqual(["vertex", "gemini-x"]);
+    expect(await resolve({ env: { ...env, ...anthropic }, model: "claude-x" })).toEqual([
+      "anthropic",
+      "claude-x",
+    ]);
+  });
+
   it("takes GOOGLE_API_KEY, which may be for maps, only for a model that is asked for", async () => {
     const env = { ...claude, GOOGLE_API_KEY: "k" };
     expect(await resolve({ env })).toEqual(["claude", ""]);

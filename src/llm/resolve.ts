@@ -36,6 +36,7 @@ const setUp: Readonly<Record<DriverName, string>> = {
   gemini: "Set GEMINI_API_KEY.",
   xai: "Set XAI_API_KEY.",
   claude: "npm install -g @anthropic-ai/claude-code, then run `claude` and log in.",
+  vertex: "Set ANTHROPIC_VERTEX_PROJECT_ID, and run `gcloud auth application-default login`.",
   vllm: "Set VLLM_BASE_URL to where vLLM runs, such as http://127.0.0.1:8000/v1.",
   ollama: "Start Ollama with `ollama serve`, or set OLLAMA_HOST to where it runs.",
   interpreter: "",
@@ -338,15 +339,20 @@ function wordsOf({ source = "--model", model }: Wish): string {
 
 /** The drivers that would have the model. */
 function owners(model: string): string {
-  const vendors = vendorsOf(model);
+  const vendors = usualVendors(model);
   if (vendors.length > 0) return vendors.join(" or ");
   return isSize(model)
     ? "anthropic, openai, gemini, xai, claude, vllm or ollama"
     : "openai with OPENAI_BASE_URL, vllm or ollama";
 }
 
+/** Without the clouds: whoever has an account there knows. */
+function usualVendors(model: string): readonly DriverName[] {
+  return vendorsOf(model).filter((driver) => driver !== "vertex");
+}
+
 function wayTo(model: string): Fact {
-  return { kind: "no_model", model, ways: vendorsOf(model).map((driver) => setUp[driver]) };
+  return { kind: "no_model", model, ways: usualVendors(model).map((driver) => setUp[driver]) };
 }
 
 class DriverFinder {
@@ -376,6 +382,8 @@ class DriverFinder {
         return Boolean(env.XAI_API_KEY);
       case "claude":
         return findProgram("claude", env) !== undefined;
+      case "vertex":
+        return Boolean(env.ANTHROPIC_VERTEX_PROJECT_ID);
       case "vllm":
         return Boolean(env.VLLM_BASE_URL);
       case "ollama":

@@ -12,6 +12,7 @@ export type Route =
 
 const chatPath = /\/chat\/completions$/;
 const responsesPath = /\/responses$/;
+const vertexPath = /\/publishers\/anthropic\/models\/[^/]+:streamRawPredict$/;
 const geminiPath = /\/models\/[^/]+:(streamGenerateContent|generateContent)$/;
 const messagesPath = /\/v1\/messages(\/count_tokens)?$/;
 const modelsPath = /\/models(?:\/([^/]+))?$/;
@@ -23,6 +24,7 @@ export function findRoute(method: string, path: string, headers: IncomingHttpHea
   const isPost = method === "POST";
   if (chatPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "openai" };
   if (responsesPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "responses" };
+  if (vertexPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "anthropic" };
   if (geminiPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "gemini" };
   const own = /\/api\/(chat|show|tags|version)$/.exec(path)?.[1];
   if (own === "tags") return { to: "models", dialect: "ollama", id: undefined };

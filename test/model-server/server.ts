@@ -8,6 +8,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { PromptCache, type PromptCacheOptions } from "./anthropic/prompt-cache.ts";
+import { plainRequest } from "./anthropic/vertex.ts";
 import { readBody } from "./body.ts";
 import { deliver, type Exchange, sendError } from "./deliver.ts";
 import { dialects } from "./dialect.ts";
@@ -306,9 +307,12 @@ export class ModelServer {
     dialect: DialectName,
     part: Omit<Exchange, "request">,
   ): Promise<void> {
-    const body = findObject(http.rawBody);
-    if (body === undefined) return this.#reject(http, notJson, part);
-    const plain = readRequest(http, dialect, body, this.#script.turn);
+    const whole = findObject(http.rawBody);
+    if (whole === undefined) return this.#reject(http, notJson, part);
+    const asked = plainRequest(http, whole);
+    if (!("body" in asked)) return this.#reject(http, asked, part);
+    const { body } = asked;
+    const plain = readRequest(asked.http, dialect, body, this.#script.turn);
     const refusal = this.#options.validate === false ? undefined : part.dialect.refuse(plain, this.#limits);
     if (refusal !== undefined) return this.#reject(http, refusal, part);
     const cache = dialect === "anthropic" ? this.#cache?.use(body) : undefined;

@@ -73,6 +73,15 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     GEMINI_MODEL: { means: "Model of the driver `gemini` when no other is named." },
     XAI_API_KEY: { means: "Key of the driver `xai`; setting it makes the driver ready." },
     XAI_BASE_URL: { means: "Server of the driver `xai`.", otherwise: "`https://api.x.ai/v1`" },
+    ANTHROPIC_VERTEX_PROJECT_ID: {
+      means: "Google Cloud project of the driver `vertex`; setting it makes the driver ready.",
+    },
+    CLOUD_ML_REGION: { means: "Region of the driver `vertex`.", otherwise: "`global`" },
+    VERTEX_BASE_URL: { means: "Server of the driver `vertex`.", otherwise: "that of the region" },
+    GOOGLE_APPLICATION_CREDENTIALS: {
+      means: "File with the credentials of the driver `vertex`: a service account's, or the user's.",
+      otherwise: "`~/.config/gcloud/application_default_credentials.json`",
+    },
     VLLM_BASE_URL: {
       means: "Server of the driver `vllm`; setting it makes the driver ready.",
       example: "http://127.0.0.1:8000/v1",

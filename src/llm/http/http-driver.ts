@@ -34,6 +34,10 @@ export interface Profile {
   readonly patience?: Patience;
   /** The header that holds the key as it is; absent: it is a bearer token. */
   readonly keyHeader?: string;
+  /** False: the server may ask for none. */
+  readonly needsKey?: false;
+  /** The headers that prove who asks, for each request, in place of a key. */
+  readonly authorize?: (signal: AbortSignal) => Promise<Readonly<Record<string, string>>>;
 }
 
 /** Of how many models the facts are kept. */
@@ -67,7 +71,9 @@ export class HttpDriver implements Driver {
 
   async models(signal: AbortSignal): Promise<ModelCard[]> {
     const { modelsPath } = this.#codec;
-    const answer = await this.#http.ask(modelsPath, { signal }).catch((error: unknown) => {
+    const http = this.#http;
+    const headers = await this.#headers(signal);
+    const answer = await http.ask(modelsPath, { signal, headers }).catch((error: unknown) => {
       throw this.#failure(error);
     });
     return this.#codec.modelIds(objectOf(answer)).map((id) => this.card(id));
@@ -138,7 +144,8 @@ export class HttpDriver implements Driver {
       const facts = await this.#factsOf(model, http, signal);
       const maxOutputTokens = Math.min(request.maxOutputTokens, most);
       const json = this.#codec.body(request, model, { maxOutputTokens, facts });
-      return await http.post(this.#codec.path(model), json, { signal, limited: request.limited });
+      const headers = await this.#headers(signal);
+      return await http.post(this.#codec.path(model), json, { signal, headers, limited: request.limited });
     } catch (error) {
       throw this.#failure(error);
     }
@@ -175,6 +182,10 @@ export class HttpDriver implements Driver {
     });
   }
 
+  async #headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+    return (await this.#profile.authorize?.(signal)) ?? {};
+  }
+
   #failure(error: unknown): unknown {
     if (!(error instanceof HttpRefusal)) return error;
     const { status, headers, body, message } = error;
@@ -183,14 +194,14 @@ export class HttpDriver implements Driver {
 
   get #http(): HttpClient {
     const { device, baseUrl, secret, keyName } = this.#endpoint;
-    const { setUpHint, baseUrlName, keyHeader } = this.#profile;
+    const { setUpHint, baseUrlName, keyHeader, needsKey } = this.#profile;
     if (baseUrl === "")
       throw notConfigured(device, `${baseUrlName} is not an http(s) URL`, "Set it to a URL or unset it.");
-    if (secret === "") throw notConfigured(device, `${keyName} is not set`, setUpHint);
+    if (secret === "" && needsKey !== false) throw notConfigured(device, `${keyName} is not set`, setUpHint);
     checkKey(this.#endpoint);
-    const credential =
-      keyHeader === undefined ? { authorization: `Bearer ${secret}` } : { [keyHeader]: secret };
-    this.#client ??= new HttpClient(baseUrl, credential, this.#profile.patience);
+    const [name, value] =
+      keyHeader === undefined ? ["authorization", `Bearer ${secret}`] : [keyHeader, secret];
+    this.#client ??= new HttpClient(baseUrl, secret === "" ? {} : { [name]: value }, this.#profile.patience);
     return this.#client;
   }
 }

@@ -77,14 +77,14 @@ function ollamaProfile(env: Readonly<Record<string, string>>): Profile {
     baseUrlName: "OLLAMA_HOST",
     model: env.OLLAMA_MODEL ?? "",
     hasVendorsModels: false,
+    needsKey: false,
     setUpHint: "Fetch a model with `ollama pull <model>`, then name it with --model ollama/<model>.",
     endpoint: {
       device,
       vendor: "Ollama",
       baseUrl: findOllamaOrigin(env.OLLAMA_HOST) ?? "",
       keyName: "OLLAMA_HOST",
-      // a server on this machine ignores it
-      secret: "ollama",
+      secret: "",
       unreachableHint: "Start Ollama with `ollama serve`, or set OLLAMA_HOST to where it runs.",
     },
   };

@@ -44,14 +44,14 @@ function vllmProfile(env: Env): Profile {
     baseUrlName: "VLLM_BASE_URL",
     model: env.VLLM_MODEL ?? "",
     hasVendorsModels: false,
+    needsKey: false,
     setUpHint: "Set VLLM_BASE_URL to where vLLM runs, such as http://127.0.0.1:8000/v1.",
     endpoint: {
       device: "/dev/llm/vllm",
       vendor: "vLLM",
       baseUrl: findBaseUrl(env.VLLM_BASE_URL, "http://127.0.0.1:8000/v1") ?? "",
       keyName: "VLLM_API_KEY",
-      // a server that was started without a key ignores it
-      secret: env.VLLM_API_KEY || "none",
+      secret: env.VLLM_API_KEY ?? "",
       unreachableHint: "Start it with `vllm serve <model>`, or set VLLM_BASE_URL to where it runs.",
     },
   };

@@ -1,0 +1,118 @@
+/** Claude and Gemini on Google Cloud: the wires of their vendors, with Google's credentials and the model in the path. */
+import type { ModelCard, StreamEvent } from "../../abi/llm.ts";
+import { messagesBody } from "../anthropic/body.ts";
+import { MessagesDecoder } from "../anthropic/events.ts";
+import { thinkingPart } from "../anthropic/thinking.ts";
+import { cardOf } from "../cards.ts";
+import type { AttemptRequest } from "../driver.ts";
+import { geminiBody } from "../gemini/body.ts";
+import { GeminiDecoder } from "../gemini/events.ts";
+import { refusalWords } from "../gemini/failure.ts";
+import { findBaseUrl } from "../http/base-url.ts";
+import type { Codec, Decoder, ErrorWords } from "../http/codec.ts";
+import { notConfigured } from "../http/failure.ts";
+import { HttpDriver, type Profile } from "../http/http-driver.ts";
+import { type Json, objectOf, objectsOf, stringOf } from "../json.ts";
+import { withOwn } from "../own-models.ts";
+import { GoogleToken } from "./token.ts";
+
+type Env = Readonly<Record<string, string>>;
+
+const device = "/dev/llm/vertex";
+const setUpHint = "Set ANTHROPIC_VERTEX_PROJECT_ID to your project.";
+/** The version of the interface: https://docs.claude.com/en/api/claude-on-vertex-ai */
+const VERSION = "vertex-2023-10-16";
+
+export function vertexDriver(env: Env): HttpDriver {
+  const { ANTHROPIC_VERTEX_PROJECT_ID: project = "", CLOUD_ML_REGION: region = "" } = env;
+  return new HttpDriver(vertexProfile(env, region), vertexCodec(project, region || "global"));
+}
+
+function vertexCodec(project: string, region: string): Codec {
+  const publishers = `/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(region)}/publishers`;
+  return {
+    path: (model) => {
+      const [publisher, verb] = isClaude(model)
+        ? ["anthropic", "streamRawPredict"]
+        : ["google", "streamGenerateContent?alt=sse"];
+      return `${publishers}/${publisher}/models/${encodeURIComponent(model)}:${verb}`;
+    },
+    body: (request, model, { maxOutputTokens }) => {
+      const card = withOwn({ ...cardOf("vertex", model), id: model }, request.own);
+      if (!isClaude(model)) return geminiBody(request, card, maxOutputTokens);
+      return claudeBody(request, card, maxOutputTokens);
+    },
+    decoder: (model) => (isClaude(model) ? new ClaudeStream() : new GeminiDecoder(model)),
+    refusal,
+    modelsPath: `${publishers}/google/models`,
+    modelIds: ({ publisherModels }) =>
+      objectsOf(publisherModels).map(({ name }) => stringOf(name).replace(/^.*\//, "")),
+  };
+}
+
+function isClaude(model: string): boolean {
+  return /^claude-/.test(model);
+}
+
+function claudeBody(request: AttemptRequest, card: ModelCard, maxOutputTokens: number): string {
+  return messagesBody(request, {
+    before: { anthropic_version: VERSION, max_tokens: maxOutputTokens },
+    after: { ...thinkingPart(request, card, maxOutputTokens), stream: true },
+  });
+}
+
+/** Claude's own refusals are in its vendor's form, those of the platform in Google's. */
+function refusal(body: Json, fallback: string): ErrorWords {
+  const { type, message, status } = objectOf(body.error);
+  if (status !== undefined || type === undefined) return refusalWords(body.error, fallback);
+  return { type: stringOf(type), code: "", message: stringOf(message) || fallback };
+}
+
+class ClaudeStream implements Decoder {
+  readonly #decoder = new MessagesDecoder();
+  isOver = false;
+
+  get isFinished(): boolean {
+    return this.isOver;
+  }
+
+  failure(event: Json): ErrorWords | undefined {
+    return event.type === "error" ? refusal(event, "") : undefined;
+  }
+
+  *decode(event: Json): Generator<StreamEvent> {
+    const decoded = this.#decoder.decode(event);
+    if (decoded?.type === "message_stop") this.isOver = true;
+    else if (decoded !== undefined) yield decoded;
+  }
+
+  *finish(): Generator<StreamEvent> {
+    yield { type: "message_stop" };
+  }
+}
+
+function vertexProfile(env: Env, region: string): Profile {
+  const token = new GoogleToken(env, device);
+  const host = region === "" || region === "global" ? "" : `${region}-`;
+  return {
+    name: "vertex",
+    baseUrlName: "VERTEX_BASE_URL",
+    model: "",
+    hasVendorsModels: true,
+    setUpHint,
+    needsKey: false,
+    authorize: async (signal) => {
+      if (!env.ANTHROPIC_VERTEX_PROJECT_ID)
+        throw notConfigured(device, "ANTHROPIC_VERTEX_PROJECT_ID is not set", setUpHint);
+      return { authorization: `Bearer ${await token.get(signal)}` };
+    },
+    endpoint: {
+      device,
+      vendor: "Vertex",
+      baseUrl: findBaseUrl(env.VERTEX_BASE_URL, `https://${host}aiplatform.googleapis.com/v1`) ?? "",
+      keyName: "ANTHROPIC_VERTEX_PROJECT_ID",
+      secret: "",
+      unreachableHint: "Check the network, CLOUD_ML_REGION and VERTEX_BASE_URL.",
+    },
+  };
+}
