@@ -142,7 +142,7 @@ describe("a model", () => {
     const [first] = server.requests;
     const list =
       /Skills, each with instructions[\s\S]*?(?=<\/system-reminder>)/.exec(first!.rawBody)?.[0] ?? "";
-    // the list of skills counts beside it
+    // the list of skills and the memory count beside it
     expect(Buffer.byteLength(first!.rawBody) - Buffer.byteLength(list)).toBeLessThanOrEqual(9_000);
     expect(server.requests[0]!.tools).toContain("tool_search");
   });

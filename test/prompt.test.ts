@@ -56,7 +56,7 @@ describe("the system prompt", () => {
     expect(system()).toContain("?? b.txt");
     expect(system()).toContain("the first of all");
     expect(system(1)).toBe(system(0));
-    // the list of skills counts beside it
+    // the list of skills and the memory count beside it
     const skills = Buffer.byteLength(JSON.stringify(bodies()[0]?.messages[1]));
     expect(Buffer.byteLength(server.requests[0]?.rawBody ?? "") - skills).toBeLessThanOrEqual(
       MAX_FIRST_REQUEST,

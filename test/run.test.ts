@@ -56,7 +56,10 @@ describe.each(DIALECTS)("crux with a model behind the %s base URL", (dialect) =>
       expect(headers["user-agent"]).toMatch(/^crux\/\d+\.\d+\.\d+$/);
       expect(stream).toBe(true);
     }
-    expect(Buffer.byteLength(server.requests[0]!.rawBody)).toBeLessThanOrEqual(9_000);
+    // the list of skills and the memory count beside it
+    const { rawBody } = server.requests[0]!;
+    const beside = /Skills, each with instructions[\s\S]*?(?=<\/system-reminder>)/.exec(rawBody)?.[0] ?? "";
+    expect(Buffer.byteLength(rawBody) - Buffer.byteLength(beside)).toBeLessThanOrEqual(9_000);
   });
 
   it("in accept_edits, edits unasked and runs what a rule of the settings allows", async () => {

@@ -10,6 +10,7 @@ export const SETTING_KEYS = [
   "agents.limits.spawnsPerDay",
   "agents.limits.tree",
   "audit.anchor",
+  "autoMemoryEnabled",
   "autoMode.allow",
   "autoMode.environment",
   "autoMode.soft_deny",
@@ -73,6 +74,7 @@ export const SETTING_KEYS = [
 
 /** The values that apply where no settings file has the key. */
 export const SETTING_DEFAULTS: Readonly<Record<string, unknown>> = {
+  autoMemoryEnabled: true,
   "autoMode.stage": "both",
   "bash.background": true,
   cacheTtl: "5m",

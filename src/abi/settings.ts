@@ -193,6 +193,10 @@ export const Settings = z.looseObject({
       background: z.boolean().optional().describe("False: agents cannot run commands in the background."),
     })
     .optional(),
+  autoMemoryEnabled: z
+    .boolean()
+    .optional()
+    .describe("False: agents have no memory that outlives their conversation."),
   skills: z
     .looseObject({
       disabled: strings.optional().describe("Names of skills that agents neither see nor use."),

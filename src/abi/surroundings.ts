@@ -32,7 +32,26 @@ export interface Nearby {
   readonly notices: readonly string[];
 }
 
+/** The index of a folder of memory, cut to its bound. */
+export interface MemoryIndex {
+  readonly scope: "local" | "user";
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Folders of notes that outlive a process. */
+export interface Memory {
+  /** Of this user and this project. */
+  readonly local: string;
+  /** Of this user, for all projects. */
+  readonly user: string;
+  /** Of the folders that have one, broad to specific. */
+  readonly indexes: readonly MemoryIndex[];
+}
+
 export interface Surroundings extends Nearby {
+  /** Absent: it is off, or the process predates it. */
+  readonly memory?: Memory;
   /** null: commands run without a sandbox. */
   readonly confinement: Confinement | null;
   /** The scratch folder; "": none. */

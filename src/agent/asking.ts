@@ -80,7 +80,11 @@ export async function requestTurn(run: Run): Promise<Turn> {
 
 async function firstBriefing(run: Run, tools: OfferedTools): Promise<Briefing> {
   const { sys, start, here: place } = run;
-  const briefing = await briefingOf(sys, start, { place, usesSkills: usesSkills(tools) });
+  const briefing = await briefingOf(sys, start, {
+    place,
+    usesSkills: usesSkills(tools),
+    mayWrite: tools.parallel.has("write"),
+  });
   run.skills.found(briefing.skills);
   return briefing;
 }

@@ -4,7 +4,10 @@
  */
 import type { Kernel } from "../kernel/kernel.ts";
 
-type Asked = Pick<Kernel, "clientOf" | "hasEnded" | "notify" | "rested" | "services" | "table" | "taskPlace">;
+type Asked = Pick<
+  Kernel,
+  "clientOf" | "fileLabels" | "hasEnded" | "notify" | "rested" | "services" | "table" | "taskPlace"
+>;
 
 export class KernelLink {
   #kernel: Asked | null = null;

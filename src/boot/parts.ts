@@ -5,6 +5,7 @@ import { agentDesk } from "../daemon/agent-desk.ts";
 import { Configuration } from "../daemon/configuration.ts";
 import { grantKey } from "../daemon/grant-key.ts";
 import { GuideDesk } from "../daemon/guides.ts";
+import { MemoryDesk } from "../daemon/memory/memory-desk.ts";
 import type { BootContext } from "../daemon/run.ts";
 import { policyDirOf } from "../daemon/settings-sources.ts";
 import { definitionFiles } from "../daemon/skills/definition-files.ts";
@@ -70,6 +71,13 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     trust,
     gitState: (cwd, owner) => summaries.of(cwd, owner),
     skills: skillsOf(context, { places, trust, config }),
+    memory: new MemoryDesk({
+      configDir,
+      realPath,
+      isOff: () => config.settings.autoMemoryEnabled === false,
+      isLabelled: (path, sha256) =>
+        link.kernel.fileLabels.at(path, false).some((file) => file.sha256 === sha256),
+    }),
   });
   const mcp = mcpHost({ exec: host.exec, services: () => link.kernel.services, clock, home, version });
   const key = grantKey(stateDir, (message) => log("warn", message));

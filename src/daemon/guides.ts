@@ -5,6 +5,7 @@ import type { Nearby } from "../abi/surroundings.ts";
 import type { Found, Guided, Guides } from "../kernel/ports/guides.ts";
 import { RecentMap } from "../lib/recent-map.ts";
 import { type InstructionPlaces, instructionsAt, instructionsBelow } from "./instruction-files.ts";
+import type { FoundMemory, MemoryDesk } from "./memory/memory-desk.ts";
 import type { SkillDesk } from "./skills/skill-desk.ts";
 import type { Trust } from "./trust.ts";
 
@@ -13,6 +14,7 @@ interface GuideOptions extends InstructionPlaces {
   /** The state of the repository of a folder, for the prompt; `owner`: whose OS processes they are. */
   readonly gitState: (cwd: string, owner: string) => Promise<string>;
   readonly skills: Pick<SkillDesk, "lines" | "linesBelow" | "shelf">;
+  readonly memory: Pick<MemoryDesk, "of">;
 }
 
 /** Processes whose touched folders are remembered, and folders of one: beyond these their skills are out of reach. */
@@ -29,15 +31,18 @@ export class GuideDesk implements Guides {
   }
 
   async around({ pid, cwd, env, hasAgent }: Guided): Promise<Found> {
-    const { trust, gitState, skills } = this.#options;
+    const { trust, gitState, skills, memory } = this.#options;
     const view = trust.viewOf(cwd);
-    const [git, { texts, notices }, lines] = await Promise.all([
+    const [git, { texts, notices }, lines, found] = await Promise.all([
       // no git for a folder that is not trusted: a repository can make git start programs
       view.isTrusted ? gitState(cwd, `pid ${pid} git`) : "",
       hasAgent && !isOff(env) ? instructionsAt(this.#options, view, cwd) : NONE,
       hasAgent ? skills.lines(cwd) : [],
+      hasAgent ? memory.of(view.root, env) : NO_MEMORY,
     ]);
-    return { git, instructions: texts, notices, skills: lines };
+    const { memory: kept, notices: ofMemory } = found;
+    const told = { git, instructions: texts, notices: [...notices, ...ofMemory], skills: lines };
+    return kept === undefined ? told : { ...told, memory: kept };
   }
 
   async near({ pid, cwd, env, hasAgent }: Guided, dirs: readonly string[]): Promise<Nearby> {
@@ -58,6 +63,7 @@ export class GuideDesk implements Guides {
 }
 
 const NONE = { texts: [], notices: [] };
+const NO_MEMORY: FoundMemory = { notices: [] };
 
 function isOff({ CRUX_DISABLE_CLAUDE_MDS: off = "" }: Readonly<Record<string, string>>): boolean {
   return off !== "";

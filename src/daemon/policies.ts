@@ -8,6 +8,7 @@ import type { RealPath } from "../kernel/ports/host.ts";
 import type { Permit } from "../kernel/ports/permit.ts";
 import type { BroughtFile, WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { makePermit } from "../permit/policy.ts";
+import { memoryFolders } from "./memory/memory-places.ts";
 import { type MergedSettings, mergeSettings } from "./settings-merge.ts";
 import {
   filesOf,
@@ -100,6 +101,9 @@ export class Policies {
       home: places.home,
       kernelPaths: [...kernelPaths, places.policyDir],
       memoryPaths: [join(places.configDir, "memory")],
+      // what an unknown folder makes a model write is not kept without a question
+      ownMemory:
+        merged.hasMemory && isTrusted ? Object.values(memoryFolders(places.configDir, root, realPath)) : [],
       skillPaths,
       realPath,
       foldsNames: foldsNames(root),

@@ -22,6 +22,8 @@ export interface MergedSettings {
   readonly protection: { readonly added: readonly string[]; readonly removed: readonly string[] };
   readonly labels: Partial<LabelPolicy>;
   readonly sandbox: SandboxSettings;
+  /** Agents have a memory. */
+  readonly hasMemory: boolean;
   /** Problems that may have lost a deny: every call asks. */
   readonly unreadable: readonly string[];
   /** Problems of the policy: every call is refused. */
@@ -58,6 +60,7 @@ export function mergeSettings(files: readonly LoadedFile[], workspace: Workspace
     protection: protectionOf(own, warn),
     labels: labelsOf(own, warn),
     sandbox: whole.sandbox ?? {},
+    hasMemory: whole.autoMemoryEnabled !== false,
     unreadable: files.filter((file) => !isPolicy(file)).flatMap(problemsOf),
     policyProblems: files.filter(isPolicy).flatMap(problemsOf),
     warnings,

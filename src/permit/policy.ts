@@ -64,6 +64,8 @@ export interface PermitOptions {
   readonly labels?: Partial<LabelPolicy>;
   /** Absolute paths. */
   readonly memoryPaths?: readonly string[];
+  /** Those of them that are for processes of this project, absolute: notes in them are read and written unasked. */
+  readonly ownMemory?: readonly string[];
   /** Folders of skills outside the project, absolute: what lies in them is read without asking. */
   readonly skillPaths?: readonly string[];
   /** Problems of settings files that may have lost a deny: every call of a tool asks. */
@@ -206,6 +208,7 @@ function makePlaces(options: PermitOptions): Places {
     realPath,
     exists = existsSync,
     memoryPaths,
+    ownMemory = [],
     skillPaths = [],
     protection,
   } = options;
@@ -217,6 +220,7 @@ function makePlaces(options: PermitOptions): Places {
     kernel,
     protections: table,
     memory: bothForms(options, memoryPaths ?? [posix.join(root, ".config/crux/memory")]),
+    ownMemory: bothForms(options, ownMemory),
     skills: bothForms(options, skillPaths),
     realPath,
     exists,

@@ -132,6 +132,7 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     CRUX_TASK_LIST_ID: { means: "The task list to use.", otherwise: "that of the group or session" },
     CRUX_TEAM_NAME: { means: "The task list of a process that is in no group." },
     CRUX_DISABLE_BACKGROUND: { means: "`1`: agents cannot run commands in the background." },
+    CRUX_DISABLE_AUTO_MEMORY: { means: "Not empty: agents have no memory (`memory.md`)." },
     CRUX_DISABLE_CLAUDE_MDS: { means: "Not empty: agents read no instruction files." },
     CRUX_WEB_SEARCH_ADAPTER: {
       means: "The search engine of `web_search`: `brave` or `bing`.",

@@ -16,6 +16,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "agents.limits.spawnsPerDay": { example: 500 },
   "agents.limits.tree": { example: 16 },
   "audit.anchor": { example: "/mnt/usb/crux-roots.jsonl" },
+  autoMemoryEnabled: { example: false },
   "autoMode.allow": { example: ["$defaults", "Reading any file below /srv/data"] },
   "autoMode.environment": { example: ["The staging cluster may be broken at any time"] },
   "autoMode.soft_deny": { example: ["Publishing packages"] },

@@ -1,12 +1,13 @@
 /**
  * What the model is told of its surroundings: the dynamic part of the system prompt, and a reminder before the first
- * message, with the instruction files and the list of skills. Not part of the conversation, so that no compaction loses it.
+ * message, with the instruction files, the list of skills and the memory. Not part of the conversation, so that no compaction loses it.
  */
 import type { Section } from "../../abi/context.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { SkillLine } from "../../abi/skill.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
 import { instructionsText, reminder } from "../instructions/frame.ts";
+import { memoryText } from "../memory/memory-text.ts";
 import { skillsText } from "../skills/listing.ts";
 import { environmentText, type Place } from "./environment.ts";
 
@@ -20,11 +21,17 @@ export interface Briefing {
   readonly skills: readonly SkillLine[];
 }
 
-/** Asks for the surroundings, unless the history is older than they are. `usesSkills`: it has the tool for them. */
+interface Telling {
+  readonly place: Place;
+  readonly usesSkills: boolean;
+  readonly mayWrite: boolean;
+}
+
+/** Asks for the surroundings, unless the history is older than they are. `usesSkills`, `mayWrite`: it has the tools. */
 export async function briefingOf(
   sys: Sys,
   start: ProgramStart,
-  { place, usesSkills }: { readonly place: Place; readonly usesSkills: boolean },
+  { place, usesSkills, mayWrite }: Telling,
 ): Promise<Briefing> {
   if (start.surroundings !== true)
     return { environment: environmentText(place), sections: [], reminder: null, skills: [] };
@@ -37,6 +44,7 @@ export async function briefingOf(
   const all: readonly Section[] = [
     { part: "instructions", text: instructionsText(around.instructions) },
     { part: "skills", text: skillsText(listed, start.window?.window) },
+    { part: "memory", text: memoryText(around.memory, mayWrite) },
   ];
   const sections = all.filter(({ text }) => text !== "");
   const text = sections.map((each) => each.text).join("\n\n");

@@ -39,6 +39,8 @@ export interface Places {
   readonly protections: readonly Protection[];
   /** Where agents keep their memory across sessions. */
   readonly memory: readonly string[];
+  /** The parts of it that processes of this project have. */
+  readonly ownMemory: readonly string[];
   /** Where the user's own and the shipped skills are. */
   readonly skills: readonly string[];
   readonly realPath: RealPath;

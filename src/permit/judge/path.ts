@@ -217,11 +217,17 @@ function permitPath(c: Case, wanted: ResolvedAccess): Verdict {
   if (isIn(c.free)) return allow("default", "its own folder");
   const isInRoots = isIn([...c.roots, ...c.free]);
   if (wanted.access === "read" && isInRoots) return allow("mode", "a read inside the working directories");
+  if (isIn(c.places.ownMemory) && isOfNotes(wanted)) return allow("default", "its memory");
   if (wanted.access === "read" && isIn(c.places.skills)) return allow("default", "a file of a skill");
   if (wanted.access === "write" && isInRoots && acceptsEdits(mode)) return allow("mode", `${mode} mode`);
   const where = isInRoots ? "" : " outside the working directories";
   const reason = { kind: "mode", detail: `${mode} mode` } as const;
   return ask(reason, `${what(wanted)}${where} (${mode} mode)`, suggestPath(wanted));
+}
+
+/** Memory is notes: nothing else is written there unasked, and no folder is removed. */
+function isOfNotes({ access, forms }: ResolvedAccess): boolean {
+  return access === "read" || forms.every((form) => form.endsWith(".md"));
 }
 
 function allows(c: Case, { match }: Rule, { access, path, real }: ResolvedAccess): boolean {

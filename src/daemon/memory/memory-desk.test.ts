@@ -1,0 +1,81 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { MemoryDesk } from "./memory-desk.ts";
+import { memoryFolders } from "./memory-places.ts";
+
+let base: string;
+let isOff: boolean;
+let labelled: string[];
+let desk: MemoryDesk;
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "crux-memory-")));
+  isOff = false;
+  labelled = [];
+  desk = new MemoryDesk({
+    configDir: base,
+    realPath: (path) => path,
+    isOff: () => isOff,
+    isLabelled: (path) => labelled.includes(path),
+  });
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const folders = () => memoryFolders(base, "/work/shop", (path) => path);
+function put(dir: string, text: string): string {
+  const path = join(dir, "MEMORY.md");
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+const found = (env = {}) => desk.of("/work/shop", env);
+
+test("memoryFolders(): the key has the path and a digest, so that two projects never share one", () => {
+  const { local, user } = folders();
+  expect(local).toMatch(/\/memory\/projects\/-work-shop-[0-9a-f]{8}$/);
+  expect(user).toBe(join(base, "memory/user"));
+  expect(memoryFolders(base, "/work-shop", (path) => path).local).not.toBe(local);
+  expect(memoryFolders(base, `/${"x".repeat(300)}`, (path) => path).local.length).toBeLessThan(
+    base.length + 160,
+  );
+});
+
+test("of() gives the folders, and the indexes that are there", async () => {
+  const { local, user } = folders();
+  expect(await found()).toEqual({ memory: { local, user, indexes: [] }, notices: [] });
+  const path = put(local, "- [Tests](tests.md) — no mocks\n");
+  expect((await found()).memory?.indexes).toEqual([
+    { scope: "local", path, text: "- [Tests](tests.md) — no mocks" },
+  ]);
+});
+
+test.each([
+  ["201 short lines", Array.from({ length: 201 }, (_, at) => `- ${at}`).join("\n"), 200],
+  ["10 lines of 30 KB together", Array.from({ length: 10 }, () => "ü".repeat(1_500)).join("\n"), 8],
+])("of() cuts an index of %s, and says so", async (_what, text, lines) => {
+  put(folders().local, text);
+  const [index] = (await found()).memory?.indexes ?? [];
+  const [last, ...rest] = (index?.text ?? "").split("\n").toReversed();
+  expect(last).toMatch(/^\(cut: an index has at most 200 lines and 25000 bytes/);
+  expect(rest).toHaveLength(lines);
+  expect(Buffer.byteLength(index?.text ?? "")).toBeLessThan(25_100);
+});
+
+test("of() leaves out what leads elsewhere, and what was written from labelled data", async () => {
+  const { local, user } = folders();
+  labelled = [put(user, "from a page")];
+  mkdirSync(local, { recursive: true });
+  writeFileSync(join(base, "secret"), "secret");
+  symlinkSync(join(base, "secret"), join(local, "MEMORY.md"));
+  const { memory, notices } = await found();
+  expect(memory?.indexes).toEqual([]);
+  expect(notices.join("\n")).toMatch(/data of others[\s\S]*leads out of its folder/);
+});
+
+test("of() gives nothing where memory is off, by settings or environment", async () => {
+  put(folders().user, "text");
+  expect(await found({ CRUX_DISABLE_AUTO_MEMORY: "1" })).toEqual({ notices: [] });
+  isOff = true;
+  expect(await found()).toEqual({ notices: [] });
+});

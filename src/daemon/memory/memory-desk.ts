@@ -1,0 +1,94 @@
+/**
+ * The memory that an agent starts with: its folders and their indexes, each cut to a bound. An index that was written
+ * from labelled data is left out: a process that does not carry the label is not given the text.
+ */
+import { constants } from "node:fs";
+import { open, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "../../abi/errors.ts";
+import type { Memory, MemoryIndex } from "../../abi/surroundings.ts";
+import type { RealPath } from "../../kernel/ports/host.ts";
+import { isWithin } from "../../lib/path.ts";
+import { digestOf } from "../trust-inventory.ts";
+import { memoryFolders } from "./memory-places.ts";
+
+const INDEX = "MEMORY.md";
+const MAX_LINES = 200;
+const MAX_BYTES = 25_000;
+/** Larger ones are not read at all. */
+const MAX_FILE_BYTES = 1024 * 1024;
+
+export interface MemoryDeskOptions {
+  readonly configDir: string;
+  readonly realPath: RealPath;
+  /** Off by the settings. */
+  readonly isOff: () => boolean;
+  /** Whether a file with this content, at this real path, was written from labelled data. */
+  readonly isLabelled: (path: string, sha256: string) => boolean;
+}
+
+export interface FoundMemory {
+  readonly memory?: Memory;
+  readonly notices: readonly string[];
+}
+
+export class MemoryDesk {
+  readonly #options: MemoryDeskOptions;
+
+  constructor(options: MemoryDeskOptions) {
+    this.#options = options;
+  }
+
+  async of(root: string, env: Readonly<Record<string, string>>): Promise<FoundMemory> {
+    const { configDir, realPath, isOff } = this.#options;
+    if (isOff() || (env.CRUX_DISABLE_AUTO_MEMORY ?? "") !== "") return { notices: [] };
+    const { local, user } = memoryFolders(configDir, root, realPath);
+    const indexes: MemoryIndex[] = [];
+    const notices: string[] = [];
+    for (const [scope, dir] of [
+      ["user", user],
+      ["local", local],
+    ] as const) {
+      const path = join(dir, INDEX);
+      try {
+        const text = await this.#read(dir, path);
+        if (text.trim() !== "") indexes.push({ scope, path, text: bounded(text) });
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") continue;
+        notices.push(`memory: ${path} was left out: ${messageOf(error)}`);
+      }
+    }
+    return { memory: { local, user, indexes }, notices };
+  }
+
+  async #read(dir: string, path: string): Promise<string> {
+    const real = await realpath(path);
+    if (!isWithin(await realpath(dir), real)) throw new Error("it leads out of its folder");
+    await using handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new Error("not a regular file");
+    if (stats.size > MAX_FILE_BYTES) throw new Error(`over ${MAX_FILE_BYTES} bytes`);
+    const bytes = await handle.readFile();
+    if (this.#options.isLabelled(real, digestOf(bytes)))
+      throw new Error("it was written from data of others; edit it yourself to take it over");
+    return bytes.toString("utf8");
+  }
+}
+
+/** Both bounds hold: at most so many lines, and so many bytes. */
+function bounded(text: string): string {
+  const lines = text.trimEnd().split("\n");
+  const head = lines.slice(0, MAX_LINES).join("\n");
+  const cut = Buffer.byteLength(head) <= MAX_BYTES ? head : inBytes(head);
+  if (cut.length === text.trimEnd().length) return cut;
+  return `${cut}\n(cut: an index has at most ${MAX_LINES} lines and ${MAX_BYTES} bytes; shorten it)`;
+}
+
+function inBytes(text: string): string {
+  const head = Buffer.from(text)
+    .subarray(0, MAX_BYTES)
+    .toString("utf8")
+    .replace(/\uFFFD+$/, "");
+  const end = head.lastIndexOf("\n");
+  return end > head.length / 2 ? head.slice(0, end) : head;
+}

@@ -1,0 +1,66 @@
+/** Memory in the booted system: what a run keeps is known to the next one, in the same project only. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { inTurn, modelEnv } from "./harness/model.ts";
+import { World } from "./harness/world.ts";
+import { text, toolUse } from "./model-server/reply.ts";
+import { type ModelServer, startModelServer } from "./model-server/server.ts";
+
+/** Not below a temporary directory: there trust would end with each run. */
+const PLACE = fileURLToPath(new URL("../node_modules", import.meta.url));
+
+let world: World;
+let server: ModelServer;
+let base: string;
+beforeEach(async () => {
+  world = new World();
+  base = realpathSync(mkdtempSync(join(PLACE, ".memory-system-")));
+  for (const name of ["one", "two"]) mkdirSync(join(base, name, ".git"), { recursive: true });
+  server = await startModelServer({ script: inTurn(text("Done.")) });
+});
+afterEach(async () => {
+  await world.close();
+  await server.close();
+  rmSync(base, { recursive: true, force: true });
+});
+
+const crux = (at: string, args: readonly string[], env = {}) =>
+  world.crux(args, { cwd: join(base, at), env: { ...modelEnv(server), ...env } });
+const asked = (at: number) => server.requests[at]?.rawBody ?? "";
+const keep = (dir: string) =>
+  toolUse({
+    name: "write",
+    input: { file_path: join(dir, "MEMORY.md"), content: "- [Tests](tests.md) — NO MOCKS\n" },
+  });
+
+/** The folder that the model was told. */
+const folder = (): string => /Of this project: (\S+);/.exec(asked(0))?.[1] ?? "";
+
+describe("memory", () => {
+  it("that a run has written without a question is known to the next run of the project, and to no other", async () => {
+    await crux("one", ["trust", "--yes"]);
+    await crux("one", ["look around"]);
+    expect(asked(0)).toContain("Before recommending from memory");
+    server.use(inTurn(keep(folder()), text("Done.")));
+    expect((await crux("one", ["remember: no mocks"])).code).toBe(0);
+    server.requests.length = 0;
+    await crux("one", ["go on"]);
+    expect(asked(0)).toContain("NO MOCKS");
+    server.requests.length = 0;
+    await crux("two", ["go on"]);
+    expect(asked(0)).not.toContain("NO MOCKS");
+    server.requests.length = 0;
+    await crux("one", ["go on"], { CRUX_DISABLE_AUTO_MEMORY: "1" });
+    expect(asked(0)).not.toContain("Before recommending from memory");
+  });
+
+  it("is not written unasked in a folder that is not trusted", async () => {
+    await crux("one", ["look around"]);
+    server.use(inTurn(keep(folder()), text("Done.")));
+    server.requests.length = 0;
+    await crux("one", ["remember: no mocks"]);
+    expect(asked(1)).toContain("Permission denied");
+  });
+});
