@@ -103,6 +103,29 @@ describe("a session that waits", () => {
     expect((await world.crux(["replay", "1"])).code).toBe(0);
   }, 60_000);
 
+  test("keeps what the user pinned, by number or as a text, whatever is compacted, and shows it apart", async () => {
+    await reader();
+    await world.crux(["chat", "-q"], { stdin: "Read it." });
+    const listed = await world.crux(["context", "1", "--messages", "--json"]);
+    const { messages } = json<{ messages: { n: number; part: string }[] }>(listed);
+    expect(messages.map(({ part }) => part).slice(0, 3)).toEqual(["messages", "messages", "results"]);
+    const pinned = await world.crux(["context", "pin", "1", "never", "push", "to", "main"]);
+    expect(pinned.stdout).toContain("is pinned");
+    expect((await world.crux(["context", "pin", "1", "3"])).code).toBe(0);
+    expect((await world.crux(["context", "pin", "1", "語".repeat(12_000), "-q"])).stderr).toContain("tokens");
+    process.kill(world.daemonPid!, "SIGKILL");
+    expect((await world.crux(["compact", "1"])).code).toBe(0);
+    expect((await stat(1)).parts.pins).toBeGreaterThan(1_000);
+    await world.crux(["-c", "-q", "and now?"]);
+    expect(said()).toContain("never push to main");
+    expect(said().match(/a line of words/g)?.length).toBeGreaterThan(1_000);
+    expect((await world.crux(["context", "clear", "1"])).code).toBe(0);
+    expect(await stat(1)).toMatchObject({ shown: 4, parts: { messages: expect.any(Number) } });
+    expect((await world.crux(["context", "unpin", "1", "3"])).code).toBe(0);
+    expect((await world.crux(["context", "unpin", "1", "3"])).stderr).toContain("is not pinned");
+    expect((await world.crux(["replay", "1"])).code).toBe(0);
+  }, 60_000);
+
   test("is not compacted when nothing would be freed, and an ended one says what it is", async () => {
     await startModel({ script: () => text("Hello.") });
     Object.assign(world.env, modelEnv(server));

@@ -53,6 +53,14 @@ export interface ViewState {
   readonly records: number;
   /** How many moves can be undone. */
   readonly undoable: number;
+  /** The numbers of the messages that every view keeps, rising. */
+  readonly pins: readonly number[];
+}
+
+/** What a pin may not exceed: estimated tokens, of this message and of all pins together. */
+export interface PinBounds {
+  readonly each: number;
+  readonly all: number;
 }
 
 /** The window of the model, and what the user allows. */
@@ -82,12 +90,28 @@ export interface UndoBounds {
 /** What the user asks of the context of a process. */
 export type ViewRequest =
   /** `text`: what the summary should pay attention to; "": nothing in particular. */
-  { readonly op: "compact"; readonly text: string } | { readonly op: "undo" | "clear" };
+  | { readonly op: "compact"; readonly text: string }
+  | { readonly op: "undo" | "clear" }
+  /** A message in view by its number, or a new one with this text. */
+  | { readonly op: "pin"; readonly message: number | string }
+  | { readonly op: "unpin"; readonly message: number };
 
 /** Tokens before and after, estimated. */
 export interface ViewChange {
   readonly before: number;
   readonly after: number;
+  /** The number of the message that was pinned. */
+  readonly message?: number;
+}
+
+/** A message in view. */
+export interface ShownMessage {
+  readonly n: number;
+  readonly part: "pins" | "messages" | "results";
+  /** Estimated. */
+  readonly tokens: number;
+  /** Its beginning. */
+  readonly words: string;
 }
 
 export type ViewOutcome =
@@ -166,6 +190,7 @@ export interface ContextStat {
   /** The messages that the journal keeps, and those in view. */
   readonly records: number;
   readonly shown: number;
+  readonly messages: readonly ShownMessage[];
   /** They sum to `used`. */
   readonly parts: Readonly<Record<ContextPart, number>>;
   /** Held back for the reply: not part of `used`. */

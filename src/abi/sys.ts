@@ -7,7 +7,15 @@
 import type { AgentInfo } from "./agent.ts";
 import type { Budget } from "./budget.ts";
 import type { CallNote } from "./call-note.ts";
-import type { ContextMove, Measures, UndoBounds, ViewOutcome, ViewRequest, ViewState } from "./context.ts";
+import type {
+  ContextMove,
+  Measures,
+  PinBounds,
+  UndoBounds,
+  ViewOutcome,
+  ViewRequest,
+  ViewState,
+} from "./context.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "./ids.ts";
 import type { Block, Effort, Reply } from "./llm.ts";
@@ -303,6 +311,13 @@ export interface Syscalls {
    * view has moved, or would exceed the bounds.
    */
   ctxUndo(cid: CtxId, from: number, bounds?: UndoBounds): Promise<number>;
+  /**
+   * Every later view keeps this message, with its whole pair, and no layer clears it. NOT_FOUND: it is not in view. BUDGET:
+   * beyond the bounds, or 64 pins.
+   */
+  ctxPin(cid: CtxId, n: number, bounds: PinBounds): Promise<void>;
+  /** NOT_FOUND: it is not pinned. */
+  ctxUnpin(cid: CtxId, n: number): Promise<void>;
 
   /** The same for the life of the process in this daemon. */
   surroundings(signal?: AbortSignal): Promise<Surroundings>;
@@ -341,8 +356,10 @@ export interface Sys extends Syscalls {
   /** The mode, if the model has to know it: `auto`, `plan /path/of/the/plan.md`, or "". */
   standing(): string;
   account(): AccountView;
-  /** What the user asks of the context, until it is answered; null: nothing. */
-  viewRequest(): { readonly id: number; readonly request: ViewRequest } | null;
+  /** Whether the user asks something of the context that is not answered yet. */
+  hasViewRequest(): boolean;
+  /** What the user asks; null: it was withdrawn. */
+  viewRequest(): Promise<{ readonly id: number; readonly request: ViewRequest } | null>;
   viewAnswer(id: number, outcome: ViewOutcome): void;
   /** Wall clock, milliseconds since the epoch: for display only. */
   now(): number;

@@ -97,7 +97,7 @@ async function received(sys: Sys, orViewRequest: boolean): Promise<Message | nul
   try {
     return await sys.recv(orViewRequest ? { orViewRequest } : {}, sys.ending);
   } catch (error) {
-    if (!orViewRequest || sys.ending.aborted || sys.viewRequest() === null) throw error;
+    if (!orViewRequest || sys.ending.aborted || !sys.hasViewRequest()) throw error;
     return null;
   }
 }

@@ -203,7 +203,8 @@ export class FakeProcess {
         while (this.paused !== null) await abortable(this.paused.promise, this.#abort.signal);
       },
       standing: () => "",
-      viewRequest: () => null,
+      hasViewRequest: () => false,
+      viewRequest: refused,
       viewAnswer: notHere,
       account: () => ({ limit: this.#options.budget ?? 0, used: this.used, reserved: 0 }),
       now: () => Date.UTC(2026, 10, 21, 12),
@@ -242,12 +243,15 @@ export class FakeProcess {
         numbers: this.messages.map((_, i) => i + 1),
         records: this.messages.length,
         undoable: 0,
+        pins: [],
       }),
       ctxMove: async (_cid, move) => {
         this.moves.push(move);
         return this.moves.length;
       },
       ctxUndo: refused,
+      ctxPin: refused,
+      ctxUnpin: refused,
       signal: refused,
       sigBlock: refused,
       sigUnblock: refused,

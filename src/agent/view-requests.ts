@@ -9,7 +9,9 @@ export async function doViewRequests(run: Run): Promise<boolean> {
   const { sys, start } = run;
   let isChanged = false;
   if (start.viewRequests !== true) return isChanged;
-  for (let asked = sys.viewRequest(); asked !== null; asked = sys.viewRequest()) {
+  while (sys.hasViewRequest()) {
+    const asked = await sys.viewRequest();
+    if (asked === null) continue;
     const outcome = await outcomeOf(run, asked.request);
     isChanged ||= outcome.ok;
     sys.viewAnswer(asked.id, outcome);
@@ -43,5 +45,9 @@ function change(run: Run, request: ViewRequest, turn: Awaited<ReturnType<typeof 
           message: "only a session that waits for a message can be cleared",
         });
       return keeper.clear(turn);
+    case "pin":
+      return keeper.pin(turn, request.message);
+    case "unpin":
+      return keeper.unpin(turn, request.message);
   }
 }

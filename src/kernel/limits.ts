@@ -52,6 +52,8 @@ export const LIMITS = {
   /** Of one view: ranges of messages, and cleared results. */
   viewRanges: 4_096,
   viewClears: 16_384,
+  /** Messages that every view keeps. */
+  pins: 64,
   /** Characters of one message: below the journal's record limit. */
   messageChars: 900_000,
   /** Characters, in base64, of the images and documents of one message. */

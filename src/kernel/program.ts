@@ -157,7 +157,7 @@ type Reads =
   | "isPaused"
   | "standing"
   | "account"
-  | "viewRequest"
+  | "hasViewRequest"
   | "now"
   | "mono"
   | "today"
@@ -180,7 +180,7 @@ function reads(core: Programming, proc: Process, seat: Seat): Pick<Sys, Reads> {
       ...proc.seed.account.view(),
       ...(asksAtLimit(core, proc) ? { asks: true } : {}),
     })),
-    viewRequest: input("viewRequest", () => viewRequestOf(proc)),
+    hasViewRequest: input("hasViewRequest", () => viewRequestOf(proc) !== null),
     now: input("now", () => clock.now()),
     mono: input("mono", () => clock.mono()),
     today: input("today", () => localDay(clock.now())),
@@ -199,11 +199,9 @@ function standingOf(core: Programming, proc: Process): string {
   return isAutoActive(core, proc) ? "auto" : "";
 }
 
-function waits(
-  core: Programming,
-  proc: Process,
-  seat: Seat,
-): Pick<Sys, "waitIfPaused" | "ahead" | "delay" | "unit"> {
+type Waits = "waitIfPaused" | "ahead" | "delay" | "unit" | "viewRequest";
+
+function waits(core: Programming, proc: Process, seat: Seat): Pick<Sys, Waits> {
   const resumed = (): Promise<void> => proc.halt.untilResumed(signalOf(proc, seat));
   return {
     waitIfPaused: async () => {
@@ -220,6 +218,11 @@ function waits(
       return tapeOf(proc, seat)?.answer("sleep", ms, sleep) ?? sleep();
     },
     unit: (act) => proc.units.run(act),
+    // an answer of the tape: a replay waits here where the record of a daemon that died has no more
+    viewRequest: () => {
+      const look = async () => viewRequestOf(proc);
+      return tapeOf(proc, seat)?.answer("viewRequest", null, look) ?? look();
+    },
   };
 }
 

@@ -260,6 +260,24 @@ export const CONTEXT_DOCS: MethodDocs<keyof typeof CONTEXT_METHODS> = {
     params: { pid: 3 },
     result: { pid: 3, before: 12_300, after: 95_400 },
   },
+  "context.pin": {
+    errors: {
+      NOT_FOUND: "No process has this pid, or the message is not in view.",
+      INVALID: "The process is not an agent, or neither or both of `message` and `text` are given.",
+      CONFLICT: "The process has ended, is paused, or waits for an answer.",
+      BUDGET: "64 pins, 10,000 tokens each, and a quarter of the window together are the most.",
+    },
+    params: { pid: 3, text: "never push to main" },
+    result: { pid: 3, message: 41 },
+  },
+  "context.unpin": {
+    errors: {
+      NOT_FOUND: "No process has this pid, or the message is not pinned.",
+      INVALID: NO_CONTEXT.INVALID,
+    },
+    params: { pid: 3, message: 41 },
+    result: { pid: 3, message: 41 },
+  },
   "context.clear": {
     errors: {
       ...NO_CONTEXT,

@@ -49,6 +49,16 @@ export const WireContext = z.strictObject({
       >,
     )
     .describe("Tokens; they sum to `used`."),
+  messages: z
+    .array(
+      z.strictObject({
+        n: count.describe("Its number, as context.pin takes it."),
+        part: z.enum(["pins", "messages", "results"]),
+        tokens: count.describe("Estimated."),
+        words: z.string(),
+      }),
+    )
+    .optional(),
   reserve: count.describe("Held back for the reply: not part of `used`."),
 });
 export type WireContext = z.infer<typeof WireContext>;
@@ -59,12 +69,17 @@ const place = {
 };
 const change = z.strictObject({ pid, before: count, after: count }).describe("Estimated tokens.");
 
+const pinned = z.strictObject({ pid, message: count.describe("Its number.") });
+
 export const CONTEXT_METHODS = {
   "context.stat": {
     summary: "what the model sees of a process, and what each part of it costs",
     kind: "request",
     right: "observe",
-    params: z.strictObject({ pid }),
+    params: z.strictObject({
+      pid,
+      messages: z.boolean().optional().describe("Also list the messages in view."),
+    }),
     result: WireContext,
   },
   "context.compact": {
@@ -83,6 +98,24 @@ export const CONTEXT_METHODS = {
     right: "control",
     params: z.strictObject(place),
     result: change,
+  },
+  "context.pin": {
+    summary: "keeps a message in view, or a new one with a text, whatever is compacted",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({
+      ...place,
+      message: z.int().min(1).optional().describe("The number of a message in view; or"),
+      text: z.string().max(40_000).optional().describe("the text of a new one."),
+    }),
+    result: pinned,
+  },
+  "context.unpin": {
+    summary: "a message need not stay in view any longer",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ ...place, message: z.int().min(1) }),
+    result: pinned,
   },
   "context.clear": {
     summary: "an empty view, for a session that waits",

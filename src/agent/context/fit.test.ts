@@ -16,7 +16,7 @@ const step = (id: string, chars: number, path = id): ContextMessage[] => [
   { role: "tool", content: "x".repeat(chars), tool_call_id: id },
 ];
 const whole = (messages: readonly ContextMessage[]): ViewState => ({
-  ...{ head: 0, records: messages.length, undoable: 0 },
+  ...{ head: 0, records: messages.length, undoable: 0, pins: [] },
   view: { put: null, keep: [], clears: [], tailFrom: 1 },
   numbers: messages.map((_, i) => i + 1),
 });
@@ -69,6 +69,28 @@ describe("newestThatFit()", () => {
       tailFrom: 6,
       lostWords: 1,
     });
+  });
+
+  test("keeps what is pinned, whole and as it was, whatever the room; clearing old results leaves it, too", () => {
+    const anyMessages = fc.array(fc.oneof(fc.constant(null), fc.nat(9_000)), { minLength: 1, maxLength: 12 });
+    const anyPins = fc.array(fc.nat(23), { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(anyMessages, anyPins, fc.nat(4_000), (sizes, wanted, tail) => {
+        const messages = sizes.flatMap((size, i) => (size === null ? [words(`w${i}`)] : step(`c${i}`, size)));
+        const pins = wanted.map((n) => (n % messages.length) + 1);
+        const state = { ...whole(messages), pins };
+        const units = unitsOf(messages, state);
+        const fit = newestThatFit(units, state, { tail, words: tail });
+        const shown = (n: number) => n >= fit.tailFrom || fit.keep.some(([a, b]) => a <= n && n <= b);
+        const cleared = clearOld(units, state, 0)?.clears ?? [];
+        for (const unit of units.filter(({ parts }) => parts.some(({ n }) => pins.includes(n))))
+          for (const { n } of unit.parts) {
+            expect(shown(n)).toBe(true);
+            expect([...fit.clears, ...cleared].some((each) => each.n === n)).toBe(false);
+          }
+      }),
+      { seed: 1406, numRuns: 500 },
+    );
   });
 
   test("never tears a pair nor gives back what was cleared, whatever the room", () => {

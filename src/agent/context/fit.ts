@@ -26,17 +26,29 @@ export interface Fit {
 /** A shortened result has at least this many tokens, or is cleared. */
 const LEAST = 100;
 
-export function newestThatFit(units: readonly Unit[], { view, records }: ViewState, room: Room): Fit {
+export function newestThatFit(units: readonly Unit[], state: ViewState, room: Room): Fit {
+  const { view, records } = state;
   const from = tailAt(units, room.tail);
   const tail = units.slice(from);
   const before = units.slice(0, from);
-  const kept = wordsThatFit(before, room.words);
+  const pinned = new Set(pinnedOf(units, state));
+  const others = before.filter((unit) => !pinned.has(unit));
+  const kept = new Set([...pinned, ...wordsThatFit(others, room.words)]);
   const covered = before.filter((unit) => !kept.has(unit));
   const numbers = before.filter((unit) => kept.has(unit)).flatMap(({ parts }) => parts.map(({ n }) => n));
   const tailFrom = tail[0]?.parts[0]?.n ?? records + 1;
-  const clears = mergedClears(view.clears, shortened(tail, room.tail), { numbers, tailFrom });
+  const clears = mergedClears(view.clears, shortened(tail, { room: room.tail, pinned }), {
+    numbers,
+    tailFrom,
+  });
   const lostWords = covered.filter(({ kind }) => kind === "words").length;
   return { keep: rangesOf(numbers), clears, tailFrom, covered, lostWords, tail };
+}
+
+/** The units that every view keeps. */
+export function pinnedOf(units: readonly Unit[], { pins }: Pick<ViewState, "pins">): readonly Unit[] {
+  const numbers = new Set(pins);
+  return units.filter(({ parts }) => parts.some(({ n }) => numbers.has(n)));
 }
 
 /** Where the tail begins: at the newest step at the latest, or at the message that is not answered yet. */
@@ -74,8 +86,13 @@ function wordsThatFit(units: readonly Unit[], room: number): ReadonlySet<Unit> {
 }
 
 /** Shortens the longest results of the tail until it fits. */
-function shortened(tail: readonly Unit[], room: number): readonly ClearedResult[] {
-  const results = tail.flatMap(({ parts }) => parts.filter(({ message }) => message.role === "tool"));
+function shortened(
+  tail: readonly Unit[],
+  { room, pinned }: { readonly room: number; readonly pinned: ReadonlySet<Unit> },
+): readonly ClearedResult[] {
+  const results = tail
+    .filter((unit) => !pinned.has(unit))
+    .flatMap(({ parts }) => parts.filter(({ message }) => message.role === "tool"));
   const total = tail.reduce((sum, { tokens }) => sum + tokens, 0);
   if (total <= room) return [];
   const others = total - results.reduce((sum, { tokens }) => sum + tokens, 0);
@@ -108,7 +125,7 @@ function mergedClears(
   return [...clears.values()].sort((a, b) => a.n - b.n);
 }
 
-function rangesOf(numbers: readonly number[]): NumberRange[] {
+export function rangesOf(numbers: readonly number[]): NumberRange[] {
   const ranges: [number, number][] = [];
   for (const n of numbers) {
     const last = ranges.at(-1);

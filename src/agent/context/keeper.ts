@@ -106,6 +106,16 @@ export class WindowKeeper {
     return this.#changed(turn, { before: bounds.before, after });
   }
 
+  pin(turn: Turn, message: number | string): Promise<ViewChange> {
+    return this.#passage(turn).pin(message);
+  }
+
+  async unpin(turn: Turn, message: number): Promise<ViewChange> {
+    await turn.sys.ctxUnpin(turn.start.ctxId, message);
+    const { before } = this.#passage(turn).bounds;
+    return { before, after: before, message };
+  }
+
   #passage(turn: Turn): Passage {
     return new Passage(this.#asidesOf(turn), this.#gauge ?? new Gauge(UNKNOWN), this.#breaker);
   }

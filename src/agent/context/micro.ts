@@ -2,6 +2,7 @@
 import type { ClearedResult, ViewState } from "../../abi/context.ts";
 import { callsOf } from "../decide.ts";
 import { targetOf } from "../deferred/target.ts";
+import { pinnedOf } from "./fit.ts";
 import type { Numbered, Unit } from "./units.ts";
 
 /** Their results can be had again, and are large. */
@@ -22,8 +23,10 @@ interface Cleared {
 }
 
 /** undefined: too little would be freed. `scale`: of the window. */
-export function clearOld(units: readonly Unit[], { view }: ViewState, scale: number): Cleared | undefined {
-  const results = units.flatMap(clearable);
+export function clearOld(units: readonly Unit[], state: ViewState, scale: number): Cleared | undefined {
+  const { view } = state;
+  const pinned = pinnedOf(units, state);
+  const results = units.filter((unit) => !pinned.includes(unit)).flatMap(clearable);
   const clears = new Map(view.clears.map((each) => [each.n, each]));
   let freed = 0;
   for (const { n, tokens } of results.slice(0, -KEEP_RECENT)) {

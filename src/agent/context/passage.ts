@@ -3,7 +3,7 @@
  * oldest steps are left out. It proposes; the kernel checks and records each move, so nothing is lost.
  */
 import type { Boundary, ContextMove, Section, UndoBounds, ViewChange, ViewState } from "../../abi/context.ts";
-import { codeOf, messageOf } from "../../abi/errors.ts";
+import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
 import type { LlmRequest, Reply } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProgramStart } from "../../abi/program.ts";
@@ -12,11 +12,11 @@ import { messageTokens } from "../../lib/message-tokens.ts";
 import { textOf } from "../decide.ts";
 import type { TurnRequest } from "../model/request.ts";
 import type { Breaker } from "./breaker.ts";
-import { type Fit, newestThatFit } from "./fit.ts";
+import { type Fit, newestThatFit, pinnedOf, rangesOf } from "./fit.ts";
 import type { Gauge } from "./gauge.ts";
 import { clearOld } from "./micro.ts";
 import { recentFiles } from "./recent-files.ts";
-import { askForSummary, droppedText, summaryIn, summaryText } from "./texts.ts";
+import { askForSummary, CLEARED_NOTE, droppedText, pinnedText, summaryIn, summaryText } from "./texts.ts";
 import { type Unit, unitsOf } from "./units.ts";
 
 /** Estimated tokens of the newest steps that a full summary leaves in view, and of the user's words. */
@@ -28,6 +28,10 @@ const SUMMARY_TOKENS = 8_000;
 /** The reply never takes the last tokens of the window. */
 const SPARE = 1_000;
 const LEAST_OUTPUT = 1_024;
+/** Estimated tokens of one pin, and the share of the effective window that all may have. */
+const PIN = 10_000;
+const PINNED_SHARE = 0.25;
+
 /** One request of the loop. */
 export interface Turn {
   readonly sys: Sys;
@@ -138,7 +142,8 @@ export class Passage {
     const units = unitsOf(this.#prompt.messages, view);
     const before = this.#used;
     const left = Math.max(0, this.#estimated(this.#mostAfter(trigger)) - this.#fixed);
-    const room = { tail: Math.min(TAIL, Math.floor(left / 3)), words: Math.min(WORDS, Math.floor(left / 4)) };
+    const free = Math.max(0, left - tokensOf(pinnedOf(units, view)));
+    const room = { tail: Math.min(TAIL, Math.floor(free / 3)), words: Math.min(WORDS, Math.floor(free / 4)) };
     const next = newestThatFit(units, view, room);
     if (!next.covered.some(({ kind }) => kind === "step" || kind === "summary"))
       return "nothing would be freed: there is only the newest step, and your own words";
@@ -169,17 +174,52 @@ export class Passage {
     return Math.floor(tokens / this.#gauge.ratio);
   }
 
-  /** An empty view. */
+  /** An empty view, but for what is pinned. */
   async clear(): Promise<ViewChange | string> {
     const { sys, start } = this.#turn;
-    const { head: from, records, numbers } = await sys.ctxView(start.ctxId);
-    if (numbers.length === 0) return "the view is empty already";
-    const [before, after] = [this.#used, Math.ceil(this.#fixed * this.#gauge.ratio)];
+    const state = await sys.ctxView(start.ctxId);
+    const { head: from, records, view } = state;
+    const units = unitsOf(this.#prompt.messages, state);
+    const pinned = pinnedOf(units, state);
+    if (pinned.length === units.length) return "there is nothing to leave out";
+    const numbers = pinned.flatMap(({ parts }) => parts.map(({ n }) => n));
+    const clears = view.clears.filter(({ n }) => numbers.includes(n));
+    const before = this.#used;
+    const after = Math.ceil((this.#fixed + tokensOf(pinned)) * this.#gauge.ratio);
     const boundary = { layer: "clear", trigger: "manual", before, after } as const;
-    const none = { put: null, keep: [], clears: [], tailFrom: records + 1 };
-    return (await this.#move({ from, ...none, boundary }))
+    // a conversation begins with words to the model
+    const put = pinned.length === 0 ? null : CLEARED_NOTE;
+    const left = { put, keep: rangesOf(numbers), clears, tailFrom: records + 1 };
+    return (await this.#move({ from, ...left, boundary }))
       ? { before, after }
       : "the view has moved meanwhile";
+  }
+
+  /** Pins a message in view, or a new one with this text. BUDGET: it is too large, or there are too many pins. */
+  async pin(message: number | string): Promise<ViewChange> {
+    const { sys, start } = this.#turn;
+    const before = this.#used;
+    const all = this.#estimated(this.#gauge.limits().effective * PINNED_SHARE);
+    const bounds = { each: PIN, all };
+    if (typeof message === "number") {
+      await sys.ctxPin(start.ctxId, message, bounds);
+      return { before, after: before, message };
+    }
+    const content = pinnedText(message);
+    const state = await sys.ctxView(start.ctxId);
+    const pinned = tokensOf(pinnedOf(unitsOf(this.#prompt.messages, state), state));
+    const own = messageTokens({ content });
+    if (own > Math.min(PIN, all - pinned))
+      throw new Fault({
+        code: "BUDGET",
+        message: `the text has about ${own} tokens; pins may have ${all} together`,
+      });
+    const n = state.records + 1;
+    await sys.unit(async () => {
+      await sys.appendMessage(start.ctxId, "user", content);
+      await sys.ctxPin(start.ctxId, n, bounds);
+    });
+    return { before, after: before + Math.ceil(own * this.#gauge.ratio), message: n };
   }
 
   /** What an undoing may not exceed. */
@@ -220,13 +260,14 @@ export class Passage {
     const units = unitsOf(this.#prompt.messages, view);
     const { effective } = this.#gauge.limits();
     const left = Math.max(0, Math.floor((effective * share) / this.#gauge.ratio) - this.#fixed);
-    const next = newestThatFit(units, view, { tail: Math.floor(left * 0.6), words: Math.floor(left * 0.2) });
+    const free = Math.max(0, left - tokensOf(pinnedOf(units, view)));
+    const next = newestThatFit(units, view, { tail: Math.floor(free * 0.6), words: Math.floor(free * 0.2) });
     const before = this.#used;
     const old = units[0]?.kind === "summary" ? (units[0].parts[0]?.message.content ?? "") : "";
     const kept = old.slice(0, Math.floor(left * 0.6)).toWellFormed();
     const put = next.covered.length === 0 ? undefined : droppedText(next.covered, kept);
     const tokens = shownTokens(units, next) + (put === undefined ? 0 : messageTokens({ content: put }));
-    const whole = units.reduce((sum, unit) => sum + unit.tokens, 0);
+    const whole = tokensOf(units);
     if (tokens >= whole) return false;
     const after = Math.ceil((this.#fixed + tokens) * this.#gauge.ratio);
     const boundary = { layer: "drop", trigger, before, after } as const;
@@ -259,6 +300,10 @@ const WORDS_OF: Readonly<Record<Boundary["layer"], string>> = {
   drop: "the oldest messages were left out",
   clear: "all messages were left out",
 };
+
+function tokensOf(units: readonly Unit[]): number {
+  return units.reduce((sum, { tokens }) => sum + tokens, 0);
+}
 
 function inK(tokens: number): string {
   return tokens < 1_000 ? `${tokens}` : `${Math.round(tokens / 1_000)}K`;

@@ -61,6 +61,14 @@ export function pathOf(input: unknown): string | undefined {
   return typeof file_path === "string" && file_path !== "" ? file_path.slice(0, 500) : undefined;
 }
 
+/** What stands in the conversation for a text that the user pinned. */
+export function pinnedText(text: string): string {
+  return `<crux-note>The user pinned this; it holds, and stays in view:\n${plain(text)}</crux-note>`;
+}
+
+export const CLEARED_NOTE =
+  "<crux-note>The user has cleared the conversation, but for what is pinned.</crux-note>";
+
 /** A summary cannot pose as a note of Crux or as a message of another process. */
 function plain(text: string): string {
   return text.replace(/<(\s*\/?\s*(?:agent-message|crux-note))/gi, "&lt;$1");

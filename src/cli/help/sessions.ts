@@ -45,13 +45,19 @@ Modes: --quiet prints pids alone.`,
     name: "context",
     head: "context <pid>",
     brief: "what the model sees of it, and what that costs",
-    words: [["undo", "clear", "<pid>"], ["<pid>"]],
+    words: [["undo", "clear", "pin", "unpin", "<pid>"], ["<pid>"]],
     summary: "Show what the model sees of a process, why, and what each part costs, or change it",
     usage: [
       ["context <pid>", "its window, the parts, and how the view was shortened"],
+      [
+        "context pin <pid> <number|text>",
+        "a message, or a new text, that stays in view whatever is compacted",
+      ],
+      ["context unpin <pid> <number>", "it need not stay any longer"],
       ["context undo <pid>", "the view before the last change again, with what was said since"],
       ["context clear <pid>", "an empty view, for a session that waits; undo takes it back"],
     ],
+    options: [{ flag: "messages", meaning: "also the messages in view, with their numbers" }],
     about: `The tokens of the window by parts, when the view is shortened, and how it has been. ~ marks what is estimated; else
 the model reported the count. It works for a process that runs, rests or has ended: the journal keeps everything.
 Modes: --quiet prints the tokens used, and those of the window.`,

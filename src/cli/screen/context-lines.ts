@@ -2,7 +2,7 @@
 import type { WireContext } from "../../abi/methods/context.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine } from "./text/safe-text.ts";
-import { wrapped } from "./text/width.ts";
+import { cutToWidth, wrapped } from "./text/width.ts";
 
 interface Screen {
   readonly room: number | undefined;
@@ -42,7 +42,7 @@ const BAR = 20;
 
 export function contextLines(found: WireContext, screen: Screen): string[] {
   const texts = [...head(found), ""];
-  const notes = ["", ...limits(found), ...history(found)];
+  const notes = ["", ...limits(found), ...history(found), ...messages(found, screen)];
   const fit = (text: string): readonly string[] =>
     screen.room === undefined ? [text] : wrapped(text, screen.room);
   return [...texts.flatMap(fit), ...parts(found, screen), ...notes.flatMap(fit)];
@@ -116,6 +116,18 @@ function history({ moves, boundaries, records, shown, can_undo: canUndo, pid }: 
     }),
     ...(canUndo ? [`crux context undo ${pid} takes the last one back.`] : []),
   ];
+}
+
+function messages({ messages: shown = [], pid }: WireContext, { room = 100 }: Screen): string[] {
+  if (shown.length === 0) return [];
+  const lines = shown.map(({ n, part, tokens, words }) => {
+    const kind = part === "results" ? "result" : part === "pins" ? "pinned" : "";
+    return cutToWidth(
+      `${`${n}`.padStart(5)} ${num(tokens).padStart(7)}  ${kind.padEnd(6)}  ${safeLine(words)}`,
+      room,
+    );
+  });
+  return ["", ...lines, `crux context pin ${pid} <number> keeps one of them in view.`];
 }
 
 function timeOf(at: string): string {

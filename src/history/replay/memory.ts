@@ -5,10 +5,12 @@ import type { Restored } from "../../abi/program.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import {
   foldMove,
+  foldPin,
   headOf,
   type MoveBody,
   noViews,
   numbersOf,
+  type PinBody,
   type Views,
 } from "../../kernel/context/view.ts";
 import { isLoading, isModelCall, isProbed, probedOf } from "../../kernel/facts/intents.ts";
@@ -96,6 +98,10 @@ export class Memory {
     if (this.#views.count > this.messages.length) this.messages.push(body.put as ContextMessage);
   }
 
+  pin(body: Body): void {
+    if (body.cid === undefined) foldPin(this.#views, body as unknown as PinBody);
+  }
+
   checkpoint(body: Body): void {
     if ("part" in body) this.#since.push({ kind: "part", part: body.part });
     else {
@@ -130,6 +136,7 @@ const FOLDS: Partial<Record<RecordKind, (memory: Memory, body: Body, call: strin
   "process.recovered": (memory) => memory.find(),
   "ctx.record": (memory, body) => memory.context(body),
   "ctx.move": (memory, body) => memory.move(body),
+  "ctx.pin": (memory, body) => memory.pin(body),
   "call.intent": (memory, body, call) => {
     if (!isModelCall(body) && !isLoading(body)) memory.effect(call, body);
   },

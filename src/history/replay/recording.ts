@@ -57,7 +57,12 @@ const FEW = 4;
  * The most characters of a process's context and state held during a replay; no context of a model is nearly as long.
  */
 const REMEMBERED_CHARS = 128 * 1024 * 1024;
-const COMPARED: ReadonlySet<RecordKind> = new Set(["ctx.record", "ctx.move", "process.checkpoint"]);
+const COMPARED: ReadonlySet<RecordKind> = new Set([
+  "ctx.record",
+  "ctx.move",
+  "ctx.pin",
+  "process.checkpoint",
+]);
 
 export function isCompared(kind: RecordKind): boolean {
   return COMPARED.has(kind);

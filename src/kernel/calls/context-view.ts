@@ -1,8 +1,8 @@
 /** The calls that move the view of a context. Only the program of a process does, never one of its tools. */
-import type { ContextMove, UndoBounds } from "../../abi/context.ts";
+import type { ContextMove, PinBounds, UndoBounds } from "../../abi/context.ts";
 import type { CtxId } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
-import type { MoveBody } from "../context/view.ts";
+import type { MoveBody, PinBody } from "../context/view.ts";
 import type { Call, CallName } from "../gate/call.ts";
 import { redactedText } from "../redact/model-bound.ts";
 import { type Kernel, type Owner, ofItsOwn, type Pass, requireOwn, requireReadable } from "./context.ts";
@@ -63,6 +63,32 @@ const ctxUndo: ViewCall<"ctxUndo", { cid: CtxId; from: number; bounds?: UndoBoun
   },
 };
 
+/** CtxPin(cid, n): a message that every later view keeps. */
+const ctxPin: ViewCall<"ctxPin", { cid: CtxId; n: number; bounds: PinBounds }> = {
+  name: "CtxPin",
+  take: (cid, n, bounds) => ({ cid, n, bounds }),
+  args: ({ cid, n }) => ({ cid, n }),
+  run(pass, { cid, n, bounds }) {
+    requireProgram(pass, cid, "CtxPin");
+    pinned(pass, cid, pass.core.contexts.pin(cid, n, bounds));
+  },
+};
+
+/** CtxUnpin(cid, n). */
+const ctxUnpin: ViewCall<"ctxUnpin", { cid: CtxId; n: number }> = {
+  name: "CtxUnpin",
+  take: (cid, n) => ({ cid, n }),
+  args: ({ cid, n }) => ({ cid, n }),
+  run(pass, { cid, n }) {
+    requireProgram(pass, cid, "CtxUnpin");
+    pinned(pass, cid, pass.core.contexts.unpin(cid, n));
+  },
+};
+
+function pinned({ core, self }: Pass, cid: CtxId, body: PinBody): void {
+  core.note(self, "ctx.pin", cid === self.ctxId ? body : { ...body, cid });
+}
+
 function requireProgram(pass: Pass, cid: CtxId, op: string): void {
   requireOwn(pass, cid, op);
   if (pass.scope !== null) throw ofItsOwn(op, cid);
@@ -75,4 +101,4 @@ function moved({ core, self }: Pass, cid: CtxId, body: MoveBody): number {
   return core.contexts.view(cid).head;
 }
 
-export const contextViewCalls = { ctxView, ctxMove, ctxUndo };
+export const contextViewCalls = { ctxView, ctxMove, ctxUndo, ctxPin, ctxUnpin };

@@ -9,7 +9,24 @@ type Shown = ReadonlyMap<number, ContextMessage>;
 
 /** The reason why it is refused; undefined: it is a view of whole pairs. */
 export function wrongWith(views: Views, shown: Shown, move: ContextMove): string | undefined {
-  return wrongRanges(views, move) ?? wrongClears(views, shown, move) ?? wrongPairs(views, shown, move);
+  return (
+    wrongRanges(views, move) ??
+    wrongClears(views, shown, move) ??
+    wrongPairs(views, shown, move) ??
+    wrongPins(views, shown, move)
+  );
+}
+
+/** What is pinned stays, and stays whole. */
+function wrongPins(views: Views, shown: Shown, move: ContextMove): string | undefined {
+  const kept = new Set(numbersOf(views, { ...move, put: null }));
+  const before = new Set(headOf(views).clears.map(({ n }) => n));
+  const cleared = new Set(move.clears.map(({ n }) => n).filter((n) => !before.has(n)));
+  for (const n of views.pins) {
+    if (!shown.has(n)) continue;
+    if (!kept.has(n) || cleared.has(n)) return `message ${n} is pinned`;
+  }
+  return undefined;
 }
 
 function wrongRanges({ count }: Views, { keep, tailFrom, put, clears }: ContextMove): string | undefined {

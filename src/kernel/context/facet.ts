@@ -4,7 +4,7 @@
  */
 import type { Facet, Place } from "../facts/facet.ts";
 import { packRefs, type RecordRange, type Ref, unpackRefs } from "../facts/refs.ts";
-import { foldMove, type MoveBody, noViews, type Views } from "./view.ts";
+import { foldMove, foldPin, type MoveBody, noViews, type PinBody, type Views } from "./view.ts";
 
 interface ContextPlaces {
   /** null: none. */
@@ -48,18 +48,22 @@ export const contextFacet: Facet<ContextPlaces> = {
       const { moves } = views;
       return { ...now, views: { ...now.views, moves }, epoch: now.epoch + 1 };
     },
+    "ctx.pin": (now, body) => {
+      if (body.cid === undefined) foldPin({ ...now.views, count: 0 }, body as unknown as PinBody);
+      return now;
+    },
   },
-  pack: ({ systemPrompt, messages, views: { puts, stack, moves }, steps, epoch }) => ({
+  pack: ({ systemPrompt, messages, views: { puts, stack, pins, moves }, steps, epoch }) => ({
     systemPrompt,
     messages: packRefs(messages),
     steps,
     ...(epoch === 0 ? {} : { epoch }),
-    ...(moves === 0 ? {} : { views: { puts, stack, moves } }),
+    ...(moves === 0 && pins.size === 0 ? {} : { views: { puts, stack, pins: [...pins], moves } }),
   }),
   unpack: ({ systemPrompt, messages, steps, epoch = 0, views }) => ({
     systemPrompt: (systemPrompt ?? null) as Ref | null,
     messages: unpackRefs((messages ?? []) as readonly RecordRange[]),
-    views: copyOf((views ?? noViews()) as ContextPlaces["views"]),
+    views: copyOf((views ?? noViews()) as PackedViews),
     steps: Number(steps ?? 0),
     epoch: Number(epoch),
   }),
@@ -71,8 +75,11 @@ export function viewsOf({ messages, views }: Pick<ContextPlaces, "messages" | "v
   return { ...views, count: messages.length };
 }
 
-function copyOf({ puts, stack, moves }: ContextPlaces["views"]): ContextPlaces["views"] {
-  return { puts: [...puts], stack: [...stack], moves };
+/** Earlier versions kept no pins. */
+type PackedViews = Omit<ContextPlaces["views"], "pins"> & { readonly pins?: Iterable<number> };
+
+function copyOf({ puts, stack, pins = [], moves }: PackedViews): ContextPlaces["views"] {
+  return { puts: [...puts], stack: [...stack], pins: new Set(pins), moves };
 }
 
 function refOf({ proc, seq }: Place): Ref {

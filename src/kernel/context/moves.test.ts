@@ -199,3 +199,81 @@ test("no accepted move tears a pair, repeats a message or shows one that had lef
   );
   expect(accepted).toBeGreaterThan(100);
 });
+
+describe("pin()", () => {
+  const BOUNDS = { each: 1_000, all: 2_000 };
+  const noPin = (n: number, code: string, bounds = BOUNDS) =>
+    expect(() => spaces.pin(cid, n, bounds)).toThrow(expect.objectContaining({ code }));
+
+  test("keeps a message and its pair in every view, as they were written, until it is unpinned", () => {
+    spaces.pin(cid, 3, BOUNDS);
+    expect(spaces.view(cid).pins).toEqual([3]);
+    refused({ put: "summary", tailFrom: 4 });
+    refused({ put: "summary", keep: [[2, 3]], tailFrom: 4, clears: [{ n: 3 }] });
+    refused({ put: null, keep: [], clears: [], tailFrom: 7 });
+    move({ put: "summary", keep: [[2, 3]], tailFrom: 7 });
+    expect(contents()).toEqual(["summary", "", "result a"]);
+    spaces.unpin(cid, 3);
+    move({ put: "again", keep: [], tailFrom: 8 });
+    expect(contents()).toEqual(["again"]);
+  });
+
+  test("refuses what is not in view, a summary, and what is too large; no pin is dropped for it", () => {
+    move({ put: "summary", tailFrom: 4 });
+    noPin(1, "NOT_FOUND");
+    noPin(7, "INVALID");
+    noPin(4, "BUDGET", { each: 5, all: 100 });
+    spaces.pin(cid, 4, BOUNDS);
+    noPin(6, "BUDGET", { each: 100, all: 15 });
+    expect(spaces.view(cid).pins).toEqual([4]);
+    expect(() => spaces.unpin(cid, 6)).toThrow(expect.objectContaining({ code: "NOT_FOUND" }));
+  });
+});
+
+test("whatever moves are accepted: pins stay as they were written, and undoing has the same bytes again", () => {
+  let undone = 0;
+  const kinds = fc.array(fc.constantFrom("u", "c"), { minLength: 2, maxLength: 6 });
+  const pins = fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 2 });
+  const likely = fc.record({
+    put: fc.constantFrom(undefined, "summary"),
+    keep: fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.nat(3)), { maxLength: 1 }),
+    tailFrom: fc.integer({ min: 1, max: 12 }),
+    clears: fc.array(fc.record({ n: fc.integer({ min: 1, max: 9 }) }), { maxLength: 1 }),
+  });
+  fc.assert(
+    fc.property(fc.array(likely, { maxLength: 5 }), kinds, pins, (moves, more, wanted) => {
+      spaces = new ContextSpaces();
+      cid = spaces.alloc(64);
+      const written = new Map<number, ContextMessage>();
+      const append = (message: ContextMessage) => {
+        spaces.append(cid, message);
+        written.set(spaces.view(cid).records, message);
+      };
+      for (const [i, kind] of more.entries())
+        for (const each of kind === "u" ? [user(`u${i}`)] : [call(`c${i}`), result(`c${i}`)]) append(each);
+      for (const n of wanted) if (written.has(n)) spaces.pin(cid, n, { each: 1_000, all: 9_000 });
+      for (const [i, { put, keep, ...wish }] of moves.entries()) {
+        const before = spaces.prompt(cid).messages;
+        try {
+          const ranges = keep.map(([a, b]) => [a, a + b] as const);
+          move({ ...wish, keep: ranges, ...(put === undefined ? {} : { put }) });
+        } catch {
+          continue;
+        }
+        const { records, numbers, view } = spaces.view(cid);
+        if (view.put === records) written.set(records, user("summary"));
+        const { messages } = spaces.prompt(cid);
+        for (const n of spaces.view(cid).pins) expect(messages[numbers.indexOf(n)]).toEqual(written.get(n));
+        if (i % 2 === 0) continue;
+        append(user("since"));
+        const { head: from } = spaces.view(cid);
+        const read = new Map(spaces.missing(cid, from).map((n) => [n, written.get(n) as ContextMessage]));
+        spaces.undo(cid, { from }, read);
+        expect(JSON.stringify(spaces.prompt(cid).messages)).toBe(JSON.stringify([...before, user("since")]));
+        undone++;
+      }
+    }),
+    { numRuns: 4_000, seed: 1405 },
+  );
+  expect(undone).toBeGreaterThan(100);
+});

@@ -2,7 +2,7 @@
  * Context spaces: the ordered messages of the processes. Allocated in spawn, freed in reaping. Every method is
  * synchronous, so writes to one context run one after another by construction.
  */
-import type { ContextMove, UndoBounds, ViewState } from "../../abi/context.ts";
+import type { ContextMove, PinBounds, UndoBounds, ViewState } from "../../abi/context.ts";
 import { ContextError } from "../../abi/errors.ts";
 import { asCtxId, type CtxId } from "../../abi/ids.ts";
 import type { ContextMessage, Prompt } from "../../abi/sys.ts";
@@ -12,7 +12,16 @@ import { wrongWith } from "./check-move.ts";
 import { clearedMessage, renderedView } from "./cleared.ts";
 import { parseMessage } from "./message.ts";
 import { summarise } from "./summary.ts";
-import { foldMove, headOf, type MoveBody, noViews, numbersOf, type Views } from "./view.ts";
+import {
+  foldMove,
+  foldPin,
+  headOf,
+  type MoveBody,
+  noViews,
+  numbersOf,
+  type PinBody,
+  type Views,
+} from "./view.ts";
 
 interface Space {
   readonly cid: CtxId;
@@ -93,7 +102,12 @@ export class ContextSpaces {
     const space = this.#find("CtxWrite", cid);
     const held = new Map(messages);
     for (const message of held.values()) checkSize("CtxWrite", cid, message.content);
-    const own = { ...views, puts: [...views.puts], stack: [...views.stack] };
+    const own = {
+      ...views,
+      puts: [...views.puts],
+      stack: [...views.stack],
+      pins: new Set(views.pins),
+    };
     Object.assign(space, { systemPrompt, views: own, keepsAll, originals: held });
     show(space);
     while (space.capacity < space.messages.length) space.capacity *= 2;
@@ -122,7 +136,8 @@ export class ContextSpaces {
   view(cid: CtxId): ViewState {
     const { views, numbers } = this.#find("CtxView", cid);
     const { moves: head, count: records, stack } = views;
-    return { head, view: headOf(views), numbers: [...numbers], records, undoable: stack.length - 1 };
+    const pins = [...views.pins].sort((a, b) => a - b);
+    return { head, view: headOf(views), numbers: [...numbers], records, undoable: stack.length - 1, pins };
   }
 
   /** Moves the view. CONFLICT: it has moved meanwhile. INVALID: it would tear a pair. Returns the body of the record. */
@@ -158,6 +173,31 @@ export class ContextSpaces {
     for (const [n, message] of read) space.originals.set(n, message);
     const body = { undo: true, ...counts } as const;
     this.#moved(space, body, undefined);
+    return body;
+  }
+
+  /**
+   * Pins a message in view: every later view keeps it, with its whole pair. NOT_FOUND: it is not in view. BUDGET: too large,
+   * or too many; no pin is dropped for it. Returns the body of the record.
+   */
+  pin(cid: CtxId, n: number, bounds: PinBounds): PinBody {
+    const space = this.#find("CtxPin", cid);
+    const { views } = space;
+    const written = writtenOf(space);
+    if (!written.has(n)) throw failed("CtxPin", cid, "NOT_FOUND", `message ${n} is not in view`);
+    if (views.puts.includes(n)) throw failed("CtxPin", cid, "INVALID", "a summary cannot be pinned");
+    checkPin(cid, { views, written, n }, bounds);
+    const body = { n } as const;
+    foldPin(views, body);
+    return body;
+  }
+
+  /** NOT_FOUND: it is not pinned. */
+  unpin(cid: CtxId, n: number): PinBody {
+    const { views } = this.#find("CtxUnpin", cid);
+    if (!views.pins.has(n)) throw failed("CtxUnpin", cid, "NOT_FOUND", `message ${n} is not pinned`);
+    const body = { n, off: true } as const;
+    foldPin(views, body);
     return body;
   }
 
@@ -210,6 +250,25 @@ export class ContextSpaces {
     if (space === undefined) throw notFound(op, cid);
     return space;
   }
+}
+
+interface WantedPin {
+  readonly views: Views;
+  readonly written: ReadonlyMap<number, ContextMessage>;
+  readonly n: number;
+}
+
+function checkPin(cid: CtxId, { views: { pins }, written, n }: WantedPin, { each, all }: PinBounds): void {
+  const tokensOf = (at: number): number => {
+    const message = written.get(at);
+    return message === undefined ? 0 : messageTokens(message);
+  };
+  const refuse = (words: string): ContextError => failed("CtxPin", cid, "BUDGET", words);
+  const own = tokensOf(n);
+  if (!pins.has(n) && pins.size >= LIMITS.pins) throw refuse(`there are ${LIMITS.pins} pins already`);
+  if (own > each) throw refuse(`message ${n} has about ${own} tokens; at most ${each} can be pinned`);
+  const sum = [...new Set([...pins, n])].reduce((tokens, at) => tokens + tokensOf(at), 0);
+  if (sum > all) throw refuse(`all pins would have about ${sum} tokens together; at most ${all}`);
 }
 
 function add(space: Space, message: ContextMessage): void {
@@ -274,7 +333,7 @@ function notFound(op: string, cid: CtxId): ContextError {
 function failed(
   op: string,
   cid: CtxId,
-  code: "CONFLICT" | "INTERNAL" | "INVALID" | "NOT_FOUND",
+  code: "BUDGET" | "CONFLICT" | "INTERNAL" | "INVALID" | "NOT_FOUND",
   message: string,
 ): ContextError {
   return new ContextError({ op, cid, code, message });

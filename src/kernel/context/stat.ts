@@ -5,6 +5,7 @@ import {
   type ContextGauge,
   type ContextPart,
   type ContextStat,
+  type ShownMessage,
   type ViewMove,
 } from "../../abi/context.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
@@ -34,7 +35,8 @@ export function statOf(written: Seen): ContextStat {
   const seen = { ...written, messages: renderedView(views, headOf(views), all) };
   const { device, model, window, maxOutput, auto, compact, breaker } = gauge;
   const { effective, warn, auto: at, block } = thresholds(window, maxOutput, auto && compact);
-  const parts = estimated(seen);
+  const shown = seen.messages.map((message, i) => shownMessage(message, numbers[i] ?? 0, views.pins));
+  const parts = estimated(gauge, shown);
   const { used, exact } = usedOf(seen, sumOf(parts));
   return {
     ...{ device, model, window, effective, used, exact },
@@ -44,6 +46,7 @@ export function statOf(written: Seen): ContextStat {
     undoable: views.stack.length - 1,
     records: views.count,
     shown: seen.messages.length,
+    messages: shown,
     parts: scaled(parts, used),
     reserve: window - effective,
   };
@@ -51,15 +54,26 @@ export function statOf(written: Seen): ContextStat {
 
 type Parts = Record<ContextPart, number>;
 
-function estimated({ gauge: { beside }, messages }: Seen): Parts {
+function estimated({ beside }: ContextGauge, messages: readonly ShownMessage[]): Parts {
   const parts = Object.fromEntries(CONTEXT_PARTS.map((part) => [part, 0])) as Parts;
   for (const part of BESIDE_PARTS) parts[part] = beside[part] ?? 0;
-  for (const message of messages) parts[partOf(message)] += messageTokens(message);
+  for (const { part, tokens } of messages) parts[part] += tokens;
   return parts;
 }
 
-function partOf({ role }: ContextMessage): ContextPart {
-  return role === "tool" ? "results" : "messages";
+/** Of the beginning of a message. */
+const WORDS_CHARS = 80;
+
+function shownMessage(message: ContextMessage, n: number, pins: ReadonlySet<number>): ShownMessage {
+  const { role, content, blocks = [] } = message;
+  const part = pins.has(n) ? "pins" : role === "tool" ? "results" : "messages";
+  const names = blocks.flatMap((block) => (block.type === "tool_use" ? block.name : []));
+  const words =
+    content
+      .slice(0, 4 * WORDS_CHARS)
+      .replaceAll(/\s+/g, " ")
+      .trim() || names.join(", ");
+  return { n, part, tokens: messageTokens(message), words: words.slice(0, WORDS_CHARS).toWellFormed() };
 }
 
 /** The reported tokens, and an estimate of what was added since. */

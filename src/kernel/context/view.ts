@@ -8,6 +8,8 @@ export interface Views {
   readonly puts: number[];
   /** The present view is the last one; those before it can be gone back to. */
   readonly stack: ContextView[];
+  /** Messages that every view keeps, with what belongs to them. */
+  readonly pins: Set<number>;
   /** Moves so far, undone ones and undoings included. */
   moves: number;
 }
@@ -33,7 +35,7 @@ const MOST = 64;
 const WHOLE: ContextView = { put: null, keep: [], clears: [], tailFrom: 1 };
 
 export function noViews(): Views {
-  return { count: 0, puts: [], stack: [WHOLE], moves: 0 };
+  return { count: 0, puts: [], stack: [WHOLE], pins: new Set(), moves: 0 };
 }
 
 export function headOf({ stack }: Views): ContextView {
@@ -68,4 +70,17 @@ export function foldMove(views: Views, body: MoveBody): void {
   }
   views.stack.push({ put, keep, clears, tailFrom });
   if (views.stack.length > MOST) views.stack.shift();
+}
+
+/** The body of `ctx.pin`. */
+export interface PinBody {
+  readonly n: number;
+  /** It is no longer pinned. */
+  readonly off?: true;
+  readonly cid?: number;
+}
+
+export function foldPin({ pins }: Views, { n, off }: PinBody): void {
+  if (off === true) pins.delete(n);
+  else pins.add(n);
 }

@@ -48,6 +48,8 @@ export type RecordKind =
   | "ctx.record"
   /** The view of a context has moved (kernel/context/view.ts). */
   | "ctx.move"
+  /** A message that every view keeps from now on, or no longer (kernel/context/view.ts). */
+  | "ctx.pin"
   /** What the loop measured of its requests, as far as it has changed: `Partial<ContextGauge>` (abi/context.ts). */
   | "ctx.gauge"
   /** What a sandbox refused, or probably refused, one of its programs: `{text}`, at most 2,000 characters. */

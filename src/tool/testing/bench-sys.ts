@@ -190,6 +190,8 @@ export class BenchSys implements Syscalls {
   ctxView = refuse;
   ctxMove = refuse;
   ctxUndo = refuse;
+  ctxPin = refuse;
+  ctxUnpin = refuse;
   appendMessage = refuse;
   appendToolResult = refuse;
   buildPrompt = refuse;

@@ -12,7 +12,14 @@ import { composeDown } from "./handlers/compose-down.ts";
 import { composeLogs } from "./handlers/compose-logs.ts";
 import { composePs } from "./handlers/compose-ps.ts";
 import { composeUp } from "./handlers/compose-up.ts";
-import { contextClear, contextCompact, contextStat, contextUndo } from "./handlers/context.ts";
+import {
+  contextClear,
+  contextCompact,
+  contextPin,
+  contextStat,
+  contextUndo,
+  contextUnpin,
+} from "./handlers/context.ts";
 import { agentsCheck, skillsCheck } from "./handlers/definitions.ts";
 import { fileList, fileRead } from "./handlers/file.ts";
 import { groupJoin, groupLeave, groupList, groupSignal } from "./handlers/group.ts";
@@ -105,6 +112,8 @@ export const HANDLERS: Handlers = {
   "context.compact": contextCompact,
   "context.undo": contextUndo,
   "context.clear": contextClear,
+  "context.pin": contextPin,
+  "context.unpin": contextUnpin,
   "supervisor.start_child": startChild,
   "supervisor.stop_child": stopChild,
   "supervisor.restart_child": restartChild,

@@ -1,34 +1,77 @@
-import { noWords, pidOf } from "../../args.ts";
+import { pidOf } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { clientEnvironment } from "../../run/environment.ts";
 import { changedLine, contextLines } from "../../screen/context-lines.ts";
 import { invalid } from "../../screen/errors.ts";
 
-const USAGE = "crux context <pid> | crux context undo <pid> | crux context clear <pid>";
+const USAGE =
+  "crux context [undo|clear] <pid> | crux context pin <pid> <number|text> | crux context unpin <pid> <number>";
 
-const CHANGES: Readonly<Record<string, "context.undo" | "context.clear">> = {
-  undo: "context.undo",
-  clear: "context.clear",
-};
-
-/** What the model sees of a process, and what it costs; takes a change back, or begins anew. */
-export const context: Command = { flags: {}, run };
+/** What the model sees of a process, and what it costs; changes it. */
+export const context: Command = { flags: { messages: { type: "boolean" } }, run };
 
 async function run(call: Call): Promise<number> {
-  const { args, console, host } = call;
-  const method = CHANGES[args.words[0] ?? ""];
-  const [word, ...more] = method === undefined ? args.words : args.words.slice(1);
+  const [first = "", ...rest] = call.args.words;
+  switch (first) {
+    case "undo":
+    case "clear":
+      return change(call, `context.${first}`, { pid: pidIn(rest, 0) });
+    case "pin":
+    case "unpin":
+      return pin(call, first, rest);
+    default:
+      return show(call, pidIn(call.args.words, 0));
+  }
+}
+
+/** The pid at the front of these words, with at most `more` behind it. */
+function pidIn([word, ...others]: readonly string[], more: number): number {
   if (word === undefined) throw invalid("which process? crux ps lists them", USAGE);
-  noWords({ ...args, words: more }, USAGE);
-  const pid = pidOf(word, USAGE);
-  if (method !== undefined) return change(call, method, { pid });
+  if (others.length > more) throw invalid(`too many words: ${others[more]}`, USAGE);
+  return pidOf(word, USAGE);
+}
+
+async function show({ args, console, host }: Call, pid: number): Promise<number> {
+  const messages = args.flags.has("messages");
   const client = await host.daemon.ensure();
-  const found = await client.request("context.stat", { pid });
+  const found = await client.request("context.stat", { pid, ...(messages ? { messages } : {}) });
   client.close();
   if (console.mode === "json") await console.data(found);
   else if (console.mode === "quiet") await console.line(`${found.used} ${found.window}`);
   else await console.line(contextLines(found, console).join("\n"));
   return 0;
+}
+
+async function pin(
+  { console, host }: Call,
+  verb: "pin" | "unpin",
+  words: readonly string[],
+): Promise<number> {
+  const pid = pidIn(words, Infinity);
+  const text = words.slice(1).join(" ").trim();
+  const message = /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+  if (text === "" || (verb === "unpin" && message === undefined)) throw invalid("which message?", USAGE);
+  const client = await host.daemon.ensure();
+  try {
+    const env = clientEnvironment(host.env);
+    const done =
+      verb === "unpin"
+        ? await client.request("context.unpin", { pid, env, message: message ?? 0 })
+        : await client.request("context.pin", {
+            pid,
+            env,
+            ...(message === undefined ? { text } : { message }),
+          });
+    if (console.mode === "json") await console.data(done);
+    else if (console.mode === "quiet") await console.line(`${done.message}`);
+    else
+      await console.line(
+        `Message ${done.message} of process ${pid} is ${verb === "pin" ? "pinned: it stays in view" : "no longer pinned"}.`,
+      );
+    return 0;
+  } finally {
+    client.close();
+  }
 }
 
 /** `crux compact`: a summary takes the place of the earlier messages. */

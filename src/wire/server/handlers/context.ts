@@ -2,10 +2,12 @@ import type { ContextStat, ViewRequest } from "../../../abi/context.ts";
 import { asPid } from "../../../abi/ids.ts";
 import type { WireContext } from "../../../abi/methods/context.ts";
 import type { Handler, RequestContext } from "../handler.ts";
+import { invalid } from "../request.ts";
 
-export const contextStat: Handler<"context.stat"> = async ({ pid }, { kernel }) => ({
-  payload: toWire(pid, await kernel.views.stat(asPid(pid))),
-});
+export const contextStat: Handler<"context.stat"> = async ({ pid, messages = false }, call) => {
+  const { messages: shown, ...stat } = await call.kernel.views.stat(asPid(pid));
+  return { payload: { ...toWire(pid, stat), ...(messages ? { messages: [...shown] } : {}) } };
+};
 
 export const contextCompact: Handler<"context.compact"> = ({ pid, env, text = "" }, call) =>
   changed(call, { pid, env }, { op: "compact", text: text.trim() });
@@ -14,18 +16,37 @@ export const contextUndo: Handler<"context.undo"> = (place, call) => changed(cal
 
 export const contextClear: Handler<"context.clear"> = (place, call) => changed(call, place, { op: "clear" });
 
+export const contextPin: Handler<"context.pin"> = async ({ pid, env, message, text }, call) => {
+  const what = message ?? text?.trim();
+  if (what === undefined || what === "" || (message !== undefined && text !== undefined))
+    throw invalid("payload: either message or text");
+  return pinned(call, { pid, env }, { op: "pin", message: what });
+};
+
+export const contextUnpin: Handler<"context.unpin"> = ({ message, ...place }, call) =>
+  pinned(call, place, { op: "unpin", message });
+
 interface Place {
   readonly pid: number;
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
-async function changed({ kernel, gone }: RequestContext, { pid, env }: Place, request: ViewRequest) {
-  const options = { signal: gone, ...(env === undefined ? {} : { env }) };
-  const { before, after } = await kernel.views.ask(asPid(pid), request, options);
-  return { payload: { pid, before, after } };
+async function changed(call: RequestContext, place: Place, request: ViewRequest) {
+  const { before, after } = await asked(call, place, request);
+  return { payload: { pid: place.pid, before, after } };
 }
 
-function toWire(pid: number, stat: ContextStat): WireContext {
+async function pinned(call: RequestContext, place: Place, request: ViewRequest) {
+  const { message = 0 } = await asked(call, place, request);
+  return { payload: { pid: place.pid, message } };
+}
+
+function asked({ kernel, gone }: RequestContext, { pid, env }: Place, request: ViewRequest) {
+  const options = { signal: gone, ...(env === undefined ? {} : { env }) };
+  return kernel.views.ask(asPid(pid), request, options);
+}
+
+function toWire(pid: number, stat: Omit<ContextStat, "messages">): WireContext {
   const { device, undoable, moves, ...same } = stat;
   return {
     pid,
