@@ -94,6 +94,24 @@ describe("a stream that is cut", () => {
   });
 });
 
+it("after two broken streams one complete answer is asked for, and its calls run once", async () => {
+  await serve((request) => {
+    if (request.assistantTurns > 0) return text("Done.");
+    const reply = text("I do it.").and(bash("echo one >> ran"));
+    return request.stream ? reply.truncate({ afterEvents: 3 }) : reply;
+  }, "anthropic");
+  const { code, stdout } = await crux("-q", "do it");
+  expect([code, stdout]).toEqual([0, "Done.\n"]);
+  expect(ran()).toEqual(["one"]);
+  expect(server.requests.map(({ stream }) => stream)).toEqual([true, true, false, true]);
+  expect(server.requests[2]?.body.max_tokens).toBe(8_000);
+  expect(server.requests[3]?.messages.at(-2)?.content).toMatchObject([
+    { text: "I do it." },
+    { name: "bash" },
+  ]);
+  expect((await world.crux(["replay", "1"])).stdout).toContain("0 differences");
+});
+
 describe("a daemon that is killed in the pause", () => {
   it.each([
     ["while the call runs", "echo one >> ran; sleep 600", /outcome unknown/],

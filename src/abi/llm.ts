@@ -80,6 +80,8 @@ export interface LlmRequest {
   stopSequences?: string[];
   /** Another request within the hour will share all bytes before the last block of the last message. */
   sharesPrefix?: boolean;
+  /** Ask the server for one complete answer, because its streams broke; a driver without support streams. */
+  whole?: true;
   /** false: the reply holds only complete blocks (start with full content, stop), no deltas. */
   stream: boolean;
 }

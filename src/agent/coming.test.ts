@@ -208,6 +208,21 @@ describe("a stream that breaks", () => {
     expect(process.result).toBe("done");
   });
 
+  test("twice in a row: one complete answer is asked for, of 8,000 tokens at most, and only once", async () => {
+    const breaks = () => new StreamedReply([text("half")], async () => broken());
+    const { process } = await run({
+      answers: [reply("cut", { stopReason: "max_tokens" }), ...Array.from({ length: 3 }, breaks), done],
+    });
+    expect(process.requests.map(({ whole, maxOutputTokens }) => [whole, maxOutputTokens])).toEqual([
+      [undefined, 8_000],
+      [undefined, 64_000],
+      [undefined, 64_000],
+      [true, 8_000],
+      [undefined, 64_000],
+    ]);
+    expect(process.result).toBe("done");
+  });
+
   test("the run ends at the fourth such reply in a row; a whole one in between starts the count again", async () => {
     const bench = new Bench();
     const ended = await run({

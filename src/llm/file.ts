@@ -41,6 +41,8 @@ const ROUNDING = 1e-3;
  * call, and are then read at once, in one piece.
  */
 const OFFER_AFTER_MS = 10;
+/** The longest duration of an attempt that asks for one complete answer: nothing is heard of it before. */
+const WHOLE_MS = 5 * 60_000;
 /** The longest duration of an attempt. */
 const ATTEMPT_MS = 30 * 60_000;
 
@@ -263,7 +265,8 @@ export class ModelFile implements OpenFile {
     this.#reply = reply;
     const meter = new Meter((id) => ownPrice(this.#options.settings(), id));
     using link = linkSignals(actSignal, controller.signal);
-    const limitMs = timeoutMs > 0 ? Math.min(timeoutMs, ATTEMPT_MS) : ATTEMPT_MS;
+    const most = request.whole === true ? WHOLE_MS : ATTEMPT_MS;
+    const limitMs = timeoutMs > 0 ? Math.min(timeoutMs, most) : most;
     const stopTimer = startTimer(clock, limitMs, () => controller.abort(late(device, limitMs)));
     try {
       const events = this.#events(request, meter, controller, link.signal);
@@ -291,7 +294,10 @@ export class ModelFile implements OpenFile {
     const abort = (reason: LlmError): void => controller.abort(reason);
     const show = request.purpose === "main" ? this.#options.preview?.() : undefined;
     const asked = process === undefined ? request : { ...request, process };
-    for await (const event of watched(driver.stream(asked, signal), this.#options, abort)) {
+    const { patience, clock } = this.#options;
+    const isSilent = request.whole === true;
+    const watch = { device, clock, patience: isSilent ? { firstMs: WHOLE_MS, gapMs: WHOLE_MS } : patience };
+    for await (const event of watched(driver.stream(asked, signal), watch, abort)) {
       meter.see(event);
       show?.(event);
       yield event;

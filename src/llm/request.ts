@@ -64,6 +64,7 @@ const Full = z.object({
   effort: z.enum(EFFORTS).exactOptional(),
   sharesPrefix: z.boolean().exactOptional(),
   stopSequences: z.array(z.string().min(1).max(100)).max(4).exactOptional(),
+  whole: z.literal(true).exactOptional(),
   stream: z.boolean(),
   metadata: z.object({ agent: z.string().exactOptional() }).exactOptional(),
 });

@@ -12,6 +12,9 @@ import { encodedRequest } from "./request.ts";
 import { decideRetry, malformedWords } from "./retry.ts";
 
 const MODEL_READ_BYTES = 65_536;
+/** So many broken streams in a row, and one complete answer is asked for, once, of at most so many tokens. */
+const MAX_BREAKS = 2;
+const WHOLE_OUTPUT_TOKENS = 8_000;
 
 interface Asked {
   readonly request: LlmRequest;
@@ -40,17 +43,22 @@ export type Answer =
  * Retries as `decideRetry` decides; each wait is logged. Rejects with the last failure, as the system call threw it.
  */
 export async function askModel(sys: Sys, model: ModelInUse, asked: Asked): Promise<Answer> {
-  const { request: _, coming: __, ...given } = asked;
+  const { request, coming, ...given } = asked;
   let [alike, words, overloads] = [0, "", 0];
+  let [breaks, hasAskedWhole] = [0, false];
   for (let failures = 1; ; failures++) {
     sys.ending.throwIfAborted();
+    const isWhole = coming !== undefined && breaks >= MAX_BREAKS && !hasAskedWhole;
+    hasAskedWhole ||= isWhole;
     try {
-      return { kind: "reply", reply: await attempt(sys, model, asked) };
+      const reply = await attempt(sys, model, isWhole ? { ...asked, request: wholeOf(request) } : asked);
+      return { kind: "reply", reply };
     } catch (error) {
       sys.ending.throwIfAborted();
       const wrong = malformedWords(error);
       alike = wrong === undefined ? 0 : wrong === words ? alike + 1 : 1;
       words = wrong ?? "";
+      breaks = isBroken(error) ? breaks + 1 : 0;
       overloads = findLlmError(error)?.kind === "overloaded" ? overloads + 1 : 0;
       const state = { ...given, failures, alike, overloads, random: sys.random() };
       const decision = decideRetry(error, state);
@@ -85,6 +93,15 @@ async function attempt(sys: Sys, { fd, device }: ModelInUse, asked: Asked): Prom
     coming.take(await blocksLeft(sys, fd, reader));
     return reader.part();
   }
+}
+
+function wholeOf(request: LlmRequest): LlmRequest {
+  return { ...request, whole: true, maxOutputTokens: Math.min(request.maxOutputTokens, WHOLE_OUTPUT_TOKENS) };
+}
+
+function isBroken(error: unknown): boolean {
+  const kind = findLlmError(error)?.kind;
+  return kind === "stream_malformed" || kind === "stream_stalled";
 }
 
 /** Writes a request, and reads the parts of its reply that are worth it before the write is over. */

@@ -15,11 +15,11 @@ import {
   malformedStream,
   notConfigured,
 } from "../http/failure.ts";
-import { readRest, readSse } from "../http/sse.ts";
-import { objectOf, stringOf } from "../json.ts";
+import { readRest, readSse, readText } from "../http/sse.ts";
+import { type Json, objectOf, stringOf } from "../json.ts";
 import { withOwn } from "../own-models.ts";
 import { messagesBody } from "./body.ts";
-import { MessagesDecoder } from "./events.ts";
+import { eventsOfMessage, MessagesDecoder } from "./events.ts";
 import { betasOf, thinkingPart } from "./thinking.ts";
 
 /** The environment variables that an instance depends on. */
@@ -71,11 +71,18 @@ export class AnthropicDriver implements Driver {
       (this.#env.CRUX_DISABLE_EXPERIMENTAL_BETAS ?? "") === "" ? betasOf(request, card, told) : [];
     const body = messagesBody(request, {
       before: { model: card.id, max_tokens: maxOutputTokens },
-      after: { ...told, stream: true },
+      after: { ...told, stream: request.whole !== true },
     });
     const decoder = new MessagesDecoder();
     try {
       const reply = await this.#post(body, betas, { signal, limited: request.limited });
+      if (request.whole === true) {
+        for (const raw of eventsOfMessage(await messageIn(reply, endpoint))) {
+          const event = decoder.decode(raw);
+          if (event !== undefined) yield event;
+        }
+        return;
+      }
       for await (const data of readSse(reply)) {
         const raw = parseEvent(data, endpoint);
         if (raw.type === "error")
@@ -145,6 +152,13 @@ export class AnthropicDriver implements Driver {
 function wordsOf(body: unknown, fallback = ""): Pick<ErrorAnswer, "type" | "code" | "message"> {
   const inner = objectOf(objectOf(body).error);
   return { type: stringOf(inner.type), code: "", message: stringOf(inner.message) || fallback };
+}
+
+/** The one message of an answer that is not a stream. */
+async function messageIn(reply: Body, endpoint: Endpoint): Promise<Json> {
+  const message = parseEvent(await readText(reply), endpoint);
+  if (message.type !== "message") throw malformedStream(endpoint, "the answer is not a message");
+  return message;
 }
 
 function parseEvent(data: string, endpoint: Endpoint): Record<string, unknown> {

@@ -63,6 +63,41 @@ export class MessagesDecoder {
   }
 }
 
+/** A complete message (https://docs.claude.com/en/api/messages) as the events of its stream. */
+export function* eventsOfMessage(message: Json): Generator<Json> {
+  yield { type: "message_start", message };
+  const content = Array.isArray(message.content) ? message.content : [];
+  for (const [index, each] of content.entries()) {
+    const content_block = objectOf(each);
+    yield { type: "content_block_start", index, content_block };
+    for (const delta of deltasOfBlock(content_block)) yield { type: "content_block_delta", index, delta };
+    yield { type: "content_block_stop", index };
+  }
+  const { stop_reason, usage } = message;
+  yield { type: "message_delta", delta: { stop_reason }, usage };
+  yield { type: "message_stop" };
+}
+
+function deltasOfBlock(block: Json): Json[] {
+  const { text, thinking, signature, input } = block;
+  switch (block.type) {
+    case "text":
+      return [{ type: "text_delta", text }];
+    case "thinking":
+      return [
+        { type: "thinking_delta", thinking },
+        { type: "signature_delta", signature },
+      ];
+    case "tool_use":
+      // arguments that are not JSON come as a string
+      return [
+        { type: "input_json_delta", partial_json: typeof input === "string" ? input : JSON.stringify(input) },
+      ];
+    default:
+      return [];
+  }
+}
+
 /** Merges usage reports; an absent or null field keeps its earlier value. */
 function mergeUsage(usage: Usage, more: Json): Usage {
   const pick = (name: Exclude<keyof Usage, "reasoning_tokens" | "cache_creation_1h_tokens">): number => {

@@ -4,6 +4,7 @@ import type { Body } from "./client.ts";
 
 /** The longest line, and the most data of one event; beyond that the error is `stream_malformed`. */
 export const MAX_SSE_CHARS = 1024 * 1024;
+const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 /** How long to wait for the end of a body after its last event. */
 const REST_MS = 100;
 
@@ -42,6 +43,22 @@ export async function* readLines(body: Body): AsyncGenerator<string> {
   } finally {
     body.close();
   }
+}
+
+/** A body that is not a stream. Beyond 16 MiB the error is `stream_malformed`. It is closed when this returns or throws. */
+export async function readText(body: Body): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for (let step = await body.next(); step.done !== true; step = await body.next()) {
+      chunks.push(step.value);
+      bytes += step.value.byteLength;
+      if (bytes > MAX_TEXT_BYTES) throw tooLong();
+    }
+  } finally {
+    body.close();
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** Reads to the end of a body after its last event: a connection with unread data cannot serve another request. */
