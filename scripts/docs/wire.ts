@@ -58,7 +58,7 @@ JSON object in UTF-8, at most ${PROTOCOL.maxLineBytes / 1024 / 1024} MiB long.
 ← {"id":2,"ok":false,"error":{"code":"NOT_FOUND","message":"process not found: 99"}}
 \`\`\`
 
-- \`id\` is a text or number of the client's choice; the response repeats it. Requests of one connection are answered in order.
+- \`id\` is a text or number of the client's choice; the response repeats it. Requests of one connection are answered in order; starts with \`detach\` that follow one another are carried out together, up to 64.
 - \`payload\` holds the parameters. An unknown key in it is an error. An absent payload is an empty one.
 - After the response to a **stream** method the connection carries only lines \`{"type":…,"payload":…}\` and then closes. Use another
   connection for further requests.
