@@ -92,6 +92,19 @@ describe("instruction files", () => {
     expect(system()).not.toContain("RULE");
   });
 
+  it("are left out where a rule denies the process to view them, and the log names the rule", async () => {
+    git("init", "-q");
+    put("AGENTS.md", "PROJECT RULE");
+    put("CLAUDE.md", "OTHER RULE");
+    await crux(["trust", "--yes"]);
+    await crux(["look around", "--deny", "view(AGENTS.md)"]);
+    expect(first()).toContain("OTHER RULE");
+    expect(first()).not.toContain("PROJECT RULE");
+    expect((await crux(["logs", "1"])).stdout).toMatch(
+      /AGENTS\.md was left out: .*view\(AGENTS\.md\).* denies it/,
+    );
+  });
+
   it("below the folder are read once a call touches one, and only as they were seen", async () => {
     git("init", "-q");
     put("sub/AGENTS.md", "NESTED RULE");

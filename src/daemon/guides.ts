@@ -30,13 +30,13 @@ export class GuideDesk implements Guides {
     this.#options = options;
   }
 
-  async around({ pid, cwd, env, hasAgent }: Guided): Promise<Found> {
+  async around({ pid, cwd, env, hasAgent, denied }: Guided): Promise<Found> {
     const { trust, gitState, skills, memory } = this.#options;
     const view = trust.viewOf(cwd);
     const [git, { texts, notices }, lines, found] = await Promise.all([
       // no git for a folder that is not trusted: a repository can make git start programs
       view.isTrusted ? gitState(cwd, `pid ${pid} git`) : "",
-      hasAgent && !isOff(env) ? instructionsAt(this.#options, view, cwd) : NONE,
+      hasAgent && !isOff(env) ? instructionsAt({ ...this.#options, denied }, view, cwd) : NONE,
       hasAgent ? skills.lines(cwd) : [],
       hasAgent ? memory.of(view.root, env) : NO_MEMORY,
     ]);
@@ -45,12 +45,12 @@ export class GuideDesk implements Guides {
     return kept === undefined ? told : { ...told, memory: kept };
   }
 
-  async near({ pid, cwd, env, hasAgent }: Guided, dirs: readonly string[]): Promise<Nearby> {
+  async near({ pid, cwd, env, hasAgent, denied }: Guided, dirs: readonly string[]): Promise<Nearby> {
     if (!hasAgent) return { instructions: [], notices: [] };
     const view = this.#options.trust.viewOf(cwd);
     const { texts, notices } = isOff(env)
       ? NONE
-      : await instructionsBelow(this.#options, view, { cwd, dirs });
+      : await instructionsBelow({ ...this.#options, denied }, view, { cwd, dirs });
     const touched = [...new Set([...(this.#touched.use(pid) ?? []), ...dirs])].slice(0, MAX_DIRS);
     this.#touched.set(pid, new Set(touched));
     const skills = await this.#options.skills.linesBelow(cwd, dirs);

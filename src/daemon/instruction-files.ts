@@ -24,6 +24,8 @@ export interface InstructionPlaces {
   /** The folder of the administrator's files. */
   readonly policyDir: string;
   readonly isSecret: (path: string) => boolean;
+  /** The rule that denies the process to read a file. Absent: no rule is asked. */
+  readonly denied?: ((path: string) => string | undefined) | undefined;
 }
 
 /** Those that every process in `cwd` is given at its start. */
@@ -63,12 +65,15 @@ export async function instructionsBelow(
   return collect(inFolders([...new Set(folders)], "nested", [view.root]), filesFor(places, view));
 }
 
-function filesFor({ home, isSecret }: InstructionPlaces, view: ProjectView): InstructionFiles {
+function filesFor({ home, isSecret, denied }: InstructionPlaces, view: ProjectView): InstructionFiles {
   return {
     home,
     realPath: realPathOf,
     read: async ({ path, real, scope }) => {
       if (isSecret(real)) throw new Error("it may hold secrets");
+      // the administrator's own file is not the user's to deny
+      const rule = scope === "policy" ? undefined : (denied?.(real) ?? denied?.(path));
+      if (rule !== undefined) throw new Error(`${rule} denies it`);
       await checkFolder(dirname(real));
       const bytes = await readBrought(real);
       if (isOfProject(scope) && ![path, real].some((each) => view.approves(each, digestOf(bytes))))

@@ -194,7 +194,7 @@ function callerOf(core: Filing, self: Process, call?: CallId): Caller {
 }
 
 async function skillsOf(core: Filing, self: Process): Promise<SkillsInReach> {
-  const shelf = (await core.ports.guides?.skills?.(guidedOf(self))) ?? NO_SKILLS;
+  const shelf = (await core.ports.guides?.skills?.(guidedOf(core, self))) ?? NO_SKILLS;
   return {
     ...shelf,
     session: self.seed.uuid,

@@ -33,7 +33,7 @@ async function look(core: Guiding, self: Process): Promise<Surroundings> {
   const { sandbox } = core.ports.exec;
   const by = sandbox?.available === true ? { kind: sandbox.kind } : {};
   const confinement = allowed === null ? null : { ...allowed, ...by };
-  const found = await core.ports.guides?.around(guidedOf(self));
+  const found = await core.ports.guides?.around(guidedOf(core, self));
   return { ...(found ?? NOTHING), confinement, scratch };
 }
 
@@ -43,11 +43,21 @@ const nearby: Call<"nearby", { dirs: readonly string[] }, Guiding, Process> = {
   take: (dirs) => ({ dirs }),
   args: ({ dirs }) => ({ dirs: dirs.length }),
   run: async ({ core, self }, { dirs }) =>
-    (await core.ports.guides?.near(guidedOf(self), dirs)) ?? { instructions: [], notices: [] },
+    (await core.ports.guides?.near(guidedOf(core, self), dirs)) ?? { instructions: [], notices: [] },
 };
 
-export function guidedOf({ pid, seed: { cwd, env, agent } }: Process): Guided {
-  return { pid, cwd, env, hasAgent: agent !== null };
+export function guidedOf(core: Granting, self: Process): Guided {
+  const { pid, seed } = self;
+  const { cwd, env, agent } = seed;
+  return { pid, cwd, env, hasAgent: agent !== null, denied: (path) => ruleAgainst(core, self, path) };
+}
+
+/** Only a deny counts: what would be asked about is read, because it is the user who put it there. */
+function ruleAgainst(core: Granting, self: Process, path: string): string | undefined {
+  const request = { tool: "view", effects: [{ kind: "read", path, real: path }] } as const;
+  const decision = core.ports.permitFor(self.seed.cwd).decide(subjectOf(core, self), request);
+  const isDenied = decision.behavior === "deny" && decision.reason.kind === "rule";
+  return isDenied ? decision.reason.detail : undefined;
 }
 
 export const guideCalls = { surroundings, nearby };

@@ -10,6 +10,8 @@ export interface Guided {
   readonly env: Readonly<Record<string, string>>;
   /** False: general mode. Then it is given no files. */
   readonly hasAgent: boolean;
+  /** The rule that denies the process to read this file; undefined: none does. Absent: no rule is asked. */
+  readonly denied?: (path: string) => string | undefined;
 }
 
 export type Found = Omit<Surroundings, "confinement" | "scratch">;
