@@ -79,6 +79,8 @@ export interface ProgramStart {
   readonly effort?: Effort;
   /** The models that may answer for the rest of a run when this one cannot, in order. Absent: none. */
   readonly fallbacks?: readonly ModelPlace[];
+  /** Their windows; null: not known. Absent: in older histories, where that of the model counts. */
+  readonly fallbackWindows?: readonly (WindowFacts | null)[];
   /** 0: no limit. */
   readonly maxSteps: number;
   /** fd 0, to be read to its end before the first step; null: no input. */

@@ -69,6 +69,7 @@ async function turnOf(run: Run, tools: OfferedTools, promptNow: () => Promise<Pr
     make: (prompt, mostOutput) => requestOf(run, { tools, briefing, prompt, mostOutput }),
     send: (request) => send(run, request),
     model: bare(run.model),
+    index: run.model.index,
     sections: briefing.sections,
   };
 }

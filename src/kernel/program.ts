@@ -21,7 +21,7 @@ import type { Process } from "./process/process.ts";
 import { isAutoActive, type Judging } from "./process/rights/auto-mode.ts";
 import type { ThreadSeat } from "./process/thread/reason.ts";
 import { answerView, viewRequestOf } from "./process/view-requests.ts";
-import { type Windows, windowOf } from "./process/window.ts";
+import { fallbackWindowsOf, type Windows, windowOf } from "./process/window.ts";
 import type { Mounts } from "./vfs/mounts.ts";
 
 /** What programs need of the kernel. */
@@ -63,7 +63,9 @@ function startOf(core: Programming, proc: Process, thread: ThreadSeat | undefine
     modelDevice: proc.model.device,
     model: proc.model.name,
     ...proc.model.asks,
-    ...(proc.model.fallbacks.length === 0 ? {} : { fallbacks: proc.model.fallbacks }),
+    ...(proc.model.fallbacks.length === 0
+      ? {}
+      : { fallbacks: proc.model.fallbacks, fallbackWindows: fallbackWindowsOf(core, proc) }),
     mounts: core.mounts.namedBy(pid),
     toolset: 2,
     surroundings: true,

@@ -34,26 +34,28 @@ export interface KeeperState extends Partial<Learned> {
 /** Of a model whose window is not known. */
 const UNKNOWN: WindowFacts = { window: 200_000, maxOutput: 8_000, auto: false, compact: true };
 
+type Windows = Pick<ProgramStart, "window" | "fallbackWindows" | "viewRequests">;
+
 export class WindowKeeper {
-  readonly #gauge: Gauge | null;
+  /** Of each model that was asked, by its place among the fallbacks; 0: the model of the process. null: not known. */
+  readonly #gauges = new Map<number, { readonly gauge: Gauge; readonly facts: WindowFacts } | null>();
+  readonly #windows: Windows;
+  #index = 0;
   readonly #isAllowed: boolean;
   readonly #breaker: Breaker;
   /** Older histories have no state of the breaker. */
   readonly #isKept: boolean;
   #isHeld: boolean;
 
-  readonly #facts: WindowFacts | undefined;
   readonly #report = new Report();
 
   /** The last request was for a summary: what came of it is not for the user. */
   isAside = false;
 
-  constructor(
-    { window, viewRequests }: Pick<ProgramStart, "window" | "viewRequests">,
-    state: KeeperState = {},
-  ) {
-    this.#gauge = window === undefined ? null : new Gauge(window, state);
-    this.#facts = window;
+  constructor(start: Windows, state: KeeperState = {}) {
+    const { window, viewRequests } = start;
+    this.#windows = start;
+    this.#gauges.set(0, gaugeOf(window, state));
     this.#isAllowed = window?.compact ?? false;
     this.#isKept = viewRequests === true;
     this.#breaker = new Breaker(state.breaker);
@@ -64,11 +66,25 @@ export class WindowKeeper {
   get state(): KeeperState | undefined {
     const breaker = this.#isKept ? this.#breaker.state : undefined;
     const state = {
-      ...this.#gauge?.learned,
+      ...this.#gauges.get(0)?.gauge.learned,
       ...(breaker === undefined ? {} : { breaker }),
       ...(this.#isHeld ? { held: true as const } : {}),
     };
     return Object.keys(state).length === 0 ? undefined : state;
+  }
+
+  get #gauge(): Gauge | null {
+    return this.#gauges.get(this.#index)?.gauge ?? null;
+  }
+
+  /** Another model is asked: its window counts from the first request on. */
+  #use(index: number): void {
+    if (index === this.#index) return;
+    this.#index = index;
+    const facts =
+      index === 0 ? undefined : (this.#windows.fallbackWindows?.[index - 1] ?? this.#windows.window);
+    if (!this.#gauges.has(index)) this.#gauges.set(index, gaugeOf(facts));
+    this.#gauge?.moved();
   }
 
   /** A summary at the user's wish. CONFLICT: nothing would be freed; UNAVAILABLE: compaction is turned off. */
@@ -141,6 +157,7 @@ export class WindowKeeper {
 
   async ask(asked: Turn): Promise<Answered> {
     const turn = this.#asidesOf(asked);
+    this.#use(asked.index);
     const gauge = this.#gauge;
     if (gauge === null) {
       const made = turn.make(turn.prompt, Infinity);
@@ -174,8 +191,9 @@ export class WindowKeeper {
   }
 
   #tell({ sys, model, sections }: Turn, { request }: TurnRequest, { usage }: Reply): void {
-    const [gauge, facts] = [this.#gauge, this.#facts];
-    if (gauge === null || facts === undefined) return;
+    const measured = this.#gauges.get(this.#index) ?? null;
+    if (measured === null) return;
+    const { facts, gauge } = measured;
     const { window, ratio } = gauge;
     this.#report.tell(sys, {
       ...{ ...facts, ...model, window, ratio: Math.round(ratio * 100) / 100 },
@@ -195,6 +213,10 @@ export class WindowKeeper {
       cause,
     });
   }
+}
+
+function gaugeOf(facts: WindowFacts | undefined, learned?: Partial<Learned>) {
+  return facts === undefined ? null : { facts, gauge: new Gauge(facts, learned) };
 }
 
 function unavailable(isUnknown: boolean): Fault {

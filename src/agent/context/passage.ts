@@ -45,6 +45,8 @@ export interface Turn {
   send(request: LlmRequest): Promise<Reply>;
   /** The model that is asked, and the texts of the reminder in its requests. */
   readonly model: ModelPlace;
+  /** Its place among the fallbacks; 0: the model of the process. */
+  readonly index: number;
   readonly sections: readonly Section[];
 }
 

@@ -9,7 +9,7 @@ import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { RecordedExit, Start, Tape, TapeEntry } from "../../kernel/ports/tape.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { STDIN } from "../../kernel/process/spawn/stdio.ts";
-import { windowOf } from "../../kernel/process/window.ts";
+import { fallbackWindowsOf, windowOf } from "../../kernel/process/window.ts";
 import type { Mounts } from "../../kernel/vfs/mounts.ts";
 import { packAnswer, packError } from "./answer.ts";
 import { digestOf } from "./digest.ts";
@@ -181,7 +181,9 @@ function startOf(core: Taping, proc: Process): Start {
     model: model.name,
     modelDevice: model.device,
     ...model.asks,
-    ...(model.fallbacks.length === 0 ? {} : { fallbacks: model.fallbacks }),
+    ...(model.fallbacks.length === 0
+      ? {}
+      : { fallbacks: model.fallbacks, fallbackWindows: fallbackWindowsOf(core, proc) }),
     maxSteps: seed.maxSteps,
     ...(conversation === null ? {} : { client: seed.client ?? "" }),
     agent:

@@ -96,11 +96,12 @@ function asItWas(
     surroundings: ___,
     window: ____,
     viewRequests: _____,
+    fallbackWindows: ________,
     early: ______,
     slash: _______,
     ...begun
   }: ProgramStart,
-  { input, mounts, toolset, modes, surroundings, window, viewRequests, early, slash }: Start,
+  { input, mounts, toolset, modes, surroundings, window, viewRequests, fallbackWindows, early, slash }: Start,
 ): ProgramStart {
   return {
     ...begun,
@@ -112,6 +113,7 @@ function asItWas(
     ...(slash === undefined ? {} : { slash }),
     ...(window === undefined ? {} : { window }),
     ...(viewRequests === undefined ? {} : { viewRequests }),
+    ...(fallbackWindows === undefined ? {} : { fallbackWindows }),
     ...(early === undefined ? {} : { early }),
   };
 }

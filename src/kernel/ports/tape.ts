@@ -50,6 +50,7 @@ export interface Start {
   readonly effort?: Effort;
   /** Absent: none. */
   readonly fallbacks?: readonly ModelPlace[];
+  readonly fallbackWindows?: ProgramStart["fallbackWindows"];
   readonly maxSteps: number;
   /** For a session: the client that sent the intent. */
   readonly client?: string;

@@ -14,3 +14,11 @@ type Seated = Pick<Process, "model"> & { readonly seed: Pick<Process["seed"], "e
 export function windowOf({ ports }: Windows, { model, seed }: Seated): WindowFacts | undefined {
   return ports.models.window?.(model.device, model.name, seed.env);
 }
+
+/** Those of its fallbacks, in order; null: not known. */
+export function fallbackWindowsOf(
+  { ports }: Windows,
+  { model, seed }: Seated,
+): readonly (WindowFacts | null)[] {
+  return model.fallbacks.map((each) => ports.models.window?.(each.device, each.model, seed.env) ?? null);
+}

@@ -1,0 +1,102 @@
+/** Which window counts: of the model that is asked, from its first request on. */
+import { expect, test } from "vitest";
+import type { ContextMove, WindowFacts } from "../../abi/context.ts";
+import { asCtxId } from "../../abi/ids.ts";
+import type { LlmRequest } from "../../abi/llm.ts";
+import type { ProgramStart } from "../../abi/program.ts";
+import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
+import { messageTokens } from "../../lib/message-tokens.ts";
+import { reply } from "../testing.ts";
+import { WindowKeeper } from "./keeper.ts";
+import type { Turn } from "./passage.ts";
+
+const facts = (window: number): WindowFacts => ({ window, maxOutput: 8_000, auto: true, compact: true });
+
+const call = (id: string): ContextMessage[] => [
+  { role: "assistant", content: "", blocks: [{ type: "tool_use", id, name: "view", input: {} }] },
+  { role: "tool", content: "x".repeat(20_000), tool_call_id: id },
+];
+const messages: readonly ContextMessage[] = [
+  { role: "user", content: "read all" },
+  ...["a", "b", "c", "d", "e", "f", "g", "h"].flatMap(call),
+];
+
+/** A turn of about 40,000 tokens. */
+function turnWith(index: number) {
+  const moves: ContextMove[] = [];
+  const sent: LlmRequest["purpose"][] = [];
+  const sys = {
+    ctxView: async () => ({
+      ...{ head: moves.length, records: messages.length, undoable: 0, pins: [] },
+      view: { put: null, keep: [], clears: [], tailFrom: 1 },
+      numbers: messages.map((_, i) => i + 1),
+    }),
+    ctxMove: async (_cid: unknown, move: ContextMove) => moves.push(move),
+    log: () => {},
+    measured: () => {},
+    ending: new AbortController().signal,
+  } as unknown as Sys;
+  const prompt: Prompt = { systemPrompt: "", messages };
+  const turn: Turn = {
+    ...{
+      sys,
+      start: { ctxId: asCtxId(1), modelDevice: "/dev/llm/a" } as ProgramStart,
+      number: 1,
+      prompt,
+      index,
+    },
+    ...{ model: { device: "/dev/llm/a", model: "" }, sections: [] },
+    renew: async () => ({ ...prompt, messages: messages.slice(-2) }),
+    make: (of, most) => {
+      const estimate = of.messages.reduce((sum, each) => sum + messageTokens(each), 0);
+      const maxOutputTokens = Math.min(8_000, most);
+      const request = {
+        purpose: "main",
+        requestId: "r",
+        maxOutputTokens,
+        system: [],
+        tools: [],
+      } as unknown as LlmRequest;
+      return { request, estimate, escalatedOutputTokens: 64_000 };
+    },
+    send: async ({ purpose }) => {
+      sent.push(purpose);
+      return reply("## Goal: all is read");
+    },
+  };
+  return { turn, moves, sent };
+}
+
+test("a fallback with a smaller window is never sent what does not fit into it", async () => {
+  const keeper = new WindowKeeper({
+    window: facts(200_000),
+    fallbackWindows: [facts(32_000)],
+    viewRequests: true,
+  });
+  const own = turnWith(0);
+  await keeper.ask(own.turn);
+  expect(own.moves).toEqual([]);
+  const other = turnWith(1);
+  await keeper.ask(other.turn);
+  expect(other.moves.length).toBeGreaterThan(0);
+  expect(other.sent.at(-1)).toBe("main");
+});
+
+test("the window of the model of the process counts where that of a fallback is not known", async () => {
+  const keeper = new WindowKeeper({ window: facts(200_000), fallbackWindows: [null], viewRequests: true });
+  const { turn, moves } = turnWith(1);
+  await keeper.ask(turn);
+  expect(moves).toEqual([]);
+});
+
+test("whether automatic compaction has stopped, and that the user has undone a move, outlive the daemon", async () => {
+  const state = { breaker: { failures: 3, accepted: [] } };
+  const keeper = new WindowKeeper({ window: facts(32_000), viewRequests: true }, state);
+  const { turn, sent } = turnWith(0);
+  await keeper.ask(turn);
+  expect(sent).toEqual(["main"]);
+  expect(keeper.state).toEqual(state);
+  expect(new WindowKeeper({ window: facts(32_000), viewRequests: true }, { held: true }).state).toEqual({
+    held: true,
+  });
+});
