@@ -6,6 +6,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { OpenFile } from "../../src/abi/device.ts";
 import { DriverError, type Fault, VfsError } from "../../src/abi/errors.ts";
@@ -118,15 +119,32 @@ const passing: Readonly<Record<string, (reply: Reply, at: Point, dialect: Dialec
 /** What would be the same the next time. */
 const lasting = { auth: 401, quota: 402, forbidden: 403, model_not_found: 404, invalid: 400, media: 400 };
 
-/** Time stands still but for silences: then whoever waits for the shortest time is woken. */
+/** A refused image ends a run in good order: the next message works. */
+function endOf(kind: string): string {
+  return kind === "media" ? "done" : "fault";
+}
+
+/**
+ * Time stands still but for silences of the server: whoever waits for the shortest time is woken then, and in a silence
+ * without end the others after it.
+ */
 function clockOf(server: ModelServer): Clock {
-  let [mono, silences] = [0, 0];
+  let [mono, seen] = [0, 0];
   const waiting = new Map<() => void, number>();
   const wake = (): void => {
     const [first] = [...waiting].sort(([, a], [, b]) => a - b);
     if (first === undefined) return;
     mono = first[1];
+    waiting.delete(first[0]);
     first[0]();
+  };
+  const heard = (): number => server.silences + server.pauses;
+  const pass = async (): Promise<void> => {
+    if (heard() <= seen) return;
+    seen = heard();
+    wake();
+    for (const silences = server.silences; silences > 0 && waiting.size > 0 && server.inFlight > 0; wake())
+      for (let turns = 0; turns < 20; turns++) await setImmediate();
   };
   return {
     now: () => 0,
@@ -135,13 +153,7 @@ function clockOf(server: ModelServer): Clock {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       waiting.set(resolve, mono + ms);
       signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
-      const silent = server
-        .waitFor(() => server.silences > silences, signal)
-        .then(() => {
-          silences = server.silences;
-          wake();
-        });
-      silent.catch(() => {});
+      server.waitFor(() => heard() > seen, signal).then(pass, () => {});
       return promise.finally(() => waiting.delete(resolve));
     },
   };
@@ -160,24 +172,32 @@ async function wrapped<T>(op: string, act: Promise<T>): Promise<T> {
 
 const MODEL_FD = asFd(3);
 
+interface Place {
+  readonly path?: string;
+  readonly env: Record<string, string>;
+  /** Called when a tool begins. */
+  readonly begun?: () => void;
+}
+
 /** An agent whose model is the device of a driver. */
-async function drive(
-  driver: string,
-  clock: Clock,
-  { path = "", env }: { path?: string; env: Record<string, string> },
-) {
+async function drive(driver: string, clock: Clock, { path = "", env, begun }: Place) {
   const devices = modelDevices({ exec: {} as never, tmpDir: "", clock });
   const device = devices.find(({ name }) => name === driver)!;
   const file: OpenFile = await device.open(path, "RW" as never, testCaller({ env }));
   const edited: unknown[] = [];
   const run = (input: unknown) => {
     edited.push((input as { path: string }).path);
+    begun?.();
     return { ok: true as const, content: [{ type: "text" as const, text: "edited" }] };
   };
   const process = new FakeProcess({ answers: [], tools: { edit: { hasEffect: true, run } } });
   const { sys } = process;
   const own: Sys = {
     ...sys,
+    ahead: (fd, signal) =>
+      fd === MODEL_FD
+        ? (file.ahead?.(signal).catch(() => false) ?? sys.ahead(fd, signal))
+        : sys.ahead(fd, signal),
     write: (fd, bytes, signal) =>
       fd === MODEL_FD ? wrapped("Write", file.write(bytes, testAct(signal))) : sys.write(fd, bytes, signal),
     read: (fd, length, signal) =>
@@ -191,14 +211,34 @@ async function drive(
   return { process, exit, edited };
 }
 
-/** Before a server whose first reply is broken. */
-async function runWith(wire: Wire, broken: Reply) {
+/** Before a server whose first reply is broken; what is not done then, the model does next. */
+async function runWith(wire: Wire, broken: Reply, begun?: () => void) {
   let asked = 0;
   const server = await serve({
-    script: ({ assistantTurns }) => (asked++ === 0 ? broken : assistantTurns === 0 ? work : text("Done.")),
+    script: ({ assistantTurns, messages }) => {
+      if (asked++ === 0) return broken;
+      if (assistantTurns === 0) return work;
+      const done = messages.flatMap(({ content }) => content.filter(({ type }) => type === "tool_result"));
+      return done.length < 2 ? toolUse(edit("b")) : text("Done.");
+    },
     verifySignatures: wire.dialect === "gemini",
   });
-  return { server, ...(await drive(wire.driver, clockOf(server), { env: wire.env(server) })) };
+  const place = { env: wire.env(server), ...(begun === undefined ? {} : { begun }) };
+  return { server, ...(await drive(wire.driver, clockOf(server), place)) };
+}
+
+/** The run has come to its end, with every word and every edit in it once. */
+function expectOnce({ server, process, exit, edited }: Awaited<ReturnType<typeof runWith>>): void {
+  expect([exit.code, process.result], exit.reason).toEqual([0, "Done."]);
+  expect(edited).toEqual(["a", "b"]);
+  expect(server.rejected).toEqual([]);
+  const last = server.requests.at(-1)!.messages;
+  const said = last.filter(({ role }) => role === "assistant").flatMap(({ content }) => content);
+  const texts = said.flatMap((block) => (block.type === "text" && block.text !== "" ? [block.text] : []));
+  expect(texts).toEqual(["I change both."]);
+  expect(said.filter(({ type }) => type === "tool_use")).toHaveLength(2);
+  const results = last.flatMap(({ content }) => content).filter(({ type }) => type === "tool_result");
+  expect(results.map((block) => block.type === "tool_result" && block.content)).toEqual(["edited", "edited"]);
 }
 
 describe.each(WIRES)("$driver by $dialect", (wire) => {
@@ -206,33 +246,29 @@ describe.each(WIRES)("$driver by $dialect", (wire) => {
 
   it.each(points.flatMap(([where, at]) => Object.keys(passing).map((what) => [what, where, at] as const)))(
     "%s %s: everything is there once",
-    async (what, where, at) => {
+    async (what, _where, at) => {
       // before the first byte there is no body that could end or hold junk
       if (at === before && /end|junk/.test(what)) at = { afterEvents: 0 };
       const broken = passing[what]!(work, at, wire.dialect);
-      const { server, process, exit, edited } = await runWith(wire, broken);
-      expect([exit.code, process.result], `${exit.reason} (${where})`).toEqual([0, "Done."]);
-      expect(edited).toEqual(["a", "b"]);
-      expect(server.rejected).toEqual([]);
-      const last = server.requests.at(-1)!.messages;
-      const said = last.filter(({ role }) => role === "assistant").flatMap(({ content }) => content);
-      expect(
-        said.flatMap((block) => (block.type === "text" && block.text !== "" ? [block.text] : [])),
-      ).toEqual(["I change both."]);
-      expect(said.filter(({ type }) => type === "tool_use")).toHaveLength(2);
-      const results = last.flatMap(({ content }) => content).filter(({ type }) => type === "tool_result");
-      expect(results.map((block) => block.type === "tool_result" && block.content)).toEqual([
-        "edited",
-        "edited",
-      ]);
-      if (what === "a rate limit" && at === before) expect(process.sleeps).toEqual([1_000]);
+      const run = await runWith(wire, broken);
+      expectOnce(run);
+      if (what === "a rate limit" && at === before) expect(run.process.sleeps).toEqual([1_000]);
     },
   );
+
+  it.each(Object.keys(passing))("%s once a call has begun: it is not made again", async (what) => {
+    const [, at] = pointsOf(wire.dialect).find(([where]) => where === "after a finished call")!;
+    const begun = Promise.withResolvers<void>();
+    const broken = passing[what]!(work.until(begun.promise, at), at, wire.dialect);
+    const run = await runWith(wire, broken, begun.resolve);
+    expectOnce(run);
+    expect(run.server.requestCount).toBe(3);
+  });
 
   it.each(Object.entries(lasting))("%s is no success, and starts no tool", async (kind, status) => {
     const refusal = kind === "media" ? error(status, undefined, "Could not process image") : error(status);
     const { server, process, exit, edited } = await runWith(wire, refusal);
-    expect([exit.code, exit.kind]).toEqual([1, "fault"]);
+    expect([exit.code, exit.kind]).toEqual([1, endOf(kind)]);
     expect(exit.reason).not.toBe("");
     expect([edited, process.result]).toEqual([[], ""]);
     expect(process.messages.filter(({ role }) => role !== "user")).toEqual([]);
@@ -294,7 +330,7 @@ describe("script by a scenario", () => {
     "%s is no success, and starts no tool",
     async (kind) => {
       const { process, exit, edited } = await play({ kind });
-      expect([exit.code, exit.kind, edited, process.result]).toEqual([1, "fault", [], ""]);
+      expect([exit.code, exit.kind, edited, process.result]).toEqual([1, endOf(kind), [], ""]);
     },
   );
 });

@@ -134,7 +134,7 @@ async function act(deed: Deed, exchange: Exchange): Promise<Progress> {
   const { outlet, dialect, requestId } = exchange;
   switch (deed.do) {
     case "wait":
-      await outlet.wait(deed.for);
+      await outlet.fallSilent(deed.for);
       break;
     case "inject":
       await outlet.write(deed.raw);

@@ -7,13 +7,13 @@ export class Outlet {
   readonly signal: AbortSignal;
   readonly #response: ServerResponse;
   readonly #gone = new AbortController();
-  readonly #onSilence: () => void;
+  readonly #onSilence: (isEndless: boolean) => void;
   #isCut = false;
   /** Counted SSE events handed to the socket. */
   eventsSent = 0;
 
-  /** `onSilence`: called when a silence without end begins. */
-  constructor(response: ServerResponse, onSilence: () => void = () => {}) {
+  /** `onSilence`: called when a silence of the script begins. */
+  constructor(response: ServerResponse, onSilence: (isEndless: boolean) => void = () => {}) {
     this.#response = response;
     this.#onSilence = onSilence;
     this.signal = this.#gone.signal;
@@ -66,6 +66,12 @@ export class Outlet {
     else socket?.destroy();
   }
 
+  /** Waits where a script says so. */
+  async fallSilent(what: number | "forever" | PromiseLike<unknown>): Promise<void> {
+    this.#onSilence(what === "forever");
+    await this.wait(what);
+  }
+
   /** Ends early when the connection goes. A promise that rejects rejects here. */
   async wait(what: number | "forever" | PromiseLike<unknown>): Promise<void> {
     if (this.signal.aborted) return;
@@ -74,7 +80,6 @@ export class Outlet {
     this.signal.addEventListener("abort", onGone, { once: true });
     let timer: NodeJS.Timeout | undefined;
     try {
-      if (what === "forever") this.#onSilence();
       if (typeof what === "number") timer = setTimeout(onGone, what);
       await (typeof what === "object" ? Promise.race([what, gone.promise]) : gone.promise);
     } finally {

@@ -173,6 +173,11 @@ export class ModelServer {
     return this.#traffic.requestCount;
   }
 
+  /** How many waits of the script began so far that end by themselves. */
+  get pauses(): number {
+    return this.#traffic.pauses;
+  }
+
   /** How many replies went silent without an end so far. */
   get silences(): number {
     return this.#traffic.silences;
@@ -232,8 +237,9 @@ export class ModelServer {
   }
 
   async #handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const outlet = new Outlet(response, () => {
-      this.#traffic.silences += 1;
+    const outlet = new Outlet(response, (isEndless) => {
+      if (isEndless) this.#traffic.silences += 1;
+      else this.#traffic.pauses += 1;
       this.#traffic.changed();
     });
     const body = await readBody(message, this.#options.maxBodyBytes ?? defaultMaxBodyBytes);

@@ -41,6 +41,7 @@ export class Traffic {
   requestCount = 0;
   inFlight = 0;
   silences = 0;
+  pauses = 0;
   maxConcurrency = 0;
   readonly #keep: number;
   readonly #waiters = new Set<Waiter>();
