@@ -2,17 +2,27 @@
  * A token bucket of one flow: it refills continuously and holds one sixth of a minute. A request larger than the bucket
  * is let through when the bucket is full, and leaves it below zero: nothing else passes until that is made up for.
  */
-import type { LaneReading } from "../../abi/lanes.ts";
-
 const MINUTE_MS = 60_000;
 /** The share of a minute that may be used at once. */
 const BURST = 1 / 6;
+
+/** The state of a bucket just after a charge. */
+export interface Mark {
+  readonly level: number;
+  readonly amount: number;
+  readonly wasFull: boolean;
+  readonly corrected: number;
+}
 
 export class Bucket {
   readonly #stated: number | undefined;
   #perMinute: number;
   #level: number;
   #atMs: number;
+  /** All that answers of the server have taken from the level. */
+  #corrected = 0;
+  /** What the server's own bucket holds, as far as is known. */
+  #most = Infinity;
 
   /** `stated`: the limit in the settings; a server can only lower it. undefined: the server alone says. */
   constructor(stated: number | undefined, perMinute: number, nowMs: number) {
@@ -28,7 +38,7 @@ export class Bucket {
 
   /** The most that it holds; one request always fits. */
   get size(): number {
-    return Math.max(1, this.#perMinute * BURST);
+    return Math.max(1, Math.min(this.#most, this.#perMinute * BURST));
   }
 
   level(nowMs: number): number {
@@ -47,11 +57,37 @@ export class Bucket {
     this.#set(this.level(nowMs) - amount, nowMs);
   }
 
-  /** Follows what the server says: its limit, and a level that is lower than ours. */
-  read({ limit, remaining }: LaneReading, nowMs: number): void {
-    const level = this.level(nowMs);
-    if (limit !== undefined && limit > 0) this.#perMinute = Math.min(limit, this.#stated ?? limit);
-    this.#set(remaining === undefined ? level : Math.min(level, remaining), nowMs);
+  /** Takes what an attempt is charged; the mark says how things stood then. */
+  charge(amount: number, nowMs: number): Mark {
+    const before = this.level(nowMs);
+    this.take(amount, nowMs);
+    return { level: before - amount, amount, wasFull: before >= this.size, corrected: this.#corrected };
+  }
+
+  /** For an attempt that began before there was this bucket. */
+  mark(nowMs: number): Mark {
+    return { level: this.level(nowMs), amount: 0, wasFull: false, corrected: 0 };
+  }
+
+  /** A limit that the server states. */
+  limit(perMinute: number): void {
+    this.#perMinute = Math.min(perMinute, this.#stated ?? perMinute);
+  }
+
+  /**
+   * What the server had left when the attempt of this mark came in. Its answer comes much later: what has flowed in since,
+   * and what other answers have corrected since, must not count twice. A full bucket that the server knows as a smaller
+   * one is as small as that.
+   */
+  remains(remaining: number, mark: Mark, nowMs: number): void {
+    const had = remaining + mark.amount;
+    this.#most = Math.max(this.#most, had);
+    const missing = mark.level - remaining - (this.#corrected - mark.corrected);
+    if (missing <= 0) return;
+    const level = this.level(nowMs) - missing;
+    this.#corrected += missing;
+    if (mark.wasFull) this.#most = had;
+    this.#set(level, nowMs);
   }
 
   #set(level: number, nowMs: number): void {

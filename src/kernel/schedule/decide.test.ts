@@ -306,9 +306,30 @@ describe("a closed lane", () => {
     expect(bench.lane.slots).toBe(4);
   });
 
+  it("takes what a late answer says for what it was when the attempt came in, and once", () => {
+    const bench = new Bench({ maxConcurrent: 9, perMinute: { requests: 600 } });
+    const all = [1, 2, 3].map(() => {
+      bench.add(ticket());
+      return bench.next() as Granted;
+    });
+    // the server's bucket holds 20 and had as much left as it takes in the meantime; ours holds 100
+    bench.nowMs = 500;
+    for (const [at, granted] of all.entries())
+      bench.lane.readings(granted, { requests: { limit: 600, remaining: 19 - at } }, 500);
+    expect(bench.lane.levels(500).requests?.level).toBe(20);
+    bench.nowMs = 60_000;
+    expect(bench.lane.levels(60_000).requests?.level).toBe(20);
+  });
+
   it("follows what the server says of its limits at once", () => {
-    const { lane } = new Bench({ maxConcurrent: 4, perMinute: { input: 60_000 } });
-    lane.readings({ requests: { limit: 60, remaining: 3 }, input: { limit: 90_000, remaining: 50 } }, 0);
+    const bench = new Bench({ maxConcurrent: 4, perMinute: { input: 60_000 } });
+    const { lane } = bench;
+    bench.add(ticket());
+    lane.readings(
+      bench.next() as Granted,
+      { requests: { limit: 60, remaining: 3 }, input: { limit: 90_000, remaining: 50 } },
+      0,
+    );
     expect(lane.levels(0)).toEqual({
       requests: { level: 3, perMinute: 60 },
       input: { level: 50, perMinute: 60_000 },

@@ -10,7 +10,7 @@ import {
   type LaneReadings,
 } from "../../abi/lanes.ts";
 import { LIMITS } from "../limits.ts";
-import { Bucket } from "./bucket.ts";
+import { Bucket, type Mark } from "./bucket.ts";
 import { Recent } from "./recent.ts";
 import { rankOf, type Ticket } from "./ticket.ts";
 import { VirtualTime } from "./virtual-time.ts";
@@ -29,6 +29,7 @@ export interface Granted {
   readonly ticket: Ticket;
   readonly rank: number;
   readonly charged: Readonly<Record<LaneFlow, number>>;
+  readonly marks: ReadonlyMap<LaneFlow, Mark>;
 }
 
 /** What an attempt really used. */
@@ -108,12 +109,14 @@ export class Lane {
   grant(ticket: Ticket, isInTurn: boolean, nowMs: number): Granted {
     const charged = this.#chargeOf(ticket);
     const rank = rankOf(ticket, nowMs);
-    const granted = { ticket, rank, charged };
+    const marks = new Map(
+      [...this.#buckets].map(([flow, each]) => [flow, each.charge(charged[flow], nowMs)]),
+    );
+    const granted = { ticket, rank, charged, marks };
     const { isLast } = this.window;
     this.#used++;
     this.#granted++;
     this.#best = isLast ? LANE_CLASSES.length : Math.min(this.#best, rank);
-    this.#take(charged, nowMs);
     this.time(rank).advance(ticket, charged.input + charged.output, isInTurn);
     if (this.#closedUntilMs !== undefined) this.#probe = granted;
     return granted;
@@ -160,19 +163,24 @@ export class Lane {
     return this.#closedUntilMs;
   }
 
-  readings(readings: LaneReadings, nowMs: number): void {
+  /** What the server said of its limits in its answer to an attempt. */
+  readings({ marks }: Granted, readings: LaneReadings, nowMs: number): void {
     for (const flow of LANE_FLOWS) {
-      const reading = readings[flow];
-      if (reading === undefined) continue;
-      const { limit } = reading;
-      const bucket = this.#buckets.get(flow);
-      if (bucket !== undefined) bucket.read(reading, nowMs);
-      else if (limit !== undefined && limit > 0) {
-        const made = new Bucket(undefined, limit, nowMs);
-        made.read(reading, nowMs);
-        this.#buckets.set(flow, made);
-      }
+      const { limit = 0, remaining } = readings[flow] ?? {};
+      const bucket = this.#buckets.get(flow) ?? this.#found(flow, limit, nowMs);
+      if (bucket === undefined) continue;
+      if (limit > 0) bucket.limit(limit);
+      const mark = marks.get(flow) ?? bucket.mark(nowMs);
+      if (remaining !== undefined) bucket.remains(remaining, mark, nowMs);
     }
+  }
+
+  /** A limit of which nothing was known. */
+  #found(flow: LaneFlow, limit: number, nowMs: number): Bucket | undefined {
+    if (limit <= 0) return undefined;
+    const made = new Bucket(undefined, limit, nowMs);
+    this.#buckets.set(flow, made);
+    return made;
   }
 
   /** Nobody waits and nothing is in progress: there is nobody to be fair to. */

@@ -297,7 +297,7 @@ export class Slot implements LaneReport, Disposable {
   }
 
   readings(readings: LaneReadings): void {
-    this.#place.lane.readings(readings, this.#place.nowMs);
+    this.#place.lane.readings(this.#granted, readings, this.#place.nowMs);
   }
 
   refused(refusal: Refused): number {
