@@ -30,6 +30,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
       ...{ desk: keeper.desk, tasks: parts.taskStore, trust: parts.trust, models: config.resolver },
       loadAgent: parts.agents.load,
       definitions: parts.agents.look,
+      notes: (cwd) => parts.guides.notes(cwd),
       sandbox: () => ({ ...host.exec.sandbox, mode: config.permitFor(context.home).sandboxMode ?? "on" }),
       showsCalls: () => config.settings.ui?.calls !== false,
       ...(context.isSafeMode ? await unrestoredOf(journal) : {}),

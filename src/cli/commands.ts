@@ -42,6 +42,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   cost: async () => (await import("./command/rights/cost.ts")).cost,
   mcp: async () => (await import("./command/server/mcp.ts")).mcp,
   agents: async () => (await import("./command/itself/agents.ts")).agents,
+  memory: async () => (await import("./command/itself/memory.ts")).memory,
   skills: async () => (await import("./command/itself/agents.ts")).skills,
   mount: async () => (await import("./command/server/mount.ts")).mount,
   umount: async () => (await import("./command/server/umount.ts")).umount,

@@ -14,7 +14,7 @@ interface GuideOptions extends InstructionPlaces {
   /** The state of the repository of a folder, for the prompt; `owner`: whose OS processes they are. */
   readonly gitState: (cwd: string, owner: string) => Promise<string>;
   readonly skills: Pick<SkillDesk, "lines" | "linesBelow" | "shelf">;
-  readonly memory: Pick<MemoryDesk, "of">;
+  readonly memory: Pick<MemoryDesk, "notes" | "of">;
 }
 
 /** Processes whose touched folders are remembered, and folders of one: beyond these their skills are out of reach. */
@@ -55,6 +55,12 @@ export class GuideDesk implements Guides {
     this.#touched.set(pid, new Set(touched));
     const skills = await this.#options.skills.linesBelow(cwd, dirs);
     return { instructions: texts, notices, skills };
+  }
+
+  /** The notes that agents keep, for a process in `cwd`. */
+  notes(cwd: string): ReturnType<MemoryDesk["notes"]> {
+    const { trust, memory } = this.#options;
+    return memory.notes(trust.viewOf(cwd).root);
   }
 
   skills({ pid, cwd }: Guided): Promise<SkillShelf> {

@@ -1,6 +1,7 @@
 import type { ASK_METHODS } from "../methods/ask.ts";
 import type { DEFINITION_METHODS } from "../methods/definition.ts";
 import type { FILE_METHODS } from "../methods/file.ts";
+import type { MEMORY_METHODS } from "../methods/memory.ts";
 import type { MODEL_METHODS } from "../methods/model.ts";
 import type { RIGHTS_METHODS } from "../methods/rights.ts";
 import type { SETTINGS_METHODS } from "../methods/settings.ts";
@@ -181,6 +182,29 @@ export const MODEL_DOCS: MethodDocs<keyof typeof MODEL_METHODS> = {
           images: false,
           cache: "automatic",
           is_ready: false,
+        },
+      ],
+    },
+  },
+};
+
+export const MEMORY_DOCS: MethodDocs<keyof typeof MEMORY_METHODS> = {
+  "memory.list": {
+    errors: { UNAVAILABLE: "This daemon keeps no memory." },
+    params: { cwd: "/home/ana/shop" },
+    result: {
+      folders: {
+        local: "/home/ana/.config/crux/memory/projects/-home-ana-shop-1f0c2d3e",
+        user: "/home/ana/.config/crux/memory/user",
+      },
+      notes: [
+        {
+          scope: "user",
+          path: "/home/ana/.config/crux/memory/user/reviews.md",
+          bytes: 212,
+          type: "feedback",
+          description: "how ana wants changes to be cut",
+          problem: "",
         },
       ],
     },

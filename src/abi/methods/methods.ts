@@ -15,6 +15,7 @@ import { JOB_METHODS } from "./job.ts";
 import { JOURNAL_METHODS } from "./journal.ts";
 import { KERNEL_METHODS } from "./kernel.ts";
 import { MCP_METHODS } from "./mcp.ts";
+import { MEMORY_METHODS } from "./memory.ts";
 import { MODEL_METHODS } from "./model.ts";
 import { PROCESS_METHODS } from "./process.ts";
 import { RIGHTS_METHODS } from "./rights.ts";
@@ -36,6 +37,7 @@ export const METHODS = {
   ...SETTINGS_METHODS,
   ...MODEL_METHODS,
   ...DEFINITION_METHODS,
+  ...MEMORY_METHODS,
   ...FILE_METHODS,
   ...JOB_METHODS,
   ...BUDGET_METHODS,

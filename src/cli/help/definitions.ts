@@ -39,4 +39,20 @@ export const DEFINITIONS: readonly CommandRow[] = [
 ${MODES}`,
     examples: ["crux skills", "crux skills check", "crux skills show user:review"],
   },
+  {
+    name: "memory",
+    head: "memory",
+    brief: "notes of agents: list, show, check, forget",
+    words: [["list", "show", "check", "forget"]],
+    summary: "Show what agents keep of this project and of you, and forget it",
+    usage: [
+      ["memory", "the notes, and the folders that they are in; ! beside one that agents do not find"],
+      ["memory show <note>", "its text"],
+      ["memory check", "notes without a type, a description or a line in the index"],
+      ["memory forget <note>", "removes it, and its line in the index"],
+    ],
+    about: `A note is named by its file or its path; edit it like any other file.
+Exit code of check: 0 nothing is wrong, 1 something is not found.`,
+    examples: ["crux memory", "crux memory show tests", "crux memory forget tests"],
+  },
 ];

@@ -9,7 +9,7 @@ import { UnknownCommand } from "../screen/errors.ts";
  * Names reserved for later commands. They begin no intent: the same line would spend tokens today and be a command
  * later.
  */
-const KEPT = setOf("export login context compact memory plugin hooks commands setup");
+const KEPT = setOf("export login context compact plugin hooks commands setup");
 
 /** Reserved names that often begin a sentence: refused alone, accepted as an intent with more words. */
 const KEPT_ALONE = setOf(

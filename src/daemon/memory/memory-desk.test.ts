@@ -79,3 +79,23 @@ test("of() gives nothing where memory is off, by settings or environment", async
   isOff = true;
   expect(await found()).toEqual({ notices: [] });
 });
+
+test("notes() tells type, description and what keeps a note from being found", async () => {
+  const { local, user } = folders();
+  put(local, "- [Tests](tests.md) — no mocks\n- [Odd](odd.md) — x\n");
+  const note = (name: string, text: string, dir = local) => writeFileSync(join(dir, name), text);
+  note("tests.md", "---\nname: tests\ndescription: no mocks\ntype: feedback\n---\nNo mocks.");
+  note("odd.md", "---\nname: odd\ntype: gossip\n---\nx");
+  note("lost.md", "---\ndescription: x\ntype: user\n---\nx");
+  note("bare.md", "text");
+  note("ignored.txt", "text");
+  const { notes, folders: found } = await desk.notes("/work/shop");
+  expect(found).toEqual({ local, user });
+  expect(notes.map(({ path, type, problem }) => [path.slice(local.length + 1), type, problem])).toEqual([
+    ["MEMORY.md", "", ""],
+    ["bare.md", "", "bare.md must start with ---"],
+    ["lost.md", "user", "the index has no line for it, so no agent looks for it"],
+    ["odd.md", "gossip", "type must be one of user, feedback, project, reference"],
+    ["tests.md", "feedback", ""],
+  ]);
+});

@@ -6,11 +6,13 @@ import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
+import type { Note } from "../../abi/methods/memory.ts";
 import type { Memory, MemoryIndex } from "../../abi/surroundings.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { isWithin } from "../../lib/path.ts";
 import { digestOf } from "../trust-inventory.ts";
-import { memoryFolders } from "./memory-places.ts";
+import { type MemoryFolders, memoryFolders } from "./memory-places.ts";
+import { notesIn } from "./notes.ts";
 
 const INDEX = "MEMORY.md";
 const MAX_LINES = 200;
@@ -37,6 +39,14 @@ export class MemoryDesk {
 
   constructor(options: MemoryDeskOptions) {
     this.#options = options;
+  }
+
+  /** All notes, as the user sees them. */
+  async notes(root: string): Promise<{ folders: MemoryFolders; notes: Note[] }> {
+    const { configDir, realPath } = this.#options;
+    const folders = memoryFolders(configDir, root, realPath);
+    const { local, user } = folders;
+    return { folders, notes: [...(await notesIn(local, "local")), ...(await notesIn(user, "user"))] };
   }
 
   async of(root: string, env: Readonly<Record<string, string>>): Promise<FoundMemory> {

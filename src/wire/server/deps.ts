@@ -1,6 +1,7 @@
 /** What the server needs besides the kernel; provided by the composition root. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { Definition } from "../../abi/methods/definition.ts";
+import type { Result } from "../../abi/methods/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { SandboxStatus } from "../../abi/sandbox.ts";
 import type { JournalDesk } from "../../kernel/ports/journal-tools.ts";
@@ -41,6 +42,8 @@ export interface ServerDeps {
   readonly desk?: JournalDesk;
   /** Agent and skill files; absent: this daemon loads none. */
   definitions?(kind: "agents" | "skills", wish: DefinitionWish): Promise<readonly Definition[]>;
+  /** The notes that agents keep, for a process in `cwd`; absent: none. */
+  notes?(cwd: string): Promise<Result<"memory.list">>;
   /** Task lists on disk; absent: this daemon has none. */
   readonly tasks?: TaskDesk;
   /** The user's trust in workspaces; absent: none is trusted. */

@@ -31,6 +31,7 @@ import { kill } from "./handlers/kill.ts";
 import { listProcs, processList } from "./handlers/list-procs.ts";
 import { mailSend } from "./handlers/mail-send.ts";
 import { mcpList, mcpMount, mcpUnmount } from "./handlers/mcp.ts";
+import { memoryList } from "./handlers/memory.ts";
 import { modelList, modelResolve } from "./handlers/models.ts";
 import { processAttach } from "./handlers/process-attach.ts";
 import { processFork, processSteps } from "./handlers/process-fork.ts";
@@ -131,6 +132,7 @@ export const HANDLERS: Handlers = {
   "task.list": taskList,
   "agents.check": agentsCheck,
   "skills.check": skillsCheck,
+  "memory.list": memoryList,
   "journal.check": journalCheck,
   "journal.verify": journalVerify,
   "journal.roots": journalRoots,
