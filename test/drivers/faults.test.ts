@@ -24,12 +24,13 @@ import { composeMessage } from "../model-server/message.ts";
 import { blocks, error, type Point, type Reply, text, toolUse } from "../model-server/reply.ts";
 import { type DialectName, readRequest } from "../model-server/request.ts";
 import type { ModelServer } from "../model-server/server.ts";
+import { place } from "./google.ts";
 import { serve } from "./rig.ts";
 
 interface Wire {
   readonly driver: string;
   readonly dialect: DialectName;
-  env(server: ModelServer): Record<string, string>;
+  env(server: ModelServer): Record<string, string> | Promise<Record<string, string>>;
 }
 
 const key = "test-key-0123456789";
@@ -61,6 +62,15 @@ const WIRES: readonly Wire[] = [
     driver: "gemini",
     dialect: "gemini",
     env: ({ geminiBaseUrl }) => ({ GEMINI_API_KEY: key, GEMINI_BASE_URL: geminiBaseUrl }),
+  },
+  {
+    driver: "vertex",
+    dialect: "anthropic",
+    env: async (server) => {
+      const { env, leave } = await place();
+      onTestFinished(leave);
+      return env(server);
+    },
   },
   {
     driver: "vllm",
@@ -223,8 +233,8 @@ async function runWith(wire: Wire, broken: Reply, begun?: () => void) {
     },
     verifySignatures: wire.dialect === "gemini",
   });
-  const place = { env: wire.env(server), ...(begun === undefined ? {} : { begun }) };
-  return { server, ...(await drive(wire.driver, clockOf(server), place)) };
+  const at = { env: await wire.env(server), ...(begun === undefined ? {} : { begun }) };
+  return { server, ...(await drive(wire.driver, clockOf(server), at)) };
 }
 
 /** The run has come to its end, with every word and every edit in it once. */
