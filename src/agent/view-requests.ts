@@ -12,6 +12,7 @@ export async function doViewRequests(run: Run): Promise<boolean> {
   while (sys.hasViewRequest()) {
     const asked = await sys.viewRequest();
     if (asked === null) continue;
+    sys.setActivity("thinking");
     const outcome = await outcomeOf(run, asked.request);
     isChanged ||= outcome.ok;
     sys.viewAnswer(asked.id, outcome);

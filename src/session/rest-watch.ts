@@ -8,6 +8,7 @@ import { type JobPorts, liveJobs } from "../kernel/process/jobs.ts";
 import type { Process } from "../kernel/process/process.ts";
 import { STDIN } from "../kernel/process/spawn/stdio.ts";
 import type { ProcessTable } from "../kernel/process/table.ts";
+import { viewRequestOf } from "../kernel/process/view-requests.ts";
 
 /** What watching idle sessions needs of the kernel. */
 type Watching = Resting & JobPorts & { readonly table: Pick<ProcessTable, "childrenOf"> };
@@ -79,7 +80,7 @@ function isIdle(core: Watching, proc: Process): boolean {
   if (conversation === null || conversation.run !== null || life.now.is !== "running") return false;
   if (proc.halt.why !== null || proc.ending.verdict !== null) return false;
   if (!proc.past.isRestorable || proc.fds.has(STDIN)) return false;
-  if (watchers.count > 0 || (mailbox?.size ?? 0) > 0) return false;
+  if (watchers.count > 0 || (mailbox?.size ?? 0) > 0 || viewRequestOf(proc) !== null) return false;
   return core.table.childrenOf(proc.pid).length === 0 && isAlone(proc);
 }
 
@@ -88,8 +89,8 @@ function isAlone({ ppid, threads, coroutines }: Process): boolean {
 }
 
 /** It waits for a message, but no client follows it; it can be restored from the journal when a client does. */
-export function isUnattended({ conversation, watchers, mailbox }: Process): boolean {
-  return (
-    conversation !== null && conversation.run === null && watchers.count === 0 && (mailbox?.size ?? 0) === 0
-  );
+export function isUnattended(proc: Process): boolean {
+  const { conversation, watchers, mailbox } = proc;
+  if (conversation === null || conversation.run !== null || viewRequestOf(proc) !== null) return false;
+  return watchers.count === 0 && (mailbox?.size ?? 0) === 0;
 }
