@@ -25,7 +25,7 @@ interface PriceSetting {
   readonly cacheWrite1h?: number | undefined;
 }
 
-export type PriceSettings = Readonly<Record<string, { readonly price?: PriceSetting | undefined }>>;
+type PriceSettings = Readonly<Record<string, { readonly price?: PriceSetting | undefined }>>;
 
 /** The setting for this id, else for its longest prefix that has a price. */
 export function findPrice(settings: PriceSettings, id: string): Price | undefined {

@@ -90,7 +90,7 @@ export interface ParsedWrite {
 const SHORT_OUTPUT_TOKENS = 8_000;
 
 /** An open file, and the cache of messages written to it. */
-export interface Reader {
+interface Reader {
   readonly file: object;
   readonly known: KnownMessages;
 }

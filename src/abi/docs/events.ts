@@ -4,7 +4,7 @@ import type { ProcessEvent } from "../events.ts";
 import { asPid } from "../ids.ts";
 import { AT_MS } from "./method-doc.ts";
 
-export type EventDocs = {
+type EventDocs = {
   readonly [E in ProcessEvent["event"]]: {
     /** A sentence that begins with `When` or `After`. */
     readonly sent: string;

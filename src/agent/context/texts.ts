@@ -25,7 +25,7 @@ export function askForSummary(mostTokens: number, wish = ""): string {
   return lines.join("\n") + more;
 }
 
-export interface Told {
+interface Told {
   readonly summary: string;
   /** Words of the user that are no longer in view. */
   readonly lostWords: number;

@@ -15,7 +15,7 @@ export interface Stock {
   readonly servers: readonly string[];
 }
 
-export type QueryOutcome =
+type QueryOutcome =
   | { readonly kind: "text"; readonly text: string; readonly names: readonly string[] }
   | { readonly kind: "invalid"; readonly message: string; readonly hint?: string };
 

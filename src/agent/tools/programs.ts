@@ -4,7 +4,7 @@ import type { ToolSpec } from "../../abi/llm.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
 
-export interface ToolProgram {
+interface ToolProgram {
   readonly spec: ToolSpec;
   readonly parallel: boolean;
   readonly hint: string;

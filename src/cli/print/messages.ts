@@ -7,7 +7,7 @@ import { type UserLine, userLine } from "./user-line.ts";
 export type ControlRequest = Extract<UserLine, { kind: "control" }>;
 
 /** What is said of lines that are not messages. */
-export interface LineReport {
+interface LineReport {
   bad(line: number, why: string): void;
   /** A request of a client library; the answer goes to stdout. */
   control(request: ControlRequest): void;

@@ -9,7 +9,7 @@ import type { OutputFormat } from "./flags.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Ended, Printer } from "./printer.ts";
 
-export interface Screen {
+interface Screen {
   readonly console: Console;
   readonly printer: Printer;
   readonly outlet: Outlet;

@@ -5,7 +5,7 @@ import type { AskEvent } from "../../abi/wire-events.ts";
 import { plainLine, plainLines } from "./text/plain-text.ts";
 
 /** The parts of a question that are shown. */
-export type ShownQuestion = Omit<AskEvent, "event" | "ask_id" | "options">;
+type ShownQuestion = Omit<AskEvent, "event" | "ask_id" | "options">;
 
 /** Longer texts are cut in the middle until the user asks for all. */
 const HEAD_LINES = 24;

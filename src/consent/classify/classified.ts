@@ -16,14 +16,14 @@ import type { Judge } from "./judge.ts";
 type Deny = Extract<Decision, { behavior: "deny" }>;
 
 /** What judging calls needs of the kernel, beside the passage through the gate. */
-export interface Judging {
+export interface Reviewing {
   readonly classifications: Judge;
   readonly grants: { meanings(self: Process): readonly string[] };
 }
 
 /** null: allowed. Otherwise a denial, or still a question for the user. */
 export async function classified(
-  core: Judging,
+  core: Reviewing,
   passage: Passage,
   decision: AskDecision,
 ): Promise<AskDecision | Deny | null> {
@@ -33,7 +33,7 @@ export async function classified(
 }
 
 async function judged(
-  core: Judging,
+  core: Reviewing,
   passage: Passage,
   decision: AskDecision,
 ): Promise<AskDecision | Deny | null> {
@@ -61,7 +61,7 @@ function isForPerson({ core, self, scope }: Passage): boolean {
   return self.seed.session.denials.shouldFallbackToPrompting(scope.tool) && core.asks.canAsk(self);
 }
 
-async function isMeant(core: Judging, passage: Passage, decision: AskDecision): Promise<boolean> {
+async function isMeant(core: Reviewing, passage: Passage, decision: AskDecision): Promise<boolean> {
   const { self, scope, signal } = passage;
   if (scope.tool !== "bash" || decision.reason.kind === "error") return false;
   const approved = core.grants.meanings(self);
@@ -76,7 +76,7 @@ async function isMeant(core: Judging, passage: Passage, decision: AskDecision): 
 }
 
 /** Calls permitted while the model judges are shown to it before its next question. */
-export function notePassed({ classifications }: Pick<Judging, "classifications">, passage: Passage): void {
+export function notePassed({ classifications }: Pick<Reviewing, "classifications">, passage: Passage): void {
   const { core, self, effectful } = passage;
   if (core.ports.classifier === undefined || effectful.syscall !== "Write" || effectful.input === "") return;
   if (isAutoActive(core, self)) classifications.passed(self, callOf(passage));

@@ -15,7 +15,7 @@ import type { Pipes } from "./pipes.ts";
 import { type Confinement, closeFilter } from "./sandbox/sandbox.ts";
 import { type Started, type Streams, withStreams } from "./streams.ts";
 
-export interface Preparation {
+interface Preparation {
   readonly spec: Pick<ExecSpec, "argv" | "cwd" | "stdin" | "isMerged">;
   /** The absolute path of the program. */
   readonly program: string;

@@ -6,7 +6,7 @@ import { Fault } from "../../abi/errors.ts";
 import type { Clock } from "../../abi/program.ts";
 import { linkSignals } from "../../lib/abort.ts";
 
-export interface Patience {
+interface Patience {
   readonly clock: Clock;
   readonly quietMs: number;
   readonly totalMs: number;

@@ -16,7 +16,7 @@ import { changesOf } from "./kept-files.ts";
 import type { SnapshotBody } from "./snapshot.ts";
 
 /** What checks after a crash need of the kernel. */
-export interface Probing extends FileAccess {
+interface Probing extends FileAccess {
   readonly ports: Pick<KernelPorts, "clock" | "journal" | "log" | "nonce" | "realPath">;
 }
 

@@ -37,7 +37,7 @@ interface Space {
 }
 
 /** A context as it was recorded. */
-export interface SpaceContents {
+interface SpaceContents {
   readonly systemPrompt: string;
   readonly views: Views;
   /** By number: those in view; more are kept only with `keepsAll`. */

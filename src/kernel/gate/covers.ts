@@ -84,7 +84,7 @@ function movedSince(granted: readonly Effect[], wanted: Effect): boolean {
 }
 
 /** A part of the state of a process, as an effect names it. */
-export const OWN_STATE = {
+const OWN_STATE = {
   contexts: "/proc/self/contexts",
   coroutines: "/proc/self/coroutines",
   pipes: "/proc/self/fd",

@@ -12,7 +12,7 @@ import { nativeOpts } from "./command.ts";
 /** What agents and programs of the host need of the kernel. */
 export type Hosting = Spawning & AgentHost & NativeHost;
 
-export interface ProgramRequest extends SpawnRequest {
+interface ProgramRequest extends SpawnRequest {
   readonly agent: AgentInfo | null;
 }
 

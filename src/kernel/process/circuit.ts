@@ -5,7 +5,7 @@
 import { type Facet, plainFacet } from "../facts/facet.ts";
 
 /** The state as plain data, as the journal stores it. */
-export interface CircuitState {
+interface CircuitState {
   readonly failures: number;
   readonly isBroken: boolean;
 }

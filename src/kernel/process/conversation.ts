@@ -5,7 +5,7 @@
 import { type LinkedSignal, linkSignals } from "../../lib/abort.ts";
 
 /** A run lasts from the message that began it to the final reply. */
-export interface ConversationRun {
+interface ConversationRun {
   /** The seq of the message that began it; 0: the intent. */
   readonly seq: number;
   /** The client that sent it: only messages of the same client join the run. */

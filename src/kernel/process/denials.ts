@@ -8,7 +8,7 @@ import type { Pid } from "../../abi/ids.ts";
 import { type Facet, plainFacet } from "../facts/facet.ts";
 
 /** The state as plain data, as the journal stores it. */
-export interface DenialState {
+interface DenialState {
   readonly inARow: Readonly<Record<string, number>>;
   readonly total: number;
 }

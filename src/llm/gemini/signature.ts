@@ -8,7 +8,7 @@ import { objectOf, stringOf } from "../json.ts";
 /** What stands in for the signature of a call that another model made; documented for such a history. */
 export const BYPASS = "skip_thought_signature_validator";
 
-export interface Mark {
+interface Mark {
   readonly signature: string;
   /** True: it came on a part without content, which has no block. */
   readonly isAlone: boolean;

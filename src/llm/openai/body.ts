@@ -14,7 +14,7 @@ import { isOpenAiHost } from "./profile.ts";
 type Part = Record<string, unknown>;
 
 /** The peculiarities of one server. */
-export interface Quirks {
+interface Quirks {
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
   /** Past messages with calls carry their thinking as `reasoning_content`, even empty; other servers reject it. */
   readonly reasoningEcho: boolean;

@@ -10,7 +10,7 @@ import type { Cue } from "./cursor.ts";
 import type { Fault, Turn } from "./scenario.ts";
 import { render, renderAll, type Variables } from "./template.ts";
 
-export interface PlayContext {
+interface PlayContext {
   readonly request: AttemptRequest;
   readonly model: string;
   readonly variables: Variables;

@@ -6,7 +6,7 @@
 import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path/posix";
 
-export interface SensitivePlace {
+interface SensitivePlace {
   readonly path: string;
   readonly isDirectory: boolean;
   readonly kind: "secret" | "protected";

@@ -6,7 +6,7 @@ import type { Claims } from "./claims.ts";
 import { Unread } from "./unread.ts";
 
 /** Callbacks for what is found inside a word. */
-export interface InsideVisitor {
+interface InsideVisitor {
   /** Commands whose output, or a file name for it, replaces the node. */
   substitution(node: Node): void;
   word(node: Node): unknown;

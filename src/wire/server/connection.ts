@@ -26,7 +26,7 @@ const LINGER_MS = 1_000;
 /** Most starts that are carried out together; further ones wait. */
 const STARTS_TOGETHER = 64;
 
-export type Surroundings = Pick<
+type ServerContext = Pick<
   RequestContext,
   "kernel" | "deps" | "clock" | "connections" | "uptimeMs" | "loopLag" | "repeats"
 >;
@@ -34,7 +34,7 @@ export type Surroundings = Pick<
 interface ConnectionOptions {
   readonly clock: Clock;
   readonly log: Log;
-  readonly look: () => Surroundings;
+  readonly look: () => ServerContext;
   readonly principal: Principal;
   /** undefined: users need no proof. */
   readonly cookie?: string | undefined;
@@ -45,7 +45,7 @@ export class Connection {
   readonly #socket: Socket;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #look: () => Surroundings;
+  readonly #look: () => ServerContext;
   readonly #reader: LineReader;
   readonly #writer: LineWriter;
   readonly #ended = new AbortController();

@@ -22,7 +22,7 @@ import { SCENARIO } from "./scenario.ts";
 const LOOK_MS = 50;
 const WAKE_TRIES = 20;
 
-export interface FinishedCommand {
+interface FinishedCommand {
   readonly code: number | null;
   readonly stdout: string;
 }
