@@ -4,8 +4,8 @@
  */
 
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { appendFileSync, closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { Fault, messageOf } from "../abi/errors.ts";
 import type { PermissionUpdate } from "../abi/permission-update.ts";
 import type { RuleDestination } from "../abi/rules.ts";
@@ -16,7 +16,6 @@ import type { WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { withJsonValue, withoutJsonValue } from "../lib/json-edit.ts";
 import { noticeLine } from "../wire/codec/error.ts";
 import { writeAtomically } from "./atomic-file.ts";
-import { excludeFromGit } from "./git-exclude.ts";
 import { isAbsent, MAX_SETTINGS_BYTES, readSettingsFile } from "./settings.ts";
 import {
   fileStamp,
@@ -187,4 +186,59 @@ function failed(file: string, error: unknown): Fault {
     message: `${file} could not be written: ${messageOf(error)}`,
     cause: error,
   });
+}
+
+/** Keeps the user's own settings of a project out of its repository. */
+const LINE = "**/.crux/settings.local.json";
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Appends the line to git's local exclude file, `info/exclude` of the repository above `root`, once; does nothing without a repository. Throws
+ * file system errors.
+ */
+function excludeFromGit(root: string): void {
+  const git = findGitDir(root);
+  if (git === null) return;
+  const info = join(git, "info");
+  mkdirSync(info, { recursive: true });
+  if (!lstatSync(info).isDirectory()) throw new Error(`not a directory: ${info}`);
+  // no link is followed: anyone may have created the repository
+  const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
+  const fd = openSync(join(info, "exclude"), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o644);
+  try {
+    const text = readFileSync(fd, "utf8");
+    if (text.length > MAX_BYTES || text.split("\n").some((line) => line.trim() === LINE)) return;
+    appendFileSync(fd, `${text === "" || text.endsWith("\n") ? "" : "\n"}${LINE}\n`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The git directory that all worktrees share (gitrepository-layout(5)). */
+function findGitDir(root: string): string | null {
+  for (let at = root; ; at = dirname(at)) {
+    const mark = join(at, ".git");
+    const stats = lstatSync(mark, { throwIfNoEntry: false });
+    if (stats?.isDirectory()) return mark;
+    if (stats?.isFile()) return commonDir(mark);
+    if (at === "/") return null;
+  }
+}
+
+/** The common directory of a worktree: its `.git` file names a folder, and that folder names the common one. */
+function commonDir(mark: string): string | null {
+  const named = /^gitdir: (.+)$/m.exec(firstLine(mark))?.[1];
+  if (named === undefined) return null;
+  const own = resolve(dirname(mark), named);
+  const common = lstatSync(join(own, "commondir"), { throwIfNoEntry: false })?.isFile()
+    ? resolve(own, firstLine(join(own, "commondir")).trim())
+    : own;
+  // the file may name any folder: only one created by git counts
+  return ["HEAD", "objects"].every((name) => lstatSync(join(common, name), { throwIfNoEntry: false }))
+    ? common
+    : null;
+}
+
+function firstLine(file: string): string {
+  return readFileSync(file, "utf8").slice(0, 4096).split("\n")[0] ?? "";
 }

@@ -3,17 +3,18 @@
  * user saw. Files that are new or changed since then have no effect. Trust in a directory does not extend to a
  * repository inside it; a worktree shares the trust of its main repository.
  */
-import { existsSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+
+import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { structuredPatch } from "diff";
 import { Fault, messageOf } from "../abi/errors.ts";
 import type { BroughtItem, BroughtState, TrustedWorkspace, WorkspaceView } from "../abi/trust.ts";
+import type { RealPath } from "../kernel/ports/host.ts";
 import type { BroughtFile, TrustDesk, WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { isWithin } from "../lib/path.ts";
 import { findProjectRoot } from "./settings-sources.ts";
 import { type Brought, digestOf, Inventories } from "./trust-inventory.ts";
 import type { TrustRecord, TrustStore } from "./trust-store.ts";
-import { isSessionOnly, mainOf, type SubjectOptions } from "./trust-subject.ts";
 
 /** The longest text stored for comparison; a change of a longer one is reported without its lines. */
 const MAX_TEXT = 256 * 1024;
@@ -266,4 +267,51 @@ function changeOf(before: string, after: string): string {
     .map((hunk) => `@@ -${hunk.oldStart} +${hunk.newStart} @@\n${hunk.lines.join("\n")}`)
     .join("\n");
   return text.length <= MAX_DIFF ? text : `${text.slice(0, MAX_DIFF)}\n… and more`;
+}
+
+/** Anyone may use a name there, now or later. */
+const TEMPORARY = ["/tmp", "/var/tmp", "/dev/shm"];
+
+const MAX_MARK_BYTES = 8192;
+
+interface SubjectOptions {
+  readonly home: string;
+  readonly realPath: RealPath;
+  /** TMPDIR of the daemon's environment; absent: only the usual directories count. */
+  readonly tmpDir?: string | undefined;
+}
+
+/** Whether trust ends with the session: for the home directory and those above it, and for temporary directories. */
+function isSessionOnly(root: string, { home, realPath, tmpDir }: SubjectOptions): boolean {
+  if (isWithin(root, realPath(home))) return true;
+  const places = tmpDir?.startsWith("/") === true ? [...TEMPORARY, tmpDir] : TEMPORARY;
+  return places.some((place) => isWithin(realPath(place), root));
+}
+
+/**
+ * The main repository of a git worktree; null: not a worktree. The directory's own claim is not enough: the folder that
+ * it names must be among the worktrees of the repository, and must name the directory in turn
+ * (gitrepository-layout(5)).
+ */
+function mainOf(root: string, realPath: RealPath): string | null {
+  const mark = join(root, ".git");
+  const named = /^gitdir: (.+)/.exec(firstLine(mark))?.[1];
+  if (named === undefined) return null;
+  const own = realPath(resolve(root, named.trim()));
+  const [common, back] = [firstLine(join(own, "commondir")), firstLine(join(own, "gitdir"))];
+  if (common === "" || back === "" || realPath(resolve(own, back)) !== realPath(mark)) return null;
+  const git = realPath(resolve(own, common));
+  if (basename(git) !== ".git" || dirname(own) !== join(git, "worktrees")) return null;
+  return dirname(git);
+}
+
+/** The first line of a file; "": no such file. No link is followed: the `.git` of a worktree is not a link. */
+function firstLine(file: string): string {
+  try {
+    const stats = lstatSync(file);
+    if (!stats.isFile() || stats.size > MAX_MARK_BYTES) return "";
+    return readFileSync(file, "utf8").split("\n")[0]?.trim() ?? "";
+  } catch {
+    return "";
+  }
 }

@@ -21,7 +21,6 @@ import { isInWant, lendEnv } from "../kernel/process/lending.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { ProcessTable } from "../kernel/process/table.ts";
 import { pageOf } from "./history-page.ts";
-import type { RestingSessions } from "./resting.ts";
 import { firstWords } from "./title.ts";
 
 /** What the table of sessions needs of the kernel. */
@@ -35,7 +34,7 @@ type Keeping = Waking & {
 /** Attempts to write about a resting session: a write fails if the session is restored at that moment. */
 const TRIES = 3;
 
-export class SessionTable implements Sessions, RestingSessions {
+export class SessionTable implements Sessions {
   readonly #core: () => Keeping;
 
   constructor(core: () => Keeping) {
@@ -52,6 +51,7 @@ export class SessionTable implements Sessions, RestingSessions {
     return shown.map((row) => viewOf(row, table.get(row.pid)));
   }
 
+  /** It is in memory and not about to rest: calls act on it directly. */
   isHere(pid: Pid): boolean {
     const proc = this.#core().table.get(pid);
     return proc !== undefined && !proc.life.isResting;
@@ -77,6 +77,7 @@ export class SessionTable implements Sessions, RestingSessions {
     core.idle(proc);
   }
 
+  /** Applies a client's signal to a resting session: it ends it or resumes it. undefined: the session does not rest. */
   async signalResting(pid: Pid, signal: Signal): Promise<Disposition | undefined> {
     const core = this.#core();
     for (let tries = 1; ; tries++) {

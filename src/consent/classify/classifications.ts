@@ -13,11 +13,13 @@ import type {
   JudgedCall,
   Judging,
 } from "../../kernel/ports/classifier.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
+import { type ModeKernel, setMode } from "../../kernel/process/rights/set-mode.ts";
+import type { Session } from "../../kernel/process/session.ts";
 import { abortable } from "../../lib/abort.ts";
 import { estimateTokens } from "../../lib/tokens.ts";
 import type { ClassifierAnswer } from "./answer.ts";
-import { type Failing, noteClassified } from "./failures.ts";
 import type { ApprovedCall, Judge, Judgement } from "./judge.ts";
 import { type Calling, callModel } from "./model-call.ts";
 
@@ -230,4 +232,32 @@ function resultOf(
 
 function thoughtIn(text: string): string {
   return /<thinking>([\s\S]*?)<\/thinking>/i.exec(text)?.[1]?.trim() ?? "";
+}
+
+/** What counting failures needs of the kernel. */
+interface Failing extends ModeKernel {
+  readonly ports: ModeKernel["ports"] & Pick<KernelPorts, "log">;
+}
+
+/** Counts a finished classification; the fifth failure in a row ends auto mode for the whole session. */
+async function noteClassified(core: Failing, { seed }: Process, isFailed: boolean): Promise<void> {
+  const { session } = seed;
+  const { circuit } = session;
+  if (!isFailed) {
+    if (circuit.recordSuccess()) keep(core, session);
+    return;
+  }
+  const isBroken = circuit.recordFailure();
+  keep(core, session);
+  if (!isBroken) return;
+  core.ports.log("warn", `session of pid ${session.owner?.pid ?? 0}: the classifier failed too often`);
+  const by = { principal: "kernel", client: "", uid: null, isPerson: false };
+  for (const proc of [...core.table.all()])
+    if (proc.seed.session === session && proc.isLive && proc.mode === "auto")
+      await setMode(core, proc, { mode: "default", by });
+}
+
+function keep({ ports }: ModeKernel, { owner, circuit }: Session): void {
+  circuit.isKnown = true;
+  if (owner !== null) ports.journal.note([{ ...owner, kind: "permit.circuit", v: 1, body: circuit.state }]);
 }

@@ -4,6 +4,8 @@
  */
 import type { BudgetLimits } from "../../abi/budget.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
+import type { PermissionMode } from "../../abi/process.ts";
+import { ALL_RIGHTS, type Rights } from "../../abi/rights.ts";
 import { isLimited } from "../../kernel/account/amounts.ts";
 import { type KeptUse, limitsAtSpawn, moreLimits } from "../../kernel/account/kept-account.ts";
 import { LIMITS } from "../../kernel/limits.ts";
@@ -11,11 +13,13 @@ import type { Forked, ForkRequest } from "../../kernel/ports/forks.ts";
 import type { Journal, JournalDraft, RecordOwner } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { type KeptState, keptState, type SpawnedBody } from "../../kernel/process/kept-state.ts";
+import { presentMode, rightsOf } from "../../kernel/process/rights/kept-rights.ts";
+import { modeFacet, readMode } from "../../kernel/process/rights/mode-facet.ts";
+import { lowest, narrow } from "../../kernel/process/rights/narrow.ts";
 import type { ProcessTable } from "../../kernel/process/table.ts";
 import { readEarly } from "../recover/early-facts.ts";
 import { EARLY } from "../recover/facets.ts";
 import { forkError } from "./fork-error.ts";
-import { type Bounding, type ForkRights, rightsAt } from "./fork-rights.ts";
 import { recordsOfLineage } from "./lineage.ts";
 import { findPlace, type ResolvedPoint } from "./place.ts";
 
@@ -207,4 +211,42 @@ function useAtDrafts(own: RecordOwner, { budget, limits = {}, use }: AccountAt):
   // the limits are in the `process.spawned` record already
   const { limits: _, ...body } = use;
   return [{ ...own, kind: "acct.settle", v: 1, body }];
+}
+
+interface ForkRights {
+  readonly rights: Rights;
+  readonly mode: PermissionMode;
+}
+
+interface Bounding {
+  readonly ports: Pick<KernelPorts, "journal" | "permitFor">;
+  readonly grants: { bounds(pid: Pid): Promise<Pick<Rights, "deny" | "ask">> };
+  readonly table: { get(pid: Pid): { readonly mode: PermissionMode } | undefined };
+}
+
+/**
+ * The rights of a fork: those of its origin at that step, and no more than the origin has now. Rights removed since
+ * then stay removed, also by denies of the origin's session, which the fork does not share. Temporary grants are not
+ * copied.
+ */
+async function rightsAt(
+  core: Bounding,
+  { uuid, pid, spawned }: Origin,
+  place: { readonly proc: ProcUuid; readonly seq: number },
+): Promise<ForkRights> {
+  const kept = rightsOf(spawned);
+  const { deny, ask } = await core.grants.bounds(pid);
+  const then = await modeAt(core, place.proc, place.seq);
+  const now = core.table.get(pid)?.mode ?? (await modeAt(core, uuid, Number.POSITIVE_INFINITY));
+  return {
+    rights: narrow(kept, { ...ALL_RIGHTS, deny, ask }),
+    mode: presentMode(core.ports, lowest(kept.mode, then, now), spawned.cwd),
+  };
+}
+
+async function modeAt({ ports }: Bounding, proc: ProcUuid, seq: number): Promise<PermissionMode> {
+  const newest = (await readEarly(ports.journal, proc, seq)).of(modeFacet);
+  if (newest !== undefined) return newest.mode;
+  const [spawned] = await ports.journal.ofKind(proc, "process.spawned");
+  return readMode((spawned?.body as Partial<SpawnedBody> | undefined)?.mode);
 }

@@ -5,7 +5,6 @@ import type { CallName, ResultOf } from "../gate/call.ts";
 import { type Entrant, enter, type KernelCall, type Timed } from "../gate/gate.ts";
 import { contextCalls } from "./context.ts";
 import { contextViewCalls } from "./context-view.ts";
-import { coroutineCalls } from "./coroutine.ts";
 import { fileCalls } from "./file.ts";
 import { groupCalls } from "./group.ts";
 import { guideCalls } from "./guide.ts";
@@ -15,7 +14,7 @@ import { pipe } from "./pipe.ts";
 import { processCalls } from "./process.ts";
 import { listProcs } from "./process-list.ts";
 import { signalCalls } from "./signal.ts";
-import { threadCalls } from "./thread.ts";
+import { coroutineCalls, threadCalls } from "./thread.ts";
 import { sleep } from "./timer.ts";
 
 const CALLS = {

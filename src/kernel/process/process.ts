@@ -3,6 +3,7 @@ import type { Notice } from "../../abi/fact.ts";
 import { type CtxId, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { ExitStatus, PermissionMode, ProcessState } from "../../abi/process.ts";
+import type { Refusal } from "../../abi/refusal.ts";
 import { Facts } from "../facts/facet.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
 import { SignalState } from "../ipc/signal-state.ts";
@@ -23,7 +24,6 @@ import { OwnContexts } from "./own-contexts.ts";
 import { OwnUse } from "./own-use.ts";
 import { Past } from "./past.ts";
 import type { ProcessSeed } from "./process-seed.ts";
-import { RefusalList } from "./refusal-list.ts";
 import { ModeDial } from "./rights/mode-dial.ts";
 import { SeenFileSet } from "./seen-file-set.ts";
 import { Coroutines } from "./thread/coroutines.ts";
@@ -309,5 +309,30 @@ export class Process {
 
   elapsedMs(mono: number): number {
     return (this.life.endedMono ?? mono) - this.seed.createdMono;
+  }
+}
+
+/** The most refusals of a run that are reported. */
+const MAX_REFUSALS = 64;
+
+/** The calls refused in a run, reported with its completion. Bounded: only the first ones are kept. */
+class RefusalList {
+  /** null: no refusals, as in most runs. */
+  #kept: Map<string, Refusal> | null = null;
+
+  /** A repeated refusal of the same call is ignored. */
+  add(refusal: Refusal): void {
+    const key = `${refusal.tool}\n${refusal.what}`;
+    this.#kept ??= new Map();
+    if (this.#kept.size < MAX_REFUSALS && !this.#kept.has(key)) this.#kept.set(key, refusal);
+  }
+
+  clear(): void {
+    this.#kept = null;
+  }
+
+  /** The field of an event; absent if nothing was refused. */
+  told(): { readonly denied?: readonly Refusal[] } {
+    return this.#kept === null ? {} : { denied: [...this.#kept.values()] };
   }
 }

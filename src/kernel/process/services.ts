@@ -1,10 +1,11 @@
 /** Service processes: children of pid 0 that hold a resource for other processes, stopped once it is unused. */
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { SIGNALS, type Signal } from "../../abi/process.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { ServiceSpec, Services } from "../ports/services.ts";
+import type { Body } from "./body.ts";
 import { type Reaping, reapProcess } from "./end/reap.ts";
 import type { Process } from "./process.ts";
-import { serviceBody } from "./service-body.ts";
 import { type Spawning, spawnBody } from "./spawn/spawn.ts";
 
 /** What starting and stopping services needs of the kernel. */
@@ -34,4 +35,22 @@ export class ServiceTable implements Services {
     await proc.done.promise;
     await reapProcess(core, proc);
   }
+}
+
+/** Runs a helper of the kernel as a process, so that it is listed, owned and ended like any other. */
+function serviceBody({ clock }: Pick<KernelPorts, "clock">, spec: ServiceSpec): Body {
+  return {
+    kind: "service",
+    name: spec.name,
+    agent: null,
+    isActive: false,
+    prepare: async () => {},
+    run: (proc) =>
+      spec.run({
+        pid: proc.pid,
+        signal: proc.abort.signal,
+        killed: proc.killed.signal,
+        log: (level, message) => proc.log(level, message, clock.mono()),
+      }),
+  };
 }
