@@ -95,7 +95,7 @@ const sigBlock: KernelCall<"sigBlock", { pid: Pid; signal: Signal; forMs?: numbe
     const proc = core.table.require(self.pid, pid, "SigBlock", "control");
     if (!proc.isLive) return;
     expire(core, proc, signal, forMs);
-    proc.ownSignals().blocked.add(signal);
+    proc.ownSignals().block(signal);
   },
 };
 
@@ -132,12 +132,12 @@ const sigHandle: KernelCall<
     // pid 0 takes no signals: it is not in the table
     const proc = core.table.require(self.pid, self.pid, "SigHandle", "control");
     if (action === "default") {
-      proc.signals?.handlers.delete(signal);
+      proc.signals?.unhandle(signal);
       return;
     }
     checkTime(scope, forMs);
     expire(core, proc, signal, forMs);
-    proc.ownSignals().handlers.set(signal, action);
+    proc.ownSignals().handle(signal, action);
   },
 };
 

@@ -4,8 +4,9 @@ import { SignalState } from "./signal-state.ts";
 describe("SignalState", () => {
   test("unblock() gives all that waits no more, by rising number, once", () => {
     const signals = new SignalState();
-    signals.blocked.add(4);
-    for (const signal of [5, 4, 1, 3] as const) signals.pending.add(signal);
+    signals.block(4);
+    for (const signal of [5, 4, 1, 3] as const) expect(signals.postpone(signal)).toBe(true);
+    expect(signals.postpone(1)).toBe(false);
     expect(signals.unblock(2)).toEqual([1, 3, 5]);
     expect(signals.unblock(2)).toEqual([]);
     expect(signals.unblock(4)).toEqual([4]);
@@ -13,9 +14,10 @@ describe("SignalState", () => {
 
   test("view() is a copy, by rising number", () => {
     const signals = new SignalState();
-    for (const signal of [5, 1] as const) signals.blocked.add(signal).add(signal);
-    signals.pending.add(5);
-    signals.handlers.set(3, "ignore").set(1, () => {});
+    for (const signal of [5, 1] as const) signals.block(signal);
+    signals.postpone(5);
+    signals.handle(3, "ignore");
+    signals.handle(1, () => {});
     const view = signals.view();
     signals.clear();
     expect(view).toEqual({ blocked: [1, 5], pending: [5], handled: [1, 3] });

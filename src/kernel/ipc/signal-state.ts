@@ -10,39 +10,89 @@ interface SignalView {
 }
 
 export class SignalState {
-  readonly blocked = new Set<Signal>();
-  /** Signals that were sent while blocked; each is kept once, however often it was sent. */
-  readonly pending = new Set<Signal>();
-  readonly handlers = new Map<Signal, OwnAction>();
-  /** The controller of each running handler's timer. At most LIMITS.handlersRunning. */
-  readonly running = new Set<AbortController>();
-
+  readonly #blocked = new Set<Signal>();
+  readonly #pending = new Set<Signal>();
+  readonly #handlers = new Map<Signal, OwnAction>();
+  readonly #running = new Set<AbortController>();
   /** The timers of signals whose settings end after a time. */
-  readonly expiries = new Map<Signal, AbortController>();
+  readonly #expiries = new Map<Signal, AbortController>();
+
+  get blocked(): ReadonlySet<Signal> {
+    return this.#blocked;
+  }
+
+  /** Signals that were sent while blocked; each is kept once, however often it was sent. */
+  get pending(): ReadonlySet<Signal> {
+    return this.#pending;
+  }
+
+  get handlers(): ReadonlyMap<Signal, OwnAction> {
+    return this.#handlers;
+  }
+
+  /** How many handlers run. At most LIMITS.handlersRunning. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  block(signal: Signal): void {
+    this.#blocked.add(signal);
+  }
 
   /** Returns the pending signals that are no longer blocked, by rising number: the caller delivers them at once. */
   unblock(signal: Signal): Signal[] {
-    this.blocked.delete(signal);
-    const due = sorted(this.pending).filter((each) => !this.blocked.has(each));
-    for (const each of due) this.pending.delete(each);
+    this.#blocked.delete(signal);
+    const due = sorted(this.#pending).filter((each) => !this.#blocked.has(each));
+    for (const each of due) this.#pending.delete(each);
     return due;
+  }
+
+  /** False: it is pending already. */
+  postpone(signal: Signal): boolean {
+    if (this.#pending.has(signal)) return false;
+    this.#pending.add(signal);
+    return true;
+  }
+
+  handle(signal: Signal, action: OwnAction): void {
+    this.#handlers.set(signal, action);
+  }
+
+  unhandle(signal: Signal): void {
+    this.#handlers.delete(signal);
+  }
+
+  /** `watch` times a handler that begins to run; the returned function ends both. */
+  ran(watch: AbortController): () => void {
+    this.#running.add(watch);
+    return () => {
+      this.#running.delete(watch);
+      watch.abort();
+    };
+  }
+
+  /** Replaces the timer after which the signal is taken as by default; undefined: there is none any more. */
+  expires(signal: Signal, timer: AbortController | undefined): void {
+    this.#expiries.get(signal)?.abort();
+    if (timer === undefined) this.#expiries.delete(signal);
+    else this.#expiries.set(signal, timer);
   }
 
   view(): SignalView {
     return {
-      blocked: sorted(this.blocked),
-      pending: sorted(this.pending),
-      handled: sorted(this.handlers.keys()),
+      blocked: sorted(this.#blocked),
+      pending: sorted(this.#pending),
+      handled: sorted(this.#handlers.keys()),
     };
   }
 
   clear(): void {
-    this.blocked.clear();
-    this.pending.clear();
-    this.handlers.clear();
-    for (const watch of [...this.running, ...this.expiries.values()]) watch.abort();
-    this.running.clear();
-    this.expiries.clear();
+    this.#blocked.clear();
+    this.#pending.clear();
+    this.#handlers.clear();
+    for (const watch of [...this.#running, ...this.#expiries.values()]) watch.abort();
+    this.#running.clear();
+    this.#expiries.clear();
   }
 }
 

@@ -67,15 +67,13 @@ export async function unblock(core: Delivering, proc: Process, signal: Signal): 
  */
 export function expire(core: Delivering, proc: Process, signal: Signal, forMs: number | undefined): void {
   const signals = proc.ownSignals();
-  signals.expiries.get(signal)?.abort();
-  signals.expiries.delete(signal);
-  if (forMs === undefined) return;
-  const expiry = new AbortController();
-  signals.expiries.set(signal, expiry);
+  const expiry = forMs === undefined ? undefined : new AbortController();
+  signals.expires(signal, expiry);
+  if (forMs === undefined || expiry === undefined) return;
   core.ports.clock.sleep(forMs, expiry.signal).then(
     () => {
-      signals.expiries.delete(signal);
-      signals.handlers.delete(signal);
+      signals.expires(signal, undefined);
+      signals.unhandle(signal);
       return unblock(core, proc, signal);
     },
     () => {},
@@ -180,10 +178,7 @@ export class Arrival {
   }
 
   #postpone(): void {
-    const { pending } = this.#signals;
-    if (pending.has(this.#signal)) return;
-    pending.add(this.#signal);
-    this.#record("pending");
+    if (this.#signals.postpone(this.#signal)) this.#record("pending");
   }
 
   #byDefault(graceMs: number = graceOf(this.#proc)): void {

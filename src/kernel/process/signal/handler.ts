@@ -27,7 +27,7 @@ export function runHandler(
   const { signals } = proc;
   const handler = signals?.handlers.get(signal);
   if (handler === undefined || handler === "ignore") return undefined;
-  const size = signals?.running.size ?? 0;
+  const size = signals?.running ?? 0;
   if (size >= LIMITS.handlersRunning)
     throw new Fault({ code: "UNAVAILABLE", message: `${size} handlers are under way` });
   const running = handler === "message" ? message(signal) : handler(signal);
@@ -37,8 +37,7 @@ export function runHandler(
 /** TIMEOUT after 5 s, pauses not counted. The timer stops with the handler or with the process. */
 async function inTime(proc: Process, running: Promise<void>, clock: Timer): Promise<void> {
   const watch = new AbortController();
-  const watches = proc.ownSignals().running;
-  watches.add(watch);
+  const ended = proc.ownSignals().ran(watch);
   const untilMs = proc.halt.time.ms(clock.mono()) + LIMITS.handlerMs;
   const late = proc.halt.untilRan(untilMs, clock, watch.signal).then(() => {
     throw new Fault({ code: "TIMEOUT", message: `it took over ${LIMITS.handlerMs} ms` });
@@ -46,7 +45,6 @@ async function inTime(proc: Process, running: Promise<void>, clock: Timer): Prom
   try {
     await Promise.race([running, late]);
   } finally {
-    watches.delete(watch);
-    watch.abort();
+    ended();
   }
 }
