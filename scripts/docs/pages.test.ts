@@ -4,7 +4,7 @@ import { VARIABLES } from "../../src/abi/docs/environment.ts";
 import { METHOD_DOCS } from "../../src/abi/docs/methods.ts";
 import { SETTING_DOCS } from "../../src/abi/docs/settings.ts";
 import { METHODS, type MethodName } from "../../src/abi/methods/methods.ts";
-import { Settings } from "../../src/abi/settings.ts";
+import { Settings } from "../../src/abi/settings/settings.ts";
 import { findReaders } from "./environment.ts";
 import { GENERATED } from "./pages.ts";
 

@@ -1,8 +1,8 @@
 /** docs/settings.md: every key of settings.json. */
 import { SETTING_DOCS } from "../../src/abi/docs/settings.ts";
-import { SETTING_DEFAULTS, SETTING_KEYS } from "../../src/abi/setting-keys.ts";
-import { Settings } from "../../src/abi/settings.ts";
-import { BROUGHT } from "../../src/daemon/settings-desk.ts";
+import { SETTING_DEFAULTS, SETTING_KEYS } from "../../src/abi/settings/keys.ts";
+import { Settings } from "../../src/abi/settings/settings.ts";
+import { BROUGHT } from "../../src/daemon/settings/desk.ts";
 import { LIMITS } from "../../src/kernel/limits.ts";
 import { type Row, readSchema } from "./schema-rows.ts";
 import { code, MADE, table } from "./table.ts";
@@ -64,7 +64,7 @@ ${sections.join("\n\n")}
 
 function section(key: Key, row: Row | undefined): string {
   if (row === undefined || row.meaning === "")
-    throw new Error(`src/abi/settings.ts does not describe ${key}`);
+    throw new Error(`src/abi/settings/settings.ts does not describe ${key}`);
   const { example } = SETTING_DOCS[key];
   const sources = BROUGHT.includes(key) ? "user, *project*, local, policy" : "user, policy";
   const whole = key.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), example);

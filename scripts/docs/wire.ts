@@ -187,13 +187,13 @@ function linesSection(): string {
       "abi/wire.ts",
       "SyscallEventWire",
     ),
-    part("journal line", "A record, in the `text` of `journal.read`.", "abi/journal-line.ts", "JournalLine"),
-    part("check report", "`complete` of `journal.check`.", "abi/journal-wire.ts", "CheckWire"),
-    part("finding", "One of the `findings`, and `broken`.", "abi/journal-wire.ts", "FindingWire"),
-    part("verify report", "`complete` of `journal.verify`.", "abi/journal-wire.ts", "VerifyWire"),
-    part("root", "`record` of `journal.roots`.", "abi/journal-wire.ts", "AnchorWire"),
-    part("collect report", "`complete` of `journal.collect`.", "abi/journal-wire.ts", "CollectWire"),
-    part("usage", "`usage` of the collect report.", "abi/journal-wire.ts", "UsageWire"),
+    part("journal line", "A record, in the `text` of `journal.read`.", "abi/journal/line.ts", "JournalLine"),
+    part("check report", "`complete` of `journal.check`.", "abi/journal/wire.ts", "CheckWire"),
+    part("finding", "One of the `findings`, and `broken`.", "abi/journal/wire.ts", "FindingWire"),
+    part("verify report", "`complete` of `journal.verify`.", "abi/journal/wire.ts", "VerifyWire"),
+    part("root", "`record` of `journal.roots`.", "abi/journal/wire.ts", "AnchorWire"),
+    part("collect report", "`complete` of `journal.collect`.", "abi/journal/wire.ts", "CollectWire"),
+    part("usage", "`usage` of the collect report.", "abi/journal/wire.ts", "UsageWire"),
   ].join("\n\n");
 }
 

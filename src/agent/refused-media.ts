@@ -3,7 +3,7 @@ import type { ClearedResult } from "../abi/context.ts";
 import { messageOf } from "../abi/errors.ts";
 import type { CtxId } from "../abi/ids.ts";
 import type { Sys } from "../abi/sys.ts";
-import { messageTokens } from "../lib/message-tokens.ts";
+import { messageTokens } from "../lib/tokens/message.ts";
 
 /** Characters of the refusal that the model is told. */
 const MAX_WORDS = 200;

@@ -12,7 +12,7 @@ import type { Nearby, Surroundings } from "../abi/surroundings.ts";
 import type { ContextMessage, Sys } from "../abi/sys.ts";
 import type { ToolResult } from "../abi/tool.ts";
 import { abortable } from "../lib/abort.ts";
-import { retryWords, switchWords } from "../lib/model-words.ts";
+import { retryWords, switchWords } from "../lib/text/model-words.ts";
 import { FakeOutputs } from "./fake-outputs.ts";
 import { type AgentOptions, agentProgram } from "./loop.ts";
 

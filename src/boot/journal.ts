@@ -1,7 +1,7 @@
 /** Opens the journal of this daemon, and starts its keeper. */
 import { join } from "node:path";
 import { messageOf } from "../abi/errors.ts";
-import type { Settings } from "../abi/settings.ts";
+import type { Settings } from "../abi/settings/settings.ts";
 import type { Configuration } from "../daemon/configuration.ts";
 import type { BootContext, Booted } from "../daemon/run.ts";
 import type { Kernel } from "../kernel/kernel.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Device } from "../abi/device.ts";
 import type { Pid } from "../abi/ids.ts";
-import type { Settings } from "../abi/settings.ts";
+import type { Settings } from "../abi/settings/settings.ts";
 import { fsDevice } from "../dev/fs/device.ts";
 import { gitDevice } from "../dev/git/device.ts";
 import { realPath } from "../dev/host/real-path.ts";

@@ -15,7 +15,7 @@ import type { DefinitionWish, ServerDeps } from "../wire/server/deps.ts";
 import { projectDirs, refuseUntrusted, trustedFiles, withProject } from "./project.ts";
 import { definitionFiles } from "./skills/definition-files.ts";
 import { skillFolders } from "./skills/skill-folders.ts";
-import type { Trust } from "./trust.ts";
+import type { Trust } from "./trust/trust.ts";
 
 interface AgentDeskOptions {
   readonly home: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Settings } from "../abi/settings.ts";
+import { Settings } from "../abi/settings/settings.ts";
 import { budgetPolicy } from "./budget-policy.ts";
 
 const policy = (settings: unknown) => budgetPolicy(Settings.parse(settings));

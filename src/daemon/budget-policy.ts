@@ -1,6 +1,6 @@
 /** The budgets in the settings, in the form that the kernel takes. */
 import type { Budget, BudgetWindow } from "../abi/budget.ts";
-import type { Settings } from "../abi/settings.ts";
+import type { Settings } from "../abi/settings/settings.ts";
 import type { BudgetPolicy } from "../kernel/ports/kernel-ports.ts";
 import { spanMs } from "../lib/span.ts";
 import { microUsd } from "../lib/usd.ts";

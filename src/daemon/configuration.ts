@@ -2,7 +2,7 @@
  * What follows from the settings. Rules are read whenever their files change; the rest of the user's own file only at
  * the start and at SIGHUP.
  */
-import type { Settings } from "../abi/settings.ts";
+import type { Settings } from "../abi/settings/settings.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
 import type { ModelDesk, ModelResolver } from "../kernel/ports/models.ts";
 import type { Permit } from "../kernel/ports/permit.ts";
@@ -11,10 +11,10 @@ import type { WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { createModelResolver } from "../llm/resolve.ts";
 import { Policies, type Policy } from "./policies.ts";
 import type { BootContext, DaemonLease } from "./run.ts";
-import { settingsDesk } from "./settings-desk.ts";
-import { unite } from "./settings-merge.ts";
-import { loadPolicy, policyDirOf, type SettingsPlaces } from "./settings-sources.ts";
-import { SettingsFiles } from "./settings-writer.ts";
+import { settingsDesk } from "./settings/desk.ts";
+import { unite } from "./settings/merge.ts";
+import { loadPolicy, policyDirOf, type SettingsPlaces } from "./settings/sources.ts";
+import { SettingsFiles } from "./settings/writer.ts";
 
 interface ConfigurationOptions {
   readonly realPath: RealPath;

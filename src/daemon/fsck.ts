@@ -6,7 +6,7 @@
 import { existsSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "../abi/errors.ts";
-import type { CheckWire } from "../abi/journal-wire.ts";
+import type { CheckWire } from "../abi/journal/wire.ts";
 import { journalDir, stateDir } from "../lib/paths.ts";
 import { systemClock } from "../lib/system-clock.ts";
 import { isUnwritable } from "../store/fault.ts";

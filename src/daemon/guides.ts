@@ -7,7 +7,7 @@ import { RecentMap } from "../lib/recent-map.ts";
 import { type InstructionPlaces, instructionsAt, instructionsBelow } from "./instruction-files.ts";
 import type { FoundMemory, MemoryDesk } from "./memory/memory-desk.ts";
 import type { SkillDesk } from "./skills/skill-desk.ts";
-import type { Trust } from "./trust.ts";
+import type { Trust } from "./trust/trust.ts";
 
 interface GuideOptions extends InstructionPlaces {
   readonly trust: Pick<Trust, "viewOf">;

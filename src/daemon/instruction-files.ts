@@ -15,8 +15,8 @@ import {
   inFolders,
 } from "../agent/instructions/collect.ts";
 import { isWithin } from "../lib/path.ts";
-import type { ProjectView } from "./trust.ts";
-import { digestOf, readBrought } from "./trust-inventory.ts";
+import { digestOf, readBrought } from "./trust/inventory.ts";
+import type { ProjectView } from "./trust/trust.ts";
 
 export interface InstructionPlaces {
   readonly home: string;

@@ -16,7 +16,7 @@ import { realPath } from "../dev/host/real-path.ts";
 import type { Subject } from "../kernel/ports/permit.ts";
 import type { BroughtFile } from "../kernel/ports/trust.ts";
 import { Policies } from "./policies.ts";
-import { findProjectRoot } from "./settings-sources.ts";
+import { findProjectRoot } from "./settings/sources.ts";
 
 let dir = "";
 let trusted: (root: string, files: readonly BroughtFile[]) => boolean;

@@ -9,7 +9,7 @@ import type { Permit } from "../kernel/ports/permit.ts";
 import type { BroughtFile, WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { makePermit } from "../permit/policy.ts";
 import { memoryFolders } from "./memory/memory-places.ts";
-import { type MergedSettings, mergeSettings } from "./settings-merge.ts";
+import { type MergedSettings, mergeSettings } from "./settings/merge.ts";
 import {
   filesOf,
   findProjectRoot,
@@ -18,7 +18,7 @@ import {
   loadPolicy,
   type SettingsPlaces,
   stampOf,
-} from "./settings-sources.ts";
+} from "./settings/sources.ts";
 
 /** Projects kept at a time; beyond that, the least recently used one is read again when needed. */
 const MAX_PROJECTS = 64;

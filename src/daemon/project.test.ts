@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentInfo } from "../abi/agent.ts";
 import { makeAgentLoader } from "../agent/definition/loader.ts";
 import { projectDirs, refuseUntrusted, trustedFiles, withProject } from "./project.ts";
-import type { ProjectView } from "./trust.ts";
-import { digestOf, serverEntries } from "./trust-inventory.ts";
+import { digestOf, serverEntries } from "./trust/inventory.ts";
+import type { ProjectView } from "./trust/trust.ts";
 
 let root: string;
 let approved: Map<string, string>;

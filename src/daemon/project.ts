@@ -12,8 +12,8 @@ import type { AgentFiles } from "../agent/definition/files.ts";
 import { type EntryContext, mcpServers } from "../agent/definition/mcp-entries.ts";
 import { parseYaml } from "../agent/definition/yaml-fields.ts";
 import { isWithin } from "../lib/path.ts";
-import type { ProjectView } from "./trust.ts";
-import { digestOf, readBrought, serverEntries } from "./trust-inventory.ts";
+import { digestOf, readBrought, serverEntries } from "./trust/inventory.ts";
+import type { ProjectView } from "./trust/trust.ts";
 
 export interface ProjectDirs {
   /** Directories that rank below the shipped ones: files in the formats of other programs. */

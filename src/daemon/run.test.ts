@@ -16,7 +16,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fault } from "../abi/errors.ts";
-import type { Settings } from "../abi/settings.ts";
+import type { Settings } from "../abi/settings/settings.ts";
 import type { JournalState } from "../kernel/ports/journal.ts";
 import { settle, VirtualClock } from "../kernel/testing/virtual-clock.ts";
 import { shortHash } from "../lib/short-hash.ts";

@@ -7,7 +7,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "../abi/errors.ts";
 import type { Clock } from "../abi/program.ts";
-import type { Settings } from "../abi/settings.ts";
+import type { Settings } from "../abi/settings/settings.ts";
 import type { Journal, JournalState } from "../kernel/ports/journal.ts";
 import type { KernelApi } from "../kernel/ports/kernel-api.ts";
 import type { SettingsDesk } from "../kernel/ports/settings.ts";
@@ -27,7 +27,7 @@ import { claimSeat, type SeatClaim } from "./claim.ts";
 import { makeCookie } from "./cookie.ts";
 import { type DaemonHost, thisProcess } from "./host.ts";
 import { openLog } from "./log.ts";
-import { readSettings } from "./settings.ts";
+import { readSettings } from "./settings/settings.ts";
 import { DEFAULT_IDLE_TIMEOUT, IdleWatch, listen, reportOf, StopRequest, stackOf } from "./stop.ts";
 
 /** The time for processes between SIGTERM and SIGKILL at shutdown. */

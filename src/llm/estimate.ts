@@ -1,7 +1,7 @@
 /** Estimates the input of a request in tokens. A conversation grows at its end, so only its new end is counted; a request never changes. */
 import type { WireMessage } from "../abi/llm.ts";
-import { mediaTokens } from "../lib/media-tokens.ts";
 import { Running } from "../lib/running.ts";
+import { mediaTokens } from "../lib/tokens/media.ts";
 import { estimateTokens } from "../lib/tokens.ts";
 import type { AttemptRequest } from "./driver.ts";
 

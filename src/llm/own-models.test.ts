@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Settings } from "../abi/settings.ts";
+import { Settings } from "../abi/settings/settings.ts";
 import { cacheTtlOf } from "./cache-ttl.ts";
 import { cardOf } from "./cards.ts";
 import { findOwn, ownPrice, withOwn } from "./own-models.ts";

@@ -1,6 +1,6 @@
 /** What the user's settings say of models, and how it changes a card. Pure. */
 import type { ModelCard } from "../abi/llm.ts";
-import type { Settings } from "../abi/settings.ts";
+import type { Settings } from "../abi/settings/settings.ts";
 import { dearest, findPrice, type Price } from "./prices.ts";
 
 /** The settings of models, of prices, and of drivers. */

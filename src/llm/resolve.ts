@@ -7,7 +7,7 @@ import type { Fact } from "../abi/fact.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { Effort, ModelCard, Thinking } from "../abi/llm.ts";
 import type { ModelPlace } from "../abi/loop.ts";
-import type { Settings } from "../abi/settings.ts";
+import type { Settings } from "../abi/settings/settings.ts";
 import type { ModelChoice, ModelDesk, ModelResolver } from "../kernel/ports/models.ts";
 import { nearNames } from "../lib/near-names.ts";
 import { type CardedDriver, cardOf, findTier, isCarded, modelId, showsImages } from "./cards.ts";

@@ -1,7 +1,7 @@
 /** The window of a model, as its card or the user has it. */
 import type { WindowFacts } from "../abi/context.ts";
 import type { ModelCard } from "../abi/llm.ts";
-import { LEAST_WINDOW } from "../lib/context-window.ts";
+import { LEAST_WINDOW } from "../lib/tokens/window.ts";
 
 type Sizes = Pick<ModelCard, "maxInputTokens" | "maxOutputTokens">;
 

@@ -1,5 +1,5 @@
 /** What `docs/settings.md` says of a key beside its schema: an example, and a default that is not a plain value. */
-import type { SETTING_KEYS } from "../setting-keys.ts";
+import type { SETTING_KEYS } from "../settings/keys.ts";
 
 interface SettingDoc {
   /** Tests check it against the schema. */

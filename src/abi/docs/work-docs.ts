@@ -1,5 +1,5 @@
-import type { JournalLine } from "../journal-line.ts";
-import type { AnchorWire, CheckWire, CollectWire, VerifyWire } from "../journal-wire.ts";
+import type { JournalLine } from "../journal/line.ts";
+import type { AnchorWire, CheckWire, CollectWire, VerifyWire } from "../journal/wire.ts";
 import type { BUDGET_METHODS } from "../methods/budget.ts";
 import type { COMPOSE_METHODS } from "../methods/compose.ts";
 import type { JOB_METHODS } from "../methods/job.ts";

@@ -5,7 +5,7 @@
 import type { Measures, WindowFacts } from "../../abi/context.ts";
 import type { Usage } from "../../abi/llm.ts";
 import type { Sys } from "../../abi/sys.ts";
-import { LEAST_WINDOW, type Thresholds, thresholds } from "../../lib/context-window.ts";
+import { LEAST_WINDOW, type Thresholds, thresholds } from "../../lib/tokens/window.ts";
 
 /** An estimate without a reported count is taken this much higher. */
 const MARGIN = 1.1;

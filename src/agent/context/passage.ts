@@ -8,7 +8,7 @@ import type { LlmRequest, Reply } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Prompt, Sys } from "../../abi/sys.ts";
-import { messageTokens } from "../../lib/message-tokens.ts";
+import { messageTokens } from "../../lib/tokens/message.ts";
 import { textOf } from "../decide.ts";
 import type { TurnRequest } from "../model/request.ts";
 import type { Breaker } from "./breaker.ts";

@@ -1,7 +1,7 @@
 /** A view in units that stay whole: a message of the user, or a reply with the results of its calls. Pure. */
 import type { ViewState } from "../../abi/context.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
-import { messageTokens } from "../../lib/message-tokens.ts";
+import { messageTokens } from "../../lib/tokens/message.ts";
 
 export interface Numbered {
   readonly n: number;

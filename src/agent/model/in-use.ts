@@ -9,7 +9,7 @@ import type { Block } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
-import { modelWords } from "../../lib/model-words.ts";
+import { modelWords } from "../../lib/text/model-words.ts";
 
 export interface ModelInUse extends ModelPlace {
   readonly fd: Fd;

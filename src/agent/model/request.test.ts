@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LlmRequest } from "../../abi/llm.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
-import { mediaTokens } from "../../lib/media-tokens.ts";
+import { mediaTokens } from "../../lib/tokens/media.ts";
 import { estimateTokens } from "../../lib/tokens.ts";
 import { encodedRequest, inputTokens, outputTokens } from "./request.ts";
 import { toWireMessages } from "./wire-messages.ts";

@@ -2,8 +2,8 @@
 import type { Effort, LlmRequest, SystemPart, Thinking, ToolSpec, WireMessage } from "../../abi/llm.ts";
 import type { AccountView } from "../../abi/program.ts";
 import type { Prompt } from "../../abi/sys.ts";
-import { mediaTokens } from "../../lib/media-tokens.ts";
 import { Running } from "../../lib/running.ts";
+import { mediaTokens } from "../../lib/tokens/media.ts";
 import { sizeOf, type TextSize, tokensOf } from "../../lib/tokens.ts";
 import { toWireMessages } from "./wire-messages.ts";
 

@@ -1,4 +1,4 @@
-import type { CheckWire, FindingWire, VerifyWire } from "../../abi/journal-wire.ts";
+import type { CheckWire, FindingWire, VerifyWire } from "../../abi/journal/wire.ts";
 import { seconds } from "./text/elapsed.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine } from "./text/safe-text.ts";

@@ -1,5 +1,5 @@
 /** A journal record for the user: its time, its kind, and its essence in a few words. */
-import type { JournalLine } from "../../abi/journal-line.ts";
+import type { JournalLine } from "../../abi/journal/line.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine } from "./text/safe-text.ts";
 import { cutToWidth } from "./text/width.ts";

@@ -1,4 +1,4 @@
-import type { CollectWire, UsageWire } from "../../abi/journal-wire.ts";
+import type { CollectWire, UsageWire } from "../../abi/journal/wire.ts";
 import { byteSize } from "./byte-size.ts";
 import { many } from "./journal-findings.ts";
 

@@ -14,7 +14,7 @@ import type {
   StepEvent,
   ToolEvent,
 } from "../../abi/wire-events.ts";
-import { retryWords, slotWords, switchWords } from "../../lib/model-words.ts";
+import { retryWords, slotWords, switchWords } from "../../lib/text/model-words.ts";
 import { microUsd, shownUsd } from "../../lib/usd.ts";
 import { unpricedWords } from "./table/process-cells.ts";
 import { seconds } from "./text/elapsed.ts";

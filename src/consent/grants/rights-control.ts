@@ -1,7 +1,8 @@
 /** The API for modes and grants that clients use. */
-import { AUTO_MODE_DEFAULTS } from "../../abi/auto-mode.ts";
+
 import { Fault } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
+import { AUTO_MODE_DEFAULTS } from "../../abi/permit/auto-mode.ts";
 import { readEarly } from "../../history/recover/early-facts.ts";
 import type { ModeView, RightsControl } from "../../kernel/ports/rights-control.ts";
 import type { SpawnedBody } from "../../kernel/process/kept-state.ts";

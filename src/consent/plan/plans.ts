@@ -6,7 +6,7 @@ import type { AskReply } from "../../abi/ask.ts";
 import { Fault } from "../../abi/errors.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { asCallId, PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import type { PlanEntered, PlanLeft, PlanPrompt } from "../../abi/plan.ts";
+import type { PlanEntered, PlanLeft, PlanPrompt } from "../../abi/permit/plan.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";

@@ -10,7 +10,7 @@ import type { Note } from "../../abi/methods/memory.ts";
 import type { Memory, MemoryIndex } from "../../abi/surroundings.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { isWithin } from "../../lib/path.ts";
-import { digestOf } from "../trust-inventory.ts";
+import { digestOf } from "../trust/inventory.ts";
 import { type MemoryFolders, memoryFolders } from "./memory-places.ts";
 import { notesIn } from "./notes.ts";
 

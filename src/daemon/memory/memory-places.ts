@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { RealPath } from "../../kernel/ports/host.ts";
-import { mainOf } from "../trust-subject.ts";
+import { mainOf } from "../trust/subject.ts";
 
 export interface MemoryFolders {
   /** This user, this project: all its worktrees have the same. */

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ProjectView } from "../trust.ts";
-import { digestOf } from "../trust-inventory.ts";
+import { digestOf } from "../trust/inventory.ts";
+import type { ProjectView } from "../trust/trust.ts";
 import { definitionFiles } from "./definition-files.ts";
 import { SkillDesk } from "./skill-desk.ts";
 import { SkillUsage } from "./skill-usage.ts";

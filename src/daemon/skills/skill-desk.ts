@@ -22,8 +22,8 @@ import { MAX_FILE_BYTES } from "../../agent/definition/files.ts";
 import { parseSkillFile } from "../../agent/definition/skill-file.ts";
 import { isWithin } from "../../lib/path.ts";
 import { trustedFiles } from "../project.ts";
-import type { ProjectView, Trust } from "../trust.ts";
-import { digestOf } from "../trust-inventory.ts";
+import { digestOf } from "../trust/inventory.ts";
+import type { ProjectView, Trust } from "../trust/trust.ts";
 import { ofProject, type SkillPlaces, skillFolders } from "./skill-folders.ts";
 import type { SkillUsage } from "./skill-usage.ts";
 

@@ -4,7 +4,7 @@ import { COMMAND_FOLDERS, SKILL_FOLDERS } from "../../abi/trust.ts";
 import type { SkillFolder } from "../../agent/definition/catalogue.ts";
 import { foldersBetween } from "../../agent/instructions/collect.ts";
 import { isWithin } from "../../lib/path.ts";
-import type { ProjectView } from "../trust.ts";
+import type { ProjectView } from "../trust/trust.ts";
 
 export interface SkillPlaces {
   readonly home: string;

@@ -2,7 +2,7 @@
  * Filters the output of `rg --null -n --column`: cuts long lines to a window around their first match, and removes
  * the columns. It works as a stream: a line of any length takes no more memory than its window.
  */
-import { withoutBrokenEnd, withoutBrokenStart } from "../../lib/utf8.ts";
+import { withoutBrokenEnd, withoutBrokenStart } from "../../lib/text/utf8.ts";
 
 const MAX_LINE_BYTES = 2_000;
 /** Bytes before the match, in a window that does not start at the beginning of its line. */

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import picomatch from "picomatch";
 import type { FilesAnswer, FilesRequest, GrepAnswer, GrepRequest } from "../../abi/fs-ops.ts";
-import { findMatching } from "../../lib/find-matching.ts";
+import { findMatching } from "../../lib/text/find-matching.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
 import { findEntry } from "./regular.ts";
 import type { Ripgrep, RipgrepOutput } from "./ripgrep.ts";

@@ -2,8 +2,9 @@
  * The short state of a repository, for the system prompt of an agent: branch, changed files, last commits. Asked only
  * for a workspace that the user has trusted; the caller has checked that.
  */
-import { fittingLines } from "../../lib/fitting-lines.ts";
+
 import { RecentMap } from "../../lib/recent-map.ts";
+import { fittingLines } from "../../lib/text/fitting-lines.ts";
 import { type GitDeps, type GitOutputs, gitOutputs } from "./status.ts";
 
 /** The first request of an agent has at most 9,000 bytes, with this in it. */

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import * as z from "zod";
 import type { Act, Caller, Device, FileStat, WritePlan } from "../../abi/device.ts";
 import { Fault } from "../../abi/errors.ts";
-import type { PlanAnswer, PlanRequest } from "../../abi/plan.ts";
+import type { PlanAnswer, PlanRequest } from "../../abi/permit/plan.ts";
 import type { Plans } from "../../kernel/ports/plans.ts";
 import { jsonBytes } from "../answer.ts";
 import { driverError } from "../driver-error.ts";

@@ -37,7 +37,7 @@ interface At {
 }
 
 /** INVALID: not a task for a further loop, or a process without one. */
-export function checkLoop({ self, syscall }: At, intent: string, maxTurns: number): void {
+function checkLoop({ self, syscall }: At, intent: string, maxTurns: number): void {
   const why = whyNot(self, intent, maxTurns);
   if (why === undefined) return;
   throw new SyscallError({ syscall, pid: self.pid, code: "INVALID", message: why });

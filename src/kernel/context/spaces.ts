@@ -6,7 +6,7 @@ import type { ContextMove, PinBounds, UndoBounds, ViewState } from "../../abi/co
 import { ContextError } from "../../abi/errors.ts";
 import { asCtxId, type CtxId } from "../../abi/ids.ts";
 import type { ContextMessage, Prompt, Role } from "../../abi/sys.ts";
-import { messageTokens } from "../../lib/message-tokens.ts";
+import { messageTokens } from "../../lib/tokens/message.ts";
 import { LIMITS } from "../limits.ts";
 import { wrongWith } from "./check-move.ts";
 import { clearedMessage, renderedView } from "./cleared.ts";

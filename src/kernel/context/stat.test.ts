@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CONTEXT_PARTS, type ContextGauge } from "../../abi/context.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
-import { messageTokens } from "../../lib/message-tokens.ts";
+import { messageTokens } from "../../lib/tokens/message.ts";
 import { statOf, UNMEASURED } from "./stat.ts";
 import { noViews } from "./view.ts";
 

@@ -9,8 +9,8 @@ import {
   type ViewMove,
 } from "../../abi/context.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
-import { thresholds } from "../../lib/context-window.ts";
-import { messageTokens } from "../../lib/message-tokens.ts";
+import { messageTokens } from "../../lib/tokens/message.ts";
+import { thresholds } from "../../lib/tokens/window.ts";
 import { renderedView } from "./cleared.ts";
 import { headOf, type Views } from "./view.ts";
 

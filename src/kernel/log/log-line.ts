@@ -1,6 +1,6 @@
 /** The log line of a process event; undefined: not logged, the event is shown elsewhere. */
 import type { LogEntry, ProcessEvent, RunEnd } from "../../abi/events.ts";
-import { retryWords, slotWords, switchWords } from "../../lib/model-words.ts";
+import { retryWords, slotWords, switchWords } from "../../lib/text/model-words.ts";
 import { LIMITS } from "../limits.ts";
 
 export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | undefined {

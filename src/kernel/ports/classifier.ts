@@ -2,8 +2,9 @@
  * A model that judges calls in place of the user, as the kernel needs it: what it is asked, and what its answer means.
  * `permit/` implements it; the kernel makes the calls to the model, for the judged process and on its account.
  */
-import type { AutoModeLists } from "../../abi/auto-mode.ts";
+
 import type { SystemPart, WireMessage } from "../../abi/llm.ts";
+import type { AutoModeLists } from "../../abi/permit/auto-mode.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 
 export type ClassifierStage = "fast" | "thinking";

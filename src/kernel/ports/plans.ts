@@ -1,6 +1,6 @@
 /** Plan mode for tools: entering it, and leaving it with a plan that the user approves. */
 import type { Pid } from "../../abi/ids.ts";
-import type { PlanEntered, PlanLeft, PlanPrompt } from "../../abi/plan.ts";
+import type { PlanEntered, PlanLeft, PlanPrompt } from "../../abi/permit/plan.ts";
 
 export interface Plans {
   /** The host path of the plan of a process; null: it has no folder of its own, or there is no such process. */

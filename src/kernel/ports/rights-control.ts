@@ -1,8 +1,9 @@
 /** How the user changes the rights of processes. */
-import type { AutoModeLists } from "../../abi/auto-mode.ts";
+
 import type { GrantBy, GrantView } from "../../abi/grants.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
+import type { AutoModeLists } from "../../abi/permit/auto-mode.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { ClassifierStage } from "./classifier.ts";
 

@@ -2,7 +2,7 @@
  * Reading the settings files, and writing the answers of the user that are to be permanent. The policy has their
  * current content.
  */
-import type { PermissionUpdate } from "../../abi/permission-update.ts";
+import type { PermissionUpdate } from "../../abi/permit/permission-update.ts";
 import type { RuleDestination } from "../../abi/rules.ts";
 
 export interface SettingsWriter {

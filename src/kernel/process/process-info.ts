@@ -1,7 +1,7 @@
 /** What the lists of processes show of one. */
 import type { Pgid } from "../../abi/ids.ts";
 import type { Activity, Hold, ProcInfo } from "../../abi/process.ts";
-import { laneName } from "../../lib/model-words.ts";
+import { laneName } from "../../lib/text/model-words.ts";
 import { LIMITS } from "../limits.ts";
 import { noteFacet } from "./note.ts";
 import type { Process } from "./process.ts";

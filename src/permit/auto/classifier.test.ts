@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AUTO_MODE_DEFAULTS, autoModeLists } from "../../abi/auto-mode.ts";
+import { AUTO_MODE_DEFAULTS, autoModeLists } from "../../abi/permit/auto-mode.ts";
 import type { Judging } from "../../kernel/ports/classifier.ts";
 import { makeClassifier, parseVerdict } from "./classifier.ts";
 

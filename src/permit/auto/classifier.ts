@@ -2,8 +2,8 @@
  * The classifier of auto mode: what a model is asked about a call. Pure except for the settings, which are read for
  * each request.
  */
-import { type AutoModeLists, autoModeLists } from "../../abi/auto-mode.ts";
-import type { Settings } from "../../abi/settings.ts";
+import { type AutoModeLists, autoModeLists } from "../../abi/permit/auto-mode.ts";
+import type { Settings } from "../../abi/settings/settings.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type {
   Classifier,

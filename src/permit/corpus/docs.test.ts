@@ -1,7 +1,7 @@
 /** The examples of docs/permissions.md: each is read as settings, and decides what its heading says. */
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
-import { Settings } from "../../abi/settings.ts";
+import { Settings } from "../../abi/settings/settings.ts";
 import { bash, run } from "../contract.ts";
 import { makePermit } from "../policy.ts";
 import { rulesFromSettings } from "../rules/settings-rules.ts";

@@ -1,6 +1,6 @@
 import { outwardRule } from "../../abi/labels.ts";
 import type { RuleSource, RuleText } from "../../abi/rules.ts";
-import type { Settings } from "../../abi/settings.ts";
+import type { Settings } from "../../abi/settings/settings.ts";
 
 /** The rules of one settings file. Dropped defaults count only from user settings, which makePermit enforces. */
 export function rulesFromSettings(settings: Settings, source: RuleSource): readonly RuleText[] {

@@ -1,7 +1,7 @@
 /** A history as lines of JSON, both as stored and with its blobs restored: for the user to read, and for replays. */
 import { Fault } from "../../abi/errors.ts";
 import { asProcUuid, type ProcUuid } from "../../abi/ids.ts";
-import type { JournalLine } from "../../abi/journal-line.ts";
+import type { JournalLine } from "../../abi/journal/line.ts";
 import type { LinePage } from "../../kernel/ports/journal-tools.ts";
 import { decodeBody } from "../journal/body.ts";
 import { type HashedRecord, PAGE_ROWS, type ToolsDatabase } from "./database.ts";

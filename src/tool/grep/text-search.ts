@@ -1,6 +1,6 @@
 /** Matches the pattern against a text in memory: for Crux's own files, which ripgrep cannot reach. */
 import { messageOf } from "../../abi/errors.ts";
-import { findPlaces } from "../../lib/find-matching.ts";
+import { findPlaces } from "../../lib/text/find-matching.ts";
 import { failure } from "../failure.ts";
 import type { FileHits, HitLine } from "./hits.ts";
 

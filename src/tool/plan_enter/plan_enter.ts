@@ -1,6 +1,6 @@
 /** plan_enter: asks the user to enter plan mode. */
 import * as z from "zod";
-import type { PlanEntered } from "../../abi/plan.ts";
+import type { PlanEntered } from "../../abi/permit/plan.ts";
 import { askDevice } from "../device-json.ts";
 import { defineTool } from "../tool.ts";
 import text from "./plan_enter.md";

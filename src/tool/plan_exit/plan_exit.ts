@@ -1,6 +1,6 @@
 /** plan_exit: shows the plan on disk to the user, who approves it, changes it, or says what is missing. */
 import * as z from "zod";
-import type { PlanLeft } from "../../abi/plan.ts";
+import type { PlanLeft } from "../../abi/permit/plan.ts";
 import { askDevice } from "../device-json.ts";
 import { defineTool, type Outcome } from "../tool.ts";
 import text from "./plan_exit.md";

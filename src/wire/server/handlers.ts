@@ -7,11 +7,11 @@ import { askAnswer } from "./handlers/ask-answer.ts";
 import { attachDebug } from "./handlers/attach-debug.ts";
 import { auth } from "./handlers/auth.ts";
 import { budgetGet, budgetSet, costGet } from "./handlers/budget.ts";
-import { composeConfig } from "./handlers/compose-config.ts";
-import { composeDown } from "./handlers/compose-down.ts";
-import { composeLogs } from "./handlers/compose-logs.ts";
-import { composePs } from "./handlers/compose-ps.ts";
-import { composeUp } from "./handlers/compose-up.ts";
+import { composeConfig } from "./handlers/compose/config.ts";
+import { composeDown } from "./handlers/compose/down.ts";
+import { composeLogs } from "./handlers/compose/logs.ts";
+import { composePs } from "./handlers/compose/ps.ts";
+import { composeUp } from "./handlers/compose/up.ts";
 import {
   contextClear,
   contextCompact,
@@ -33,16 +33,16 @@ import { mailSend } from "./handlers/mail-send.ts";
 import { mcpList, mcpMount, mcpUnmount } from "./handlers/mcp.ts";
 import { memoryList } from "./handlers/memory.ts";
 import { modelList, modelResolve } from "./handlers/models.ts";
-import { processAttach } from "./handlers/process-attach.ts";
-import { processFork, processSteps } from "./handlers/process-fork.ts";
-import { processLogs } from "./handlers/process-logs.ts";
-import { processNote } from "./handlers/process-note.ts";
+import { processAttach } from "./handlers/process/attach.ts";
+import { processFork, processSteps } from "./handlers/process/fork.ts";
+import { processLogs } from "./handlers/process/logs.ts";
+import { processNote } from "./handlers/process/note.ts";
+import { processRecords, processReplay } from "./handlers/process/replay.ts";
+import { processResume } from "./handlers/process/resume.ts";
+import { processRewind } from "./handlers/process/rewind.ts";
+import { processSignal } from "./handlers/process/signal.ts";
+import { processWait } from "./handlers/process/wait.ts";
 import { processRenice } from "./handlers/process-renice.ts";
-import { processRecords, processReplay } from "./handlers/process-replay.ts";
-import { processResume } from "./handlers/process-resume.ts";
-import { processRewind } from "./handlers/process-rewind.ts";
-import { processSignal } from "./handlers/process-signal.ts";
-import { processWait } from "./handlers/process-wait.ts";
 import {
   autoModeConfig,
   grantList,

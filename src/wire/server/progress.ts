@@ -17,7 +17,7 @@ import type {
   WireEvent,
   WireRefusal,
 } from "../../abi/wire-events.ts";
-import { laneName } from "../../lib/model-words.ts";
+import { laneName } from "../../lib/text/model-words.ts";
 import { usdOf } from "../../lib/usd.ts";
 import { flagsOf, noticeLine, toWireError } from "../codec/error.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { asPid, type ProcUuid } from "../../abi/ids.ts";
-import type { JournalLine } from "../../abi/journal-line.ts";
+import type { JournalLine } from "../../abi/journal/line.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import { encodeBody } from "../../store/journal/body.ts";
 import { chainHash, genesis } from "../../store/journal/chain.ts";

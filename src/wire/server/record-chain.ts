@@ -3,7 +3,7 @@
  * hashes, none was changed. The first bad record ends the check: INVALID.
  */
 import { Fault } from "../../abi/errors.ts";
-import type { JournalLine } from "../../abi/journal-line.ts";
+import type { JournalLine } from "../../abi/journal/line.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import { encodeBody } from "../../store/journal/body.ts";
 import { chainHash, genesis } from "../../store/journal/chain.ts";

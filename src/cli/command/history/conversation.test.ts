@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JournalLine } from "../../../abi/journal-line.ts";
+import type { JournalLine } from "../../../abi/journal/line.ts";
 import { conversationMarkdown } from "../../screen/conversation-text.ts";
 import { crux } from "../../testing/run-command.ts";
 import { ConversationReader } from "./conversation.ts";

@@ -1,5 +1,5 @@
 /** The messages of a process, read from its records. They contain no known secret: the journal stores none. */
-import type { JournalLine } from "../../../abi/journal-line.ts";
+import type { JournalLine } from "../../../abi/journal/line.ts";
 import type { Block } from "../../../abi/llm.ts";
 import type { Conversation, Spoken } from "../../screen/conversation-text.ts";
 

@@ -6,7 +6,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { PERMISSION_MODES, SIGNALS } from "../../../abi/process.ts";
-import { SETTING_KEYS } from "../../../abi/setting-keys.ts";
+import { SETTING_KEYS } from "../../../abi/settings/keys.ts";
 import { configDir } from "../../../lib/paths.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";

@@ -2,7 +2,7 @@
  * The checks that need the daemon: itself, the sandbox, settings, the journal, this folder; and one test call to the
  * model.
  */
-import type { CheckWire } from "../../../abi/journal-wire.ts";
+import type { CheckWire } from "../../../abi/journal/wire.ts";
 import type { Result } from "../../../abi/methods/methods.ts";
 import type { SpawnRequest } from "../../../abi/methods/process.ts";
 import { NOT_PROMISED } from "../../../abi/sandbox.ts";

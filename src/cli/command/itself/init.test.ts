@@ -10,7 +10,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Settings } from "../../../abi/settings.ts";
+import { Settings } from "../../../abi/settings/settings.ts";
 import { runCli } from "../../cli.ts";
 import { aMachine } from "../../testing/run-command.ts";
 import { KINDS } from "./init-templates.ts";

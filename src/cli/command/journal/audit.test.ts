@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import type { VerifyWire } from "../../../abi/journal-wire.ts";
+import type { VerifyWire } from "../../../abi/journal/wire.ts";
 import { FakeDaemon, Feed } from "../../testing/fake-daemon.ts";
 import { crux } from "../../testing/run-command.ts";
 

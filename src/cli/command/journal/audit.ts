@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf } from "../../../abi/errors.ts";
-import type { AnchorWire, VerifyWire } from "../../../abi/journal-wire.ts";
+import type { AnchorWire, VerifyWire } from "../../../abi/journal/wire.ts";
 import { textFlag } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { daemonVanished } from "../../daemon/vanished.ts";

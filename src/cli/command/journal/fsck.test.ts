@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CheckWire } from "../../../abi/journal-wire.ts";
+import type { CheckWire } from "../../../abi/journal/wire.ts";
 import type { WireStreamLine } from "../../../abi/wire.ts";
 import { runCli } from "../../cli.ts";
 import { FakeDaemon, Feed } from "../../testing/fake-daemon.ts";

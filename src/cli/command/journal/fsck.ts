@@ -1,5 +1,5 @@
 import { Fault } from "../../../abi/errors.ts";
-import type { CheckWire } from "../../../abi/journal-wire.ts";
+import type { CheckWire } from "../../../abi/journal/wire.ts";
 import type { Args } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";

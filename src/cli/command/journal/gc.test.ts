@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CollectWire } from "../../../abi/journal-wire.ts";
+import type { CollectWire } from "../../../abi/journal/wire.ts";
 import { FakeDaemon, Feed } from "../../testing/fake-daemon.ts";
 import { crux } from "../../testing/run-command.ts";
 

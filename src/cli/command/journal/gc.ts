@@ -1,4 +1,4 @@
-import type { CollectWire } from "../../../abi/journal-wire.ts";
+import type { CollectWire } from "../../../abi/journal/wire.ts";
 import { noWords } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { collectScreen, nearlyFull } from "../../screen/journal-usage.ts";

@@ -1,5 +1,5 @@
 /** The records of a process, read from the daemon's journal. */
-import type { JournalLine } from "../../../abi/journal-line.ts";
+import type { JournalLine } from "../../../abi/journal/line.ts";
 import type { Params } from "../../../abi/methods/methods.ts";
 import type { Call } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";

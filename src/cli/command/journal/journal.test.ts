@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JournalLine } from "../../../abi/journal-line.ts";
+import type { JournalLine } from "../../../abi/journal/line.ts";
 import type { WireStreamLine } from "../../../abi/wire.ts";
 import { runCli } from "../../cli.ts";
 import { journalLine } from "../../screen/journal-line.ts";

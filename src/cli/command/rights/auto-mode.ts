@@ -1,4 +1,4 @@
-import { AUTO_MODE_DEFAULTS, type AutoModeLists } from "../../../abi/auto-mode.ts";
+import { AUTO_MODE_DEFAULTS, type AutoModeLists } from "../../../abi/permit/auto-mode.ts";
 import type { Call, Command } from "../../command.ts";
 import { invalid } from "../../screen/errors.ts";
 import { safeLine } from "../../screen/text/safe-text.ts";

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Fault, messageOf } from "../../../abi/errors.ts";
-import type { JournalLine } from "../../../abi/journal-line.ts";
+import type { JournalLine } from "../../../abi/journal/line.ts";
 import { type Args, textFlag } from "../../args.ts";
 import { sessionOf } from "../../chat/ref.ts";
 import type { Call, Command } from "../../command.ts";

@@ -1,5 +1,5 @@
 /** Reports of the journal's tools with the keys of the wire, in the order shown to users. */
-import type { CheckWire, CollectWire, FindingWire, VerifyWire } from "../../../abi/journal-wire.ts";
+import type { CheckWire, CollectWire, FindingWire, VerifyWire } from "../../../abi/journal/wire.ts";
 import type {
   CheckReport,
   CollectReport,

@@ -1,0 +1,381 @@
+/** The keys of settings.json that are used. Unknown keys are preserved and ignored. */
+import * as z from "zod";
+import { spanMs } from "../../lib/span.ts";
+import { EFFORTS } from "../llm.ts";
+
+const strings = z.array(z.string().max(1024)).max(2000);
+const answer = z.enum(["ask", "deny", "off"]);
+/** A list names the sources whose data may leave. */
+const outward = z.union([answer, z.array(z.enum(["web", "mcp", "file", "exec", "peer"]))]);
+
+/** Names of environment variables; `AWS_*` matches every name with that prefix. */
+const variable = z
+  .string()
+  .max(256)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/, "not a name of a variable, or its beginning with a * behind it");
+
+/**
+ * The keys for user, flag and policy settings; of projects only `allow`, `ask`, `deny` and `additionalDirectories` are
+ * read.
+ */
+const permissions = z.looseObject({
+  allow: strings.optional().describe("Calls that run without a question, as rules."),
+  ask: strings.optional().describe("Calls that always ask, as rules."),
+  deny: strings.optional().describe("Calls that are refused, as rules. A deny overrides every allow."),
+  drop_defaults: strings
+    .optional()
+    .describe("Shipped rules that shall not apply. Read from user settings only."),
+  defaultMode: z
+    .string()
+    .optional()
+    .describe("Permission mode in which agents start; `bypass` is not accepted here."),
+  additionalDirectories: strings
+    .optional()
+    .describe("Folders besides the working folder where agents may work."),
+  protect: strings
+    .optional()
+    .describe(
+      "Paths that are written only with your approval; `!path` removes a shipped one, in user settings only.",
+    ),
+  disableBypass: z.boolean().optional().describe("True closes bypass mode."),
+  disableAutoMode: z.boolean().optional().describe("True closes auto mode."),
+  askTimeoutSeconds: z
+    .number()
+    .min(0)
+    .max(2_000_000)
+    .optional()
+    .describe("How long a question waits for an answer, in seconds; 0: as long as it takes."),
+  detachedTimeoutSeconds: z
+    .number()
+    .min(0)
+    .max(2_000_000)
+    .optional()
+    .describe("How long a question stays open after the last client has left, in seconds."),
+});
+
+/** Instructions for the auto mode classifier, added to its defaults. */
+const autoMode = z.looseObject({
+  allow: strings
+    .optional()
+    .describe(
+      "Sentences on what the classifier of auto mode allows. They replace its own unless one of them is `$defaults`.",
+    ),
+  soft_deny: strings
+    .optional()
+    .describe("Sentences on what it refuses unless the user asked for it; like `allow`."),
+  environment: strings.optional().describe("Sentences on the surroundings it knows about; like `allow`."),
+  stage: z
+    .enum(["both", "fast", "thinking"])
+    .optional()
+    .describe("Which stages judge a call: the fast one, the thinking one, or both."),
+});
+
+export const SandboxSettings = z.looseObject({
+  mode: z
+    .enum(["on", "off", "required"])
+    .optional()
+    .describe(
+      "on: a command that cannot be confined asks; required: it is refused; off: commands run without a sandbox.",
+    ),
+  autoAllow: z
+    .boolean()
+    .optional()
+    .describe("True: a confined command that only the mode would ask about runs without a question."),
+  allowOptOut: z
+    .boolean()
+    .optional()
+    .describe("True: an agent may ask to run a command outside the sandbox."),
+  excluded: strings.optional().describe("Commands that run outside the sandbox, as rules."),
+  denyRead: strings.optional().describe("Paths that confined commands cannot read."),
+  allowWrite: strings.optional().describe("Further paths that confined commands may write."),
+  denyWrite: strings.optional().describe("Paths that confined commands cannot write."),
+  network: z
+    .looseObject({
+      allow: strings.optional().describe("Hosts that confined commands may reach."),
+      deny: strings
+        .optional()
+        .describe("Hosts that they may not reach, although an entry of `allow` covers them."),
+    })
+    .optional(),
+});
+export type SandboxSettings = z.infer<typeof SandboxSettings>;
+
+/** The default budget of each agent that the user starts without a budget. */
+const limits = {
+  tokens: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Token limit of each agent you start, with its descendants."),
+  usd: z.number().positive().max(1e9).optional().describe("Cost limit in US dollars."),
+  steps: z.int().positive().optional().describe("Step limit, of the agent and its descendants together."),
+  wallMs: z.int().positive().optional().describe("Time limit in milliseconds."),
+  depth: z.int().min(0).optional().describe("How many levels of agents may be below it."),
+  children: z.int().min(0).optional().describe("How many agents may be started below it."),
+  concurrent: z.int().min(0).optional().describe("How many agents may run below it at once."),
+};
+
+/** `1m` to `31d`. */
+const per = z.string().refine((text) => spanMs(text) !== undefined, "not a time from 1m to 31d, like 12h");
+const window = z.union([
+  z.strictObject({ usd: z.number().positive().max(1e9), per }),
+  z.strictObject({ tokens: z.int().positive(), per }),
+]);
+
+const rate = z.number().min(0).max(1e6);
+/** US dollars per million tokens. */
+const price = z.strictObject({
+  input: rate,
+  output: rate,
+  cacheRead: rate.optional(),
+  cacheWrite: rate.optional(),
+  cacheWrite1h: rate.optional(),
+});
+
+const tokens = z.int().min(1_024).max(100_000_000);
+/** A key that does not belong here is an error: a mistyped limit would be silently without effect. */
+const perMinute = z.int().min(1).max(1e12).optional();
+
+/** What an account may ask of its server. */
+const modelLimits = z.strictObject({
+  maxConcurrent: z.int().min(1).max(1_000).optional(),
+  requestsPerMinute: perMinute,
+  inputTokensPerMinute: perMinute,
+  outputTokensPerMinute: perMinute,
+  tokensPerMinute: perMinute,
+});
+
+const ownModel = z.strictObject({
+  limits: modelLimits.optional(),
+  price: price.optional(),
+  maxInputTokens: tokens.optional(),
+  maxOutputTokens: tokens.optional(),
+  thinking: z.enum(["none", "budget", "adaptive"]).optional(),
+  effort: z.array(z.enum(EFFORTS)).max(EFFORTS.length).optional(),
+  images: z.boolean().optional(),
+  tools: z.boolean().optional(),
+  temperature: z.boolean().optional(),
+});
+
+export const Settings = z.looseObject({
+  model: z.string().optional().describe("The model to use: a name, or driver/name like openai/model-large."),
+  fallbackModel: z
+    .array(z.string().min(1).max(256))
+    .max(8)
+    .optional()
+    .describe(
+      "Models that answer for the rest of a run, in order, when its model is overloaded or does not exist; an agent file and --fallback-model take precedence.",
+    ),
+  modelType: z
+    .string()
+    .optional()
+    .describe(
+      "The driver of the model: anthropic, openai, gemini, xai, vertex, claude, vllm, ollama, interpreter or script.",
+    ),
+  ollama: z
+    .looseObject({
+      numCtx: z
+        .int()
+        .min(2048)
+        .max(10_000_000)
+        .optional()
+        .describe(
+          "The context of Ollama's models in tokens, input and output together; a model may have less.",
+        ),
+    })
+    .optional(),
+  requireModel: z
+    .boolean()
+    .optional()
+    .describe("True: refuse to start an agent without a model, instead of using the built-in interpreter."),
+  bash: z
+    .looseObject({
+      background: z.boolean().optional().describe("False: agents cannot run commands in the background."),
+    })
+    .optional(),
+  autoMemoryEnabled: z
+    .boolean()
+    .optional()
+    .describe("False: agents have no memory that outlives their conversation."),
+  skills: z
+    .looseObject({
+      disabled: strings.optional().describe("Names of skills that agents neither see nor use."),
+    })
+    .optional(),
+  disableSkillShell: z
+    .boolean()
+    .optional()
+    .describe("True: commands in the texts of skills are never run; they stay text."),
+  tasks: z
+    .literal("todo")
+    .optional()
+    .describe('"todo": agents get the simple todo tool instead of the task tools.'),
+  permissions: permissions.optional(),
+  autoMode: autoMode.optional(),
+  useAutoModeDuringPlan: z
+    .boolean()
+    .optional()
+    .describe(
+      "False: in plan mode the classifier of auto mode does not judge, even where plan mode was entered from auto mode.",
+    ),
+  sandbox: SandboxSettings.optional(),
+  labels: z
+    .looseObject({
+      outward: outward
+        .optional()
+        .describe(
+          "What happens when labelled data would leave: ask, deny or off (user settings only); a list names sources whose data may leave.",
+        ),
+      exec: answer
+        .optional()
+        .describe(
+          "What happens when a process that has read labelled data runs a command: ask, deny or off (user settings only).",
+        ),
+    })
+    .optional(),
+  secrets: z
+    .looseObject({
+      passEnv: z
+        .record(z.string().regex(/^[^/\s]{1,256}$/), z.array(variable).max(200))
+        .optional()
+        .describe(
+          "By program: variables that its commands get although their names look like secrets; `AWS_*` covers all that begin so.",
+        ),
+    })
+    .optional(),
+  web: z
+    .looseObject({
+      private: z
+        .array(z.string().max(260))
+        .max(200)
+        .optional()
+        .describe("Hosts with port of the local network that pages may be fetched from."),
+    })
+    .optional(),
+  defaults: z
+    .looseObject({
+      maxSteps: z.int().min(1).optional().describe("Step limit of an agent whose file sets none."),
+    })
+    .optional(),
+  sessions: z
+    .looseObject({
+      restAfterMs: z
+        .int()
+        .min(0)
+        .optional()
+        .describe(
+          "A session with nobody attached and nothing to do leaves memory after this many milliseconds.",
+        ),
+    })
+    .optional(),
+  cleanupPeriodDays: z
+    .int()
+    .min(0)
+    .max(36_500)
+    .optional()
+    .describe("Days after which the history of an ended process is removed; 0: never."),
+  journal: z
+    .looseObject({
+      maxBytes: z
+        .int()
+        .min(64 * 1024 * 1024)
+        .optional()
+        .describe("Size of the journal in bytes from which on old histories are removed sooner."),
+    })
+    .optional(),
+  audit: z
+    .looseObject({
+      anchor: z
+        .string()
+        .startsWith("/")
+        .max(4096)
+        .nullable()
+        .optional()
+        .describe("A file that gets each root of the journal as a line; null: none."),
+    })
+    .optional(),
+  budget: z
+    .looseObject({
+      ...limits,
+      windows: z
+        .array(window)
+        .max(16)
+        .optional()
+        .describe("Limits in money or tokens over a time, for everything your processes spend together."),
+      onLimit: z
+        .enum(["ask", "fail"])
+        .optional()
+        .describe("What happens at a limit: ask to raise it, or fail."),
+      onWindow: z
+        .enum(["fail", "wait"])
+        .optional()
+        .describe(
+          "What happens when a window is used up and nobody can be asked: fail, or wait until there is room.",
+        ),
+    })
+    .optional(),
+  agents: z
+    .looseObject({
+      limits: z
+        .looseObject({
+          depth: z
+            .int()
+            .min(0)
+            .optional()
+            .describe(
+              "How many levels of agents may be below the one you start; another name of `budget.depth`.",
+            ),
+          children: z.int().min(0).optional().describe("How many agents one agent may have at once."),
+          tree: z
+            .int()
+            .min(0)
+            .optional()
+            .describe("How many agents of one tree may run at once; another name of `budget.concurrent`."),
+          kernel: z.int().min(0).optional().describe("How many agents may run at once in all."),
+          spawnsPerDay: z
+            .int()
+            .min(0)
+            .optional()
+            .describe("How many agents may be started in one tree; another name of `budget.children`."),
+        })
+        .optional(),
+    })
+    .optional(),
+  maxBudgetUsd: z.number().positive().max(1e9).optional().describe("Another name of `budget.usd`."),
+  models: z
+    .record(z.string(), ownModel)
+    .optional()
+    .describe(
+      "Windows, abilities, prices and rate limits of models, by name or the beginning of it, and rate limits by driver: what is stated here replaces what Crux knows.",
+    ),
+  prices: z
+    .record(z.string(), price)
+    .optional()
+    .describe("Prices in US dollars per million tokens, by model or the beginning of its name."),
+  effort: z
+    .enum(EFFORTS)
+    .optional()
+    .describe("How much the model is asked to think, where neither the run nor the agent file says so."),
+  cacheTtl: z
+    .enum(["5m", "1h"])
+    .optional()
+    .describe("How long the server keeps a prompt that it is told to cache."),
+  ui: z
+    .looseObject({
+      calls: z
+        .boolean()
+        .optional()
+        .describe("False: a terminal does not show tool calls, nor what the model says beside them."),
+    })
+    .optional(),
+  daemon: z
+    .looseObject({
+      idleTimeoutMs: z
+        .int()
+        .min(0)
+        .optional()
+        .describe("The daemon stops after this many milliseconds without processes and clients."),
+    })
+    .optional(),
+});
+export type Settings = z.infer<typeof Settings>;
