@@ -5,7 +5,7 @@ import type { Passage } from "../kernel/gate/passage.ts";
 import type { Asks } from "./ask/asks.ts";
 import { type Answering, keptInJournal } from "./ask/person-answer.ts";
 import { digestNow, questionOf } from "./ask/question.ts";
-import { classified, type Reviewing, notePassed } from "./classify/classified.ts";
+import { classified, notePassed, type Reviewing } from "./classify/classified.ts";
 import { type Observing, partOfInflow, takeOrigins } from "./labels/origins.ts";
 
 /** What the user's consent needs of the kernel, beside the passage through the gate. */
