@@ -5,7 +5,7 @@ import { asCtxId } from "../../abi/ids.ts";
 import type { LlmRequest } from "../../abi/llm.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
-import { messageTokens } from "../../lib/message-tokens.ts";
+import { messageTokens } from "../../lib/tokens/message.ts";
 import { reply } from "../testing.ts";
 import { WindowKeeper } from "./keeper.ts";
 import type { Turn } from "./passage.ts";
