@@ -36,7 +36,7 @@ const keep = (dir: string) =>
   });
 
 /** The folder that the model was told. */
-const folder = (): string => /Of this project: (\S+);/.exec(asked(0))?.[1] ?? "";
+const folder = (): string => /Of this project: (.+?); of the user/.exec(asked(0))?.[1] ?? "";
 
 describe("memory", () => {
   it("that a run has written without a question is known to the next run of the project, and to no other", async () => {
