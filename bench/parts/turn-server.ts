@@ -3,6 +3,13 @@ import { subscribe } from "node:diagnostics_channel";
 import { text, toolUse } from "../../test/model-server/reply.ts";
 import { type ModelServer, startModelServer } from "../../test/model-server/server.ts";
 
+/** Headers of a server whose limits nobody reaches: else the scheduler would hold back what is measured. */
+export const UNLIMITED = Object.fromEntries(
+  ["requests", "tokens", "input-tokens", "output-tokens"].flatMap((kind) =>
+    ["limit", "remaining"].map((what) => [`anthropic-ratelimit-${kind}-${what}`, "1000000000000"]),
+  ),
+);
+
 /** By the machine's monotonic clock, ms. */
 interface Exchange {
   readonly arrived: number;
@@ -29,9 +36,10 @@ export class TurnServer {
   static async start(): Promise<TurnServer> {
     const calls = { wanted: 0 };
     const script = ({ assistantTurns }: { readonly assistantTurns: number }) =>
-      assistantTurns < calls.wanted
+      (assistantTurns < calls.wanted
         ? toolUse({ name: "bash", input: { command: "echo hi" } })
-        : text("Done.");
+        : text("Done.")
+      ).headers(UNLIMITED);
     return new TurnServer(await startModelServer({ script, keepRequests: 4, validate: false }), calls);
   }
 
