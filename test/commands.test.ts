@@ -140,6 +140,12 @@ describe("the kernel's own tree", () => {
     const tool = JSON.parse((await world.crux(["cat", "/bin/edit"])).stdout);
     expect(tool).toMatchObject({ name: "edit", inputSchema: { type: "object" } });
     expect((await world.crux(["cat", "/dev/null"])).stdout).toBe("");
+    // nobody waits, and nothing limits a script
+    expect(await world.crux(["cat", "/dev/llm/script/queue"])).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: "",
+    });
   });
 
   it("shows a process as its files, redacted, and names what is not there", async () => {

@@ -35,8 +35,14 @@ interface ModelDevicesOptions {
   readonly settings?: () => ModelSettings;
 }
 
-export function modelDevices({ exec, tmpDir, clock, settings }: ModelDevicesOptions): readonly Device[] {
-  const own = { clock, settings: settings ?? (() => ({})) };
+export function modelDevices({
+  exec,
+  tmpDir,
+  clock,
+  settings,
+  lanes,
+}: ModelDevicesOptions): readonly Device[] {
+  const own = { clock, settings: settings ?? (() => ({})), ...(lanes === undefined ? {} : { lanes }) };
   const places = new Places();
   return [
     llmDevice({
@@ -167,7 +173,8 @@ export function llmDevice(options: LlmDeviceOptions): Device {
         ...(preview === undefined ? {} : { preview }),
       });
     },
-    openEffects: (subpath, _flags, caller) => openEffects?.(subpath.slice(1), caller.cwd) ?? [],
+    openEffects: (subpath, _flags, caller) =>
+      subpath === "/queue" ? [] : (openEffects?.(subpath.slice(1), caller.cwd) ?? []),
     stat: async () => ({ name, size: 0, isDevice: true, devicePath: device }),
     close: () => pool.close(),
   };

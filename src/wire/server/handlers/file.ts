@@ -14,10 +14,12 @@ const CHUNK_BYTES = 256 * 1024;
 const MAX_ENTRIES = 1_000;
 /** Paths below these have content; devices elsewhere only answer writes. */
 const READABLE = ["/proc", "/mnt", "/bin", "/var", "/dev/null"];
+/** The one file of a driver. */
+const QUEUE = /^\/dev\/llm\/[^/]+\/queue$/;
 
 export const fileRead: Handler<"file.read"> = async ({ path: given }, { kernel, deps, ended }) => {
   const path = posix.normalize(given);
-  if (!READABLE.some((root) => isWithin(path, root))) throw notAFile(path);
+  if (!isReadable(path)) throw notAFile(path);
   const tool = await findTool(kernel.init, path);
   const { bytes, truncated } =
     tool === undefined ? await readFile(kernel.init, path, ended) : { bytes: tool, truncated: false };
@@ -78,7 +80,7 @@ function mountedBelow(kernel: KernelApi, path: string): readonly string[] | unde
 
 /** A directory of the kernel reads as a JSON list: of names, of pids, or of objects with a name. */
 async function namesIn(sys: Syscalls, path: string, signal: AbortSignal): Promise<readonly string[]> {
-  if (!READABLE.some((root) => isWithin(path, root))) throw notAFile(path);
+  if (!isReadable(path)) throw notAFile(path);
   const { bytes } = await readFile(sys, path, signal);
   const value = parsed(bytes);
   if (!Array.isArray(value))
@@ -95,7 +97,7 @@ async function namesIn(sys: Syscalls, path: string, signal: AbortSignal): Promis
 async function kindOf(kernel: KernelApi, path: string, isSized: boolean): Promise<Omit<Entry, "name">> {
   if (mountedBelow(kernel, path) !== undefined || isDirectory(path)) return { kind: "directory" };
   if (kernel.listMounts().some((mount) => mount.path === path)) return { kind: "directory" };
-  if (!READABLE.some((root) => isWithin(path, root))) return { kind: "device" };
+  if (!isReadable(path)) return { kind: "device" };
   if (!isSized) return { kind: "file" };
   try {
     const { size, isDevice } = await kernel.init.stat(path);
@@ -120,6 +122,10 @@ function parsed(bytes: Uint8Array): unknown {
   } catch {
     return undefined;
   }
+}
+
+function isReadable(path: string): boolean {
+  return READABLE.some((root) => isWithin(path, root)) || QUEUE.test(path);
 }
 
 function isWithin(path: string, root: string): boolean {
