@@ -144,6 +144,30 @@ describe("decide()", () => {
     );
   });
 
+  it("keeps that bound for who has used much, and for a low class, while others ask again and again", () => {
+    fc.assert(
+      fc.property(someClass, fc.boolean(), fc.nat(20), (name, isLarge, before) => {
+        const bench = new Bench();
+        bench.add(ticket({ process: 1, class: name, input: isLarge ? 10_000_000 : 1 }));
+        bench.turn();
+        const again = (): void =>
+          bench.add(ticket({ process: 2, class: "interactive", input: 1, sinceMs: ++bench.nowMs / 1e3 }));
+        for (let turn = 0; turn < before; turn++) {
+          again();
+          bench.turn();
+        }
+        const mine = ticket({ process: 1, class: name, sinceMs: bench.nowMs / 1e3 });
+        bench.add(mine);
+        let grants = 0;
+        do {
+          again();
+          grants++;
+        } while (bench.turn() !== mine);
+        expect(grants).toBeLessThanOrEqual(8 * 2);
+      }),
+    );
+  });
+
   it("never grants more than the bucket and its burst", () => {
     const steps = fc.array(fc.record({ ms: fc.nat(4_000), input: fc.nat(2_000) }), { maxLength: 80 });
     fc.assert(
