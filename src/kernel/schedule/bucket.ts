@@ -86,7 +86,8 @@ export class Bucket {
     if (missing <= 0) return;
     const level = this.level(nowMs) - missing;
     this.#corrected += missing;
-    if (mark.wasFull) this.#most = had;
+    // only what is clearly smaller, and a second's worth at least: else a late grant would lose a part of the rate
+    if (mark.wasFull && missing > this.size / 2) this.#most = Math.max(had, this.#perMinute / 60);
     this.#set(level, nowMs);
   }
 

@@ -345,6 +345,18 @@ describe("a closed lane", () => {
     expect(bench.lane.levels(60_000).requests?.level).toBe(20);
   });
 
+  it("does not take small differences for a smaller bucket of the server", () => {
+    const bench = new Bench({ maxConcurrent: 9, perMinute: { requests: 600 } });
+    for (let turn = 1; turn <= 50; turn++) {
+      bench.nowMs = turn * 60_000;
+      bench.add(ticket({ sinceMs: bench.nowMs }));
+      const granted = bench.next() as Granted;
+      bench.lane.readings(granted, { requests: { remaining: 100 - turn } }, bench.nowMs);
+      bench.end(granted);
+    }
+    expect(bench.lane.levels(bench.nowMs + 60_000).requests?.level).toBe(100);
+  });
+
   it("follows what the server says of its limits at once", () => {
     const bench = new Bench({ maxConcurrent: 4, perMinute: { input: 60_000 } });
     const { lane } = bench;
