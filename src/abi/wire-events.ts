@@ -114,6 +114,9 @@ export interface AskEvent extends Told<"ask"> {
   readonly questions?: readonly QuestionItem[];
 }
 
+/** A question before it is asked. */
+export type AskedQuestion = Omit<AskEvent, "event" | "pid" | "ask_id">;
+
 export interface AskClosedEvent extends Told<"ask_closed"> {
   readonly ask_id: string;
   /** null: the question is void. */

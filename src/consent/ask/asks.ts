@@ -9,7 +9,7 @@ import { SyscallError } from "../../abi/errors.ts";
 import type { Detail, ProcessEvent } from "../../abi/events.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
-import type { AskEvent } from "../../abi/wire-events.ts";
+import type { AskEvent, AskedQuestion } from "../../abi/wire-events.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
@@ -24,9 +24,6 @@ export interface PersonAnswer extends AskReply {
   /** Present if the user did not answer: the reason. */
   readonly nobody?: string;
 }
-
-/** A question before it is asked. */
-export type Asked = Omit<AskEvent, "event" | "pid" | "ask_id">;
 
 export interface AskHooks {
   /** Records the question before it is shown. If it rejects, the question is not asked. */
@@ -108,7 +105,7 @@ export class Asks {
   }
 
   /** Asks the user. Equal questions of the same process (by digest) share one question. */
-  async ask(proc: Process, question: Asked, { signal, ...hooks }: Asking): Promise<PersonAnswer> {
+  async ask(proc: Process, question: AskedQuestion, { signal, ...hooks }: Asking): Promise<PersonAnswer> {
     const open = this.#equal(proc, question.digest) ?? this.#begin(proc, question, hooks);
     open.waiting++;
     try {
@@ -151,7 +148,7 @@ export class Asks {
     }
   }
 
-  #begin(proc: Process, question: Asked, hooks: AskHooks): Open {
+  #begin(proc: Process, question: AskedQuestion, hooks: AskHooks): Open {
     const { session } = proc.seed;
     const askId = this.#idOf(proc, question.digest);
     const ask: AskEvent = { event: "ask", pid: proc.pid, ask_id: askId, ...question };

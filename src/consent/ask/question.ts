@@ -5,13 +5,13 @@
 import type { AskRule } from "../../abi/ask.ts";
 import { RULE_DESTINATIONS } from "../../abi/rules.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { AskedQuestion } from "../../abi/wire-events.ts";
 import { sandboxGiven } from "../../kernel/gate/confine.ts";
 import { type AskDecision, describe, effectWords } from "../../kernel/gate/describe.ts";
 import type { Effectful } from "../../kernel/gate/effectful.ts";
 import type { Passage } from "../../kernel/gate/passage.ts";
 import { subjectOf } from "../../kernel/process/subject.ts";
 import { redactedValue } from "../../kernel/redact/redacted-journal.ts";
-import type { Asked } from "./asks.ts";
 import { digestOf } from "./digest.ts";
 
 /** The most effects and parts that are listed; for further effects their number is shown. */
@@ -21,17 +21,17 @@ const MAX_INPUT_CHARS = 64 * 1024;
 /**
  * The question without secrets. Arguments that contained a secret cannot be edited, as those shown are not those used.
  */
-export function questionOf(passage: Passage, decision: AskDecision): Asked {
+export function questionOf(passage: Passage, decision: AskDecision): AskedQuestion {
   const asked = wholeQuestion(passage, decision);
   const { redactor } = passage.core.ports;
   if (redactor === undefined) return asked;
-  const clean = redactedValue(redactor, asked) as Asked;
+  const clean = redactedValue(redactor, asked) as AskedQuestion;
   if (clean.arguments === asked.arguments) return clean;
   const { arguments: _, ...shown } = clean;
   return shown;
 }
 
-function wholeQuestion(passage: Passage, decision: AskDecision): Asked {
+function wholeQuestion(passage: Passage, decision: AskDecision): AskedQuestion {
   const { core, self, effectful, scope } = passage;
   const sandbox = sandboxGiven(passage);
   const subject = subjectOf(core, self);

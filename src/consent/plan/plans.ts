@@ -8,6 +8,7 @@ import type { GrantBy } from "../../abi/grants.ts";
 import { asCallId, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { PlanEntered, PlanLeft, PlanPrompt } from "../../abi/permit/plan.ts";
 import type { PermissionMode } from "../../abi/process.ts";
+import type { AskedQuestion } from "../../abi/wire-events.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { PlanLeaving, Plans } from "../../kernel/ports/plans.ts";
@@ -15,7 +16,7 @@ import type { Process } from "../../kernel/process/process.ts";
 import { lowest } from "../../kernel/process/rights/narrow.ts";
 import { checkRaise, type ModeKernel, modeView, setMode } from "../../kernel/process/rights/set-mode.ts";
 import type { ProcessTable } from "../../kernel/process/table.ts";
-import type { Asked, AskHooks, Asks, PersonAnswer } from "../ask/asks.ts";
+import type { AskHooks, Asks, PersonAnswer } from "../ask/asks.ts";
 import { digestOf } from "../ask/digest.ts";
 import { type Answering, keptInJournal } from "../ask/person-answer.ts";
 import type { Grants } from "../grants/grants.ts";
@@ -125,7 +126,7 @@ function promptLines(prompts: readonly PlanPrompt[]): readonly string[] {
   ];
 }
 
-type Question = Asked & { readonly tool: string };
+type Question = AskedQuestion & { readonly tool: string };
 
 function questionOf({ core, proc }: Way, own: Omit<Question, "options" | "path" | "opened_at">): Question {
   const openedAt = core.ports.clock.now();

@@ -4,7 +4,7 @@ import type { Amounts } from "../../abi/budget.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { ExitStatus, ProcessKind } from "../../abi/process.ts";
-import type { AskEvent } from "../../abi/wire-events.ts";
+import type { AskEvent, AskedQuestion } from "../../abi/wire-events.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Account } from "./account.ts";
 
@@ -29,8 +29,6 @@ export interface Payer {
   log(level: "warn", message: string, mono: number): void;
 }
 
-export type LimitQuestion = Omit<AskEvent, "event" | "pid" | "ask_id">;
-
 /** How a question to the user is answered. */
 export interface Answering {
   readonly signal: AbortSignal;
@@ -51,7 +49,7 @@ export interface Accounting {
     canAsk(proc: Payer): boolean;
     ask(
       proc: Payer,
-      question: LimitQuestion,
+      question: AskedQuestion,
       how: Answering,
     ): Promise<{ readonly answer: AskAnswer; readonly nobody?: string }>;
   };

@@ -7,10 +7,11 @@ import type { BudgetLimits } from "../../abi/budget.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
+import type { AskedQuestion } from "../../abi/wire-events.ts";
 import { abortable } from "../../lib/abort.ts";
 import { microUsd, shownUsd } from "../../lib/usd.ts";
 import type { Account, Shortage } from "./account.ts";
-import type { Accounting, Answering, LimitQuestion, Payer } from "./accounting.ts";
+import type { Accounting, Answering, Payer } from "./accounting.ts";
 import type { Flow } from "./amounts.ts";
 import { setLimits } from "./grant.ts";
 import { guidanceOf, refusalOf, refusalWords } from "./refusal.ts";
@@ -97,7 +98,7 @@ async function ask({ core, self, signal }: Short, shortage: Shortage): Promise<O
   const { account, unit } = shortage;
   const more = offered(shortage);
   const shown = unit === "microUsd" ? shownUsd(more) : `${more} ${unit}`;
-  const asked: LimitQuestion = {
+  const asked: AskedQuestion = {
     text: `raise the limit of process ${account.owner?.pid ?? 0} by ${shown}`,
     options: ["yes", "no"],
     detail: refusalWords(shortage, self.pid, core.ports.clock.now()),
