@@ -22,20 +22,20 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-const folders = () => memoryFolders(base, "/work/shop", (path) => path);
+const folders = () => memoryFolders(base, "/home/u/shop", (path) => path);
 function put(dir: string, text: string): string {
   const path = join(dir, "MEMORY.md");
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
   return path;
 }
-const found = (env = {}) => desk.of("/work/shop", env);
+const found = (env = {}) => desk.of("/home/u/shop", env);
 
 test("memoryFolders(): the key has the path and a digest, so that two projects never share one", () => {
   const { local, user } = folders();
-  expect(local).toMatch(/\/memory\/projects\/-work-shop-[0-9a-f]{8}$/);
+  expect(local).toMatch(/\/memory\/projects\/-home-u-shop-[0-9a-f]{8}$/);
   expect(user).toBe(join(base, "memory/user"));
-  expect(memoryFolders(base, "/work-shop", (path) => path).local).not.toBe(local);
+  expect(memoryFolders(base, "/home-u/shop", (path) => path).local).not.toBe(local);
   expect(memoryFolders(base, `/${"x".repeat(300)}`, (path) => path).local.length).toBeLessThan(
     base.length + 160,
   );
@@ -89,7 +89,7 @@ test("notes() tells type, description and what keeps a note from being found", a
   note("lost.md", "---\ndescription: x\ntype: user\n---\nx");
   note("bare.md", "text");
   note("ignored.txt", "text");
-  const { notes, folders: found } = await desk.notes("/work/shop");
+  const { notes, folders: found } = await desk.notes("/home/u/shop");
   expect(found).toEqual({ local, user });
   expect(notes.map(({ path, type, problem }) => [path.slice(local.length + 1), type, problem])).toEqual([
     ["MEMORY.md", "", ""],
