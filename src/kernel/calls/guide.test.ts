@@ -19,7 +19,13 @@ describe("Surroundings()", () => {
     expect(told).toEqual({ ...found, confinement: null, scratch: proc.seed.scratch });
     expect(await sys.surroundings()).toBe(told);
     expect(asked).toEqual([
-      { pid, cwd: "/project", env: expect.objectContaining({ A: "b" }), hasAgent: true },
+      {
+        pid,
+        cwd: "/project",
+        env: expect.objectContaining({ A: "b" }),
+        hasAgent: true,
+        denied: expect.any(Function),
+      },
     ]);
     expect(await sys.nearby(["/project/a"])).toEqual({ ...none, notices: ["/project/a"] });
     end();
