@@ -9,7 +9,7 @@ import { findLlmError } from "../abi/llm-error.ts";
 import type { ToolCall } from "../abi/loop.ts";
 import type { Sys } from "../abi/sys.ts";
 import type { Broken, KeptReply, ReplyPart } from "./checkpoint.ts";
-import { callsOf } from "./decide.ts";
+import { callsOf } from "./model/blocks.ts";
 import { markedBy } from "./model/in-use.ts";
 import type { ReplyReader } from "./model/reply.ts";
 import { batchSizes, mayOverlap } from "./tools/calls.ts";

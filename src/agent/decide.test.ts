@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { VfsError } from "../abi/errors.ts";
 import { asPid } from "../abi/ids.ts";
 import type { Reply } from "../abi/llm.ts";
-import { decide, endOfFailure, type TurnFacts, textOf } from "./decide.ts";
+import { decide, endOfFailure, type TurnFacts } from "./decide.ts";
+import { textOf } from "./model/blocks.ts";
 import { continued, freshState, type LoopState } from "./state.ts";
 import { call, reply } from "./testing.ts";
 

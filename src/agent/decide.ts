@@ -3,11 +3,12 @@
  * alone.
  */
 import { codeOf, DriverError, Fault } from "../abi/errors.ts";
-import { type Block, isBadInput, type Reply, totalTokens } from "../abi/llm.ts";
+import { isBadInput, type Reply, totalTokens } from "../abi/llm.ts";
 import { findLlmError, LlmError } from "../abi/llm-error.ts";
-import { CONTINUES, type Continue, type Terminal, type ToolCall } from "../abi/loop.ts";
+import { CONTINUES, type Continue, type Terminal } from "../abi/loop.ts";
 import type { AccountView } from "../abi/program.ts";
 import type { Broken } from "./checkpoint.ts";
+import { callsOf, textOf } from "./model/blocks.ts";
 import type { LoopState } from "./state.ts";
 
 /** What a run is doing: it waits for the model, or runs the calls of a reply. */
@@ -124,16 +125,6 @@ export function unfinishedCall({ stopReason, blocks }: Reply): number | undefine
   const { input } = last;
   const isBare = typeof input === "object" && input !== null && Object.keys(input).length === 0;
   return isBadInput(input) || isBare ? callsOf(blocks).length - 1 : undefined;
-}
-
-export function callsOf(blocks: readonly Block[]): ToolCall[] {
-  return blocks.filter((block) => block.type === "tool_use");
-}
-
-export function textOf(blocks: readonly Block[]): string {
-  return blocks
-    .flatMap((block) => (block.type === "text" && block.text !== "" ? [block.text] : []))
-    .join("\n");
 }
 
 function canEscalate(state: LoopState, facts: TurnFacts): boolean {

@@ -4,7 +4,7 @@ import { asPid } from "../abi/ids.ts";
 import { LlmError } from "../abi/llm-error.ts";
 import { refusalDetails } from "../abi/refusal.ts";
 import type { Surroundings } from "../abi/surroundings.ts";
-import { callsOf } from "./decide.ts";
+import { callsOf } from "./model/blocks.ts";
 import {
   type Answer,
   agentInfo,

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Block, LlmRequest } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
 import type { ContextMessage } from "../abi/sys.ts";
-import { callsOf } from "./decide.ts";
+import { callsOf } from "./model/blocks.ts";
 import { type Answer, call, FakeProcess, reply, restoredFrom, StreamedReply, says } from "./testing.ts";
 
 interface Turn {

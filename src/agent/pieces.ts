@@ -2,7 +2,7 @@
 
 import { CONTINUES } from "../abi/loop.ts";
 import type { ContextMessage } from "../abi/sys.ts";
-import { callsOf } from "./decide.ts";
+import { callsOf } from "./model/blocks.ts";
 
 /** What the model is told after a reply that was cut off. */
 export const RESUME_NOTE =

@@ -9,17 +9,10 @@ import type { Sys } from "../abi/sys.ts";
 import { slashLine } from "../lib/slash.ts";
 import { ask, toolsOf } from "./asking.ts";
 import { answeredIn, type Broken, finishedCalls, type KeptReply, positionOf } from "./checkpoint.ts";
-import {
-  callsOf,
-  decide,
-  endOfFailure,
-  type Phase,
-  type TurnFacts,
-  textOf,
-  unfinishedCall,
-} from "./decide.ts";
+import { decide, endOfFailure, type Phase, type TurnFacts, unfinishedCall } from "./decide.ts";
 import { takeInput } from "./input.ts";
 import { afterCalls, askedAgain, hopeless, isHopeless } from "./malformed.ts";
+import { callsOf, textOf } from "./model/blocks.ts";
 import { lastPieces, RESUME_NOTE, resumed } from "./pieces.ts";
 import { afterReply, givenUp, isGivenUp } from "./refusals.ts";
 import { dropMedia } from "./refused-media.ts";

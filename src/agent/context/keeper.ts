@@ -8,7 +8,7 @@ import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
 import { type Reply, totalTokens } from "../../abi/llm.ts";
 import { findLlmError, LlmError } from "../../abi/llm-error.ts";
 import type { ProgramStart } from "../../abi/program.ts";
-import { callsOf } from "../decide.ts";
+import { callsOf } from "../model/blocks.ts";
 import type { TurnRequest } from "../model/request.ts";
 import { besideOf } from "../prompt/parts.ts";
 import { Breaker, type BreakerState } from "./breaker.ts";

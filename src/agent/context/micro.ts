@@ -1,7 +1,7 @@
 /** Clears old results of tools that can be called again, so that nothing has to be summarised yet. Pure. */
 import type { ClearedResult, ViewState } from "../../abi/context.ts";
-import { callsOf } from "../decide.ts";
 import { targetOf } from "../deferred/target.ts";
+import { callsOf } from "../model/blocks.ts";
 import { pinnedOf } from "./fit.ts";
 import type { Numbered, Unit } from "./units.ts";
 

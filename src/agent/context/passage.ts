@@ -9,7 +9,7 @@ import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Prompt, Sys } from "../../abi/sys.ts";
 import { messageTokens } from "../../lib/tokens/message.ts";
-import { textOf } from "../decide.ts";
+import { textOf } from "../model/blocks.ts";
 import type { TurnRequest } from "../model/request.ts";
 import type { Breaker } from "./breaker.ts";
 import { type Fit, newestThatFit, pinnedOf, rangesOf } from "./fit.ts";

@@ -1,8 +1,8 @@
 /** Files that leave the view, as the model saw them last: the newest few, if it has not changed them since. Pure. */
 import type { ContextMessage } from "../../abi/sys.ts";
 import { sizeOf, tokensOf } from "../../lib/tokens.ts";
-import { callsOf } from "../decide.ts";
 import { targetOf } from "../deferred/target.ts";
+import { callsOf } from "../model/blocks.ts";
 import { pathOf } from "./texts.ts";
 import type { Unit } from "./units.ts";
 

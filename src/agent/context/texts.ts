@@ -1,7 +1,7 @@
 /** What is said about compaction: to the model that writes the summary, to the one that reads it, and to the user. */
 import type { ContextMessage } from "../../abi/sys.ts";
-import { callsOf } from "../decide.ts";
 import { targetOf } from "../deferred/target.ts";
+import { callsOf } from "../model/blocks.ts";
 import type { Unit } from "./units.ts";
 
 /** The last message of the request for a summary. `wish`: what the user asked to pay attention to. */

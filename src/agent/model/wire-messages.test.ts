@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
-import { callsOf } from "../decide.ts";
 import { call } from "../testing.ts";
+import { callsOf } from "./blocks.ts";
 import { OUTCOME_UNKNOWN, toWireMessages } from "./wire-messages.ts";
 
 const user = (content: string): ContextMessage => ({ role: "user", content });

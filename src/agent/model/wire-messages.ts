@@ -5,7 +5,7 @@
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import { Running } from "../../lib/running.ts";
-import { callsOf } from "../decide.ts";
+import { callsOf } from "./blocks.ts";
 import { readableBy } from "./in-use.ts";
 
 export const OUTCOME_UNKNOWN = "outcome unknown after a crash, check before repeating";
