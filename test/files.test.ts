@@ -100,20 +100,21 @@ describe("view", () => {
 describe("what an agent has seen of files", () => {
   it("is known to the next daemon: an edit needs no second view; a fork knows it too, a child of its own does not", async () => {
     world.write("a.txt", "one\ntwo\n");
+    // words that stand in nothing else that the agent is told
     await serve((request) => {
       const last = request.lastUserText;
       if (request.lastToolResults.length > 0) return text("Done.");
-      if (last.includes("look")) return call("view", { file_path: "a.txt" });
-      if (last.includes("change"))
+      if (last.includes("peek")) return call("view", { file_path: "a.txt" });
+      if (last.includes("amend"))
         return call("edit", { file_path: "a.txt", old_string: "two", new_string: "2" });
       return text("?");
     });
-    const { stdout } = await run("--json", "look");
+    const { stdout } = await run("--json", "peek");
     const { pid } = (JSON.parse(stdout) as { data: { pid: number } }).data;
     process.kill(world.daemonPid!, "SIGKILL");
     const fork = (await world.crux(["fork", "-q", String(pid)])).stdout.trim();
     await world.crux(["resume", "-q", String(pid)]);
-    await world.crux(["send", String(pid), "change"]);
+    await world.crux(["send", String(pid), "amend"]);
     await settled(
       () => world.file("a.txt"),
       (now) => now === "one\n2\n",
@@ -121,7 +122,7 @@ describe("what an agent has seen of files", () => {
     expect(world.file("a.txt")).toBe("one\n2\n");
     // the fork saw the file as it was: it knows of it, and that it has changed since
     await world.crux(["resume", "-q", fork]);
-    await world.crux(["send", fork, "change"]);
+    await world.crux(["send", fork, "amend"]);
     await settled(
       () => server.requests.some(({ rawBody }) => rawBody.includes("has changed since")),
       Boolean,
@@ -129,7 +130,7 @@ describe("what an agent has seen of files", () => {
     expect(
       server.requests.some(({ rawBody }) => rawBody.includes("file has changed since it was read: a.txt")),
     ).toBe(true);
-    await run("change");
+    await run("amend");
     expect(server.requests.at(-1)?.rawBody).toContain("file has not been read: a.txt. View it first");
     await world.crux(["kill", String(pid), fork]);
   });
