@@ -15,7 +15,10 @@ let server: ModelServer;
 
 beforeAll(async () => {
   world = new World();
-  put("config/crux/agents/reader/agent.yaml", "name: reader\ndescription: reads\nskills: [reading]\n");
+  put(
+    "config/crux/agents/reader/agent.yaml",
+    "name: reader\ndescription: reads\nskills: [reading]\npreload: true\n",
+  );
   put("config/crux/agents/reader/instructions.md", "You read.\n");
   put(
     "config/crux/skills/reading/SKILL.md",
