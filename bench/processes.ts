@@ -10,7 +10,6 @@ import { settled, World } from "../test/harness/world.ts";
 import { text, toolUse } from "../test/model-server/reply.ts";
 import { startModelServer } from "../test/model-server/server.ts";
 import { bareLoop } from "./bare-loop.ts";
-import { UNLIMITED } from "./parts/turn-server.ts";
 import { median, percentile, printTable, type Row } from "./table.ts";
 
 const SPAWNS = Number(process.env.CRUX_BENCH_SPAWNS ?? 1_000);
@@ -34,13 +33,9 @@ await using server = await startModelServer({
     arrived.atMs = performance.now();
     if (request.lastUserText.includes("idle")) {
       held.arrived++;
-      return toolUse({ name: "ls", input: { path: "." } })
-        .headers(UNLIMITED)
-        .until(held.release.promise);
+      return toolUse({ name: "ls", input: { path: "." } }).until(held.release.promise);
     }
-    return request.lastUserText.includes("shell")
-      ? shellTurn(request.assistantTurns, 2)
-      : text("Done.").headers(UNLIMITED);
+    return request.lastUserText.includes("shell") ? shellTurn(request.assistantTurns, 2) : text("Done.");
   },
   keepRequests: 4,
   validate: false,
@@ -61,9 +56,7 @@ try {
 printTable(["what", "figure", "baseline", "ratio", "aim"], rows);
 
 function shellTurn(done: number, calls: number) {
-  return (done < calls ? toolUse({ name: "bash", input: { command: "true" } }) : text("Done.")).headers(
-    UNLIMITED,
-  );
+  return done < calls ? toolUse({ name: "bash", input: { command: "true" } }) : text("Done.");
 }
 
 async function restart(): Promise<void> {

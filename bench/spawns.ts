@@ -7,7 +7,6 @@
 import { text, toolUse } from "../test/model-server/reply.ts";
 import { startModelServer } from "../test/model-server/server.ts";
 import { ask, Place } from "./parts/place.ts";
-import { UNLIMITED } from "./parts/turn-server.ts";
 import { median, percentile, printTable, type Row } from "./table.ts";
 
 const SPAWNS = Number(process.env.CRUX_BENCH_SPAWNS ?? 500);
@@ -20,10 +19,10 @@ const seen = { atMs: 0, arrived: 0, isOver: false };
 await using server = await startModelServer({
   script: ({ lastUserText, assistantTurns }) => {
     if (lastUserText.includes("busy") && !seen.isOver)
-      return toolUse({ name: "bash", input: { command: "true" } }).headers(UNLIMITED);
+      return toolUse({ name: "bash", input: { command: "true" } });
     if (lastUserText.includes("hello")) seen.atMs = performance.now();
     if (assistantTurns === 0) seen.arrived++;
-    return text("Done.").headers(UNLIMITED);
+    return text("Done.");
   },
   keepRequests: 4,
   validate: false,

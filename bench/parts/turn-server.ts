@@ -3,13 +3,6 @@ import { subscribe } from "node:diagnostics_channel";
 import { text, toolUse } from "../../test/model-server/reply.ts";
 import { type ModelServer, startModelServer } from "../../test/model-server/server.ts";
 
-/** Headers of a server whose limits nobody reaches: else the scheduler would hold back what is measured. */
-export const UNLIMITED = Object.fromEntries(
-  ["requests", "tokens", "input-tokens", "output-tokens"].flatMap((kind) =>
-    ["limit", "remaining"].map((what) => [`anthropic-ratelimit-${kind}-${what}`, "1000000000000"]),
-  ),
-);
-
 /** By the machine's monotonic clock, ms. */
 interface Exchange {
   readonly arrived: number;
@@ -36,10 +29,9 @@ export class TurnServer {
   static async start(): Promise<TurnServer> {
     const calls = { wanted: 0 };
     const script = ({ assistantTurns }: { readonly assistantTurns: number }) =>
-      (assistantTurns < calls.wanted
+      assistantTurns < calls.wanted
         ? toolUse({ name: "bash", input: { command: "echo hi" } })
-        : text("Done.")
-      ).headers(UNLIMITED);
+        : text("Done.");
     return new TurnServer(await startModelServer({ script, keepRequests: 4, validate: false }), calls);
   }
 

@@ -37,27 +37,29 @@ export interface Dialect {
   errorHeaders?(error: ApiError): Record<string, string>;
 }
 
+/** Stated, and never reached: a client that keeps to what a server states would be held back by a usual account's limits. */
+const UNREACHED = "1000000000000";
 const resetAt = "2030-01-01T00:00:00Z";
-const limitHeaders = (kind: string, limit: string) => ({
-  [`anthropic-ratelimit-${kind}-limit`]: limit,
-  [`anthropic-ratelimit-${kind}-remaining`]: limit,
+const limitHeaders = (kind: string) => ({
+  [`anthropic-ratelimit-${kind}-limit`]: UNREACHED,
+  [`anthropic-ratelimit-${kind}-remaining`]: UNREACHED,
   [`anthropic-ratelimit-${kind}-reset`]: resetAt,
 });
 const anthropicHeaders = {
-  ...limitHeaders("requests", "4000"),
-  ...limitHeaders("tokens", "2400000"),
-  ...limitHeaders("input-tokens", "2000000"),
-  ...limitHeaders("output-tokens", "400000"),
+  ...limitHeaders("requests"),
+  ...limitHeaders("tokens"),
+  ...limitHeaders("input-tokens"),
+  ...limitHeaders("output-tokens"),
   "anthropic-organization-id": "00000000-0000-4000-8000-000000000000",
 };
 const openaiHeaders = {
   "openai-organization": "org-model-server",
   "openai-processing-ms": "1",
   "openai-version": "2020-10-01",
-  "x-ratelimit-limit-requests": "10000",
-  "x-ratelimit-limit-tokens": "2000000",
-  "x-ratelimit-remaining-requests": "9999",
-  "x-ratelimit-remaining-tokens": "1999999",
+  "x-ratelimit-limit-requests": UNREACHED,
+  "x-ratelimit-limit-tokens": UNREACHED,
+  "x-ratelimit-remaining-requests": UNREACHED,
+  "x-ratelimit-remaining-tokens": UNREACHED,
   "x-ratelimit-reset-requests": "6ms",
   "x-ratelimit-reset-tokens": "0s",
 };
