@@ -80,8 +80,9 @@ afterAll(async () => {
 
 function answerOf(request: ModelRequest) {
   const [first = ""] =
-    /\b(?:gather|publish|third|fresh|follow|nowhere|talk)\b/.exec(JSON.stringify(request.body.messages)) ??
-    [];
+    /(?:gather|publish|third|fresh|follow|nowhere|talk)(?= now\b)/.exec(
+      JSON.stringify(request.body.messages),
+    ) ?? [];
   const answer = scripts()[first];
   if (answer === undefined) return text("What?");
   return typeof answer === "function" ? answer(request) : answer;
@@ -104,53 +105,53 @@ describe("labels", () => {
   }) => {
     // what is not confined may carry out what was read, so it is refused before it can copy anything
     skip(unconfined !== undefined, unconfined);
-    expect(await crux(...BYPASS, "gather")).toMatchObject({
+    expect(await crux(...BYPASS, "gather now")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("Gathered."),
     });
     expect(world.file("copy.md")).toBe(world.file("notes.md"));
-    expect(await crux(...BYPASS, "publish")).toMatchObject({ code: 0 });
-    const said = results("publish").at(-1) ?? "";
+    expect(await crux(...BYPASS, "publish now")).toMatchObject({ code: 0 });
+    const said = results("publish now").at(-1) ?? "";
     expect(said).toContain("would carry data out");
     expect(said).toContain(`untrusted data (web: ${page})`);
   });
 
   it("go into what a command writes", async ({ skip }) => {
     skip(unconfined !== undefined, unconfined);
-    expect(await crux(...BYPASS, "third")).toMatchObject({ code: 0 });
-    expect(results("third").at(-1)).toContain(`untrusted data (web: ${page})`);
+    expect(await crux(...BYPASS, "third now")).toMatchObject({ code: 0 });
+    expect(results("third now").at(-1)).toContain(`untrusted data (web: ${page})`);
   });
 
   it("are not there for a process that has read nothing of it", async () => {
-    expect(await crux(...BYPASS, "fresh")).toMatchObject({ code: 0 });
-    expect(results("fresh").at(-1)).not.toContain("would carry data out");
+    expect(await crux(...BYPASS, "fresh now")).toMatchObject({ code: 0 });
+    expect(results("fresh now").at(-1)).not.toContain("would carry data out");
   });
 
   it("let an address be fetched that a page spells out, and not one with more in it", async () => {
     asked.length = 0;
-    expect(await crux(...BYPASS, "follow")).toMatchObject({ code: 0 });
+    expect(await crux(...BYPASS, "follow now")).toMatchObject({ code: 0 });
     expect(asked).toEqual(["/page?again", "/page/more"]);
-    expect(results("follow").at(-1)).toContain("would carry data out");
+    expect(results("follow now").at(-1)).toContain("would carry data out");
   });
 
   it("let what was read on the web leave where a person has said so once; the refusal says how", async () => {
-    expect(results("follow").at(-1)).toContain("allow outward(web) for a run");
+    expect(results("follow now").at(-1)).toContain("allow outward(web) for a run");
     asked.length = 0;
-    expect(await crux(...BYPASS, "--allow", "outward(web)", "follow")).toMatchObject({ code: 0 });
+    expect(await crux(...BYPASS, "--allow", "outward(web)", "follow now")).toMatchObject({ code: 0 });
     // the others are kept from before
     expect(asked).toContain("/page/more?d=what-it-read");
   });
 
   it("do not come with a page that was not read", async () => {
-    expect(await crux(...BYPASS, "nowhere")).toMatchObject({ code: 0 });
-    expect(results("nowhere").at(-1)).toContain("Error [");
-    expect(results("nowhere").at(-1)).not.toContain("would carry data out");
+    expect(await crux(...BYPASS, "nowhere now")).toMatchObject({ code: 0 });
+    expect(results("nowhere now").at(-1)).toContain("Error [");
+    expect(results("nowhere now").at(-1)).not.toContain("would carry data out");
   });
 
   it("are listed, outlive the daemon, and go by a person's word", async () => {
     const chat = await world.crux(["chat", ...BYPASS], {
       env: modelEnv(server),
-      stdin: "talk\n",
+      stdin: "talk now\n",
       timeoutMs: 50_000,
     });
     expect(chat).toMatchObject({ code: 0 });

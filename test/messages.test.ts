@@ -25,7 +25,7 @@ const tool = (name: string, params: Readonly<Record<string, unknown>>) =>
 const toSend = (to: string, message: string) => tool("send", { to, message });
 const wait = tool("sleep", { duration_ms: 3_600_000 });
 const wordOf = (request: ModelRequest): string =>
-  /\b(?:edit|report|browse|outside)-it\b/.exec(JSON.stringify(request.body.messages))?.[0] ?? "";
+  /(?:edit|report|browse|outside)-it\b/.exec(JSON.stringify(request.body.messages))?.[0] ?? "";
 
 /** What each conversation does, by a word of its intent. */
 function answerOf(request: ModelRequest) {

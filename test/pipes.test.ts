@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { CRUX, type Run, World } from "./harness/world.ts";
 import { error, text, toolUse } from "./model-server/reply.ts";
-import type { ModelRequest } from "./model-server/request.ts";
+import { type ModelRequest, userTexts } from "./model-server/request.ts";
 import { type ModelServer, startModelServer } from "./model-server/server.ts";
 
 let world: World;
@@ -44,31 +44,29 @@ async function sh(script: string): Promise<Run> {
 }
 
 /** What the user said in a conversation, text by text. */
-function userTexts({ messages }: ModelRequest): string[] {
-  return messages
-    .filter(({ role }) => role === "user")
-    .flatMap(({ content }) => content.flatMap((block) => (block.type === "text" ? [block.text] : [])));
+function saidBy({ messages }: ModelRequest): string[] {
+  return messages.filter(({ role }) => role === "user").flatMap(userTexts);
 }
 const requestOf = (intent: string): ModelRequest =>
-  server.requests.find((request) => userTexts(request)[0] === intent)!;
+  server.requests.find((request) => saidBy(request)[0] === intent)!;
 
 it("the result of one run is the data of the next, and nothing else is", async () => {
   await serve([
-    { when: (request) => userTexts(request)[0] === "write it", reply: text(RESULT) },
-    { when: (request) => userTexts(request)[0] === "sum it up", reply: text("Three words.") },
+    { when: (request) => saidBy(request)[0] === "write it", reply: text(RESULT) },
+    { when: (request) => saidBy(request)[0] === "sum it up", reply: text("Three words.") },
   ]);
   // what `cat` reads is a pipe as well
   const { code, stdout, stderr } = await sh('crux "write it" | crux "sum it up" | cat');
   expect({ code, stdout }).toEqual({ code: 0, stdout: "Three words.\n" });
   expect(stderr.match(/exited\(0\)/g)).toHaveLength(2);
-  expect(userTexts(requestOf("sum it up"))).toEqual(["sum it up", `${RESULT}\n`]);
-  expect(userTexts(requestOf("write it"))).toEqual(["write it"]);
+  expect(saidBy(requestOf("sum it up"))).toEqual(["sum it up", `${RESULT}\n`]);
+  expect(saidBy(requestOf("write it"))).toEqual(["write it"]);
   expect(server.rejected).toEqual([]);
 });
 
 it("the shell sees how the last one ended; one before it that fails gives no data", async () => {
   await serve([
-    { when: (request) => userTexts(request)[0] === "fail", reply: error(400, "no") },
+    { when: (request) => saidBy(request)[0] === "fail", reply: error(400, "no") },
     { default: text("fine") },
   ]);
   const last = await sh("crux -- go | crux -- fail");
@@ -76,7 +74,7 @@ it("the shell sees how the last one ended; one before it that fails gives no dat
   expect(last.stderr).toMatch(/\[agent\/\d+\] error: /);
   const first = await sh("crux -- fail | crux -- go");
   expect([first.code, first.stdout.includes("fine")]).toEqual([0, true]);
-  expect(userTexts(server.requests.at(-1)!)).toEqual(["go"]);
+  expect(saidBy(server.requests.at(-1)!)).toEqual(["go"]);
   const code = await sh('crux -- fail > out.txt; echo "$?"');
   expect([code.stdout, world.file("out.txt")]).toEqual(["1\n", ""]);
 });
@@ -85,24 +83,24 @@ it("data comes from a pipe and from a file, and the result goes into one", async
   await serve(text(RESULT));
   world.write("notes.txt", "ein\nzwei\n");
   expect((await sh('echo data | crux "sum up"')).code).toBe(0);
-  expect(userTexts(server.requests[0]!)).toEqual(["sum up", "data\n"]);
+  expect(saidBy(server.requests[0]!)).toEqual(["sum up", "data\n"]);
   const { code, stdout, stderr } = await sh('crux "sum up" < notes.txt > out.txt');
   expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-  expect(userTexts(server.requests[1]!)).toEqual(["sum up", "ein\nzwei\n"]);
+  expect(saidBy(server.requests[1]!)).toEqual(["sum up", "ein\nzwei\n"]);
   expect(world.file("out.txt")).toBe(`${RESULT}\n`);
   expect(stderr).toMatch(/^\[kernel\] spawning PID \d+\.\.\.\n\[agent\/\d+\] reasoning step 1\.\.\.\n/);
   await sh('crux "sum up" < /dev/null > out.txt; crux "sum up" <&-');
-  expect(server.requests.slice(2).map(userTexts)).toEqual([["sum up"], ["sum up"]]);
+  expect(server.requests.slice(2).map(saidBy)).toEqual([["sum up"], ["sum up"]]);
 });
 
 it("without words stdin is still the intent; -q and --json are as they were", async () => {
   await serve(text(RESULT));
   const quiet = await sh("echo do it | crux -q | cat");
   expect([quiet.stdout, quiet.stderr]).toEqual([`${RESULT}\n`, ""]);
-  expect(userTexts(server.requests[0]!)).toEqual(["do it"]);
+  expect(saidBy(server.requests[0]!)).toEqual(["do it"]);
   const json = await sh("echo data | crux --json do it | cat");
   expect(JSON.parse(json.stdout)).toMatchObject({ ok: true, data: { result: RESULT } });
-  expect(userTexts(server.requests[1]!)).toEqual(["do it", "data\n"]);
+  expect(saidBy(server.requests[1]!)).toEqual(["do it", "data\n"]);
 });
 
 it("300 KiB of data are a file the agent can read, and the message names it", async () => {
@@ -112,7 +110,7 @@ it("300 KiB of data are a file the agent can read, and the message names it", as
   await serve(inTurn(toolUse({ name: "view", input: { file_path: "/var/out/input" } }), text("Seen.")));
   const { code, stdout } = await sh('crux "sum up" < large.txt | cat');
   expect({ code, stdout }).toEqual({ code: 0, stdout: "Seen.\n" });
-  const [intent, told = ""] = userTexts(server.requests[0]!);
+  const [intent, told = ""] = saidBy(server.requests[0]!);
   expect(intent).toBe("sum up");
   expect(Buffer.byteLength(told)).toBeLessThan(1_000);
   expect(told).toMatch(new RegExp(`${Buffer.byteLength(data)} bytes.* /var/out/input\\b`));

@@ -31,7 +31,7 @@ export interface ModelRequest extends HttpRequest, RequestContent {
   readonly assistantTurns: number;
   /** What its prompt cache reads and writes, if the server has one. */
   readonly cache?: CacheUse;
-  /** The text of the last user message that has any. */
+  /** What the user said in the last message that has any of it. */
   readonly lastUserText: string;
   /** Results in the last message; empty when it holds none. */
   readonly lastToolResults: readonly ToolResult[];
@@ -71,11 +71,21 @@ export function readRequest(
   };
 }
 
+/** What the user said in a message: its texts without what an agent is reminded of before them. */
+export function userTexts({ content }: RequestMessage): string[] {
+  return content.flatMap((block) => {
+    const said = block.type === "text" ? block.text.replace(REMINDER, "") : "";
+    return said === "" ? [] : [said];
+  });
+}
+
+const REMINDER = /^<system-reminder>\n.*?\n<\/system-reminder>(?:\n|$)/s;
+
 function findUserText(messages: readonly RequestMessage[]): string {
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at]!;
     if (message.role !== "user") continue;
-    const texts = message.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+    const texts = userTexts(message);
     if (texts.length > 0) return texts.join("\n");
   }
   return "";
