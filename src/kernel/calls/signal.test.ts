@@ -60,8 +60,12 @@ describe("KILL", () => {
     const t = testKernel();
     const { sys, pid } = await t.start();
     const words = "SIGKILL can be neither blocked nor handled";
-    for (const call of [sys.sigBlock(pid, 2), sys.sigUnblock(pid, 2), sys.sigHandle(2, "ignore")])
-      await expect(call).rejects.toMatchObject({ code: "INVALID", message: words });
+    for (const call of [
+      () => sys.sigBlock(pid, 2),
+      () => sys.sigUnblock(pid, 2),
+      () => sys.sigHandle(2, "ignore"),
+    ])
+      await expect(call()).rejects.toMatchObject({ code: "INVALID", message: words });
     expect(await t.init.signal(pid, 2)).toBe("default");
     expect((await t.init.wait(pid)).code).toBe(137);
   });
