@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { messageOf } from "../abi/errors.ts";
 import { asProcUuid, type Pid, type ProcUuid } from "../abi/ids.ts";
-import type { Program } from "../abi/program.ts";
 import { deferredSetting } from "../agent/deferred/setting.ts";
 import { agentProgram } from "../agent/loop.ts";
 import { budgetPolicy } from "../daemon/budget-policy.ts";
@@ -30,9 +29,8 @@ export function portsOf(parts: Parts): KernelPorts {
     askTimeouts: () => config.askTimeouts(),
     models: config.resolver,
     classifier: makeClassifier(() => config.settings),
-    program: startedInTurn(
-      agentProgram({ platform: process.platform, ...counts(env), deferred: deferredSetting(env) }),
-    ),
+    program: agentProgram({ platform: process.platform, ...counts(env), deferred: deferredSetting(env) }),
+    inTurn: paced(STARTS_OF_ROUND),
     clock,
     ...(gaps === undefined ? {} : { gaps }),
     exec: host.exec,
@@ -87,14 +85,6 @@ function counts(env: Readonly<Record<string, string>>): { maxRetries?: number; m
 
 /** Agents that begin in one round of the event loop: of many started at once, all are acknowledged before most begin. */
 const STARTS_OF_ROUND = 4;
-
-function startedInTurn(program: Program): Program {
-  const begin = paced(STARTS_OF_ROUND);
-  return async (sys, start) => {
-    await begin();
-    return program(sys, start);
-  };
-}
 
 /** 64 random bits: the parts of a UUID that are random. Node asks the system for those of many UUIDs at once. */
 function nonce(): string {

@@ -33,6 +33,8 @@ export interface KernelPorts {
   readonly classifier?: Classifier;
   /** The program that runs an agent. */
   readonly program: Program;
+  /** Resolves when the next agent may begin; absent: at once. */
+  readonly inTurn?: () => Promise<void>;
   readonly clock: Clock;
   /** Reports gaps in time. Absent: not observed. */
   readonly gaps?: TimeGaps;

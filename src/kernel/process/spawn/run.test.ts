@@ -18,6 +18,25 @@ describe("a program", () => {
     expect(t.logs[0]).toContain("pid 1: the program failed: Error: bug");
   });
 
+  test("killed while it waits for its turn has not begun, and nothing of it is on the tape", async () => {
+    const turn = Promise.withResolvers<void>();
+    let begun = 0;
+    const t = testKernel({
+      inTurn: () => turn.promise,
+      program: async () => {
+        begun++;
+        return EXIT.completed;
+      },
+    });
+    const [killed, other] = [await t.init.spawn("a", null), await t.init.spawn("b", null)];
+    await t.init.kill(killed, 2);
+    turn.resolve();
+    expect([await t.init.wait(killed), await t.init.wait(other)]).toMatchObject([{ code: 137 }, { code: 0 }]);
+    expect(begun).toBe(1);
+    const kinds = t.journal.records.filter(({ pid, kind }) => pid === killed && kind === "call.read");
+    expect(kinds).toEqual([]);
+  });
+
   test("that throws before it waits, or returns nothing, ends so too", async () => {
     const t = testKernel();
     t.programs.set("throws", () => {

@@ -21,7 +21,10 @@ export interface Timing {
 /** What a running program needs of the kernel. */
 export type Running = Accounting &
   Finishing &
-  Timing & { readonly clockWatch: { enter(): void; leave(): void } };
+  Timing & {
+    readonly ports: Pick<KernelPorts, "inTurn">;
+    readonly clockWatch: { enter(): void; leave(): void };
+  };
 
 export function runProgram(core: Running, proc: Process, timeoutMs: number): void {
   countWork(core, proc);
@@ -49,6 +52,8 @@ async function loop(core: Running, proc: Process, timeoutMs: number): Promise<vo
 /** A process killed during its spawn takes no step; a paused one takes none until it is resumed. */
 async function run(core: Running, proc: Process): Promise<ExitStatus> {
   try {
+    // before it is recorded: what is killed while it waits for its turn has not begun
+    if (proc.seed.kind === "agent") await core.ports.inTurn?.();
     await proc.halt.untilResumed(proc.abort.signal);
     if (proc.ending.verdict !== null) return proc.ending.verdict;
     const exit: ExitStatus | undefined = await bodyOf(proc).run(proc);
