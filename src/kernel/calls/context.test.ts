@@ -16,15 +16,15 @@ describe("a context", () => {
       [asCtxId(99), "NOT_FOUND"],
     ] as const) {
       const calls = [
-        b.sys.ctxRead(cid, 0, 0),
-        b.sys.ctxWrite(cid, 0, MESSAGE),
-        b.sys.ctxFree(cid),
-        b.sys.setSystemPrompt(cid, "x"),
-        b.sys.appendMessage(cid, "user", "x"),
-        b.sys.appendToolResult(cid, "t", "x"),
-        b.sys.buildPrompt(cid),
+        () => b.sys.ctxRead(cid, 0, 0),
+        () => b.sys.ctxWrite(cid, 0, MESSAGE),
+        () => b.sys.ctxFree(cid),
+        () => b.sys.setSystemPrompt(cid, "x"),
+        () => b.sys.appendMessage(cid, "user", "x"),
+        () => b.sys.appendToolResult(cid, "t", "x"),
+        () => b.sys.buildPrompt(cid),
       ];
-      for (const call of calls) await expect(call).rejects.toMatchObject({ code, cid });
+      for (const call of calls) await expect(call()).rejects.toMatchObject({ code, cid });
     }
     expect((await a.sys.buildPrompt(a.start.ctxId)).messages).toHaveLength(1);
   });

@@ -102,12 +102,12 @@ describe("a device's error", () => {
     const { sys } = await t.start();
     const fd = await sys.open("/dev/plan", 2);
     const calls = [
-      sys.open("/dev/effects", 0),
-      sys.open("/dev/throws", 0),
-      sys.stat("/dev/stat"),
-      sys.write(fd, bytes("x")),
+      () => sys.open("/dev/effects", 0),
+      () => sys.open("/dev/throws", 0),
+      () => sys.stat("/dev/stat"),
+      () => sys.write(fd, bytes("x")),
     ];
     for (const call of calls)
-      await expect(call).rejects.toMatchObject({ pid: 1, code: "UNAVAILABLE", cause: broken });
+      await expect(call()).rejects.toMatchObject({ pid: 1, code: "UNAVAILABLE", cause: broken });
   });
 });

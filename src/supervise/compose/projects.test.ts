@@ -1007,11 +1007,12 @@ describe("up() of a project that runs", () => {
     await settle();
     const gone = new AbortController();
     const request = { project: notes([service("a")]), services: [], removeOrphans: false, env: {} };
-    const first = bench.projects.up(request, gone.signal);
-    const second = bench.projects.up(request, gone.signal);
+    const cancelled = [1, 2].map(() =>
+      expect(bench.projects.up(request, gone.signal)).rejects.toMatchObject({ code: "CANCELLED" }),
+    );
     await settle();
     gone.abort();
-    for (const up of [first, second]) await expect(up).rejects.toMatchObject({ code: "CANCELLED" });
+    await Promise.all(cancelled);
     await bench.workers.end("a");
     await down;
     expect(bench.workers.alive).toEqual([]);

@@ -69,6 +69,7 @@ describe("Repeats.once()", () => {
     act.before = promise;
     const first = ask(KEYED);
     const second = ask({ ...KEYED, intent: "another" });
+    second.catch(() => {});
     resolve();
     await first;
     const refused = { code: "CONFLICT", message: expect.stringContaining("idempotency key reused") };

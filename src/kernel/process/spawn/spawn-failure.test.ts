@@ -98,6 +98,7 @@ describe("spawn() that fails", () => {
     t.model.script.open = () => opened.promise;
     const spawned = t.init.spawn("a", null);
     const waited = t.init.wait(asPid(1));
+    waited.catch(() => {});
     const trace = t.kernel.attachDebug(asPid(1), { all: true });
     opened.reject(new Error("no"));
     await expect(spawned).rejects.toMatchObject({ code: "INTERNAL" });
