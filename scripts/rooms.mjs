@@ -78,7 +78,13 @@ const rings = {
   ],
   dev: [["dev"], ["dev/net"], ["dev/host"], ["dev/out"], ["dev/*"]],
   tool: [["tool"], ["tool/*"]],
-  agent: [["agent/definition", "agent/model"], ["agent/deferred"], ["agent/tools"], ["agent"]],
+  agent: [
+    ["agent/definition", "agent/program"],
+    ["agent/model"],
+    ["agent/deferred"],
+    ["agent/tools"],
+    ["agent"],
+  ],
   "wire/server": [["wire/server"], ["wire/server/handlers"], ["wire/server/methods"]],
   cli: [
     ["cli/help", "cli/screen", "cli/daemon"],

@@ -5,6 +5,7 @@ import type { KeptReply } from "./checkpoint.ts";
 import { ComingReply, type Listener } from "./coming.ts";
 import type { Turn } from "./context/passage.ts";
 import { announcement, deltaNote } from "./deferred/announce.ts";
+import type { OfferedTools } from "./deferred/offered.ts";
 import { readInbox } from "./inbox.ts";
 import { isReminder } from "./instructions/frame.ts";
 import { ModeNotes } from "./mode-notes.ts";
@@ -18,7 +19,6 @@ import { type Briefing, briefed, briefingOf } from "./prompt/briefing.ts";
 import type { Run } from "./run-state.ts";
 import { continued } from "./state.ts";
 import { batchSizes } from "./tools/calls.ts";
-import type { OfferedTools } from "./tools/offered.ts";
 import { offeredTools } from "./tools/tools.ts";
 
 /** null: a fallback takes over. `listener`: what is done when calls begin before the end of the reply. */

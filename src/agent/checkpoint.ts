@@ -12,9 +12,9 @@ import type { ContextMessage } from "../abi/sys.ts";
 import type { KeeperState } from "./context/keeper.ts";
 import { targetOf } from "./deferred/target.ts";
 import { callsOf } from "./model/blocks.ts";
+import type { CallResult } from "./program/tool-call.ts";
 import { NO_REFUSALS, type Refusals } from "./refusals.ts";
 import { freshState, type LoopState, piecesOf } from "./state.ts";
-import type { CallResult } from "./tools/tool-call.ts";
 
 /** A reply that is not in the context yet, with the output limits of its request. */
 export interface KeptReply {

@@ -9,12 +9,12 @@ import { findLlmError } from "../abi/llm-error.ts";
 import type { ToolCall } from "../abi/loop.ts";
 import type { Sys } from "../abi/sys.ts";
 import type { Broken, KeptReply, ReplyPart } from "./checkpoint.ts";
+import type { OfferedTools } from "./deferred/offered.ts";
 import { callsOf } from "./model/blocks.ts";
 import { markedBy } from "./model/in-use.ts";
 import type { ReplyReader } from "./model/reply.ts";
 import { batchSizes, mayOverlap } from "./tools/calls.ts";
 import { Executor } from "./tools/executor.ts";
-import type { OfferedTools } from "./tools/offered.ts";
 
 /** What the loop does at the moments of a reply. */
 export interface Listener {

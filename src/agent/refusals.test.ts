@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Remedy } from "../abi/fact.ts";
 import type { Refusal } from "../abi/refusal.ts";
+import type { CallResult } from "./program/tool-call.ts";
 import {
   afterReply,
   givenUp,
@@ -10,7 +11,6 @@ import {
   NO_REFUSALS,
   type Refusals,
 } from "./refusals.ts";
-import type { CallResult } from "./tools/tool-call.ts";
 
 const refusal = (what: string, remedy: Remedy | null = null): Refusal => ({
   tool: "bash",

@@ -4,7 +4,7 @@
  */
 import { Fault } from "../abi/errors.ts";
 import type { Refusal } from "../abi/refusal.ts";
-import type { CallResult } from "./tools/tool-call.ts";
+import type { CallResult } from "./program/tool-call.ts";
 
 /** Plain data: part of the checkpoint. */
 export interface Refusals {

@@ -6,6 +6,7 @@ import type { ComingReply } from "./coming.ts";
 import { WindowKeeper } from "./context/keeper.ts";
 import type { Phase } from "./decide.ts";
 import { Discovery } from "./deferred/discovery.ts";
+import type { OfferedTools } from "./deferred/offered.ts";
 import type { DeferredSetting } from "./deferred/setting.ts";
 import { NearbyGuides } from "./instructions/nearby.ts";
 import type { ModeNotes } from "./mode-notes.ts";
@@ -14,7 +15,6 @@ import type { Briefing } from "./prompt/briefing.ts";
 import type { Place } from "./prompt/environment.ts";
 import { SkillsInSight } from "./skills/in-sight.ts";
 import type { LoopState } from "./state.ts";
-import type { OfferedTools } from "./tools/offered.ts";
 
 export interface AgentOptions {
   /** The platform as the system prompt names it: `linux`. */

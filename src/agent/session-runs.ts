@@ -17,11 +17,11 @@ import { endOfFailure } from "./decide.ts";
 import { inputOf, messageText } from "./inbox.ts";
 import { callsOf } from "./model/blocks.ts";
 import { salvagedBlocks } from "./model/salvage.ts";
+import { NOT_STARTED } from "./program/tool-call.ts";
 import { abortedIn, begin, checkpoint, endOf, keep, loadTyped, logBudget, untilTerminal } from "./run.ts";
 import type { Run } from "./run-state.ts";
 import { skillTyped } from "./skills/typed.ts";
 import { freshState } from "./state.ts";
-import { NOT_STARTED } from "./tools/tool-call.ts";
 import { doViewRequests } from "./view-requests.ts";
 
 /** How a run begins: with a message it has read, with the intent, or, in a later daemon, in the middle. */

@@ -1,6 +1,6 @@
 /** The state of a run: one record, replaced whole each time the loop continues. Pure. */
 import type { Continue } from "../abi/loop.ts";
-import { type Malformed, NOT_MALFORMED } from "./malformed.ts";
+import { type Malformed, NOT_MALFORMED } from "./model/malformed.ts";
 import { NO_REFUSALS, type Refusals } from "./refusals.ts";
 
 export interface LoopState {

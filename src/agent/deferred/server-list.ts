@@ -3,7 +3,7 @@ import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { callNames } from "../../lib/mcp-names.ts";
-import { readTextFile } from "../read-file.ts";
+import { readTextFile } from "../program/read-file.ts";
 import type { Entry } from "./entry.ts";
 
 export interface SeenServer {

@@ -1,6 +1,6 @@
 /** A call of `tool_search`: searches all deferred tools. */
 import type { Sys } from "../../abi/sys.ts";
-import { type CallResult, failure } from "../tools/tool-call.ts";
+import { type CallResult, failure } from "../program/tool-call.ts";
 import type { DeferredTools } from "./deferred-tools.ts";
 import { search } from "./query.ts";
 import { DEFAULT_RESULTS, MAX_QUERY_CHARS, MAX_RESULTS, TOOL_SEARCH } from "./specs.ts";

@@ -6,7 +6,7 @@ import { messageOf } from "../../abi/errors.ts";
 import { type LlmErrorKind, RETRYABLE_KINDS } from "../../abi/llm.ts";
 import { findLlmError, LlmError } from "../../abi/llm-error.ts";
 import type { ApiRetry } from "../../abi/loop.ts";
-import { HOPELESS_HINT, MAX_ASKED_AGAIN, malformedTooOften } from "../malformed.ts";
+import { HOPELESS_HINT, MAX_ASKED_AGAIN, malformedTooOften } from "./malformed.ts";
 
 export const DEFAULT_MAX_RETRIES = 10;
 const FIRST_DELAY_MS = 500;

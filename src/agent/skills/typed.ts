@@ -5,7 +5,7 @@
 import type { ContextMessage, Sys } from "../../abi/sys.ts";
 import { slashLine } from "../../lib/slash.ts";
 import { escaped, reminder } from "../instructions/frame.ts";
-import { callTool } from "../tools/tool-call.ts";
+import { callTool } from "../program/tool-call.ts";
 
 /** What is to be added after the message; "": it calls no skill that exists. */
 export async function skillTyped(sys: Sys, text: string): Promise<string> {

@@ -4,13 +4,13 @@ import { isBadInput } from "../../abi/llm.ts";
 import type { ToolCall } from "../../abi/loop.ts";
 import type { Sys } from "../../abi/sys.ts";
 import type { DeferredTools } from "../deferred/deferred-tools.ts";
+import type { OfferedTools } from "../deferred/offered.ts";
 import { TOOL_SEARCH } from "../deferred/specs.ts";
 import { targetOf } from "../deferred/target.ts";
 import { callToolSearch } from "../deferred/tool-search.ts";
-import { callMounted } from "./mounted-call.ts";
-import type { OfferedTools } from "./offered.ts";
-import { isToolName } from "./programs.ts";
-import { type CallResult, callTool, failure, malformed, NOT_STARTED } from "./tool-call.ts";
+import { callMounted } from "../program/mounted-call.ts";
+import { isToolName } from "../program/programs.ts";
+import { type CallResult, callTool, failure, malformed, NOT_STARTED } from "../program/tool-call.ts";
 
 /** The answer to a call at which its reply was cut off at the output limit: it is not run. */
 export function cutOff(sys: Sys, { name }: Pick<ToolCall, "name"> = { name: "" }): CallResult {

@@ -5,9 +5,9 @@
  */
 import type { ToolCall } from "../../abi/loop.ts";
 import type { Sys } from "../../abi/sys.ts";
+import type { OfferedTools } from "../deferred/offered.ts";
+import { type CallResult, NOT_STARTED } from "../program/tool-call.ts";
 import { mayOverlap, runCall, untilResumed } from "./calls.ts";
-import type { OfferedTools } from "./offered.ts";
-import { type CallResult, NOT_STARTED } from "./tool-call.ts";
 
 /** The calls that may run at once, if the environment does not say. */
 const MAX_CONCURRENCY = 10;

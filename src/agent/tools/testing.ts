@@ -1,9 +1,9 @@
 /** For tests: the calls of one reply that is whole. */
 import type { ToolCall } from "../../abi/loop.ts";
 import type { Sys } from "../../abi/sys.ts";
+import type { OfferedTools } from "../deferred/offered.ts";
+import type { CallResult } from "../program/tool-call.ts";
 import { Executor } from "./executor.ts";
-import type { OfferedTools } from "./offered.ts";
-import type { CallResult } from "./tool-call.ts";
 
 export function runCalls(
   sys: Sys,

@@ -3,10 +3,10 @@ import type { ToolSpec } from "../../abi/llm.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { offer } from "../deferred/offer.ts";
+import type { OfferedTools } from "../deferred/offered.ts";
 import type { DeferredSetting } from "../deferred/setting.ts";
-import { mountedTools } from "./mounted-tools.ts";
-import type { OfferedTools } from "./offered.ts";
-import { namedPrograms } from "./programs.ts";
+import { mountedTools } from "../program/mounted-tools.ts";
+import { namedPrograms } from "../program/programs.ts";
 
 /** The default tools before deferred tools existed. Histories of that time are still replayed with them. */
 export const FIRST_TOOLS: readonly string[] = ["bash", "edit", "glob", "grep", "ls", "view", "write"];

@@ -1,7 +1,7 @@
 /** Limits the total size of the results of one turn: the largest are cut first, and stored whole under /var/out. */
 import { O_WRONLY } from "../../abi/device.ts";
 import type { Sys } from "../../abi/sys.ts";
-import type { CallResult } from "./tool-call.ts";
+import type { CallResult } from "../program/tool-call.ts";
 
 export const MAX_TURN_CHARS = 200_000;
 /** The longest last line that survives a cut: it often holds the exit code, or where the whole is stored. */

@@ -1,6 +1,6 @@
 /** Reads a whole reply from a file, as lines. */
-import type { Fd } from "../abi/ids.ts";
-import type { Sys } from "../abi/sys.ts";
+import type { Fd } from "../../abi/ids.ts";
+import type { Sys } from "../../abi/sys.ts";
 
 /**
  * Reads once, and again only if the buffer was filled or the reply is incomplete: a short reply is one read in the

@@ -3,8 +3,8 @@
  * know) is answered with what was wrong, so that the model can send it again; repeating the same mistake only wastes
  * tokens, so the run ends then. Counted once per reply. Pure.
  */
-import { DriverError } from "../abi/errors.ts";
-import type { CallResult } from "./tools/tool-call.ts";
+import { DriverError } from "../../abi/errors.ts";
+import type { CallResult } from "../program/tool-call.ts";
 
 /** Not part of the checkpoint: after a crash the count restarts, and recordings of earlier versions stay valid. */
 export interface Malformed {

@@ -4,7 +4,7 @@ import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { ToolSpec } from "../../abi/llm.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
-import { readTextFile } from "../read-file.ts";
+import { readTextFile } from "./read-file.ts";
 
 /** The limit for all servers together: all of these tools are sent with every request. */
 export const MAX_MOUNTED_TOOLS = 128;

@@ -4,10 +4,10 @@ import { asFd, type Fd } from "../../abi/ids.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { agentInfo, call, FakeProcess, says } from "../testing.ts";
+import { runCalls } from "../tools/testing.ts";
+import { offeredTools } from "../tools/tools.ts";
 import { callMounted } from "./mounted-call.ts";
 import { MAX_MOUNTED_TOOLS } from "./mounted-tools.ts";
-import { runCalls } from "./testing.ts";
-import { offeredTools } from "./tools.ts";
 
 interface Server {
   readonly tools?: Readonly<Record<string, { result?: unknown; readOnly?: boolean; error?: Fault }>>;

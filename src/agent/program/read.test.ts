@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { asFd } from "../abi/ids.ts";
-import type { Sys } from "../abi/sys.ts";
+import { asFd } from "../../abi/ids.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { readLines } from "./read.ts";
 
 function reader(chunks: readonly string[]) {

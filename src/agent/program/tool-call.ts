@@ -6,7 +6,7 @@ import type { Fd } from "../../abi/ids.ts";
 import { findUnattendedRefusal, type Refusal } from "../../abi/refusal.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { isMedia, isText, type MediaPart, type ToolFrame, type ToolResult } from "../../abi/tool.ts";
-import { readLines } from "../read.ts";
+import { readLines } from "./read.ts";
 
 const TOOL_READ_BYTES = 1_048_576;
 

@@ -1,6 +1,6 @@
 /** The tools a process is offered: those sent with every request, and those the model can search for. */
 import type { ToolSpec } from "../../abi/llm.ts";
-import type { DeferredTools } from "../deferred/deferred-tools.ts";
+import type { DeferredTools } from "./deferred-tools.ts";
 
 export interface OfferedTools {
   /** Ordered by name; the same bytes for the life of the process. */

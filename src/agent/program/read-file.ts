@@ -1,6 +1,6 @@
 /** Reads a small file of the Crux tree as a whole. */
-import { O_RDONLY } from "../abi/device.ts";
-import type { Sys } from "../abi/sys.ts";
+import { O_RDONLY } from "../../abi/device.ts";
+import type { Sys } from "../../abi/sys.ts";
 
 const READ_BYTES = 1_048_576;
 
