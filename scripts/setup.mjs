@@ -1,7 +1,7 @@
 // Makes a fresh clone runnable: installs the dependencies, then builds, each only where it is due. Says
 // nothing and costs a few milliseconds when all is in place. Runs on plain Node 20 with nothing installed.
 import { spawnSync } from "node:child_process";
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { holdLock } from "./lock.mjs";
@@ -38,19 +38,15 @@ function isBuilt() {
   return existsSync(join(root, "dist/main.cjs")) && readText(join(root, "dist/.stamp")) === sourceStamp(root);
 }
 
-/** A plain `npm install` finished after package.json and the lock file last changed. */
+/** A plain `npm install` has put in place what the lock file says; npm lists what it put there. */
 function wasInstalledByHand() {
-  const installed = modifiedMs(join(modules, ".package-lock.json"));
-  const wanted = Math.max(
-    modifiedMs(join(root, "package.json")),
-    modifiedMs(join(root, "package-lock.json")),
+  const [wanted, there] = ["package-lock.json", "node_modules/.package-lock.json"].map((name) => {
+    return JSON.parse(readText(join(root, name)) || "{}").packages ?? {};
+  });
+  const isThere = Object.entries(wanted).every(
+    ([path, { version, optional }]) => path === "" || optional === true || there[path]?.version === version,
   );
-  return installed > wanted && existsSync(ownNode) && existsSync(join(modules, "esbuild"));
-}
-
-/** @param {string} path */
-function modifiedMs(path) {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return isThere && existsSync(ownNode);
 }
 
 function install() {
