@@ -31,7 +31,7 @@ function schedOf(core: Shown, proc: Process | undefined): SchedView | undefined 
   if (proc === undefined) return undefined;
   const { pid, weight } = proc;
   const own = { class: classOf(core, proc), weight };
-  const waits = [...proc.slotWaits].flatMap((wait) =>
+  const waits = proc.model.waits.flatMap((wait) =>
     core.scheduler.view(wait.lane).flatMap(({ lane, waiting }) => {
       const mine = waiting.find((each) => each.pid === pid);
       return mine === undefined ? [] : [{ position: mine.position, waitedMs: mine.waitedMs, lane }];

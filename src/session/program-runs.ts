@@ -80,8 +80,9 @@ function conversationOf({ pid, conversation }: Process): Conversation {
 function nameIt(core: SessionRunning, proc: Process, text: string): void {
   const conversation = conversationOf(proc);
   if (conversation.title !== "" || proc.seed.intent !== "") return;
-  conversation.title = firstWords(text);
-  if (conversation.title !== "") core.note(proc, "process.described", { title: conversation.title });
+  const title = firstWords(text);
+  conversation.entitle(title);
+  if (title !== "") core.note(proc, "process.described", { title });
 }
 
 /** Publishes the end of the run; call only once it is synced, as clients that waited for it may leave now. */

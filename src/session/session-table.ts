@@ -72,8 +72,9 @@ export class SessionTable implements Sessions {
     if (!rests && session !== true) return;
     const own = env === undefined ? {} : { env };
     const proc = await wake(core, pid, rests ? own : { ...own, session: true });
-    if (proc.conversation === null) return;
-    proc.conversation.title ||= row.title;
+    const { conversation } = proc;
+    if (conversation === null) return;
+    if (conversation.title === "") conversation.entitle(row.title);
     core.idle(proc);
   }
 
@@ -114,9 +115,7 @@ export class SessionTable implements Sessions {
       ...(kept === undefined ? {} : { kept }),
     };
     await this.#say(pid, body);
-    const conversation = core.table.get(pid)?.conversation;
-    if (words !== undefined && conversation !== undefined && conversation !== null)
-      conversation.title = words;
+    if (words !== undefined) core.table.get(pid)?.conversation?.entitle(words);
   }
 
   /**

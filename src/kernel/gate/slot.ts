@@ -61,8 +61,7 @@ export function consumedBy(cost: Charge | undefined): { readonly input: number; 
 function waitTold({ core, self }: Passage, lane: string): () => void {
   const { clock } = core.ports;
   const over = new AbortController();
-  const wait = { lane, sinceMono: clock.mono() };
-  self.slotWaits.add(wait);
+  const waited = self.model.wait({ lane, sinceMono: clock.mono() });
   clock.sleep(LIMITS.laneTellMs, over.signal).then(
     () => {
       const found = core.scheduler.view(lane).find((each) => each.lane.lane === lane);
@@ -76,7 +75,7 @@ function waitTold({ core, self }: Passage, lane: string): () => void {
   );
   return () => {
     over.abort(ABORTED);
-    self.slotWaits.delete(wait);
+    waited();
   };
 }
 

@@ -19,11 +19,20 @@ interface ConversationRun {
 }
 
 export class Conversation {
-  /** The title given by the user or taken from the first message; "": none yet. */
-  title = "";
+  #title = "";
   #run: ConversationRun | null = null;
   #interrupt = new AbortController();
   #linked: LinkedSignal | null = null;
+
+  /** The title given by the user or taken from the first message; "": none yet. */
+  get title(): string {
+    return this.#title;
+  }
+
+  /** Changes what is shown: the caller records it. */
+  entitle(title: string): void {
+    this.#title = title;
+  }
 
   /** The current run; null: the session waits for a message. */
   get run(): ConversationRun | null {

@@ -1,11 +1,18 @@
-/** The model chosen for a process, and the model that answered it last. */
+/** The model chosen for a process, the model that answered it last, and its calls that wait for one. */
 import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
 import type { ModelChoice } from "../ports/models.ts";
 
+/** A call that waits for a slot in a lane. */
+interface SlotWait {
+  readonly lane: string;
+  readonly sinceMono: number;
+}
+
 export class ModelSeat {
   #choice: Omit<ModelChoice, "remark"> = { device: "", model: "" };
   #answering = "";
+  readonly #waits = new Set<SlotWait>();
 
   /** Path of the process's own model device; "" before it is open. */
   get device(): string {
@@ -63,5 +70,16 @@ export class ModelSeat {
     if (model === "" || model === this.#answering) return false;
     this.#answering = model;
     return true;
+  }
+
+  /** Its calls that wait for a slot, the longest wait first. */
+  get waits(): readonly SlotWait[] {
+    return [...this.#waits];
+  }
+
+  /** A call waits from now on, until the returned function is called. */
+  wait(wait: SlotWait): () => void {
+    this.#waits.add(wait);
+    return () => this.#waits.delete(wait);
   }
 }

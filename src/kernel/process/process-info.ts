@@ -42,8 +42,8 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
 }
 
 /** Its longest wait for a slot; a short one is not shown. */
-function slotOf({ slotWaits }: Process, mono: number): Pick<ProcInfo, "slot"> {
-  const [first] = slotWaits;
+function slotOf({ model }: Process, mono: number): Pick<ProcInfo, "slot"> {
+  const [first] = model.waits;
   if (first === undefined || mono - first.sinceMono < LIMITS.laneTellMs) return {};
   return { slot: { lane: laneName(first.lane), waitedMs: Math.round(mono - first.sinceMono) } };
 }

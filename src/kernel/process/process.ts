@@ -31,12 +31,6 @@ import type { ThreadSet } from "./thread/thread-set.ts";
 import { Units } from "./units.ts";
 import { weightFacet } from "./weight.ts";
 
-/** A call that waits for a slot in a lane. */
-export interface SlotWait {
-  readonly lane: string;
-  readonly sinceMono: number;
-}
-
 export class Process {
   readonly seed: ProcessSeed;
   readonly pid: Pid;
@@ -58,8 +52,6 @@ export class Process {
   readonly contexts = new OwnContexts();
   readonly past = new Past();
   readonly model = new ModelSeat();
-  /** Its calls that wait for a slot. */
-  readonly slotWaits = new Set<SlotWait>();
   readonly abort = new AbortController();
   /** Aborted at KILL, together with `abort` or after it. */
   readonly killed = new AbortController();
