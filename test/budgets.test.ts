@@ -91,3 +91,23 @@ it("a limit in money refuses a model without a price before it is asked; bad amo
     expect([args, bad.code, bad.stderr]).toEqual([args, 1, expect.stringContaining("INVALID")]);
   }
 });
+
+it("what has ended is known by its pid, also to the next daemon", async () => {
+  server = await startModelServer({ script: () => text("Done.") });
+  const env = modelEnv(server);
+  const pid = (await world.crux(["-q", "-d", "look"], { env })).stdout.trim();
+  expect((await world.crux(["wait", pid, "-q"])).code).toBe(0);
+  await world.crux(["daemon", "restart"]);
+  const data = async (...words: string[]) => JSON.parse((await world.crux([...words, "--json"])).stdout).data;
+  const mine = (found: { processes: { pid: number }[] }) =>
+    found.processes.filter((each) => each.pid === Number(pid));
+  expect(mine(await data("ps"))).toEqual([]);
+  expect(mine(await data("ps", "-a"))).toMatchObject([{ state: "dead", intent: "look" }]);
+  const [row] = (await data("tree", pid)).processes;
+  expect(row).toMatchObject({ pid: Number(pid), state: "dead", exit_code: 0 });
+  expect(row.cost_usd).toBeGreaterThan(0);
+  const [account] = (await data("budget", pid)).accounts;
+  expect(account).toMatchObject({ pid: Number(pid), running: false, own: { usd: row.cost_usd } });
+  expect((await data("cost", pid)).lines).toMatchObject([{ key: pid, usd: row.cost_usd }]);
+  expect(await data("wait", pid, "-v")).toMatchObject({ exit_code: 0, cost_usd: row.cost_usd });
+});

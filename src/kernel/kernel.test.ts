@@ -151,6 +151,46 @@ describe("waitFor()", () => {
   });
 });
 
+describe("ended()", () => {
+  test("gives what the journal knows of processes that left the table, in pages and by tree", async () => {
+    const t = testKernel();
+    const top = await t.start();
+    const children = [await t.start({ by: top.sys }), await t.start({ by: top.sys })];
+    const other = await t.start();
+    children[0]?.proc.used.add({ tokens: 7, usd: 0.5 });
+    for (const { pid, end } of children) {
+      end();
+      await top.sys.wait(pid);
+    }
+    other.end();
+    const all = { before: Number.MAX_SAFE_INTEGER, limit: 10 };
+    await t.init.wait(other.pid);
+    const pids = async (page: Parameters<typeof t.kernel.ended>[0]) => {
+      const { processes, next } = await t.kernel.ended(page);
+      return [processes.map(({ pid }) => pid), next];
+    };
+    const [one, two] = children.map(({ pid }) => pid);
+    expect(await pids(all)).toEqual([[other.pid, two, one], undefined]);
+    expect(await pids({ ...all, limit: 2 })).toEqual([[other.pid, two], two]);
+    expect(await pids({ ...all, limit: 2, before: two ?? 0 })).toEqual([[one], undefined]);
+    expect(await pids({ ...all, tree: top.pid })).toEqual([[two, one], undefined]);
+    const [, ended] = (await t.kernel.ended({ ...all, tree: top.pid })).processes;
+    expect(ended).toMatchObject({
+      ppid: top.pid,
+      state: "dead",
+      exit: EXIT.completed,
+      tokensUsed: 7,
+      microUsdUsed: 500_000,
+    });
+    // a zombie is still in the table
+    top.end();
+    await top.proc.done.promise;
+    expect((await pids(all))[0]).toEqual([other.pid, two, one]);
+    await t.init.wait(top.pid);
+    expect(t.census()).toEqual(NOTHING_LEFT);
+  });
+});
+
 describe("recover()", () => {
   test("records what the last daemon left: processes lost, calls unknown; once", async () => {
     const journal = new MemoryJournal();

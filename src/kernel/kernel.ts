@@ -25,7 +25,6 @@ import { makeForks } from "../history/fork/forks.ts";
 import { probeCalls } from "../history/fork/probe.ts";
 import { fileKeeper } from "../history/fork/snapshot.ts";
 import { factsOf } from "../history/recover/early-facts.ts";
-import { endOf } from "../history/recover/ended.ts";
 import { messagesFrom } from "../history/recover/history-reader.ts";
 import { type Recovery, recover } from "../history/recover/recover.ts";
 import { makeRequests } from "../history/recover/requests.ts";
@@ -45,6 +44,7 @@ import { makeBudgets } from "./account/budgets.ts";
 import { handlesWith } from "./calls/handle.ts";
 import { ClockWatch } from "./clock-watch.ts";
 import { ContextSpaces } from "./context/spaces.ts";
+import { type EndedList, type EndedPage, type EndedProcess, endedProcesses, endOf } from "./facts/ended.ts";
 import type { Consent } from "./gate/consent.ts";
 import type { Scope } from "./gate/scope.ts";
 import { serverSandbox } from "./gate/servers.ts";
@@ -332,18 +332,19 @@ export class Kernel implements KernelApi {
     return debug.attach(options);
   }
 
-  async waitFor(
-    pid: Pid,
-    signal: AbortSignal,
-  ): Promise<{ exit: ExitStatus; tokensUsed: number; elapsedMs: number }> {
+  async waitFor(pid: Pid, signal: AbortSignal): Promise<Omit<EndedProcess, "result">> {
     const ended = this.table.get(pid) === undefined ? await endOf(this, pid) : undefined;
     if (ended !== undefined) return ended;
     const proc = this.table.require(PID_KERNEL, pid, "Wait", "see");
     const exit = await abortable(proc.done.promise, signal);
-    const { tokens: tokensUsed } = proc.used;
+    const { tokens: tokensUsed, paid } = proc.used;
     const elapsedMs = proc.elapsedMs(this.ports.clock.mono());
     await reapProcess(this, proc);
-    return { exit, tokensUsed, elapsedMs };
+    return { exit, tokensUsed, elapsedMs, ...paid };
+  }
+
+  ended(page: EndedPage): Promise<EndedList> {
+    return endedProcesses(this, page);
   }
 
   async answer(askId: string, answer: AskAnswer, words = "", more: AnswerMore = {}): Promise<string> {

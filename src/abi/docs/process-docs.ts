@@ -125,6 +125,24 @@ export const PROCESS_DOCS: MethodDocs<keyof typeof PROCESS_METHODS> = {
     params: { pid: 3, timeout_ms: 60_000 },
     result: { pid: 3, exit_code: 0, reason: "completed", kind: "done", tokens_used: 1840, elapsed_ms: 9100 },
   },
+  "process.ended": {
+    errors: {},
+    params: { tree: 3, limit: 1 },
+    result: {
+      processes: [
+        {
+          ...proc,
+          state: "dead",
+          activity: null,
+          exit: { code: 0, reason: "completed", kind: "done" },
+          name: "general-purpose",
+          model: "",
+          threads: 0,
+          coroutines: 0,
+        },
+      ],
+    },
+  },
   "process.list": {
     errors: {},
     params: {},

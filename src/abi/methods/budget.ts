@@ -94,6 +94,7 @@ export const BUDGET_METHODS = {
         .enum(["call", "pid", "subtree", "model", "tool", "source", "day"])
         .optional()
         .describe("`subtree`: a process with all below it. Default: pid."),
+      pid: pid.optional().describe("Only this process and all below it, running or ended."),
       since: z.number().min(0).optional().describe("Count from this time on: milliseconds since 1970."),
     }),
     result: z.strictObject({

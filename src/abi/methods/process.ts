@@ -228,6 +228,25 @@ export const PROCESS_METHODS = {
       kind: z.enum(["done", "fault", "killed"]),
       tokens_used: z.int(),
       elapsed_ms: z.int(),
+      cost_usd: z
+        .number()
+        .optional()
+        .describe("Cost of its own model calls in US dollars; absent: none known."),
+      unpriced_calls: z.int().optional().describe("Model calls without a known price, if any."),
+    }),
+  },
+  "process.ended": {
+    summary: "processes that have ended and that only the journal knows, the newest first",
+    kind: "request",
+    right: "observe",
+    params: z.strictObject({
+      tree: pid.optional().describe("Only this process and all below it."),
+      before: z.int().positive().optional().describe("The `next` of the page before; absent: the newest."),
+      limit: z.int().positive().max(100).optional().describe("At most so many; absent: 100."),
+    }),
+    result: z.strictObject({
+      processes: z.array(WireRow).describe("Their `state` is `dead`. By falling pid."),
+      next: z.int().optional().describe("The `before` of the next page; absent: this is the last."),
     }),
   },
   "process.list": {

@@ -1,5 +1,7 @@
 /** All processes, page by page: between two pages the daemon answers others, and no line of the wire grows with their number. */
+
 import type { Params, Result } from "../../abi/methods/methods.ts";
+import type { WireRow } from "../../abi/methods/process.ts";
 import { PROTOCOL } from "../../abi/wire.ts";
 import type { DaemonClient } from "./client.ts";
 
@@ -22,4 +24,31 @@ export async function allProcesses<M extends keyof Rows>(
     cursor = found.next;
   }
   return all;
+}
+
+/** The most ended processes that a list shows. */
+const ENDED_SHOWN = 1_000;
+
+/** What only the journal knows, by rising pid: the newest of all, or of the tree of one process. */
+export async function endedProcesses(
+  client: DaemonClient,
+  tree?: number,
+): Promise<{ rows: readonly WireRow[]; isCut: boolean }> {
+  const found: WireRow[] = [];
+  let before: number | undefined;
+  do {
+    const page: Params<"process.ended"> = {
+      ...(tree === undefined ? {} : { tree }),
+      ...(before === undefined ? {} : { before }),
+    };
+    const { processes, next } = await client.request("process.ended", page);
+    found.push(...processes);
+    before = next;
+  } while (before !== undefined && found.length < ENDED_SHOWN);
+  return { rows: found.slice(0, ENDED_SHOWN).reverse(), isCut: before !== undefined };
+}
+
+/** For the user, beside a list that was cut. */
+export function cutLine(isCut: boolean): readonly string[] {
+  return isCut ? [`[kernel] only the newest ${ENDED_SHOWN} of the ended processes are listed`] : [];
 }

@@ -8,10 +8,11 @@ export const PROCESSES: readonly CommandRow[] = [
     summary: "List processes",
     usage: ["ps [flags]"],
     options: [
-      { flag: "all", short: "a", meaning: "services and other helpers too" },
+      { flag: "all", short: "a", meaning: "services and other helpers too, and what has ended" },
       { flag: "tree", meaning: "as crux tree" },
     ],
-    about: `Modes: --verbose adds parent and intent, --quiet prints pids alone.`,
+    about: `Ended processes come from the journal, the newest 1,000.
+Modes: --verbose adds parent and intent, --quiet prints pids alone.`,
     examples: ["crux ps", "crux ps -q | xargs -n1 crux kill", "crux ps --json --verbose"],
   },
   {
@@ -22,10 +23,11 @@ export const PROCESSES: readonly CommandRow[] = [
     summary: "Show who started whom",
     usage: ["tree [<pid>] [flags]"],
     options: [
-      { flag: "all", short: "a", meaning: "services and other helpers too" },
+      { flag: "all", short: "a", meaning: "services and other helpers too, and what has ended" },
       { flag: "ascii", meaning: "without line drawing characters" },
     ],
-    about: `TOKENS are those of the process itself, SUBTREE with all below it. With a pid, it and what is below it.
+    about: `TOKENS are those of the process itself, SUBTREE with all below it. With a pid, it and what is below it; a
+process that has ended is shown with all that has ended below it.
 Modes: --quiet prints pids alone, in the order of the tree.`,
     examples: ["crux tree", "crux tree 3 -q | xargs -n1 crux logs"],
   },
@@ -79,7 +81,7 @@ prints one JSON event a line.`,
     usage: ["wait <pid>"],
     about: `The exit code is that of the process. It is known for as long as
 the journal keeps the process, whoever has seen its end before; crux logs has the output.
-Ctrl-C ends the waiting, not the process. Modes: --verbose adds the reason, --quiet prints nothing.`,
+Ctrl-C ends the waiting, not the process. Modes: --verbose adds the reason and the cost, --quiet prints nothing.`,
     examples: ['pid=$(crux -dq "run the long tests"); crux wait $pid && echo passed'],
   },
   {

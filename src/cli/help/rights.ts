@@ -122,7 +122,7 @@ A folder named like one of the words above: ./list. Modes: --quiet prints paths 
 A call sets its worst case aside in the account of its process and of all above it, before it is made; so a tree of
 agents never spends more than it was given. Of what is left to an agent its children leave it a tenth. At a limit a
 person who is attached is asked; where nobody is, the process ends with exit code 2. Also of a process that has ended:
-crux resume resumes it. With a pid, it and what is below it. Modes: --quiet prints pids alone.`,
+crux resume resumes it. With a pid, it and what is below it, also after its end. Modes: --quiet prints pids alone.`,
     examples: [
       "crux budget",
       "crux budget 3 --add 2usd && crux resume 3",
@@ -131,10 +131,11 @@ crux resume resumes it. With a pid, it and what is below it. Modes: --quiet prin
   },
   {
     name: "cost",
-    head: "cost",
+    head: "cost [pid]",
     brief: "where the money went",
+    words: [["<pid>"]],
     summary: "Show where the money went",
-    usage: ["cost [--by <key>] [--since <time>]"],
+    usage: ["cost [<pid>] [--by <key>] [--since <time>]"],
     options: [
       {
         flag: "by",
@@ -145,7 +146,7 @@ crux resume resumes it. With a pid, it and what is below it. Modes: --quiet prin
       },
       { flag: "since", value: "<time>", meaning: "a day like 2026-11-22, or a time ago like 12h" },
     ],
-    about: `From the journal: running processes and ended ones. ? stands for calls whose price is not known;
+    about: `From the journal: running processes and ended ones; with a pid, it and all below it. ? stands for calls whose price is not known;
 models.<id>.price in settings.json sets one, in dollars per million tokens. What the server had cached stands apart;
 thinking is a part of the output. Modes: --quiet prints the sum in dollars alone.`,
     examples: ["crux cost --by model --since 7d", "crux cost --by day --json"],

@@ -4,6 +4,7 @@ import { Fault } from "../../abi/errors.ts";
 import type { ProcessEvent } from "../../abi/events.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
+import { type EndSearch, endOf } from "../../kernel/facts/ended.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { RejoinOptions, Requested, Requests } from "../../kernel/ports/requests.ts";
 import type { Sessions } from "../../kernel/ports/sessions.ts";
@@ -11,7 +12,6 @@ import type { Subscription } from "../../kernel/ports/subscription.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { spawnEvent } from "../../kernel/process/spawn/spawn.ts";
 import { Queue } from "../../kernel/queue.ts";
-import { type EndSearch, endOf } from "./ended.ts";
 import { resume, type Waking, wake } from "./wake.ts";
 
 /** What repeated requests need of the kernel. */

@@ -37,7 +37,7 @@ export interface Answering {
 }
 
 export interface Accounting {
-  readonly ports: Pick<KernelPorts, "budget" | "clock" | "journal">;
+  readonly ports: Pick<KernelPorts, "budget" | "clock" | "ends" | "journal">;
   readonly root: Payer;
   readonly table: {
     get(pid: Pid): Payer | undefined;

@@ -9,23 +9,28 @@ import type { Account } from "./account.ts";
 import type { Accounting, Payer } from "./accounting.ts";
 import { limitsOf, NOTHING } from "./amounts.ts";
 import { costsOf } from "./costs.ts";
+import { endedViews } from "./ended-budgets.ts";
 import { grantBody, setLimits } from "./grant.ts";
 import { type LimitsAtSpawn, limitsAtSpawn, readKept, useOfKept } from "./kept-account.ts";
 import { openLimits } from "./open-limits.ts";
 
 export function makeBudgets(core: () => Accounting): Budgets {
   return {
-    list: (pid) => ({ processes: listed(core(), pid), windows: windowsOf(core()) }),
+    list: async (pid) => ({ processes: await listed(core(), pid), windows: windowsOf(core()) }),
     set: (pid, change) => set(core(), pid, change),
-    costs: (by, since) => costsOf(core().ports.journal, by, since),
+    costs: (by, since, tree) => costsOf(core().ports.journal, { by, since, tree }),
   };
 }
 
-function listed(core: Accounting, pid: Pid | undefined): readonly BudgetView[] {
+async function listed(core: Accounting, pid: Pid | undefined): Promise<readonly BudgetView[]> {
   const all = withAccounts(core);
   if (pid === undefined || pid === PID_KERNEL) return all.map((proc) => viewOf(core, all, proc));
   const top = core.table.get(pid);
-  if (top === undefined) throw notFound(pid);
+  if (top === undefined) {
+    const ended = await endedViews(core, pid);
+    if (ended.length === 0) throw notFound(pid);
+    return ended;
+  }
   const meant = all.filter(({ seed }) => seed.account.chain().includes(top.seed.account));
   return meant.map((proc) => viewOf(core, all, proc));
 }

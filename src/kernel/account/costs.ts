@@ -1,7 +1,7 @@
 /** Summarizes costs by key, from the records of calls alone. */
 import type { Charge } from "../../abi/effects.ts";
-import { codeOf } from "../../abi/errors.ts";
-import { PID_KERNEL, type ProcUuid } from "../../abi/ids.ts";
+import { codeOf, Fault } from "../../abi/errors.ts";
+import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { localDay } from "../../lib/local-day.ts";
 import { microUsd } from "../../lib/usd.ts";
 import type { CostKey, CostLine } from "../ports/budgets.ts";
@@ -17,14 +17,27 @@ const CALLS = 1_000;
 type Sum = Omit<CostLine, "key">;
 type Sums = Map<string, Sum>;
 
+interface CostQuery {
+  readonly by: CostKey;
+  /** Wall clock, ms. */
+  readonly since: number;
+  /** Only this process and all below it. */
+  readonly tree: Pid | undefined;
+}
+
 export async function costsOf(
   journal: Journal,
-  by: CostKey,
-  since: number,
+  { by, since, tree }: CostQuery,
 ): Promise<{ lines: readonly CostLine[]; isCut: boolean }> {
   // also counts records not synced yet; a disk that refuses writes does not prevent reading
   await journal.sync().catch(() => {});
-  const rows = await journal.rows({ limit: PROCESSES });
+  const rows = await journal.rows({ limit: PROCESSES, ...(tree === undefined ? {} : { tree }) });
+  if (tree !== undefined && rows.length === 0)
+    throw new Fault({
+      code: "NOT_FOUND",
+      message: `process not found: ${tree}`,
+      fact: { kind: "no_history", pid: tree },
+    });
   const byPid = new Map(rows.map((row) => [Number(row.pid), row]));
   const sums: Sums = new Map();
   for (const row of rows)

@@ -460,3 +460,34 @@ test("budgets.costs() adds up the records of calls", async () => {
   expect(await by("tool")).toEqual([["fake", 3, 180, 1_500_000]]);
   await close(t);
 });
+
+test("budgets.list() and costs() of what has ended come from the journal, with all below it", async () => {
+  const t = kernel();
+  const top = await start(t, { usd: 5, children: 3 });
+  const child = await t.start({ by: top.sys });
+  const other = await t.start();
+  for (const each of [top, child, child, other]) await ask(each);
+  child.end();
+  await top.sys.wait(child.pid);
+  top.end();
+  await t.init.wait(top.pid);
+  expect(t.kernel.table.get(top.pid)).toBeUndefined();
+  const { processes } = await t.kernel.budgets.list(top.pid);
+  expect(processes).toMatchObject([
+    {
+      pid: top.pid,
+      isLive: false,
+      limits: { microUsd: 5_000_000, children: 3 },
+      own: { tokens: 60, microUsd: 500_000 },
+      spent: { tokens: 180, microUsd: 1_500_000 },
+      children: 1,
+      left: { tokens: null, microUsd: 3_500_000 },
+    },
+    { pid: child.pid, ppid: top.pid, own: { tokens: 120, microUsd: 1_000_000 }, left: { microUsd: null } },
+  ]);
+  const { lines } = await t.kernel.budgets.costs("pid", 0, top.pid);
+  expect(lines.map(({ key }) => key)).toEqual([`${child.pid}`, `${top.pid}`]);
+  await expect(t.kernel.budgets.list(asPid(99))).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(t.kernel.budgets.costs("pid", 0, asPid(99))).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await close(t);
+});

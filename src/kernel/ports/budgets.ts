@@ -62,16 +62,25 @@ export interface CostLine {
 }
 
 export interface Budgets {
-  /** Accounts in memory of one process and its descendants, or of all; parents first. */
-  list(pid?: Pid): { readonly processes: readonly BudgetView[]; readonly windows: readonly WindowView[] };
+  /**
+   * Accounts of one process and its descendants, or all that are in memory; parents first. Those below a process that
+   * has ended come from the journal. NOT_FOUND.
+   */
+  list(
+    pid?: Pid,
+  ): Promise<{ readonly processes: readonly BudgetView[]; readonly windows: readonly WindowView[] }>;
   /**
    * Sets limits of a process, whatever it does now. Durable when it resolves. NOT_FOUND; INVALID: pid 0, or `add` to a
    * limit that is not set.
    */
   set(pid: Pid, change: BudgetChange): Promise<BudgetLimits>;
-  /** The cost of calls since then (wall clock, ms) according to the journal, for the newest 1,000 processes. */
+  /**
+   * The cost of calls since then (wall clock, ms) according to the journal, for the newest 1,000 processes, or of one
+   * process and all below it, whether they run or have ended. NOT_FOUND.
+   */
   costs(
     by: CostKey,
     since: number,
+    tree?: Pid,
   ): Promise<{ readonly lines: readonly CostLine[]; readonly isCut: boolean }>;
 }

@@ -167,6 +167,10 @@ export interface RowFilter {
   readonly live?: boolean;
   readonly session?: boolean;
   readonly cwd?: string;
+  /** Only pids below this one, the highest first, instead of by last record. */
+  readonly before?: number;
+  /** Only this process, by its pid, and all below it, whoever has adopted them since. */
+  readonly tree?: number;
   /** The row with the newest last record first; at most 1,000, also the default; with `live` and no limit, all. */
   readonly limit?: number;
 }
@@ -254,7 +258,7 @@ export interface Journal {
   /** All records of one kind in the history of one process, in order. Only for kinds with few records. */
   ofKind(proc: ProcUuid, kind: SparseKind): Promise<readonly JournalRecord[]>;
   /** The last record of one kind in the history of one process, searched from its end; undefined: none. */
-  newest(proc: ProcUuid, kind: "acct.settle"): Promise<JournalRecord | undefined>;
+  newest(proc: ProcUuid, kind: "acct.settle" | "process.exited"): Promise<JournalRecord | undefined>;
   /** The newest record made by the client request with this id (abi/request-mark.ts); undefined: none. */
   requested(id: string): Promise<JournalRecord | undefined>;
   rows(filter: RowFilter): Promise<readonly ProcessRow[]>;

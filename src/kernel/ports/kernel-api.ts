@@ -107,7 +107,23 @@ export interface KernelApi {
   waitFor(
     pid: Pid,
     signal: AbortSignal,
-  ): Promise<{ exit: ExitStatus; tokensUsed: number; elapsedMs: number }>;
+  ): Promise<{
+    exit: ExitStatus;
+    tokensUsed: number;
+    elapsedMs: number;
+    /** Of its own calls, in millionths of a dollar, and the calls without a known price; absent: not recorded. */
+    microUsdUsed?: number;
+    unpricedCalls?: number;
+  }>;
+  /**
+   * Ended processes that only the journal knows, with pids below `before`, the highest first. `tree`: that process and
+   * all below it. `next`: the `before` of the next page.
+   */
+  ended(page: {
+    before: number;
+    limit: number;
+    tree?: Pid | undefined;
+  }): Promise<{ readonly processes: readonly ProcInfo[]; readonly next?: Pid }>;
   /**
    * The first valid answer wins, a later one is CONFLICT; NOT_FOUND: no such question. `words` go to the model with a
    * no. Resolves once it is recorded, with a note for the user; "": none.

@@ -33,6 +33,14 @@ export class OwnUse {
     return this.#unpricedCalls;
   }
 
+  /** Its cost, without what is zero. */
+  get paid(): { readonly microUsdUsed?: number; readonly unpricedCalls?: number } {
+    return {
+      ...(this.#microUsd === 0 ? {} : { microUsdUsed: this.#microUsd }),
+      ...(this.#unpricedCalls === 0 ? {} : { unpricedCalls: this.#unpricedCalls }),
+    };
+  }
+
   /** Adds the charge of one call. */
   add({ tokens, usd, usage }: Charge): void {
     this.#tokens += tokens;

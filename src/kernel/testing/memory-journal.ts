@@ -125,14 +125,19 @@ export class MemoryJournal implements Journal {
     return this.records.findLast(({ body }) => (body as { request?: { id?: string } })?.request?.id === id);
   }
 
-  async rows({ live, session, cwd, limit }: RowFilter): Promise<readonly ProcessRow[]> {
+  async rows({ live, session, cwd, before, tree, limit }: RowFilter): Promise<readonly ProcessRow[]> {
     const all = [...this.#histories.keys()].flatMap((proc) => this.#rowOf(proc) ?? []);
+    const below = new Set([tree]);
+    for (const parent of below) for (const { pid, ppid } of all) if (ppid === parent) below.add(pid);
     const meant = all.filter(
       (row) =>
         (live === undefined || live === (row.exit === null)) &&
         (session === undefined || session === row.isSession) &&
-        (cwd === undefined || cwd === row.cwd),
+        (cwd === undefined || cwd === row.cwd) &&
+        (tree === undefined || below.has(row.pid)) &&
+        (before === undefined || row.pid < before),
     );
+    if (before !== undefined) return meant.sort((a, b) => b.pid - a.pid).slice(0, limit);
     return limit === undefined ? meant : meant.sort((a, b) => b.lastAt - a.lastAt).slice(0, limit);
   }
 

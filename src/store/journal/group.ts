@@ -134,7 +134,7 @@ export class GroupJournal implements Journal {
     return this.#list((reader) => reader.ofKind(proc, kind));
   }
 
-  async newest(proc: ProcUuid, kind: "acct.settle"): Promise<JournalRecord | undefined> {
+  async newest(proc: ProcUuid, kind: Parameters<Journal["newest"]>[1]): Promise<JournalRecord | undefined> {
     return (await this.#list((reader) => reader.newest(proc, kind)))[0];
   }
 

@@ -24,6 +24,10 @@ const FROM_LIVE = (list: string) =>
   `SELECT ${STORED_COLUMNS} FROM processes p CROSS JOIN ${list} l ON l.proc = p.proc CROSS JOIN records r ON r.lsn = l.lsn
    WHERE ${LIVE} ORDER BY r.lsn`;
 
+/** The pids of a process and of all below it. */
+const BELOW = `WITH RECURSIVE line(pid) AS
+  (VALUES (?) UNION SELECT c.pid FROM line CROSS JOIN processes c ON c.ppid = line.pid) SELECT pid FROM line`;
+
 const SQL = {
   page: `SELECT ${STORED_COLUMNS}, r.hash FROM records r WHERE proc = ? AND seq >= ? ORDER BY seq LIMIT ?`,
   // CROSS JOIN makes SQLite follow the given seqs in their order
@@ -97,9 +101,17 @@ export class SqliteReader implements LedgerReader {
     return this.#all("requested", id);
   }
 
-  rows({ live, session, cwd, limit }: RowFilter): readonly Row[] {
+  rows({ live, session, cwd, before, tree, limit }: RowFilter): readonly Row[] {
     const terms = ["p.spawned_lsn IS NOT NULL"];
     const values: SQLInputValue[] = [];
+    if (tree !== undefined) {
+      terms.push(`p.pid IN (${BELOW})`);
+      values.push(tree);
+    }
+    if (before !== undefined) {
+      terms.push("p.pid < ?");
+      values.push(before);
+    }
     if (live === true) terms.push("p.exit_code IS NULL");
     if (live === false) terms.push("p.exit_code IS NOT NULL");
     if (session !== undefined) terms.push(`p.is_session = ${Number(session)}`);
@@ -107,7 +119,8 @@ export class SqliteReader implements LedgerReader {
       terms.push("p.cwd = ?");
       values.push(cwd);
     }
-    const text = `SELECT * FROM processes p WHERE ${terms.join(" AND ")} ORDER BY p.last_lsn DESC LIMIT ?`;
+    const order = before === undefined ? "last_lsn" : "pid";
+    const text = `SELECT * FROM processes p WHERE ${terms.join(" AND ")} ORDER BY p.${order} DESC LIMIT ?`;
     // SQLite reads a negative limit as no limit
     const most = limit === undefined && live === true ? -1 : boundedRows(limit);
     return guarded(() =>

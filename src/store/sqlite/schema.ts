@@ -47,6 +47,9 @@ export const REQUEST_KINDS = "kind IN ('process.spawned','process.state','mail.p
 const REQUEST_INDEX = `CREATE INDEX IF NOT EXISTS records_of_requests ON records (${REQUEST_ID})
   WHERE ${REQUEST_KINDS} AND ${REQUEST_ID} IS NOT NULL`;
 
+/** Finds what a process has started. */
+const PARENT_INDEX = "CREATE INDEX IF NOT EXISTS processes_parent ON processes (ppid)";
+
 const DERIVED = `
   CREATE TABLE processes (
     proc TEXT PRIMARY KEY, pid INTEGER NOT NULL, ppid INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
@@ -89,6 +92,7 @@ export function claimSchema(db: DatabaseSync, path: string): { epoch: number; ke
     db.exec(RIGHTS_INDEX);
     db.exec(NOTE_INDEX);
     db.exec(REQUEST_INDEX);
+    db.exec(PARENT_INDEX);
     const meta = readMeta(db);
     const epoch = Number(meta.get("epoch")) + 1;
     db.prepare("UPDATE meta SET value = ? WHERE key = 'epoch'").run(epoch);

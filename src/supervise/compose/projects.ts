@@ -8,7 +8,7 @@ import type { ProcUuid } from "../../abi/ids.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";
 import type { CrashReport } from "../../abi/supervise.ts";
-import { type EndSearch, endOf as endOfProcess } from "../../history/recover/ended.ts";
+import { type EndSearch, endOf as endOfProcess } from "../../kernel/facts/ended.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
 import type { Projects, ProjectUp } from "../../kernel/ports/projects.ts";

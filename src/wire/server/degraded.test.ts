@@ -89,6 +89,7 @@ const READS: Partial<Record<MethodName, readonly object[]>> = {
   list_procs: [{}],
   attach_debug: [{ pid: LIVE }],
   "process.list": [{}],
+  "process.ended": [{}, { tree: ENDED }],
   "process.attach": [{ pid: LIVE }],
   "process.logs": [{ pid: LIVE }, { pid: ENDED }, { pid: RESTS }],
   "process.steps": [{ pid: LIVE }, { pid: ENDED }, { pid: RESTS }],

@@ -28,7 +28,7 @@ import { journalCheck, journalCollect, journalRoots, journalVerify } from "./han
 import { journalRead } from "./handlers/journal-read.ts";
 import { kernelMetrics } from "./handlers/kernel-metrics.ts";
 import { kill } from "./handlers/kill.ts";
-import { listProcs, processList } from "./handlers/list-procs.ts";
+import { listProcs, processEnded, processList } from "./handlers/list-procs.ts";
 import { mailSend } from "./handlers/mail-send.ts";
 import { mcpList, mcpMount, mcpUnmount } from "./handlers/mcp.ts";
 import { memoryList } from "./handlers/memory.ts";
@@ -70,6 +70,7 @@ export const HANDLERS: Handlers = {
   shutdown: async (_params, call) => ({ payload: undefined, follow: async () => call.deps.shutdown() }),
   "process.wait": processWait,
   "process.list": processList,
+  "process.ended": processEnded,
   "process.signal": processSignal,
   "process.note": processNote,
   "process.renice": processRenice,

@@ -203,6 +203,14 @@ export class FakeKernel implements KernelApi {
     });
   }
 
+  /** What has ended, by falling pid. */
+  readonly gone: ProcInfo[] = [];
+
+  async ended({ before, limit, tree }: { before: number; limit: number; tree?: Pid | undefined }) {
+    this.calls.push(`ended ${tree ?? "all"}`);
+    return { processes: this.gone.filter(({ pid }) => pid < before).slice(0, limit) };
+  }
+
   /** The further parameters of answers. */
   readonly answeredMore: AnswerMore[] = [];
   /** The note returned for an answer. */

@@ -5,7 +5,8 @@ import { aProcess, aRow, FakeDaemon } from "../../testing/fake-daemon.ts";
 import { aMachine, crux, MODE_FLAGS } from "../../testing/run-command.ts";
 
 const zombie = aProcess({ pid: 2, ppid: 1, state: "zombie", skills: [], tokens_used: 123, elapsed_ms: 1100 });
-const running = (processes = [aProcess(), zombie]) => new FakeDaemon({ list_procs: () => ({ processes }) });
+const running = (processes = [aProcess(), zombie]) =>
+  new FakeDaemon({ list_procs: () => ({ processes }), "process.ended": () => ({ processes: [] }) });
 
 const DEFAULT = `  PID   STATE     SKILL              TOKENS   ELAPSED
 ─────   ─────────   ───────────────   ────────   ────────
@@ -194,4 +195,21 @@ test("ps and tree have one word for each hold, and --json what ends it", async (
     });
     expect(shown.map(({ held }) => held !== undefined)).toEqual([true, true, true, true, true, false]);
   }
+});
+
+test("ps -a has what ended as well, page by page, in the order of pids", async () => {
+  const gone = (pid: number) =>
+    aRow({ pid, state: "dead", activity: null, exit: { code: 1, reason: "x", kind: "fault" } });
+  const pages: Record<number, unknown> = {
+    0: { processes: [gone(9), gone(8)], next: 8 },
+    8: { processes: [gone(1)] },
+  };
+  const daemon = new FakeDaemon({
+    list_procs: () => ({ processes: [aProcess({ pid: 4 })] }),
+    "process.ended": (page) => pages[(page as { before?: number }).before ?? 0],
+  });
+  const { out, err } = await crux("ps -a", { daemon });
+  expect(out).toContain("\n    1   dead ");
+  expect([out.split("\n").at(-2), err]).toEqual(["1 active, 0 zombie, 3 ended, 4 total", ""]);
+  expect((await crux("ps -aq", { daemon })).out).toBe("1\n4\n8\n9\n");
 });

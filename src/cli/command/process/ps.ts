@@ -2,7 +2,7 @@ import type { WireProc } from "../../../abi/methods/process.ts";
 import { sandboxOff } from "../../../abi/sandbox.ts";
 import { noWords } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
-import { allProcesses } from "../../daemon/processes.ts";
+import { allProcesses, cutLine, endedProcesses } from "../../daemon/processes.ts";
 import { tellSandbox } from "../../run/tell-sandbox.ts";
 import { heldBy, heldLines, waitingLines } from "../../screen/held-lines.ts";
 import { costLines, modelLines, noteLines, psTable, slotLines } from "../../screen/table/ps-table.ts";
@@ -18,11 +18,15 @@ async function run(call: Call): Promise<number> {
   noWords(args, "crux ps [-a] [--tree]");
   if (args.flags.has("tree")) return (await import("./tree.ts")).tree.run(call);
   const client = await host.daemon.ensure();
-  const processes = await allProcesses(client, "list_procs");
+  const isAll = args.flags.has("all");
+  const live = await allProcesses(client, "list_procs");
+  const ended = isAll ? await endedProcesses(client) : { rows: [], isCut: false };
   const isTold = console.mode === "verbose" && isPerson(call);
   const { sandbox } = isTold ? await client.request("kernel.status", {}) : {};
   client.close();
-  const shown = args.flags.has("all") ? processes : processes.filter(({ kind }) => kind !== "service");
+  const shown = isAll
+    ? [...live, ...ended.rows].sort((a, b) => a.pid - b.pid)
+    : live.filter(({ kind }) => kind !== "service");
   switch (console.mode) {
     case "json":
       await console.line(
@@ -38,7 +42,8 @@ async function run(call: Call): Promise<number> {
       if (console.mode === "verbose")
         for (const line of [...slotLines(shown), ...noteLines(shown)]) await console.line(line);
       // for the user; the table itself is fixed
-      if (isPerson(call)) for (const line of asides(shown, isTold)) await console.errorLine(line);
+      if (isPerson(call))
+        for (const line of [...asides(shown, isTold), ...cutLine(ended.isCut)]) await console.errorLine(line);
       await tellSandbox(call, sandbox === undefined ? undefined : sandboxOff(sandbox));
   }
   return 0;

@@ -35,7 +35,16 @@ const ROWS = [
   aRow({ pid: 6, ppid: 0, kind: "service", name: "mcp:notes", intent: "server-memory" }),
   aRow({ pid: 7, ppid: 6, name: "", activity: "paused", tokens_used: 5, intent: "x\x1b[2J" }),
 ];
-const daemon = (processes = ROWS) => new FakeDaemon({ "process.list": () => ({ processes }) });
+const daemon = (processes = ROWS, ended: typeof ROWS = []) =>
+  new FakeDaemon({
+    "process.list": () => ({ processes }),
+    "process.ended": (page) => {
+      const { tree } = page as { tree?: number };
+      return {
+        processes: ended.filter(({ pid, ppid }) => tree === undefined || tree === pid || tree === ppid),
+      };
+    },
+  });
 
 const SCREEN = `PROCESS           KIND         STATE              TOKENS   SUBTREE    COST   SUBTREE   ELAPSED   INTENT
 ───────────────   ──────────   ────────────────   ──────   ───────   ─────   ───────   ───────   ────────
@@ -82,6 +91,20 @@ test("tree of a pid is it and what is below it, also a service that was asked fo
     err: "✗ [NOT_FOUND] process not found: 9\n  → hint: crux ps lists the processes\n",
     code: 1,
   });
+});
+
+test("tree --all has what ended, and a tree whose root has ended needs no --all", async () => {
+  const dead = { state: "dead", activity: null, exit: { code: 2, reason: "x", kind: "done" } } as const;
+  const ended = [aRow({ ...dead, pid: 9, ppid: 8, cost_usd: 0.25 }), aRow({ ...dead, pid: 8, ppid: 5 })];
+  expect((await crux("tree -q", { daemon: daemon(ROWS, ended) })).out).toBe("1\n4\n5\n7\n");
+  const { out } = await crux("tree --all --ascii", { daemon: daemon(ROWS, ended) });
+  expect(out).toMatch(/\n {3}`- 8 code-analyst +agent +exited\(2\) /);
+  expect(out).toMatch(/\n {6}`- 9 code-analyst /);
+  const { data } = JSON.parse((await crux("tree 8 --json", { daemon: daemon(ROWS, ended) })).out);
+  expect(data.processes).toMatchObject([
+    { pid: 8, depth: 0, state: "dead", exit_code: 2, subtree_cost_usd: 0.25 },
+    { pid: 9, depth: 1 },
+  ]);
 });
 
 test("tree of nothing, and as ps --tree", async () => {

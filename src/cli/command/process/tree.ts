@@ -2,7 +2,7 @@ import { Fault } from "../../../abi/errors.ts";
 import type { WireRow } from "../../../abi/methods/process.ts";
 import { onePid } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
-import { allProcesses } from "../../daemon/processes.ts";
+import { allProcesses, cutLine, endedProcesses } from "../../daemon/processes.ts";
 import { heldBy, heldLines } from "../../screen/held-lines.ts";
 import { ASCII, type Branch, forest, LINES } from "../../screen/table/forest.ts";
 import { treeTable } from "../../screen/table/tree-table.ts";
@@ -17,9 +17,14 @@ export const tree: Command = {
 async function run({ args, console, host }: Call): Promise<number> {
   const root = args.words.length === 0 ? undefined : onePid(args, USAGE);
   const client = await host.daemon.ensure();
-  const processes = await allProcesses(client, "process.list");
+  const isAll = args.flags.has("all");
+  const live = await allProcesses(client, "process.list");
+  // a tree whose root has ended is shown too: nothing else could be meant
+  const isGone = root !== undefined && !live.some(({ pid }) => pid === root);
+  const ended = isAll || isGone ? await endedProcesses(client, root) : { rows: [], isCut: false };
   client.close();
-  const shown = args.flags.has("all") ? processes : withoutServices(processes, root);
+  const processes = isAll ? live : withoutServices(live, root);
+  const shown = [...processes, ...ended.rows].sort((a, b) => a.pid - b.pid);
   if (root !== undefined && !shown.some(({ pid }) => pid === root)) throw processNotFound(root);
   const branches = forest(shown, args.flags.has("ascii") ? ASCII : LINES, root);
   switch (console.mode) {
@@ -33,7 +38,8 @@ async function run({ args, console, host }: Call): Promise<number> {
     case "default":
       await console.line(treeTable(branches, console.room));
       if (host.stdout.isTTY === true && host.stderr.isTTY === true)
-        for (const line of heldLines(branches.map(({ row }) => row))) await console.errorLine(line);
+        for (const line of [...heldLines(branches.map(({ row }) => row)), ...cutLine(ended.isCut)])
+          await console.errorLine(line);
   }
   return 0;
 }
@@ -63,10 +69,19 @@ function asData({ row, depth, subtreeTokens, subtreeUsd }: Branch) {
     elapsed_ms,
     intent,
     cost_usd = 0,
+    exit,
   } = row;
   const head = { pid, ppid, depth, kind, name, state, activity, model };
   const used = { tokens_used, subtree_tokens: subtreeTokens, elapsed_ms };
   const held = heldBy(row);
   const why = held === undefined ? {} : { held };
-  return { ...head, ...used, intent, cost_usd, subtree_cost_usd: subtreeUsd, ...why };
+  return {
+    ...head,
+    ...used,
+    intent,
+    cost_usd,
+    subtree_cost_usd: subtreeUsd,
+    ...why,
+    ...(state === "dead" ? { exit_code: exit?.code ?? null } : {}),
+  };
 }

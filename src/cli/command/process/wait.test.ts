@@ -24,7 +24,9 @@ const SCREENS = {
 
 test.each(MODE_FLAGS)("wait %s is %s, and ends as the process did", async (flags, mode) => {
   const { out, err, code, daemon } = await crux(`wait 1 ${flags}`, { daemon: ending(7, "exit 7") });
-  expect({ out, err, code }).toEqual({ out: SCREENS[mode], err: "", code: 7 });
+  const more = /-v|--verbose/.test(flags) ? ', "tokens_used": 1234, "elapsed_ms": 6200' : "";
+  const screen = mode === "json" ? SCREENS.json.replace(/}}$/m, `${more}}}`) : SCREENS[mode];
+  expect({ out, err, code }).toEqual({ out: screen, err: "", code: 7 });
   expect(daemon.asked).toEqual([["process.wait", { pid: 1 }]]);
   expect(daemon.openConnections).toBe(0);
 });
@@ -95,4 +97,16 @@ test("wait for a session that rests says that nothing of it runs, and how to go 
     code: 1,
   });
   expect(daemon.openConnections).toBe(0);
+});
+
+test("wait tells the cost when asked for more", async () => {
+  const daemon = () =>
+    new FakeDaemon({ "process.wait": () => ({ ...end(0, "completed"), cost_usd: 0.5, unpriced_calls: 2 }) });
+  const { out } = await crux("wait 1 -v", { daemon: daemon() });
+  expect(out).toContain("PID 1: completed | cost: $0.50, and 2 calls without a known price\n");
+  const { data } = JSON.parse((await crux("wait 1 --json -v", { daemon: daemon() })).out);
+  expect(data).toEqual({
+    ...{ pid: 1, exit_code: 0, reason: "completed" },
+    ...{ tokens_used: 1234, elapsed_ms: 6200, cost_usd: 0.5, unpriced_calls: 2 },
+  });
 });

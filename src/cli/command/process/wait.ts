@@ -1,11 +1,13 @@
 import { Fault } from "../../../abi/errors.ts";
 import type { Result } from "../../../abi/methods/methods.ts";
+import { microUsd, shownUsd } from "../../../lib/usd.ts";
 import { WireFault } from "../../../wire/client/wire-fault.ts";
 import { onePid } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { Console } from "../../console.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
 import { lastLine } from "../../screen/run-lines.ts";
+import { unpricedWords } from "../../screen/table/process-cells.ts";
 import { safeLine } from "../../screen/text/safe-text.ts";
 
 /** Waits for the end of a process, and exits with its exit code. Ctrl-C ends only the waiting. */
@@ -20,7 +22,7 @@ async function run({ args, console, host }: Call): Promise<number> {
   const unlisten = host.interrupts.listen(() => interrupted.abort());
   try {
     const end = await client.request("process.wait", { pid }, interrupted.signal);
-    await show(console, end);
+    await show(console, end, args.flags.has("verbose"));
     return end.exit_code;
   } catch (error) {
     if (!interrupted.signal.aborted) throw await withHint(error, pid, client);
@@ -34,19 +36,31 @@ async function run({ args, console, host }: Call): Promise<number> {
 
 async function show(
   console: Console,
-  { pid, exit_code, reason, tokens_used, elapsed_ms }: End,
+  { pid, exit_code, reason, tokens_used, elapsed_ms, ...paid }: End,
+  isVerbose: boolean,
 ): Promise<void> {
+  const { kind: _, ...cost } = paid;
   switch (console.mode) {
     case "json":
-      return console.data({ pid, exit_code, reason });
+      return console.data({
+        ...{ pid, exit_code, reason },
+        ...(isVerbose ? { tokens_used, elapsed_ms, ...cost } : {}),
+      });
     case "quiet":
       return;
     case "verbose":
-      await console.line(`[kernel] PID ${pid}: ${safeLine(reason)}`);
+      await console.line(`[kernel] PID ${pid}: ${safeLine(reason)}${costWords(cost)}`);
       break;
     case "default":
   }
   await console.line(lastLine({ pid, exit_code, tokens_used, elapsed_ms }, console.paint));
+}
+
+/** Empty: its calls cost nothing, or were made before costs were recorded. */
+function costWords({ cost_usd = 0, unpriced_calls = 0 }: Pick<End, "cost_usd" | "unpriced_calls">): string {
+  const usd = cost_usd === 0 ? [] : [shownUsd(microUsd(cost_usd))];
+  const words = [...usd, ...(unpriced_calls === 0 ? [] : [unpricedWords(unpriced_calls)])];
+  return words.length === 0 ? "" : ` | cost: ${words.join(", and ")}`;
 }
 
 /** An idle session has no end to wait for, so the error gets a hint. */

@@ -1,17 +1,18 @@
 /** `crux cost`: what was spent, and on what. */
 import type { Result } from "../../../abi/methods/methods.ts";
 import { durationMs } from "../../../lib/span.ts";
-import { noWords, textFlag } from "../../args.ts";
+import { onePid, textFlag } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { invalid } from "../../screen/errors.ts";
 import { costTable } from "../../screen/table/cost-table.ts";
 
+const USAGE = "crux cost [<pid>] [--by <key>] [--since <time>]";
 const KEYS = ["call", "pid", "subtree", "model", "tool", "source", "day"] as const;
 
 export const cost: Command = { flags: { by: { type: "string" }, since: { type: "string" } }, run };
 
 async function run({ args, console, host }: Call): Promise<number> {
-  noWords(args, "crux cost [--by <key>] [--since <time>]");
+  const pid = args.words.length === 0 ? undefined : onePid(args, USAGE);
   const text = textFlag(args, "by") ?? "pid";
   const by = KEYS.find((key) => key === text);
   if (by === undefined) throw invalid(`cost cannot be shown by ${text}`, `by: ${KEYS.join(", ")}`);
@@ -20,7 +21,11 @@ async function run({ args, console, host }: Call): Promise<number> {
   try {
     // the sum is the same by any key, but that subtrees hold one another
     const key = console.mode === "quiet" ? "pid" : by;
-    const found = await client.request("cost.get", { by: key, ...(since === undefined ? {} : { since }) });
+    const found = await client.request("cost.get", {
+      by: key,
+      ...(since === undefined ? {} : { since }),
+      ...(pid === undefined ? {} : { pid }),
+    });
     if (console.mode === "json") await console.data(found);
     else if (console.mode === "quiet") await console.line(sumOf(found.lines));
     else await console.line(costTable(found, console.room));

@@ -12,9 +12,13 @@ const INTENT_CHARS = 2 * INTENT_COLUMNS;
 
 type Doing = Pick<WireRow, "state" | "activity" | "held" | "slot">;
 
-/** `running/thinking`; for a held process the word that `ps` uses; without an activity the state alone. */
-export function stateCell(row: Doing): string {
-  const { state, activity } = row;
+/**
+ * `running/thinking`; for a held process the word that `ps` uses; `exited(1)` for an ended one; without an activity the
+ * state alone.
+ */
+export function stateCell(row: Doing & Partial<Pick<WireRow, "exit">>): string {
+  const { state, activity, exit = null } = row;
+  if (state === "dead" && exit !== null) return `exited(${exit.code})`;
   return (
     heldWord(row) ??
     slotWord(row) ??

@@ -122,5 +122,6 @@ export function modelLines(processes: readonly WireProc[]): readonly string[] {
 function summary(processes: readonly WireProc[]): string {
   const active = processes.filter(({ state }) => state === "created" || state === "running").length;
   const zombie = processes.filter(({ state }) => state === "zombie").length;
-  return `${active} active, ${zombie} zombie, ${processes.length} total`;
+  const dead = processes.filter(({ state }) => state === "dead").length;
+  return `${active} active, ${zombie} zombie, ${dead === 0 ? "" : `${dead} ended, `}${processes.length} total`;
 }

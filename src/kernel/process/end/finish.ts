@@ -105,6 +105,7 @@ async function journalExit(finish: Finish): Promise<boolean> {
     kind,
     result: bounded(proc.result),
     tokensUsed: proc.used.tokens,
+    ...proc.used.paid,
     ...failure,
   };
   const { pid } = proc;

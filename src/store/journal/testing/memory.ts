@@ -215,14 +215,17 @@ class MemoryReader implements LedgerReader {
     return this.#disk.records.filter(isIt).slice(-1);
   }
 
-  rows({ live, session, cwd, limit }: RowFilter): readonly Row[] {
+  rows({ live, session, cwd, before, tree, limit }: RowFilter): readonly Row[] {
+    const below = tree === undefined ? undefined : this.#below(tree);
     const isIt = (row: Row): boolean =>
       row.spawned !== null &&
       (live === undefined || live === isLive(row)) &&
       (session === undefined || session === row.spawned.isSession) &&
-      (cwd === undefined || cwd === row.spawned.cwd);
+      (cwd === undefined || cwd === row.spawned.cwd) &&
+      (before === undefined || row.pid < before) &&
+      (below === undefined || below.has(row.pid));
     const found = this.#rows().filter(isIt);
-    found.sort((a, b) => b.lastLsn - a.lastLsn);
+    found.sort((a, b) => (before === undefined ? b.lastLsn - a.lastLsn : b.pid - a.pid));
     const most = limit === undefined && live === true ? found.length : boundedRows(limit);
     return found.slice(0, most).map((row) => ({ ...row }));
   }
@@ -243,6 +246,13 @@ class MemoryReader implements LedgerReader {
 
   snapshots(proc: string, atMost: number): readonly { seq: number; state: string }[] {
     return (this.#disk.snapshots.get(proc) ?? []).filter(({ seq }) => seq <= atMost);
+  }
+
+  #below(pid: number): ReadonlySet<number> {
+    const found = new Set([pid]);
+    for (const parent of found)
+      for (const row of this.#rows()) if (row.spawned?.ppid === parent) found.add(row.pid);
+    return found;
   }
 
   #rows(): Row[] {

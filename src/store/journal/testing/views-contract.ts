@@ -172,6 +172,18 @@ export function viewsContract(name: string, makeBench: () => JournalBench): void
       expect(await pids({ limit: 0 })).toEqual([]);
     });
 
+    test("rows() gives the tree of a process, and pages of it by falling pid", async () => {
+      const spawned = (n: number, ppid: number) => draft("process.spawned", { kind: "agent", ppid }, of(n));
+      await journal.append([spawned(1, 0), spawned(2, 1), spawned(3, 2), spawned(4, 0), spawned(5, 1)]);
+      await journal.append([2, 3, 4].map((n) => draft("process.exited", { code: 0 }, of(n))));
+      const pids = async (filter: RowFilter) => (await journal.rows(filter)).map(({ pid }) => pid);
+      expect((await pids({ tree: 1 })).sort()).toEqual([1, 2, 3, 5]);
+      expect(await pids({ tree: 1, live: false, before: 9 })).toEqual([3, 2]);
+      expect(await pids({ live: false, before: 9, limit: 2 })).toEqual([4, 3]);
+      expect(await pids({ live: false, before: 3, limit: 2 })).toEqual([2]);
+      expect(await pids({ tree: 7 })).toEqual([]);
+    });
+
     test("requested() gives the newest that a request has made, also to a later daemon", async () => {
       const request = { id: "a".repeat(40), digest: "d" };
       await journal.append([

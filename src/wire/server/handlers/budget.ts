@@ -10,7 +10,7 @@ import { invalid } from "../request.ts";
 const INTENT_CHARS = 160;
 
 export const budgetGet: Handler<"budget.get"> = async ({ pid }, { kernel }) => {
-  const { processes, windows } = kernel.budgets.list(pid === undefined ? undefined : asPid(pid));
+  const { processes, windows } = await kernel.budgets.list(pid === undefined ? undefined : asPid(pid));
   return {
     payload: {
       accounts: processes.map(toWire),
@@ -35,8 +35,9 @@ export const budgetSet: Handler<"budget.set"> = async ({ pid, set = {}, add = {}
   return { payload: { pid, limits: toWireLimits(limits) } };
 };
 
-export const costGet: Handler<"cost.get"> = async ({ by = "pid", since = 0 }, { kernel }) => {
-  const { lines, isCut } = await kernel.budgets.costs(by, since);
+export const costGet: Handler<"cost.get"> = async ({ by = "pid", since = 0, pid }, { kernel }) => {
+  const tree = pid === undefined ? [] : [asPid(pid)];
+  const { lines, isCut } = await kernel.budgets.costs(by, since, ...tree);
   const shown = lines.map(({ microUsd, ...line }) => ({ ...line, usd: usdOf(microUsd) }));
   return { payload: { by, lines: shown, cut: isCut } };
 };

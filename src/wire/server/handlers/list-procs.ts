@@ -1,4 +1,4 @@
-import type { Pid } from "../../../abi/ids.ts";
+import { asPid, type Pid } from "../../../abi/ids.ts";
 import type { ProcInfo } from "../../../abi/process.ts";
 import type { Handler, RequestContext } from "../handler.ts";
 import { toWireProc, toWireRow } from "../proc-wire.ts";
@@ -10,6 +10,15 @@ export const listProcs: Handler<"list_procs"> = async (page, { kernel }) => ({
 export const processList: Handler<"process.list"> = async (page, { kernel }) => ({
   payload: await pageOf(kernel, page, toWireRow),
 });
+
+const ENDED_OF_PAGE = 100;
+
+export const processEnded: Handler<"process.ended"> = async (page, { kernel }) => {
+  const { tree, before = Number.MAX_SAFE_INTEGER, limit = ENDED_OF_PAGE } = page;
+  const of = tree === undefined ? {} : { tree: asPid(tree) };
+  const { processes, ...next } = await kernel.ended({ before, limit, ...of });
+  return { payload: { processes: processes.map(toWireRow), ...next } };
+};
 
 interface Page {
   readonly cursor?: number | undefined;

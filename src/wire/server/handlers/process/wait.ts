@@ -2,6 +2,7 @@ import { SyscallError } from "../../../../abi/errors.ts";
 import { asPid, PID_KERNEL } from "../../../../abi/ids.ts";
 import { linkSignals } from "../../../../lib/abort.ts";
 import { MAX_TIMER_MS } from "../../../../lib/max-timer.ts";
+import { usdOf } from "../../../../lib/usd.ts";
 import type { Handler } from "../../handler.ts";
 
 /** The wait ends with the process, the deadline or the client; the process continues in the last two cases. */
@@ -29,6 +30,8 @@ export const processWait: Handler<"process.wait"> = async ({ pid, timeout_ms }, 
         kind,
         tokens_used: end.tokensUsed,
         elapsed_ms: Math.floor(end.elapsedMs),
+        ...(end.microUsdUsed ? { cost_usd: usdOf(end.microUsdUsed) } : {}),
+        ...(end.unpricedCalls ? { unpriced_calls: end.unpricedCalls } : {}),
       },
     };
   } catch (error) {

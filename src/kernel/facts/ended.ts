@@ -1,0 +1,126 @@
+/** Processes that are no longer in the table: what the journal knows of their use and their end. */
+import { codeOf } from "../../abi/errors.ts";
+import type { CtxId, Pid } from "../../abi/ids.ts";
+import type { ExitStatus, ProcInfo } from "../../abi/process.ts";
+import type { ProcessRow } from "../ports/journal.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
+
+export interface EndedProcess {
+  readonly exit: ExitStatus;
+  /** Its result; "" where none was kept. */
+  readonly result: string;
+  readonly tokensUsed: number;
+  readonly elapsedMs: number;
+  /** What its own calls cost, in millionths of a dollar, and how many had no known price; absent: not recorded. */
+  readonly microUsdUsed?: number;
+  readonly unpricedCalls?: number;
+}
+
+/** What finding the end of a process needs of the kernel. */
+export interface EndSearch {
+  readonly ports: Pick<KernelPorts, "journal" | "ends">;
+}
+
+/** What the record of an exit keeps, as far as its version had it. */
+type Exited = Partial<Omit<EndedProcess, "exit" | "elapsedMs"> & Pick<ExitStatus, "kind">>;
+
+/** undefined: no such process, its history was removed, or it has not ended. */
+export async function endOf(core: EndSearch, pid: Pid): Promise<EndedProcess | undefined> {
+  const { journal } = core.ports;
+  const uuid = await journal.processOf(pid);
+  const row = uuid === undefined ? undefined : await journal.row(uuid);
+  return row === undefined ? undefined : endOfRow(core, row);
+}
+
+/** undefined: it has not ended. */
+export async function endOfRow(core: EndSearch, row: ProcessRow): Promise<EndedProcess | undefined> {
+  const exit = row.exit ?? core.ports.ends?.exitOf(row.proc);
+  if (exit === undefined) return undefined;
+  const { code, reason } = exit;
+  const record = await exitRecord(core, row);
+  const { kind, result = "", tokensUsed = row.tokensUsed, ...paid } = (record?.body ?? {}) as Exited;
+  const elapsedMs = Math.max(0, (record?.at ?? row.lastAt) - row.createdAt);
+  const ended = kind ?? (reason.startsWith("killed: ") ? "killed" : code === 0 ? "done" : "fault");
+  const { microUsdUsed, unpricedCalls } = paid;
+  return {
+    exit: { code, reason, kind: ended },
+    result,
+    tokensUsed,
+    elapsedMs,
+    ...(microUsdUsed === undefined ? {} : { microUsdUsed }),
+    ...(unpricedCalls === undefined ? {} : { unpricedCalls }),
+  };
+}
+
+/** undefined: it cannot be read; the caller then uses the row. Few records follow an exit, so it is soon found. */
+async function exitRecord({ ports: { journal } }: EndSearch, { proc }: ProcessRow) {
+  try {
+    return await journal.newest(proc, "process.exited");
+  } catch (error) {
+    if (codeOf(error) === "INTERNAL") return undefined;
+    throw error;
+  }
+}
+
+/** One page of processes that have ended. */
+export interface EndedPage {
+  /** Only pids below this one. */
+  readonly before: number;
+  /** Only this process and all below it; absent: all. */
+  readonly tree?: Pid | undefined;
+  readonly limit: number;
+}
+
+export interface EndedList {
+  /** The highest pids first. */
+  readonly processes: readonly ProcInfo[];
+  /** The `before` of the next page; absent: this is the last. */
+  readonly next?: Pid;
+}
+
+/**
+ * A page of what has ended and is not in the table any more. Nothing of it is in memory: each page is read from the
+ * journal, with one row more that shows whether another page follows.
+ */
+export async function endedProcesses(core: EndSearch & Gone, page: EndedPage): Promise<EndedList> {
+  const { before, tree, limit } = page;
+  const of = tree === undefined ? {} : { tree };
+  const rows = await core.ports.journal.rows({ live: false, before, limit: limit + 1, ...of });
+  const shown = rows.slice(0, limit);
+  const processes: ProcInfo[] = [];
+  for (const row of shown) {
+    const ended = core.table.get(row.pid) === undefined ? await endOfRow(core, row) : undefined;
+    if (ended !== undefined) processes.push(infoOf(row, ended));
+  }
+  const last = shown.at(-1);
+  return { processes, ...(rows.length > limit && last !== undefined ? { next: last.pid } : {}) };
+}
+
+interface Gone {
+  readonly table: { get(pid: Pid): unknown };
+}
+
+function infoOf(row: ProcessRow, { microUsdUsed, unpricedCalls, ...ended }: EndedProcess): ProcInfo {
+  const { pid, ppid, kind, name, intent, title, createdAt } = row;
+  return {
+    pid,
+    ppid,
+    kind,
+    name,
+    state: "dead",
+    activity: null,
+    intent: intent || title,
+    skills: [],
+    ...ended,
+    ...(microUsdUsed ? { microUsdUsed } : {}),
+    ...(unpricedCalls ? { unpricedCalls } : {}),
+    createdAt: new Date(createdAt),
+    ctxId: 0 as CtxId,
+    allowedDevices: [],
+    groups: [],
+    threads: 0,
+    coroutines: 0,
+    ...(row.isSession ? { isSession: true } : {}),
+    model: "",
+  };
+}
