@@ -30,7 +30,8 @@ export interface ApiRetry {
 export interface ModelSwitch {
   readonly from: ModelPlace;
   readonly to: ModelPlace;
-  readonly cause: LlmErrorKind;
+  /** `user`: the user has chosen it, and it answers from now on. */
+  readonly cause: LlmErrorKind | "user";
 }
 
 /** Why the loop asks the model once more. */

@@ -60,19 +60,14 @@ export interface RunInput {
   readonly text: string;
 }
 
-/** The data that a program is started with; constant while it runs. */
-export interface ProgramStart {
-  readonly pid: Pid;
-  readonly ctxId: CtxId;
-  readonly intent: string;
-  readonly agent: AgentInfo | null;
-  readonly cwd: string;
-  /** The open model device. */
-  readonly modelFd: Fd;
-  /** Its path: `/dev/llm/claude`. */
+/** The model that answers, and what goes with it. */
+export interface ModelStart {
+  /** Its device: `/dev/llm/claude`. */
   readonly modelDevice: string;
   /** "": the driver's default. */
   readonly model: string;
+  /** The mark of what only this model can read. Absent: it is the model with which the process began. */
+  readonly maker?: string;
   /** Absent: the model is not asked to think; so in replays of histories from before it could be. */
   readonly thinking?: Thinking;
   /** Absent: the server's default. */
@@ -81,6 +76,28 @@ export interface ProgramStart {
   readonly fallbacks?: readonly ModelPlace[];
   /** Their windows; null: not known. Absent: in older histories, where that of the model counts. */
   readonly fallbackWindows?: readonly (WindowFacts | null)[];
+  /** The window of the model. Absent: not known, or in replays of histories from before views could move. */
+  readonly window?: WindowFacts;
+  /** How often the user has chosen another model. Absent: only in replays of histories from before that, and in threads. */
+  readonly chosen?: number;
+}
+
+/** The model that the user has chosen last. */
+export interface ChosenModel extends ModelStart {
+  readonly chosen: number;
+  /** It takes images and documents. */
+  readonly images: boolean;
+}
+
+/** The data that a program is started with; constant while it runs. */
+export interface ProgramStart extends ModelStart {
+  readonly pid: Pid;
+  readonly ctxId: CtxId;
+  readonly intent: string;
+  readonly agent: AgentInfo | null;
+  readonly cwd: string;
+  /** The open model device. */
+  readonly modelFd: Fd;
   /** 0: no limit. */
   readonly maxSteps: number;
   /** fd 0, to be read to its end before the first step; null: no input. */
@@ -102,8 +119,6 @@ export interface ProgramStart {
   readonly early?: true;
   /** A message that begins with `/name` loads a skill. Absent: in replays of older histories, and in threads. */
   readonly slash?: true;
-  /** The window of the model. Absent: not known, or in replays of histories from before views could move. */
-  readonly window?: WindowFacts;
   /** null: a fresh start. */
   readonly restored: Restored | null;
   /** Set for a session; `client` sent the intent. null: the process has one run, and ends with it. */

@@ -34,7 +34,7 @@ import type {
   Signal,
   SignalAction,
 } from "./process.ts";
-import type { AccountView, RunInput } from "./program.ts";
+import type { AccountView, ChosenModel, RunInput } from "./program.ts";
 import type { RequestMark } from "./request-mark.ts";
 import type { RightsWish } from "./rights.ts";
 import type { SupervisorSpec } from "./supervise.ts";
@@ -356,6 +356,8 @@ export interface Sys extends Syscalls {
   /** The mode, if the model has to know it: `auto`, `plan /path/of/the/plan.md`, or "". */
   standing(): string;
   account(): AccountView;
+  /** The model that the user has chosen last; null: none. Reading it makes it the model of the process. */
+  chosenModel(): ChosenModel | null;
   /** Whether the user asks something of the context that is not answered yet. */
   hasViewRequest(): boolean;
   /** What the user asks; null: it was withdrawn. */

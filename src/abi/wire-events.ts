@@ -7,7 +7,7 @@ import type { CallNote } from "./call-note.ts";
 import type { WireError } from "./errors.ts";
 import type { LaneClass } from "./lanes.ts";
 import type { Block, LlmErrorKind, StopReason, StreamEvent, Usage } from "./llm.ts";
-import type { ModelPlace } from "./loop.ts";
+import type { ModelPlace, ModelSwitch } from "./loop.ts";
 import type { PermissionMode, RunOutcome } from "./process.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -188,12 +188,12 @@ export interface ApiRetryEvent extends Told<"api_retry"> {
 
 /** Sent with `verbose`, like `log`. */
 export interface ModelSwitchEvent extends Told<"model_switch"> {
-  /** Device and name of the model that cannot answer; an empty name is the default of the driver. */
+  /** Device and name of the model that answered so far; an empty name is the default of the driver. */
   readonly from: ModelPlace;
-  /** The one that answers for the rest of the run. */
+  /** The one that answers for the rest of the run; with the cause `user`, from now on. */
   readonly to: ModelPlace;
-  /** overloaded or model_not_found. */
-  readonly cause: LlmErrorKind;
+  /** overloaded, model_not_found, or user: the user has chosen another model. */
+  readonly cause: ModelSwitch["cause"];
 }
 
 /** Sent with `verbose`, like `log`. */

@@ -11,7 +11,7 @@ import { isReminder } from "./instructions/frame.ts";
 import { ModeNotes } from "./mode-notes.ts";
 import { askModel } from "./model/attempt.ts";
 import { callsOf } from "./model/blocks.ts";
-import { bare, hasFallback, makerOf, markedBy, modelAt, nextFallback } from "./model/in-use.ts";
+import { bare, hasFallback, markedBy, modelAt, nextFallback } from "./model/in-use.ts";
 import type { ReplyReader } from "./model/reply.ts";
 import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, type TurnRequest, turnRequest } from "./model/request.ts";
 import { DEFAULT_MAX_RETRIES } from "./model/retry.ts";
@@ -34,7 +34,7 @@ export async function ask(run: Run, listener: Listener): Promise<KeptReply | nul
       ...(await turnOf(run, tools, () => promptOf(run, tools))),
       send: (request) => send(run, request, comingBy(run, { tools, request, listener })),
     });
-    const reply = { ...answer, blocks: markedBy(makerOf(run.model), answer.blocks) };
+    const reply = { ...answer, blocks: markedBy(run.model.maker, answer.blocks) };
     run.state = { ...run.state, requests: run.state.requests + 1 };
     const { maxOutputTokens } = turn.request;
     const { hasBegun = false, broken } = run.coming ?? {};
@@ -114,7 +114,7 @@ function comingBy(
 ): ((reader: ReplyReader) => ComingReply) | undefined {
   if (run.start.early !== true || request.purpose !== "main") return undefined;
   const { sys, model, options } = run;
-  const origin = { sys, tools, request, maker: makerOf(model), most: options.maxConcurrency };
+  const origin = { sys, tools, request, maker: model.maker, most: options.maxConcurrency };
   return (reader) => {
     run.coming = new ComingReply({ ...origin, reader }, listener);
     return run.coming;
@@ -148,7 +148,7 @@ function requestOf(run: Run, { prompt, tools, briefing, mostOutput }: Asking): T
   return turnRequest({
     requestId: `r${start.pid}-${state.requests + 1}`,
     model: run.model.model,
-    maker: makerOf(run.model),
+    maker: run.model.maker,
     thinking: start.thinking,
     effort: start.effort,
     prompt: briefed(prompt, briefing),

@@ -66,6 +66,8 @@ interface LoopPosition {
   readonly salvages?: number;
   /** The model that answers, if it is a fallback: its place among them, from 1. */
   readonly model?: number;
+  /** How often the user had chosen another model; `window` and `model` are of that one. Absent: never. */
+  readonly chosen?: number;
   /** Absent: the last reply with calls had at least one that was not refused. */
   readonly refusals?: Refusals;
   /** What refusals taught, and the state of compaction. Absent: nothing. */
@@ -107,10 +109,16 @@ export function unknownResult({ name, input }: ToolCall): CallResult {
   return { content: `${UNKNOWN}: ${shown}`, isError: true };
 }
 
+interface Beside {
+  readonly run: RunPlace | null;
+  readonly window: KeeperState | undefined;
+  readonly chosen?: number | undefined;
+}
+
 /** What of the state is recorded; what has its usual value is left out. */
 export function positionOf(
   state: LoopState,
-  { run, window }: { readonly run: RunPlace | null; readonly window: KeeperState | undefined },
+  { run, window, chosen = 0 }: Beside,
   kept: KeptReply | null,
 ): LoopPosition {
   const { turn, requests, hasEscalated, hasRetriedEmpty, recoveries, pauses, salvages, model, refusals } =
@@ -128,6 +136,7 @@ export function positionOf(
     ...(pauses === 0 ? {} : { pauses }),
     ...(salvages === 0 ? {} : { salvages }),
     ...(model === 0 ? {} : { model }),
+    ...(chosen === 0 ? {} : { chosen }),
     ...(refusals.replies === 0 ? {} : { refusals }),
     ...(window === undefined ? {} : { window }),
     kept,

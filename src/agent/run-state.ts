@@ -3,7 +3,7 @@ import type { ProgramStart } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import { type KeptReply, placeOf, type RunPlace, stateOf } from "./checkpoint.ts";
 import type { ComingReply } from "./coming.ts";
-import { WindowKeeper } from "./context/keeper.ts";
+import { unlearned, WindowKeeper } from "./context/keeper.ts";
 import type { Phase } from "./decide.ts";
 import { Discovery } from "./deferred/discovery.ts";
 import type { OfferedTools } from "./deferred/offered.ts";
@@ -34,7 +34,8 @@ export interface AgentOptions {
 export interface Run {
   /** The system calls of the process, or of the current run in a session: then its calls end with the run. */
   sys: Sys;
-  readonly start: ProgramStart;
+  /** Replaced when the user has chosen another model. */
+  start: ProgramStart;
   readonly options: AgentOptions;
   readonly here: Place;
   /** null: not yet found out in this daemon. */
@@ -55,7 +56,7 @@ export interface Run {
   state: LoopState;
   /** The text of the pieces of the reply in progress; null: not yet restored from the conversation. */
   pieces: readonly string[] | null;
-  readonly keeper: WindowKeeper;
+  keeper: WindowKeeper;
   /** A reply that an earlier daemon received and did not finish; taken up before the model is asked again. */
   kept: KeptReply | null;
   /** The reply whose calls have begun before its end; null: there is none. */
@@ -73,6 +74,9 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
   const here = { cwd, day: sys.today(), platform: options.platform };
   const position = placeOf(restored);
   const { run: underWay, kept } = position;
+  // of another model than now, the user has chosen meanwhile
+  const isSame = (position.chosen ?? 0) === (start.chosen ?? 0);
+  const state = stateOf(position);
   const discovery = new Discovery();
   return {
     sys,
@@ -89,13 +93,13 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     nearby: new NearbyGuides(cwd),
     skills: new SkillsInSight(cwd),
     modeNotes: null,
-    state: stateOf(position),
+    state: isSame ? state : { ...state, model: 0 },
     pieces: null,
     kept,
     coming: null,
     told: 0,
     hasToldReply: kept !== null,
-    keeper: new WindowKeeper(start, position.window),
+    keeper: new WindowKeeper(start, isSame ? position.window : unlearned(position.window)),
     hasJobs: false,
   };
 }

@@ -9,6 +9,7 @@ import type { Sys } from "../abi/sys.ts";
 import { slashLine } from "../lib/slash.ts";
 import { ask, toolsOf } from "./asking.ts";
 import { answeredIn, type Broken, finishedCalls, type KeptReply, positionOf } from "./checkpoint.ts";
+import { takeChosen } from "./chosen-model.ts";
 import { decide, endOfFailure, type Phase, type TurnFacts, unfinishedCall } from "./decide.ts";
 import type { OfferedTools } from "./deferred/offered.ts";
 import { takeInput } from "./input.ts";
@@ -27,12 +28,15 @@ import { fitTurn } from "./tools/turn-budget.ts";
 import { doViewRequests } from "./view-requests.ts";
 
 export async function untilTerminal(run: Run): Promise<Terminal> {
-  const { sys } = run;
-  for (;;) {
+  const { sys, start } = run;
+  for (let isFirst = true; ; isFirst = false) {
     await sys.waitIfPaused();
     sys.ending.throwIfAborted();
     if (run.kept === null) {
-      if (await doViewRequests(run)) checkpoint(run, null);
+      // a session goes on with another model from its next run on
+      const mayTake = isFirst || start.session === null;
+      const isOther = mayTake && (await takeChosen(run));
+      if ((await doViewRequests(run)) || isOther) checkpoint(run, null);
       run.state = { ...run.state, turn: run.state.turn + 1 };
       sys.onStep(run.state.turn);
     }
@@ -60,7 +64,11 @@ export async function loadTyped({ sys, start }: Run): Promise<void> {
 
 export function checkpoint(run: Run, kept: KeptReply | null): void {
   run.hasToldReply = kept !== null;
-  run.sys.checkpoint(positionOf(run.state, { run: run.underWay, window: run.keeper.state }, kept));
+  run.sys.checkpoint(positionOf(run.state, besideOf(run), kept));
+}
+
+function besideOf({ underWay, keeper, start }: Run) {
+  return { run: underWay, window: keeper.state, chosen: start.chosen };
 }
 
 /**
@@ -210,7 +218,7 @@ async function nextReply(run: Run): Promise<KeptReply | null> {
       Object.assign(run, { phase: "tools", hasToldReply: true });
       sys.setActivity("tool");
       const state = { ...run.state, requests: run.state.requests + 1 };
-      sys.checkpoint(positionOf(state, { run: run.underWay, window: run.keeper.state }, open));
+      sys.checkpoint(positionOf(state, besideOf(run), open));
     },
     tell: (part) => tellPart(run, part),
   });

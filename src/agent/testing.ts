@@ -7,7 +7,7 @@ import { asCtxId, asFd, asPid, type Fd } from "../abi/ids.ts";
 import { type Block, type LlmRequest, type Reply, type StreamEvent, totalTokens } from "../abi/llm.ts";
 import type { Message } from "../abi/mail.ts";
 import type { Activity, ExitStatus } from "../abi/process.ts";
-import type { ProgramStart, Restored } from "../abi/program.ts";
+import type { ChosenModel, ProgramStart, Restored } from "../abi/program.ts";
 import type { Nearby, Surroundings } from "../abi/surroundings.ts";
 import type { ContextMessage, Sys } from "../abi/sys.ts";
 import type { ToolResult } from "../abi/tool.ts";
@@ -55,6 +55,8 @@ export interface FakeOptions {
   /** Default: `do it`. One that begins with / may call a skill. */
   readonly intent?: string;
   readonly answers: readonly Answer[];
+  /** Models that the user may choose, as `fallbacks`. */
+  readonly others?: Readonly<Record<string, readonly Answer[] | Fault>>;
   /** Other models by their device, and what they answer; an error: they cannot be opened. */
   readonly fallbacks?: Readonly<Record<string, readonly Answer[] | Fault>>;
   readonly tools?: Readonly<Record<string, FakeTool>>;
@@ -88,6 +90,8 @@ export class FakeProcess {
   /** Messages that wait. */
   readonly mail: Message[] = [];
   readonly outputs = new FakeOutputs();
+  /** What the user has chosen last. */
+  chosen: ChosenModel | null = null;
   paused: PromiseWithResolvers<void> | null = null;
   readonly requests: LlmRequest[] = [];
   /** `Open /bin/view`, `Write 4`, `Read 4 1048576` … */
@@ -171,6 +175,7 @@ export class FakeProcess {
       mounts: [],
       restored,
       session: null,
+      chosen: 0,
       ...(this.#options.intent === undefined ? {} : { slash: true }),
       ...(this.#options.surroundings === undefined ? {} : { surroundings: true }),
       early: true,
@@ -203,6 +208,7 @@ export class FakeProcess {
         while (this.paused !== null) await abortable(this.paused.promise, this.#abort.signal);
       },
       standing: () => "",
+      chosenModel: () => this.chosen,
       hasViewRequest: () => false,
       viewRequest: refused,
       viewAnswer: notHere,
@@ -345,7 +351,7 @@ export class FakeProcess {
   }
 
   #open(path: string): Fd {
-    const model = this.#options.fallbacks?.[path];
+    const model = this.#options.fallbacks?.[path] ?? this.#options.others?.[path];
     if (model instanceof Fault) throw fault("Open", model);
     const isTool = model === undefined && !FakeOutputs.holds(path);
     const tool = isTool ? this.#find(path, "Open").tool : undefined;

@@ -60,6 +60,7 @@ import type { GroupView } from "./ports/groups.ts";
 import { KERNEL_UUID, type RecordKind } from "./ports/journal.ts";
 import type { AnswerMore, ChildClient, KernelApi } from "./ports/kernel-api.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
+import type { ModelAnswering, ModelWish } from "./ports/models.ts";
 import type { Plans } from "./ports/plans.ts";
 import type { ProcView } from "./ports/proc-view.ts";
 import type { Projects } from "./ports/projects.ts";
@@ -72,6 +73,7 @@ import type { SupervisorControl } from "./ports/supervisors.ts";
 import type { ViewControl } from "./ports/view-control.ts";
 import { procViewOf } from "./proc-view.ts";
 import { childClient } from "./process/child-client.ts";
+import { chooseModel } from "./process/chosen-model.ts";
 import { abandonAll } from "./process/end/abandon.ts";
 import { endLive, graceOf } from "./process/end/finish.ts";
 import { reapProcess } from "./process/end/reap.ts";
@@ -291,6 +293,10 @@ export class Kernel implements KernelApi {
 
   renice(pid: Pid, change: { readonly weight: number; readonly by: GrantBy }): Promise<void> {
     return renice(this, pid, change);
+  }
+
+  chooseModel(pid: Pid, wish: ModelWish): Promise<ModelAnswering> {
+    return chooseModel(this, pid, wish);
   }
 
   lendEnv(pid: Pid, env: Readonly<Record<string, string>>): void {

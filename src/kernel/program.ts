@@ -17,20 +17,19 @@ import { joins } from "./ipc/joins.ts";
 import type { RecordKind } from "./ports/journal.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { Tape } from "./ports/tape.ts";
+import { modelStartOf, takeChosen, timesChosen } from "./process/chosen-model.ts";
 import type { Process } from "./process/process.ts";
 import { isAutoActive, type Judging } from "./process/rights/auto-mode.ts";
 import type { ThreadSeat } from "./process/thread/reason.ts";
 import { answerView, viewRequestOf } from "./process/view-requests.ts";
-import { fallbackWindowsOf, type Windows, windowOf } from "./process/window.ts";
 import type { Mounts } from "./vfs/mounts.ts";
 
 /** What programs need of the kernel. */
 type Programming = SessionRunning &
   Accounting &
   Telling &
-  Judging &
-  Windows & {
-    readonly ports: Pick<KernelPorts, "random">;
+  Judging & {
+    readonly ports: Pick<KernelPorts, "random" | "models">;
     readonly mounts: Pick<Mounts, "namedBy">;
     readonly contexts: Pick<ContextSpaces, "view">;
     note(proc: Process, kind: RecordKind, body: unknown): void;
@@ -53,19 +52,12 @@ export function programOf(core: Programming, proc: Process, thread?: ThreadSeat)
 function startOf(core: Programming, proc: Process, thread: ThreadSeat | undefined): ProgramStart {
   const { pid, seed, ctxId, conversation } = proc;
   const { agent, cwd } = seed;
-  const window = windowOf(core, proc);
   const same = {
-    ...(window === undefined ? {} : { window }),
+    ...modelStartOf(core, proc),
     pid,
     ctxId,
     agent,
     cwd,
-    modelDevice: proc.model.device,
-    model: proc.model.name,
-    ...proc.model.asks,
-    ...(proc.model.fallbacks.length === 0
-      ? {}
-      : { fallbacks: proc.model.fallbacks, fallbackWindows: fallbackWindowsOf(core, proc) }),
     mounts: core.mounts.namedBy(pid),
     toolset: 2,
     surroundings: true,
@@ -83,6 +75,7 @@ function startOf(core: Programming, proc: Process, thread: ThreadSeat | undefine
     input: proc.fds.has(asFd(0)) ? asFd(0) : null,
     modes: true,
     viewRequests: true,
+    chosen: timesChosen(proc),
     slash: true,
     restored: proc.past.restored,
     session: conversation === null ? null : { client: seed.client ?? "" },
@@ -159,6 +152,7 @@ type Reads =
   | "isPaused"
   | "standing"
   | "account"
+  | "chosenModel"
   | "hasViewRequest"
   | "now"
   | "mono"
@@ -182,6 +176,7 @@ function reads(core: Programming, proc: Process, seat: Seat): Pick<Sys, Reads> {
       ...proc.seed.account.view(),
       ...(asksAtLimit(core, proc) ? { asks: true } : {}),
     })),
+    chosenModel: input("chosenModel", () => takeChosen(core, proc)),
     hasViewRequest: input("hasViewRequest", () => viewRequestOf(proc) !== null),
     now: input("now", () => clock.now()),
     mono: input("mono", () => clock.mono()),

@@ -164,6 +164,16 @@ export const MODEL_DOCS: MethodDocs<keyof typeof MODEL_METHODS> = {
     params: { cwd: "/home/ana/shop", model: "sonnet" },
     result: { driver: "anthropic", model: "sonnet", why: "ANTHROPIC_API_KEY is set" },
   },
+  "process.model": {
+    errors: {
+      NOT_FOUND: "No such process, or no such model driver.",
+      CONFLICT: "The process has ended: its model cannot change any more.",
+      INVALID: "The process is not an agent.",
+      UNAVAILABLE: "The model is not set up in the environment of the process.",
+    },
+    params: { pid: 3, model: "openai/model-large" },
+    result: { pid: 3, driver: "openai", model: "model-large", from: "run" },
+  },
   "model.list": {
     errors: {},
     params: {},

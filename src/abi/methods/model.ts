@@ -1,7 +1,7 @@
 /** Methods on the choice of a model and the available models. */
 import * as z from "zod";
 import { EFFORTS } from "../llm.ts";
-import { environment, type MethodSpec } from "./spec.ts";
+import { environment, type MethodSpec, pid } from "./spec.ts";
 
 const driver = z.strictObject({
   name: z.string(),
@@ -52,6 +52,21 @@ export const MODEL_METHODS = {
         note: z.string().optional(),
       })
       .describe('`model` is "" when the server chooses its default. `note` is a line to show first.'),
+  },
+  "process.model": {
+    summary: "another model for a process, from its next run or step on",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({
+      pid,
+      model: z.string().min(1).max(256).describe("As in spawn."),
+      env: environment.optional().describe("For a session that rests."),
+    }),
+    result: z
+      .strictObject({ pid, driver: z.string(), model: z.string(), from: z.enum(["run", "step"]) })
+      .describe(
+        "`from`: a session goes on with it from its next run on, any other process from its next step.",
+      ),
   },
   "model.list": {
     summary: "model drivers, whether they are set up, and the models that are known",

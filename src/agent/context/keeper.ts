@@ -31,6 +31,11 @@ export interface KeeperState extends Partial<Learned> {
   readonly held?: true;
 }
 
+/** What holds for another model, too. */
+export function unlearned({ breaker, held }: KeeperState = {}): KeeperState {
+  return { ...(breaker === undefined ? {} : { breaker }), ...(held === undefined ? {} : { held }) };
+}
+
 /** Of a model whose window is not known. */
 const UNKNOWN: WindowFacts = { window: 200_000, maxOutput: 8_000, auto: false, compact: true };
 
@@ -91,6 +96,11 @@ export class WindowKeeper {
   async compact(turn: Turn, wish: string): Promise<ViewChange> {
     if (!this.#isAllowed) throw unavailable(this.#gauge === null);
     return this.#changed(turn, await this.#passage(turn).summarise("manual", wish));
+  }
+
+  /** Before a model with this window answers in place of the present one, which summarises what would be too long for it. */
+  async makeRoom(turn: Turn, facts: WindowFacts): Promise<void> {
+    if (this.#isAllowed) await this.#passage(turn).fitInto(new Gauge(facts));
   }
 
   /** An empty view. */

@@ -108,6 +108,15 @@ export class Passage {
       this.#turn.sys.log("warn", "context: automatic compaction has stopped, because it does not help");
   }
 
+  /** A summary, if the request would be too long for another model. */
+  async fitInto(other: Gauge): Promise<void> {
+    const { auto, block } = other.limits();
+    if (other.used(this.#whole.estimate) < (auto ?? block)) return;
+    const done = await this.summarise("auto", "", other);
+    if (typeof done === "string")
+      this.#turn.sys.log("warn", `context: not shortened for the next model: ${done}`);
+  }
+
   /** The next request would be refused. */
   get isFull(): boolean {
     return this.#used >= this.#gauge.limits().block;
@@ -136,14 +145,18 @@ export class Passage {
 
   /**
    * A summary takes the place of all but the user's words and the newest steps. A text: why not; then the view is as it was.
-   * `wish`: what the user asked to pay attention to.
+   * `wish`: what the user asked to pay attention to. `target`: the model that has to take what is left.
    */
-  async summarise(trigger: Boundary["trigger"], wish = ""): Promise<ViewChange | string> {
+  async summarise(
+    trigger: Boundary["trigger"],
+    wish = "",
+    target: Gauge = this.#gauge,
+  ): Promise<ViewChange | string> {
     const { sys, start } = this.#turn;
     const view = await sys.ctxView(start.ctxId);
     const units = unitsOf(this.#prompt.messages, view);
     const before = this.#used;
-    const left = Math.max(0, this.#estimated(this.#mostAfter(trigger)) - this.#fixed);
+    const left = Math.max(0, this.#estimated(this.#mostAfter(trigger, target)) - this.#fixed);
     const free = Math.max(0, left - tokensOf(pinnedOf(units, view)));
     const room = { tail: Math.min(TAIL, Math.floor(free / 3)), words: Math.min(WORDS, Math.floor(free / 4)) };
     const next = newestThatFit(units, view, room);
@@ -166,8 +179,8 @@ export class Passage {
   }
 
   /** The tokens that a request may have after a summary: what frees too little is not used, unless the user asked. */
-  #mostAfter(trigger: Boundary["trigger"]): number {
-    const { warn, effective } = this.#gauge.limits();
+  #mostAfter(trigger: Boundary["trigger"], target: Gauge): number {
+    const { warn, effective } = target.limits();
     if (trigger === "manual") return Math.min(effective, this.#used) - 1;
     return Math.min(warn, effective * (1 - LEAST_FREED), this.#used * (1 - LEAST_FREED));
   }

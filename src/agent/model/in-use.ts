@@ -15,12 +15,14 @@ export interface ModelInUse extends ModelPlace {
   readonly fd: Fd;
   /** 0: the model of the process; n: its nth fallback. */
   readonly index: number;
+  /** The mark of what only this model can read; "": that with which the process began, whose replies have none. */
+  readonly maker: string;
 }
 
-type Models = Pick<ProgramStart, "modelFd" | "modelDevice" | "model" | "fallbacks">;
+type Models = Pick<ProgramStart, "modelFd" | "modelDevice" | "model" | "maker" | "fallbacks">;
 
-export function ownModel({ modelFd: fd, modelDevice: device, model }: Models): ModelInUse {
-  return { fd, device, model, index: 0 };
+export function ownModel({ modelFd: fd, modelDevice: device, model, maker = "" }: Models): ModelInUse {
+  return { fd, device, model, index: 0, maker };
 }
 
 export function hasFallback({ fallbacks = [] }: Models, { index }: ModelInUse): boolean {
@@ -54,7 +56,8 @@ async function openFallback(sys: Sys, { fallbacks = [] }: Models, index: number)
   const place = fallbacks[index - 1];
   if (place === undefined) return undefined;
   try {
-    return { ...place, fd: await sys.open(place.device, O_RDWR, sys.ending), index };
+    const maker = `${place.device} ${place.model}`;
+    return { ...place, fd: await sys.open(place.device, O_RDWR, sys.ending), index, maker };
   } catch (error) {
     sys.ending.throwIfAborted();
     sys.log("warn", `model: ${modelWords(place)} cannot answer in its place: ${messageOf(error)}`);
@@ -69,11 +72,6 @@ export async function release(sys: Sys, { fd, index }: ModelInUse): Promise<void
 
 export function bare({ device, model }: ModelInUse): ModelPlace {
   return { device, model };
-}
-
-/** The mark of what only this model can read; "": the model of the process, whose replies have none. */
-export function makerOf({ device, model, index }: ModelInUse): string {
-  return index === 0 ? "" : `${device} ${model}`;
 }
 
 /** The blocks with what only their model can read marked. */

@@ -11,6 +11,7 @@ import { workingDirectory } from "../run/run-options.ts";
 import { refuseUnknownSkill } from "../run/slash.ts";
 import { historyLines, isNote, leftLine, openedLine, pausedLine, promptOf } from "../screen/chat-lines.ts";
 import { changedLine, contextLines } from "../screen/context-lines.ts";
+import { chosenWords, nameOf } from "../screen/model-words.ts";
 import { sessionTable } from "../screen/table/session-table.ts";
 import type { ChatClient } from "./client.ts";
 import type { ChatStream } from "./stream.ts";
@@ -136,6 +137,7 @@ class Chat implements AsyncDisposable {
     else if (word.kind === "skill") this.#do(() => this.#useSkill(word.text));
     else if (word.kind === "title") this.#do(() => this.#client.entitle(pid, word.title));
     else if (word.kind === "mode") this.#do(() => this.#mode(word.mode));
+    else if (word.kind === "model") this.#do(() => this.#model(word.name));
     else if (word.kind === "stop") this.#do(() => this.#client.interrupt(pid));
     else if (word.kind === "back") this.#do(() => this.#takeBack());
     else if (word.kind === "context") this.#do(() => this.#context());
@@ -193,6 +195,12 @@ class Chat implements AsyncDisposable {
     const { mode, ceiling } = await this.#client.mode(this.#stream.pid, wanted);
     this.#showMode(mode);
     if (wanted === undefined) this.#print(`${mode} mode (may ask for up to ${ceiling})`);
+  }
+
+  async #model(name: string): Promise<void> {
+    const { pid } = this.#stream;
+    if (name === "") this.#print(nameOf(await this.#client.request("context.stat", { pid })));
+    else this.#print(chosenWords(await this.#client.request("process.model", { pid, model: name })));
   }
 
   async #takeBack(): Promise<void> {

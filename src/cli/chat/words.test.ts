@@ -10,6 +10,8 @@ test.each([
   ["/mode", { kind: "mode", mode: undefined }],
   ["/mode acceptEdits", { kind: "mode", mode: "accept_edits" }],
   ["/plan", { kind: "mode", mode: "plan" }],
+  ["/model", { kind: "model", name: "" }],
+  ["/model openai/large", { kind: "model", name: "openai/large" }],
   ["/context", { kind: "context" }],
   ["/compact", { kind: "compact", text: "" }],
   ["/compact keep the paths", { kind: "compact", text: "keep the paths" }],

@@ -10,6 +10,8 @@ export type Word =
   | { readonly kind: "help" | "exit" | "stop" | "sessions" | "back" | "context" }
   /** "": nothing in particular to pay attention to. */
   | { readonly kind: "compact"; readonly text: string }
+  /** "": asks for the current model. */
+  | { readonly kind: "model"; readonly name: string }
   | { readonly kind: "title"; readonly title: string }
   /** undefined: asks for the current mode. */
   | { readonly kind: "mode"; readonly mode: PermissionMode | undefined }
@@ -23,6 +25,7 @@ export const HELP_LINES: readonly string[] = [
   "  /back            take back your last message that has not been read",
   "  /title <words>   name the session",
   "  /mode [<mode>]   what it may do without asking (also Shift-Tab); /plan is /mode plan",
+  "  /model [<name>]  the model that answers your next message",
   "  /context         what the model sees, and what each part costs",
   "  /compact [text]  let a summary take the place of what was said; crux context undo takes it back",
   "  /sessions        those of this folder",
@@ -43,6 +46,7 @@ export function wordOf(line: string): Word | undefined {
     return rest === "" ? { kind: "unknown", message: "/title needs words" } : { kind: "title", title: rest };
   if (name === "compact") return { kind: "compact", text: rest.trim() };
   if (name === "plan" && rest === "") return { kind: "mode", mode: "plan" };
+  if (name === "model") return { kind: "model", name: rest.trim() };
   if (name === "mode") return modeWord(rest.trim());
   const plain = PLAIN.find((each) => each === name);
   if (plain !== undefined && rest === "") return { kind: plain };

@@ -56,12 +56,17 @@ terminal; it costs a few tokens. Modes: --quiet prints what is not in order.`,
     name: "model",
     head: "model [verb]",
     brief: "which model answers here and why; list, set",
-    words: [["list", "set"]],
-    summary: "Show which model would answer here and what says so, list what there is, choose one",
+    words: [["list", "set", "<pid>"]],
+    summary:
+      "Show which model would answer here and what says so, list what there is, choose one, also for a process",
     usage: [
       ["model", "which would answer, and why"],
       ["model list", "drivers and how to set them up, models with context and list price"],
       ["model set <name>", "the one that answers where nothing else is said: your setting model"],
+      [
+        "model <pid> <name>",
+        "another one for a process: a session from its next run, others from their next step",
+      ],
     ],
     options: [
       { flag: "model", short: "m", value: "<name>", meaning: "as if a run had this flag" },

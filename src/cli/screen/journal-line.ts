@@ -48,6 +48,7 @@ const ESSENCES: Readonly<Record<string, (body: Body) => string>> = {
       ...(kept === undefined ? [] : [kept ? "kept" : "not kept"]),
     ].join(", "),
   "process.weight": ({ weight }) => String(weight),
+  "process.model": ({ device, model }) => `${text(device).replace("/dev/llm/", "")} ${text(model)}`.trimEnd(),
   "process.note": ({ text: pinned }) => text(pinned) || "taken away",
   "call.intent": ({ tool, device, effects }) =>
     [text(tool), text(device), effectsOf(effects)].filter(Boolean).join("  "),

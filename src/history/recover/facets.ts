@@ -8,6 +8,7 @@ import { endedByFacet, groupsFacet, mailFacet } from "../../kernel/ipc/facets.ts
 import { labelsFacet } from "../../kernel/labels/facet.ts";
 import { logFacet } from "../../kernel/log/facet.ts";
 import { asksFacet } from "../../kernel/process/asks-facet.ts";
+import { chosenModelFacet } from "../../kernel/process/chosen-model.ts";
 import { circuitFacet } from "../../kernel/process/circuit.ts";
 import { denialsFacet } from "../../kernel/process/denials.ts";
 import { keptFacet } from "../../kernel/process/kept-values.ts";
@@ -21,6 +22,7 @@ import { supervisorFacet } from "../../supervise/record/facet.ts";
 
 const FACETS: readonly Facet<unknown>[] = [
   asksFacet,
+  chosenModelFacet,
   circuitFacet,
   contextFacet,
   denialsFacet,

@@ -15,6 +15,7 @@ import { guardServers, type Launching } from "../../kernel/gate/servers.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { type AgentHost, agentBody } from "../../kernel/process/agent-body.ts";
 import type { Body, Undo } from "../../kernel/process/body.ts";
+import { takeChosen } from "../../kernel/process/chosen-model.ts";
 import type { KeptState } from "../../kernel/process/kept-state.ts";
 import { stopLending, want } from "../../kernel/process/lending.ts";
 import type { Process } from "../../kernel/process/process.ts";
@@ -70,6 +71,7 @@ async function isReady(core: Awakening, proc: Process, { servers, isOfAgent }: K
   const undo: Undo[] = [];
   try {
     await remember(proc);
+    takeChosen(core, proc);
     await checkModel(core, proc);
     const isPersons = proc.seed.session.owner?.proc === proc.seed.uuid && isOfAgent !== true;
     await mount(core, proc, { servers: await configured(core, proc, servers), isPersons, undo });

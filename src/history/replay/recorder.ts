@@ -7,9 +7,9 @@ import type { ContextSpaces } from "../../kernel/context/spaces.ts";
 import type { RecordKind } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { RecordedExit, Start, Tape, TapeEntry } from "../../kernel/ports/tape.ts";
+import { modelStartOf, timesChosen } from "../../kernel/process/chosen-model.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { STDIN } from "../../kernel/process/spawn/stdio.ts";
-import { fallbackWindowsOf, windowOf } from "../../kernel/process/window.ts";
 import type { Mounts } from "../../kernel/vfs/mounts.ts";
 import { packAnswer, packError } from "./answer.ts";
 import { digestOf } from "./digest.ts";
@@ -160,10 +160,9 @@ function sizeOf(given: unknown): number {
 }
 
 function startOf(core: Taping, proc: Process): Start {
-  const { pid, seed, fds, ctxId, past, model, conversation } = proc;
+  const { pid, seed, fds, ctxId, past, conversation } = proc;
   const { systemPrompt } = core.contexts.prompt(ctxId);
   const manifest = seed.agent?.manifest;
-  const window = windowOf(core, proc);
   const { tools = null, disallowedTools } = manifest ?? {};
   return {
     v: 1,
@@ -177,13 +176,8 @@ function startOf(core: Taping, proc: Process): Start {
     viewRequests: true,
     early: true,
     slash: true,
-    ...(window === undefined ? {} : { window }),
-    model: model.name,
-    modelDevice: model.device,
-    ...model.asks,
-    ...(model.fallbacks.length === 0
-      ? {}
-      : { fallbacks: model.fallbacks, fallbackWindows: fallbackWindowsOf(core, proc) }),
+    ...modelStartOf(core, proc),
+    chosen: timesChosen(proc),
     maxSteps: seed.maxSteps,
     ...(conversation === null ? {} : { client: seed.client ?? "" }),
     agent:

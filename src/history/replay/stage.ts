@@ -99,10 +99,14 @@ function asItWas(
     fallbackWindows: ________,
     early: ______,
     slash: _______,
+    chosen: _________,
+    maker: __________,
     ...begun
   }: ProgramStart,
-  { input, mounts, toolset, modes, surroundings, window, viewRequests, fallbackWindows, early, slash }: Start,
+  { input, mounts, ...was }: Start,
 ): ProgramStart {
+  const { toolset, modes, surroundings, window, viewRequests, fallbackWindows } = was;
+  const { early, slash, chosen, maker } = was;
   return {
     ...begun,
     input: input ? STDIN : null,
@@ -115,6 +119,8 @@ function asItWas(
     ...(viewRequests === undefined ? {} : { viewRequests }),
     ...(fallbackWindows === undefined ? {} : { fallbackWindows }),
     ...(early === undefined ? {} : { early }),
+    ...(chosen === undefined ? {} : { chosen }),
+    ...(maker === undefined ? {} : { maker }),
   };
 }
 

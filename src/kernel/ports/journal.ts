@@ -27,6 +27,8 @@ export type RecordKind =
   | "process.note"
   /** Its share of models, set by the user: `{weight, by}`. */
   | "process.weight"
+  /** The model that the user has chosen for it: `{device, model, thinking?, effort?, fallbacks, by}`. */
+  | "process.model"
   /** New labels of what it has read: `{labels}` (abi/labels.ts). */
   | "label.add"
   /** The user removed labels: `{which, by}`. */

@@ -11,6 +11,7 @@ import type { SpawnOpts, Syscalls } from "../../abi/sys.ts";
 import type { Budgets } from "./budgets.ts";
 import type { Forks } from "./forks.ts";
 import type { GroupView } from "./groups.ts";
+import type { ModelAnswering, ModelWish } from "./models.ts";
 import type { Projects } from "./projects.ts";
 import type { Replays } from "./replays.ts";
 import type { Requests } from "./requests.ts";
@@ -90,6 +91,8 @@ export interface KernelApi {
    * NOT_FOUND: no such process, or its history was removed; CONFLICT: it cannot be resumed, with the reason.
    */
   resume(pid: Pid, env?: Readonly<Record<string, string>>): Promise<ProcInfo>;
+  /** Another model answers a process from its next run or step on. UNAVAILABLE: it is not set up; else as of `pin`. */
+  chooseModel(pid: Pid, wish: ModelWish): Promise<ModelAnswering>;
   /** Changes the share of a process of the models that others wait for too. Errors as of `pin`. */
   renice(pid: Pid, change: { readonly weight: number; readonly by: GrantBy }): Promise<void>;
   /** Pins a line to a process; "" removes it; absent: no change. Returns the pinned line. NOT_FOUND, INVALID. */

@@ -1,5 +1,6 @@
 /** Which model answers: `llm/` implements it over settings and the process's environment. */
 import type { WindowFacts } from "../../abi/context.ts";
+import type { GrantBy } from "../../abi/grants.ts";
 import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
 
@@ -48,6 +49,20 @@ export interface ModelResolver {
     model: string,
     env: Readonly<Record<string, string>>,
   ): { readonly autoMode: boolean; readonly maxInputTokens: number };
+}
+
+/** What the user asks for a process that is there already. */
+export interface ModelWish {
+  /** As `--model` has it. */
+  readonly model: string;
+  /** The environment of the client, for a resting session. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly by: GrantBy;
+}
+
+export interface ModelAnswering extends ModelPlace {
+  /** When it takes over: with the next run of a session, or with the next step. */
+  readonly from: "run" | "step";
 }
 
 /** A choice of model, for screens. */

@@ -51,6 +51,10 @@ export interface Start {
   /** Absent: none. */
   readonly fallbacks?: readonly ModelPlace[];
   readonly fallbackWindows?: ProgramStart["fallbackWindows"];
+  /** Absent: it is the model with which the process began. */
+  readonly maker?: string;
+  /** Absent: the run predates models that are chosen meanwhile. */
+  readonly chosen?: number;
   readonly maxSteps: number;
   /** For a session: the client that sent the intent. */
   readonly client?: string;

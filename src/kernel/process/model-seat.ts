@@ -13,6 +13,8 @@ export class ModelSeat {
   #choice: Omit<ModelChoice, "remark"> = { device: "", model: "" };
   #answering = "";
   readonly #waits = new Set<SlotWait>();
+  /** The model with which the process began. */
+  #first: ModelPlace | null = null;
 
   /** Path of the process's own model device; "" before it is open. */
   get device(): string {
@@ -61,8 +63,16 @@ export class ModelSeat {
     return this.name || (this.device.split("/")[3] ?? "");
   }
 
+  /** The mark of what only this model can read; "": it is the model with which the process began. */
+  get maker(): string {
+    const { device, name } = this;
+    const isFirst = this.#first === null || (this.#first.device === device && this.#first.model === name);
+    return isFirst ? "" : `${device} ${name}`;
+  }
+
   choose(choice: Omit<ModelChoice, "remark">): void {
     this.#choice = choice;
+    this.#first ??= { device: choice.device, model: choice.model };
   }
 
   /** Records the model of an answer. False: unchanged. */

@@ -30,6 +30,8 @@ export const noteFacet: LiveFacet<string> = plainFacet("note", {
   isHeld: true,
 });
 
+type Env = Readonly<Record<string, string>>;
+
 export interface Noting {
   readonly ports: {
     readonly journal: {
@@ -38,7 +40,10 @@ export interface Noting {
     };
   };
   readonly journalWatch: { check(syscall: string): void };
-  readonly sessions: { isHere(pid: Pid): boolean; awake(pid: Pid): Promise<unknown> };
+  readonly sessions: {
+    isHere(pid: Pid): boolean;
+    awake(pid: Pid, options?: { readonly env?: Env }): Promise<unknown>;
+  };
   readonly table: { get(pid: Pid): Noted | undefined };
 }
 
@@ -60,27 +65,39 @@ export async function pinNote(core: Noting, pid: Pid, { text, by }: Pinned): Pro
     throw invalid("a note is one line of plain text");
   const { length } = [...text];
   if (length > MAX_CHARS) throw invalid(`a note of ${length} characters; at most ${MAX_CHARS}`);
-  const proc = await notable(core, pid, "Note");
+  const proc = await notable(core, pid, { syscall: "Note", what: "note" });
   const body: NoteBody = { text: proc.wording(text), by };
   await core.ports.journal.append([{ proc: proc.seed.uuid, pid, kind: "process.note", v: 1, body }]);
   proc.facts.change(noteFacet, "process.note", body);
 }
 
 /** The process, brought into memory, so that its user can change a fact of it. Rejects if it has ended. */
-export async function notable(core: Noting, pid: Pid, syscall: string): Promise<Noted> {
+export async function notable<P extends Noted>(
+  core: Omit<Noting, "table"> & { readonly table: { get(pid: Pid): P | undefined } },
+  pid: Pid,
+  { syscall, what, env }: Change,
+): Promise<P> {
   core.journalWatch.check(syscall);
-  if (!core.sessions.isHere(pid)) await core.sessions.awake(pid);
-  return core.table.get(pid) ?? refuseGone(core, pid, syscall);
+  if (!core.sessions.isHere(pid)) await core.sessions.awake(pid, env === undefined ? {} : { env });
+  return core.table.get(pid) ?? refuseGone(core, pid, what);
 }
 
-async function refuseGone({ ports }: Noting, pid: Pid, syscall: string): Promise<never> {
+interface Change {
+  readonly syscall: string;
+  /** What is changed, in the words of a refusal. */
+  readonly what: string;
+  /** The environment of the client, for a resting session. */
+  readonly env?: Env | undefined;
+}
+
+async function refuseGone({ ports }: Pick<Noting, "ports">, pid: Pid, what: string): Promise<never> {
   if ((await ports.journal.processOf(pid)) === undefined)
     throw new Fault({
       code: "NOT_FOUND",
       message: `process not found: ${pid}`,
       fact: { kind: "no_history", pid },
     });
-  const message = `process ${pid} has ended: its ${syscall === "Note" ? "note" : "weight"} cannot change any more`;
+  const message = `process ${pid} has ended: its ${what} cannot change any more`;
   throw new Fault({ code: "CONFLICT", message, fact: { kind: "ended", pid } });
 }
 

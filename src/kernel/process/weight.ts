@@ -22,7 +22,7 @@ export async function renice(
   const { min, max } = WEIGHT;
   if (pid === PID_KERNEL || !Number.isInteger(weight) || weight < min || weight > max)
     throw new Fault({ code: "INVALID", message: `a weight is a whole number from ${min} to ${max}` });
-  const proc = await notable(core, pid, "Renice");
+  const proc = await notable(core, pid, { syscall: "Renice", what: "weight" });
   const body = { weight, by };
   await core.ports.journal.append([{ proc: proc.seed.uuid, pid, kind: "process.weight", v: 1, body }]);
   proc.facts.change(weightFacet, "process.weight", body);

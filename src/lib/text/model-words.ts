@@ -59,12 +59,14 @@ interface Place {
   readonly model: string;
 }
 
-/** `model: opus overloaded; haiku answers for the rest of the run` */
+/** `model: opus overloaded; haiku answers for the rest of the run`, `model: haiku answers from now on, in place of opus` */
 export function switchWords(change: {
   readonly from: Place;
   readonly to: Place;
   readonly cause: string;
 }): string {
+  if (change.cause === "user")
+    return `model: ${modelWords(change.to)} answers from now on, in place of ${modelWords(change.from)}`;
   const why = FAILURES[change.cause] ?? change.cause;
   return `model: ${modelWords(change.from)} ${why}; ${modelWords(change.to)} answers for the rest of the run`;
 }

@@ -53,6 +53,10 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
     { pid: LIVE, weight: 20 },
     { pid: RESTS, weight: 20 },
   ],
+  "process.model": [
+    { pid: LIVE, model: "fake" },
+    { pid: RESTS, model: "fake" },
+  ],
   "group.signal": [{ group: "team", signal: SIGNALS.SIGPAUSE }],
   "group.join": [{ pid: LIVE, group: "other" }],
   "group.leave": [{ pid: LIVE, group: "team" }],

@@ -32,7 +32,7 @@ import { listProcs, processEnded, processList } from "./handlers/list-procs.ts";
 import { mailSend } from "./handlers/mail-send.ts";
 import { mcpList, mcpMount, mcpUnmount } from "./handlers/mcp.ts";
 import { memoryList } from "./handlers/memory.ts";
-import { modelList, modelResolve } from "./handlers/models.ts";
+import { modelList, modelResolve, processModel } from "./handlers/models.ts";
 import { processAttach } from "./handlers/process/attach.ts";
 import { processFork, processSteps } from "./handlers/process/fork.ts";
 import { processLogs } from "./handlers/process/logs.ts";
@@ -74,6 +74,7 @@ export const HANDLERS: Handlers = {
   "process.signal": processSignal,
   "process.note": processNote,
   "process.renice": processRenice,
+  "process.model": processModel,
   "process.resume": processResume,
   "process.attach": processAttach,
   "process.logs": processLogs,

@@ -303,6 +303,10 @@ export class FakeKernel implements KernelApi {
 
   async renice() {}
 
+  async chooseModel(_pid: Pid, { model }: { readonly model: string }) {
+    return { device: "/dev/llm/fake", model, from: "step" } as const;
+  }
+
   async pin(_pid: Pid, change?: { readonly text: string }) {
     return change?.text ?? "";
   }

@@ -1,11 +1,12 @@
 /** `crux model`: which model would answer here and why, which models exist, and setting one. */
 import type { WireModel } from "../../../abi/methods/model.ts";
-import { type Args, noWords, textFlag } from "../../args.ts";
+import { type Args, noWords, pidOf, textFlag } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
 import { clientEnvironment } from "../../run/environment.ts";
 import { workingDirectory } from "../../run/run-options.ts";
 import { invalid } from "../../screen/errors.ts";
+import { chosenWords, nameOf } from "../../screen/model-words.ts";
 import { driverTable, modelTable } from "../../screen/table/model-table.ts";
 import { safeLine } from "../../screen/text/safe-text.ts";
 import { runVerb, type Verb } from "./verbs.ts";
@@ -15,12 +16,28 @@ export const model: Command = {
   run,
 };
 
-const USAGE = "crux model [list | set <name>] [-m <model>] [--agent <name>]";
+const USAGE = "crux model [list | set <name> | <pid> <name>] [-m <model>] [--agent <name>]";
 
 const VERBS: Readonly<Record<string, Verb>> = { show, list, set };
 
 function run(call: Call): Promise<number> {
-  return runVerb(call, VERBS, "show", USAGE);
+  const [pid = ""] = call.args.words;
+  return /^\d+$/.test(pid) ? choose(call, pid) : runVerb(call, VERBS, "show", USAGE);
+}
+
+/** Another model for a process that is there already. */
+async function choose({ args, host, console }: Call, word: string): Promise<number> {
+  noFlags(args);
+  const pid = pidOf(word, USAGE);
+  const [, name, ...more] = args.words;
+  if (name === undefined || name === "" || more.length > 0)
+    throw invalid("one name of a model is needed", USAGE);
+  const client = await host.daemon.ensure();
+  const wish = { pid, model: name, env: clientEnvironment(host.env) };
+  const found = await client.request("process.model", wish).finally(() => client.close());
+  if (console.mode === "json") await console.data(found);
+  else if (console.mode !== "quiet") await console.line(`[kernel] PID ${pid}: ${chosenWords(found)}`);
+  return 0;
 }
 
 /** Shows the model that `crux <intent>` would use here and now; fails where that would fail. */
@@ -46,10 +63,6 @@ function wishOf({ args, host }: Call, name: string | undefined) {
     ...(name === undefined ? {} : { model: name }),
     ...(agent === undefined ? {} : { agent }),
   };
-}
-
-function nameOf({ driver, model: id }: { readonly driver: string; readonly model: string }): string {
-  return safeLine(id === "" ? driver : `${driver}/${id}`);
 }
 
 async function list(call: Call, client: DaemonClient, words: readonly string[]): Promise<number> {

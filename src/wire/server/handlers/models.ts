@@ -1,8 +1,10 @@
 /** Which model answers, and which models are available, for the environment of the caller. */
 import { Fault } from "../../../abi/errors.ts";
+import { asPid } from "../../../abi/ids.ts";
 import type { ModelDesk } from "../../../kernel/ports/models.ts";
 import type { ServerDeps } from "../deps.ts";
 import type { Handler } from "../handler.ts";
+import { grantedBy } from "../principal.ts";
 
 export const modelResolve: Handler<"model.resolve"> = async (params, { deps, ended }) => {
   const { cwd, agent: name, model = "", env = deps.env } = params;
@@ -10,6 +12,12 @@ export const modelResolve: Handler<"model.resolve"> = async (params, { deps, end
   const { provider = "", preferred = "", fallback = [] } = agent?.manifest.models ?? {};
   const { note, ...found } = await deskOf(deps).explain({ model, provider, preferred, fallback, env }, ended);
   return { payload: { ...found, ...(note === undefined ? {} : { note }) } };
+};
+
+export const processModel: Handler<"process.model"> = async ({ pid, model, env }, call) => {
+  const by = grantedBy(call.principal, call.client);
+  const { device, from, ...found } = await call.kernel.chooseModel(asPid(pid), { model, env, by });
+  return { payload: { pid, driver: device.split("/").slice(3).join("/"), model: found.model, from } };
 };
 
 export const modelList: Handler<"model.list"> = async ({ env }, { deps, ended }) => {

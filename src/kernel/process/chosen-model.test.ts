@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { asPid } from "../../abi/ids.ts";
+import { Facts } from "../facts/facet.ts";
+import { testKernel } from "../testing/test-kernel.ts";
+import { chosenModelFacet } from "./chosen-model.ts";
+
+const by = { principal: "user", client: "", uid: 1000 } as const;
+
+test("chooseModel() is recorded, and becomes the model of the process when its program reads it", async () => {
+  const t = testKernel();
+  const { pid, proc, sys, start } = await t.start();
+  const { modelDevice, model } = start;
+  expect([sys.chosenModel(), start.chosen]).toEqual([null, 0]);
+  const found = await t.kernel.chooseModel(pid, { model: "other", by });
+  const [body] = t.journal.bodies("process.model");
+  expect(body).toMatchObject({ device: found.device, model: found.model, by });
+  expect([proc.model.device, proc.model.name]).toEqual([modelDevice, model]);
+  expect(sys.chosenModel()).toMatchObject({ modelDevice: found.device, model: found.model, chosen: 1 });
+  expect([proc.model.device, proc.model.name]).toEqual([found.device, found.model]);
+  const restored = new Facts();
+  restored.change(chosenModelFacet, "process.model", body as never);
+  expect(restored.of(chosenModelFacet)).toEqual(proc.facts.of(chosenModelFacet));
+  expect(chosenModelFacet.unpack(chosenModelFacet.pack(restored.of(chosenModelFacet)))).toMatchObject({
+    count: 1,
+  });
+});
+
+test("the model with which a process began has no mark, whatever was chosen in between", async () => {
+  const t = testKernel();
+  const { proc } = await t.start();
+  const { device, name } = proc.model;
+  expect(proc.model.maker).toBe("");
+  proc.model.choose({ device: "/dev/llm/b", model: "large" });
+  expect(proc.model.maker).toBe("/dev/llm/b large");
+  proc.model.choose({ device, model: name });
+  expect(proc.model.maker).toBe("");
+});
+
+test("chooseModel() needs an agent that has not ended", async () => {
+  const t = testKernel();
+  const { pid, end } = await t.start();
+  end();
+  await t.init.wait(pid);
+  await expect(t.kernel.chooseModel(pid, { model: "b", by })).rejects.toMatchObject({ code: "CONFLICT" });
+  await expect(t.kernel.chooseModel(asPid(99), { model: "b", by })).rejects.toMatchObject({
+    code: "NOT_FOUND",
+  });
+});
