@@ -25,6 +25,8 @@ export interface Libc {
   spawn(call: SpawnCall): number;
   /** The raw wait status of an ended child of ours, which is reaped by this call; undefined: it is still running. */
   waitNow(pid: number): number | undefined;
+  /** True if poll(2) reports a change of the file since it was opened, or since the last call: of mountinfo, a mount. */
+  hasChanged(fd: number): boolean;
   /** Two connected stream sockets, close-on-exec. */
   socketPair(): readonly [number, number];
 }
@@ -33,6 +35,8 @@ const SETSIGDEF = 0x04;
 const SETSIGMASK = 0x08;
 const SETSID = 0x80;
 const WNOHANG = 1;
+const POLLPRI = 2;
+const POLLERR = 8;
 const AF_UNIX = 1;
 const SOCK_STREAM_CLOEXEC = 1 | 0o2000000;
 /** Larger than glibc's opaque types are on any platform: 80, 336 and 128 bytes. */
@@ -40,8 +44,15 @@ const ACTIONS_BYTES = 256;
 const ATTRIBUTES_BYTES = 1024;
 const SIGNAL_SET_BYTES = 128;
 
+let found: { readonly libc: Libc | undefined } | undefined;
+
 /** undefined: not Linux, or the library cannot be loaded. Takes about 7 ms, once. */
 export function findLibc(): Libc | undefined {
+  found ??= { libc: loaded() };
+  return found.libc;
+}
+
+function loaded(): Libc | undefined {
   if (process.platform !== "linux") return undefined;
   try {
     // a native library cannot be part of the bundle
@@ -80,6 +91,15 @@ function bind(library: Koffi.LibraryHandle): Libc {
       const status = [0];
       return call.wait(pid, status, WNOHANG) === pid ? status[0] : undefined;
     },
+    hasChanged(fd) {
+      // struct pollfd: the fd, the events asked for, those that came
+      const asked = new Int32Array([fd, 0]);
+      const [events, came] = [2, 3];
+      const halves = new Int16Array(asked.buffer);
+      halves[events] = POLLPRI;
+      if (call.poll(asked, 1, 0) < 0) throw hostError("poll", call.errno());
+      return ((halves[came] ?? 0) & (POLLPRI | POLLERR)) !== 0;
+    },
     socketPair() {
       const fds = new Int32Array(2);
       if (call.socketPair(AF_UNIX, SOCK_STREAM_CLOEXEC, 0, fds) !== 0)
@@ -106,6 +126,7 @@ function callsOf(library: Koffi.LibraryHandle) {
     attrDefault: f("int posix_spawnattr_setsigdefault(void *attributes, const void *set)"),
     attrMask: f("int posix_spawnattr_setsigmask(void *attributes, const void *set)"),
     wait: f("int waitpid(int pid, _Out_ int *status, int options)"),
+    poll: f("int poll(void *fds, unsigned long count, int timeout)"),
     socketPair: f("int socketpair(int domain, int type, int protocol, void *fds)"),
     errno: (): number => koffi.decode(errnoPlace(), "int") as number,
   };

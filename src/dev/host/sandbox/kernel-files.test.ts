@@ -1,8 +1,15 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tempFolder } from "../../testing.ts";
-import { kernelFiles, strayKernelMounts } from "./kernel-files.ts";
+import { findLibc } from "../libc.ts";
+import { kernelFiles, MountTable, strayKernelMounts } from "./kernel-files.ts";
+
+const NAMESPACE = ["--user", "--map-root-user", "--mount", "--"];
+const canMount =
+  spawnSync("unshare", [...NAMESPACE, "mount", "-t", "tmpfs", "x", "/mnt"]).status === 0 &&
+  findLibc() !== undefined;
 
 describe("kernelFiles()", () => {
   it("is what could be written beside the folders of processes", () => {
@@ -43,3 +50,44 @@ describe("strayKernelMounts()", () => {
     expect(strayKernelMounts("")).toEqual([]);
   });
 });
+
+describe("MountTable", () => {
+  it("read() is the text of the mounts, with and without the C library", () => {
+    for (const find of [findLibc, () => undefined]) {
+      const table = new MountTable(find);
+      for (const text of [table.read(), table.read()]) expect(text).toMatch(/^\d+ \d+ \S+ \S+ \/ /m);
+    }
+  });
+
+  it.runIf(canMount)("read() sees each mount and each end of one", () => {
+    expect(inNamespace("mkdir a b")).toEqual([false, false]);
+    expect(inNamespace("mkdir a b; mount -t tmpfs x a")).toEqual([true, false]);
+    expect(inNamespace("mkdir a b; mount -t tmpfs x a; mount -t tmpfs y b; umount a")).toEqual([false, true]);
+    expect(inNamespace("mkdir a; mount -t tmpfs x a", "() => undefined")).toEqual([true, false]);
+  });
+
+  it.runIf(canMount)("read() does not read again without a reported change", () => {
+    const unchanged = "() => ({ hasChanged: () => false })";
+    expect(inNamespace("mkdir a; mount -t tmpfs x a", unchanged)).toEqual([false, false]);
+  });
+});
+
+/** Whether the table, once read, shows mounts at `a` and `b` of a folder after the script: in a namespace that ends with it. */
+function inNamespace(script: string, find = "findLibc"): boolean[] {
+  const program = `
+    const { MountTable } = await import(${JSON.stringify(new URL("./kernel-files.ts", import.meta.url).href)});
+    const { findLibc } = await import(${JSON.stringify(new URL("../libc.ts", import.meta.url).href)});
+    const { execFileSync } = await import("node:child_process");
+    const table = new MountTable(${find});
+    table.read();
+    execFileSync("/bin/sh", ["-e", "-c", ${JSON.stringify(script)}]);
+    const text = table.read();
+    console.log(JSON.stringify(["a", "b"].map((name) => text.includes(process.cwd() + "/" + name + " "))));`;
+  const argv = [...NAMESPACE, process.execPath, "--input-type=module", "-e", program];
+  const { stdout, stderr } = spawnSync("unshare", argv, {
+    cwd: realpathSync(tempFolder()),
+    encoding: "utf8",
+  });
+  if (stdout === "") throw new Error(stderr);
+  return JSON.parse(stdout) as boolean[];
+}

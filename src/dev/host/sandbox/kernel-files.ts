@@ -3,9 +3,12 @@
  * file systems mounted elsewhere. Root can write there even without capabilities, so files that a program must not
  * change are closed.
  */
-import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
+import { type Dirent, lstatSync, openSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { isWithin } from "../../../lib/path.ts";
+import type { Libc } from "../libc.ts";
+
+const MOUNTS = "/proc/self/mountinfo";
 
 /** Closed regardless of their modes. */
 const ALWAYS = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "mtrr"];
@@ -60,12 +63,33 @@ export function strayKernelMounts(mountinfo: string): readonly string[] {
   return [...new Set(found)];
 }
 
-/** Empty if it cannot be read. */
-export function readMounts(): string {
-  try {
-    return readFileSync("/proc/self/mountinfo", "utf8");
-  } catch {
-    return "";
+/**
+ * The text of /proc/self/mountinfo. To read it waits for whoever makes mounts at this moment, in any namespace, and that takes
+ * milliseconds while a sandbox is set up; so it is read again only when the kernel reports a change, see proc_pid_mounts(5).
+ */
+export class MountTable {
+  readonly #findLibc: () => Pick<Libc, "hasChanged"> | undefined;
+  #fd: number | undefined;
+  /** undefined: not read since the last change. */
+  #text: string | undefined;
+
+  constructor(findLibc: () => Pick<Libc, "hasChanged"> | undefined) {
+    this.#findLibc = findLibc;
+  }
+
+  /** Empty if it cannot be read. */
+  read(): string {
+    const libc = this.#findLibc();
+    try {
+      if (libc === undefined) return readFileSync(MOUNTS, "utf8");
+      // opened before the text is read: every later change is reported
+      this.#fd ??= openSync(MOUNTS, "r");
+      if (libc.hasChanged(this.#fd)) this.#text = undefined;
+      this.#text ??= readFileSync(MOUNTS, "utf8");
+      return this.#text;
+    } catch {
+      return "";
+    }
   }
 }
 

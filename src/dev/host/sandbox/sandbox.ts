@@ -14,9 +14,10 @@ import { makeScratchFolder } from "../../../lib/scratch-folder.ts";
 import { driverError, errnoOf } from "../../driver-error.ts";
 import { type Egress, type EgressDeps, openEgress } from "../../net/egress.ts";
 import { egressEnvironment, type Forward, forwarded } from "../../net/forwarder.ts";
+import { findLibc } from "../libc.ts";
 import { sandboxArguments } from "./arguments.ts";
 import { guard } from "./guard.ts";
-import { readMounts, strayKernelMounts } from "./kernel-files.ts";
+import { MountTable, strayKernelMounts } from "./kernel-files.ts";
 import type { Loopback } from "./loopback.ts";
 import { SANDBOX_EXEC, seatbeltProfile } from "./macos.ts";
 import { type Kind, type Mount, planMounts } from "./mounts.ts";
@@ -337,7 +338,8 @@ function temporary({ mounts }: Plan): string {
   return place?.op === "place" && place.from.length <= maxTmpChars ? place.from : "/tmp";
 }
 
-const mountsNow = looked(() => readMounts());
+const mountTable = new MountTable(findLibc);
+const mountsNow = looked(() => mountTable.read());
 const realPathOf = looked((path: string) => realpathSync(path));
 
 /** Throws if the program would not see its working directory. */
