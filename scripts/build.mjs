@@ -92,6 +92,24 @@ const zod = {
 };
 
 /**
+ * The protocol of editors, for `crux acp`.
+ * @type {import("esbuild").BuildOptions}
+ */
+const acp = {
+  ...client,
+  entryPoints: [fileURLToPath(import.meta.resolve("@agentclientprotocol/sdk"))],
+  outfile: join(fresh, "acp-sdk.cjs"),
+  plugins: [
+    {
+      name: "zod-apart",
+      setup(build) {
+        build.onResolve({ filter: /^zod\/v4$/ }, () => ({ path: "./zod.cjs", external: true }));
+      },
+    },
+  ],
+};
+
+/**
  * The table of commands: help, completion and the man page.
  * @type {import("esbuild").BuildOptions}
  */
@@ -110,6 +128,10 @@ const cli = {
       setup(build) {
         build.onResolve({ filter: /^yaml$/ }, () => ({ path: "./yaml.cjs", external: true }));
         build.onResolve({ filter: /^zod$/ }, () => ({ path: "./zod.cjs", external: true }));
+        build.onResolve({ filter: /^@agentclientprotocol\/sdk$/ }, () => ({
+          path: "./acp-sdk.cjs",
+          external: true,
+        }));
         build.onResolve({ filter: /\/table\/main\.ts$/ }, () => ({ path: "./table.cjs", external: true }));
       },
     },
@@ -182,6 +204,7 @@ async function bundle() {
       build(cli),
       build(yaml),
       build(zod),
+      build(acp),
       build(table),
       build(daemon),
       build(writerThread),

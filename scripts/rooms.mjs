@@ -96,6 +96,7 @@ const rings = {
     ["cli/chat"],
     ["cli/command"],
     ["cli/print"],
+    ["cli/acp"],
     ["cli/main"],
   ],
 };

@@ -1,4 +1,5 @@
 import { DEFINITIONS } from "./definitions.ts";
+import { EDITORS } from "./editors.ts";
 import { HISTORY } from "./history.ts";
 import { ITSELF } from "./itself.ts";
 import { JOURNAL } from "./journal.ts";
@@ -19,6 +20,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { title: "Agents and skills", rows: DEFINITIONS },
   { title: "Projects", rows: PROJECTS },
   { title: "Servers of tools (MCP)", rows: SERVERS },
+  { title: "Editors", rows: EDITORS },
   { title: "The journal", rows: JOURNAL },
   { title: "Crux itself", rows: ITSELF },
 ];

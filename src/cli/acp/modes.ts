@@ -1,0 +1,41 @@
+/** The permission modes as an editor offers them. */
+import type { SessionConfigOption, SessionMode, SessionModeState } from "@agentclientprotocol/sdk";
+import type { PermissionMode } from "../../abi/process.ts";
+
+const MODES: Readonly<Record<PermissionMode, Omit<SessionMode, "id">>> = {
+  default: { name: "Default", description: "asks before it changes anything" },
+  accept_edits: { name: "Accept edits", description: "changes files of the folder without asking" },
+  plan: { name: "Plan", description: "reads and plans; changes nothing before the plan is approved" },
+  auto: { name: "Auto", description: "a model judges what would ask" },
+  dont_ask: { name: "Don't ask", description: "refuses what would ask" },
+  bypass: { name: "Bypass", description: "all but what is denied" },
+};
+
+/** In the order in which editors show them. */
+const ORDER: readonly PermissionMode[] = ["default", "accept_edits", "plan", "auto", "dont_ask"];
+
+/** `withBypass`: `crux acp` was started with it. */
+export function modeState(current: PermissionMode, withBypass: boolean): SessionModeState {
+  const offered = withBypass || current === "bypass" ? [...ORDER, "bypass" as const] : ORDER;
+  return { currentModeId: current, availableModes: offered.map((id) => ({ id, ...MODES[id] })) };
+}
+
+export function configOptions(current: PermissionMode, withBypass: boolean): SessionConfigOption[] {
+  const { availableModes, currentModeId: currentValue } = modeState(current, withBypass);
+  const options = availableModes.map(({ id: value, name, description = "" }) => ({
+    value,
+    name,
+    description,
+  }));
+  return [
+    {
+      type: "select",
+      id: "mode",
+      name: "Mode",
+      description: "What it may do without asking",
+      category: "mode",
+      currentValue,
+      options,
+    },
+  ];
+}

@@ -1,0 +1,117 @@
+/** How sessions of an editor begin and come back, by the flags of `crux acp`. */
+import { type NewSessionRequest, type NewSessionResponse, RequestError } from "@agentclientprotocol/sdk";
+import type { SpawnRequest } from "../../abi/methods/process.ts";
+import type { WireSession } from "../../abi/methods/session.ts";
+import { findPermissionMode, type PermissionMode } from "../../abi/process.ts";
+import type { WireEvent } from "../../abi/wire-events.ts";
+import { usdFlag } from "../amounts.ts";
+import type { Args } from "../args.ts";
+import { ChatClient } from "../chat/client.ts";
+import type { DaemonStream } from "../daemon/client.ts";
+import type { Host } from "../host/host.ts";
+import { clientEnvironment } from "../run/environment.ts";
+import { requestOptions } from "../run/run-options.ts";
+import { invalid } from "../screen/errors.ts";
+import { noModel } from "./faults.ts";
+import { configOptions, modeState } from "./modes.ts";
+
+/** The events of one session, up to the end of the connection. */
+export interface SessionStream {
+  readonly pid: number;
+  readonly uuid: string;
+  /** undefined: the session is new. */
+  readonly session: WireSession | undefined;
+  readonly events: AsyncIterable<WireEvent>;
+  close(): void;
+}
+
+/** What the events of a session tell. */
+const WISH = { interactive: true, verbose: true, detail: "deltas" } as const;
+
+export class Openings {
+  readonly #args: Args;
+  readonly #host: Host;
+
+  /** INVALID: flags that no session can begin with. */
+  constructor(args: Args, host: Host) {
+    this.#args = args;
+    this.#host = host;
+    requestOptions(args, host);
+    usdFlag(args, "max-budget-usd");
+  }
+
+  async begin({ cwd, _meta }: NewSessionRequest, client: string): Promise<SessionStream> {
+    checkFolder(cwd);
+    await this.requireModel(cwd);
+    const daemon = await this.#host.daemon.ensure();
+    const request = { ...this.#request(cwd, _meta), session: true, client };
+    const stream = await daemon.stream("spawn", request);
+    const { pid, uuid = "" } = stream.response;
+    return { pid, uuid, session: undefined, events: eventsOf(stream), close: () => stream.close() };
+  }
+
+  /** Also brings back a session that rests. */
+  async reopen(uuid: string): Promise<SessionStream> {
+    const { sessions } = await this.#asker.request("session.list", { all: true });
+    const found = sessions.find((session) => session.uuid === uuid);
+    if (found === undefined) throw RequestError.sessionNotFound(uuid);
+    const daemon = await this.#host.daemon.ensure();
+    const env = clientEnvironment(this.#host.env);
+    const stream = await daemon.stream("session.open", { pid: found.pid, env, ...WISH });
+    const { pid } = found;
+    return { pid, uuid, session: stream.response, events: eventsOf(stream), close: () => stream.close() };
+  }
+
+  /** Without a model a session could only answer that there is none. */
+  async requireModel(cwd: string): Promise<void> {
+    const { agent, model } = requestOptions(this.#args, this.#host);
+    const env = clientEnvironment(this.#host.env);
+    const named = { ...(agent === undefined ? {} : { agent }), ...(model === undefined ? {} : { model }) };
+    const found = await this.#asker.request("model.resolve", { cwd, env, ...named });
+    if (found.driver === "interpreter" && found.note !== undefined) throw noModel();
+  }
+
+  modes(mode: PermissionMode): Pick<NewSessionResponse, "modes" | "configOptions"> {
+    const isOffered = this.mayBypass;
+    return { modes: modeState(mode, isOffered), configOptions: configOptions(mode, isOffered) };
+  }
+
+  /** Whether bypass mode is offered: only to who started `crux acp` with it, and never to root. */
+  get mayBypass(): boolean {
+    const { flags } = this.#args;
+    const isGiven = flags.has("dangerously-skip-permissions") || flags.get("permission-mode") === "bypass";
+    return isGiven && process.getuid?.() !== 0;
+  }
+
+  get #asker(): ChatClient {
+    return new ChatClient(this.#host.daemon);
+  }
+
+  #request(cwd: string, meta: NewSessionRequest["_meta"]): SpawnRequest {
+    const { limits, ...options } = requestOptions(this.#args, this.#host);
+    const usd = usdFlag(this.#args, "max-budget-usd");
+    const wanted = this.#modeOf(meta?.permissionMode);
+    return {
+      intent: "",
+      ...options,
+      cwd,
+      ...(wanted === undefined ? {} : { permission_mode: wanted }),
+      ...(usd === undefined ? {} : { limits: { ...limits, usd } }),
+      ...WISH,
+    };
+  }
+
+  /** What the editor wants for a session; undefined: nothing, or nothing that is offered here. */
+  #modeOf(wanted: unknown): PermissionMode | undefined {
+    const mode = typeof wanted === "string" ? findPermissionMode(wanted) : undefined;
+    return mode === "bypass" && !this.mayBypass ? undefined : mode;
+  }
+}
+
+export function checkFolder(cwd: string): void {
+  if (!cwd.startsWith("/")) throw invalid(`cwd must be absolute: ${cwd}`);
+}
+
+async function* eventsOf({ lines }: Pick<DaemonStream<unknown>, "lines">): AsyncGenerator<WireEvent> {
+  for await (const { payload } of lines) yield payload as WireEvent;
+}

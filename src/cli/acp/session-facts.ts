@@ -1,0 +1,91 @@
+/** What an editor shows of a session beside its events: its plan, what it has used, its title, its past, its commands. */
+import type { AvailableCommand, PlanEntry, SessionUpdate, UsageUpdate } from "@agentclientprotocol/sdk";
+import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
+import type { WireHistoryItem } from "../../abi/methods/session.ts";
+import { isRecord } from "./tool-call.ts";
+
+export type Ask = <M extends MethodName>(method: M, payload: Params<M>) => Promise<Result<M>>;
+
+const STATUSES = ["pending", "in_progress", "completed"] as const;
+
+/** The whole list of steps after a call that may have changed it; undefined: it was another call. */
+export async function planOf(
+  { name, input }: { readonly name: string; readonly input: unknown },
+  ask: Ask,
+  list: string,
+): Promise<PlanEntry[] | undefined> {
+  if (name === "todo") return isRecord(input) ? entries(input.todos) : undefined;
+  if (name !== "task_create" && name !== "task_update") return undefined;
+  const { tasks = [] } = await ask("task.list", { list });
+  return tasks.map(({ subject: content, status }) => ({ content, status, priority: "medium" }));
+}
+
+function entries(todos: unknown): PlanEntry[] | undefined {
+  if (!Array.isArray(todos)) return undefined;
+  return todos.filter(isRecord).flatMap(({ content, status }) => {
+    const known = STATUSES.find((each) => each === status);
+    return typeof content === "string" && known !== undefined
+      ? [{ content, status: known, priority: "medium" as const }]
+      : [];
+  });
+}
+
+/** undefined: no model was asked yet. */
+export async function usageOf(ask: Ask, pid: number): Promise<UsageUpdate | undefined> {
+  const { used, window: size } = await ask("context.stat", { pid });
+  if (size === 0) return undefined;
+  const { accounts } = await ask("budget.get", { pid });
+  const amount = accounts.find((account) => account.pid === pid)?.spent.usd ?? 0;
+  return { used, size, ...(amount === 0 ? {} : { cost: { amount, currency: "USD" } }) };
+}
+
+export async function titleOf(
+  ask: Ask,
+  { uuid, cwd }: { readonly uuid: string; readonly cwd: string },
+): Promise<string | undefined> {
+  const { sessions } = await ask("session.list", { cwd });
+  const title = sessions.find((session) => session.uuid === uuid)?.title ?? "";
+  return title === "" ? undefined : title;
+}
+
+/** Messages of one page, and of all: older ones are in the journal, but not in the editor. */
+const PAGE = 200;
+const MAX_MESSAGES = 5_000;
+
+/** What was said before the editor opened the session, in the order of the journal. */
+export async function pastOf(ask: Ask, pid: number): Promise<SessionUpdate[]> {
+  const pages: WireHistoryItem[][] = [];
+  let before: string | undefined;
+  for (let count = 0; count < MAX_MESSAGES; count += PAGE) {
+    const page = await ask("session.history", {
+      pid,
+      limit: PAGE,
+      ...(before === undefined ? {} : { before }),
+    });
+    pages.push(page.messages);
+    before = page.next;
+    if (before === undefined) break;
+  }
+  return pages.reverse().flat().flatMap(updatesOf);
+}
+
+function updatesOf({ role, text, calls, seq }: WireHistoryItem): SessionUpdate[] {
+  const content = { type: "text" as const, text };
+  const sessionUpdate = role === "user" ? ("user_message_chunk" as const) : ("agent_message_chunk" as const);
+  const said: SessionUpdate[] = text === "" ? [] : [{ sessionUpdate, content }];
+  const called = calls.map((title, i): SessionUpdate => {
+    const toolCallId = `past-${seq}-${i}`;
+    return { sessionUpdate: "tool_call", toolCallId, title, kind: "other", status: "completed" };
+  });
+  return [...said, ...called];
+}
+
+/** The skills that a prompt may begin with, `/name`. */
+export async function commandsOf(ask: Ask, cwd: string): Promise<AvailableCommand[]> {
+  const { definitions } = await ask("skills.check", { cwd });
+  return definitions
+    .filter(
+      ({ shadowedBy, issues }) => shadowedBy === "" && issues.every((each) => each.severity !== "error"),
+    )
+    .map(({ name, description }) => ({ name, description, input: { hint: "what it is to do" } }));
+}

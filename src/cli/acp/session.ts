@@ -1,0 +1,294 @@
+/**
+ * One session of an editor: follows its process, says the prompts, and answers them when their run has ended. The daemon
+ * may end and start again meanwhile; leaving never ends the process.
+ */
+import type {
+  PromptResponse,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+  SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import type { AskReply } from "../../abi/ask.ts";
+import type { PermissionMode } from "../../abi/process.ts";
+import type { WireEvent } from "../../abi/wire-events.ts";
+import type { ChatClient } from "../chat/client.ts";
+import type { Host } from "../host/host.ts";
+import { refuseUnknownSkill } from "../run/slash.ts";
+import type { SessionStream } from "./openings.ts";
+import { Permissions } from "./permissions.ts";
+import { promptResponse } from "./prompt.ts";
+import { type Prompt, PromptQueue, type Told } from "./prompt-queue.ts";
+import { planOf, titleOf, usageOf } from "./session-facts.ts";
+import { Updates } from "./updates.ts";
+
+/** How long to wait before the daemon is tried again, in ms; the last one repeats. */
+const RETRY_MS = [0, 500, 1_000, 2_000, 4_000, 8_000];
+
+export interface Editor {
+  update(uuid: string, update: SessionUpdate): Promise<void>;
+  permit(asked: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionResponse>;
+  readonly showsTerminals: boolean;
+}
+
+interface Surroundings {
+  readonly host: Host;
+  readonly editor: Editor;
+  /** Brings the session back on a new connection. */
+  reopen(uuid: string): Promise<SessionStream>;
+  readonly clock: { sleep(ms: number, signal?: AbortSignal): Promise<void> };
+  log(words: string): void;
+}
+
+interface Seat {
+  readonly cwd: string;
+  readonly client: ChatClient;
+  readonly mode: PermissionMode;
+}
+
+export class EditorSession {
+  readonly uuid: string;
+  readonly cwd: string;
+  mode: PermissionMode;
+  readonly #around: Surroundings;
+  readonly #client: ChatClient;
+  readonly #queue = new PromptQueue();
+  readonly #updates: Updates;
+  readonly #permissions: Permissions;
+  readonly #closed = new AbortController();
+  #stream: SessionStream;
+  #told: Told = { stopReason: undefined, error: undefined };
+  #title = "";
+  #fact: Promise<void> = Promise.resolve();
+  /** What is done to the session, in the order of the editor's requests. */
+  #last: Promise<unknown> = Promise.resolve();
+  #following: Promise<void> = Promise.resolve();
+
+  constructor(around: Surroundings, stream: SessionStream, { cwd, client, mode }: Seat) {
+    this.#around = around;
+    this.#stream = stream;
+    this.uuid = stream.uuid;
+    this.cwd = cwd;
+    this.mode = mode;
+    this.#client = client;
+    const { showsTerminals } = around.editor;
+    this.#updates = new Updates({ cwd, client: client.name, showsTerminals });
+    this.#permissions = new Permissions({
+      request: (asked, signal) => around.editor.permit({ sessionId: this.uuid, ...asked }, signal),
+      answer: (id, reply) => this.#answer(id, reply),
+      callOf: (ask) => this.#updates.callOf(ask),
+    });
+  }
+
+  get pid(): number {
+    return this.#stream.pid;
+  }
+
+  /** From now on updates are sent. */
+  begin(): void {
+    this.#following = this.#follow();
+  }
+
+  /** Answers when its run has ended. Throws where the run failed. `signal`: the editor does not wait for it any more. */
+  async prompt(text: string, signal: AbortSignal): Promise<PromptResponse> {
+    const prompt = this.#queue.add(text);
+    const cancel = () => void this.#cancel([prompt]);
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      await this.#inOrder(() => this.#say(prompt));
+      return promptResponse(await prompt.ended);
+    } finally {
+      signal.removeEventListener("abort", cancel);
+    }
+  }
+
+  /** Every prompt so far is answered with "cancelled". */
+  cancel(): Promise<void> {
+    return this.#cancel(this.#queue.open);
+  }
+
+  async setMode(mode: PermissionMode): Promise<void> {
+    const set = await this.#inOrder(() => this.#client.mode(this.pid, mode));
+    this.mode = set.mode;
+  }
+
+  /** Leaves the session, which goes on with what it does. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#permissions.leave();
+    this.#stream.close();
+    await this.#following;
+    for (const prompt of this.#queue.open) this.#queue.end(prompt, { kind: "cancelled" });
+  }
+
+  #inOrder<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(act);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #say(prompt: Prompt): Promise<void> {
+    const { text } = prompt;
+    if (prompt.isCancelled) return this.#queue.end(prompt, { kind: "cancelled" });
+    try {
+      await refuseUnknownSkill(this.#around.host.daemon, this.cwd, text);
+      const { seq } = await this.#client.say(this.pid, text);
+      this.#queue.said(prompt, seq);
+    } catch (error) {
+      this.#queue.end(prompt, { kind: "cancelled" });
+      throw error;
+    }
+  }
+
+  /** What was not read is taken back; a run that has read any of them is interrupted. */
+  #cancel(prompts: readonly Prompt[]): Promise<void> {
+    for (const prompt of prompts) prompt.isCancelled = true;
+    return this.#inOrder(async () => {
+      let isRead = false;
+      for (const prompt of prompts.toReversed()) isRead = !(await this.#takenBack(prompt)) || isRead;
+      if (isRead) await this.#client.interrupt(this.pid);
+    });
+  }
+
+  async #takenBack(prompt: Prompt): Promise<boolean> {
+    const { seq } = prompt;
+    if (seq === undefined || !this.#queue.open.includes(prompt)) return true;
+    if (prompt.isRead) return false;
+    try {
+      await this.#client.withdraw(this.pid, seq);
+    } catch {
+      // it was read meanwhile
+      return false;
+    }
+    this.#queue.end(prompt, { kind: "cancelled" });
+    return true;
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#closed.signal.aborted) {
+      for await (const event of this.#stream.events) {
+        await this.#take(event);
+        if (event.event === "complete") return;
+      }
+      if (!this.#closed.signal.aborted) await this.#reopen();
+    }
+  }
+
+  async #take(event: WireEvent): Promise<void> {
+    for (const update of this.#updates.take(event)) await this.#update(update);
+    switch (event.event) {
+      case "ask":
+        void this.#permissions.ask(event);
+        break;
+      case "ask_closed":
+        this.#permissions.close(event);
+        break;
+      case "input":
+        if (event.client !== this.#client.name) break;
+        this.#told = { stopReason: undefined, error: undefined };
+        this.#queue.read(event.seq);
+        break;
+      case "withdrawn":
+        this.#queue.withdrawn(event.seq);
+        break;
+      case "mode":
+        this.mode = event.mode;
+        break;
+      case "message":
+        this.#told = { ...this.#told, stopReason: event.stop_reason };
+        break;
+      case "tool_result":
+        this.#plan(event.tool_use_id);
+        break;
+      case "error":
+        this.#told = { ...this.#told, error: event.error };
+        break;
+      case "idle":
+        await this.#runOver();
+        this.#queue.over({ event, told: this.#told });
+        break;
+      case "complete":
+        await this.#fact;
+        this.#queue.abandon({ event, told: this.#told });
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** Where the call has changed the list of steps, the editor is sent all of it. */
+  #plan(id: string): void {
+    const call = this.#updates.find(id);
+    if (call === undefined) return;
+    const { CRUX_TASK_LIST_ID: named = "", CRUX_TEAM_NAME: team = "" } = this.#around.host.env;
+    const list = named || team || this.uuid;
+    this.#later(async () => {
+      const plan = await planOf(call, (method, payload) => this.#client.request(method, payload), list);
+      if (plan !== undefined) await this.#update({ sessionUpdate: "plan", entries: plan });
+    });
+  }
+
+  /** What is learned from the daemon beside the events comes in order, and before the end of the run. */
+  #later(act: () => Promise<void>): void {
+    this.#fact = this.#fact.then(act).catch((error: unknown) => this.#around.log(String(error)));
+  }
+
+  async #runOver(): Promise<void> {
+    this.#later(async () => {
+      const usage = await usageOf((method, payload) => this.#client.request(method, payload), this.pid);
+      if (usage !== undefined) await this.#update({ sessionUpdate: "usage_update", ...usage });
+      const title = await titleOf((method, payload) => this.#client.request(method, payload), this);
+      if (title === undefined || title === this.#title) return;
+      this.#title = title;
+      await this.#update({ sessionUpdate: "session_info_update", title });
+    });
+    await this.#fact;
+  }
+
+  async #answer(ask_id: string, reply: AskReply): Promise<void> {
+    const { answer, words, rule, answers } = reply;
+    try {
+      await this.#client.request("ask.answer", {
+        ask_id,
+        answer,
+        ...(words === undefined ? {} : { words }),
+        ...(rule === undefined ? {} : { rule }),
+        ...(answers === undefined
+          ? {}
+          : { answers: answers.map(({ chosen, text }) => ({ chosen: [...chosen], text })) }),
+      });
+    } catch (error) {
+      this.#around.log(`question ${ask_id}: ${String(error)}`);
+    }
+  }
+
+  async #update(update: SessionUpdate): Promise<void> {
+    if (!this.#closed.signal.aborted) await this.#around.editor.update(this.uuid, update);
+  }
+
+  /** The daemon ended; what was said is kept, and its runs go on. */
+  async #reopen(): Promise<void> {
+    const { signal } = this.#closed;
+    for (let tries = 0; !signal.aborted; tries++) {
+      try {
+        await this.#around.clock.sleep(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0, signal);
+        this.#stream = await this.#around.reopen(this.uuid);
+        await this.#settleMissed();
+        return;
+      } catch (error) {
+        if (!signal.aborted) this.#around.log(`session ${this.uuid}: ${String(error)}`);
+      }
+    }
+  }
+
+  /** A run may have ended between two connections, and nobody says so any more. */
+  async #settleMissed(): Promise<void> {
+    const { messages } = await this.#client.request("session.history", { pid: this.pid, limit: 20 });
+    const newest = messages.at(-1);
+    if (newest?.role !== "assistant" || newest.calls.length > 0) return;
+    const said = messages.filter(({ role }) => role === "user").map(({ text }) => text);
+    const over = this.#queue.open.filter(({ isRead, text }) => isRead || said.includes(text));
+    if (over.length === 0) return;
+    for (const update of this.#updates.missed(newest.text)) await this.#update(update);
+    for (const prompt of over) this.#queue.end(prompt, { kind: "unseen" });
+  }
+}
