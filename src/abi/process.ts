@@ -84,8 +84,11 @@ export interface ProcInfo {
   activity: Activity | null;
   /** Why it is paused; absent: it is not paused. */
   held?: Hold;
-  /** A call of the model that waits for a slot, longer than a second; absent: none does. */
-  slot?: { readonly lane: string; readonly waitedMs: number };
+  /**
+   * A call of the model that waits for a slot, longer than a second; absent: none does. `place`: its position in that
+   * queue.
+   */
+  slot?: { readonly lane: string; readonly waitedMs: number; readonly place?: number };
   intent: string;
   skills: readonly string[];
   tokensUsed: number;

@@ -23,7 +23,11 @@ export const WireProc = z.strictObject({
   activity: z.enum(["thinking", "tool", "waiting", "blocked", "paused"]).nullable(),
   held: z.enum(HOLDS).optional().describe("Why the process is paused; absent: it is not paused."),
   slot: z
-    .strictObject({ lane: z.string(), waited_ms: z.int() })
+    .strictObject({
+      lane: z.string(),
+      waited_ms: z.int(),
+      place: z.int().optional().describe("Its position in the queue of the lane; 1 is the next."),
+    })
     .optional()
     .describe(
       "Driver and model whose slot it waits for, and how long already; absent: it does not wait for one.",

@@ -8,10 +8,17 @@ import type { Call } from "../gate/call.ts";
 interface Shown {
   readonly table: { all(): Iterable<Standing>; looksInto(viewer: Pid, pid: Pid): boolean };
   info(proc: Standing): ProcInfo;
+  readonly scheduler: { view(lane: string): readonly { readonly waiting: readonly Waiting[] }[] };
   readonly projects: {
     memberOf(proc: Standing): Member | undefined;
     fellowsOf(proc: Standing): readonly Member[];
   };
+}
+
+/** A call in the queue of a lane. */
+interface Waiting {
+  readonly pid: number;
+  readonly position: number;
 }
 
 /** The position of the viewer in the process tree. */
@@ -43,9 +50,21 @@ export const listProcs: Call<"listProcs", ProcPage, Shown, Standing> = {
       if (core.table.looksInto(self.pid, proc.pid)) seen.push({ ...core.info(proc), ...more });
       else if (member !== undefined) seen.push(fellowInfo(core.info(proc), member));
     }
-    return seen;
+    return withPlaces(core, seen);
   },
 };
+
+/** The queues are looked at once for all, and only if one of those seen waits. */
+function withPlaces({ scheduler }: Shown, seen: ProcInfo[]): ProcInfo[] {
+  if (seen.every(({ slot }) => slot === undefined)) return seen;
+  const places = new Map<number, number>();
+  for (const { waiting } of scheduler.view(""))
+    for (const { pid, position } of waiting) places.set(pid, Math.min(position, places.get(pid) ?? position));
+  return seen.map((proc) => {
+    const place = places.get(proc.pid);
+    return proc.slot === undefined || place === undefined ? proc : { ...proc, slot: { ...proc.slot, place } };
+  });
+}
 
 /** By rising pid: a restored process comes after newer ones in the table. */
 function inOrder<P extends Standing>(procs: Iterable<P>, after: number): readonly P[] {

@@ -133,6 +133,8 @@ describe("slotFor()", () => {
     expect(t.kernel.info(third.proc).slot).toBeUndefined();
     await t.clock.advance(1);
     expect(t.kernel.info(third.proc).slot).toEqual({ lane: "fake m", waitedMs: 1_000 });
+    const listed = (await t.init.listProcs()).find(({ pid }) => pid === third.pid);
+    expect(listed?.slot).toEqual({ lane: "fake m", waitedMs: 1_000, place: 1 });
     await t.clock.advance(5_000);
     for (let ended = 0; ended < 4; ended++) {
       acts[ended]?.end();

@@ -20,7 +20,7 @@ export function toWireProc(proc: ProcInfo): WireProc {
     kind: proc.kind,
     activity: proc.activity,
     ...(proc.held === undefined ? {} : { held: proc.held }),
-    ...(proc.slot === undefined ? {} : { slot: { lane: proc.slot.lane, waited_ms: proc.slot.waitedMs } }),
+    ...(proc.slot === undefined ? {} : { slot: slotOf(proc.slot) }),
     created_at: proc.createdAt.toISOString(),
     ctx_id: proc.ctxId,
     allowed_devices: proc.allowedDevices === null ? null : [...proc.allowedDevices],
@@ -34,6 +34,10 @@ export function toWireProc(proc: ProcInfo): WireProc {
     ...(proc.unpricedCalls === undefined ? {} : { unpriced_calls: proc.unpricedCalls }),
     ...(proc.model === "" ? {} : { model: proc.model }),
   };
+}
+
+function slotOf({ lane, waitedMs, place }: NonNullable<ProcInfo["slot"]>): NonNullable<WireProc["slot"]> {
+  return { lane, waited_ms: waitedMs, ...(place === undefined ? {} : { place }) };
 }
 
 /** `intent` and `result` are cut: they may be long, and are requested every second. */

@@ -20,9 +20,9 @@ const daemon = (processes = ROWS) =>
 const SCREEN = `2 processes: 2 running (2 thinking) | 1000 tokens/min
 memory 121.4 MB, heap 60.2 MB | loop lag 1.2ms in 10s | OS children 3 | connections 2 | up 62.0s
 
-   PID  NAME              STATE      MODEL            TOK/MIN    TOKENS      COST  CHILD       AGE  INTENT
-     2  code-analyst      thinking   sonnet               900       900    $0.012      0     60.0s  second
-     1  code-analyst      thinking   sonnet               100       100         -      1     60.0s  first
+   PID  NAME              ROLE        STATE      MODEL            TOK/MIN    TOKENS      COST   SUBTREE  CHILD       AGE  INTENT
+     2  code-analyst      subagent    thinking   sonnet               900       900    $0.012    $0.012      0     60.0s  second
+     1  code-analyst      agent       thinking   sonnet               100       100         -    $0.012      1     60.0s  first
 `;
 
 test.each(MODE_FLAGS)("top --once %s is %s", async (flags, mode) => {
@@ -40,6 +40,7 @@ test.each(MODE_FLAGS)("top --once %s is %s", async (flags, mode) => {
     ppid: 0,
     name: "code-analyst",
     kind: "agent",
+    role: "main",
     state: "running",
     activity: "thinking",
     model: "sonnet",
@@ -49,6 +50,7 @@ test.each(MODE_FLAGS)("top --once %s is %s", async (flags, mode) => {
     elapsed_ms: 60_000,
     intent: "first",
     cost_usd: 0,
+    subtree_cost_usd: 0.0123,
   });
 });
 

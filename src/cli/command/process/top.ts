@@ -67,11 +67,20 @@ async function once(
   }
 }
 
-function asData({ row, rate, children }: TopRow) {
+function asData({ row, rate, children, role, subtreeUsd }: TopRow) {
   const { pid, ppid, name, kind, state, activity, model, tokens_used, elapsed_ms, intent }: WireRow = row;
   const cost_usd = row.cost_usd ?? (row.unpriced_calls ? null : 0);
-  const head = { pid, ppid, name, kind, state, activity, model };
-  return { ...head, tokens_per_minute: rate, tokens_used, children, elapsed_ms, intent, cost_usd };
+  const head = { pid, ppid, name, kind, role, state, activity, model };
+  return {
+    ...head,
+    tokens_per_minute: rate,
+    tokens_used,
+    children,
+    elapsed_ms,
+    intent,
+    cost_usd,
+    subtree_cost_usd: subtreeUsd,
+  };
 }
 
 function sortOf(args: Args): Sort {

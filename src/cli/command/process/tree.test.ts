@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { runCli } from "../../cli.ts";
 import { aRow, FakeDaemon } from "../../testing/fake-daemon.ts";
-import { crux, MODE_FLAGS } from "../../testing/run-command.ts";
+import { aMachine, crux, MODE_FLAGS } from "../../testing/run-command.ts";
 
 const ROWS = [
   aRow({
@@ -69,7 +70,7 @@ test.each(MODE_FLAGS)("tree %s is %s", async (flags, mode) => {
       [7, 0],
     ]);
     expect(Object.keys(processes[0])).toEqual(
-      "pid ppid depth kind name state activity model tokens_used subtree_tokens elapsed_ms intent cost_usd subtree_cost_usd".split(
+      "pid ppid depth kind role name state activity model tokens_used subtree_tokens elapsed_ms intent cost_usd subtree_cost_usd".split(
         " ",
       ),
     );
@@ -98,13 +99,25 @@ test("tree --all has what ended, and a tree whose root has ended needs no --all"
   const ended = [aRow({ ...dead, pid: 9, ppid: 8, cost_usd: 0.25 }), aRow({ ...dead, pid: 8, ppid: 5 })];
   expect((await crux("tree -q", { daemon: daemon(ROWS, ended) })).out).toBe("1\n4\n5\n7\n");
   const { out } = await crux("tree --all --ascii", { daemon: daemon(ROWS, ended) });
-  expect(out).toMatch(/\n {3}`- 8 code-analyst +agent +exited\(2\) /);
+  expect(out).toMatch(/\n {3}`- 8 code-analyst +subagent +exited\(2\) /);
   expect(out).toMatch(/\n {6}`- 9 code-analyst /);
   const { data } = JSON.parse((await crux("tree 8 --json", { daemon: daemon(ROWS, ended) })).out);
   expect(data.processes).toMatchObject([
     { pid: 8, depth: 0, state: "dead", exit_code: 2, subtree_cost_usd: 0.25 },
     { pid: 9, depth: 1 },
   ]);
+});
+
+test("tree tells who waits for a slot, at which place, on 40 columns and without colour", async () => {
+  const slot = { lane: "anthropic sonnet", waited_ms: 12_900, place: 3 };
+  const rows = [aRow({ pid: 1, cost_usd: 0.5 }), aRow({ pid: 2, ppid: 1, slot, cost_usd: 0.25 })];
+  const { out } = await crux("tree", { daemon: daemon(rows) });
+  expect(out).toMatch(/2 code-analyst +subagent +slot 12s #3 /);
+  const { host, stdout } = aMachine({ daemon: daemon(rows), isTerminal: true });
+  stdout.columns = 40;
+  await runCli(["tree"], host);
+  expect(stdout.text).toContain("SUBTREE  $0.75\n");
+  for (const line of stdout.text.split("\n")) expect(line.length).toBeLessThanOrEqual(40);
 });
 
 test("tree of nothing, and as ps --tree", async () => {

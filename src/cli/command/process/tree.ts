@@ -4,8 +4,9 @@ import { onePid } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { allProcesses, cutLine, endedProcesses } from "../../daemon/processes.ts";
 import { heldBy, heldLines } from "../../screen/held-lines.ts";
-import { ASCII, type Branch, forest, LINES } from "../../screen/table/forest.ts";
-import { treeTable } from "../../screen/table/tree-table.ts";
+import { ASCII, forest, LINES } from "../../screen/table/forest.ts";
+import { rolesOf } from "../../screen/table/roles.ts";
+import { type TreeRow, treeTable } from "../../screen/table/tree-table.ts";
 
 const USAGE = "crux tree [<pid>] [--all] [--ascii]";
 
@@ -26,7 +27,11 @@ async function run({ args, console, host }: Call): Promise<number> {
   const processes = isAll ? live : withoutServices(live, root);
   const shown = [...processes, ...ended.rows].sort((a, b) => a.pid - b.pid);
   if (root !== undefined && !shown.some(({ pid }) => pid === root)) throw processNotFound(root);
-  const branches = forest(shown, args.flags.has("ascii") ? ASCII : LINES, root);
+  const roles = rolesOf(shown);
+  const branches = forest(shown, args.flags.has("ascii") ? ASCII : LINES, root).map((branch) => ({
+    ...branch,
+    role: roles.get(branch.row.pid),
+  }));
   switch (console.mode) {
     case "json":
       await console.data({ processes: branches.map(asData) });
@@ -56,7 +61,7 @@ function withoutServices(rows: readonly WireRow[], asked?: number): WireRow[] {
 }
 
 /** A flat list in tree order: a chain of processes may be deeper than JSON objects can be nested. */
-function asData({ row, depth, subtreeTokens, subtreeUsd }: Branch) {
+function asData({ row, role, depth, subtreeTokens, subtreeUsd }: TreeRow) {
   const {
     pid,
     ppid,
@@ -71,7 +76,7 @@ function asData({ row, depth, subtreeTokens, subtreeUsd }: Branch) {
     cost_usd = 0,
     exit,
   } = row;
-  const head = { pid, ppid, depth, kind, name, state, activity, model };
+  const head = { pid, ppid, depth, kind, role, name, state, activity, model };
   const used = { tokens_used, subtree_tokens: subtreeTokens, elapsed_ms };
   const held = heldBy(row);
   const why = held === undefined ? {} : { held };
@@ -82,6 +87,7 @@ function asData({ row, depth, subtreeTokens, subtreeUsd }: Branch) {
     cost_usd,
     subtree_cost_usd: subtreeUsd,
     ...why,
+    ...(row.slot === undefined ? {} : { slot: row.slot }),
     ...(state === "dead" ? { exit_code: exit?.code ?? null } : {}),
   };
 }

@@ -26,9 +26,11 @@ export function stateCell(row: Doing & Partial<Pick<WireRow, "exit">>): string {
   );
 }
 
-/** `slot 12s`: how long it has waited for a slot of its model; undefined: it does not. */
+/** `slot 12s #3`: how long it has waited for a slot of its model, and its place; undefined: it does not. */
 export function slotWord({ slot }: Pick<WireRow, "slot">): string | undefined {
-  return slot === undefined ? undefined : `slot ${Math.floor(slot.waited_ms / 1000)}s`;
+  if (slot === undefined) return undefined;
+  const place = slot.place === undefined ? "" : ` #${slot.place}`;
+  return `slot ${Math.floor(slot.waited_ms / 1000)}s${place}`;
 }
 
 /**

@@ -1,18 +1,26 @@
 import { seconds } from "../text/elapsed.ts";
 import type { Branch } from "./forest.ts";
 import { costCell, INTENT_COLUMNS, intentCell, nameCell, stateCell } from "./process-cells.ts";
+import { type Role, roleWord } from "./roles.ts";
 import { type Column, table } from "./table.ts";
 
 const PROCESS_COLUMNS = 60;
 
-const COLUMNS: ReadonlyArray<Column<Branch>> = [
+/** `role`: absent for a process whose tree is not known. */
+export type TreeRow = Branch & { readonly role?: Role | undefined };
+
+const COLUMNS: ReadonlyArray<Column<TreeRow>> = [
   {
     head: "PROCESS",
     align: "left",
     maxColumns: PROCESS_COLUMNS,
     cell: ({ prefix, row }) => `${prefix}${row.pid} ${nameCell(row.name)}`,
   },
-  { head: "KIND", align: "left", cell: ({ row }) => row.kind },
+  {
+    head: "KIND",
+    align: "left",
+    cell: ({ row, role }) => (row.kind === "agent" ? roleWord(role) : row.kind),
+  },
   { head: "STATE", align: "left", cell: ({ row }) => stateCell(row) },
   { head: "TOKENS", align: "right", isExtra: true, cell: ({ row }) => String(row.tokens_used) },
   { head: "SUBTREE", align: "right", cell: ({ subtreeTokens }) => String(subtreeTokens) },
@@ -28,6 +36,6 @@ const COLUMNS: ReadonlyArray<Column<Branch>> = [
 ];
 
 /** The whole screen of `crux tree`, without its final newline. */
-export function treeTable(branches: readonly Branch[], room?: number): string {
+export function treeTable(branches: readonly TreeRow[], room?: number): string {
   return branches.length === 0 ? "No active processes." : table(COLUMNS, branches, room);
 }

@@ -25,10 +25,10 @@ test("topFrame() fills the screen: totals, table, keys", () => {
   expect(bare(frame(ROWS, 130, 9))).toEqual([
     "3 processes: 2 running (1 paused, 1 thinking), 1 zombie | 8550 tokens/min",
     "memory 121.4 MB, heap 60.2 MB | loop lag 1.2ms in 10s | OS children 3 | connections 2 | up 62.0s",
-    "   PID  NAME              STATE      MODEL            TOK/MIN    TOKENS      COST  CHILD       AGE  INTENT",
-    "     1  code-analyst      thinking   sonnet              8550       456         -      0      3.2s  分析代码",
-    "     2  -                 paused     -                      0       456         -      0     72.4s  x\\x1b[2J",
-    "     3  a-name-of-some-…  zombie     claude-sonnet…         0       456         -      0      3.2s  分析代码",
+    "   PID  NAME              STATE      MODEL            TOK/MIN    TOKENS      COST   SUBTREE  CHILD       AGE  INTENT",
+    "     1  code-analyst      thinking   sonnet              8550       456         -         -      0      3.2s  分析代码",
+    "     2  -                 paused     -                      0       456         -         -      0     72.4s  x\\x1b[2J",
+    "     3  a-name-of-some-…  zombie     claude-sonnet…         0       456         -         -      0      3.2s  分析代码",
     "",
     "",
     "by rate | q quit  s sort  t tree  a all  / find  p pause  r cont  k signal",
@@ -40,6 +40,8 @@ test("topFrame() shows who waits for a slot, and how long", () => {
   const lines = bare(frame([aRow({ pid: 1, ...waits }), aRow({ pid: 2 })], 130, 9));
   expect(lines[0]).toContain("2 running (1 thinking, 1 waiting for a slot)");
   expect(lines[3]).toContain("  slot 12s   ");
+  const placed = { slot: { ...waits.slot, place: 3 } };
+  expect(bare(frame([aRow({ pid: 1, ...placed })], 130, 9))[3]).toContain("  #3 12s   ");
 });
 
 test("topFrame() marks the chosen row and the table's head over the whole width, and nothing else", () => {
@@ -50,15 +52,15 @@ test("topFrame() marks the chosen row and the table's head over the whole width,
   expect(lines[4]?.endsWith("   \x1b[27m")).toBe(true);
 });
 
-test("a narrow terminal goes without model, then children, then age, then cost; no line is wider than it", () => {
-  const heads = [130, 105, 90, 80, 70, 30].map((columns) =>
+test("a narrow terminal goes without model, then children and subtree, then age, then cost; no line is wider than it", () => {
+  const heads = [130, 110, 90, 80, 70, 30].map((columns) =>
     bare(frame(ROWS, columns, 9))[2]
       ?.split(/ +/)
       .slice(1),
   );
   expect(heads).toEqual([
-    ["PID", "NAME", "STATE", "MODEL", "TOK/MIN", "TOKENS", "COST", "CHILD", "AGE", "INTENT"],
-    ["PID", "NAME", "STATE", "TOK/MIN", "TOKENS", "COST", "CHILD", "AGE", "INTENT"],
+    ["PID", "NAME", "STATE", "MODEL", "TOK/MIN", "TOKENS", "COST", "SUBTREE", "CHILD", "AGE", "INTENT"],
+    ["PID", "NAME", "STATE", "TOK/MIN", "TOKENS", "COST", "SUBTREE", "CHILD", "AGE", "INTENT"],
     ["PID", "NAME", "STATE", "TOK/MIN", "TOKENS", "COST", "AGE", "INTENT"],
     ["PID", "NAME", "STATE", "TOK/MIN", "TOKENS", "COST", "INTENT"],
     ["PID", "NAME", "STATE", "TOK/MIN", "TOKENS", "INTENT"],

@@ -2,6 +2,7 @@
 import type { Result } from "../../../abi/methods/methods.ts";
 import type { WireRow } from "../../../abi/methods/process.ts";
 import { forest } from "../table/forest.ts";
+import { type Role, rolesOf, subtreeCosts } from "../table/roles.ts";
 
 export const SORTS = ["rate", "tokens", "cost", "age", "pid", "name", "children"] as const;
 export type Sort = (typeof SORTS)[number];
@@ -18,6 +19,9 @@ export interface TopRow {
   readonly row: WireRow;
   readonly rate: number;
   readonly children: number;
+  readonly role: Role;
+  /** What it costs with all below it, in US dollars. */
+  readonly subtreeUsd: number;
   /** The tree lines before the name, in tree order. */
   readonly prefix: string;
 }
@@ -35,10 +39,13 @@ export function arrange({ rows, rates }: Snapshot, how: Arrangement): TopRow[] {
   const shown = how.showsAll ? rows : rows.filter(({ kind }) => kind !== "service");
   const counts = new Map<number, number>();
   for (const { ppid } of shown) counts.set(ppid, (counts.get(ppid) ?? 0) + 1);
+  const [roles, costs] = [rolesOf(rows), subtreeCosts(rows)];
   const toTop = (row: WireRow, prefix: string): TopRow => ({
     row,
     rate: rates.get(row.pid) ?? 0,
     children: counts.get(row.pid) ?? 0,
+    role: roles.get(row.pid) ?? "main",
+    subtreeUsd: costs.get(row.pid) ?? 0,
     prefix,
   });
   const sorted = matching(shown, how.filter)

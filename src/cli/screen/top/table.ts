@@ -8,6 +8,7 @@ import {
   nameCell,
   slotWord,
 } from "../table/process-cells.ts";
+import { roleWord } from "../table/roles.ts";
 import { aligned } from "../table/table.ts";
 import { seconds } from "../text/elapsed.ts";
 import { safeLine } from "../text/safe-text.ts";
@@ -37,11 +38,18 @@ const COLUMNS: readonly TopColumn[] = [
     cell: ({ row, prefix }) => prefix + nameCell(row.name),
   },
   {
+    head: "ROLE",
+    columns: 10,
+    align: "left",
+    dispensable: 5,
+    cell: ({ role }) => roleWord(role),
+  },
+  {
     head: "STATE",
     columns: 9,
     align: "left",
     dispensable: 0,
-    cell: ({ row }) => (row.state === "running" ? (slotWord(row) ?? row.activity ?? row.state) : row.state),
+    cell: ({ row }) => (row.state === "running" ? (queueWord(row) ?? row.activity ?? row.state) : row.state),
   },
   {
     head: "MODEL",
@@ -59,9 +67,23 @@ const COLUMNS: readonly TopColumn[] = [
     dispensable: 1,
     cell: ({ row }) => costCell(row.cost_usd ?? 0, row.unpriced_calls),
   },
+  {
+    head: "SUBTREE",
+    columns: 8,
+    align: "right",
+    dispensable: 3,
+    cell: ({ subtreeUsd }) => costCell(subtreeUsd),
+  },
   { head: "CHILD", columns: 5, align: "right", dispensable: 3, cell: ({ children }) => String(children) },
   { head: "AGE", columns: 8, align: "right", dispensable: 2, cell: ({ row }) => seconds(row.elapsed_ms) },
 ];
+
+/** `slot 12s`, or in the room of one cell `#3 12s` where its place in the queue is known. */
+function queueWord({ slot }: TopRow["row"]): string | undefined {
+  return slot?.place === undefined
+    ? slotWord({ slot })
+    : `#${slot.place} ${Math.floor(slot.waited_ms / 1000)}s`;
+}
 
 /** Two lines: what the processes do, and what the daemon uses. */
 export function topHead(snapshot: Snapshot, shown: readonly TopRow[]): string[] {
@@ -104,7 +126,7 @@ export class TopTable {
 
 function fitting(width: number): readonly TopColumn[] {
   const needed = width - MIN_INTENT_COLUMNS;
-  for (let kept = 4; kept >= 0; kept--) {
+  for (let kept = 5; kept >= 0; kept--) {
     const columns = COLUMNS.filter(({ dispensable }) => dispensable <= kept);
     if (kept === 0 || widthOfAll(columns) <= needed) return columns;
   }

@@ -1,0 +1,33 @@
+/** What a process is to the one that started it, and what it costs with all below it. */
+import type { WireRow } from "../../../abi/methods/process.ts";
+import { forest } from "./forest.ts";
+
+export type Role = Exclude<WireRow["kind"], "agent"> | "main" | "subagent";
+
+type Parented = Pick<WireRow, "pid" | "ppid" | "kind">;
+
+/** By pid. An agent below another is its subagent, whatever programs stand between them. */
+export function rolesOf(rows: readonly Parented[]): ReadonlyMap<number, Role> {
+  const byPid = new Map(rows.map((row) => [row.pid, row]));
+  const isBelowAgent = (row: Parented): boolean => {
+    const passed = new Set([row.pid]);
+    for (let at = byPid.get(row.ppid); at !== undefined && !passed.has(at.pid); at = byPid.get(at.ppid)) {
+      if (at.kind === "agent") return true;
+      passed.add(at.pid);
+    }
+    return false;
+  };
+  const roleOf = (row: Parented): Role =>
+    row.kind !== "agent" ? row.kind : isBelowAgent(row) ? "subagent" : "main";
+  return new Map(rows.map((row) => [row.pid, roleOf(row)]));
+}
+
+/** `agent` for one that the user started: only the others need another word. */
+export function roleWord(role: Role | undefined): string {
+  return role === undefined || role === "main" ? "agent" : role;
+}
+
+/** By pid, in US dollars. */
+export function subtreeCosts(rows: readonly WireRow[]): ReadonlyMap<number, number> {
+  return new Map(forest(rows).map(({ row, subtreeUsd }) => [row.pid, subtreeUsd]));
+}
