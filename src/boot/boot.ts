@@ -32,6 +32,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
       definitions: parts.agents.look,
       notes: (cwd) => parts.guides.notes(cwd),
       sandbox: () => ({ ...host.exec.sandbox, mode: config.permitFor(context.home).sandboxMode ?? "on" }),
+      machine: () => parts.machine.read(),
       showsCalls: () => config.settings.ui?.calls !== false,
       ...(context.isSafeMode ? await unrestoredOf(journal) : {}),
     },

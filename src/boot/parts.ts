@@ -15,6 +15,7 @@ import { SkillUsage } from "../daemon/skills/skill-usage.ts";
 import { TrustStore } from "../daemon/trust/store.ts";
 import { Trust } from "../daemon/trust/trust.ts";
 import { GitSummaries } from "../dev/git/summary.ts";
+import { Machine } from "../dev/hal/machine.ts";
 import { realPath } from "../dev/host/real-path.ts";
 import { mcpHost } from "../dev/mcp/host.ts";
 import { OutputStore } from "../dev/out/output-store.ts";
@@ -43,6 +44,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   const places = { home, configDir, lib, policyDir: policyDirOf(process.platform) };
   const config = new Configuration(context, { realPath, trust, skillPaths: ownSkillFolders(places) });
   const host = new Host({ context, store, config, link });
+  const machine = new Machine(clock, stateDir);
   const outputs = new OutputStore(join(stateDir, "outputs"));
   const scratch = new ScratchStore(join(stateDir, "scratch"));
   const jobs = new Jobs({
@@ -85,7 +87,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   context.redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   return {
     ...{ context, store, link, trust, config, host, outputs, scratch },
-    ...{ jobs, taskStore, tasks, agents, guides, mcp, key },
+    ...{ jobs, taskStore, tasks, agents, guides, mcp, key, machine },
   };
 }
 

@@ -30,6 +30,7 @@ export interface AnswerMore extends Pick<AskReply, "rule" | "destination" | "inp
 /** What an OS child of a process may do: see what that process sees, and act for it if it is its program. */
 export interface ChildClient {
   readonly pid: Pid;
+  readonly uuid: ProcUuid;
   /** The uuid of its oldest ancestor that still exists, or its own. */
   readonly line: string;
   /** The user started it, and no agent stands in between: it acts for the user. */

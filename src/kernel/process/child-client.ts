@@ -19,6 +19,7 @@ export function childClient(core: Clients, uuid: string): ChildClient | undefine
   const { pid } = proc;
   return {
     pid,
+    uuid: proc.seed.uuid,
     line: lineOf(core, proc),
     isPersons: isPersons(core, proc),
     list: () =>

@@ -46,6 +46,14 @@ export function authorize(principal: Principal, method: MethodName, params: unkn
   }
 }
 
+/** Whether any request of this method could be allowed. */
+export function mayCall(principal: Principal, method: MethodName): boolean {
+  if (principal.kind === "user") return true;
+  if (principal.kind === "guest") return OF_ANYBODY.has(method);
+  const rule = OF_A_PROCESS[method];
+  return rule !== undefined && (rule !== "acts" || principal.client.sys !== null);
+}
+
 const COOKIE_HINT = "send auth {cookie} first, with the content of crux.cookie beside the socket";
 
 function checkProcess(

@@ -10,60 +10,39 @@ import type { Clock } from "../../abi/program.ts";
 import { PROTOCOL, type WireResponse } from "../../abi/wire.ts";
 import { toWireError } from "../codec/error.ts";
 import { encodeLine } from "../codec/ndjson.ts";
-import { authorize } from "./authority.ts";
-import type { ClientNames } from "./client-names.ts";
 import type { Log } from "./deps.ts";
-import type { MethodAnswer, RequestContext } from "./handler.ts";
-import { HANDLERS } from "./handlers.ts";
+import { Desk, type DeskOptions } from "./desk.ts";
+import { FrameConnection } from "./frames/frame-connection.ts";
+import type { MethodAnswer } from "./handler.ts";
 import { LineReader } from "./line-reader.ts";
 import { LineWriter } from "./line-writer.ts";
-import { isCookie, nameOf, type Principal } from "./principal.ts";
-import { kernelFor } from "./process-kernel.ts";
-import { invalid, type ParsedRequest, parseParams, parseRequest, type RequestId } from "./request.ts";
+import { invalid, type ParsedRequest, parseRequest, type RequestId } from "./request.ts";
 
 /** How long a client may take to close its end after we closed ours, in ms. */
 const LINGER_MS = 1_000;
 /** Most starts that are carried out together; further ones wait. */
 const STARTS_TOGETHER = 64;
 
-type ServerContext = Pick<
-  RequestContext,
-  "kernel" | "deps" | "clock" | "connections" | "uptimeMs" | "loopLag" | "repeats"
->;
-
-interface ConnectionOptions {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly look: () => ServerContext;
-  readonly principal: Principal;
-  /** undefined: users need no proof. */
-  readonly cookie?: string | undefined;
-  readonly names: ClientNames;
-}
-
 export class Connection {
   readonly #socket: Socket;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #look: () => ServerContext;
+  readonly #options: DeskOptions;
+  readonly #desk: Desk;
+  /** The connection speaks the binary wire. */
+  #frames: FrameConnection | undefined;
   readonly #reader: LineReader;
   readonly #writer: LineWriter;
   readonly #ended = new AbortController();
   readonly #gone = new AbortController();
-  readonly #cookie: string | undefined;
-  readonly #names: ClientNames;
-  #name = "";
-  #principal: Principal;
   #closingSince: number | undefined;
 
-  constructor(socket: Socket, options: ConnectionOptions) {
-    this.#principal = options.principal;
-    this.#cookie = options.cookie;
-    this.#names = options.names;
+  constructor(socket: Socket, options: DeskOptions) {
+    this.#desk = new Desk(options, this.#ended.signal, this.#gone.signal);
+    this.#options = options;
     this.#socket = socket;
     this.#clock = options.clock;
     this.#log = options.log;
-    this.#look = options.look;
     this.#reader = new LineReader(socket, options.clock);
     this.#writer = new LineWriter(socket, options.clock);
     socket.on("error", () => socket.destroy());
@@ -94,6 +73,7 @@ export class Connection {
   close(): void {
     this.#closingSince ??= this.#clock.mono();
     this.#reader.discard();
+    this.#frames?.finish();
     this.#ended.abort();
     this.#socket.end();
   }
@@ -101,6 +81,7 @@ export class Connection {
   /** Reads no further requests; the request in progress still gets its answer or the end of its stream. */
   finish(): void {
     this.#reader.discard();
+    this.#frames?.finish();
   }
 
   destroy(): void {
@@ -110,21 +91,33 @@ export class Connection {
   /** Ends a connection whose time is over. Called about once a second. */
   sweep(now: number): void {
     const lingered = this.#closingSince === undefined ? 0 : now - this.#closingSince;
-    if (this.#writer.stalledMs(now) >= PROTOCOL.noProgressMs) {
+    const stalled = Math.max(this.#writer.stalledMs(now), this.#frames?.stalledMs(now) ?? 0);
+    const unfinished = Math.max(this.#reader.unfinishedMs(now), this.#frames?.unfinishedMs(now) ?? 0);
+    if (stalled >= PROTOCOL.noProgressMs) {
       this.#log("warn", `slow client: took no byte for ${PROTOCOL.noProgressMs / 1000}s, closed`);
       this.#socket.destroy();
-    } else if (this.#reader.unfinishedMs(now) >= PROTOCOL.unfinishedLineMs) this.#socket.destroy();
-    else if (lingered >= LINGER_MS && this.#writer.stalledMs(now) === 0) this.#socket.destroy();
+    } else if (unfinished >= PROTOCOL.unfinishedLineMs) this.#socket.destroy();
+    else if (lingered >= LINGER_MS && stalled === 0) this.#socket.destroy();
   }
 
   /** False: nothing more to serve. */
   async #serveNext(): Promise<boolean> {
     const next = await this.#reader.next();
     if (next.kind === "line") return this.#serveAll(this.#withStarts(parseRequest(next.line)));
+    if (next.kind === "frames") return this.#serveFrames(next.first);
     if (next.kind === "too_long")
       await this.#fail(undefined, invalid(`line is over ${PROTOCOL.maxLineBytes} bytes`));
     if (next.kind === "not_text")
       await this.#fail(undefined, invalid("not a client of this wire: the first byte must be {"));
+    return false;
+  }
+
+  async #serveFrames(first: Buffer): Promise<false> {
+    this.#frames = new FrameConnection(this.#socket, this.#options, {
+      desk: this.#desk,
+      gone: this.#gone.signal,
+    });
+    await this.#frames.serve(first);
     return false;
   }
 
@@ -157,7 +150,7 @@ export class Connection {
   async #carriedOut(request: ParsedRequest): Promise<() => Promise<boolean>> {
     if (request.kind === "bad") return () => this.#fail(request.id, request.error);
     try {
-      const answer = await this.#call(request.method, request.payload);
+      const answer = await this.#desk.call(request.method, request.payload);
       return () => this.#answer(request.id, answer);
     } catch (error) {
       if (this.#hasLeft(error)) return async () => false;
@@ -181,55 +174,14 @@ export class Connection {
     return [this.#ended, this.#gone].some(({ signal }) => signal.aborted && error === signal.reason);
   }
 
-  async #call<M extends MethodName>(method: M, payload: unknown): Promise<MethodAnswer<M>> {
-    const params = parseParams(method, payload);
-    const principal = this.#principal;
-    authorize(principal, method, params, this.#cookie !== undefined);
-    const around = this.#look();
-    const kernel = principal.kind === "process" ? kernelFor(around.kernel, principal.client) : around.kernel;
-    return HANDLERS[method](params, {
-      ...around,
-      kernel,
-      principal,
-      prove: (cookie) => this.#prove(cookie),
-      client: this.#name,
-      claimName: (name) => {
-        this.#names.claim(name, this, this.#isProven);
-        this.#name = name;
-      },
-      ended: this.#ended.signal,
-      gone: this.#gone.signal,
-    });
-  }
-
-  get #isProven(): boolean {
-    return this.#principal.kind === "user" && (this.#principal.isProven || this.#cookie === undefined);
-  }
-
-  /** A child keeps its principal, even with the right cookie. */
-  #prove(cookie: string): string | undefined {
-    if (!isCookie(this.#cookie, cookie)) {
-      this.#log("warn", `${nameOf(this.#principal)} showed a wrong cookie`);
-      return undefined;
-    }
-    if (this.#principal.kind === "user") this.#principal = { ...this.#principal, isProven: true };
-    return nameOf(this.#principal);
-  }
-
   #fail(id: RequestId | undefined, error: unknown): Promise<boolean> {
     return this.#respond(withId(id, { ok: false, error: toWireError(error) }));
   }
 
   #respond(response: WireResponse): Promise<boolean> {
     return this.#writer.write(
-      response.ok ? encodeLine(response) : this.#withoutSecrets(encodeLine(response)),
+      response.ok ? encodeLine(response) : this.#desk.withoutSecrets(encodeLine(response)),
     );
-  }
-
-  /** An error message may come from an external server that echoes what it was sent. */
-  #withoutSecrets(line: string): string {
-    const { redacted } = this.#look().deps;
-    return redacted === undefined ? line : Buffer.from(redacted(Buffer.from(line))).toString();
   }
 }
 

@@ -1,6 +1,7 @@
 /** What the server needs besides the kernel; provided by the composition root. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { Definition } from "../../abi/methods/definition.ts";
+import type { MachineMetrics } from "../../abi/methods/ipc/kernel.ts";
 import type { Result } from "../../abi/methods/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { SandboxStatus } from "../../abi/sandbox.ts";
@@ -12,6 +13,7 @@ import type { TaskDesk } from "../../kernel/ports/tasks.ts";
 import type { TrustDesk } from "../../kernel/ports/trust.ts";
 import type { Peer } from "./principal.ts";
 import type { ProcessSockets } from "./process-sockets.ts";
+import type { Tokens } from "./tokens.ts";
 
 /** Writes one line to the daemon's log. Never throws. */
 export type Log = (level: "info" | "warn" | "error", message: string) => void;
@@ -56,6 +58,8 @@ export interface ServerDeps {
   readonly arePeersRead?: boolean;
   /** Whether commands are confined. Absent: not known. The first call may wait for a probe. */
   sandbox?(): SandboxStatus;
+  /** The machine's metrics, at most a second old; absent: they are not read. */
+  machine?(): MachineMetrics;
   /** The available models; absent: not known. */
   readonly models?: ModelDesk;
   /** Whether the settings show calls on terminals; absent: they do. */
@@ -83,6 +87,8 @@ export interface ServerOptions {
   readonly peerOf?: (fd: number) => Peer;
   /** The cookie that proves a user; absent: a user needs no proof. */
   readonly cookie?: string;
+  /** The tokens of processes; absent: they have none. */
+  readonly tokens?: Tokens;
   /** The sockets of processes; absent: they have none. */
   readonly processSockets?: ProcessSockets;
 }

@@ -6,6 +6,7 @@ import type { ServerDeps } from "./deps.ts";
 import type { LoopLag } from "./loop-lag.ts";
 import type { Principal } from "./principal.ts";
 import type { Repeats } from "./repeats.ts";
+import type { Tokens } from "./tokens.ts";
 
 /** The context of a request. */
 export interface RequestContext {
@@ -17,6 +18,8 @@ export interface RequestContext {
   readonly uptimeMs: number;
   readonly loopLag: Pick<LoopLag, "longestMs">;
   readonly principal: Principal;
+  /** Absent: no program has a token. */
+  readonly tokens?: Tokens | undefined;
   readonly repeats: Repeats;
   /**
    * Applies a cookie to the whole connection; returns the name of the new principal. undefined: the cookie is wrong.

@@ -14,8 +14,14 @@ const LINE_OVERHEAD = 64;
 const LF = 0x0a;
 const CR = 0x0d;
 const TEXT = 0x7b; // {
+const FRAMES = 0x4b; // K
 
-type Incoming = Decoded | { readonly kind: "not_text" } | { readonly kind: "end" };
+type Incoming =
+  | Decoded
+  /** The client speaks the binary wire: these are its first bytes, and nothing more is read here. */
+  | { readonly kind: "frames"; readonly first: Buffer }
+  | { readonly kind: "not_text" }
+  | { readonly kind: "end" };
 
 export class LineReader {
   readonly #socket: Socket;
@@ -31,10 +37,12 @@ export class LineReader {
   constructor(socket: Socket, clock: Clock) {
     this.#socket = socket;
     this.#clock = clock;
-    socket.on("data", (chunk: Buffer) => this.#take(chunk));
+    socket.on("data", this.#onData);
     socket.on("end", () => this.#end());
     socket.on("close", () => this.#end());
   }
+
+  readonly #onData = (chunk: Buffer): void => this.#take(chunk);
 
   /** How long an unfinished line has received no byte, in ms; 0 if there is none or we have paused reading. */
   unfinishedMs(now: number): number {
@@ -62,7 +70,8 @@ export class LineReader {
   #shift(): Incoming {
     const next = this.#lines.shift() as Incoming;
     this.#queuedBytes -= sizeOf(next);
-    if (this.#socket.isPaused() && this.#queuedBytes < READ_AHEAD_BYTES) this.#resume();
+    const isRead = next.kind !== "frames";
+    if (isRead && this.#socket.isPaused() && this.#queuedBytes < READ_AHEAD_BYTES) this.#resume();
     return next;
   }
 
@@ -93,8 +102,16 @@ export class LineReader {
     if (at < 0) return undefined;
     this.#begun = true;
     if (chunk[at] === TEXT) return chunk.subarray(at);
+    if (chunk[at] === FRAMES) return this.#leave(chunk.subarray(at));
     this.#queue({ kind: "not_text" });
     return undefined;
+  }
+
+  /** Paused, so that nothing is lost until the next reader listens. */
+  #leave(first: Buffer): undefined {
+    this.#socket.off("data", this.#onData);
+    this.#socket.pause();
+    this.#queue({ kind: "frames", first });
   }
 
   #queue(item: Incoming): void {

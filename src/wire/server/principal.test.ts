@@ -1,7 +1,7 @@
 /** Who may call what: a user with and without the cookie, a program of an agent, and who nobody knows. */
 import { existsSync, statSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { asPid } from "../../abi/ids.ts";
+import { asPid, asProcUuid } from "../../abi/ids.ts";
 import { METHODS, type MethodName } from "../../abi/methods/methods.ts";
 import type { Syscalls } from "../../abi/sys.ts";
 import type { ChildClient } from "../../kernel/ports/kernel-api.ts";
@@ -19,6 +19,7 @@ const sys = {
 function child(more: Partial<ChildClient> = {}): ChildClient {
   const list = () => [procInfo(7)];
   return {
+    uuid: asProcUuid("u"),
     pid: asPid(7),
     line: "line",
     isPersons: false,

@@ -45,16 +45,17 @@ export function parseRequest(line: Buffer): ParsedRequest {
 export function parseParams<M extends MethodName>(method: M, payload: unknown): Params<M> {
   const parsed = METHODS[method].params.safeParse(payload === undefined ? {} : payload);
   if (parsed.success) return parsed.data as Params<M>;
-  throw invalid(describeIssue(parsed.error.issues[0]));
+  throw invalid(describeIssue(parsed.error.issues[0], "payload"));
 }
 
 export function invalid(message: string): Fault {
   return new Fault({ code: "INVALID", message });
 }
 
-function describeIssue(issue: z.core.$ZodIssue | undefined): string {
-  if (issue === undefined) return "payload: not valid";
-  const path = ["payload", ...issue.path.map(String)].join(".");
+/** `root`: the key of the request under which the payload stands. */
+export function describeIssue(issue: z.core.$ZodIssue | undefined, root: "payload" | "params"): string {
+  if (issue === undefined) return `${root}: not valid`;
+  const path = [root, ...issue.path.map(String)].join(".");
   if (issue.code === "unrecognized_keys")
     return `${path}.${String(issue.keys[0]).slice(0, 128)}: unknown key`;
   return `${path}: ${issue.message.replace(/^Invalid input: /, "")}`;
@@ -71,6 +72,6 @@ function isRequestId(id: unknown): id is RequestId {
   );
 }
 
-function isMethodName(name: string): name is MethodName {
+export function isMethodName(name: string): name is MethodName {
   return Object.hasOwn(METHODS, name);
 }

@@ -140,9 +140,18 @@ class SocketServer implements Server {
       uptimeMs: Math.floor(clock.mono() - this.#startedAt),
       loopLag: this.#loopLag,
       repeats: this.#repeats,
+      tokens: this.#options.tokens,
     });
     const names = this.#names;
-    const connection = new Connection(socket, { clock, log, look, principal, cookie, names });
+    const connection = new Connection(socket, {
+      clock,
+      log,
+      look,
+      principal,
+      program: client,
+      cookie,
+      names,
+    });
     if (peer.kind === "other_user") log("warn", `a connection of user ${peer.uid} was refused`);
     const barred = this.#barred(peer);
     const admission = barred ?? this.#admissions.admit(claimantOf(peer, ownOf, client?.line));

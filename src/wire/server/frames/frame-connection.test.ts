@@ -1,0 +1,329 @@
+/** The binary wire, byte for byte and method for method. */
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { ERRNO } from "../../../abi/errno.ts";
+import { asPid, asProcUuid } from "../../../abi/ids.ts";
+import { FRAME, PACKET } from "../../../abi/ipc.ts";
+import { EXIT } from "../../../abi/process.ts";
+import type { ChildClient } from "../../../kernel/ports/kernel-api.ts";
+import { encodeFrame } from "../../codec/frame.ts";
+import { packFrame } from "../../codec/msgpack.ts";
+import { OF_A_PROCESS } from "../authority.ts";
+import type { Peer } from "../principal.ts";
+import { procInfo, ServerFixture } from "../testing.ts";
+import { Tokens } from "../tokens.ts";
+import { FrameClient } from "./testing.ts";
+
+const PING = Buffer.from("4b4101010000001982a26964a131a66d6574686f64ab6b65726e656c2e70696e67", "hex");
+
+let fixture: ServerFixture;
+let client: FrameClient;
+beforeEach(async () => {
+  fixture = await new ServerFixture().start();
+  client = await FrameClient.open(fixture.socketPath);
+});
+afterEach(async () => {
+  client.socket.destroy();
+  await fixture.close();
+});
+
+const request = (id: string, method: string, more: object = {}): Buffer =>
+  packFrame(PACKET.request, { id, method, ...more });
+
+const child = (more: Partial<ChildClient> = {}): ChildClient => ({
+  pid: asPid(7),
+  uuid: asProcUuid("u"),
+  line: "l",
+  isPersons: true,
+  list: () => [procInfo(7)],
+  sees: (pid) => pid === 7 || pid === 8,
+  sys: null,
+  ...more,
+});
+
+async function as(peer: Peer, clients: readonly ChildClient[] = [], tokens?: Tokens): Promise<FrameClient> {
+  const own = await new ServerFixture();
+  for (const each of clients) own.kernel.children.set(each.uuid, each);
+  own.options = { peerOf: () => peer, ...(tokens === undefined ? {} : { tokens }) };
+  await own.start();
+  onTestFinished(() => own.close());
+  const opened = await FrameClient.open(own.socketPath);
+  onTestFinished(() => void opened.socket.destroy());
+  return opened;
+}
+
+describe("frames", () => {
+  it("a ping is these bytes, also one by one", async () => {
+    expect(packFrame(PACKET.request, { id: "1", method: "kernel.ping" })).toEqual(PING);
+    for (const byte of PING) client.socket.write(Buffer.from([byte]));
+    await client.until(() => client.responses.length === 1);
+    expect(client.responses[0]).toMatchObject({ id: "1", result: { version: "0.1.0", protocol: 1 } });
+    expect(client.responses[0]?.meta?.requestId).toMatch(/^r_[0-9A-HJKMNP-TV-Z]{26}$/);
+  });
+
+  it("a thousand requests in one write are all answered", async () => {
+    const all = Array.from({ length: 1_000 }, (_, n) => request(`n${n}`, "kernel.ping"));
+    client.socket.write(Buffer.concat(all));
+    await client.until(() => client.responses.length === 1_000);
+    expect(new Set(client.responses.map(({ id }) => id)).size).toBe(1_000);
+    expect(client.responses.every(({ error }) => error === undefined)).toBe(true);
+  });
+
+  it.each([
+    ["wrong magic", Buffer.from("4b42010100000001c0", "hex")],
+    ["an unknown type", Buffer.from("4b41010900000001c0", "hex")],
+    ["an answer from a client", Buffer.from("4b4101020000000180", "hex")],
+    ["a length of 0", Buffer.from("4b41010100000000", "hex")],
+  ])("%s: closed without an answer", async (_name, bytes) => {
+    client.socket.write(bytes);
+    await client.closed;
+    expect(client.responses).toEqual([]);
+  });
+
+  it("another version is refused in a frame of version 1, and closed", async () => {
+    client.socket.write(Buffer.from("4b41070100000001c0", "hex"));
+    await client.closed;
+    const message = "unsupported protocol version 7; supported: 1";
+    expect(client.responses).toEqual([
+      {
+        id: "",
+        result: null,
+        error: message,
+        fault: {
+          code: "UNAVAILABLE",
+          message,
+          retryable: true,
+          retryAfterMs: 1_000,
+          details: { supported: [1] },
+        },
+      },
+    ]);
+  });
+
+  it("a frame over the limit is refused by its header", async () => {
+    client.socket.write(Buffer.from("4b41010100a00001", "hex"));
+    await client.closed;
+    expect(client.responses).toMatchObject([
+      { id: "", fault: { code: "INVALID", message: "frame too large: 10485761 bytes, limit 10485760" } },
+    ]);
+  });
+
+  it("a broken payload is INVALID, and the connection goes on", async () => {
+    for (const payload of ["c1", "90", "81", "81a161d40100"])
+      client.socket.write(encodeFrame(PACKET.request, Buffer.from(payload, "hex")));
+    client.socket.write(request("good", "kernel.ping"));
+    await client.until(() => client.responses.length === 5);
+    expect(client.responses.map(({ id, fault }) => [id, fault?.code])).toEqual([
+      ...Array.from({ length: 4 }, () => ["", "INVALID"]),
+      ["good", undefined],
+    ]);
+  });
+
+  it("an unfinished frame is closed after 10 s without a byte", async () => {
+    client.socket.write(PING.subarray(0, 20));
+    await client.ask("kernel.ping").catch(() => {});
+    client.socket.destroy();
+    const other = await FrameClient.open(fixture.socketPath);
+    other.socket.write(PING);
+    await other.until(() => other.responses.length === 1);
+    other.socket.write(PING.subarray(0, 3));
+    await fixture.clock.advance(12_000);
+    await other.closed;
+  });
+});
+
+describe("requests", () => {
+  it.each([
+    [{ method: "kernel.ping" }, "", "no id"],
+    [{ id: 3, method: "kernel.ping" }, "", "id must be a string"],
+    [{ id: "", method: "kernel.ping" }, "", "id is empty"],
+    [{ id: "x".repeat(129), method: "kernel.ping" }, "", "id must be a string"],
+    [{ id: "a" }, "a", "no method"],
+    [{ id: "a", method: 1 }, "a", "method must be a string"],
+    [{ id: "a", method: "kernel.pong" }, "a", "unknown method: kernel.pong"],
+    [{ id: "a", method: "kernel.ping", params: [] }, "a", "params"],
+    [{ id: "a", method: "kernel.ping", params: { no: 1 } }, "a", "params.no: unknown key"],
+    [{ id: "a", method: "kernel.ping", params: { payload: "x".repeat(1_100) } }, "a", "params.payload"],
+    [{ id: "a", method: "kernel.ping", meta: { timeoutMs: "1" } }, "a", "meta.timeoutMs"],
+    [{ id: "a", method: "kill", params: {} }, "a", "payload.pid"],
+  ])("%j is INVALID", async (message, id, why) => {
+    client.socket.write(packFrame(PACKET.request, message));
+    await client.until(() => client.responses.length === 1);
+    const [response] = client.responses;
+    expect(response).toMatchObject({ id, result: null, fault: { code: "INVALID", retryable: false } });
+    expect(response?.error).toContain(why);
+    expect(response?.error).toBe(response?.fault?.message);
+  });
+
+  it("names what is close to an unknown method", async () => {
+    const { fault } = await client.ask("kernel.pong");
+    expect(fault?.details).toEqual({ near: expect.arrayContaining(["kernel.ping"]) });
+  });
+
+  it("an id that is open is CONFLICT; the first goes on", async () => {
+    fixture.kernel.procs = [procInfo(1)];
+    client.socket.write(Buffer.concat([request("w", "process.steps"), request("w", "kernel.ping")]));
+    await client.until(() => client.responses.length === 2);
+    expect(client.responses.map(({ fault }) => fault?.code)).toEqual(["CONFLICT", "INVALID"]);
+  });
+
+  it("can be cancelled, and have a time limit", async () => {
+    expect(await client.call("request.cancel", { id: "none" })).toEqual({ found: false });
+    client.socket.write(request("w", "spawn", { params: { intent: "x" } }));
+    await client.until(() => client.responses.length === 2);
+    fixture.kernel.spawned[0]?.events?.end();
+  });
+
+  it("the methods of the text wire answer with the same names and keys", async () => {
+    fixture.kernel.procs = [procInfo(3)];
+    expect(await client.call("ping")).toEqual({ version: "0.1.0" });
+    expect(await client.call("list_procs")).toMatchObject({ processes: [{ pid: 3, tokens_used: 456 }] });
+    expect(await client.call("kill", { pid: 3, signal: 2 })).toEqual({});
+    expect(fixture.kernel.killed).toEqual([[3, 2]]);
+    expect((await client.ask("kill", { pid: 9 })).fault).toMatchObject({
+      code: "NOT_FOUND",
+      message: "process not found: 9",
+      syscall: "Kill",
+    });
+  });
+
+  it("a stream of the text wire comes as events after its answer, and the connection goes on", async () => {
+    expect(await client.call("spawn", { intent: "x" })).toEqual({ pid: 1 });
+    const events = fixture.kernel.spawned[0]?.events;
+    events?.push({ event: "step", pid: asPid(1), step: 1, total: 10 });
+    events?.push({
+      event: "complete",
+      pid: asPid(1),
+      result: "done",
+      exit: EXIT.completed,
+      tokensUsed: 1,
+      elapsedMs: 1,
+    });
+    events?.end();
+    await client.until(() => client.events.length === 2);
+    expect(client.events).toMatchObject([
+      { event: "agent.step", seq: 1, subscription: "1", pid: 1, data: { step: 1, total: 10 } },
+      { event: "agent.complete", seq: 2, data: { result: "done", exit_code: 0 } },
+    ]);
+    expect(await client.call("ping")).toEqual({ version: "0.1.0" });
+  });
+});
+
+describe("kernel.hello", () => {
+  it("agrees on what both have; unknown features are ignored", async () => {
+    const features = ["flow", "streams", "from_the_future"];
+    expect(await client.call("kernel.hello", { features, protocol: [1, 2] })).toMatchObject({
+      server: { name: "crux", version: "0.1.0" },
+      protocol: 1,
+      features: ["streams", "flow"],
+      limits: { payloadBytes: 10_485_760, chunkBytes: 65_536, openRequests: 256, claims: 32 },
+      authority: { kind: "user" },
+    });
+    expect((await client.ask("kernel.hello")).fault?.code).toBe("CONFLICT");
+  });
+
+  it("comes first", async () => {
+    await client.call("kernel.ping");
+    expect((await client.ask("kernel.hello")).fault?.code).toBe("CONFLICT");
+    expect(await client.call("kernel.ping")).toBeDefined();
+  });
+
+  it("without protocol 1: UNAVAILABLE, closed", async () => {
+    expect((await client.ask("kernel.hello", { protocol: [2] })).fault?.code).toBe("UNAVAILABLE");
+    await client.closed;
+  });
+});
+
+describe("who is speaking", () => {
+  it("a program of a process acts for it alone, also if the user started it", async () => {
+    const program = await as({ kind: "child", uuid: "u" }, [child()]);
+    expect(await program.call("kernel.hello")).toMatchObject({
+      authority: { kind: "process", pid: 7, scopes: ["self", "observe"], expiresAt: null },
+    });
+  });
+
+  it("a program of no known process may greet and read metrics only", async () => {
+    const guest = await as({ kind: "child", uuid: null });
+    expect(await guest.call("kernel.ping")).toBeDefined();
+    expect((await guest.ask("list_procs")).fault?.code).toBe("PERMISSION");
+  });
+
+  it("a token gives its scopes to its process; another's is refused and closed", async () => {
+    const tokens = new Tokens(() => 0);
+    const token = tokens.issue(asPid(7), asProcUuid("u"), ["self", "observe", "spawn"]);
+    expect(token).toMatch(/^cap_7_[A-Za-z0-9_-]{43}$/);
+    const own = await as({ kind: "child", uuid: "u" }, [child()], tokens);
+    expect(await own.call("kernel.hello", { token })).toMatchObject({
+      authority: { kind: "process", pid: 7, scopes: ["self", "observe", "spawn"] },
+    });
+    const other = await as(
+      { kind: "child", uuid: "v" },
+      [child(), child({ uuid: asProcUuid("v"), pid: asPid(9) })],
+      tokens,
+    );
+    expect((await other.ask("kernel.hello", { token })).fault?.code).toBe("PERMISSION");
+    await other.closed;
+    const shell = await as({ kind: "own", uid: 0 }, [child()], tokens);
+    expect(await shell.call("kernel.hello", { token })).toMatchObject({ authority: { pid: 7 } });
+    expect((await shell.ask("group.list")).fault?.code).toBe("PERMISSION");
+  });
+
+  it("derived tokens hold no more, end with the first, and are refused when the process has ended", async () => {
+    const tokens = new Tokens(() => 1_000);
+    const token = tokens.issue(asPid(7), asProcUuid("u"), ["self", "observe"]);
+    const own = await as({ kind: "child", uuid: "u" }, [child()], tokens);
+    await own.call("kernel.hello", { token });
+    const wider = await own.ask("kernel.token.derive", { scopes: ["self", "control"] });
+    expect(wider.fault).toMatchObject({ code: "PERMISSION", details: { scope: "control" } });
+    const derived = await own.call<{ token: string }>("kernel.token.derive", { scopes: ["self"], ttlMs: 50 });
+    expect(tokens.find(derived.token)).toMatchObject({ scopes: ["self"], pid: 7 });
+    expect(await own.call("kernel.token.revoke", { token })).toEqual({ revoked: true });
+    expect(tokens.find(derived.token)).toBeUndefined();
+    const gone = await as({ kind: "own", uid: 0 }, [], tokens);
+    const late = tokens.issue(asPid(8), asProcUuid("w"), ["self"]);
+    expect((await gone.ask("kernel.hello", { token: late })).fault?.code).toBe("PERMISSION");
+  });
+
+  it("every method of the text wire keeps its rule for programs", async () => {
+    const program = await as({ kind: "child", uuid: "u" }, [child()]);
+    for (const method of ["settings.set", "ask.answer", "shutdown", "process.signal"]) {
+      expect(Object.hasOwn(OF_A_PROCESS, method)).toBe(false);
+      expect((await program.ask(method, {})).fault?.code).toMatch(/PERMISSION|INVALID/);
+    }
+  });
+});
+
+describe("kernel.introspect", () => {
+  it("shows every method with schemas that compile, limits and errors", async () => {
+    const told = await client.call<{ methods: { name: string; params: object }[]; errors: object[] }>(
+      "kernel.introspect",
+      { all: true },
+    );
+    const names = told.methods.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(["kernel.ping", "system.get_metrics", "spawn", "list_procs"]),
+    );
+    expect(new Set(names).size).toBe(names.length);
+    expect(told.methods.every(({ params }) => "$schema" in params)).toBe(true);
+    expect(told.errors).toHaveLength(Object.keys(ERRNO).length);
+  });
+
+  it("shows one method, those of a prefix, and names near ones", async () => {
+    type Told = { methods: { name: string; params?: object }[] };
+    const one = await client.call<Told>("kernel.introspect", { method: "kernel.ping", schema: false });
+    expect(one.methods).toMatchObject([{ name: "kernel.ping", right: "self", kind: "request" }]);
+    expect(one.methods[0]?.params).toBeUndefined();
+    const some = await client.call<Told>("kernel.introspect", { prefix: "kernel." });
+    expect(some.methods.every(({ name }) => name.startsWith("kernel."))).toBe(true);
+    expect((await client.ask("kernel.introspect", { method: "kernel.pin" })).fault).toMatchObject({
+      code: "NOT_FOUND",
+      details: { near: expect.arrayContaining(["kernel.ping"]) },
+    });
+  });
+});
+
+it("both wires are served on one socket at once", async () => {
+  const text = await fixture.connect();
+  expect(await text.ask('{"method":"ping"}')).toContain('"ok":true');
+  expect(await client.call("ping")).toEqual({ version: "0.1.0" });
+  expect(FRAME.version).toBe(1);
+});

@@ -1,0 +1,230 @@
+/**
+ * One client of the binary wire. Requests run side by side and are answered as they are ready. A fault of the framing
+ * ends the connection, one within a frame only that frame. Nothing a client sends may end the daemon.
+ */
+import type { Socket } from "node:net";
+import { Fault } from "../../../abi/errors.ts";
+import { FRAME, IPC, type IpcEvent, type IpcResponse, PACKET } from "../../../abi/ipc.ts";
+import type { MethodName } from "../../../abi/methods/methods.ts";
+import { ulid } from "../../../lib/ulid.ts";
+import { FrameDecoder, type Framed } from "../../codec/frame.ts";
+import { PackError, packFrame, unpack } from "../../codec/msgpack.ts";
+import type { Desk, DeskOptions } from "../desk.ts";
+import type { MethodAnswer } from "../handler.ts";
+import { invalid } from "../request.ts";
+import { type Envelope, failed, faultOf, parseEnvelope } from "./envelope.ts";
+import { FrameWriter } from "./frame-writer.ts";
+import { callMethod } from "./methods.ts";
+import { FrameSession } from "./session.ts";
+import { eventOf } from "./text-events.ts";
+
+interface Around {
+  readonly desk: Desk;
+  /** Fires when nothing can be sent any more. */
+  readonly gone: AbortSignal;
+}
+
+type Request = Extract<Envelope, { kind: "request" }>;
+
+export class FrameConnection {
+  readonly #socket: Socket;
+  readonly #options: DeskOptions;
+  readonly #desk: Desk;
+  readonly #gone: AbortSignal;
+  readonly #decoder = new FrameDecoder();
+  readonly #writer: FrameWriter;
+  readonly #session: FrameSession;
+  readonly #over = Promise.withResolvers<void>();
+  /** What has arrived and is not looked at yet. */
+  readonly #framed: Framed[] = [];
+  #isYielding = false;
+  #lastByteAt = 0;
+  #isEnding = false;
+
+  constructor(socket: Socket, options: DeskOptions, { desk, gone }: Around) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#desk = desk;
+    this.#gone = gone;
+    this.#writer = new FrameWriter(socket, options.clock);
+    if (options.program !== undefined) desk.become({ kind: "process", client: options.program });
+    this.#session = new FrameSession(desk, () => options.look());
+  }
+
+  /** Resolves when nothing more is served; what is unsent is still to be sent. Never rejects. */
+  async serve(first: Buffer): Promise<void> {
+    const socket = this.#socket;
+    socket.on("data", (chunk: Buffer) => this.#take(chunk));
+    socket.once("end", () => this.finish());
+    socket.once("close", () => this.#over.resolve());
+    socket.on("drain", () => this.#readOn());
+    this.#take(first);
+    socket.resume();
+    this.#readOn();
+    if (socket.readableEnded) this.finish();
+    await this.#over.promise;
+    this.#session.close();
+  }
+
+  /** How long an unfinished frame has received no byte, in ms; 0 if there is none or nothing is read. */
+  unfinishedMs(now: number): number {
+    return this.#decoder.pending === 0 || this.#socket.isPaused() ? 0 : now - this.#lastByteAt;
+  }
+
+  stalledMs(now: number): number {
+    return this.#writer.stalledMs(now);
+  }
+
+  /** Reads no further requests; those in progress still get their answers. */
+  finish(): void {
+    this.#isEnding = true;
+    this.#session.settle();
+    if (this.#session.open === 0) this.#over.resolve();
+  }
+
+  #readOn(): void {
+    if (this.#writer.isFull || this.#isYielding) this.#socket.pause();
+    else if (this.#socket.isPaused()) {
+      this.#lastByteAt = this.#options.clock.mono();
+      this.#socket.resume();
+    }
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#isEnding) return;
+    this.#lastByteAt = this.#options.clock.mono();
+    this.#framed.push(...this.#decoder.push(chunk));
+    this.#acceptAll();
+    if (this.#writer.isFull) this.#socket.pause();
+  }
+
+  /** More requests than may be open wait for a turn of the event loop: most are answered by then. */
+  #acceptAll(): void {
+    if (this.#isYielding) return;
+    for (let framed = this.#framed.shift(); framed !== undefined; framed = this.#framed.shift()) {
+      this.#accept(framed);
+      if (this.#session.open < IPC.openRequests || this.#framed.length === 0) continue;
+      this.#isYielding = true;
+      this.#socket.pause();
+      setImmediate(() => {
+        this.#isYielding = false;
+        this.#accept(this.#framed.shift() as Framed);
+        this.#acceptAll();
+        this.#readOn();
+      });
+      return;
+    }
+  }
+
+  #accept(framed: Framed): void {
+    switch (framed.kind) {
+      case "frame":
+        if (framed.type === PACKET.request) this.#request(framed.payload);
+        else if (framed.type !== PACKET.chunk) this.#end();
+        return;
+      case "broken":
+        this.#end();
+        return;
+      case "version":
+        this.#refuse(
+          new Fault({
+            code: "UNAVAILABLE",
+            message: `unsupported protocol version ${framed.version}; supported: ${FRAME.version}`,
+            details: { supported: [FRAME.version] },
+          }),
+        );
+        return;
+      case "too_large":
+        this.#refuse(invalid(`frame too large: ${framed.bytes} bytes, limit ${FRAME.maxPayloadBytes}`));
+    }
+  }
+
+  #refuse(error: Fault): void {
+    this.#fail("", error);
+    this.#end();
+  }
+
+  #end(): void {
+    this.#isEnding = true;
+    this.#over.resolve();
+  }
+
+  #request(payload: Buffer): void {
+    let envelope: Envelope;
+    try {
+      envelope = parseEnvelope(unpack(payload));
+    } catch (error) {
+      const why = error instanceof PackError ? error.message : "not MsgPack";
+      this.#fail("", invalid(`payload is not a message: ${why}`));
+      return;
+    }
+    if (envelope.kind === "bad") {
+      this.#fail(envelope.id, envelope.error);
+      return;
+    }
+    const { id } = envelope;
+    if (this.#session.isOpen(id)) {
+      this.#fail(id, new Fault({ code: "CONFLICT", message: `request ${id} is still open` }));
+      return;
+    }
+    if (this.#session.open >= IPC.openRequests) {
+      const message = `too many open requests (${IPC.openRequests})`;
+      this.#fail(id, new Fault({ code: "UNAVAILABLE", message }));
+      return;
+    }
+    void this.#run(envelope);
+  }
+
+  /** Never rejects. */
+  async #run(request: Request): Promise<void> {
+    const { clock } = this.#options;
+    const requestId = `r_${ulid(clock.now(), Math.random)}`;
+    const open = this.#session.begin(request.id, request.meta.timeoutMs, clock);
+    try {
+      const answer = callMethod(request, { requestId, signal: open.signal, session: this.#session });
+      // what is ready at once is answered at once
+      const { result, follow } = answer instanceof Promise ? await open.until(answer) : answer;
+      this.#respond({ id: request.id, result, meta: { requestId } });
+      if (follow !== undefined) await this.#follow(request.id, follow);
+    } catch (error) {
+      if (!(error instanceof Fault) && !open.signal.aborted)
+        this.#options.log("error", `${request.method}: ${error instanceof Error ? error.stack : error}`);
+      if (request.id !== "") this.#fail(request.id, error, requestId);
+      if (this.#session.isRefused) this.#end();
+    } finally {
+      open.end();
+      if (this.#isEnding && this.#session.open === 0) this.#over.resolve();
+    }
+  }
+
+  /** The stream of a text method, as events. The request stays open until its end. */
+  async #follow(id: string, follow: NonNullable<MethodAnswer<MethodName>["follow"]>): Promise<void> {
+    let seq = 0;
+    await follow(async (lines) => {
+      for (const line of lines.split("\n")) {
+        if (line === "") continue;
+        this.#event({ ...eventOf(line), seq: ++seq, at: this.#options.clock.now(), subscription: id });
+      }
+      await this.#writer.room();
+      return !this.#gone.aborted;
+    });
+  }
+
+  #event(event: IpcEvent): void {
+    this.#writer.send(packFrame(PACKET.event, event));
+  }
+
+  #fail(id: string, error: unknown, requestId?: string): void {
+    const fault = faultOf(error, (text) => this.#desk.withoutSecrets(text));
+    this.#respond(failed(id, fault, requestId));
+  }
+
+  #respond(response: IpcResponse): void {
+    if (response.id === "" && response.error === undefined) return;
+    const frame = packFrame(PACKET.response, response);
+    const isTooLarge = frame.length > FRAME.headerBytes + FRAME.maxPayloadBytes;
+    const message = `the result has ${frame.length} bytes, limit ${FRAME.maxPayloadBytes}`;
+    if (!isTooLarge) this.#writer.send(frame);
+    else this.#fail(response.id, new Fault({ code: "INTERNAL", message }), response.meta?.requestId);
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The output of a binary connection. Answers are written at once; events and chunks wait for `room`, so what is unsent
+ * is bounded by the answers to open requests and one message of each subscription.
+ */
+import type { Socket } from "node:net";
+import { IPC } from "../../../abi/ipc.ts";
+import type { Clock } from "../../../abi/program.ts";
+
+/** Large frames are sent in pieces, so that a slow but living reader shows progress. */
+const PIECE_BYTES = 64 * 1024;
+/** Subscriptions wait while so much is unsent: answers come first. */
+const FULL_BYTES = 256 * 1024;
+
+export class FrameWriter {
+  readonly #socket: Socket;
+  readonly #clock: Pick<Clock, "mono">;
+  #waiting = 0;
+  #waitingSince: number | undefined;
+  #isJoining = false;
+  /** Subscriptions that wait, served in turn. */
+  #turns: (() => void)[] = [];
+
+  constructor(socket: Socket, clock: Pick<Clock, "mono">) {
+    this.#socket = socket;
+    this.#clock = clock;
+    socket.on("close", () => this.#wakeAll());
+  }
+
+  /** How long the reader has not accepted a pending byte, in ms; 0 if none is pending. */
+  stalledMs(now: number): number {
+    return this.#waitingSince === undefined ? 0 : now - this.#waitingSince;
+  }
+
+  /** Too much is unsent: nothing more is read from this client. */
+  get isFull(): boolean {
+    return this.#socket.writableLength >= IPC.maxUnsentBytes;
+  }
+
+  send(frame: Buffer): void {
+    if (!this.#socket.writable) return;
+    this.#joinNext();
+    for (let at = 0; at < frame.length; at += PIECE_BYTES) this.#put(frame.subarray(at, at + PIECE_BYTES));
+  }
+
+  /** Resolves in turn, when there is room for a message of a subscription, or when nothing can be sent any more. */
+  async room(): Promise<void> {
+    while (this.#socket.writable && this.#socket.writableLength >= FULL_BYTES)
+      await new Promise<void>((resolve) => this.#turns.push(resolve));
+  }
+
+  /** Output of the same tick is sent together. */
+  #joinNext(): void {
+    if (this.#isJoining) return;
+    this.#isJoining = true;
+    this.#socket.cork();
+    process.nextTick(() => {
+      this.#isJoining = false;
+      this.#socket.uncork();
+    });
+  }
+
+  #put(piece: Buffer): void {
+    this.#waiting++;
+    this.#waitingSince ??= this.#clock.mono();
+    this.#socket.write(piece, () => {
+      this.#waitingSince = --this.#waiting === 0 ? undefined : this.#clock.mono();
+      if (this.#socket.writableLength < FULL_BYTES) this.#turns.shift()?.();
+    });
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#turns.splice(0)) wake();
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * What a connection of the binary wire may do. A program of a process has the scopes of its token; without one it may
+ * look at its own process and those below it. It never acts for the user, whoever started its process.
+ */
+import { Fault } from "../../../abi/errors.ts";
+import { asPid, PID_KERNEL, type Pid } from "../../../abi/ids.ts";
+import type { Authority } from "../../../abi/methods/ipc/kernel.ts";
+import { IPC_METHODS, type IpcMethodName } from "../../../abi/methods/ipc/methods.ts";
+import type { Principal } from "../principal.ts";
+import type { Capability } from "../tokens.ts";
+
+/** Without a token. */
+const LOOKING: readonly string[] = ["self", "observe"];
+/** What a program may do that belongs to no known process. */
+const OF_A_GUEST = /^kernel\.|^system\.get_metrics$/;
+
+export class Scopes {
+  readonly #principal: () => Principal;
+  #token: { readonly text: string; readonly capability: Capability } | null = null;
+
+  constructor(principal: () => Principal) {
+    this.#principal = principal;
+  }
+
+  /** The process for which it acts; pid 0 for the user. */
+  get actor(): Pid {
+    const principal = this.#principal();
+    return principal.kind === "process" ? principal.client.pid : PID_KERNEL;
+  }
+
+  /** The token that the connection has shown. */
+  get token(): string | null {
+    return this.#token?.text ?? null;
+  }
+
+  get authority(): Authority {
+    const principal = this.#principal();
+    if (principal.kind !== "process") return { kind: principal.kind };
+    const { scopes = LOOKING, expiresAt = null } = this.#token?.capability ?? {};
+    return { kind: "process", pid: principal.client.pid, scopes: [...scopes], expiresAt };
+  }
+
+  hold(text: string, capability: Capability): void {
+    this.#token = { text, capability };
+  }
+
+  /** The scopes it may pass on; null: all, as the user may. */
+  get own(): readonly string[] | null {
+    const { authority } = this;
+    return authority.kind === "process" ? authority.scopes : null;
+  }
+
+  mayCall(method: IpcMethodName): boolean {
+    const principal = this.#principal();
+    if (principal.kind === "user") return true;
+    if (principal.kind === "guest") return OF_A_GUEST.test(method);
+    return this.#has(IPC_METHODS[method].right);
+  }
+
+  /** PERMISSION, naming the scope that is missing. */
+  check(method: IpcMethodName): void {
+    if (this.mayCall(method)) return;
+    this.require(IPC_METHODS[method].right, method);
+  }
+
+  /** PERMISSION: the caller does not have the scope. */
+  require(scope: string, what: string): void {
+    if (this.#principal().kind === "user" || this.#has(scope)) return;
+    const message = `${what} needs the scope ${scope}`;
+    throw new Fault({ code: "PERMISSION", message, details: { scope } });
+  }
+
+  #has(scope: string): boolean {
+    const { authority } = this;
+    return authority.kind === "process" && authority.scopes.includes(scope);
+  }
+
+  /** Its own process and those below it; the user sees all. */
+  sees(pid: number): boolean {
+    const principal = this.#principal();
+    if (principal.kind !== "process") return principal.kind === "user";
+    return principal.client.sees(asPid(pid));
+  }
+}
