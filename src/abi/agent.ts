@@ -58,6 +58,9 @@ export interface Skill {
 /** The shipped agent that is used by default; "none" means no agent file. */
 export const DEFAULT_AGENT = "general-purpose";
 
+/** One line of the list of agents that a model is given. */
+export type AgentLine = Pick<AgentManifest, "name" | "description">;
+
 /** A program of kind agent. Plain data: the kernel journals it at spawn. */
 export interface AgentInfo {
   readonly manifest: AgentManifest;

@@ -1,4 +1,5 @@
 /** The words of the process model: kinds, states, activities, signals, exit status and what `ps` shows. */
+import type { ChildMark } from "./child.ts";
 import type { CtxId, Pgid, Pid } from "./ids.ts";
 import type { Label } from "./labels.ts";
 import type { Member } from "./member.ts";
@@ -112,6 +113,8 @@ export interface ProcInfo {
   name: string;
   /** A session: it waits for the next message instead of ending. */
   isSession?: boolean;
+  /** Only of an agent that a call of a model started: its lasting name, and what that call said of it. */
+  child?: ChildMark & { readonly agentId: string };
   /** The permission mode of an agent; absent: `default`. */
   mode?: PermissionMode;
   /**

@@ -2,6 +2,7 @@
  * Where a process works and what guides it there. The daemon finds it out once for each process, apart from the rights
  * of the process: the files are those of the administrator, of the user and of a workspace that the user has trusted.
  */
+import type { AgentLine } from "./agent.ts";
 import type { SandboxKind, SandboxNetwork } from "./sandbox.ts";
 import type { SkillLine } from "./skill.ts";
 
@@ -50,6 +51,8 @@ export interface Memory {
 }
 
 export interface Surroundings extends Nearby {
+  /** The agents that it may start. Absent: none, or the process predates them. */
+  readonly agents?: readonly AgentLine[];
   /** Absent: it is off, or the process predates it. */
   readonly memory?: Memory;
   /** null: commands run without a sandbox. */

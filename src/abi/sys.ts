@@ -7,6 +7,7 @@
 import type { AgentInfo } from "./agent.ts";
 import type { Budget } from "./budget.ts";
 import type { CallNote } from "./call-note.ts";
+import type { ChildMark, Ended } from "./child.ts";
 import type {
   ContextMove,
   Measures,
@@ -91,6 +92,8 @@ export interface SpawnOpts {
   readonly session?: boolean;
   /** For a session: the client that sent the intent. */
   readonly client?: string;
+  /** For an agent that a call of a model starts. */
+  readonly child?: ChildMark;
   /** The mark of the client's request that caused this call; stored in the record of the spawn. */
   readonly request?: RequestMark;
 }
@@ -180,11 +183,20 @@ export interface ProcPage {
 export interface Syscalls {
   getPid(): Pid;
 
-  spawn(intent: string, agent: AgentInfo | null, opts?: SpawnOpts): Promise<Pid>;
+  /**
+   * An agent given by its name is loaded as the caller would find it. Without a model of its own it has that of the
+   * caller, and without a step limit one of 200.
+   */
+  spawn(intent: string, agent: AgentInfo | string | null, opts?: SpawnOpts): Promise<Pid>;
   /** No-op on a zombie or dead process. */
   kill(pid: Pid, signal: Signal): Promise<void>;
   /** Waits for the end of the process, reaps it, and returns its status. */
   wait(pid: Pid, signal?: AbortSignal): Promise<ExitStatus>;
+  /**
+   * How a descendant ended, even if it was reaped or ended under an earlier daemon; null: it has not ended. NOT_FOUND:
+   * there is no such process, or it is not below the caller.
+   */
+  ended(pid: Pid): Promise<Ended | null>;
   /** By rising pid; with a page, those after `after` and at most `limit`. */
   listProcs(page?: ProcPage): Promise<ProcInfo[]>;
   exit(code: number, reason?: string): Promise<never>;

@@ -83,6 +83,7 @@ async function firstBriefing(run: Run, tools: OfferedTools): Promise<Briefing> {
   const { sys, start, here: place } = run;
   const briefing = await briefingOf(sys, start, {
     place,
+    usesAgents: tools.parallel.has("agent"),
     usesSkills: usesSkills(tools),
     mayWrite: tools.parallel.has("write"),
   });

@@ -211,9 +211,15 @@ export function finishedCalls(
   const underWay = hasActed ? batches.find((batch) => !isWhole(batch)) : undefined;
   for (const index of underWay ?? []) {
     const call = calls[index];
-    if (call !== undefined && !results.has(index)) results.set(index, resultOf(call, probes));
+    if (call !== undefined && !results.has(index) && !isResumable(call))
+      results.set(index, resultOf(call, probes));
   }
   return results;
+}
+
+/** A child agent outlives the daemon: the same call, made again, waits for the same child. */
+function isResumable(call: ToolCall): boolean {
+  return targetOf(call).name === "agent";
 }
 
 /** Probes of calls made by threads are in the same history: matched by the tool and its input. */

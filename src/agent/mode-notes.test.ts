@@ -20,6 +20,8 @@ test("note() names the place of the plan, and says how plan gave way to auto", (
   expect(notes.note("auto")).toMatch(/^<crux-note>Mode plan has ended\. Mode auto is on: /);
   expect(notes.note("plan /p")).toMatch(/^<crux-note>Mode plan is on: /);
   expect(notes.note("")).toBe("<crux-note>Mode plan has ended.</crux-note>");
+  // an agent that works for another
+  expect(notes.note("plan")).not.toMatch(/plan_exit|Write the plan/);
 });
 
 test("recall() comes to what was told before, from the conversation alone", () => {

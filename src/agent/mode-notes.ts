@@ -14,6 +14,10 @@ const AUTO_AGAIN = "auto is on again.";
 const AUTO_OVER = "auto has ended: the user is asked again.";
 const PLAN_OVER = "plan has ended.";
 
+/** An agent that works for another has no plan to hand in: its last message is its result. */
+const PLAN_OF_CHILD =
+  "plan is on: look and think, and change nothing; what you find is for your last message.";
+
 const planText = (path: string): string =>
   `plan is on: look and think, and change nothing but your plan, your task lists and your scratch folder. Write the plan to ${path}. ` +
   "When it is complete call plan_exit (by tool_call, if it is not among your tools); the user reads it there. Questions go by ask_user.";
@@ -36,7 +40,14 @@ export class ModeNotes {
     const now: Told = word === "auto" || word === "plan" ? word : "";
     if (now === this.#told) return "";
     const over = this.#told === "plan" ? PLAN_OVER : now === "" ? AUTO_OVER : "";
-    const begun = now === "plan" ? planText(rest.join(" ")) : now === "auto" ? this.#autoText() : "";
+    const begun =
+      now === "plan"
+        ? rest.length === 0
+          ? PLAN_OF_CHILD
+          : planText(rest.join(" "))
+        : now === "auto"
+          ? this.#autoText()
+          : "";
     const text = [over, begun].filter((part) => part !== "").join(" Mode ");
     const note = `${OPEN}${text}${CLOSE}`;
     this.#heard(note);

@@ -258,7 +258,7 @@ async function resultsOf(
   for (const [call, result] of done) tell(call, result);
   sys.setActivity("tool");
   run.phase = "tools";
-  const executor = executorOf(run, tools, tell);
+  const executor = executorOf(run, tools, { tell, isAgain: restored !== null });
   for (const [index, call] of calls.entries())
     if (index >= executor.count) executor.submit(call, done.get(index));
   const results = await executor.results();
@@ -277,10 +277,10 @@ async function resultsOf(
 }
 
 /** The one that runs the first calls already, if the reply came in parts. */
-function executorOf(run: Run, tools: OfferedTools, tell: Execution["tell"]): Executor {
+function executorOf(run: Run, tools: OfferedTools, how: Pick<Execution, "tell" | "isAgain">): Executor {
   const { sys, options, coming } = run;
   if (coming?.hasBegun === true) return coming.executor;
-  return new Executor({ sys, tools, most: options.maxConcurrency, ...(tell === undefined ? {} : { tell }) });
+  return new Executor({ sys, tools, most: options.maxConcurrency, ...how });
 }
 
 /** A reply and the results of its calls. `restored` is set if it may already be in the context. */

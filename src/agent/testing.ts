@@ -235,6 +235,7 @@ export class FakeProcess {
       spawn: refused,
       kill: refused,
       wait: refused,
+      ended: refused,
       listProcs: refused,
       exit: refused,
       reap: refused,

@@ -72,6 +72,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     isSecret: secretPaths(home, realPath),
     trust,
     gitState: (cwd, owner) => summaries.of(cwd, owner),
+    agents: (cwd) => agents.lines(cwd),
     skills: skillsOf(context, { places, trust, config }),
     memory: new MemoryDesk({
       configDir,

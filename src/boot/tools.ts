@@ -1,4 +1,5 @@
 /** The programs that every process finds at /bin. */
+import { agent } from "../tool/agent/agent.ts";
 import { askUser } from "../tool/ask_user/ask_user.ts";
 import { bash } from "../tool/bash/bash.ts";
 import { context } from "../tool/context/context.ts";
@@ -33,6 +34,7 @@ import { webSearch } from "../tool/web_search/web_search.ts";
 import { write } from "../tool/write/write.ts";
 
 export const TOOLS = [
+  agent,
   askUser,
   bash,
   context,

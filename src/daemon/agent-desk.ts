@@ -3,13 +3,13 @@
  * trusted.
  */
 import { join } from "node:path";
-import { type AgentInfo, DEFAULT_AGENT } from "../abi/agent.ts";
+import { type AgentInfo, type AgentLine, DEFAULT_AGENT } from "../abi/agent.ts";
 import { codeOf } from "../abi/errors.ts";
 import type { Definition } from "../abi/methods/definition.ts";
 import { DefinitionCache } from "../agent/definition/cache.ts";
 import { agentIssues, checkAgents, checkSkills, skillFileIssues } from "../agent/definition/check.ts";
 import type { AgentFiles } from "../agent/definition/files.ts";
-import { makeAgentLoader } from "../agent/definition/loader.ts";
+import { agentLines, makeAgentLoader } from "../agent/definition/loader.ts";
 import { isWithin } from "../lib/path.ts";
 import type { DefinitionWish, ServerDeps } from "../wire/server/deps.ts";
 import { projectDirs, refuseUntrusted, trustedFiles, withProject } from "./project.ts";
@@ -32,6 +32,8 @@ interface AgentDeskOptions {
 
 interface AgentDesk {
   readonly load: ServerDeps["loadAgent"];
+  /** The agents that a process in `cwd` may start, as its model is told of them. */
+  lines(cwd: string): Promise<readonly AgentLine[]>;
   look(kind: "agents" | "skills", wish: DefinitionWish): Promise<readonly Definition[]>;
 }
 
@@ -43,6 +45,7 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
   const files = definitionFiles;
   const mayKeep = ({ manifest }: AgentInfo) => manifest.mcp.length === 0;
   const cache = new DefinitionCache<AgentInfo>(files, { most: MAX_KEPT, mayKeep });
+  const lists = new DefinitionCache<readonly AgentLine[]>(files, { most: MAX_KEPT });
   return {
     load: async (name = DEFAULT_AGENT, cwd, env) => {
       if (name === "none") return null;
@@ -60,6 +63,12 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
         if (codeOf(error) === "NOT_FOUND") await refuseUntrusted(name, view, [...agents.low, ...agents.high]);
         throw error;
       }
+    },
+    lines: (cwd) => {
+      const { view, dirs, brought } = placesOf(options, cwd);
+      return lists.load(view.isTrusted ? view.key : "", (seen) =>
+        agentLines({ dirs: dirs.dirs, files: trustedFiles(seen, view, brought) }),
+      );
     },
     look: async (kind, { cwd, name, file }) => {
       const { view, dirs, brought } = placesOf(options, cwd);

@@ -1,4 +1,5 @@
 /** Finds what guides an agent where it works: the state of a trusted repository, instruction files and skills. */
+import type { AgentLine } from "../abi/agent.ts";
 import type { Pid } from "../abi/ids.ts";
 import type { SkillShelf } from "../abi/skill.ts";
 import type { Nearby } from "../abi/surroundings.ts";
@@ -13,6 +14,7 @@ interface GuideOptions extends InstructionPlaces {
   readonly trust: Pick<Trust, "viewOf">;
   /** The state of the repository of a folder, for the prompt; `owner`: whose OS processes they are. */
   readonly gitState: (cwd: string, owner: string) => Promise<string>;
+  readonly agents: (cwd: string) => Promise<readonly AgentLine[]>;
   readonly skills: Pick<SkillDesk, "lines" | "linesBelow" | "shelf">;
   readonly memory: Pick<MemoryDesk, "notes" | "of">;
 }
@@ -31,17 +33,21 @@ export class GuideDesk implements Guides {
   }
 
   async around({ pid, cwd, env, hasAgent, denied }: Guided): Promise<Found> {
-    const { trust, gitState, skills, memory } = this.#options;
+    const { trust, gitState, agents, skills, memory } = this.#options;
     const view = trust.viewOf(cwd);
-    const [git, { texts, notices }, lines, found] = await Promise.all([
+    const [git, { texts, notices }, known, lines, found] = await Promise.all([
       // no git for a folder that is not trusted: a repository can make git start programs
       view.isTrusted ? gitState(cwd, `pid ${pid} git`) : "",
       hasAgent && !isOff(env) ? instructionsAt({ ...this.#options, denied }, view, cwd) : NONE,
+      hasAgent ? agents(cwd) : [],
       hasAgent ? skills.lines(cwd) : [],
       hasAgent ? memory.of(view.root, env) : NO_MEMORY,
     ]);
     const { memory: kept, notices: ofMemory } = found;
-    const told = { git, instructions: texts, notices: [...notices, ...ofMemory], skills: lines };
+    const told = {
+      ...{ git, instructions: texts, notices: [...notices, ...ofMemory] },
+      ...{ agents: known, skills: lines },
+    };
     return kept === undefined ? told : { ...told, memory: kept };
   }
 

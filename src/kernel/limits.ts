@@ -100,6 +100,8 @@ export const LIMITS = {
   /** Agents started in one tree in total, and running in the kernel. Beyond any of these, BUDGET. */
   agentSpawns: 1_000,
   agents: 1_000,
+  /** The step limit of an agent that was started by its name, if its file sets none. */
+  childSteps: 200,
   /** Contexts of one process: beyond, UNAVAILABLE. */
   contexts: 96,
   /** How long a client's request is known by its key: a repeat makes nothing new. */

@@ -192,7 +192,8 @@ function hasMail({ mailbox }: Process, { thread, run }: Seat): boolean {
 }
 
 function standingOf(core: Programming, proc: Process): string {
-  if (proc.mode === "plan") return `plan ${pathOf(proc) ?? ""}`.trimEnd();
+  if (proc.mode === "plan")
+    return proc.seed.child === undefined ? `plan ${pathOf(proc) ?? ""}`.trimEnd() : "plan";
   return isAutoActive(core, proc) ? "auto" : "";
 }
 

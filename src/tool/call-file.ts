@@ -162,7 +162,7 @@ export class CallFile implements OpenFile {
 }
 
 function scopeOf(caller: Caller, { tracker, skills }: CallDeps): Scope {
-  const { cwd, env, roots, mode = "default", interactive = false, isSession = false, model } = caller;
+  const { cwd, env, roots, mode = "default", interactive = false, isSession = false, model, kept } = caller;
   const { device: modelDevice = "", name: modelName = "", supportsImages = false } = model ?? {};
   const known = {
     cwd,
@@ -175,6 +175,7 @@ function scopeOf(caller: Caller, { tracker, skills }: CallDeps): Scope {
     modelDevice,
     modelName,
     supportsImages,
+    ...(kept === undefined ? {} : { kept }),
   };
   return skills === undefined ? known : { ...known, skills };
 }

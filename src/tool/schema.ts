@@ -3,8 +3,14 @@ import * as z from "zod";
 
 type Json = Record<string, unknown>;
 
-/** Bounds of strings and default values are in the description; a call that violates one gets an error. */
-const NOISE = new Set(["$schema", "additionalProperties", "default", "minLength", "maxLength"]);
+/** Marks an argument that programs may give and a model is not told of. */
+export const HIDDEN = { hidden: true };
+
+/** Bounds and default values that matter are in the description; a call that violates one gets an error that names it. */
+const NOISE = new Set([
+  ...["$schema", "additionalProperties", "default", "minLength", "maxLength"],
+  ...["minimum", "maximum", "minItems", "maxItems"],
+]);
 
 export function terseSchema(args: z.ZodObject): Json {
   return strip(fullSchema(args)) as Json;
@@ -19,7 +25,7 @@ function strip(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const kept: Json = {};
   for (const [key, inner] of Object.entries(value)) {
-    if (NOISE.has(key) || isSafeIntegerBound(key, inner)) continue;
+    if (NOISE.has(key)) continue;
     // a property may itself be called "default"
     kept[key] = key === "properties" ? stripEach(inner as Json) : strip(inner);
   }
@@ -27,9 +33,6 @@ function strip(value: unknown): unknown {
 }
 
 function stripEach(properties: Json): Json {
-  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, strip(schema)]));
-}
-
-function isSafeIntegerBound(key: string, value: unknown): boolean {
-  return (key === "maximum" || key === "minimum") && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
+  const shown = Object.entries(properties).filter(([, schema]) => (schema as Json).hidden !== true);
+  return Object.fromEntries(shown.map(([name, schema]) => [name, strip(schema)]));
 }

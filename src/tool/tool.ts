@@ -4,6 +4,7 @@
  */
 import type * as z from "zod";
 import type { CallFacts } from "../abi/call-note.ts";
+import type { KeptValues } from "../abi/device.ts";
 import type { Effect, EffectClass } from "../abi/effects.ts";
 import type { ErrorCode } from "../abi/errno.ts";
 import type { CallId, Pid } from "../abi/ids.ts";
@@ -35,6 +36,8 @@ export interface Scope {
   readonly supportsImages: boolean;
   /** Only for a tool that wants them. */
   readonly skills?: SkillsInReach;
+  /** Values of the process that outlive a restart. Absent: nothing is kept. */
+  readonly kept?: KeptValues;
 }
 
 /** The means to read before acting: the gate allows what the effects cover. */

@@ -131,6 +131,10 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     CRUX_ENABLE_TASKS: { means: "`1`: runs get the task tools too, which sessions always have." },
     CRUX_TASK_LIST_ID: { means: "The task list to use.", otherwise: "that of the group or session" },
     CRUX_TEAM_NAME: { means: "The task list of a process that is in no group." },
+    CRUX_SUBAGENT_MODEL: {
+      means: "The model of every agent that an agent starts.",
+      otherwise: "that of the call, of the agent file, or of the agent that starts it",
+    },
     CRUX_DISABLE_BACKGROUND: { means: "`1`: agents cannot run commands in the background." },
     CRUX_DISABLE_AUTO_MEMORY: { means: "Not empty: agents have no memory (`memory.md`)." },
     CRUX_DISABLE_CLAUDE_MDS: { means: "Not empty: agents read no instruction files." },

@@ -13,7 +13,7 @@ export const TOOL_SEARCH: ToolSpec = {
     type: "object",
     properties: {
       query: { type: "string" },
-      limit: { type: "integer", description: "1 to 20, default 5" },
+      limit: { type: "integer" },
     },
     required: ["query"],
   },

@@ -1,11 +1,12 @@
 /** Agent files: `<name>/agent.yaml` and `<name>/instructions.md`, or `<name>.md`, with the skills they name. */
-import type { AgentInfo, Skill } from "../../abi/agent.ts";
+import type { AgentInfo, AgentLine, Skill } from "../../abi/agent.ts";
 import { Fault } from "../../abi/errors.ts";
 import { isWithin } from "../../lib/path.ts";
 import { type AgentFiles, checkName, escapes, ifThere, isName, readInside } from "./files.ts";
 import { parseFrontMatter } from "./front-matter.ts";
 import { manifestOf, parseManifest } from "./manifest.ts";
 import { allowedDevices, findEntry, makeSkillLoader } from "./skill.ts";
+import { parseYaml } from "./yaml-fields.ts";
 
 /** The number of definitions read in one directory; the rest is ignored. */
 const MAX_DEFINITIONS = 500;
@@ -141,6 +142,28 @@ async function parts(found: AgentSource, { files, warn, env }: LoaderOptions) {
       message: `agent ${entry}: instructions.md not found beside agent.yaml`,
     });
   return { manifest, instructions: text.replace(/^\uFEFF/, "").trim() };
+}
+
+/** Those that can be read, sorted. A file that is wrong is reported where it is checked, and where it is used. */
+export async function agentLines({
+  dirs,
+  files,
+}: Pick<LoaderOptions, "dirs" | "files">): Promise<AgentLine[]> {
+  const lines: AgentLine[] = [];
+  for (const name of await listAgents(dirs, files)) {
+    try {
+      for (const dir of dirs.toReversed()) {
+        const found = await findAgent(files, dir, name);
+        if (found === undefined) continue;
+        const { path } = found;
+        const fields =
+          found.kind === "file" ? parseFrontMatter(path, found.text).fields : parseYaml(path, found.yaml);
+        lines.push({ name, description: fields.text("description") });
+        break;
+      }
+    } catch {}
+  }
+  return lines;
 }
 
 export async function listAgents(dirs: readonly string[], files: AgentFiles): Promise<string[]> {

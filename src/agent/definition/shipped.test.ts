@@ -20,7 +20,9 @@ const agents = makeAgentLoader({
 
 test("every shipped agent loads without a warning", async () => {
   const names = await agents.list();
-  expect(names).toEqual(expect.arrayContaining(["code-analyst", "general-purpose"]));
+  expect(names).toEqual([
+    ...["code-analyst", "explore", "general-purpose", "plan", "verification", "worker"],
+  ]);
   for (const name of names) expect((await agents.load(name)).manifest.name).toBe(name);
   expect(warnings).toEqual([]);
 });
@@ -42,6 +44,30 @@ test("the default agent is small and unrestricted", async () => {
     allowedDevices: null,
     manifest: { maxSteps: 200, tools: null, contextBudget: 0 },
   });
+});
+
+test("those that only look change nothing and start nobody", async () => {
+  const writers = ["edit", "multi_edit", "write", "notebook_edit"];
+  const { manifest: explore } = await agents.load("explore");
+  expect(explore).toMatchObject({
+    permissionMode: "plan",
+    disallowedTools: ["agent", "plan_exit", ...writers],
+  });
+  expect((await agents.load("plan")).manifest).toMatchObject({
+    permissionMode: "plan",
+    disallowedTools: ["agent", ...writers],
+  });
+  const { manifest, instructions } = await agents.load("verification");
+  expect(manifest).toMatchObject({ disallowedTools: ["agent", ...writers] });
+  expect(instructions).toMatch(/PASS .* FAIL .* PARTIAL/);
+});
+
+test("the prompt of each shipped agent is short, and its description a line", async () => {
+  for (const name of await agents.list()) {
+    const { instructions, manifest } = await agents.load(name);
+    expect(Buffer.byteLength(instructions), name).toBeLessThanOrEqual(1_700);
+    expect(manifest.description.length, name).toBeLessThanOrEqual(130);
+  }
 });
 
 test("code-analyst has a skill, fewer devices and a budget", async () => {

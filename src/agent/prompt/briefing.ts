@@ -2,13 +2,14 @@
  * What the model is told of its surroundings: the dynamic part of the system prompt, and a reminder before the first
  * message, with the instruction files, the list of skills and the memory. Not part of the conversation, so that no compaction loses it.
  */
+import { type AgentLine, DEFAULT_AGENT } from "../../abi/agent.ts";
 import type { Section } from "../../abi/context.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { SkillLine } from "../../abi/skill.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
 import { instructionsText, reminder } from "../instructions/frame.ts";
 import { memoryText } from "../memory/memory-text.ts";
-import { skillsText } from "../skills/listing.ts";
+import { lineOf, skillsText } from "../skills/listing.ts";
 import { environmentText, type Place } from "./environment.ts";
 
 export interface Briefing {
@@ -23,15 +24,16 @@ export interface Briefing {
 
 interface Telling {
   readonly place: Place;
+  readonly usesAgents: boolean;
   readonly usesSkills: boolean;
   readonly mayWrite: boolean;
 }
 
-/** Asks for the surroundings, unless the history is older than they are. `usesSkills`, `mayWrite`: it has the tools. */
+/** Asks for the surroundings, unless the history is older than they are. `uses…`, `mayWrite`: it has the tools. */
 export async function briefingOf(
   sys: Sys,
   start: ProgramStart,
-  { place, usesSkills, mayWrite }: Telling,
+  { place, usesAgents, usesSkills, mayWrite }: Telling,
 ): Promise<Briefing> {
   if (start.surroundings !== true)
     return { environment: environmentText(place), sections: [], reminder: null, skills: [] };
@@ -43,6 +45,7 @@ export async function briefingOf(
   const listed = skills.filter(({ paths }) => paths === undefined);
   const all: readonly Section[] = [
     { part: "instructions", text: instructionsText(around.instructions) },
+    { part: "agents", text: usesAgents ? agentsText(around.agents ?? []) : "" },
     { part: "skills", text: skillsText(listed, start.window?.window) },
     { part: "memory", text: memoryText(around.memory, mayWrite) },
   ];
@@ -55,6 +58,20 @@ export async function briefingOf(
     skills: skills.filter(({ paths }) => paths !== undefined),
   };
 }
+
+/** Beyond these, agents are known by their names alone where they are asked for. */
+const MAX_AGENTS = 50;
+/** Agents that a list would not help to choose: the one that is used unless another is named, and those of a coordinator. */
+const UNLISTED: ReadonlySet<string> = new Set([DEFAULT_AGENT, "worker", "coordinator"]);
+
+function agentsText(agents: readonly AgentLine[]): string {
+  const listed = agents.filter(({ name }) => !UNLISTED.has(name)).slice(0, MAX_AGENTS);
+  if (listed.length === 0) return "";
+  const lines = listed.map((agent) => lineOf(agent, MAX_CHARS));
+  return `Values of subagent_type for agent:\n${lines.join("\n")}`;
+}
+
+const MAX_CHARS = 160;
 
 /** The prompt with the reminder before its first message. */
 export function briefed(prompt: Prompt, { reminder }: Briefing): Prompt {

@@ -19,7 +19,10 @@ export function skillsText(skills: readonly SkillLine[], window = DEFAULT_WINDOW
   return `${HEAD}\n${listed(skills, Math.floor(window * CHARS_PER_TOKEN * SHARE)).join("\n")}`;
 }
 
-export function lineOf({ name, description }: SkillLine, most = MAX_DESCRIPTION): string {
+export function lineOf(
+  { name, description }: Pick<SkillLine, "name" | "description">,
+  most = MAX_DESCRIPTION,
+): string {
   const text = cut(escaped(description.replace(/\s+/g, " ").trim()), Math.min(most, MAX_DESCRIPTION));
   return text === "" ? `- ${name}` : `- ${name}: ${text}`;
 }

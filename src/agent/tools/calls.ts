@@ -43,7 +43,16 @@ export function mayOverlap(call: ToolCall, tools: OfferedTools): boolean {
   return tools.parallel.get(name) ?? tools.deferred?.isParallel(name) ?? false;
 }
 
-export async function runCall(sys: Sys, tools: OfferedTools, call: ToolCall): Promise<CallResult> {
+/** The tool whose call lives on in a process of its own: it is told which call it is. */
+const AGENT = "agent";
+
+/** `isAgain`: an earlier daemon had this call of the same reply, and may have begun it. */
+export async function runCall(
+  sys: Sys,
+  tools: OfferedTools,
+  { isAgain = false, ...call }: ToolCall & { readonly isAgain?: boolean },
+): Promise<CallResult> {
+  const again = isAgain ? { again: true } : {};
   if (sys.ending.aborted) return NOT_STARTED;
   const { name, input, problem } = targetOf(call);
   // checked again directly before the call
@@ -67,7 +76,9 @@ export async function runCall(sys: Sys, tools: OfferedTools, call: ToolCall): Pr
     return notACall("the arguments must be one JSON object");
   if (place === undefined || problem !== undefined) return notACall(problem ?? name);
   if (place.kind === "search") return callToolSearch(sys, place.tools, input);
-  return place.kind === "program" ? callTool(sys, place.name, input) : callMounted(sys, place, input);
+  return place.kind === "program"
+    ? callTool(sys, place.name, place.name === AGENT ? { ...input, tool_use_id: call.id, ...again } : input)
+    : callMounted(sys, place, input);
 }
 
 type Place =

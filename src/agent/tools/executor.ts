@@ -15,6 +15,8 @@ const MAX_CONCURRENCY = 10;
 export interface Execution {
   readonly sys: Sys;
   readonly tools: OfferedTools;
+  /** An earlier daemon may have begun some of the calls. */
+  readonly isAgain?: boolean;
   /** The most calls at once. */
   readonly most?: number | undefined;
   /** Called directly before a call begins, with its index. */
@@ -90,13 +92,13 @@ export class Executor {
   }
 
   async #run({ call, index, result }: Queued): Promise<void> {
-    const { sys, tools, begins, tell } = this.#execution;
+    const { sys, tools, begins, tell, isAgain = false } = this.#execution;
     this.hasBegun = true;
     this.#running++;
     this.#isExclusive = !mayOverlap(call, tools);
     begins?.(index);
     try {
-      const got = await runCall(sys, tools, call);
+      const got = await runCall(sys, tools, { ...call, isAgain });
       tell?.(index, got);
       result.resolve(got);
     } catch (error) {

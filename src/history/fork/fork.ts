@@ -133,7 +133,7 @@ function spawnedDraft(
   { account, ...rights }: ForkRights & { readonly account: AccountAt },
 ): JournalDraft {
   const { use: _use, ...budget } = account;
-  const { isSession: _, limits: _limits, request: _request, ...spawned } = origin.spawned;
+  const { isSession: _, limits: _limits, request: _request, child: _child, ...spawned } = origin.spawned;
   const body = {
     ...spawned,
     ppid: PID_KERNEL,

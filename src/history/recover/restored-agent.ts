@@ -78,7 +78,7 @@ function sharedBy(
 
 function ownSeed(
   core: AgentRestoring,
-  { owner, kept, rights }: AgentRemains,
+  { owner, spawned, kept, rights }: AgentRemains,
   env: Restoring["env"] = core.ports.env,
 ): Omit<Own, "account" | "session"> {
   const agent = agentOf(kept);
@@ -93,6 +93,7 @@ function ownSeed(
     rights,
     onParentExit: kept.onParentExit,
     ...(kept.isSession ? { isSession: true } : {}),
+    ...(spawned.child === undefined ? {} : { child: spawned.child }),
     ...(kept.client === "" ? {} : { client: kept.client }),
   };
 }

@@ -34,7 +34,14 @@ async function look(core: Guiding, self: Process): Promise<Surroundings> {
   const by = sandbox?.available === true ? { kind: sandbox.kind } : {};
   const confinement = allowed === null ? null : { ...allowed, ...by };
   const found = await core.ports.guides?.around(guidedOf(core, self));
-  return { ...(found ?? NOTHING), confinement, scratch };
+  const agents = found?.agents?.filter(({ name }) => mayStart(core, self, name));
+  return { ...(found ?? NOTHING), ...(agents === undefined ? {} : { agents }), confinement, scratch };
+}
+
+/** An agent that a rule denies is not told of. */
+function mayStart(core: Guiding, self: Process, program: string): boolean {
+  const request = { tool: "agent", effects: [{ kind: "spawn", program, background: false }] } as const;
+  return core.ports.permitFor(self.seed.cwd).decide(subjectOf(core, self), request).behavior !== "deny";
 }
 
 const nearby: Call<"nearby", { dirs: readonly string[] }, Guiding, Process> = {

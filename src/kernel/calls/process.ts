@@ -1,10 +1,12 @@
 /** The calls of a process: how it is started, waited for and ended. */
 import type { AgentInfo } from "../../abi/agent.ts";
+import { agentIdOf, type Ended } from "../../abi/child.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { SIGNALS, type Signal } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import { abortable } from "../../lib/abort.ts";
+import { type EndSearch, endOf } from "../facts/ended.ts";
 import { checkCovered } from "../gate/covers.ts";
 import { execEffect } from "../gate/exec-effect.ts";
 import type { KernelCall } from "../gate/gate.ts";
@@ -22,12 +24,14 @@ import { type Hosting, spawnProcess } from "../native/spawn-process.ts";
 import { endLive, type Finishing } from "../process/end/finish.ts";
 import { type Reaping, reapProcess } from "../process/end/reap.ts";
 import type { Process } from "../process/process.ts";
+import { loadedAgent, type NamedStarting } from "../process/spawn/named.ts";
 import type { ProcessTable } from "../process/table.ts";
 
 /** The parts of the kernel that a spawn uses. */
 type Starting = { deliver(proc: Process, signal: Signal): Promise<unknown> } & Hosting &
   Gatekeeping &
-  Launching;
+  Launching &
+  NamedStarting;
 
 /** Looks up what the caller controls. */
 interface Controlling {
@@ -36,9 +40,12 @@ interface Controlling {
 
 interface SpawnArgs {
   readonly intent: string;
-  readonly agent: AgentInfo | null;
+  readonly agent: AgentInfo | string | null;
   readonly opts: SpawnOpts;
 }
+
+/** Once an agent that was named is loaded. */
+type LoadedArgs = SpawnArgs & { readonly agent: AgentInfo | null };
 
 /**
  * Spawn(agent, intent, model): a new process. The steps are in process/spawn/. Host programs and the MCP servers of an
@@ -48,15 +55,17 @@ const spawn: KernelCall<"spawn", SpawnArgs, Starting> = {
   name: "Spawn",
   holds: true,
   take: (intent, agent, opts = {}) => ({ intent, agent, opts }),
-  args: ({ agent, intent, opts }) => ({ agent: agent?.manifest.name ?? "", intent, model: opts.model ?? "" }),
+  args: ({ agent, intent, opts }) => ({ agent: nameOf(agent), intent, model: opts.model ?? "" }),
   result: (pid) => pid,
   async run(pass, given) {
     const { self } = pass;
-    if (self.pid === PID_KERNEL) return start(pass, given);
-    const args = ownArgs(self, given);
+    if (pass.scope !== null && given.opts.command === undefined)
+      checkDeclared(self, nameOf(given.agent), pass.scope);
+    const named = await loadedAgent(pass.core, self, given, pass.signal);
+    if (self.pid === PID_KERNEL) return start(pass, named);
+    const args = ownArgs(self, named);
     const { command } = args.opts;
     if (command !== undefined) return spawnNative(pass, command, args);
-    if (pass.scope !== null) checkDeclared(self, args.agent, pass.scope);
     const { name = "", mcp = [] } = args.agent?.manifest ?? {};
     return guardServers(pass, { syscall: "Spawn", device: name, servers: mcp }, () => start(pass, args));
   },
@@ -66,7 +75,7 @@ const spawn: KernelCall<"spawn", SpawnArgs, Starting> = {
  * A private copy of the parts that the guard judges. The agent's prompts are not copied: they may be long, and are
  * shared.
  */
-function ownArgs(self: Process, { intent, agent, opts: { stdin, ...opts } }: SpawnArgs): SpawnArgs {
+function ownArgs(self: Process, { intent, agent, opts: { stdin, ...opts } }: LoadedArgs): LoadedArgs {
   return {
     intent,
     agent: agent === null ? null : withOwnServers(self, agent),
@@ -81,13 +90,13 @@ function withOwnServers(self: Process, agent: AgentInfo): AgentInfo {
 
 async function start(
   { core, self, signal }: KernelPass<Starting>,
-  args: SpawnArgs,
+  args: LoadedArgs,
   isOutside = false,
 ): Promise<Pid> {
   return (await spawnProcess(core, { ...args, caller: self, more: { isOutside } }, signal)).pid;
 }
 
-function spawnNative(pass: KernelPass<Starting>, command: readonly string[], args: SpawnArgs): Promise<Pid> {
+function spawnNative(pass: KernelPass<Starting>, command: readonly string[], args: LoadedArgs): Promise<Pid> {
   const effectful = {
     syscall: "Spawn",
     device: command[0] ?? "",
@@ -113,10 +122,13 @@ function attend({ core, self }: KernelPass<Starting>, scope: Scope, pid: Pid): v
 }
 
 /** A program under /bin may start only what it declared. */
-function checkDeclared(self: Process, agent: AgentInfo | null, scope: Scope): void {
-  const program = agent?.manifest.name ?? "";
+function checkDeclared(self: Process, program: string, scope: Scope): void {
   const effect = { kind: "spawn", program, background: false } as const;
   checkCovered(scope, [effect], { self, syscall: "Spawn", device: program });
+}
+
+function nameOf(agent: AgentInfo | string | null): string {
+  return typeof agent === "string" ? agent : (agent?.manifest.name ?? "");
 }
 
 /**
@@ -138,6 +150,49 @@ const wait: KernelCall<"wait", { pid: Pid }, LabelKeeper & Reaping & Controlling
     return exit;
   },
 };
+
+/** Finds the ends of processes that have left the table. */
+interface Remembering extends Controlling {
+  readonly table: Controlling["table"] & Pick<ProcessTable, "get" | "controls">;
+  readonly ports: EndSearch["ports"] & { readonly clock: { mono(): number } };
+}
+
+/** Ended(pid): how a descendant ended, from the table or, once it has left that, from its history. */
+const ended: KernelCall<"ended", { pid: Pid }, Remembering> = {
+  name: "Ended",
+  take: (pid) => ({ pid }),
+  args: ({ pid }) => ({ pid }),
+  result: (how) => how?.exit.code ?? null,
+  async run({ core, self }, { pid }) {
+    const proc = core.table.get(pid);
+    if (proc !== undefined) {
+      core.table.require(self.pid, pid, "Ended", "control");
+      const { exit, result, used, seed } = proc;
+      if (exit === null) return null;
+      const elapsedMs = proc.elapsedMs(core.ports.clock.mono());
+      return { agentId: agentIdOf(seed.uuid), exit, result, tokensUsed: used.tokens, elapsedMs };
+    }
+    const kept = await endOf(core, pid);
+    if (kept === undefined || !(await isBelow(core, self.pid, kept.ppid))) throw unknown(self.pid, pid);
+    const { agentId, exit, result, tokensUsed, elapsedMs } = kept;
+    return { agentId, exit, result, tokensUsed, elapsedMs };
+  },
+};
+
+/** Whether a process with this parent is below `pid`; some of those between may have left the table. */
+async function isBelow(core: Remembering, pid: Pid, parent: Pid): Promise<boolean> {
+  for (let at = parent; at !== PID_KERNEL; ) {
+    if (core.table.controls(pid, at)) return true;
+    const above = await endOf(core, at);
+    if (above === undefined) return false;
+    at = above.ppid;
+  }
+  return pid === PID_KERNEL;
+}
+
+function unknown(pid: Pid, of: Pid): SyscallError {
+  return new SyscallError({ syscall: "Ended", pid, code: "NOT_FOUND", message: `process not found: ${of}` });
+}
 
 /** Reap(pid): frees a zombie without waiting. A second call is a no-op. */
 const reap: KernelCall<"reap", { pid: Pid }, Reaping & Controlling> = {
@@ -185,4 +240,4 @@ const exit: KernelCall<"exit", { code: number; reason: string }, Finishing> = {
   },
 };
 
-export const processCalls = { spawn, wait, reap, exit };
+export const processCalls = { spawn, wait, ended, reap, exit };

@@ -1,16 +1,13 @@
 /** Processes that are no longer in the table: what the journal knows of their use and their end. */
+import { agentIdOf, type Ended } from "../../abi/child.ts";
 import { codeOf } from "../../abi/errors.ts";
 import type { CtxId, Pid } from "../../abi/ids.ts";
 import type { ExitStatus, ProcInfo } from "../../abi/process.ts";
 import type { ProcessRow } from "../ports/journal.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 
-export interface EndedProcess {
-  readonly exit: ExitStatus;
-  /** Its result; "" where none was kept. */
-  readonly result: string;
-  readonly tokensUsed: number;
-  readonly elapsedMs: number;
+export interface EndedProcess extends Ended {
+  readonly ppid: Pid;
   /** What its own calls cost, in millionths of a dollar, and how many had no known price; absent: not recorded. */
   readonly microUsdUsed?: number;
   readonly unpricedCalls?: number;
@@ -22,7 +19,9 @@ export interface EndSearch {
 }
 
 /** What the record of an exit keeps, as far as its version had it. */
-type Exited = Partial<Omit<EndedProcess, "exit" | "elapsedMs"> & Pick<ExitStatus, "kind">>;
+type Exited = Partial<
+  Omit<EndedProcess, "agentId" | "ppid" | "exit" | "elapsedMs"> & Pick<ExitStatus, "kind">
+>;
 
 /** undefined: no such process, its history was removed, or it has not ended. */
 export async function endOf(core: EndSearch, pid: Pid): Promise<EndedProcess | undefined> {
@@ -43,6 +42,8 @@ export async function endOfRow(core: EndSearch, row: ProcessRow): Promise<EndedP
   const ended = kind ?? (reason.startsWith("killed: ") ? "killed" : code === 0 ? "done" : "fault");
   const { microUsdUsed, unpricedCalls } = paid;
   return {
+    agentId: agentIdOf(row.proc),
+    ppid: row.ppid,
     exit: { code, reason, kind: ended },
     result,
     tokensUsed,
@@ -100,11 +101,13 @@ interface Gone {
   readonly table: { get(pid: Pid): unknown };
 }
 
-function infoOf(row: ProcessRow, { microUsdUsed, unpricedCalls, ...ended }: EndedProcess): ProcInfo {
-  const { pid, ppid, kind, name, intent, title, createdAt } = row;
+function infoOf(
+  row: ProcessRow,
+  { agentId: _, microUsdUsed, unpricedCalls, ...ended }: EndedProcess,
+): ProcInfo {
+  const { pid, kind, name, intent, title, createdAt } = row;
   return {
     pid,
-    ppid,
     kind,
     name,
     state: "dead",

@@ -6,6 +6,7 @@
 
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { BudgetLimits } from "../../abi/budget.ts";
+import type { ChildMark } from "../../abi/child.ts";
 import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { Effort, Thinking } from "../../abi/llm.ts";
@@ -70,6 +71,8 @@ export interface SpawnedBody extends KeptAbove, KeptRights {
   readonly fallbacks?: readonly ModelPlace[];
   /** The request mark of the client; absent: the request had no key. */
   readonly request?: RequestMark;
+  /** Absent: no call of a model started it. */
+  readonly child?: ChildMark;
 }
 
 type Draft = Pick<JournalDraft, "kind" | "body" | "v">;

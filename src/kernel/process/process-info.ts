@@ -1,4 +1,5 @@
 /** What the lists of processes show of one. */
+import { agentIdOf } from "../../abi/child.ts";
 import type { Pgid } from "../../abi/ids.ts";
 import type { Activity, Hold, ProcInfo } from "../../abi/process.ts";
 import { laneName } from "../../lib/text/model-words.ts";
@@ -33,6 +34,7 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
     coroutines: proc.liveCoroutines,
     name: seed.body.name,
     ...(seed.isSession === true ? { isSession: true } : {}),
+    ...(seed.child === undefined ? {} : { child: { ...seed.child, agentId: agentIdOf(seed.uuid) } }),
     ...(labels.length === 0 ? {} : { labels: [...new Set(labels.map(({ kind }) => kind))] }),
     ...(note === "" ? {} : { note }),
     ...(seed.kind === "agent" && proc.mode !== "default" ? { mode: proc.mode } : {}),

@@ -1,5 +1,6 @@
 /** What a process is given at its spawn; it never changes. */
 import type { AgentInfo } from "../../abi/agent.ts";
+import type { ChildMark } from "../../abi/child.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { PermissionMode, ProcessKind } from "../../abi/process.ts";
 import type { Rights } from "../../abi/rights.ts";
@@ -52,4 +53,6 @@ export interface ProcessSeed {
   readonly isSession?: boolean;
   /** With a session: the client whose message the intent is. */
   readonly client?: string;
+  /** A call of a model started it. */
+  readonly child?: ChildMark;
 }

@@ -51,9 +51,16 @@ const STARTERS = new Set(["agent", "spawn"]);
 export function judgeSpawn(c: Case, { program, skill }: Spawn): Verdict {
   const isSkill = c.tool === "skill";
   const always = /^[\w.:-]+$/.test(program) ? `${isSkill ? "skill" : "agent"}(${program})` : null;
+  // agents are found whatever the case of their names
+  const name = (text: string) => (isSkill ? text : text.toLowerCase());
   const isNamed = ({ match, tool }: Rule) =>
-    match.kind === "program" && (isSkill ? tool === "skill" : STARTERS.has(tool)) && isCalled(match, program);
+    match.kind === "program" &&
+    (isSkill ? tool === "skill" : STARTERS.has(tool)) &&
+    isCalled({ ...match, name: name(match.name) }, name(program));
   const topic = { what: `${isSkill ? "use the skill" : "start"} ${shown(program)}`, isNamed };
+  // what the agent then does is judged call by call, with no more rights than the caller has
+  if (c.tool === "agent")
+    return restricted(c, topic) ?? allow("default", "an agent with a part of the caller's rights");
   if (!isSkill || skill === undefined) return byRules(c, topic, always);
   const forbidden = restricted(c, topic);
   if (forbidden !== null) return forbidden;

@@ -26,7 +26,7 @@ const Args = z.object({
   command: z.string().min(1).max(32_768),
   description: z.string().max(120).optional().describe("what it does, in a few words"),
   working_dir: z.string().optional(),
-  timeout: z.int().min(1).max(600_000).optional().describe("milliseconds"),
+  timeout: z.int().min(1).max(600_000).optional().describe("ms"),
   run_in_background: z.boolean().optional(),
   dangerouslyDisableSandbox: z.boolean().optional(),
 });

@@ -12,7 +12,7 @@ import text from "./glob.md";
 
 const Args = z.object({
   pattern: z.string().min(1).describe("such as src/**/*.ts"),
-  path: z.string().default("").describe("directory to search"),
+  path: z.string().default(""),
   limit: z.int().min(1).max(1000).default(100),
   offset: z.int().min(0).default(0),
 });

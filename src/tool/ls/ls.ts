@@ -12,7 +12,7 @@ import text from "./ls.md";
 const MAX_ENTRIES = 1000;
 
 const Args = z.object({
-  path: z.string().default("").describe("directory"),
+  path: z.string().default(""),
   depth: z.int().min(1).max(10).default(3),
   ignore: z.array(z.string().min(1).max(1024)).max(100).optional().describe("globs to leave out"),
 });

@@ -179,6 +179,7 @@ export class BenchSys implements Syscalls {
   spawn = refuse;
   kill = refuse;
   wait = refuse;
+  ended = refuse;
   listProcs = refuse;
   exit = refuse;
   reap = refuse;

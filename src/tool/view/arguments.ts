@@ -3,8 +3,8 @@ import * as z from "zod";
 
 export const Args = z.object({
   file_path: z.string().min(1),
-  offset: z.int().min(0).default(0).describe("first line, counted from 0"),
-  limit: z.int().min(1).default(2000).describe("number of lines"),
+  offset: z.int().min(0).default(0),
+  limit: z.int().min(1).default(2000),
   pages: z.string().optional().describe("of a PDF: 3-7"),
 });
 export type Args = z.output<typeof Args>;

@@ -76,6 +76,7 @@ export function seedOf(core: Seeding, { pid, uuid }: Identity, birth: Birth): Pr
     wording: wordingOf(core),
     onParentExit: opts.onParentExit ?? "reparent",
     ...(isConfined(giver) ? { confined: true } : {}),
+    ...(opts.child === undefined || body.kind !== "agent" ? {} : { child: opts.child }),
     ...(opts.session === true && body.kind === "agent" ? { isSession: true, client: opts.client ?? "" } : {}),
   };
 }

@@ -263,6 +263,7 @@ async function journalSpawn(
     ...(seed.account.depth > 0 ? { depth: seed.account.depth } : {}),
     createdAt: seed.createdAt.getTime(),
     ...(seed.isSession === true ? { isSession: true } : {}),
+    ...(seed.child === undefined ? {} : { child: seed.child }),
     ...(opts.request === undefined ? {} : { request: opts.request }),
     ...bodyOf(proc).record?.(proc),
   };

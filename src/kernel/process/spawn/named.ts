@@ -1,0 +1,39 @@
+/** A spawn that names its agent: the file is found as its caller would find it, and what it leaves open is decided here. */
+import type { AgentInfo } from "../../../abi/agent.ts";
+import type { SpawnOpts } from "../../../abi/sys.ts";
+import { abortable } from "../../../lib/abort.ts";
+import { LIMITS } from "../../limits.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
+import type { Process } from "../process.ts";
+
+export interface NamedStarting {
+  readonly ports: Pick<KernelPorts, "loadAgent">;
+}
+
+interface Wish {
+  readonly intent: string;
+  readonly agent: AgentInfo | string | null;
+  readonly opts: SpawnOpts;
+}
+
+/** Errors: those of loading an agent. An agent given as a whole is left as it is. */
+export async function loadedAgent(
+  core: NamedStarting,
+  caller: Process,
+  { intent, agent: named, opts }: Wish,
+  signal: AbortSignal,
+): Promise<Wish & { readonly agent: AgentInfo | null }> {
+  if (typeof named !== "string") return { intent, agent: named, opts };
+  const { cwd, env } = caller.seed;
+  const agent = await abortable(core.ports.loadAgent(named, opts.cwd ?? cwd, env), signal);
+  const { models = {}, maxSteps = 0 } = agent?.manifest ?? {};
+  const hasOwn = models.preferred !== undefined || models.provider !== undefined;
+  const model = env.CRUX_SUBAGENT_MODEL || opts.model || (hasOwn ? "" : modelOf(caller));
+  const maxTurns = opts.maxTurns || maxSteps || LIMITS.childSteps;
+  return { intent, agent, opts: { ...opts, maxTurns, ...(model === "" ? {} : { model }) } };
+}
+
+/** "": it has none. */
+function modelOf({ model: { device, name } }: Process): string {
+  return device === "" ? "" : `${device.slice("/dev/llm/".length)}/${name}`;
+}

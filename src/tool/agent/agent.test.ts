@@ -1,0 +1,115 @@
+import { expect, test, vi } from "vitest";
+import type { Ended } from "../../abi/child.ts";
+import { asPid } from "../../abi/ids.ts";
+import { EXIT } from "../../abi/process.ts";
+import type { Syscalls } from "../../abi/sys.ts";
+import { CALL_ID, testScope } from "../testing/bench.ts";
+import type { RunContext } from "../tool.ts";
+import { agent } from "./agent.ts";
+
+const DONE: Ended = {
+  agentId: "agent-0123456789ab",
+  exit: EXIT.completed,
+  result: "Found.",
+  tokensUsed: 12,
+  elapsedMs: 1_500,
+};
+const TASK = { description: "find it", prompt: "Where is it?" };
+
+/** A process whose children end as `ends` says, one after another; then all are done. */
+function parent(...ends: readonly Ended[]) {
+  const kept = new Map<string, unknown>();
+  let pid = 6;
+  const calls = {
+    spawn: vi.fn(async () => asPid(++pid)),
+    ended: vi.fn(async (): Promise<Ended | null> => ends[calls.ended.mock.calls.length - 1] ?? DONE),
+    reap: vi.fn(async () => {}),
+    kill: vi.fn(async () => {}),
+    listProcs: vi.fn(async () => []),
+    sleep: vi.fn(async () => "exit" as const),
+    getPid: () => asPid(1),
+  };
+  const values = { get: (name: string) => kept.get(name), entries: () => kept };
+  const context = (signal: AbortSignal): RunContext => ({
+    ...testScope("/w"),
+    kept: { ...values, set: (name, value) => void kept.set(name, value) },
+    sys: calls as unknown as Syscalls,
+    signal,
+    ...{ pid: asPid(1), callId: CALL_ID, now: () => 0, progress: () => {} },
+  });
+  const call = (args: object, { signal } = new AbortController()) =>
+    agent.bind({ ...TASK, ...args }, testScope("/w")).run(context(signal));
+  return { call, kept, calls };
+}
+
+test("its effect is the start of the agent, by its name in small letters; nothing else is asked about", () => {
+  const bound = (args: object) => agent.bind({ ...TASK, ...args }, testScope("/w"));
+  expect(bound({ subagent_type: "Explore" })).toMatchObject({
+    effects: [{ kind: "spawn", program: "explore", background: false }],
+    effectClass: "none",
+    readOnly: true,
+    parallel: true,
+    about: "explore: find it",
+  });
+  expect(bound({}).effects).toMatchObject([{ program: "general-purpose" }]);
+  // what programs alone say is not told to a model
+  expect(Object.keys(agent.inputSchema.properties as object)).not.toContain("tool_use_id");
+});
+
+test("the child ends with its parent, and its call is kept with it", async () => {
+  const { call, kept, calls } = parent(DONE);
+  const { text } = await call({ model: "m", tool_use_id: "t1" });
+  expect(text).toBe("Found.\n\n[agent-0123456789ab, pid 7: 12 tokens, 1.5 s]");
+  expect(calls.spawn).toHaveBeenCalledExactlyOnceWith("Where is it?", "general-purpose", {
+    onParentExit: "terminate",
+    child: { call: "t1", title: "find it" },
+    model: "m",
+  });
+  expect([...kept.values()]).toEqual([[{ call: "t1", pid: 7 }]]);
+  expect(calls.reap).toHaveBeenCalledExactlyOnceWith(7);
+});
+
+test("one-shot agents say nothing of themselves", async () => {
+  expect((await parent(DONE).call({ subagent_type: "explore" })).text).toBe("Found.");
+});
+
+test("made again after a restart it waits for the child that it had started, and starts none", async () => {
+  const { call, kept, calls } = parent(DONE);
+  kept.set("agent/calls", [{ call: "t1", pid: 40 }]);
+  expect((await call({ tool_use_id: "t1", again: true })).text).toContain("pid 40:");
+  expect(calls.spawn).not.toHaveBeenCalled();
+  // the same name of a call in a later reply is another call
+  await call({ tool_use_id: "t1" });
+  // and one that had not begun yet begins
+  await call({ tool_use_id: "t2", again: true });
+  expect(calls.spawn).toHaveBeenCalledTimes(2);
+});
+
+test("a failure brings what was said last, and the reason; without a word, the reason alone", async () => {
+  const failed = { ...DONE, exit: EXIT.budget, result: "Half." };
+  const { call } = parent(failed, { ...failed, result: "" }, { ...DONE, exit: EXIT.sigterm });
+  expect(await call({})).toMatchObject({
+    text: "Half.",
+    error: {
+      code: "BUDGET",
+      message: expect.stringMatching(/^agent general-purpose \(pid 7\) failed: budget_exceeded\. /),
+    },
+  });
+  await expect(call({})).rejects.toThrow("agent general-purpose (pid 8) failed: budget_exceeded");
+  expect((await call({})).error).toMatchObject({
+    code: "CANCELLED",
+    message: expect.stringContaining("(pid 9) was ended: killed: SIGTERM"),
+  });
+});
+
+test("an interrupt of the call ends the child", async () => {
+  const { call, calls } = parent();
+  const interrupt = new AbortController();
+  calls.ended.mockResolvedValue(null);
+  calls.sleep.mockImplementation(async () => {
+    interrupt.abort();
+    throw interrupt.signal.reason;
+  });
+  await expect(call({}, interrupt)).rejects.toThrow();
+  expect(calls.kill).toHaveBeenCalledExactlyOnceWith(7, 1);
+});

@@ -1,0 +1,225 @@
+/** Agents that start agents: through the booted system, with a model server that answers each conversation by its task. */
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it } from "vitest";
+import { modelEnv } from "./harness/model.ts";
+import { server, startModel, world } from "./harness/stage.ts";
+import { settled } from "./harness/world.ts";
+import { type Reply, text, toolUse } from "./model-server/reply.ts";
+import type { ModelRequest } from "./model-server/request.ts";
+import { userTexts } from "./model-server/request.ts";
+
+type Play = (request: ModelRequest) => Reply | Promise<Reply>;
+
+/** What the user, or the agent that started it, asked a conversation to do. */
+const taskOf = ({ messages }: ModelRequest): string =>
+  (messages.flatMap((message) => (message.role === "user" ? userTexts(message) : []))[0] ?? "").split(
+    "\n<crux-note>",
+  )[0]!;
+const childCall = (prompt: string, more: object = {}) => ({
+  name: "agent",
+  input: { description: `does ${prompt}`, prompt, ...more },
+});
+const results = ({ lastToolResults }: ModelRequest) => lastToolResults.map(({ content }) => String(content));
+
+/** `parts`: what each task is answered with. */
+const serve = (parts: Readonly<Record<string, Play>>) =>
+  startModel({
+    script: (request) => {
+      const part = parts[taskOf(request)];
+      if (part === undefined) throw new Error(`nobody plays ${taskOf(request)}`);
+      return part(request);
+    },
+  });
+const crux = (...args: string[]) => world.crux(args, { env: modelEnv(server) });
+const requestsOf = (task: string) => server.requests.filter((request) => taskOf(request) === task);
+const killDaemon = () => process.kill(world.daemonPid!, "SIGKILL");
+
+function bodies(kind: string): Record<string, unknown>[] {
+  const db = new DatabaseSync(join(world.dir, "state/crux/journal/journal.db"), { readOnly: true });
+  try {
+    const rows = db.prepare("SELECT body FROM records WHERE kind = ? ORDER BY lsn").all(kind);
+    return rows.map(({ body }) => JSON.parse(String(body)) as Record<string, unknown>);
+  } finally {
+    db.close();
+  }
+}
+const spawned = () => bodies("process.spawned").map(({ intent }) => intent);
+
+function agentFile(name: string, head: readonly string[]): void {
+  const dir = join(world.dir, "config/crux/agents");
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, `${name}.md`), ["---", `name: ${name}`, ...head, "---", "Do it."].join("\n"));
+}
+
+describe("the tool agent", () => {
+  it("gives a task to an agent and returns its last message, with what it used", async () => {
+    await serve({
+      lead: (request) =>
+        request.assistantTurns === 0 ? toolUse(childCall("dig")) : text(`It said: ${results(request)[0]}`),
+      dig: () => text("Found it."),
+    });
+    const { code, stdout } = await crux("-q", "lead");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^It said: Found it\.\n\n\[agent-[0-9a-f]{12}, pid \d+: \d+ tokens, \d+\.\d s\]\n$/,
+    );
+    expect(requestsOf("dig")[0]!.tools).toContain("agent");
+    expect(requestsOf("dig")[0]!.rawBody).not.toContain("It said");
+  });
+
+  it("runs the calls of one reply beside each other", async () => {
+    const both = Promise.withResolvers<void>();
+    let waiting = 0;
+    const meet = async (): Promise<Reply> => {
+      if (++waiting === 2) both.resolve();
+      await both.promise;
+      return text("Met.");
+    };
+    await serve({
+      lead: (request) =>
+        request.assistantTurns === 0
+          ? toolUse([
+              childCall("one", { subagent_type: "explore" }),
+              childCall("two", { subagent_type: "Plan" }),
+            ])
+          : text(results(request).join(" and ")),
+      one: meet,
+      two: meet,
+    });
+    expect((await crux("-q", "lead")).stdout).toBe("Met. and Met.\n");
+  });
+
+  it("narrows the rights of a child by its agent file, and those of its own children with them", async () => {
+    agentFile("reader", ["disallowedTools: write, edit, multi_edit, bash, notebook_edit"]);
+    const write = toolUse({ name: "write", input: { file_path: "a.txt", content: "x" } });
+    await serve({
+      lead: (request) =>
+        request.assistantTurns === 0
+          ? toolUse(childCall("read", { subagent_type: "reader" }))
+          : text("Over."),
+      read: (request) => (request.assistantTurns === 0 ? toolUse(childCall("below")) : text("Read.")),
+      below: (request) => (request.assistantTurns === 0 ? write : text(results(request)[0] ?? "")),
+    });
+    const { code } = await crux("-q", "--permission-mode", "bypass", "lead");
+    expect(code).toBe(0);
+    expect(results(requestsOf("read")[1]!)[0]).toMatch(/tool not found: write/);
+    expect(() => world.file("a.txt")).toThrow();
+  });
+
+  it("refuses an agent that a rule denies, starts no other, and does not list it", async () => {
+    agentFile("loud", ["description: Speaks up"]);
+    world.settings({ permissions: { deny: ["Agent(Explore)"] } });
+    await serve({
+      lead: (request) =>
+        request.assistantTurns === 0
+          ? toolUse([
+              childCall("dig", { subagent_type: "explore" }),
+              childCall("dig", { subagent_type: "nobody" }),
+            ])
+          : text(results(request).join("\n")),
+      dig: () => text("Never."),
+    });
+    const { stdout } = await crux("-q", "lead");
+    expect(stdout).toMatch(/Error \[PERMISSION\]: .*Agent\(Explore\).* refuses start explore/);
+    expect(stdout).toMatch(/Error \[NOT_FOUND\]: agent not found: nobody\. Agents here: .*loud/);
+    expect(spawned()).toEqual(["lead"]);
+    const { rawBody } = server.requests[0]!;
+    expect(rawBody).toContain("- loud: Speaks up");
+    expect(rawBody).toContain("- plan: ");
+    expect(rawBody).not.toContain("- explore: ");
+  });
+
+  it("ends at depth 5: the sixth level is refused with a budget that no retry helps", async () => {
+    const down: Play = (request) => {
+      const depth = Number(/\d+$/.exec(taskOf(request))?.[0]);
+      return request.assistantTurns === 0
+        ? toolUse(childCall(`level ${depth + 1}`))
+        : text(results(request)[0]!);
+    };
+    await serve(Object.fromEntries(Array.from({ length: 7 }, (_, depth) => [`level ${depth}`, down])));
+    const { stdout } = await crux("-q", "level 0");
+    expect(stdout).toMatch(
+      /Error \[BUDGET\]: budget exceeded of process \d+: levels of agents below: limit 5, used 5/,
+    );
+    expect(spawned()).toEqual([0, 1, 2, 3, 4, 5].map((depth) => `level ${depth}`));
+  });
+
+  it("returns what a failed agent said last, with the reason; without a word, only the reason", async () => {
+    agentFile("brief", ["maxTurns: 1"]);
+    const look = toolUse({ name: "ls", input: {} });
+    await serve({
+      lead: (request) =>
+        request.assistantTurns === 0
+          ? toolUse([
+              childCall("talk", { subagent_type: "brief" }),
+              childCall("mute", { subagent_type: "brief" }),
+            ])
+          : text("Over."),
+      talk: () => text("So far so good.").and(look),
+      mute: () => look,
+    });
+    await crux("-q", "lead");
+    const [talk, mute] = results(requestsOf("lead")[1]!);
+    expect(talk).toMatch(
+      /^So far so good\.\nError \[BUDGET\]: agent brief \(pid \d+\) failed: max steps exceeded\. Above/,
+    );
+    expect(mute).toMatch(/^Error \[BUDGET\]: agent brief \(pid \d+\) failed: max steps exceeded$/);
+  });
+
+  it("an interrupt ends the agents that the call waits for, and all below them", async () => {
+    const gate = Promise.withResolvers<void>();
+    await serve({
+      lead: () => toolUse(childCall("dig")),
+      dig: () => toolUse(childCall("deep")),
+      deep: () => text("Late.").until(gate.promise),
+    });
+    const run = world.start(["-q", "lead"], { env: modelEnv(server) });
+    await settled(
+      () => requestsOf("deep").length,
+      (count) => count === 1,
+    );
+    run.child.kill("SIGINT");
+    expect((await run.done).code).toBe(130);
+    gate.resolve();
+    const live = async () => (await crux("ps", "--json")).stdout;
+    expect(await settled(live, (list) => !list.includes('"dig"'))).not.toContain('"deep"');
+    expect(bodies("process.exited")).toHaveLength(3);
+  });
+});
+
+describe("kill -9 of the daemon while agents are waited for", () => {
+  it("each child answers its call once, and none is started twice", async () => {
+    const gate = Promise.withResolvers<void>();
+    let asked = 0;
+    await serve({
+      lead: (request) =>
+        request.assistantTurns === 0
+          ? toolUse([childCall("quick"), childCall("slow")])
+          : text(
+              results(request)
+                .map((each) => each.split("\n")[0])
+                .join(" and "),
+            ),
+      quick: () => text("Quick."),
+      slow: () => (asked++ === 0 ? text("Lost.").until(gate.promise) : text("Slow.")),
+    });
+    const pid = Number((await crux("-q", "-d", "lead")).stdout);
+    await settled(
+      () => (bodies("process.exited").length === 1 ? requestsOf("slow").length : 0),
+      (count) => count === 1,
+    );
+    killDaemon();
+    gate.resolve();
+    await crux("daemon", "start", "--normal");
+    await crux("wait", String(pid));
+    expect(spawned()).toEqual(["lead", "quick", "slow"]);
+    expect(bodies("process.exited").map(({ result }) => result)).toEqual([
+      "Quick.",
+      "Slow.",
+      "Quick. and Slow.",
+    ]);
+  });
+});
