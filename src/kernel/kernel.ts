@@ -338,7 +338,7 @@ export class Kernel implements KernelApi {
     return debug.attach(options);
   }
 
-  async waitFor(pid: Pid, signal: AbortSignal): Promise<Omit<EndedProcess, "result">> {
+  async waitFor(pid: Pid, signal: AbortSignal): Promise<Omit<EndedProcess, "result" | "agentId" | "ppid">> {
     const ended = this.table.get(pid) === undefined ? await endOf(this, pid) : undefined;
     if (ended !== undefined) return ended;
     const proc = this.table.require(PID_KERNEL, pid, "Wait", "see");

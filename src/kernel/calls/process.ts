@@ -1,6 +1,6 @@
 /** The calls of a process: how it is started, waited for and ended. */
 import type { AgentInfo } from "../../abi/agent.ts";
-import { agentIdOf, type Ended } from "../../abi/child.ts";
+import { agentIdOf } from "../../abi/child.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { SIGNALS, type Signal } from "../../abi/process.ts";
@@ -61,7 +61,8 @@ const spawn: KernelCall<"spawn", SpawnArgs, Starting> = {
     const { self } = pass;
     if (pass.scope !== null && given.opts.command === undefined)
       checkDeclared(self, nameOf(given.agent), pass.scope);
-    const named = await loadedAgent(pass.core, self, given, pass.signal);
+    // one that is given as a whole is taken in this turn, before its caller can change it
+    const named = isLoaded(given) ? given : await loadedAgent(pass.core, self, given, pass.signal);
     if (self.pid === PID_KERNEL) return start(pass, named);
     const args = ownArgs(self, named);
     const { command } = args.opts;
@@ -125,6 +126,10 @@ function attend({ core, self }: KernelPass<Starting>, scope: Scope, pid: Pid): v
 function checkDeclared(self: Process, program: string, scope: Scope): void {
   const effect = { kind: "spawn", program, background: false } as const;
   checkCovered(scope, [effect], { self, syscall: "Spawn", device: program });
+}
+
+function isLoaded(args: SpawnArgs): args is LoadedArgs {
+  return typeof args.agent !== "string";
 }
 
 function nameOf(agent: AgentInfo | string | null): string {

@@ -16,7 +16,7 @@ interface Wish {
   readonly opts: SpawnOpts;
 }
 
-/** Errors: those of loading an agent. An agent given as a whole is left as it is. */
+/** Errors: those of loading an agent. */
 export async function loadedAgent(
   core: NamedStarting,
   caller: Process,
