@@ -148,6 +148,8 @@ export interface Caller {
   readonly isSession?: boolean;
   /** Its present model; `supportsImages`: the model accepts images and documents. */
   readonly model?: { readonly device?: string; readonly name: string; readonly supportsImages: boolean };
+  /** Set for an internal fork: the process whose requests begin as its own do. */
+  readonly prefixOf?: ProcUuid;
   /** The files it has seen, stored across restarts. Absent: nothing is stored. */
   readonly seen?: SeenFiles;
   /** Named values of the process, stored across restarts. Absent: nothing is stored. */

@@ -115,6 +115,8 @@ export interface ProcInfo {
   isSession?: boolean;
   /** Only of an agent that a call of a model started: its lasting name, and what that call said of it. */
   child?: ChildMark & { readonly agentId: string };
+  /** Only of an internal fork: what it is for. */
+  fork?: string;
   /** The permission mode of an agent; absent: `default`. */
   mode?: PermissionMode;
   /**

@@ -1,6 +1,7 @@
 /** How the kernel starts user space: a program gets a handle and its start data, and ends with a status. */
 import type { AgentInfo } from "./agent.ts";
 import type { WindowFacts } from "./context.ts";
+import type { ForkPrefix } from "./fork.ts";
 import type { CtxId, Fd, Pid } from "./ids.ts";
 import type { Effort, Thinking } from "./llm.ts";
 import type { ModelPlace } from "./loop.ts";
@@ -119,6 +120,8 @@ export interface ProgramStart extends ModelStart {
   readonly early?: true;
   /** A message that begins with `/name` loads a skill. Absent: in replays of older histories, and in threads. */
   readonly slash?: true;
+  /** Set for an internal fork: what its requests begin with. Its surroundings and its mode are those of its parent. */
+  readonly fork?: ForkPrefix;
   /** null: a fresh start. */
   readonly restored: Restored | null;
   /** Set for a session; `client` sent the intent. null: the process has one run, and ends with it. */

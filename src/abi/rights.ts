@@ -36,6 +36,8 @@ export interface RightsWish {
   readonly ask?: readonly string[];
   readonly tools?: readonly string[];
   readonly hosts?: readonly string[];
+  /** Real paths, within which it works; its scratch folder is not affected. */
+  readonly roots?: readonly string[];
   /** Settings rules that the user passed at the start. From an agent they can only narrow. */
   readonly settings?: RuleLists;
 }

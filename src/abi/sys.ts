@@ -18,6 +18,7 @@ import type {
   ViewState,
 } from "./context.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
+import type { ForkWish } from "./fork.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "./ids.ts";
 import type { Block, Effort, Reply } from "./llm.ts";
 import type { ApiRetry, ModelSwitch } from "./loop.ts";
@@ -94,6 +95,12 @@ export interface SpawnOpts {
   readonly client?: string;
   /** For an agent that a call of a model starts. */
   readonly child?: ChildMark;
+  /**
+   * The child continues the conversation of the caller, an agent, whose agent file, servers and model it has; the intent is
+   * the message that follows. It ends with its parent and is not restored. UNAVAILABLE: two of the caller's run already.
+   * PERMISSION: the caller is such a fork itself.
+   */
+  readonly fork?: ForkWish;
   /** The mark of the client's request that caused this call; stored in the record of the spawn. */
   readonly request?: RequestMark;
 }

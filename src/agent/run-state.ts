@@ -11,10 +11,11 @@ import type { DeferredSetting } from "./deferred/setting.ts";
 import { NearbyGuides } from "./instructions/nearby.ts";
 import type { ModeNotes } from "./mode-notes.ts";
 import { type ModelInUse, ownModel } from "./model/in-use.ts";
-import type { Briefing } from "./prompt/briefing.ts";
+import { type Briefing, briefingOfFork } from "./prompt/briefing.ts";
 import type { Place } from "./prompt/environment.ts";
 import { SkillsInSight } from "./skills/in-sight.ts";
 import type { LoopState } from "./state.ts";
+import { toolsOfFork } from "./tools/tools.ts";
 
 export interface AgentOptions {
   /** The platform as the system prompt names it: `linux`. */
@@ -83,11 +84,11 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     start,
     options,
     here,
-    briefing: null,
+    briefing: start.fork === undefined ? null : briefingOfFork(start.fork),
     underWay,
     phase: "streaming",
     model: ownModel(start),
-    tools: null,
+    tools: start.fork === undefined ? null : toolsOfFork(start.fork),
     announced: "",
     discovery,
     nearby: new NearbyGuides(cwd),

@@ -200,6 +200,8 @@ export class Kernel implements KernelApi {
 
   forget(proc: Process): void {
     this.#reaper.forget(proc);
+    const parent = this.table.get(proc.ppid);
+    if (proc.seed.fork !== undefined && parent !== undefined) this.idle(parent);
   }
 
   nextMessage(): number {

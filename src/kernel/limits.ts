@@ -102,6 +102,9 @@ export const LIMITS = {
   agents: 1_000,
   /** The step limit of an agent that was started by its name, if its file sets none. */
   childSteps: 200,
+  /** Internal forks of one process at once, beyond: UNAVAILABLE; and the text that one has beside the conversation. */
+  internalForks: 2,
+  forkPrefixChars: 512 * 1024,
   /** Contexts of one process: beyond, UNAVAILABLE. */
   contexts: 96,
   /** How long a client's request is known by its key: a repeat makes nothing new. */

@@ -19,6 +19,7 @@ import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { Tape } from "./ports/tape.ts";
 import { modelStartOf, takeChosen, timesChosen } from "./process/chosen-model.ts";
 import type { Process } from "./process/process.ts";
+import { toldOf } from "./process/process-seed.ts";
 import { isAutoActive, type Judging } from "./process/rights/auto-mode.ts";
 import type { ThreadSeat } from "./process/thread/reason.ts";
 import { answerView, viewRequestOf } from "./process/view-requests.ts";
@@ -60,12 +61,12 @@ function startOf(core: Programming, proc: Process, thread: ThreadSeat | undefine
     cwd,
     mounts: core.mounts.namedBy(pid),
     toolset: 2,
-    surroundings: true,
     early: true,
   } as const;
   if (thread !== undefined) {
     const { intent, modelFd, maxSteps, ctxId: own = ctxId } = thread;
-    return { ...same, ctxId: own, intent, modelFd, maxSteps, input: null, restored: null, session: null };
+    const given = { ctxId: own, intent, modelFd, maxSteps };
+    return { ...same, ...given, surroundings: true, input: null, restored: null, session: null };
   }
   return {
     ...same,
@@ -73,10 +74,9 @@ function startOf(core: Programming, proc: Process, thread: ThreadSeat | undefine
     modelFd: MODEL_FD,
     maxSteps: seed.maxSteps,
     input: proc.fds.has(asFd(0)) ? asFd(0) : null,
-    modes: true,
+    ...toldOf(seed),
     viewRequests: true,
     chosen: timesChosen(proc),
-    slash: true,
     restored: proc.past.restored,
     session: conversation === null ? null : { client: seed.client ?? "" },
   };

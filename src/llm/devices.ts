@@ -164,7 +164,7 @@ export function llmDevice(options: LlmDeviceOptions): Device {
       });
       const model = openEffects === undefined ? path : "";
       const patience = patienceOf(caller.env, { isLocal, silenceMs });
-      const { env, preview, uuid: process } = caller;
+      const { env, preview, uuid, prefixOf: process = uuid } = caller;
       const account = { device, driver: name, envKeys, env, per };
       return new ModelFile({
         ...{ driver, device, model, env, patience, clock, known, settings, process, onClose: release },

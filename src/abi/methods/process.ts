@@ -57,6 +57,10 @@ export const WireProc = z.strictObject({
     .array(z.enum(["untrusted", "secret"]))
     .optional()
     .describe("Kinds of labels the process carries; label.list says where they came from. Absent: none."),
+  fork: z
+    .string()
+    .optional()
+    .describe("What an internal fork of an agent's conversation is for; absent: the process is none."),
   note: z.string().optional().describe("Line that the user pinned to the process; absent: none."),
 });
 export type WireProc = z.infer<typeof WireProc>;

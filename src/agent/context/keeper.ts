@@ -39,7 +39,7 @@ export function unlearned({ breaker, held }: KeeperState = {}): KeeperState {
 /** Of a model whose window is not known. */
 const UNKNOWN: WindowFacts = { window: 200_000, maxOutput: 8_000, auto: false, compact: true };
 
-type Windows = Pick<ProgramStart, "window" | "fallbackWindows" | "viewRequests">;
+type Windows = Pick<ProgramStart, "fork" | "window" | "fallbackWindows" | "viewRequests">;
 
 export class WindowKeeper {
   /** Of each model that was asked, by its place among the fallbacks; 0: the model of the process. null: not known. */
@@ -58,10 +58,11 @@ export class WindowKeeper {
   isAside = false;
 
   constructor(start: Windows, state: KeeperState = {}) {
-    const { window, viewRequests } = start;
+    const { window, viewRequests, fork } = start;
     this.#windows = start;
     this.#gauges.set(0, gaugeOf(window, state));
-    this.#isAllowed = window?.compact ?? false;
+    // a fork is not worth a summary of its parent's conversation
+    this.#isAllowed = fork === undefined && (window?.compact ?? false);
     this.#isKept = viewRequests === true;
     this.#breaker = new Breaker(state.breaker);
     this.#isHeld = state.held ?? false;

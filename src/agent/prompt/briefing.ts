@@ -4,6 +4,7 @@
  */
 import { type AgentLine, DEFAULT_AGENT } from "../../abi/agent.ts";
 import type { Section } from "../../abi/context.ts";
+import type { ForkPrefix } from "../../abi/fork.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { SkillLine } from "../../abi/skill.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
@@ -72,6 +73,16 @@ function agentsText(agents: readonly AgentLine[]): string {
 }
 
 const MAX_CHARS = 160;
+
+/** As its parent's. */
+export function briefingOfFork({ environment, reminder }: ForkPrefix): Briefing {
+  return {
+    environment,
+    sections: [],
+    reminder: reminder === "" ? null : { role: "user", content: reminder },
+    skills: [],
+  };
+}
 
 /** The prompt with the reminder before its first message. */
 export function briefed(prompt: Prompt, { reminder }: Briefing): Prompt {

@@ -1,4 +1,5 @@
 /** Determines the tools a process is offered: those sent with every request, and those the model can search for. */
+import type { ForkPrefix } from "../../abi/fork.ts";
 import type { ToolSpec } from "../../abi/llm.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
@@ -18,6 +19,11 @@ export function offeredTools(
   setting?: DeferredSetting,
 ): Promise<OfferedTools> {
   return start.toolset === 2 ? offer(sys, start, setting) : firstTools(sys, start);
+}
+
+/** Its calls run one after another. */
+export function toolsOfFork({ tools }: ForkPrefix): OfferedTools {
+  return { specs: tools, parallel: new Map(tools.map(({ name }) => [name, false])) };
 }
 
 /** The named programs that exist, then the tools of the agent file's MCP servers; all are sent with every request. */

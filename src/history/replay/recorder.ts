@@ -9,6 +9,7 @@ import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { RecordedExit, Start, Tape, TapeEntry } from "../../kernel/ports/tape.ts";
 import { modelStartOf, timesChosen } from "../../kernel/process/chosen-model.ts";
 import type { Process } from "../../kernel/process/process.ts";
+import { toldOf } from "../../kernel/process/process-seed.ts";
 import { STDIN } from "../../kernel/process/spawn/stdio.ts";
 import type { Mounts } from "../../kernel/vfs/mounts.ts";
 import { packAnswer, packError } from "./answer.ts";
@@ -171,11 +172,9 @@ function startOf(core: Taping, proc: Process): Start {
     input: fds.has(STDIN),
     mounts: core.mounts.namedBy(pid),
     toolset: 2,
-    modes: true,
-    surroundings: true,
+    ...toldOf(seed),
     viewRequests: true,
     early: true,
-    slash: true,
     ...modelStartOf(core, proc),
     chosen: timesChosen(proc),
     maxSteps: seed.maxSteps,
@@ -184,6 +183,6 @@ function startOf(core: Taping, proc: Process): Start {
       manifest === undefined
         ? null
         : { tools, ...(disallowedTools === undefined ? {} : { disallowedTools }) },
-    ...(past.isRestorable || systemPrompt === "" ? {} : { systemPrompt }),
+    ...(past.isRestorable || past.origin !== null || systemPrompt === "" ? {} : { systemPrompt }),
   };
 }

@@ -101,12 +101,13 @@ function asItWas(
     slash: _______,
     chosen: _________,
     maker: __________,
+    fork: ___________,
     ...begun
   }: ProgramStart,
   { input, mounts, ...was }: Start,
 ): ProgramStart {
   const { toolset, modes, surroundings, window, viewRequests, fallbackWindows } = was;
-  const { early, slash, chosen, maker } = was;
+  const { early, slash, chosen, maker, fork } = was;
   return {
     ...begun,
     input: input ? STDIN : null,
@@ -121,6 +122,7 @@ function asItWas(
     ...(early === undefined ? {} : { early }),
     ...(chosen === undefined ? {} : { chosen }),
     ...(maker === undefined ? {} : { maker }),
+    ...(fork === undefined ? {} : { fork }),
   };
 }
 

@@ -189,6 +189,7 @@ function callerOf(core: Filing, self: Process, call?: CallId): Caller {
     seen: seenFilesOf(core, self),
     skills: () => skillsOf(core, self),
     preview: () => previewOf(core, self),
+    ...(self.past.origin === null ? {} : { prefixOf: self.past.origin.from }),
   };
   return { ...known, ...agent, ...(changing === undefined ? {} : { changing }) };
 }

@@ -64,6 +64,8 @@ const spawn: KernelCall<"spawn", SpawnArgs, Starting> = {
     // one that is given as a whole is taken in this turn, before its caller can change it
     const named = isLoaded(given) ? given : await loadedAgent(pass.core, self, given, pass.signal);
     if (self.pid === PID_KERNEL) return start(pass, named);
+    if (named.opts.fork !== undefined)
+      return start(pass, { ...ownArgs(self, named), agent: self.seed.agent });
     const args = ownArgs(self, named);
     const { command } = args.opts;
     if (command !== undefined) return spawnNative(pass, command, args);

@@ -96,6 +96,23 @@ export class ContextSpaces {
     add(space, message);
   }
 
+  /** Makes an empty context a copy of another; the messages themselves are shared. */
+  copy(from: CtxId, to: CtxId): void {
+    const { cid: _, views, ...origin } = this.#find("CtxRead", from);
+    const { messages, numbers, originals } = origin;
+    const own = { ...views, puts: [...views.puts], stack: [...views.stack], pins: new Set(views.pins) };
+    const copied = { messages: [...messages], numbers: [...numbers], originals: new Map(originals) };
+    Object.assign(this.#find("CtxWrite", to), { ...origin, ...copied, views: own });
+  }
+
+  /** Whether both show the same messages, and have the same pins. */
+  areEqual(one: CtxId, other: CtxId): boolean {
+    const [a, b] = [this.#find("CtxRead", one), this.#find("CtxRead", other)];
+    const isSame =
+      a.messages.length === b.messages.length && a.messages.every((each, i) => each === b.messages[i]);
+    return isSame && a.views.moves === b.views.moves && [...a.views.pins].join() === [...b.views.pins].join();
+  }
+
   /** Restores a context that is empty. */
   fill(cid: CtxId, { systemPrompt, views, messages, keepsAll = false }: SpaceContents): void {
     const space = this.#find("CtxWrite", cid);

@@ -3,6 +3,7 @@
  * returns what was recorded. So a program replayed from a tape cannot tell the difference, and nothing outside is
  * affected.
  */
+import type { ForkPrefix } from "../../abi/fork.ts";
 import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProgramStart } from "../../abi/program.ts";
@@ -41,6 +42,8 @@ export interface Start {
   readonly early?: true;
   /** Absent: the run predates skills that the user calls. */
   readonly slash?: true;
+  /** Absent: it is not an internal fork. */
+  readonly fork?: ForkPrefix;
   /** Absent: the run predates views that move, or its window was not known. */
   readonly window?: ProgramStart["window"];
   readonly model: string;

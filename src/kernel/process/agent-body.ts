@@ -1,6 +1,7 @@
 /** The body of an agent: a context, its MCP servers, its model at fd 3, and the reasoning loop of user space. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import { O_RDWR } from "../../abi/device.ts";
+import { Fault } from "../../abi/errors.ts";
 import type { Effort } from "../../abi/llm.ts";
 import { type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Begun } from "../../abi/program.ts";
@@ -8,6 +9,7 @@ import type { Syscalls } from "../../abi/sys.ts";
 import { abortable } from "../../lib/abort.ts";
 import { keptAbove } from "../account/kept-account.ts";
 import type { ContextSpaces } from "../context/spaces.ts";
+import type { Journal } from "../ports/journal.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { redactedText } from "../redact/model-bound.ts";
 import type { Mounts } from "../vfs/mounts.ts";
@@ -20,7 +22,9 @@ import { type ResultWriting, writeResult } from "./spawn/stdio.ts";
 
 /** What agents need of the kernel. */
 export type AgentHost = {
-  readonly ports: Pick<KernelPorts, "models" | "program" | "redactor">;
+  readonly ports: Pick<KernelPorts, "models" | "program" | "redactor"> & {
+    readonly journal: Pick<Journal, "row" | "sync">;
+  };
   readonly contexts: ContextSpaces;
   readonly mounts: Pick<Mounts, "mountAll">;
   handle(self: Process, scope: null): Pick<Syscalls, "open" | "write">;
@@ -52,6 +56,7 @@ export function agentBody(core: AgentHost, agent: AgentInfo | null): Body {
       ...proc.model.asks,
       ...(proc.model.fallbacks.length === 0 ? {} : { fallbacks: proc.model.fallbacks }),
       ...keptAbove(proc.seed.account),
+      ...(proc.seed.fork === undefined ? {} : { fork: proc.seed.fork.label }),
     }),
     keep: (making) => keepState(core.contexts, making),
   };
@@ -68,12 +73,39 @@ async function prepare(core: AgentHost, making: Making): Promise<void> {
   const { proc, opts, undo } = making;
   proc.contexts.open(core.contexts);
   undo.push(() => proc.contexts.freeAll(core.contexts));
+  if (opts.fork !== undefined) return prepareFork(core, making);
   const prompt = redactedText(core, proc, systemPrompt(proc.seed.agent, opts.systemPrompt ?? ""));
   core.contexts.setSystemPrompt(proc.ctxId, prompt);
   // a session may begin without an intent
   if (proc.seed.intent !== "") core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent });
   await core.mounts.mountAll(making, proc.seed.agent?.manifest.mcp ?? []);
   await openModel(core, making);
+  settleMode(core, making);
+}
+
+/** How often the conversation of a parent that works on is copied anew. */
+const MOST_COPIES = 16;
+
+/**
+ * The conversation of the parent, followed by the intent, and the parent's model. The record up to which the histories are one
+ * is looked up after the copy: if the conversation has changed meanwhile, it is copied again.
+ */
+async function prepareFork(core: AgentHost, making: Making): Promise<void> {
+  const { parent, proc } = making;
+  const { journal } = core.ports;
+  const { uuid } = parent.seed;
+  for (let copies = 1; proc.past.origin === null; copies++) {
+    core.contexts.copy(parent.ctxId, proc.ctxId);
+    await journal.sync();
+    const at = (await journal.row(uuid))?.lastSeq;
+    if (at !== undefined && core.contexts.areEqual(parent.ctxId, proc.ctxId))
+      proc.past.origin = { from: uuid, at };
+    else if (at === undefined || copies >= MOST_COPIES)
+      throw new Fault({ code: "CONFLICT", message: `the conversation of process ${parent.pid} changes` });
+  }
+  core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent });
+  proc.model.share(parent.model);
+  await core.handle(proc, null).open(proc.model.device, O_RDWR, making.signal);
   settleMode(core, making);
 }
 

@@ -78,12 +78,14 @@ export interface SpawnedBody extends KeptAbove, KeptRights {
 type Draft = Pick<JournalDraft, "kind" | "body" | "v">;
 
 /**
- * Empty for a process that cannot be restored: a supervised child, which its supervisor restarts; a process that spends
+ * Without the state for a process that cannot be restored: a supervised child, which its supervisor restarts; a process that spends
  * from a limit that ends with the daemon; one whose texts are too large for a record.
  */
 export function keepState(contexts: Pick<ContextSpaces, "prompt">, making: Making): readonly Draft[] {
   const { parent, proc } = making;
-  const { session, account } = proc.seed;
+  const { session, account, fork, intent } = proc.seed;
+  // it ends with its parent and its daemon; its history needs the message that its parent's has not
+  if (fork !== undefined) return [{ kind: "ctx.record", v: 1, body: { role: "user", content: intent } }];
   const isOwned = account.limited().every(({ owner }) => owner !== null);
   if (parent.seed.kind === "supervisor" || session.owner === null || !isOwned) return [];
   const state: Draft = { kind: "process.state", v: 2, body: stateOf(making, session.owner) };

@@ -70,6 +70,12 @@ export class ModelSeat {
     return isFirst ? "" : `${device} ${name}`;
   }
 
+  /** The same model, asked in the same way, as another process has. */
+  share(other: ModelSeat): void {
+    this.#choice = other.#choice;
+    this.#first = other.#first;
+  }
+
   choose(choice: Omit<ModelChoice, "remark">): void {
     this.#choice = choice;
     this.#first ??= { device: choice.device, model: choice.model };

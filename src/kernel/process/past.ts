@@ -1,9 +1,18 @@
 /** What an earlier daemon left of a process, and whether a later daemon can restore it. */
 import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
-import type { Pid } from "../../abi/ids.ts";
+import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Restored } from "../../abi/program.ts";
 
+/** A record of another process, up to which the history of that process is this one's too. */
+interface ForkedFrom {
+  readonly from: ProcUuid;
+  readonly at: number;
+}
+
 export class Past {
+  /** Set for an internal fork, at its spawn. */
+  origin: ForkedFrom | null = null;
+
   #isRestorable = false;
   #read: (() => Promise<void>) | null = null;
   #restored: Restored | null = null;

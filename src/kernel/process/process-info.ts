@@ -35,6 +35,7 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
     name: seed.body.name,
     ...(seed.isSession === true ? { isSession: true } : {}),
     ...(seed.child === undefined ? {} : { child: { ...seed.child, agentId: agentIdOf(seed.uuid) } }),
+    ...(seed.fork === undefined ? {} : { fork: seed.fork.label }),
     ...(labels.length === 0 ? {} : { labels: [...new Set(labels.map(({ kind }) => kind))] }),
     ...(note === "" ? {} : { note }),
     ...(seed.kind === "agent" && proc.mode !== "default" ? { mode: proc.mode } : {}),

@@ -1,6 +1,7 @@
 /** What a process is given at its spawn; it never changes. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { ChildMark } from "../../abi/child.ts";
+import type { ForkWish } from "../../abi/fork.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { PermissionMode, ProcessKind } from "../../abi/process.ts";
 import type { Rights } from "../../abi/rights.ts";
@@ -51,8 +52,16 @@ export interface ProcessSeed {
   readonly onParentExit: "reparent" | "terminate";
   /** A session with the user: it waits for the next message instead of ending. */
   readonly isSession?: boolean;
+  /** An internal fork: its parent's conversation goes on in it. */
+  readonly fork?: ForkWish;
   /** With a session: the client whose message the intent is. */
   readonly client?: string;
   /** A call of a model started it. */
   readonly child?: ChildMark;
+}
+
+/** What the program of an agent is told of beside its conversation; a fork has all of that from its parent. */
+export function toldOf({ fork }: Pick<ProcessSeed, "fork">) {
+  if (fork !== undefined) return { fork: fork.prefix };
+  return { modes: true, surroundings: true, slash: true } as const;
 }

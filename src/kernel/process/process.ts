@@ -93,6 +93,11 @@ export class Process {
     return this.#ppid;
   }
 
+  /** Nobody is bound to wait for its end: an internal fork owes its parent nothing. */
+  get isLeft(): boolean {
+    return this.#ppid === PID_KERNEL || this.seed.fork !== undefined;
+  }
+
   get mode(): PermissionMode {
     return this.dial.mode;
   }

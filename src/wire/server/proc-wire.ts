@@ -27,6 +27,7 @@ export function toWireProc(proc: ProcInfo): WireProc {
     groups: [...proc.groups],
     result: proc.result,
     exit: exit === null ? null : { code: exit.code, reason: exit.reason, kind: exit.kind },
+    ...(proc.fork === undefined ? {} : { fork: proc.fork }),
     ...(proc.labels === undefined ? {} : { labels: [...proc.labels] }),
     ...(proc.note === undefined ? {} : { note: proc.note }),
     ...(proc.mode === undefined ? {} : { mode: proc.mode }),

@@ -13,6 +13,11 @@ export const ps: Command = {
   run,
 };
 
+/** What an agent or a mount starts for itself is shown with -a alone. */
+function isShown({ kind, fork }: WireProc): boolean {
+  return kind !== "service" && fork === undefined;
+}
+
 async function run(call: Call): Promise<number> {
   const { args, console, host } = call;
   noWords(args, "crux ps [-a] [--tree]");
@@ -24,9 +29,7 @@ async function run(call: Call): Promise<number> {
   const isTold = console.mode === "verbose" && isPerson(call);
   const { sandbox } = isTold ? await client.request("kernel.status", {}) : {};
   client.close();
-  const shown = isAll
-    ? [...live, ...ended.rows].sort((a, b) => a.pid - b.pid)
-    : live.filter(({ kind }) => kind !== "service");
+  const shown = isAll ? [...live, ...ended.rows].sort((a, b) => a.pid - b.pid) : live.filter(isShown);
   switch (console.mode) {
     case "json":
       await console.line(

@@ -3,7 +3,6 @@
 import type { ErrorCode } from "../../../abi/errno.ts";
 import { codeOf, Fault, printed } from "../../../abi/errors.ts";
 import type { RunCost } from "../../../abi/events.ts";
-import { PID_KERNEL } from "../../../abi/ids.ts";
 import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../../../abi/process.ts";
 import { LIMITS } from "../../limits.ts";
 import { resultLines } from "../../log/log-line.ts";
@@ -55,7 +54,7 @@ async function finishOnce(finish: Finish): Promise<void> {
   proc.done.resolve(exit);
   tell(core, proc, exit);
   core.ports.onExited?.(proc.pid);
-  if (proc.ppid === PID_KERNEL) core.offer(proc, "seen");
+  if (proc.isLeft) core.offer(proc, "seen");
 }
 
 /** Children that end with their parent do so at its exit, however late it is reaped. */

@@ -1,8 +1,7 @@
 /**
- * Reaps the zombies whose parent is the kernel: at once when their client has read the end, else a minute after the
+ * Reaps internal forks, and the zombies whose parent is the kernel: at once when their client has read the end, else a minute after the
  * exit, so that `ps` shows them. A zombie whose parent lives waits for that parent.
  */
-import { PID_KERNEL } from "../../../abi/ids.ts";
 import { LIMITS } from "../../limits.ts";
 import type { Life } from "../life/life.ts";
 import type { Process } from "../process.ts";
@@ -20,7 +19,7 @@ export class Reaper {
 
   /** `now`: the client has read the end, or the parent was reaped. `seen`: the process has just ended. */
   offer(proc: Process, when: "now" | "seen"): void {
-    if (!isFree(proc.life.now) || proc.ppid !== PID_KERNEL) return;
+    if (!isFree(proc.life.now) || !proc.isLeft) return;
     // a client still reads: the process is offered again when that client leaves
     if (proc.watchers.count > 0) return;
     if (when === "now") void reapProcess(this.#core(), proc);

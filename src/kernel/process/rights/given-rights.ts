@@ -58,8 +58,8 @@ export function givenRights(giving: Giving): { rights: Rights; mode: PermissionM
 
 /** INVALID: too many rules, or a rule that is empty or too long. */
 export function checkWish(wish: RightsWish): void {
-  const { allow = [], deny = [], ask = [], tools = [], hosts = [], settings = {} } = wish;
-  const all = [...allow, ...deny, ...ask, ...tools, ...hosts, ...Object.values(settings).flat()];
+  const { allow = [], deny = [], ask = [], tools = [], hosts = [], roots = [], settings = {} } = wish;
+  const all = [...allow, ...deny, ...ask, ...tools, ...hosts, ...roots, ...Object.values(settings).flat()];
   if (all.length > LIMITS.spawnRules)
     throw invalid(`${all.length} rules for one process; at most ${LIMITS.spawnRules}`);
   for (const text of all)
@@ -133,7 +133,7 @@ function listsOf({ tools, disallowedTools = [] }: AgentManifest): Pick<Rights, "
 }
 
 /** The request as rights to narrow by. What the user allows is not in it: that is added afterwards. */
-function wished({ allow, deny, ask, tools, hosts, settings }: RightsWish, isPersons: boolean): Rights {
+function wished({ allow, deny, ask, tools, hosts, roots, settings }: RightsWish, isPersons: boolean): Rights {
   const [source, file] = isPersons
     ? (["cliArg", "flagSettings"] as const)
     : (["command", "command"] as const);
@@ -144,6 +144,7 @@ function wished({ allow, deny, ask, tools, hosts, settings }: RightsWish, isPers
     allow: allow === undefined || isPersons ? null : rules(allow, "allow", source),
     tools: tools?.map(canonicalToolName) ?? null,
     hosts: hosts?.map((host) => host.toLowerCase()) ?? null,
+    roots: roots ?? null,
   };
 }
 

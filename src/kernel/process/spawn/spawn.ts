@@ -4,6 +4,7 @@
  */
 import { codeOf, Fault, messageOf, printed, SyscallError } from "../../../abi/errors.ts";
 import type { LogEntry, ProcessEvent } from "../../../abi/events.ts";
+import type { ForkWish } from "../../../abi/fork.ts";
 import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
@@ -55,7 +56,7 @@ export interface Attending {
 /** What a spawn needs of the kernel. */
 export type Spawning = {
   readonly ports: Pick<KernelPorts, "uuid" | "onReaped" | "bypassRefusal">;
-  readonly table: Pick<ProcessTable, "add" | "remove" | "get">;
+  readonly table: Pick<ProcessTable, "add" | "remove" | "get" | "childrenOf">;
   readonly groups: Pick<Groups, "joinNew" | "leaveAll" | "of" | "recordOf">;
   readonly devices: Pick<DeviceRegistry, "has">;
   readonly root: Process;
@@ -103,7 +104,8 @@ export async function spawnBody(
   const birth: Birth = { caller, parent, giver, intent, body, opts, account: more.account };
   checkArguments(core, birth);
   if (body.kind !== "native") checkEnvironment(birth);
-  if (body.kind === "agent") checkSpawn(core, parent);
+  if (opts.fork !== undefined) checkFork(core, birth, opts.fork);
+  else if (body.kind === "agent") checkSpawn(core, parent);
   const id = { pid: core.nextPid(), uuid: core.ports.uuid() };
   // the scratch folder may exist even if nothing else does
   const undo: Undo[] = [() => core.ports.onReaped(id.uuid)];
@@ -197,6 +199,25 @@ function checkEnvironment({ caller, giver, opts: { env } }: Birth): void {
   throw refuse(caller.pid, "PERMISSION", `an agent has its parent's environment; ${changed} differs`);
 }
 
+/** Internal forks are few at once, and not counted among the agents that an agent starts. */
+function isCounted({ seed }: Process): boolean {
+  return seed.kind === "agent" && seed.fork === undefined;
+}
+
+function checkFork(core: Spawning, { caller, parent, body }: Birth, { prefix }: ForkWish): void {
+  const { pid, seed } = caller;
+  if (caller !== parent || seed.kind !== "agent" || body.kind !== "agent")
+    throw refuse(pid, "INVALID", "only an agent has a conversation to fork");
+  if (seed.fork !== undefined) throw refuse(pid, "PERMISSION", "a fork cannot be forked");
+  const children = core.table.childrenOf(pid);
+  if (
+    children.filter((child) => child.isLive && child.seed.fork !== undefined).length >= LIMITS.internalForks
+  )
+    throw refuse(pid, "UNAVAILABLE", `${LIMITS.internalForks} forks of process ${pid} run already`);
+  if (JSON.stringify(prefix).length > LIMITS.forkPrefixChars)
+    throw refuse(pid, "INVALID", `the prefix of a fork has at most ${LIMITS.forkPrefixChars} characters`);
+}
+
 interface Building {
   readonly core: Spawning;
   readonly caller: Process;
@@ -218,7 +239,7 @@ async function build(
     core.groups.leaveAll(proc);
     proc.closeChannels();
   });
-  if (proc.seed.kind === "agent") undo.push(countSpawn(parent));
+  if (isCounted(proc)) undo.push(countSpawn(parent));
   undo.push(() => endHandle(core, proc));
   handOver(core.devices, { caller, proc, opts });
   installFiles(proc, more.files ?? []);
@@ -227,7 +248,7 @@ async function build(
   using linked = linkSignals(signal, proc.abort.signal);
   const making = { parent, proc, opts, undo, signal: linked.signal };
   await bodyOf(proc).prepare(making);
-  const counted = proc.seed.kind === "agent" ? countDrafts(core, parent) : [];
+  const counted = isCounted(proc) ? countDrafts(core, parent) : [];
   const alongside = [...counted, ...(more.alongside?.(proc) ?? [])];
   await journalSpawn(core, making, { caller, alongside });
 }
@@ -272,7 +293,15 @@ async function journalSpawn(
     (id) => ({ ...own, kind: "group.join", body: core.groups.recordOf(id) }) as const,
   );
   const kept = (bodyOf(proc).keep?.(making) ?? []).map((record) => ({ ...own, ...record }));
-  const records = [{ ...own, kind: "process.spawned" as const, body }, ...kept, ...joins, ...alongside];
+  const { origin } = proc.past;
+  const forked = origin === null ? [] : [{ ...own, kind: "process.forked" as const, body: origin }];
+  const records = [
+    ...forked,
+    { ...own, kind: "process.spawned" as const, body },
+    ...kept,
+    ...joins,
+    ...alongside,
+  ];
   try {
     if (caller.pid === PID_KERNEL) await core.ports.journal.append(records);
     else await core.journalWatch.append(caller, "Spawn", making.signal, records);
