@@ -40,6 +40,24 @@ permitContract("makePermit", make);
 const decideText = (text: string, rules: readonly RuleText[] = [], mode: "default" | "bypass" = "default") =>
   run(make(rules), "bash", [bash(text)], subject({ mode }));
 
+describe("a rule without content for a tool that changes files", () => {
+  const decide = (rules: readonly RuleText[], tool: string) =>
+    run(make(rules), tool, [write("/ws/a.ts")], subject()).behavior;
+
+  test("allows the others too, as its form with a path does; a deny is for the tool alone", () => {
+    for (const tool of ["edit", "write", "multi_edit", "notebook_edit"]) {
+      expect([tool, decide([allowed("Edit")], tool)]).toEqual([tool, "allow"]);
+      expect([tool, decide([allowed("edit(**)")], tool)]).toEqual([tool, "allow"]);
+      expect([tool, decide([allowed("edit"), denied("write")], tool)]).toEqual([
+        tool,
+        tool === "write" ? "deny" : "allow",
+      ]);
+    }
+    expect(decide([allowed("Edit")], "mcp__s__t")).toBe("ask");
+    expect(run(make([allowed("edit")]), "bash", [bash("touch a.ts")], subject()).behavior).toBe("ask");
+  });
+});
+
 describe("a name in Unicode's composed and decomposed form", () => {
   const [composed, decomposed] = ["caf\u00e9.txt", "cafe\u0301.txt"];
   const decide = (rules: readonly RuleText[], name: string) =>

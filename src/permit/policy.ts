@@ -14,7 +14,7 @@ import { canonicalToolName } from "../abi/tool.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
 import type { Decision, Permit, PermitRequest, Subject } from "../kernel/ports/permit.ts";
 import { isAutoModeActive, withoutDangerous } from "./auto/strip.ts";
-import { deniesTool, judgeCall, namesTool } from "./judge/call.ts";
+import { allowsTool, deniesTool, judgeCall } from "./judge/call.ts";
 import { type Case, formsOf, type Places } from "./judge/case.ts";
 import { isListed, judgeCeiling } from "./judge/ceiling.ts";
 import { analysisOf, isCertain, judgeExec, partsOf } from "./judge/exec.ts";
@@ -246,7 +246,7 @@ function makeCase(policy: Policy, asking: Subject, request: PermitRequest): Case
   const project = projectRoot === undefined ? own : [projectRoot];
   const given = [...rules.allow, ...parseGrants(subject.grants)];
   const allowed = isAutoModeActive(subject) ? withoutDangerous(given) : given;
-  const callRule = allowed.find((rule) => rule.match.kind === "all" && namesTool(rule, tool));
+  const callRule = allowed.find((rule) => allowsTool(rule, tool));
   const roots = [...own, ...added];
   return {
     subject,

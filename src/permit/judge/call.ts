@@ -1,7 +1,7 @@
 /** Judges a call as a whole, before its effects: by rules that name the tool and by unreadable settings. */
 import type { Effect } from "../../abi/effects.ts";
 import { shown } from "../rules/paths.ts";
-import { describeRule, type Rule } from "../rules/rule.ts";
+import { describeRule, type Rule, WRITES } from "../rules/rule.ts";
 import type { RuleSet } from "../rules/rule-set.ts";
 import type { Case } from "./case.ts";
 import { deny, hardAsk, type Verdict } from "./verdict.ts";
@@ -45,10 +45,16 @@ function askedOfAll(tool: string, unreadable: readonly string[]): Verdict | null
   return hardAsk("error", why, `${tool}: ${why}`);
 }
 
-/** Whether an allow rule names the tool, or its server by prefix; a rule on `bash` also names the bare shell device. */
-export function namesTool(rule: Rule, tool: string): boolean {
+/** Whether a rule names the tool, or its server by prefix; a rule on `bash` also names the bare shell device. */
+function namesTool(rule: Rule, tool: string): boolean {
   if (rule.tool === tool || (rule.tool === "bash" && tool === "shell")) return true;
   return rule.tool.startsWith("mcp__") && tool.startsWith(`${rule.tool}__`);
+}
+
+/** Whether an allow rule without content names the tool. One for a tool that changes files names all of these. */
+export function allowsTool(rule: Rule, tool: string): boolean {
+  if (rule.match.kind !== "all") return false;
+  return namesTool(rule, tool) || (WRITES.has(rule.tool) && WRITES.has(tool));
 }
 
 /** Whether every call of the tool is refused: by a rule for all servers, for one server, or for the tool itself. */

@@ -50,7 +50,8 @@ export interface Rule {
 
 const MAX_CHARS = 1024;
 const READS = new Set(["view", "grep", "glob", "ls"]);
-const WRITES = new Set(["edit", "write", "multi_edit", "notebook_edit"]);
+/** The tools that change files: a path in a rule for one of them is a path for all. */
+export const WRITES: ReadonlySet<string> = new Set(["edit", "write", "multi_edit", "notebook_edit"]);
 const NAMED = new Set(["agent", "spawn", "send", "skill", "outward"]);
 const SOURCE_WORDS: Readonly<Record<RuleSource, string>> = {
   userSettings: "user settings",
