@@ -4,6 +4,7 @@ import { errorJson, errorLines } from "./screen/errors.ts";
 import { oneLine } from "./screen/text/json.ts";
 import { type Words, wordsOf } from "./screen/text/language.ts";
 import { type Paint, paintFor } from "./screen/text/paint.ts";
+import { widthOf, wrapped } from "./screen/text/width.ts";
 import type { Output } from "./terminal/streams.ts";
 
 /** The two streams of a command in its output mode. Each write resolves after the text was flushed. */
@@ -40,6 +41,11 @@ export class Console {
     await put(this.#stderr, `${text}\n`);
   }
 
+  /** Prose on stderr: at a terminal it is broken at blanks. */
+  async notice(text: string, paint = (lines: string): string => lines): Promise<void> {
+    await this.errorLine(paint(prose(text, this.#stderr)));
+  }
+
   /** The output is a screen for people, not input for scripts. */
   get isScreen(): boolean {
     return this.mode === "default" || this.mode === "verbose";
@@ -62,8 +68,8 @@ export class Console {
 
   /** A message for the user in every mode, kept out of the output that a script reads. */
   async aside(text: string): Promise<void> {
-    if (this.isScreen) await this.line(text);
-    else await this.errorLine(text);
+    if (this.isScreen) await this.line(prose(text, this.#stdout));
+    else await this.notice(text);
   }
 
   /** The wrapped result object of a command that succeeded. */
@@ -75,6 +81,12 @@ export class Console {
     if (this.mode === "json") await this.line(errorJson(error));
     else await this.errorLine(errorLines(error, this.words, this.errorPaint));
   }
+}
+
+/** A terminal would break a long line in the middle of a word. */
+function prose(text: string, { isTTY, columns = 80 }: Output): string {
+  if (isTTY !== true || widthOf(text) <= columns) return text;
+  return wrapped(text, columns).join("\n");
 }
 
 function put(output: Output, text: string | Uint8Array): Promise<void> {

@@ -59,7 +59,7 @@ async function settle(call: Call, client: DaemonClient, { cwd, isGiven, otherwis
   const terminal = isAsked ? questionTerminal(call) : undefined;
   // an earlier no suppresses the question only if the items are merely left out
   if (terminal === undefined || (workspace.declined && otherwise === "left out")) {
-    if (otherwise !== "refused") await console.errorLine(leftOutLine(workspace));
+    if (otherwise !== "refused") await console.notice(leftOutLine(workspace));
     return "settled" as const;
   }
   const answer = await askTrust(call, terminal, workspace);

@@ -139,7 +139,7 @@ export class RunView {
 
   /** Shown to the user in every mode. */
   async #aside(text: string): Promise<void> {
-    if (this.#output.isResultAlone) await this.#console.errorLine(text);
+    if (this.#output.isResultAlone) await this.#console.notice(text);
     else await this.#console.aside(text);
   }
 

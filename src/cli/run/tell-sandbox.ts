@@ -7,5 +7,5 @@ export async function tellSandbox(
   { console }: Pick<Call, "console">,
   why: string | undefined,
 ): Promise<void> {
-  if (why !== undefined) await console.errorLine(console.errorPaint.dim(`sandbox: off (${safeLine(why)})`));
+  if (why !== undefined) await console.notice(`sandbox: off (${safeLine(why)})`, console.errorPaint.dim);
 }

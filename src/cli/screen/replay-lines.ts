@@ -1,5 +1,6 @@
 /** A replay for the user: its outcome, and what a client saw of the process when it ran. */
 import type { Result } from "../../abi/methods/methods.ts";
+import { counted } from "../../lib/text/counted.ts";
 import { resultBox } from "./result-box.ts";
 import { lastLine, spawnLine } from "./run-lines.ts";
 import type { Paint } from "./text/paint.ts";
@@ -19,10 +20,6 @@ export function reportLines(report: Report): string[] {
     `  got:      ${safeLine(got)}`,
     `  recorded by crux ${report.recorded.join(", ") || "-"}, replayed by crux ${report.version || "-"}`,
   ];
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** The shown part of a record. */

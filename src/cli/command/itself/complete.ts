@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { PERMISSION_MODES, SIGNALS } from "../../../abi/process.ts";
 import { SETTING_KEYS } from "../../../abi/settings/keys.ts";
 import { configDir } from "../../../lib/paths.ts";
+import { counted } from "../../../lib/text/counted.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
 import { allProcesses } from "../../daemon/processes.ts";
@@ -95,7 +96,7 @@ async function groups(client: DaemonClient, signal: AbortSignal): Promise<Found>
   const found = await client.request("group.list", {}, signal);
   return found.groups.map(({ id, name, pids: members }) => [
     name === "" ? String(id) : name,
-    `${members.length} processes`,
+    counted(members.length, "process", "processes"),
   ]);
 }
 

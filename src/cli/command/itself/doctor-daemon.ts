@@ -7,6 +7,7 @@ import type { Result } from "../../../abi/methods/methods.ts";
 import type { SpawnRequest } from "../../../abi/methods/process.ts";
 import { NOT_PROMISED } from "../../../abi/sandbox.ts";
 import type { WireEvent } from "../../../abi/wire-events.ts";
+import { counted } from "../../../lib/text/counted.ts";
 import type { Call } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
 import { clientEnvironment } from "../../run/environment.ts";
@@ -121,7 +122,7 @@ async function settings({ host }: Call, client: DaemonClient): Promise<readonly 
   const found = await client.request("settings.list", { cwd: host.cwd });
   const set = found.settings.filter(({ source, ignored }) => source !== "default" && ignored === undefined);
   if (found.problems.length === 0)
-    return [{ name: "settings", state: "ok", words: `${set.length} values, none wrong` }];
+    return [{ name: "settings", state: "ok", words: `${counted(set.length, "value")}, none wrong` }];
   return found.problems.map((words) => ({
     name: "settings",
     state: "fail" as const,
@@ -136,8 +137,10 @@ async function trust({ host }: Call, client: DaemonClient): Promise<readonly Fin
   if (items.length === 0)
     return [{ name: "trust", state: "ok", words: "this folder brings nothing that acts" }];
   if (off === 0 && trusted)
-    return [{ name: "trust", state: "ok", words: `this folder is trusted, with ${items.length} files` }];
-  const words = `${off} of ${items.length} files that this folder brings do not act`;
+    return [
+      { name: "trust", state: "ok", words: `this folder is trusted, with ${counted(items.length, "file")}` },
+    ];
+  const words = `${off} of ${counted(items.length, "file")} that this folder brings ${off === 1 ? "does" : "do"} not act`;
   return [{ name: "trust", state: "warn", words, remedy: "crux trust shows them, and asks" }];
 }
 

@@ -146,7 +146,8 @@ test.each<[string, World, string, number]>([
     "! daemon: running (PID 7), v0.0.9; this is v0.1.0\n  → crux daemon restart",
     0,
   ],
-  ["trust", { trust: { trusted: false, items: [{ state: "new" }] } }, "! trust: 1 of 1 files", 0],
+  ["trust", { trust: { trusted: false, items: [{ state: "new" }] } }, "! trust: 1 of 1 file that", 0],
+  ["trust", { trust: { items: [{ state: "trusted" }] } }, "✓ trust: this folder is trusted, with 1 file", 0],
   [
     "test call",
     {

@@ -1,4 +1,5 @@
 import type { LogPayload, WireStreamLine } from "../../../abi/wire.ts";
+import { counted } from "../../../lib/text/counted.ts";
 import type { Mode } from "../../args.ts";
 import type { Console } from "../../console.ts";
 import { daemonVanished } from "../../daemon/vanished.ts";
@@ -55,6 +56,6 @@ export class LogPrinter {
   async #end(dropped: number): Promise<void> {
     const rest = this.#safe?.end() ?? "";
     if (rest !== "") await this.#console.raw(rest);
-    if (dropped > 0) await this.#console.errorLine(`[logs] ${dropped} lines dropped`);
+    if (dropped > 0) await this.#console.errorLine(`[logs] ${counted(dropped, "line")} dropped`);
   }
 }

@@ -1,5 +1,6 @@
 import type { ProjectEventWire, StreamEnd } from "../../../abi/compose/wire.ts";
 import type { WireStreamLine } from "../../../abi/wire.ts";
+import { counted } from "../../../lib/text/counted.ts";
 import type { Console } from "../../console.ts";
 import { CONFIGURE_LINES } from "../../run/configure-help.ts";
 import { LogPrefix, projectLine } from "../../screen/compose-lines.ts";
@@ -71,7 +72,7 @@ export class EventView {
   }
 
   async #showDropped(dropped: number): Promise<void> {
-    if (dropped > 0) await this.#console.errorLine(`[compose] ${dropped} lines dropped`);
+    if (dropped > 0) await this.#console.errorLine(`[compose] ${counted(dropped, "line")} dropped`);
   }
 }
 

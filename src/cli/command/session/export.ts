@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Fault, messageOf } from "../../../abi/errors.ts";
 import type { JournalLine } from "../../../abi/journal/line.ts";
+import { counted } from "../../../lib/text/counted.ts";
 import { type Args, textFlag } from "../../args.ts";
 import { sessionOf } from "../../chat/ref.ts";
 import type { Call, Command } from "../../command.ts";
@@ -38,7 +39,8 @@ async function run(call: Call): Promise<number> {
     const path = resolve(host.cwd, file);
     await write(path, text, args.flags.has("force"));
     if (console.mode === "json") await console.data({ file: path, messages: found.messages.length });
-    else if (console.isScreen) await console.line(`${safeLine(path)}: ${found.messages.length} messages`);
+    else if (console.isScreen)
+      await console.line(`${safeLine(path)}: ${counted(found.messages.length, "message")}`);
   } else if (console.mode === "json") await console.data(format === "md" ? { markdown: text } : found);
   else await console.raw(host.stdout.isTTY === true ? safeLines(text) : text);
   return 0;

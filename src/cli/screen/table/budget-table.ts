@@ -1,5 +1,6 @@
 import type { WireBudget } from "../../../abi/methods/budget.ts";
 import type { Result } from "../../../abi/methods/methods.ts";
+import { counted } from "../../../lib/text/counted.ts";
 import { microUsd, shownUsd } from "../../../lib/usd.ts";
 import { seconds } from "../text/elapsed.ts";
 import { safeLine } from "../text/safe-text.ts";
@@ -47,7 +48,10 @@ export function sumLines(accounts: readonly Account[]): readonly string[] {
   if (accounts.length < 2) return [];
   const tokens = accounts.reduce((sum, { own }) => sum + own.tokens, 0);
   const micro = accounts.reduce((sum, { own }) => sum + microUsd(own.usd), 0);
-  return ["", `${accounts.length} processes: ${tokens} tokens, ${costWords(micro, unpricedOf(accounts))}`];
+  return [
+    "",
+    `${counted(accounts.length, "process", "processes")}: ${tokens} tokens, ${costWords(micro, unpricedOf(accounts))}`,
+  ];
 }
 
 function costWords(micro: number, unpriced: number): string {
