@@ -176,7 +176,8 @@ interface Pending {
 
 const platform: Machine = {
   now: () => Date.now(),
-  mono: () => performance.now(),
+  // as performance.now(), which a client would have to load first
+  mono: () => process.uptime() * 1000,
   after: (ms, act, keepsAlive) => {
     const timer = setTimeout(act, ms);
     if (!keepsAlive) timer.unref();

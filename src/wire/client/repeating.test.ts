@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { execFileSync } from "node:child_process";
+import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { connect } from "./connection.ts";
 import { RepeatingConnection } from "./repeating.ts";
 import { ClientFixture, type FakeDaemon } from "./testing.ts";
@@ -87,4 +88,16 @@ describe("RepeatingConnection", () => {
     await expect(it.request("spawn", { intent: "a" })).rejects.toThrow("may have been started");
     expect(daemon.lines).toHaveLength(1);
   });
+});
+
+/** Each costs a short command, such as `crux ps`, one to five milliseconds. */
+test("a connection to the daemon loads neither cryptography nor the tools of measurement", () => {
+  const parts = ["./daemon.ts", "./repeating.ts"].map((path) => new URL(path, import.meta.url).href);
+  const program = `
+    for (const part of ${JSON.stringify(parts)}) await import(part);
+    const { SteadyClock } = await import(${JSON.stringify(new URL("../../lib/steady-clock.ts", import.meta.url).href)});
+    new SteadyClock().mono();
+    console.log(process.moduleLoadList.filter((name) => /^NativeModule (crypto|perf_hooks|child_process)$/.test(name)).join());`;
+  const argv = ["--input-type=module", "--eval", program];
+  expect(execFileSync(process.execPath, argv, { encoding: "utf8" }).trim()).toBe("");
 });

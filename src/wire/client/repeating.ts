@@ -2,7 +2,6 @@
  * A connection that gives each request with effects an idempotency key. A request cut off before its answer is sent
  * again once a daemon is reachable: with the same key it takes effect only once.
  */
-import { randomUUID } from "node:crypto";
 import type { KeyedMethod, MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { Connection, WireStream } from "./connection.ts";
 import { CutOff } from "./cut-off.ts";
@@ -51,6 +50,8 @@ export class RepeatingConnection {
     ask: (payload: Params<M>) => Promise<T>,
   ): Promise<T> {
     if (!Object.hasOwn(KEYED, method)) return ask(payload);
+    // loaded here: most commands, such as ps, need no key, and loading it takes them some milliseconds
+    const { randomUUID } = process.getBuiltinModule("node:crypto");
     const keyed = { ...payload, idempotency_key: randomUUID() };
     for (let tries = 1; ; tries++) {
       const asked = this.#connection;

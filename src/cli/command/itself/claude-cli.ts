@@ -1,5 +1,4 @@
 /** The program behind /dev/llm/claude: its path and the version it reports. If it is missing, nothing is started. */
-import { spawn } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
@@ -38,6 +37,8 @@ function outputOf(path: string, args: readonly string[], env: Environment): Prom
   return new Promise((resolve) => {
     const chunks: string[] = [];
     let length = 0;
+    // loaded here: where there is no such program, it is not needed
+    const { spawn } = process.getBuiltinModule("node:child_process");
     const child = spawn(path, args, { env: { ...env }, detached: true, stdio: ["ignore", "pipe", "ignore"] });
     const finish = (output: string): void => {
       clearTimeout(limit);
