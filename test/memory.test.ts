@@ -1,11 +1,12 @@
 /** Memory in the booted system: what a run keeps is known to the next one, in the same project only. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
+import type { ModelRequest } from "./model-server/request.ts";
 import { type ModelServer, startModelServer } from "./model-server/server.ts";
 
 /** Not below a temporary directory: there trust would end with each run. */
@@ -54,6 +55,59 @@ describe("memory", () => {
     server.requests.length = 0;
     await crux("one", ["go on"], { CRUX_DISABLE_AUTO_MEMORY: "1" });
     expect(asked(0)).not.toContain("Before recommending from memory");
+  });
+
+  it("is taken of a session by a fork that reads its cached prefix, writes notes alone and leaves no trace in it", async () => {
+    await server.close();
+    const notes = (dir: string) => join(dir, "tests.md");
+    const asides: ModelRequest[] = [];
+    const main: ModelRequest[] = [];
+    let dir = "";
+    const over = Promise.withResolvers<void>();
+    const script = (request: ModelRequest) => {
+      if (!request.rawBody.includes("A task of its own")) {
+        main.push(request);
+        dir = /Of this project: (.+?); of the user/.exec(request.rawBody)?.[1] ?? "";
+        return text("Noted: no mocks.");
+      }
+      asides.push(request);
+      const body = "---\nname: tests\ndescription: how tests are written\ntype: feedback\n---\nNO MOCKS";
+      const write = (file: string, content: string) =>
+        toolUse({ name: "write", input: { file_path: file, content } });
+      if (asides.length === 1)
+        return write(join(base, "one", "stray.md"), "x").and(
+          write(notes(dir), body),
+          toolUse({ name: "bash", input: { command: "touch ran" } }),
+        );
+      over.resolve();
+      return text("done");
+    };
+    server = await startModelServer({ script, promptCache: { minTokens: 64 } });
+    const env = modelEnv(server, "anthropic");
+    const at = { cwd: join(base, "one"), env };
+    await world.crux(["trust", "--yes"], at);
+    const chat = await world.crux(["chat", "-q"], { ...at, stdin: "we never mock the database" });
+    expect(chat.stdout).toContain("no mocks");
+    await over.promise;
+    const [aside] = asides;
+    const [asked] = main;
+    expect(aside?.body.system).toEqual(asked?.body.system);
+    expect(aside?.body.tools).toEqual(asked?.body.tools);
+    const { read = 0, write = 0, input = 0 } = aside?.cache ?? {};
+    expect(read).toBeGreaterThan(0);
+    expect(read / (read + write + input)).toBeGreaterThan(0.8);
+    const results = asides[1]?.lastToolResults.map(({ isError }) => isError);
+    expect(results).toEqual([true, false, true]);
+    expect(readFileSync(notes(dir), "utf8")).toContain("NO MOCKS");
+    expect([existsSync(join(base, "one", "stray.md")), existsSync(join(base, "one", "ran"))]).toEqual([
+      false,
+      false,
+    ]);
+    const shown = JSON.parse((await world.crux(["ps", "-a", "--json", "--verbose"], at)).stdout).data
+      .processes;
+    const [session] = shown.filter(({ fork }: { fork?: string }) => fork === undefined);
+    const context = await world.crux(["context", String(session.pid), "--messages"], at);
+    expect(context.stdout).not.toContain("A task of its own");
   });
 
   it("is not written unasked in a folder that is not trusted", async () => {

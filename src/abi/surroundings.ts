@@ -46,6 +46,8 @@ export interface Memory {
   readonly local: string;
   /** Of this user, for all projects. */
   readonly user: string;
+  /** Notes are taken of a session by themselves. Absent: they are not, or the folder is not trusted. */
+  readonly isTaken?: true;
   /** Of the folders that have one, broad to specific. */
   readonly indexes: readonly MemoryIndex[];
 }

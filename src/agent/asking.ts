@@ -1,4 +1,5 @@
 /** Asks the model for the next reply: tools, prompt and request, the window, and the fallback models. */
+import type { ForkPrefix } from "../abi/fork.ts";
 import type { LlmErrorKind, LlmRequest, Reply } from "../abi/llm.ts";
 import type { ContextMessage, Prompt } from "../abi/sys.ts";
 import type { KeptReply } from "./checkpoint.ts";
@@ -77,6 +78,15 @@ async function turnOf(run: Run, tools: OfferedTools, promptNow: () => Promise<Pr
 /** A turn for a request of the user about the context: nothing is read from the mailbox, and no note is added. */
 export async function requestTurn(run: Run): Promise<Turn> {
   return turnOf(run, await toolsOf(run), () => run.sys.buildPrompt(run.start.ctxId));
+}
+
+/** What the requests of this process begin with, for a fork of it, and the estimated tokens of the next one. */
+export async function prefixOf(run: Run): Promise<{ readonly prefix: ForkPrefix; readonly tokens: number }> {
+  const { make, prompt } = await requestTurn(run);
+  const { specs: tools } = await toolsOf(run);
+  const { environment = "", reminder } = run.briefing ?? {};
+  const prefix = { environment: environment + run.announced, reminder: reminder?.content ?? "", tools };
+  return { prefix, tokens: make(prompt, Infinity).estimate };
 }
 
 async function firstBriefing(run: Run, tools: OfferedTools): Promise<Briefing> {

@@ -72,6 +72,8 @@ interface LoopPosition {
   readonly refusals?: Refusals;
   /** What refusals taught, and the state of compaction. Absent: nothing. */
   readonly window?: KeeperState;
+  /** The messages of which notes were taken. Absent: none. */
+  readonly noted?: number;
   readonly kept: KeptReply | null;
 }
 
@@ -113,12 +115,13 @@ interface Beside {
   readonly run: RunPlace | null;
   readonly window: KeeperState | undefined;
   readonly chosen?: number | undefined;
+  readonly noted?: number;
 }
 
 /** What of the state is recorded; what has its usual value is left out. */
 export function positionOf(
   state: LoopState,
-  { run, window, chosen = 0 }: Beside,
+  { run, window, chosen = 0, noted = 0 }: Beside,
   kept: KeptReply | null,
 ): LoopPosition {
   const { turn, requests, hasEscalated, hasRetriedEmpty, recoveries, pauses, salvages, model, refusals } =
@@ -139,6 +142,7 @@ export function positionOf(
     ...(chosen === 0 ? {} : { chosen }),
     ...(refusals.replies === 0 ? {} : { refusals }),
     ...(window === undefined ? {} : { window }),
+    ...(noted === 0 ? {} : { noted }),
     kept,
   };
 }

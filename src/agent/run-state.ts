@@ -9,6 +9,7 @@ import { Discovery } from "./deferred/discovery.ts";
 import type { OfferedTools } from "./deferred/offered.ts";
 import type { DeferredSetting } from "./deferred/setting.ts";
 import { NearbyGuides } from "./instructions/nearby.ts";
+import { NoteTaker } from "./memory/note-taker.ts";
 import type { ModeNotes } from "./mode-notes.ts";
 import { type ModelInUse, ownModel } from "./model/in-use.ts";
 import { type Briefing, briefingOfFork } from "./prompt/briefing.ts";
@@ -68,6 +69,7 @@ export interface Run {
   hasToldReply: boolean;
   /** It has started background commands in this daemon; those of an earlier daemon ended with that daemon. */
   hasJobs: boolean;
+  readonly notes: NoteTaker;
 }
 
 export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Run {
@@ -102,5 +104,6 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     hasToldReply: kept !== null,
     keeper: new WindowKeeper(start, isSame ? position.window : unlearned(position.window)),
     hasJobs: false,
+    notes: new NoteTaker(position.noted),
   };
 }

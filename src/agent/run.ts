@@ -67,8 +67,8 @@ export function checkpoint(run: Run, kept: KeptReply | null): void {
   run.sys.checkpoint(positionOf(run.state, besideOf(run), kept));
 }
 
-function besideOf({ underWay, keeper, start }: Run) {
-  return { run: underWay, window: keeper.state, chosen: start.chosen };
+function besideOf({ underWay, keeper, start, notes }: Run) {
+  return { run: underWay, window: keeper.state, chosen: start.chosen, noted: notes.done };
 }
 
 /**

@@ -4,6 +4,7 @@
  * enters the context, and its end after its last reply: wherever the daemon dies, each message is answered exactly
  * once.
  */
+import { messageOf } from "../abi/errors.ts";
 import { INTERRUPTED_NOTE } from "../abi/events.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import { ENDS, exitOf, type Terminal } from "../abi/loop.ts";
@@ -11,7 +12,7 @@ import type { Message } from "../abi/mail.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
 import type { ProgramStart, RunInput } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
-import { tellChanges } from "./asking.ts";
+import { prefixOf, tellChanges } from "./asking.ts";
 import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
 import { endOfFailure } from "./decide.ts";
 import { inputOf, messageText } from "./inbox.ts";
@@ -121,7 +122,22 @@ async function oneRun(run: Run, beginning: Beginning): Promise<void> {
   if (ending.aborted) await noteInterrupt(run);
   if (end.reason === "budget_exhausted") logBudget(sys, end.words);
   forget(run);
-  await sys.endRun(ENDS[end.reason].outcome, exitOfRun(end));
+  const { outcome } = ENDS[end.reason];
+  await sys.endRun(outcome, exitOfRun(end));
+  if (outcome === "completed") await takeNotes(run);
+}
+
+/** Not while a message waits, nor where tokens are limited. A failure changes nothing else. */
+async function takeNotes(run: Run): Promise<void> {
+  const { sys, start, briefing, notes } = run;
+  const { memory } = briefing ?? {};
+  if (memory?.isTaken !== true || sys.hasMail() || sys.account().limit > 0) return;
+  try {
+    await notes.take({ sys, ctxId: start.ctxId, memory, prefix: () => prefixOf(run) });
+  } catch (error) {
+    sys.ending.throwIfAborted();
+    sys.log("info", `memory: no notes were taken: ${messageOf(error)}`);
+  }
 }
 
 async function endOfRun(run: Run, beginning: Beginning): Promise<Terminal> {

@@ -78,6 +78,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
       configDir,
       realPath,
       isOff: () => config.settings.autoMemoryEnabled === false,
+      isTaken: () => config.settings.memory?.extract !== false,
       isLabelled: (path, sha256) =>
         link.kernel.fileLabels.at(path, false).some((file) => file.sha256 === sha256),
     }),

@@ -41,7 +41,7 @@ export class GuideDesk implements Guides {
       hasAgent && !isOff(env) ? instructionsAt({ ...this.#options, denied }, view, cwd) : NONE,
       hasAgent ? agents(cwd) : [],
       hasAgent ? skills.lines(cwd) : [],
-      hasAgent ? memory.of(view.root, env) : NO_MEMORY,
+      hasAgent ? memory.of(view, env) : NO_MEMORY,
     ]);
     const { memory: kept, notices: ofMemory } = found;
     const told = {

@@ -197,6 +197,14 @@ export const Settings = z.looseObject({
     .boolean()
     .optional()
     .describe("False: agents have no memory that outlives their conversation."),
+  memory: z
+    .looseObject({
+      extract: z
+        .boolean()
+        .optional()
+        .describe("False: no notes are taken of a session by themselves; its agent still writes its own."),
+    })
+    .optional(),
   skills: z
     .looseObject({
       disabled: strings.optional().describe("Names of skills that agents neither see nor use."),

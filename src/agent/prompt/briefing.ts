@@ -7,6 +7,7 @@ import type { Section } from "../../abi/context.ts";
 import type { ForkPrefix } from "../../abi/fork.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { SkillLine } from "../../abi/skill.ts";
+import type { Memory } from "../../abi/surroundings.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
 import { instructionsText, reminder } from "../instructions/frame.ts";
 import { memoryText } from "../memory/memory-text.ts";
@@ -21,6 +22,8 @@ export interface Briefing {
   readonly reminder: ContextMessage | null;
   /** Skills that are told of once a call touches a file of theirs. */
   readonly skills: readonly SkillLine[];
+  /** Absent: it has none that it may write. */
+  readonly memory?: Memory;
 }
 
 interface Telling {
@@ -57,6 +60,7 @@ export async function briefingOf(
     sections,
     reminder: text === "" ? null : { role: "user", content: reminder(text) },
     skills: skills.filter(({ paths }) => paths !== undefined),
+    ...(around.memory === undefined || !mayWrite ? {} : { memory: around.memory }),
   };
 }
 

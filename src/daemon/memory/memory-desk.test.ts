@@ -7,16 +7,19 @@ import { memoryFolders } from "./memory-places.ts";
 
 let base: string;
 let isOff: boolean;
+let isTaken: boolean;
 let labelled: string[];
 let desk: MemoryDesk;
 beforeEach(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), "crux-memory-")));
   isOff = false;
+  isTaken = true;
   labelled = [];
   desk = new MemoryDesk({
     configDir: base,
     realPath: (path) => path,
     isOff: () => isOff,
+    isTaken: () => isTaken,
     isLabelled: (path) => labelled.includes(path),
   });
 });
@@ -29,7 +32,7 @@ function put(dir: string, text: string): string {
   writeFileSync(path, text);
   return path;
 }
-const found = (env = {}) => desk.of("/home/u/shop", env);
+const found = (env = {}, isTrusted = false) => desk.of({ root: "/home/u/shop", isTrusted }, env);
 
 test("memoryFolders(): the key has the path and a digest, so that two projects never share one", () => {
   const { local, user } = folders();
@@ -98,4 +101,11 @@ test("notes() tells type, description and what keeps a note from being found", a
     ["odd.md", "gossip", "type must be one of user, feedback, project, reference"],
     ["tests.md", "feedback", ""],
   ]);
+});
+
+test("of() lets notes be taken of sessions in a trusted folder alone, unless the settings say no", async () => {
+  expect((await found({}, true)).memory?.isTaken).toBe(true);
+  expect((await found({}, false)).memory?.isTaken).toBeUndefined();
+  isTaken = false;
+  expect((await found({}, true)).memory?.isTaken).toBeUndefined();
 });

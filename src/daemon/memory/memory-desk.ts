@@ -25,6 +25,8 @@ export interface MemoryDeskOptions {
   readonly realPath: RealPath;
   /** Off by the settings. */
   readonly isOff: () => boolean;
+  /** Notes are taken of sessions by themselves. */
+  readonly isTaken: () => boolean;
   /** Whether a file with this content, at this real path, was written from labelled data. */
   readonly isLabelled: (path: string, sha256: string) => boolean;
 }
@@ -49,8 +51,11 @@ export class MemoryDesk {
     return { folders, notes: [...(await notesIn(local, "local")), ...(await notesIn(user, "user"))] };
   }
 
-  async of(root: string, env: Readonly<Record<string, string>>): Promise<FoundMemory> {
-    const { configDir, realPath, isOff } = this.#options;
+  async of(
+    { root, isTrusted }: { readonly root: string; readonly isTrusted: boolean },
+    env: Readonly<Record<string, string>>,
+  ): Promise<FoundMemory> {
+    const { configDir, realPath, isOff, isTaken } = this.#options;
     if (isOff() || (env.CRUX_DISABLE_AUTO_MEMORY ?? "") !== "") return { notices: [] };
     const { local, user } = memoryFolders(configDir, root, realPath);
     const indexes: MemoryIndex[] = [];
@@ -68,7 +73,8 @@ export class MemoryDesk {
         notices.push(`memory: ${path} was left out: ${messageOf(error)}`);
       }
     }
-    return { memory: { local, user, indexes }, notices };
+    const taken = isTrusted && isTaken() ? ({ isTaken: true } as const) : {};
+    return { memory: { local, user, ...taken, indexes }, notices };
   }
 
   async #read(dir: string, path: string): Promise<string> {

@@ -26,7 +26,7 @@ const SUB_MODE: PermissionMode = "accept_edits";
 
 /** Where the rules of a directory are found. */
 interface Policies {
-  readonly ports: Pick<KernelPorts, "permitFor">;
+  readonly ports: Pick<KernelPorts, "permitFor" | "realPath">;
 }
 
 interface Giving {
@@ -48,7 +48,9 @@ export function givenRights(giving: Giving): { rights: Rights; mode: PermissionM
   const manifest = body.agent?.manifest;
   const mode = isTop ? topMode(core, opts, cwd) : subMode(giver, body, opts);
   const over = isTop ? topRights(mode) : ofParent(core, giver, cwd);
-  const rights = narrow(narrow(over, definitionOf(body.agent)), wished(opts.rights ?? {}, isPersons));
+  const { roots } = opts.rights ?? {};
+  const wish = { ...opts.rights, ...(roots === undefined ? {} : { roots: roots.map(core.ports.realPath) }) };
+  const rights = narrow(narrow(over, definitionOf(body.agent)), wished(wish, isPersons));
   const given = isPersons ? [...personsRules(opts.rights ?? {}), ...outwardRules(isTop, manifest)] : [];
   return {
     rights: given.length === 0 ? rights : { ...rights, allow: [...(rights.allow ?? []), ...given] },
