@@ -27,7 +27,7 @@ import { XAI_ENV, XAI_PATIENCE_MS } from "./xai/env.ts";
 
 interface ModelDevicesOptions {
   readonly exec: HostExec;
-  /** A private folder: each attempt of the claude program gets its own folder below it, and removes it. */
+  /** A private folder: each run of the claude program gets its own folder below it, and removes it. */
   readonly tmpDir: string;
   readonly clock: Clock;
   readonly lanes?: LlmDeviceOptions["lanes"];

@@ -32,8 +32,11 @@ test.skipIf(program === "")(
       const { code, stdout } = await world.crux(args, { timeoutMs: 60_000 });
       expect([code, JSON.parse(stdout).data.result]).toEqual([0, "Changed it."]);
       expect(world.file("a.txt")).toBe("one\n2\n");
-      const last = server.requests.at(-1)?.lastUserText ?? "";
-      expect(last).toContain("one\n2");
+      const { messages } = server.requests.at(-1)!.body as { messages: object[] };
+      const results = messages.filter((each) => JSON.stringify(each).includes("tool_result"));
+      expect(JSON.stringify(results.at(-1))).toContain(String.raw`one\n2`);
+      // one child for the process, and no request beside those of the loop
+      expect(server.requests.map(({ assistantTurns }) => assistantTurns)).toEqual([0, 1, 2]);
     } finally {
       await world.close();
     }

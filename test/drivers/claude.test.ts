@@ -8,9 +8,11 @@ import { HostProcesses } from "../../src/dev/host/exec.ts";
 import { ClaudeDriver } from "../../src/llm/claude/claude.ts";
 import { contractRequest, driverContract } from "../../src/llm/contract.ts";
 import { fold } from "../../src/llm/fold.ts";
-import { text } from "../model-server/reply.ts";
+import { text, thinking, toolUse } from "../model-server/reply.ts";
 import { type ModelServer, startModelServer } from "../model-server/server.ts";
 import { serverRig } from "./rig.ts";
+
+const none = new AbortController().signal;
 
 /** The real program, as scripts/install-claude.mjs prints its path. */
 const program = process.env.CRUX_TEST_CLAUDE ?? "";
@@ -84,6 +86,62 @@ describe.skipIf(reason !== undefined)("the claude program", () => {
       const { system, tools } = server.requests[0]!;
       expect(system).toContain("You are a test.");
       expect(tools.filter((name) => name !== "DeferredToolPlaceholder")).toEqual(["mcp__crux__view"]);
+    } finally {
+      await server.close();
+      await bench.dispose();
+    }
+  });
+
+  it("one child answers a conversation: as many requests as turns, each with the one before as its beginning", async () => {
+    const long = "x".repeat(200_000);
+    const server = await startModelServer({
+      script: [
+        thinking("I look.").and(
+          toolUse([
+            { name: "mcp__crux__view", input: { path: "a" } },
+            { name: "mcp__crux__view", input: { path: "b" } },
+          ]),
+        ),
+        thinking("I see.").and(text("Seen.")),
+        text("Again."),
+      ],
+    });
+    const bench = await openBench();
+    try {
+      const driver = bench.driver(server);
+      const request = contractRequest();
+      const messages = [...request.messages];
+      const ask = async () => {
+        const { blocks } = await fold(driver.stream({ ...request, messages: [...messages] }, none));
+        messages.push({ role: "assistant", content: blocks });
+        return blocks;
+      };
+      const calls = (await ask()).flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+      const contents = [long, "the second"];
+      messages.push({
+        role: "user",
+        content: calls.map((id, i) => ({ type: "tool_result", tool_use_id: id, content: contents[i] ?? "" })),
+      });
+      expect(await ask()).toContainEqual({ type: "text", text: "Seen." });
+      messages.push({ role: "user", content: [{ type: "text", text: "And again?" }] });
+      expect(await ask()).toContainEqual({ type: "text", text: "Again." });
+      expect(bench.exec.live).toBe(1);
+      // a text is the same to the server whether it stands alone or in a block
+      const plain = (key: string, value: unknown) =>
+        key === "cache_control"
+          ? undefined
+          : typeof value === "string" && key === "content"
+            ? [{ type: "text", text: value }]
+            : value;
+      const sent = server.requests.map(({ body }) =>
+        (body as { messages: object[] }).messages.map((each) => JSON.stringify(each, plain)),
+      );
+      const [first = [], second = [], third = []] = sent;
+      expect([sent.length, second.length - first.length, third.length - second.length]).toEqual([3, 2, 2]);
+      expect([second.slice(0, first.length), third.slice(0, second.length)]).toEqual([first, second]);
+      expect(JSON.stringify(sent[1]).includes(long)).toBe(true);
+      expect(JSON.stringify(sent[2])).toContain("And again?");
+      await driver.close();
       expect(bench.exec.live).toBe(0);
     } finally {
       await server.close();

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { WireMessage } from "../../abi/llm.ts";
 import type { ExecSpec, HostExec } from "../../kernel/ports/host.ts";
 import { contractRequest } from "../contract.ts";
 import { fold } from "../fold.ts";
@@ -16,16 +17,18 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A program that prints `lines` and ends, or waits to be ended. */
+/** A program that answers each message with `lines`, and each result with `more`; then it ends, or waits. */
 class FakeExec implements HostExec {
   readonly ownership = "group";
   live = 0;
   killed = 0;
+  started = 0;
   spec: ExecSpec | undefined;
-  input = "";
+  readonly input: { type: string; response?: { response?: { mcp_response?: { result?: object } } } }[] = [];
   readonly #lines: readonly unknown[];
   readonly #code: number | undefined;
   readonly #stderr: string;
+  more: readonly unknown[] = [];
 
   constructor(lines: readonly unknown[], code?: number, stderr = "") {
     this.#lines = lines;
@@ -40,10 +43,13 @@ class FakeExec implements HostExec {
   run(spec: ExecSpec): ReturnType<HostExec["run"]> {
     this.spec = spec;
     this.live++;
+    this.started++;
     const exit = Promise.withResolvers<{ code: number | null; signal: string | null }>();
+    let isOver = false;
     const end = (code: number | null): void => {
-      if (this.live === 0) return;
-      this.live = 0;
+      if (isOver) return;
+      isOver = true;
+      this.live--;
       exit.resolve({ code, signal: code === null ? "SIGTERM" : null });
     };
     return {
@@ -51,13 +57,16 @@ class FakeExec implements HostExec {
       signal: () => true,
       exited: exit.promise,
       write: async (data) => {
-        this.input += String(data);
-      },
-      endInput: () => {
-        for (const line of this.#lines) spec.onOutput("stdout", Buffer.from(`${JSON.stringify(line)}\n`));
+        const line = JSON.parse(String(data));
+        this.input.push(line);
+        const isResult = line.response?.response?.mcp_response?.result?.content !== undefined;
+        if (line.type !== "user" && !isResult) return;
+        for (const each of isResult ? this.more : this.#lines)
+          spec.onOutput("stdout", Buffer.from(`${JSON.stringify(each)}\n`));
         spec.onOutput("stderr", Buffer.from(this.#stderr));
         if (this.#code !== undefined) end(this.#code);
       },
+      endInput: () => {},
       kill: async () => {
         this.killed++;
         end(null);
@@ -92,12 +101,31 @@ const reply = [
   event({ type: "message_stop" }),
 ];
 
+const answer = [
+  event({ type: "message_start", message: { id: "n", model: "x", usage: { input_tokens: 3 } } }),
+  event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
+  event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "done" } }),
+  event({ type: "content_block_stop", index: 0 }),
+  event({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } }),
+  event({ type: "message_stop" }),
+];
+const asks = (message: object): object => ({
+  type: "control_request",
+  request_id: "q",
+  request: { subtype: "mcp_message", server_name: "crux", message },
+});
+const asksFor = (call: string): object =>
+  asks({ id: 2, method: "tools/call", params: { name: "view", _meta: { "claudecode/toolUseId": call } } });
+
 describe("ClaudeDriver", () => {
-  it("stream() gives calls under our names, then ends the child and removes its folder", async () => {
+  it("stream() gives calls under our names; close() ends the child and removes its folder", async () => {
     const exec = new FakeExec(reply);
-    const { blocks, usage } = await fold(driverOf(exec).stream(contractRequest(), none));
+    const driver = driverOf(exec);
+    const { blocks, usage } = await fold(driver.stream(contractRequest(), none));
     expect(blocks).toEqual([{ type: "tool_use", id: "t", name: "view", input: { a: 1 } }]);
     expect(usage).toMatchObject({ input_tokens: 3, output_tokens: 2 });
+    expect(exec.live).toBe(1);
+    await driver.close();
     expect(exec.live).toBe(0);
     expect(await readdir(join(folder, "tmp"))).toEqual([]);
   });
@@ -115,7 +143,60 @@ describe("ClaudeDriver", () => {
       CLAUDE_CODE_MAX_RETRIES: "0",
       CLAUDE_CODE_MAX_OUTPUT_TOKENS: "1000",
     });
-    expect(JSON.parse(exec.input)).toMatchObject({ type: "user", message: { role: "user" } });
+    expect(exec.input).toMatchObject([
+      { type: "control_request", request: { subtype: "initialize", sdkMcpServers: ["crux"] } },
+      { type: "user", message: { role: "user" } },
+    ]);
+  });
+
+  it("stream() has the same child go on: its call gets the result of the next request", async () => {
+    const exec = new FakeExec([...reply, asks({ id: 1, method: "tools/list" }), asksFor("t")]);
+    exec.more = answer;
+    const driver = driverOf(exec);
+    const first = contractRequest();
+    const { blocks } = await fold(driver.stream(first, none));
+    const results = (content: string): WireMessage[] => [
+      ...first.messages,
+      { role: "assistant", content: blocks },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content }] },
+    ];
+    const second = await fold(driver.stream({ ...first, messages: results("seen") }, none));
+    expect(second.blocks).toEqual([{ type: "text", text: "done" }]);
+    expect(exec.started).toBe(1);
+    expect(exec.input.slice(2).map(({ response }) => response?.response?.mcp_response?.result)).toEqual([
+      { tools: first.tools.map((tool) => expect.objectContaining(tool)) },
+      { content: [{ type: "text", text: "seen" }], isError: false },
+    ]);
+    // the view was changed: what the child was told no longer holds
+    await fold(driver.stream({ ...first, messages: results("other") }, none));
+    expect([exec.started, exec.live]).toEqual([2, 1]);
+    await driver.close();
+  });
+
+  it.each([
+    ["was cut off", "max_tokens", "view"],
+    ["calls what there is not", "tool_use", "odd"],
+  ])(
+    "stream() ends the child after a reply that %s: it would ask by itself",
+    async (_, stop_reason, tool) => {
+      const changed = JSON.parse(
+        JSON.stringify(reply).replace('tool_use"},"usage', `${stop_reason}"},"usage`),
+      );
+      const exec = new FakeExec(
+        JSON.parse(JSON.stringify(changed).replace("mcp__crux__view", `mcp__crux__${tool}`)),
+      );
+      await fold(driverOf(exec).stream(contractRequest(), none));
+      expect(exec.live).toBe(0);
+    },
+  );
+
+  it("stream() asks for a summary in a child of its own", async () => {
+    const exec = new FakeExec(answer);
+    const driver = driverOf(exec);
+    await fold(driver.stream(contractRequest(), none));
+    await fold(driver.stream(contractRequest({ purpose: "compact" }), none));
+    expect([exec.started, exec.killed]).toEqual([2, 1]);
+    await driver.close();
   });
 
   it.each([

@@ -1,8 +1,8 @@
 /**
- * Renders a conversation as one user message, because the program is started anew for each attempt and knows nothing of
- * earlier ones. Parts are separated by marks that occur nowhere in the texts, so that no text can pose as another part.
+ * Renders a conversation as one user message, for a run of the program that begins in its middle. Parts are separated by marks that occur nowhere in the texts, so that no text can pose as another part.
  */
 import type { Block, WireMessage } from "../../abi/llm.ts";
+import { NOT_SHOWN } from "./continuation.ts";
 
 export function renderHistory(messages: readonly WireMessage[]): string {
   const [only] = messages;
@@ -20,8 +20,6 @@ export function renderHistory(messages: readonly WireMessage[]): string {
     closing(messages),
   ].join("\n");
 }
-
-const NOT_SHOWN = "[a picture or document, which this driver cannot show]";
 
 interface Part {
   readonly title: string;

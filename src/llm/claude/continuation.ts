@@ -1,0 +1,58 @@
+/** Whether a conversation goes on from what a run of the program knows of it, and what it has to be told then. Pure. */
+import type { Block, WireMessage } from "../../abi/llm.ts";
+
+export interface ToolResult {
+  readonly texts: readonly string[];
+  readonly isError: boolean;
+}
+
+export type NextTurn =
+  | { readonly kind: "message"; readonly texts: readonly string[] }
+  /** By the ids of their calls. */
+  | { readonly kind: "results"; readonly results: ReadonlyMap<string, ToolResult> };
+
+/** What a run of the program knows: what it was sent, and its own last reply. */
+export interface Known {
+  readonly sent: readonly WireMessage[];
+  readonly reply: readonly Block[];
+}
+
+export const NOT_SHOWN = "[a picture or document, which this driver cannot show]";
+
+/** undefined: it does not go on from there, or the program cannot be told what is new. */
+export function nextTurn({ sent, reply }: Known, messages: readonly WireMessage[]): NextTurn | undefined {
+  const [own, next, ...more] = messages.slice(sent.length);
+  if (own?.role !== "assistant" || next?.role !== "user" || more.length > 0) return undefined;
+  if (!sent.every((message, i) => isSame(message, messages[i]))) return undefined;
+  if (!isSame(said(own.content), said(reply))) return undefined;
+  const texts = next.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const results = next.content.flatMap((block) => (block.type === "tool_result" ? [block] : []));
+  const calls = reply.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+  if (calls.length === 0)
+    return results.length === 0 && texts.length > 0 ? { kind: "message", texts } : undefined;
+  const ids = results.map(({ tool_use_id }) => tool_use_id);
+  // words of the user cannot stand in the result of a tool, where others could forge them
+  if (!isSame(ids, calls) || !texts.every(isNote)) return undefined;
+  const told = results.map(({ content, media, is_error, tool_use_id }, i) => {
+    const own = [content, ...(media === undefined ? [] : [NOT_SHOWN])];
+    const isLast = i === results.length - 1;
+    return [tool_use_id, { texts: isLast ? [...own, ...texts] : own, isError: is_error === true }] as const;
+  });
+  return { kind: "results", results: new Map(told) };
+}
+
+/** A note of Crux among the words of the user. */
+function isNote(text: string): boolean {
+  return /^<(system-reminder|crux-note)>/.test(text);
+}
+
+/** What has to be the same: thoughts may have been left out, and the program has its own. */
+function said(blocks: readonly Block[]): readonly Block[] {
+  return blocks.filter(({ type, ...block }) =>
+    type === "text" ? (block as { text: string }).text.trim() !== "" : type === "tool_use",
+  );
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
