@@ -136,9 +136,11 @@ describe("a model", () => {
     await wire.ask("mcp.unmount", { path: "/mnt/mcp/some" });
   });
 
-  it.each(DIALECTS)("is sent at most 9,000 bytes at first, system prompt included (%s)", async (dialect) => {
+  const ALL = [...DIALECTS, "responses", "gemini", "ollama"] as const;
+  it.each(ALL)("is sent at most 9,000 bytes at first, system prompt included (%s)", async (dialect) => {
     await serve([text("Done.")]);
-    await world.crux(["-q", "do it"], { env: modelEnv(server, dialect) });
+    const { code } = await world.crux(["-q", "do it"], { env: modelEnv(server, dialect) });
+    expect(code).toBe(0);
     const [first] = server.requests;
     const list =
       /Skills, each with instructions[\s\S]*?(?=<\/system-reminder>)/.exec(first!.rawBody)?.[0] ?? "";

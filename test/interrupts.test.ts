@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { serve, server, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
-import { type Reply, text, toolUse } from "./model-server/reply.ts";
+import { error, type Reply, text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
 
 const NOTE = "[interrupted by the user]";
@@ -17,11 +17,18 @@ const isAfter = (request: ModelRequest) => JSON.stringify(request.messages).incl
 interface Point {
   readonly script: (request: ModelRequest) => Reply;
   /** Whether the run has come there. */
-  readonly isThere: () => boolean;
+  readonly isThere: () => boolean | Promise<boolean>;
   readonly env?: Record<string, string>;
 }
 
+const logs = async (words: string) => (await world.crux(["logs", "1"])).stdout.includes(words);
+
 const points: Record<string, Point> = {
+  // refused anew each time, however late the interrupt comes
+  "in a wait before a retry": {
+    script: () => error(500, undefined, undefined, { "retry-after-ms": "3000" }),
+    isThere: () => logs("retry 1/"),
+  },
   "before the first byte": { script: () => text("so").until(never), isThere: () => server.inFlight === 1 },
   "in a stream": {
     script: () => text("so far so good").and(view).until(never, { afterBlocks: 1 }),
