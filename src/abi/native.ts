@@ -4,6 +4,12 @@
  * it. The result is the last 4 KiB of its stdout; all of what it printed is in its log.
  */
 
+/** The size of the window of a program that runs on a terminal. */
+export interface WindowSize {
+  readonly cols: number;
+  readonly rows: number;
+}
+
 /** The options for starting a native program. Its limits follow from its rights. */
 export interface NativeOptions {
   /** Absolute; absent: the parent's. */
@@ -14,4 +20,17 @@ export interface NativeOptions {
   readonly stdin?: "pipe" | "null";
   /** ms; then SIGTERM, 5 s, SIGKILL, reason `timeout`. 0 none. */
   readonly timeoutMs?: number;
+  /**
+   * The name by which its spawner knows it, unique among its live ones. Programs with a name are steered over the
+   * binary wire: each of their streams is also stored unchanged, in a spool of its own.
+   */
+  readonly id?: string;
+  /** It runs on a terminal: its output is one stream, stdout. `term` is its TERM. */
+  readonly pty?: WindowSize & { readonly term: string };
+  /** It is ended when it and what it started use more memory, in bytes of resident pages. */
+  readonly memoryBytes?: number;
+  /** What a program with a name may do over the wire in its own name. */
+  readonly scopes?: readonly string[];
+  /** The bytes of a stream that are kept; the oldest are dropped. Default 64 MiB. */
+  readonly spoolBytes?: number;
 }

@@ -40,6 +40,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     ...(store.over && { readOnly: { words: readOnlyWords(kernel), over: store.over } }),
     peers: host.peers,
     processSockets: host.sockets,
+    tokens: host.tokens,
     reload: (settings) => {
       config.reload(settings);
       kernel.rights

@@ -9,6 +9,7 @@ import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import { passesEnv } from "../permit/judge/pass-env.ts";
 import type { Lease } from "../store/lease.ts";
 import { ProcessSockets } from "../wire/server/process-sockets.ts";
+import { Tokens } from "../wire/server/tokens.ts";
 import type { OpenJournal } from "./journal.ts";
 import type { KernelLink } from "./kernel-link.ts";
 import { sweptSandboxes } from "./leftovers.ts";
@@ -32,6 +33,7 @@ interface HostOptions {
 export class Host {
   readonly exec: HostProcesses;
   readonly sockets: ProcessSockets;
+  readonly tokens: Tokens;
   readonly peers: Peers;
   readonly #options: HostOptions;
 
@@ -45,6 +47,7 @@ export class Host {
     this.exec = new HostProcesses({ kernelId, epoch, pipesDir, sandboxes, clock });
     if (store.isWritable) setTimeout(() => void this.exec.lookAhead(), LOOK_AHEAD_MS).unref();
     this.sockets = new ProcessSockets(paths.socketPath, log);
+    this.tokens = new Tokens(() => clock.now());
     const mark = `CRUX_OWNER=${kernelId}:`;
     this.peers = new Peers({ ownerOf: (osPid) => this.exec.ownerOf(osPid), mark, uid });
   }

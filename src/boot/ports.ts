@@ -37,6 +37,7 @@ export function portsOf(parts: Parts): KernelPorts {
     spools: new DiskSpools(join(paths.stateDir, "spools")),
     mcp,
     commandEnv: host.commandEnv,
+    tokenFor: ({ pid, uuid }, scopes) => host.tokens.issue(pid, uuid, scopes),
     random: Math.random,
     version,
     loadAgent: agents.load,
@@ -69,6 +70,7 @@ function freeTasks({ context, link, tasks }: Parts, pid: Pid): void {
 
 async function forget({ host, link, trust, scratch, outputs }: Parts, uuid: ProcUuid): Promise<void> {
   host.sockets.close(uuid);
+  host.tokens.drop(uuid);
   trust.endSessions([...link.kernel.table.all()].map(({ seed }) => seed.cwd));
   await scratch.removeEmpty(uuid);
   await outputs.remove(uuid);

@@ -22,6 +22,7 @@ import type { Log, ServerDeps } from "../wire/server/deps.ts";
 import type { Peer } from "../wire/server/principal.ts";
 import type { ProcessSockets } from "../wire/server/process-sockets.ts";
 import { type Server, startServer } from "../wire/server/server.ts";
+import type { Tokens } from "../wire/server/tokens.ts";
 import { BootCount, YOUNG_MS } from "./boot-count.ts";
 import { claimSeat, type SeatClaim } from "./claim.ts";
 import { makeCookie } from "./cookie.ts";
@@ -106,6 +107,7 @@ export interface Booted {
   /** Identifies the peer of a connection by its fd. Absent: not supported here. */
   readonly peers?: { readonly areRead: boolean; of(fd: number): Peer };
   readonly processSockets?: ProcessSockets;
+  readonly tokens?: Tokens;
   /** Called at SIGHUP with the current settings and their problems: an invalid value may have been a deny rule. */
   reload?(settings: Settings, problems: readonly string[]): void;
   /**
@@ -230,7 +232,7 @@ class Daemon<L extends DaemonLease> {
 
   async #serve(booted: Booted): Promise<number> {
     const { paths, clock, log, version, uid } = this.#context;
-    const { kernel, peers, processSockets } = booted;
+    const { kernel, peers, processSockets, tokens } = booted;
     const deps: ServerDeps = { ...booted.serves, ...this.#ownDeps(booted) };
     const unwatch = this.#watchJournal(booted);
     void booted.readOnly?.over.then(() => this.#stop.request("the journal can be written again"));
@@ -246,6 +248,7 @@ class Daemon<L extends DaemonLease> {
         cookie: makeCookie(paths.socketPath, uid),
         ...(peers && { peerOf: (fd) => peers.of(fd) }),
         ...(processSockets && { processSockets }),
+        ...(tokens && { tokens }),
       });
       writeFileSync(pidFile(paths.socketPath), `${this.#host.pid}\n`, { mode: 0o600 });
       log("info", `crux v${version} running (PID ${this.#host.pid}), socket ${paths.socketPath}`);

@@ -53,6 +53,7 @@ import { JournalWatch } from "./journal-watch.ts";
 import { KeptEnds } from "./kept-ends.ts";
 import { LIMITS } from "./limits.ts";
 import { openLogs } from "./log/logs.ts";
+import { NativeTable } from "./native/native-control.ts";
 import { spawnProcess } from "./native/spawn-process.ts";
 import type { Budgets } from "./ports/budgets.ts";
 import type { Forks } from "./ports/forks.ts";
@@ -112,6 +113,7 @@ export class Kernel implements KernelApi {
   readonly mounts: Mounts<Process>;
   readonly supervisors = new Map<Pid, SupervisorControl>();
   readonly projects: Projects & ProjectRoster = makeProjects(() => this);
+  readonly natives = new NativeTable();
   readonly services: Services = new ServiceTable(() => this);
   readonly sessions = new SessionTable(() => this);
   readonly views: ViewControl = makeViewControl(() => this);

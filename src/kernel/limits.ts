@@ -176,6 +176,10 @@ export const LIMITS = {
   nativeGraceMs: 5_000,
   /** Live native programs of one agent or program: beyond, BUDGET. */
   natives: 100,
+  /** Named programs that have ended and whose exit and output can still be asked for. */
+  nativesEnded: 1_000,
+  /** How often the memory of a program with a limit is measured, in ms. */
+  memoryLookMs: 100,
   /** Words and bytes of a command: beyond, INVALID. */
   commandWords: 4_096,
   commandBytes: 128 * 1024,

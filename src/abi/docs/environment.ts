@@ -202,6 +202,9 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     CRUX_IPC_SOCKET: {
       means: "Socket of that process: `crux` in a command uses it, with the rights of the process.",
     },
+    CRUX_IPC_TOKEN: {
+      means: "Capability token of a program that `process.spawn` started: shown with `kernel.hello`.",
+    },
     KAIRO_IPC_SOCKET: { means: "Another name of `CRUX_IPC_SOCKET`." },
     CRUX_SCRATCH: { means: "Folder of the process for files that nobody needs later." },
     CRUX_REPLICA: { means: "In a compose project: number of the replica, from 1." },

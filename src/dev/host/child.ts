@@ -3,14 +3,15 @@
  * falls silent; the processes it left behind are ended; the pipes are closed; then `exited` resolves and no more
  * output is delivered.
  */
+import type { WindowSize } from "../../abi/native.ts";
 import type { Clock } from "../../abi/program.ts";
-import type { ExecChild, ExecSpec } from "../../kernel/ports/host.ts";
+import type { ExecChild, ExecSpec, NativeUsage } from "../../kernel/ports/host.ts";
 import { ABORTED } from "../../lib/abort.ts";
 import { driverError, hostError } from "../driver-error.ts";
 import type { ExecEnd, Job } from "./job.ts";
 import { Output } from "./output.ts";
 import type { PreparedChild } from "./prepared-child.ts";
-import { sendSignal } from "./procfs.ts";
+import { sendSignal, usageOf } from "./procfs.ts";
 import type { Streams } from "./streams.ts";
 
 /** The time from TERM to KILL if the spec names none; also its upper bound when the daemon shuts down. */
@@ -83,6 +84,15 @@ export class HostChild implements ExecChild {
   endInput(): void {
     this.#again = undefined;
     this.#body.stdin?.end();
+  }
+
+  resize(size: WindowSize): void {
+    this.#body.prepared.streams.pty?.resize(size);
+  }
+
+  usage(): NativeUsage | undefined {
+    const { osPid } = this;
+    return osPid === undefined || this.#isLeaderGone ? undefined : usageOf(osPid);
   }
 
   signal(name: Parameters<ExecChild["signal"]>[0]): boolean {

@@ -162,7 +162,7 @@ export class HostProcesses implements HostExec {
   }
 
   #start(spec: ExecSpec, program: string): HostChild {
-    const ready = this.#ahead.take(spec, program);
+    const ready = spec.pty === undefined ? this.#ahead.take(spec, program) : undefined;
     if (ready === undefined) return this.#begin({ spec, prepared: this.#prepare(spec, program) });
     const again = () => {
       const prepared = this.#prepare(spec, program);
@@ -184,7 +184,7 @@ export class HostProcesses implements HostExec {
 
   /** Never rejects. */
   async #followUp({ spec, exited }: HostChild, program: string): Promise<void> {
-    if ((await exited).error === undefined) await this.#ahead.follow(spec, program);
+    if ((await exited).error === undefined && spec.pty === undefined) await this.#ahead.follow(spec, program);
   }
 
   #prepare(spec: ExecSpec, program: string): PreparedChild {

@@ -16,7 +16,7 @@ import { type Confinement, closeFilter } from "./sandbox/sandbox.ts";
 import { type Started, type Streams, withStreams } from "./streams.ts";
 
 interface Preparation {
-  readonly spec: Pick<ExecSpec, "argv" | "cwd" | "stdin" | "isMerged">;
+  readonly spec: Pick<ExecSpec, "argv" | "cwd" | "stdin" | "isMerged" | "pty">;
   /** The absolute path of the program. */
   readonly program: string;
   readonly env: Readonly<Record<string, string>>;

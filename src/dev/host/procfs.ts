@@ -3,6 +3,7 @@
  * used.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import type { NativeUsage } from "../../kernel/ports/host.ts";
 
 export const hasProcfs = existsSync("/proc/self/stat");
 
@@ -48,6 +49,32 @@ export function descendantsOf(pid: number): number[] {
   const found = childrenOf(pid);
   for (let at = 0; at < found.length; at++) found.push(...childrenOf(found[at] as number));
   return found;
+}
+
+/** Clock ticks of Linux in a second, as /proc counts them on every architecture. */
+const TICKS = 100;
+
+/** What a process and all below it use; undefined: it is gone, or this host does not say. */
+export function usageOf(pid: number): NativeUsage | undefined {
+  if (!hasProcfs || !hasChildren) return undefined;
+  const below = descendantsOf(pid);
+  let [ticks, rssBytes, isThere] = [0, 0, false];
+  for (const each of [pid, ...below]) {
+    const stat = readOrEmpty(`/proc/${each}/stat`);
+    if (stat === "") continue;
+    isThere = true;
+    // utime, stime and those of the children that it has waited for
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    for (const at of [11, 12, 13, 14]) ticks += Number(fields[at]);
+    rssBytes += privateBytes(each);
+  }
+  return isThere ? { cpuMs: (ticks * 1000) / TICKS, rssBytes, children: below.length } : undefined;
+}
+
+/** Resident pages. */
+function privateBytes(pid: number): number {
+  const [, kib = "0"] = /^VmRSS:\s+(\d+) kB$/m.exec(readOrEmpty(`/proc/${pid}/status`)) ?? [];
+  return Number(kib) * 1024;
 }
 
 /** The environment that a process was started with, as `\0NAME=value\0…\0`; empty if it may not be read. */

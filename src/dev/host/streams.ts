@@ -8,6 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
 import type { Launched, StdioWish } from "./launch.ts";
 import type { PipeEnds, Pipes } from "./pipes.ts";
+import { Pty } from "./pty.ts";
 
 /** The stream name under which a chunk is delivered. */
 export type OutputName = "stdout" | "stderr";
@@ -15,6 +16,8 @@ export type OutputName = "stdout" | "stderr";
 /** Our ends of the streams. */
 export interface Streams {
   readonly stdin: Writable | null;
+  /** The terminal that all streams are; absent: they are none. */
+  readonly pty?: Pty;
   readonly outputs: readonly { readonly name: OutputName; readonly stream: Readable }[];
 }
 
@@ -23,11 +26,12 @@ export interface Started {
   readonly streams: Streams;
 }
 
-type Wish = Pick<ExecSpec, "stdin" | "isMerged">;
+type Wish = Pick<ExecSpec, "stdin" | "isMerged" | "pty">;
 type Spawn = (stdio: readonly StdioWish[]) => Launched;
 
 /** Starts a child. Throws what spawn throws; all pipes are closed then. */
 export function withStreams(wish: Wish, pipes: Pipes | undefined, spawn: Spawn): Started {
+  if (wish.pty !== undefined) return onTerminal(new Pty(wish.pty), spawn);
   const stdout = pipes?.open();
   if (stdout === undefined) return overSockets(wish, spawn);
   const opened = [stdout];
@@ -46,6 +50,19 @@ export function withStreams(wish: Wish, pipes: Pipes | undefined, spawn: Spawn):
   } finally {
     // the child has its own copies by now
     for (const { writer } of opened) closeSync(writer);
+  }
+}
+
+function onTerminal(pty: Pty, spawn: Spawn): Started {
+  try {
+    const child = spawn([pty.slave, pty.slave, pty.slave]);
+    const outputs = [{ name: "stdout", stream: pty.output }] as const;
+    return { child, streams: { stdin: pty.input, pty, outputs } };
+  } catch (error) {
+    pty.output.destroy();
+    throw error;
+  } finally {
+    pty.release();
   }
 }
 

@@ -46,14 +46,14 @@ export class DiskSpools implements SpoolStore {
   }
 
   /** Creates a spool; it replaces an ended one of the same name. */
-  open(name: string, onFull: "drop" | "refuse"): Spool {
+  open(name: string, onFull: "drop" | "refuse", maxBytes = 2 * this.#limits.segmentBytes): Spool {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) throw new Error(`not a name for a spool: ${name}`);
     if (this.#live.has(name)) throw new Error(`spool is in use: ${name}`);
     this.#forget(name);
     const spool = new DiskSpool({
       place: join(this.#dir, name),
       onFull,
-      segmentBytes: this.#limits.segmentBytes,
+      segmentBytes: Math.max(1, Math.floor(maxBytes / 2)),
       onEnd: (segments) => this.#keep(name, segments),
       onRemove: (segments) => {
         // a new spool may have this name by now

@@ -15,21 +15,26 @@ import { outputName } from "../log/logs.ts";
 import type { ExecChild } from "../ports/host.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Body, Making } from "../process/body.ts";
-import { type Finishing, forceAfter } from "../process/end/finish.ts";
+import { endLive, type Finishing, forceAfter } from "../process/end/finish.ts";
 import type { Process } from "../process/process.ts";
 import { STDIN } from "../process/spawn/stdio.ts";
 import { type Granting, sandboxOf } from "../process/subject.ts";
 import type { ProcessTable } from "../process/table.ts";
 import { checkCommand, EXEC_TOOL } from "./command.ts";
+import { NativeControl, type NativeTable } from "./native-control.ts";
 import { feed, NativeOutput, type Streaming } from "./stdio.ts";
 
 /** What programs of the host need of the kernel. */
 export type NativeHost = Streaming &
   Granting &
   Finishing & {
-    readonly ports: Pick<KernelPorts, "commandEnv" | "exec" | "spools">;
+    readonly ports: Pick<KernelPorts, "commandEnv" | "exec" | "spools" | "tokenFor" | "clock">;
+    readonly natives: NativeTable;
     readonly table: Pick<ProcessTable, "childrenOf">;
   };
+
+/** Makes the terminal at its stdin the controlling one of a session of its own, so that `^C` and job control work. */
+const ON_TERMINAL = ["setsid", "--ctty", "--wait"];
 
 interface NativeCommand {
   readonly argv: readonly string[];
@@ -57,6 +62,8 @@ class NativeBody implements Body {
   #env: Readonly<Record<string, string>> = {};
   /** Set at the start. */
   #child: ExecChild | undefined;
+  /** Absent: it has no name. */
+  #control: NativeControl | undefined;
 
   constructor(core: NativeHost, { argv, options, isOutside }: NativeCommand) {
     this.#core = core;
@@ -66,21 +73,42 @@ class NativeBody implements Body {
     this.name = basename(argv[0] ?? "");
   }
 
-  async prepare({ parent, proc }: Making): Promise<void> {
+  async prepare({ parent, proc, undo }: Making): Promise<void> {
     const core = this.#core;
     checkCount(core.table, parent, proc);
     const { pid, uuid, env, cwd } = proc.seed;
-    this.#env = core.ports.commandEnv({ pid, uuid, env }, this.#options.env ?? {}, this.#argv);
+    const { pty, id, scopes = [] } = this.#options;
+    const asked = { ...this.#options.env, ...(pty === undefined ? {} : { TERM: pty.term }) };
+    this.#env = core.ports.commandEnv({ pid, uuid, env }, asked, this.#argv);
     core.ports.exec.find({ argv: this.#argv, cwd, env: this.#env });
+    if (id === undefined) return;
+    core.natives.check(id, parent.pid);
+    const token = core.ports.tokenFor?.({ pid, uuid }, ["self", "observe", "control", ...scopes]);
+    if (token !== undefined) this.#env = { ...this.#env, CRUX_IPC_TOKEN: token };
+    const control = new NativeControl(core.ports, proc, { command: this.#argv, options: this.#options });
+    core.natives.add(control);
+    this.#control = control;
+    undo.push(() => {
+      control.endStreams();
+      core.natives.remove(control);
+    });
   }
 
   async run(proc: Process): Promise<ExitStatus> {
     const core = this.#core;
     const spool = core.ports.spools.open(outputName(proc.seed.uuid), "drop");
     const output = new NativeOutput(core, proc, spool, () => this.#endUnread(proc));
+    const control = this.#control;
+    if (control !== undefined) {
+      output.alsoTo(control.output);
+      const end = (): void => core.natives.end(control);
+      proc.done.promise.then(end, end);
+    }
     const stop = new AbortController();
     try {
       const child = this.#start(proc, output);
+      control?.started(child);
+      if (this.#options.memoryBytes !== undefined) void this.#limitMemory(proc, stop.signal);
       const feeding = proc.fds.has(STDIN) ? feed(core, proc, child, stop.signal) : Promise.resolve();
       const end = await child.exited;
       stop.abort();
@@ -90,6 +118,7 @@ class NativeBody implements Body {
     } finally {
       stop.abort();
       output.end();
+      control?.endStreams();
     }
   }
 
@@ -113,7 +142,8 @@ class NativeBody implements Body {
   }
 
   record(): Record<string, unknown> {
-    return { command: maskedCommand(this.#argv) };
+    const { id } = this.#options;
+    return { command: maskedCommand(this.#argv), ...(id === undefined ? {} : { id }) };
   }
 
   /** `graceMs` is infinite because the kernel sends KILL: a caller that ends the process may choose another grace. */
@@ -121,9 +151,10 @@ class NativeBody implements Body {
     const hasInput = proc.fds.has(STDIN) || this.#options.stdin === "pipe";
     this.#child = this.#core.ports.exec.run(
       {
-        argv: this.#argv,
+        argv: this.#options.pty === undefined ? this.#argv : [...ON_TERMINAL, ...this.#argv],
         cwd: proc.seed.cwd,
         env: this.#env,
+        pty: this.#options.pty,
         stdin: hasInput ? "pipe" : "ignore",
         graceMs: Infinity,
         killed: proc.killed.signal,
@@ -145,6 +176,24 @@ class NativeBody implements Body {
     const { CRUX_IPC_SOCKET: socket } = this.#env;
     if (sandbox === null || socket === undefined) return sandbox;
     return { ...sandbox, show: [...sandbox.show, socket] };
+  }
+
+  /** The resident pages of all its OS processes are looked at again and again; beyond the limit it is killed. */
+  async #limitMemory(proc: Process, over: AbortSignal): Promise<void> {
+    const { clock } = this.#core.ports;
+    const { memoryBytes = Infinity } = this.#options;
+    try {
+      for (;;) {
+        await clock.sleep(LIMITS.memoryLookMs, over);
+        const used = this.#control?.measure()?.rssBytes ?? 0;
+        if (used <= memoryBytes) continue;
+        proc.ending.decide({ ...EXIT.sigkill, reason: `memory limit: ${used} of ${memoryBytes} bytes` });
+        endLive(this.#core, proc, 0);
+        return;
+      }
+    } catch {
+      // it has ended
+    }
   }
 
   #endUnread(proc: Process): void {

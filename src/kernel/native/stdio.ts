@@ -13,6 +13,7 @@ import { abortable } from "../../lib/abort.ts";
 import { RedactedBytes } from "../../lib/redact/bytes.ts";
 import type { ExecChild } from "../ports/host.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
+import type { Native } from "../ports/natives.ts";
 import type { Spool } from "../ports/spools.ts";
 import type { Process } from "../process/process.ts";
 import { STDIN, STDOUT } from "../process/spawn/stdio.ts";
@@ -35,6 +36,7 @@ export class NativeOutput {
   readonly #spool: Spool;
   readonly #onBroken: () => void;
   readonly #broken = new Set<Fd>();
+  #also: Native["output"] = {};
   /** Redacts what is stored; readers of its fds get the output unchanged. */
   readonly #redacted: { readonly stdout: RedactedBytes; readonly stderr: RedactedBytes } | undefined;
   #tail = Buffer.alloc(0);
@@ -51,9 +53,15 @@ export class NativeOutput {
     this.#onBroken = onBroken;
   }
 
+  /** The unchanged output of each stream is stored here too. */
+  alsoTo(spools: Native["output"]): void {
+    this.#also = spools;
+  }
+
   /** Returns a promise if the stream must wait for its reader. */
   take(stream: "stdout" | "stderr", chunk: Buffer): Promise<void> | undefined {
     this.#spool.write(Buffer.from(this.#redacted?.[stream].push(chunk) ?? chunk));
+    this.#also[stream]?.write(chunk);
     if (stream === "stdout") this.#remember(chunk);
     const fd = stream === "stdout" ? STDOUT : STDERR;
     return this.#proc.fds.has(fd) && !this.#broken.has(fd) ? this.#pass(fd, chunk) : undefined;

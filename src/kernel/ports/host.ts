@@ -1,5 +1,6 @@
 /** The host as the kernel sees it, and how devices start OS processes. */
 
+import type { WindowSize } from "../../abi/native.ts";
 import type { SandboxProfile, SandboxState } from "../../abi/sandbox.ts";
 
 /** `path` with `..` and symlinks of its longest existing ancestor resolved; the rest appended. Sync, read-only. */
@@ -37,6 +38,8 @@ export interface ExecSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Default: ignore. */
   readonly stdin?: "ignore" | "pipe";
+  /** Its streams are one terminal of this size. Input that has ended is `^D`. UNAVAILABLE in `exited`: not here. */
+  readonly pty?: WindowSize | undefined;
   /** stderr is merged into stdout, in the order in which the program writes. */
   readonly isMerged?: boolean;
   /**
@@ -62,6 +65,13 @@ export interface ExecSpec {
   readonly owner: string;
 }
 
+export interface NativeUsage {
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+  /** OS processes below it. */
+  readonly children: number;
+}
+
 export interface ExecChild {
   /** The OS pid of the daemon's child: with a namespace that is the keeper of the namespace, not the program. */
   readonly osPid: number | undefined;
@@ -79,6 +89,10 @@ export interface ExecChild {
   /** Writes to stdin; resolves when the pipe has accepted it. */
   write(data: Uint8Array | string): Promise<void>;
   endInput(): void;
+  /** Sets the size of its terminal; without one, nothing happens. */
+  resize?(size: WindowSize): void;
+  /** What it and all that it started use now; undefined: not known, or over. */
+  usage?(): NativeUsage | undefined;
   /** Signals the program and everything it started, inside its namespace too. False: none of them is alive. */
   signal(signal: "SIGTERM" | "SIGINT" | "SIGPIPE" | "SIGSTOP" | "SIGCONT"): boolean;
   /** TERM, then KILL, to the program and all it started. Resolves when they are gone. */

@@ -12,6 +12,7 @@ import type { Budgets } from "./budgets.ts";
 import type { Forks } from "./forks.ts";
 import type { GroupView } from "./groups.ts";
 import type { ModelAnswering, ModelWish } from "./models.ts";
+import type { Natives } from "./natives.ts";
 import type { Projects } from "./projects.ts";
 import type { Replays } from "./replays.ts";
 import type { Requests } from "./requests.ts";
@@ -37,6 +38,8 @@ export interface ChildClient {
   readonly isPersons: boolean;
   list(): readonly ProcInfo[];
   sees(pid: number): boolean;
+  /** Itself or a descendant. */
+  controls(pid: number): boolean;
   /** Its handle, through the gate. null for a child of an agent: agents act only by their own calls. */
   readonly sys: Syscalls | null;
 }
@@ -46,6 +49,7 @@ export interface KernelApi {
   readonly init: Syscalls;
   readonly projects: Projects;
   readonly services: Services;
+  readonly natives: Natives;
   readonly forks: Forks;
   readonly sessions: Sessions;
   readonly views: ViewControl;

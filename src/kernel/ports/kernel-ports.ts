@@ -52,6 +52,8 @@ export interface KernelPorts {
     /** The command that is started: some programs get variables that the user has given them. */
     argv?: readonly string[],
   ) => Record<string, string>;
+  /** A capability token for a program with a name; absent: programs get none. */
+  readonly tokenFor?: (owner: { pid: Pid; uuid: ProcUuid }, scopes: readonly string[]) => string;
   /** 0 … 1, for jitter. */
   readonly random: () => number;
   /** The version of Crux, for recordings; absent: it is not recorded. */

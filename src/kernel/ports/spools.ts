@@ -15,9 +15,15 @@ export interface Spool {
   /** No more will come. Idempotent. */
   end(): void;
   /** Reads from a byte position; if that was dropped, from the oldest byte left. Readers are independent. */
-  reader(from: number): SpoolReader;
+  reader(from: number): PositionedReader;
   /** Ends it, wakes its readers, and removes the file. */
   remove(): Promise<void>;
+}
+
+/** A reader of a spool that is at hand: it also says where it is. */
+export interface PositionedReader extends SpoolReader {
+  /** The position of the next byte. */
+  readonly position: number;
 }
 
 export interface SpoolReader {
@@ -29,8 +35,8 @@ export interface SpoolReader {
 }
 
 export interface SpoolStore {
-  /** `name`: a file name. `onFull` at 64 MiB: `drop` drops the oldest half, `refuse` refuses the write. */
-  open(name: string, onFull: "drop" | "refuse"): Spool;
+  /** `name`: a file name. `maxBytes`: instead of 64 MiB. `onFull` at that size: `drop` drops the oldest half, `refuse` refuses the write. */
+  open(name: string, onFull: "drop" | "refuse", maxBytes?: number): Spool;
   /**
    * A reader from the oldest byte of a spool that is being written, or that has ended, also under an earlier daemon.
    * undefined: not found, or removed after 24 h or to make room for newer ones (1,000, or 4 GiB).

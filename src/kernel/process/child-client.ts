@@ -7,7 +7,7 @@ import type { Process } from "./process.ts";
 import type { ProcessTable } from "./table.ts";
 
 interface Clients {
-  readonly table: Pick<ProcessTable, "all" | "get" | "looksInto">;
+  readonly table: Pick<ProcessTable, "all" | "get" | "looksInto" | "controls">;
   info(proc: Process): ProcInfo;
   handle(self: Process, scope: null): Syscalls;
 }
@@ -27,6 +27,7 @@ export function childClient(core: Clients, uuid: string): ChildClient | undefine
         .filter((each) => core.table.looksInto(pid, each.pid))
         .map((each) => core.info(each)),
     sees: (other) => core.table.get(asPid(other)) !== undefined && core.table.looksInto(pid, asPid(other)),
+    controls: (other) => core.table.get(asPid(other)) !== undefined && core.table.controls(pid, asPid(other)),
     // an agent is replayed from its own calls, so no OS child may act in its name
     sys: proc.seed.kind === "native" ? core.handle(proc, null) : null,
   };

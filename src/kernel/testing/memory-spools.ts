@@ -2,7 +2,7 @@
 
 import { Fault } from "../../abi/errors.ts";
 import { abortable } from "../../lib/abort.ts";
-import type { Spool, SpoolReader, SpoolStore } from "../ports/spools.ts";
+import type { PositionedReader, Spool, SpoolReader, SpoolStore } from "../ports/spools.ts";
 
 export class MemorySpools implements SpoolStore {
   readonly spools = new Map<string, MemorySpool>();
@@ -51,11 +51,14 @@ class MemorySpool implements Spool {
     this.#wake();
   }
 
-  reader(from: number): SpoolReader {
+  reader(from: number): PositionedReader {
     let at = from;
     this.readers++;
     const left = (): number => this.#data.length - at;
     return {
+      get position() {
+        return at;
+      },
       get available() {
         return left();
       },

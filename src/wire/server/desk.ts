@@ -8,6 +8,7 @@ import type { ChildClient, KernelApi } from "../../kernel/ports/kernel-api.ts";
 import { authorize } from "./authority.ts";
 import type { ClientNames } from "./client-names.ts";
 import type { Log } from "./deps.ts";
+import type { Idempotency } from "./frames/idempotency.ts";
 import type { MethodAnswer, RequestContext } from "./handler.ts";
 import { HANDLERS } from "./handlers.ts";
 import { isCookie, nameOf, type Principal } from "./principal.ts";
@@ -17,7 +18,7 @@ import { parseParams } from "./request.ts";
 export type ServerContext = Pick<
   RequestContext,
   "kernel" | "deps" | "clock" | "connections" | "uptimeMs" | "loopLag" | "repeats" | "tokens"
->;
+> & { readonly idempotency: Idempotency };
 
 export interface DeskOptions {
   readonly clock: Clock;

@@ -25,6 +25,7 @@ function child(more: Partial<ChildClient> = {}): ChildClient {
     isPersons: false,
     list,
     sees: (pid) => pid === 7,
+    controls: (pid) => pid === 7,
     sys: null,
     ...more,
   };

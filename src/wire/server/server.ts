@@ -11,6 +11,7 @@ import { type Admission, Admissions, claimantOf } from "./admission.ts";
 import { ClientNames } from "./client-names.ts";
 import { Connection } from "./connection.ts";
 import type { ServerOptions } from "./deps.ts";
+import { Idempotency } from "./frames/idempotency.ts";
 import { LoopLag } from "./loop-lag.ts";
 import { ownerOf, type Peer, principalOf } from "./principal.ts";
 import { Repeats } from "./repeats.ts";
@@ -60,6 +61,7 @@ class SocketServer implements Server {
   readonly #admissions = new Admissions();
   readonly #names = new ClientNames();
   readonly #repeats = new Repeats();
+  readonly #idempotency: Idempotency;
   readonly #startedAt: number;
   readonly #loopLag: LoopLag;
   #accepted = 0;
@@ -70,6 +72,7 @@ class SocketServer implements Server {
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#startedAt = options.clock.mono();
+    this.#idempotency = new Idempotency(options.clock);
     this.#loopLag = new LoopLag(options.clock);
     this.#listener = net.createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
   }
@@ -141,6 +144,7 @@ class SocketServer implements Server {
       loopLag: this.#loopLag,
       repeats: this.#repeats,
       tokens: this.#options.tokens,
+      idempotency: this.#idempotency,
     });
     const names = this.#names;
     const connection = new Connection(socket, {

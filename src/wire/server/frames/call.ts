@@ -1,8 +1,13 @@
 /** A method of the kernel IPC chapter, as seen by its handler. */
+
+import type { Pid } from "../../../abi/ids.ts";
 import type { Feature, RequestMeta } from "../../../abi/ipc.ts";
 import type { IpcMethodName, IpcParams, IpcResult } from "../../../abi/methods/ipc/methods.ts";
+import type { RequestMark } from "../../../abi/request-mark.ts";
+import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
 import type { RequestContext } from "../handler.ts";
 import type { Scopes } from "./scopes.ts";
+import type { Output, StreamSubscription } from "./stream-subscription.ts";
 
 /** What a request sees of its connection. */
 export interface Session {
@@ -14,6 +19,21 @@ export interface Session {
   become(token: string): void;
   /** False: no open request has this id. */
   cancel(id: string): boolean;
+  /** The kernel with all its parts: methods narrow by `scopes` themselves. */
+  readonly kernel: KernelApi;
+  readonly output: Output;
+  readonly subscriptions: ReadonlyMap<string, StreamSubscription>;
+  /** Names a subscription and starts it after the answer to the request. */
+  subscribe(make: (name: string) => StreamSubscription): string;
+  /** False: there is none of this name. */
+  unsubscribe(name: string): boolean;
+  /** Resolves when its subscriptions to the output of this process have sent all that they may. */
+  delivered(pid: Pid): Promise<void>;
+  /** Names an attachment; `release` is called at its end, at the latest with the connection. */
+  attach(release: () => void): string;
+  detach(attachment: string): boolean;
+  /** Called when the connection has ended. */
+  atEnd(act: () => void): void;
 }
 
 export interface IpcCall {
@@ -22,6 +42,8 @@ export interface IpcCall {
   readonly session: Session;
   readonly meta: RequestMeta;
   readonly requestId: string;
+  /** The mark of a request with an idempotency key, for the record of what it makes. */
+  readonly request?: RequestMark | undefined;
   /** Fires when the request is cancelled, its time is over, or the client has left. */
   readonly signal: AbortSignal;
 }

@@ -36,6 +36,7 @@ const child = (more: Partial<ChildClient> = {}): ChildClient => ({
   isPersons: true,
   list: () => [procInfo(7)],
   sees: (pid) => pid === 7 || pid === 8,
+  controls: (pid) => pid === 7 || pid === 8,
   sys: null,
   ...more,
 });

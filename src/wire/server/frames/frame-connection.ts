@@ -48,7 +48,7 @@ export class FrameConnection {
     this.#gone = gone;
     this.#writer = new FrameWriter(socket, options.clock);
     if (options.program !== undefined) desk.become({ kind: "process", client: options.program });
-    this.#session = new FrameSession(desk, () => options.look());
+    this.#session = new FrameSession(desk, () => options.look(), this.#writer);
   }
 
   /** Resolves when nothing more is served; what is unsent is still to be sent. Never rejects. */
@@ -183,8 +183,9 @@ export class FrameConnection {
     try {
       const answer = callMethod(request, { requestId, signal: open.signal, session: this.#session });
       // what is ready at once is answered at once
-      const { result, follow } = answer instanceof Promise ? await open.until(answer) : answer;
-      this.#respond({ id: request.id, result, meta: { requestId } });
+      const { result, follow, replayed } = answer instanceof Promise ? await open.until(answer) : answer;
+      const meta = replayed === true ? ({ requestId, replayed } as const) : { requestId };
+      this.#respond({ id: request.id, result, meta });
       if (follow !== undefined) await this.#follow(request.id, follow);
     } catch (error) {
       if (!(error instanceof Fault) && !open.signal.aborted)

@@ -8,18 +8,53 @@ import {
   isIpcMethod,
 } from "../../../abi/methods/ipc/methods.ts";
 import type { MethodName } from "../../../abi/methods/methods.ts";
+import { SIGNALS } from "../../../abi/process.ts";
+import type { Requested } from "../../../kernel/ports/requests.ts";
 import type { MethodAnswer } from "../handler.ts";
 import { describeIssue, invalid, isMethodName } from "../request.ts";
 import type { IpcCall, IpcHandler, IpcHandlers } from "./call.ts";
 import type { Envelope } from "./envelope.ts";
+import { digestOf } from "./idempotency.ts";
 import { nearMethods } from "./introspect.ts";
 import { KERNEL_HANDLERS } from "./kernel.ts";
+import { controlled, kill, nativeOf, signalled, spawn, wait, write } from "./process.ts";
+import { list, status } from "./process-status.ts";
 import type { FrameSession } from "./session.ts";
+import { attach, subscribe } from "./streams.ts";
 
-const IPC_HANDLERS: IpcHandlers = { ...KERNEL_HANDLERS };
+const IPC_HANDLERS: IpcHandlers = {
+  ...KERNEL_HANDLERS,
+  "process.spawn": spawn,
+  "process.kill": kill,
+  "process.pause": (ref, call) => signalled(ref, SIGNALS.SIGPAUSE, call),
+  "process.resume": (ref, call) => signalled(ref, SIGNALS.SIGRESUME, call),
+  "process.wait": wait,
+  "process.status": status,
+  "process.list": list,
+  "process.attach": attach,
+  "process.detach": ({ attachment }, { session }) => ({ detached: session.detach(attachment) }),
+  "process.stdin.write": write,
+  "process.stream.subscribe": subscribe,
+  "process.stream.unsubscribe": ({ stream }, { session }) => ({ closed: session.unsubscribe(stream) }),
+  "process.pty.resize": ({ cols, rows, ...ref }, call) => {
+    const native = nativeOf(ref, call);
+    controlled(native.pid, call);
+    if (!native.isPty) throw invalid(`process ${native.pid} has no PTY`);
+    native.resize({ cols, rows });
+    return { cols, rows };
+  },
+  "stream.credit": ({ stream, bytes = 0 }, { session }) => {
+    const found = session.subscriptions.get(stream);
+    if (found === undefined) throw new Fault({ code: "NOT_FOUND", message: `no such stream: ${stream}` });
+    found.allow(bytes);
+    return {};
+  },
+};
 
 interface Answer {
   readonly result: unknown;
+  /** The result of an earlier request with the same idempotency key. */
+  readonly replayed?: boolean;
   readonly follow?: MethodAnswer<MethodName>["follow"];
 }
 
@@ -64,8 +99,48 @@ function handled<M extends IpcMethodName>(
   const parsed = IPC_METHODS[method].params.safeParse(given);
   if (!parsed.success) throw invalid(describeIssue(parsed.error.issues[0], "params"));
   const handler = IPC_HANDLERS[method] as IpcHandler<M>;
-  const result: IpcResult<M> | Promise<IpcResult<M>> = handler(parsed.data as IpcParams<M>, call);
+  const params = parsed.data as IpcParams<M>;
+  const { idempotencyKey: key } = call.meta;
+  if (key !== undefined && !IPC_METHODS[method].idempotent)
+    return once({ method, key, params }, handler, call);
+  const result: IpcResult<M> | Promise<IpcResult<M>> = handler(params, call);
   return result instanceof Promise ? result.then((value) => ({ result: value })) : { result };
+}
+
+interface Keyed<M extends IpcMethodName> {
+  readonly method: M;
+  readonly key: string;
+  readonly params: IpcParams<M>;
+}
+
+/**
+ * A request with a key. What it makes is known from the journal too, if the daemon was restarted between the effect and
+ * the answer: then its outcome is named, and nothing is made again.
+ */
+async function once<M extends IpcMethodName>(
+  keyed: Keyed<M>,
+  handler: IpcHandler<M>,
+  call: IpcCall,
+): Promise<Answer> {
+  const { idempotency, scopes, kernel } = call.session as FrameSession;
+  const caller = String(scopes.actor);
+  const whose = JSON.stringify([caller, keyed.method, keyed.key]);
+  const request = { id: digestOf(whose).slice(0, 40), digest: digestOf([whose, keyed.params]).slice(0, 40) };
+  const { value, replayed } = await idempotency.once({ ...keyed, caller }, async () => {
+    const made = await kernel.requests.find(request.id);
+    if (made !== undefined) throw unknownOutcome(made, request.digest);
+    return handler(keyed.params, { ...call, context: call.context, request });
+  });
+  return { result: value, replayed };
+}
+
+function unknownOutcome({ pid, digest }: Requested, asked: string): Fault {
+  if (digest !== asked) return new Fault({ code: "CONFLICT", message: "idempotency key reused" });
+  return new Fault({
+    code: "CONFLICT",
+    message: `an earlier daemon carried out this request, and its answer is not known: it made process ${pid}`,
+    details: { outcome: "unknown", pid },
+  });
 }
 
 /** A method without a result answers with an empty map, so that a result is never null. */

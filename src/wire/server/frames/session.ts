@@ -1,13 +1,17 @@
 /** The state of a binary connection: what it has agreed on, who it acts for, and its open requests. */
 import { Fault } from "../../../abi/errors.ts";
+import type { Pid } from "../../../abi/ids.ts";
 import type { Feature } from "../../../abi/ipc.ts";
 import type { Clock } from "../../../abi/program.ts";
+import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
 import { ABORTED, abortable } from "../../../lib/abort.ts";
 import { MAX_TIMER_MS } from "../../../lib/max-timer.ts";
 import type { Desk, ServerContext } from "../desk.ts";
 import type { RequestContext } from "../handler.ts";
 import type { Session } from "./call.ts";
+import type { Idempotency } from "./idempotency.ts";
 import { Scopes } from "./scopes.ts";
+import type { Output, StreamSubscription } from "./stream-subscription.ts";
 
 export interface OpenRequest {
   readonly signal: AbortSignal;
@@ -28,8 +32,15 @@ export class FrameSession implements Session {
   /** It showed a token that is not its own: the connection closes after the answer. */
   isRefused = false;
 
-  constructor(desk: Desk, look: () => ServerContext) {
+  readonly output: Output;
+  readonly #subscriptions = new Map<string, StreamSubscription>();
+  readonly #attachments = new Map<string, () => void>();
+  readonly #endings: (() => void)[] = [];
+  #names = 0;
+
+  constructor(desk: Desk, look: () => ServerContext, output: Output) {
     this.desk = desk;
+    this.output = output;
     this.#look = look;
     this.scopes = new Scopes(() => desk.principal);
   }
@@ -71,6 +82,56 @@ export class FrameSession implements Session {
     return new Fault({ code, message, details });
   }
 
+  get kernel(): KernelApi {
+    return this.desk.kernel;
+  }
+
+  get idempotency(): Idempotency {
+    return this.#look().idempotency;
+  }
+
+  get subscriptions(): ReadonlyMap<string, StreamSubscription> {
+    return this.#subscriptions;
+  }
+
+  subscribe(make: (name: string) => StreamSubscription): string {
+    const name = `s${++this.#names}`;
+    const made = make(name);
+    this.#subscriptions.set(name, made);
+    // after the answer, which names it
+    setImmediate(() => {
+      void made.run().then(() => this.#subscriptions.delete(name));
+    });
+    return name;
+  }
+
+  unsubscribe(name: string): boolean {
+    this.#subscriptions.get(name)?.close();
+    return this.#subscriptions.delete(name);
+  }
+
+  async delivered(pid: Pid): Promise<void> {
+    const own = [...this.#subscriptions.values()].filter(
+      ({ native, isHeld }) => native.pid === pid && !isHeld,
+    );
+    await Promise.all(own.map((each) => Promise.race([each.over, each.held])));
+  }
+
+  attach(release: () => void): string {
+    const name = `a${++this.#names}`;
+    this.#attachments.set(name, release);
+    return name;
+  }
+
+  detach(attachment: string): boolean {
+    this.#attachments.get(attachment)?.();
+    return this.#attachments.delete(attachment);
+  }
+
+  atEnd(act: () => void): void {
+    this.#endings.push(act);
+  }
+
   isOpen(id: string): boolean {
     return this.#open.has(id);
   }
@@ -110,5 +171,7 @@ export class FrameSession implements Session {
   close(): void {
     this.settle();
     for (const open of this.#open.values()) open.abort(ABORTED);
+    for (const each of this.#subscriptions.values()) each.close();
+    for (const end of [...this.#attachments.values(), ...this.#endings]) end();
   }
 }

@@ -1,0 +1,189 @@
+/**
+ * What a client steers a named program by: its input, the spools of its streams, its size and its use. The process
+ * itself is in the process table, as any other.
+ */
+import { Fault } from "../../abi/errors.ts";
+import type { Pid } from "../../abi/ids.ts";
+import type { NativeOptions, WindowSize } from "../../abi/native.ts";
+import { LIMITS } from "../limits.ts";
+import type { ExecChild, NativeUsage } from "../ports/host.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
+import type { Native, Natives, StreamName } from "../ports/natives.ts";
+import type { Spool } from "../ports/spools.ts";
+import type { Process } from "../process/process.ts";
+
+export class NativeControl implements Native {
+  readonly id: string;
+  readonly command: readonly string[];
+  readonly isPty: boolean;
+  readonly output: Readonly<Partial<Record<StreamName, Spool>>>;
+  readonly #ports: Pick<KernelPorts, "clock">;
+  readonly #proc: Process;
+  readonly #hasInput: boolean;
+  readonly #begun = Promise.withResolvers<void>();
+  #child: ExecChild | undefined;
+  #isInputOpen = false;
+  #inputBytes = 0;
+  #queuedBytes = 0;
+  #usage: Native["usage"] = null;
+  #end: Native["end"] = null;
+
+  constructor(
+    ports: Pick<KernelPorts, "clock" | "spools">,
+    proc: Process,
+    { command, options }: { command: readonly string[]; options: NativeOptions },
+  ) {
+    this.#ports = ports;
+    this.#proc = proc;
+    this.id = options.id ?? "";
+    this.command = command;
+    this.isPty = options.pty !== undefined;
+    this.#hasInput = options.stdin === "pipe" || this.isPty;
+    const open = (suffix: string) =>
+      ports.spools.open(`${proc.seed.uuid}.${suffix}`, "drop", options.spoolBytes);
+    this.output = { stdout: open("out"), ...(this.isPty ? {} : { stderr: open("err") }) };
+  }
+
+  get pid(): Pid {
+    return this.#proc.pid;
+  }
+
+  get uuid() {
+    return this.#proc.seed.uuid;
+  }
+
+  get ppid(): Pid {
+    return this.#proc.ppid;
+  }
+
+  get cwd(): string {
+    return this.#proc.seed.cwd;
+  }
+
+  get startedAt(): number {
+    return this.#proc.seed.createdAt.getTime();
+  }
+
+  get osPid(): number | undefined {
+    return this.#child?.osPid;
+  }
+
+  get begun(): Promise<void> {
+    return this.#begun.promise;
+  }
+
+  get end(): Native["end"] {
+    return this.#end;
+  }
+
+  /** While it runs as of now; afterwards as it was seen last. */
+  get usage(): Native["usage"] {
+    this.measure();
+    return this.#usage;
+  }
+
+  get input(): Native["input"] {
+    return { bytes: this.#inputBytes, queuedBytes: this.#queuedBytes, isOpen: this.#isInputOpen };
+  }
+
+  started(child: ExecChild): void {
+    this.#child = child;
+    this.#isInputOpen = this.#hasInput;
+    this.measure();
+    this.#begun.resolve();
+  }
+
+  measure(): NativeUsage | undefined {
+    const now = this.#end === null ? this.#child?.usage?.() : undefined;
+    if (now === undefined) return undefined;
+    const peakRssBytes = Math.max(now.rssBytes, this.#usage?.peakRssBytes ?? 0);
+    const cpuMs = Math.max(now.cpuMs, this.#usage?.cpuMs ?? 0);
+    this.#usage = { ...now, cpuMs, peakRssBytes };
+    return now;
+  }
+
+  /** Its streams are complete. */
+  endStreams(): void {
+    this.#isInputOpen = false;
+    for (const spool of Object.values(this.output)) spool.end();
+    this.#begun.resolve();
+  }
+
+  /** Its exit is recorded. */
+  ended(): void {
+    const { exit } = this.#proc;
+    const { clock } = this.#ports;
+    if (exit === null) return;
+    const elapsedMs = Math.floor(this.#proc.elapsedMs(clock.mono()));
+    this.#end = { exit, endedAt: Math.floor(clock.now()), elapsedMs };
+    this.#child = undefined;
+  }
+
+  async write(data: Uint8Array): Promise<void> {
+    if (!this.#hasInput)
+      throw new Fault({ code: "INVALID", message: `process ${this.pid} was started without stdin` });
+    const child = this.#child;
+    if (!this.#isInputOpen || child === undefined) throw brokenPipe();
+    this.#queuedBytes += data.byteLength;
+    try {
+      await child.write(data);
+      this.#inputBytes += data.byteLength;
+    } catch (cause) {
+      this.#isInputOpen = false;
+      throw brokenPipe(cause);
+    } finally {
+      this.#queuedBytes -= data.byteLength;
+    }
+  }
+
+  endInput(): void {
+    // a terminal stays open: what ends is the text before it
+    if (!this.isPty) this.#isInputOpen = false;
+    this.#child?.endInput();
+  }
+
+  resize(size: WindowSize): void {
+    this.#child?.resize?.(size);
+  }
+}
+
+function brokenPipe(cause?: unknown): Fault {
+  return new Fault({ code: "DRIVER", message: "broken pipe", cause });
+}
+
+/** Handles of named programs, by pid: of the live ones, and of the last that have ended. */
+export class NativeTable implements Natives {
+  readonly #known = new Map<Pid, NativeControl>();
+  #ended: Pid[] = [];
+
+  list(): readonly NativeControl[] {
+    return [...this.#known.values()];
+  }
+
+  of(pid: Pid): NativeControl | undefined {
+    return this.#known.get(pid);
+  }
+
+  /** CONFLICT: the spawner has a live program of this name. */
+  check(id: string, spawner: Pid): void {
+    for (const each of this.#known.values())
+      if (each.id === id && each.ppid === spawner && each.end === null)
+        throw new Fault({ code: "CONFLICT", message: `id in use: ${id} is process ${each.pid}` });
+  }
+
+  add(control: NativeControl): void {
+    this.#known.set(control.pid, control);
+  }
+
+  remove({ pid }: NativeControl): void {
+    this.#known.delete(pid);
+  }
+
+  end(control: NativeControl): void {
+    control.ended();
+    this.#ended.push(control.pid);
+    if (this.#ended.length <= LIMITS.nativesEnded) return;
+    for (const pid of this.#ended.splice(0, this.#ended.length - LIMITS.nativesEnded))
+      this.#known.delete(pid);
+  }
+}

@@ -1,0 +1,226 @@
+/** Programs of the host over the binary wire: start, steer, wait, look. */
+import { constants } from "node:os";
+import { Fault } from "../../../abi/errors.ts";
+import { asPid, PID_KERNEL, type Pid } from "../../../abi/ids.ts";
+import { IPC } from "../../../abi/ipc.ts";
+import type { IpcResult } from "../../../abi/methods/ipc/methods.ts";
+import type { IpcExit, IpcSpawnOptions } from "../../../abi/methods/ipc/process.ts";
+import type { NativeOptions } from "../../../abi/native.ts";
+import { type ProcInfo, SIGNALS, type Signal } from "../../../abi/process.ts";
+import type { Syscalls } from "../../../abi/sys.ts";
+import type { Native } from "../../../kernel/ports/natives.ts";
+import { abortable } from "../../../lib/abort.ts";
+import { invalid } from "../request.ts";
+import type { IpcCall, IpcHandler } from "./call.ts";
+import { checkHold } from "./stdin-hold.ts";
+
+const WINDOW = { cols: 80, rows: 24 };
+const TERM = "xterm-256color";
+
+interface Ref {
+  readonly id?: string | undefined;
+  readonly pid?: number | undefined;
+}
+
+/** NOT_FOUND: the caller sees no such process. INVALID: not exactly one name. */
+export function pidOf({ id, pid }: Ref, { session }: IpcCall): Pid {
+  if ((id === undefined) === (pid === undefined)) throw invalid("params: either id or pid is needed");
+  const missing = id ?? pid;
+  const { scopes, kernel } = session;
+  if (pid !== undefined) {
+    if (pid !== PID_KERNEL && scopes.sees(pid)) return asPid(pid);
+    throw notFound(missing);
+  }
+  const named = kernel.natives.list().filter((native) => native.id === id && scopes.sees(native.pid));
+  // its own come before those of others, the live before the ended, the new before the old
+  const rank = (native: Native) =>
+    (native.ppid === scopes.actor ? 2 : 0) + (native.end === null ? 1 : 0) + native.pid / 2 ** 53;
+  const best = named.reduce<Native | undefined>(
+    (found, each) => (found === undefined || rank(each) > rank(found) ? each : found),
+    undefined,
+  );
+  if (best === undefined) throw notFound(missing);
+  return best.pid;
+}
+
+export function nativeOf(ref: Ref, call: IpcCall): Native {
+  const pid = pidOf(ref, call);
+  const native = call.session.kernel.natives.of(pid);
+  if (native === undefined)
+    throw invalid(`process ${pid} has no streams: it was not started by process.spawn`);
+  return native;
+}
+
+function notFound(what: string | number | undefined): Fault {
+  return new Fault({ code: "NOT_FOUND", message: `process not found: ${what}` });
+}
+
+/** What acts in the caller's name, through the gate. PERMISSION: an agent acts only by its own calls. */
+function handsOf({ context, session }: IpcCall): Syscalls {
+  const { principal } = context;
+  const sys = principal.kind === "process" ? principal.client.sys : session.kernel.init;
+  if (sys !== null) return sys;
+  throw new Fault({ code: "PERMISSION", message: "only a program of a process of its own may do this" });
+}
+
+/** NOT_FOUND: another's process; only the user reaches all. */
+export function controlled(pid: Pid, call: IpcCall): Pid {
+  const { principal } = call.context;
+  if (principal.kind === "process" && !principal.client.controls(pid)) throw notFound(pid);
+  return pid;
+}
+
+export const spawn: IpcHandler<"process.spawn"> = async ({ id, command, options = {} }, call) => {
+  const { scopes, kernel } = call.session;
+  for (const scope of options.scopes ?? []) scopes.require(scope, "options.scopes");
+  checkLimits(options);
+  const opts = {
+    command,
+    options: nativeOptions(id, options),
+    ...(options.group === undefined ? {} : { group: options.group }),
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(call.request === undefined ? {} : { request: call.request }),
+  };
+  const pid = await handsOf(call).spawn("", null, opts);
+  const native = kernel.natives.of(pid);
+  await native?.begun;
+  if (native === undefined) throw new Fault({ code: "INTERNAL", message: `process ${pid} has no streams` });
+  if (options.onDisconnect === "terminate")
+    call.session.atEnd(() => void kernel.init.kill(pid, SIGNALS.SIGTERM).catch(() => {}));
+  return spawned(native);
+};
+
+/** UNAVAILABLE, by name: what this machine cannot enforce. Nothing has been started then. */
+function checkLimits({ limits, onSpoolFull }: IpcSpawnOptions): void {
+  const unavailable = (what: string, why: string): Fault =>
+    new Fault({ code: "UNAVAILABLE", message: `${what}: ${why}`, details: { option: what } });
+  if (limits?.cpu !== undefined) throw unavailable("limits.cpu", "this machine cannot enforce it");
+  if (limits?.memory !== undefined && process.platform !== "linux")
+    throw unavailable("limits.memory", "this machine cannot enforce it");
+  if (onSpoolFull === "block") throw unavailable("onSpoolFull", "only drop is supported");
+}
+
+function nativeOptions(id: string, options: IpcSpawnOptions): NativeOptions {
+  const { env, pty, limits, timeoutMs, scopes, spoolBytes, stdin = "pipe" } = options;
+  const { cols = WINDOW.cols, rows = WINDOW.rows, term = TERM } = typeof pty === "object" ? pty : {};
+  return {
+    id,
+    stdin,
+    ...(env === undefined ? {} : { env }),
+    ...(pty === undefined || pty === false ? {} : { pty: { cols, rows, term } }),
+    ...(limits?.memory === undefined ? {} : { memoryBytes: limits.memory }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(spoolBytes === undefined ? {} : { spoolBytes }),
+  };
+}
+
+export function streamsOf({ pid, output, input }: Native): IpcResult<"process.attach">["streams"] {
+  return {
+    stdin: input.isOpen ? `p${pid}.stdin` : null,
+    stdout: output.stdout === undefined ? null : `p${pid}.stdout`,
+    stderr: output.stderr === undefined ? null : `p${pid}.stderr`,
+  };
+}
+
+function spawned(native: Native): IpcResult<"process.spawn"> {
+  const { id, pid, osPid = null, startedAt, isPty } = native;
+  return { id, pid, osPid, startedAt, pty: isPty, streams: streamsOf(native) };
+}
+
+export const kill: IpcHandler<"process.kill"> = async (
+  { signal = SIGNALS.SIGTERM, graceMs, ...ref },
+  call,
+) => {
+  const state = await signalled(ref, signal as Signal, call);
+  if (signal === SIGNALS.SIGTERM) killLater(pidOf(ref, call), graceMs, call);
+  return state;
+};
+
+/** The kernel's own grace follows each TERM of a native; a shorter one is this caller's. */
+function killLater(pid: Pid, graceMs: number | undefined, { session, context }: IpcCall): void {
+  if (graceMs === undefined) return;
+  const { kernel } = session;
+  context.clock
+    .sleep(graceMs)
+    .then(() => kernel.init.kill(pid, SIGNALS.SIGKILL))
+    .catch(() => {});
+}
+
+export async function signalled(ref: Ref, signal: Signal, call: IpcCall): Promise<IpcResult<"process.kill">> {
+  const pid = controlled(pidOf(ref, call), call);
+  const hands = handsOf(call);
+  const found = await infoOf(pid, call);
+  if (found !== undefined && found.state !== "zombie" && found.state !== "dead")
+    await hands.kill(pid, signal);
+  else if (found === undefined && call.session.kernel.natives.of(pid) === undefined) throw notFound(pid);
+  const now = await infoOf(pid, call);
+  return { state: now?.state ?? "dead", activity: now?.activity ?? null };
+}
+
+export async function infoOf(pid: Pid, { session }: IpcCall): Promise<ProcInfo | undefined> {
+  const [found] = await session.kernel.init.listProcs({ after: asPid(pid - 1), limit: 1 });
+  return found?.pid === pid ? found : undefined;
+}
+
+export const wait: IpcHandler<"process.wait"> = async ({ timeoutMs, ...ref }, call) => {
+  const pid = pidOf(ref, call);
+  const { kernel } = call.session;
+  const native = kernel.natives.of(pid);
+  const over = new AbortController();
+  if (timeoutMs !== undefined)
+    call.context.clock.sleep(timeoutMs, call.signal).then(
+      () =>
+        over.abort(
+          new Fault({ code: "TIMEOUT", message: `process ${pid} still runs after ${timeoutMs} ms` }),
+        ),
+      () => {},
+    );
+  const stop = () => over.abort(call.signal.reason);
+  call.signal.addEventListener("abort", stop, { once: true });
+  try {
+    const { exit } = await abortable(kernel.waitFor(pid, over.signal), over.signal);
+    await call.session.delivered(pid);
+    const end = native?.end;
+    return exitOf(native, pid, end ?? { exit, endedAt: Math.floor(call.context.clock.now()) });
+  } finally {
+    call.signal.removeEventListener("abort", stop);
+  }
+};
+
+const NOTHING = { cpuMs: 0, rssBytes: 0, peakRssBytes: 0, children: 0 };
+
+export function exitOf(
+  native: Native | undefined,
+  pid: Pid,
+  { exit, endedAt }: Pick<NonNullable<Native["end"]>, "exit" | "endedAt">,
+): IpcExit {
+  const { code: exitCode, reason, kind } = exit;
+  const signals = Object.entries(constants.signals);
+  const [signal] = (kind === "killed" && signals.find(([, number]) => number === exitCode - 128)) || [null];
+  return {
+    id: native?.id ?? `pid:${pid}`,
+    pid,
+    exitCode,
+    signal,
+    reason,
+    kind,
+    endedAt,
+    usage: native?.usage ?? NOTHING,
+  };
+}
+
+export const write: IpcHandler<"process.stdin.write"> = async (params, call) => {
+  const { data, encoding = "utf8", eof = false, ...ref } = params;
+  const native = nativeOf(ref, call);
+  controlled(native.pid, call);
+  checkHold(native, call.session);
+  const bytes = typeof data === "string" ? Buffer.from(data, encoding) : data;
+  // the answer waits only for what is beyond the bound
+  const written = bytes.byteLength === 0 ? Promise.resolve() : native.write(bytes);
+  if (eof) native.endInput();
+  if (native.input.queuedBytes > IPC.queuedInputBytes || !native.input.isOpen) await written;
+  else await Promise.race([written, new Promise((resolve) => setImmediate(resolve))]);
+  written.catch(() => {});
+  return { written: bytes.byteLength, queuedBytes: native.input.queuedBytes };
+};

@@ -1,0 +1,167 @@
+/**
+ * Follows one output stream of a program: a position in its spool. A slow client costs no memory and holds up neither
+ * the program nor others: what it has not read stays on disk, and what was dropped there comes as one gap.
+ */
+import { IPC, type IpcChunk, PACKET } from "../../../abi/ipc.ts";
+import type { Native, StreamName } from "../../../kernel/ports/natives.ts";
+import type { PositionedReader, Spool } from "../../../kernel/ports/spools.ts";
+import { ABORTED } from "../../../lib/abort.ts";
+import { packFrame } from "../../codec/msgpack.ts";
+import { LineSplitter, type SplitLine } from "./line-splitter.ts";
+
+/** Several chunks are read at once: each reading opens the file anew. */
+const READ_BYTES = 1024 * 1024;
+
+export interface Output {
+  /** Resolves when there is room for one message more. */
+  room(): Promise<void>;
+  send(frame: Buffer): void;
+}
+
+export interface StreamWish {
+  /** The name of the subscription. */
+  readonly name: string;
+  readonly native: Native;
+  readonly stream: StreamName;
+  readonly spool: Spool;
+  readonly from: number;
+  readonly mode: "chunk" | "line";
+  /** "" or `kairo.`. */
+  readonly prefix: string;
+  /** Bytes that may be sent before more are allowed; Infinity: as the client reads. */
+  readonly window: number;
+}
+
+export class StreamSubscription {
+  readonly native: Native;
+  /** Resolves when the end was sent, or the subscription was closed. */
+  readonly over: Promise<void>;
+  readonly #wish: StreamWish;
+  readonly #output: Output;
+  readonly #stop = new AbortController();
+  readonly #lines: LineSplitter | null;
+  readonly #done = Promise.withResolvers<void>();
+  #credit: number;
+  #moreCredit: (() => void) | undefined;
+  #hold = Promise.withResolvers<void>();
+  #seq = 0;
+  /** The position after what was sent, or is being split into lines. */
+  #position: number;
+
+  constructor(wish: StreamWish, output: Output) {
+    this.#wish = wish;
+    this.#output = output;
+    this.native = wish.native;
+    this.#credit = wish.window;
+    this.#position = wish.from;
+    this.#lines = wish.mode === "line" ? new LineSplitter() : null;
+    this.over = this.#done.promise;
+  }
+
+  /** It waits for credit: nothing is sent until the client allows more. */
+  get isHeld(): boolean {
+    return this.#moreCredit !== undefined;
+  }
+
+  /** Resolves when it waits for credit. */
+  get held(): Promise<void> {
+    return this.#hold.promise;
+  }
+
+  allow(bytes: number): void {
+    this.#credit = Math.min(this.#credit + bytes, IPC.maxCreditBytes);
+    const wake = this.#moreCredit;
+    if (wake !== undefined) this.#hold = Promise.withResolvers<void>();
+    this.#moreCredit = undefined;
+    wake?.();
+  }
+
+  close(): void {
+    this.#stop.abort(ABORTED);
+    this.#moreCredit?.();
+    this.#moreCredit = undefined;
+  }
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    const reader = this.#wish.spool.reader(this.#wish.from);
+    try {
+      while (await this.#next(reader));
+    } catch {
+      // closed, or the spool was removed: the client asks again and is told
+    } finally {
+      reader.close();
+      this.#done.resolve();
+    }
+  }
+
+  /** False: that was the end. */
+  async #next(reader: PositionedReader): Promise<boolean> {
+    await this.#mayGo();
+    const length = Math.min(READ_BYTES, Math.max(1, this.#credit));
+    const data = await reader.read(length, this.#stop.signal);
+    if (data.byteLength === 0) return this.#end();
+    const offset = reader.position - data.byteLength;
+    if (offset > this.#position + (this.#lines?.pending ?? 0)) this.#tellGap(offset);
+    for (let at = 0; at < data.byteLength; at += IPC.chunkBytes) {
+      await this.#output.room();
+      if (this.#stop.signal.aborted) return false;
+      this.#pass(data.subarray(at, at + IPC.chunkBytes));
+    }
+    return true;
+  }
+
+  #pass(data: Uint8Array): void {
+    this.#credit -= data.byteLength;
+    if (this.#lines !== null) {
+      this.#sendLines(this.#lines.push(data));
+      return;
+    }
+    const offset = this.#position;
+    this.#position += data.byteLength;
+    this.#send({ offset, next: this.#position, data });
+  }
+
+  #end(): false {
+    this.#sendLines(this.#lines?.end() ?? []);
+    this.#send({ offset: this.#position, next: this.#position, end: true });
+    return false;
+  }
+
+  #tellGap(to: number): void {
+    this.#sendLines(this.#lines?.restart() ?? []);
+    this.#send({ offset: this.#position, next: to, gap: { from: this.#position, to } });
+    this.#position = to;
+  }
+
+  #sendLines(lines: readonly SplitLine[]): void {
+    for (let at = 0; at < lines.length; ) {
+      const partial = lines.findIndex(({ isPartial }, n) => n >= at && isPartial);
+      const end = Math.min(lines.length, at + IPC.linesOfFrame, partial < 0 ? Infinity : partial + 1);
+      const some = lines.slice(at, end);
+      const offset = this.#position;
+      this.#position += some.reduce((sum, { bytes }) => sum + bytes, 0);
+      const isPartial = some.at(-1)?.isPartial === true;
+      const texts = some.map(({ text }) => text);
+      const more = isPartial ? ({ partial: true } as const) : {};
+      this.#send({ offset, next: this.#position, lines: texts, ...more });
+      at = end;
+    }
+  }
+
+  async #mayGo(): Promise<void> {
+    while (this.#credit <= 0 && !this.#stop.signal.aborted)
+      await new Promise<void>((resolve) => {
+        this.#moreCredit = resolve;
+        this.#hold.resolve();
+      });
+  }
+
+  #send(more: Pick<IpcChunk, "offset" | "next"> & Partial<IpcChunk>): void {
+    const { name, native, stream, prefix } = this.#wish;
+    const { pid, id } = native;
+    const event = `${prefix}process.${stream}.chunk`;
+    const chunk: IpcChunk = { stream: name, event, seq: ++this.#seq, pid, id, ...more };
+    this.#output.send(packFrame(PACKET.chunk, chunk));
+  }
+}

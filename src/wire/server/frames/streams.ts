@@ -1,0 +1,81 @@
+/** Attachments to programs, and subscriptions to their output, over the binary wire. */
+import { Fault } from "../../../abi/errors.ts";
+import { IPC } from "../../../abi/ipc.ts";
+import type { Native, StreamName } from "../../../kernel/ports/natives.ts";
+import { invalid } from "../request.ts";
+import type { IpcHandler } from "./call.ts";
+import { controlled, nativeOf, streamsOf } from "./process.ts";
+import { checkHold, releaseHold, takeHold } from "./stdin-hold.ts";
+import { StreamSubscription } from "./stream-subscription.ts";
+
+const WINDOW = 262_144;
+const NAMES: readonly StreamName[] = ["stdout", "stderr"];
+
+export const attach: IpcHandler<"process.attach"> = ({ stdin = false, ...ref }, call) => {
+  const { session } = call;
+  const native = nativeOf(ref, call);
+  if (stdin) {
+    session.scopes.require("control", "process.attach with stdin");
+    controlled(native.pid, call);
+    checkHold(native, session);
+    if (!native.input.isOpen) throw invalid(`process ${native.pid} has no stdin`);
+    takeHold(native, session);
+  }
+  const release = (): void => {
+    if (stdin) releaseHold(native, session);
+  };
+  const attachment = session.attach(release);
+  return { attachment, streams: streamsOf(native), offsets: offsetsOf(native), pty: native.isPty };
+};
+
+function offsetsOf({ output }: Native): Partial<Record<StreamName, number>> {
+  const { stdout, stderr } = output;
+  return {
+    ...(stdout === undefined ? {} : { stdout: stdout.bytes }),
+    ...(stderr === undefined ? {} : { stderr: stderr.bytes }),
+  };
+}
+
+export const subscribe: IpcHandler<"process.stream.subscribe"> = (params, call) => {
+  const { stream, filter, mode = "chunk", from = "now", window = WINDOW, prefix = "", ...ref } = params;
+  const { session } = call;
+  const native = nativeOf(stream === undefined ? ref : { pid: pidIn(stream) }, call);
+  const names = wanted(native, stream === undefined ? filter : nameIn(stream));
+  if (session.subscriptions.size + names.length > IPC.subscriptions)
+    throw new Fault({ code: "UNAVAILABLE", message: `too many subscriptions (${IPC.subscriptions})` });
+  const subscriptions: Partial<Record<StreamName, string>> = {};
+  const offsets: Partial<Record<StreamName, number>> = {};
+  for (const name of names) {
+    const spool = native.output[name];
+    if (spool === undefined) continue;
+    const position = from === "now" ? spool.bytes : from === "start" ? 0 : from;
+    const limit = session.features.has("flow") ? window : Infinity;
+    const wish = { native, stream: name, spool, from: position, mode, prefix, window: limit };
+    subscriptions[name] = session.subscribe(
+      (id) => new StreamSubscription({ ...wish, name: id }, session.output),
+    );
+    offsets[name] = position;
+  }
+  return { subscriptions, offsets };
+};
+
+/** INVALID: the program has no such stream. */
+function wanted(native: Native, filter: StreamName | "all" = "all"): readonly StreamName[] {
+  const names = NAMES.filter(
+    (name) => native.output[name] !== undefined && (filter === "all" || filter === name),
+  );
+  if (names.length === 0) throw invalid(`no such stream: process ${native.pid} has no ${filter}`);
+  return names;
+}
+
+const STREAM = /^p(\d{1,15})\.(stdout|stderr)$/;
+
+function pidIn(stream: string): number {
+  const [, pid] = STREAM.exec(stream) ?? [];
+  if (pid === undefined) throw invalid(`no such stream: ${stream}`);
+  return Number(pid);
+}
+
+function nameIn(stream: string): StreamName {
+  return stream.endsWith(".stderr") ? "stderr" : "stdout";
+}

@@ -1,0 +1,279 @@
+/** Programs over the binary wire, on the booted system: real processes, pipes, terminals and tokens. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FrameClient } from "../src/wire/server/frames/testing.ts";
+import { World } from "./harness/world.ts";
+
+interface Spawned {
+  readonly id: string;
+  readonly pid: number;
+  readonly osPid: number;
+  readonly streams: Readonly<Record<string, string | null>>;
+}
+interface Exit {
+  readonly exitCode: number;
+  readonly signal: string | null;
+  readonly reason: string;
+  readonly kind: string;
+}
+
+const world = new World();
+let client: FrameClient;
+let named = 0;
+beforeAll(async () => {
+  await world.crux(["ps"]);
+  client = await FrameClient.open(world.socket);
+});
+afterAll(async () => {
+  client.socket.destroy();
+  await world.close();
+});
+
+const sh = (script: string, options: object = {}): Promise<Spawned> =>
+  client.call("process.spawn", { id: `test:${++named}`, command: ["sh", "-c", script], options });
+const wait = (pid: number): Promise<Exit> => client.call("process.wait", { pid });
+
+/** All that a process writes to a stream, up to its end. */
+async function output(pid: number, filter = "stdout", mode = "chunk"): Promise<string> {
+  const asked = { pid, from: "start", filter, mode };
+  const { subscriptions } = await client.call<{ subscriptions: Record<string, string> }>(
+    "process.stream.subscribe",
+    asked,
+  );
+  const own = () => client.chunks.filter(({ stream }) => stream === subscriptions[filter]);
+  await client.until(() => own().at(-1)?.end === true);
+  if (mode === "line")
+    return own()
+      .flatMap(({ lines = [] }) => lines)
+      .join("|");
+  return Buffer.concat(own().map(({ data = new Uint8Array() }) => data)).toString();
+}
+
+describe("process.spawn", () => {
+  it("runs a program with streams of its own, as the user's child that ps shows", async () => {
+    const { pid, osPid, streams } = await sh("echo out; echo err >&2; read line; echo got $line; exit 3");
+    expect(streams).toEqual({ stdin: `p${pid}.stdin`, stdout: `p${pid}.stdout`, stderr: `p${pid}.stderr` });
+    expect(osPid).toBeGreaterThan(1);
+    expect((await world.crux(["ps"])).stdout).toContain(`  ${pid} `);
+    expect(await client.call("process.status", { pid })).toMatchObject({
+      state: "running",
+      kind: "native",
+      ppid: 0,
+    });
+    await client.call("process.stdin.write", { pid, data: "x y\n" });
+    expect(await wait(pid)).toMatchObject({ exitCode: 3, signal: null, reason: "exit 3", kind: "fault" });
+    expect(await output(pid)).toBe("out\ngot x y\n");
+    expect(await output(pid, "stderr")).toBe("err\n");
+    expect(await output(pid, "stdout", "line")).toBe("out|got x y");
+  });
+
+  it("refuses what is not there, an id in use, and a limit that cannot be enforced: nothing is started", async () => {
+    const first = await sh("read line");
+    const again = { id: first.id, command: ["true"] };
+    expect((await client.ask("process.spawn", again)).fault?.code).toBe("CONFLICT");
+    expect((await client.ask("process.spawn", { id: "n", command: ["no-such-program"] })).fault?.code).toBe(
+      "NOT_FOUND",
+    );
+    const options = { limits: { cpu: 0.5 } };
+    expect((await client.ask("process.spawn", { id: "n", command: ["true"], options })).fault).toMatchObject({
+      code: "UNAVAILABLE",
+      message: "limits.cpu: this machine cannot enforce it",
+    });
+    expect((await client.ask("process.status", { id: "n" })).fault?.code).toBe("NOT_FOUND");
+    await client.call("process.stdin.write", { id: first.id, data: "", eof: true });
+    await wait(first.pid);
+    expect((await client.call<Spawned>("process.spawn", again)).pid).toBeGreaterThan(first.pid);
+  });
+
+  it("a hundred requests with one key make one process", async () => {
+    const asked = { id: "once", command: ["true"] };
+    const meta = { idempotencyKey: "k" };
+    const all = await Promise.all(
+      Array.from({ length: 100 }, () => client.ask("process.spawn", asked, { meta })),
+    );
+    expect(new Set(all.map(({ result }) => (result as Spawned).pid)).size).toBe(1);
+    expect(all.filter((each) => each.meta?.replayed)).toHaveLength(99);
+    const other = await client.ask("process.spawn", { ...asked, command: ["false"] }, { meta });
+    expect(other.fault).toMatchObject({ code: "CONFLICT", message: "idempotency key reused" });
+  });
+
+  it("a request that lost its connection is repeated over another, and made once", async () => {
+    const asked = { id: "cut", command: ["true"] };
+    const meta = { idempotencyKey: "cut" };
+    const lost = await FrameClient.open(world.socket);
+    const sent = lost.ask("process.spawn", asked, { meta }).catch(() => undefined);
+    lost.socket.end();
+    await sent;
+    const { pid } = await client.call<Spawned>("process.spawn", asked, { meta });
+    const listed = await client.call<Spawned>("process.status", { id: "cut" });
+    expect(listed.pid).toBe(pid);
+  });
+
+  it("ends what uses more memory than its limit", async () => {
+    const { pid } = await sh("head -c 400000000 /dev/zero | tail", { limits: { memory: 40_000_000 } });
+    expect(await wait(pid)).toMatchObject({ exitCode: 137, kind: "killed", signal: "SIGKILL" });
+  });
+});
+
+describe("steering", () => {
+  it("TERM, KILL, pause and resume; each is a no-op on what is already so, or ended", async () => {
+    const { pid } = await sh("trap 'exit 9' TERM; while :; do read line; done");
+    expect(await client.call("process.pause", { pid })).toMatchObject({
+      state: "running",
+      activity: "paused",
+    });
+    await client.call("process.pause", { pid });
+    expect(await client.call("process.resume", { pid })).toMatchObject({ state: "running", activity: null });
+    await client.call("process.kill", { pid, signal: 2 });
+    expect(await wait(pid)).toMatchObject({ exitCode: 137, signal: "SIGKILL", kind: "killed" });
+    expect(await client.call("process.kill", { pid })).toMatchObject({ state: "dead" });
+    expect((await client.ask("process.kill", { pid: 99_999 })).fault?.code).toBe("NOT_FOUND");
+    expect((await client.ask("process.kill", { pid, signal: 6 })).fault?.code).toBe("INVALID");
+    expect((await client.ask("process.kill", {})).fault?.code).toBe("INVALID");
+  });
+
+  it("wait has a time limit that leaves the process alone, and can be cancelled", async () => {
+    const { pid } = await sh("read line");
+    expect((await client.ask("process.wait", { pid, timeoutMs: 1 })).fault?.code).toBe("TIMEOUT");
+    expect((await client.ask("process.wait", { pid }, { meta: { timeoutMs: 1 } })).fault?.code).toBe(
+      "TIMEOUT",
+    );
+    const waiting = client.ask("process.wait", { pid }, { id: "w" });
+    await client.until(() => true);
+    const cancelled = await client.call("request.cancel", { id: "w" });
+    expect(cancelled).toEqual({ found: true });
+    void waiting.catch(() => {});
+    await client.until(() =>
+      client.responses.some(({ id, fault }) => id === "w" && fault?.code === "CANCELLED"),
+    );
+    await client.call("process.stdin.write", { pid, data: "\n" });
+    expect(await wait(pid)).toMatchObject({ exitCode: 0 });
+  });
+
+  it("stdin belongs to one connection while it is held; cat gives back 4 MiB", async () => {
+    const { pid } = await sh("cat");
+    const other = await FrameClient.open(world.socket);
+    const { attachment } = await other.call<{ attachment: string }>("process.attach", { pid, stdin: true });
+    const refused = await client.ask("process.stdin.write", { pid, data: "no" });
+    expect(refused.fault).toMatchObject({ code: "CONFLICT", details: { holder: { pid: 0 } } });
+    expect(await other.call("process.detach", { attachment })).toEqual({ detached: true });
+    other.socket.destroy();
+    const part = Buffer.alloc(1024 * 1024, "abc\n");
+    for (let n = 0; n < 4; n++) await client.call("process.stdin.write", { pid, data: new Uint8Array(part) });
+    await client.call("process.stdin.write", { pid, data: "", eof: true });
+    expect(await output(pid)).toBe(part.toString().repeat(4));
+    expect((await client.ask("process.stdin.write", { pid, data: "late" })).fault).toMatchObject({
+      code: "DRIVER",
+      message: "broken pipe",
+    });
+  });
+
+  it("a terminal has a size that changes, and ^D ends its input", async () => {
+    const { pid, streams } = await sh("stty size; read line; stty size; cat", {
+      pty: { cols: 100, rows: 30 },
+    });
+    expect(streams).toEqual({ stdin: `p${pid}.stdin`, stdout: `p${pid}.stdout`, stderr: null });
+    expect(await client.call("process.pty.resize", { pid, cols: 44, rows: 11 })).toEqual({
+      cols: 44,
+      rows: 11,
+    });
+    await client.call("process.stdin.write", { pid, data: "\n" });
+    await client.call("process.stdin.write", { pid, data: "last\n", eof: true });
+    const text = await output(pid);
+    expect(text).toContain("11 44");
+    expect(text.match(/last/g)).toHaveLength(2);
+    expect(await wait(pid)).toMatchObject({ exitCode: 0 });
+    const plain = await sh("read line");
+    expect((await client.ask("process.pty.resize", { pid: plain.pid, cols: 1, rows: 1 })).fault?.code).toBe(
+      "INVALID",
+    );
+    await client.call("process.kill", { pid: plain.pid });
+  });
+});
+
+describe("process.stream.subscribe", () => {
+  it("with credit sends no more than was allowed, and the ends come before the answer to wait", async () => {
+    const { pid } = await sh("head -c 300000 /dev/zero");
+    const flow = await FrameClient.open(world.socket);
+    await flow.call("kernel.hello", { features: ["flow", "streams"] });
+    const asked = { pid, from: "start", filter: "stdout", window: 1_000 };
+    const { subscriptions } = await flow.call<{ subscriptions: { stdout: string } }>(
+      "process.stream.subscribe",
+      asked,
+    );
+    const bytes = () => flow.chunks.reduce((sum, { data }) => sum + (data?.byteLength ?? 0), 0);
+    await flow.until(() => bytes() === 1_000);
+    await flow.call("process.wait", { pid });
+    expect(bytes()).toBe(1_000);
+    await flow.call("stream.credit", { stream: subscriptions.stdout, bytes: 299_000 });
+    const waited = flow.call("process.wait", { pid });
+    await flow.until(() => bytes() === 300_000);
+    await flow.call("stream.credit", { stream: subscriptions.stdout, bytes: 1 });
+    await flow.until(() => flow.chunks.at(-1)?.end === true);
+    await waited;
+    expect(flow.chunks.map(({ seq }) => seq)).toEqual(flow.chunks.map((_, n) => n + 1));
+    flow.socket.destroy();
+  });
+
+  it("goes on from any position; what was dropped is one gap", async () => {
+    const { pid } = await sh("head -c 200000 /dev/zero | tr '\\0' a; echo end", { spoolBytes: 65_536 });
+    await wait(pid);
+    const asked = { pid, from: "start", filter: "stdout", prefix: "kairo." };
+    const before = client.chunks.length;
+    await client.call("process.stream.subscribe", asked);
+    await client.until(() => client.chunks.at(-1)?.end === true && client.chunks.length > before);
+    const got = client.chunks.slice(before);
+    const [gap, ...rest] = got;
+    expect(gap?.gap?.from).toBe(0);
+    expect(rest.every(({ gap: other }) => other === undefined)).toBe(true);
+    expect(got.every(({ event }) => event === "kairo.process.stdout.chunk")).toBe(true);
+    expect(rest.reduce((sum, { data }) => sum + (data?.byteLength ?? 0), 0)).toBe(
+      200_004 - (gap?.gap?.to ?? 0),
+    );
+    expect((await client.ask("process.stream.subscribe", { stream: "nothing" })).fault?.code).toBe("INVALID");
+  });
+});
+
+describe("a program of a process", () => {
+  it("acts with its token only: it starts children that end with it, within its scopes", async () => {
+    const script = 'echo "$CRUX_PID $CRUX_IPC_SOCKET $CRUX_IPC_TOKEN"; read line';
+    const { pid } = await sh(script, { scopes: ["spawn"] });
+    const { subscriptions } = await client.call<{ subscriptions: { stdout: string } }>(
+      "process.stream.subscribe",
+      {
+        pid,
+        from: "start",
+        filter: "stdout",
+        mode: "line",
+      },
+    );
+    const line = () => client.chunks.find(({ stream }) => stream === subscriptions.stdout)?.lines?.[0];
+    await client.until(() => line() !== undefined);
+    const [own, socket = "", token] = line()?.split(" ") ?? [];
+    expect(Number(own)).toBe(pid);
+    const program = await FrameClient.open(socket);
+    const hello = await program.call<{ authority: object }>("kernel.hello", { token });
+    expect(hello.authority).toEqual({
+      kind: "process",
+      pid,
+      scopes: ["self", "observe", "control", "spawn"],
+      expiresAt: null,
+    });
+    const child = await program.call<Spawned>("process.spawn", { id: "child", command: ["sleep", "60"] });
+    expect(await program.call("process.status", { id: "child" })).toMatchObject({
+      ppid: pid,
+      state: "running",
+    });
+    const stranger = await sh("read line");
+    expect((await program.ask("process.kill", { pid: stranger.pid })).fault?.code).toBe("NOT_FOUND");
+    const wide = { id: "w", command: ["true"], options: { scopes: ["device:*"] } };
+    expect((await program.ask("process.spawn", wide)).fault).toMatchObject({ code: "PERMISSION" });
+    expect((await program.ask("group.list")).fault?.code).toBe("PERMISSION");
+    await client.call("process.kill", { pid, signal: 2 });
+    await wait(pid);
+    expect(await client.call("process.wait", { pid: child.pid })).toMatchObject({ kind: "killed" });
+    program.socket.destroy();
+    const late = await FrameClient.open(socket);
+    expect((await late.ask("kernel.hello", { token })).fault?.code).toBe("PERMISSION");
+    await client.call("process.kill", { pid: stranger.pid, signal: 2 });
+  });
+});
