@@ -64,3 +64,21 @@ it("that is not set up is refused before anything starts", async () => {
   expect(stderr).toContain("--fallback-model: the model driver openai is not set up");
   expect(first.requests).toHaveLength(0);
 });
+
+it("has its own cost in the result of print mode", async () => {
+  world.settings({
+    models: {
+      "test-model": { price: { input: 10, output: 50 } },
+      "claude-sonnet-5-5": { price: { input: 3, output: 15 } },
+    },
+  });
+  const { stdout } = await world.crux(["-p", "--output-format", "json", ...toOther, "look"], { env });
+  const { modelUsage, total_cost_usd: total } = JSON.parse(stdout) as {
+    modelUsage: Record<string, { costUSD?: number }>;
+    total_cost_usd: number;
+  };
+  const each = Object.values(modelUsage).map(({ costUSD = 0 }) => costUSD);
+  expect(each).toHaveLength(2);
+  for (const usd of each) expect(usd).toBeGreaterThan(0);
+  expect(each.reduce((sum, usd) => sum + usd, 0)).toBeCloseTo(total, 5);
+});

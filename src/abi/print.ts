@@ -124,7 +124,7 @@ const result = z.strictObject({
       outputTokens: count,
       cacheReadInputTokens: count,
       cacheCreationInputTokens: count,
-      costUSD: z.number().optional().describe("Absent: several models answered, or the price is not known."),
+      costUSD: z.number().optional().describe("Absent: the price is not known."),
     }),
   ),
   permission_denials: z.array(

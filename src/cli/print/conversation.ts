@@ -45,6 +45,10 @@ export class Conversation {
   #hasResult = false;
   #exitCode = 0;
   #corrections = 0;
+  /** Wall clock, as records have it. */
+  readonly #begunAt = Date.now();
+  /** As it was told last. */
+  readonly #usdByModel = new Map<string, number>();
   readonly #usd: { atStart: number; before: number } = { atStart: 0, before: 0 };
   #moved = Promise.withResolvers<void>();
 
@@ -172,7 +176,23 @@ export class Conversation {
     const now = Math.max(told ?? 0, this.#usd.before);
     const facts = { durationMs, usd: now - this.#usd.before, totalUsd: now - this.#usd.atStart };
     this.#usd.before = now;
-    return { ...facts, usd: rounded(facts.usd), totalUsd: rounded(facts.totalUsd) };
+    const [only = "", ...more] = this.#around.printer.models;
+    const priced = more.length === 0 ? {} : { usdByModel: await this.#spentByModel() };
+    if (more.length === 0) this.#usdByModel.set(only, (this.#usdByModel.get(only) ?? 0) + facts.usd);
+    return { ...facts, usd: rounded(facts.usd), totalUsd: rounded(facts.totalUsd), ...priced };
+  }
+
+  /** US dollars of each model since the last result; a model whose price is not known is left out. */
+  async #spentByModel(): Promise<ReadonlyMap<string, number>> {
+    const { pid } = this.#session;
+    const wish = { by: "model", pid, since: this.#begunAt } as const;
+    const found = await this.#around.client.request("cost.get", wish).catch(() => undefined);
+    const spent = new Map<string, number>();
+    for (const { key, usd, unpriced } of found?.lines ?? []) {
+      if (unpriced === 0) spent.set(key, rounded(usd - (this.#usdByModel.get(key) ?? 0)));
+      this.#usdByModel.set(key, usd);
+    }
+    return spent;
   }
 
   /** US dollars that the session and all below it have cost; undefined: not known. */

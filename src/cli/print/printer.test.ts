@@ -134,6 +134,15 @@ test("the cost belongs to the one model that answered; the next run counts from 
   expect(second.stop_reason).toBe(null);
 });
 
+test("where several models answered, each has its own cost, if its price is known", () => {
+  const printer = aPrinter();
+  printer.take(message());
+  printer.take({ ...message(), model: "haiku" });
+  expect(printer.models).toEqual(["sonnet", "haiku"]);
+  const { modelUsage } = printer.end(idle(), { ...facts, usdByModel: new Map([["haiku", 0.001]]) }).line;
+  expect([modelUsage.haiku?.costUSD, modelUsage.sonnet?.costUSD]).toEqual([0.001, undefined]);
+});
+
 test("a refusal names the call that was refused, and what allows it", () => {
   const printer = aPrinter();
   printer.take(calling);

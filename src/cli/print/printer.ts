@@ -25,6 +25,8 @@ export interface RunFacts {
   /** US dollars: of the run, and of the whole command. */
   readonly usd: number;
   readonly totalUsd: number;
+  /** Of the run, where several models answered; one is absent where its price is not known. */
+  readonly usdByModel?: ReadonlyMap<string, number>;
   /** With --json-schema: the value that matches. */
   readonly structured?: ResultLine["structured_output"];
 }
@@ -88,6 +90,11 @@ export class Printer {
     return this.#tally.text;
   }
 
+  /** The models that have answered in this run. */
+  get models(): readonly string[] {
+    return this.#tally.models;
+  }
+
   /** The one result of a run that ended. The next event belongs to another run. */
   end(event: CompleteEvent | IdleEvent, facts: RunFacts): Ended {
     const ending = endingOf(event, { isCalling: this.#tally.isCalling, error: this.#error });
@@ -108,7 +115,7 @@ export class Printer {
     { subtype, terminalReason, errors, exitCode }: Ending,
     more: RunFacts & { result: string; refused: NonNullable<CompleteEvent["denied"]> },
   ): Ended {
-    const { durationMs, usd, totalUsd, result, refused, structured } = more;
+    const { durationMs, usd, totalUsd, usdByModel, result, refused, structured } = more;
     const tally = this.#tally;
     this.#tally = new Tally();
     this.#error = undefined;
@@ -126,7 +133,7 @@ export class Printer {
       duration_api_ms: Math.round(tally.apiMs),
       total_cost_usd: totalUsd,
       usage: tally.usage,
-      modelUsage: tally.modelUsage(usd),
+      modelUsage: tally.modelUsage(usd, usdByModel),
       permission_denials: tally.denials(refused),
       ...this.#common(),
     };

@@ -50,8 +50,14 @@ export class Tally {
     return [...this.#byModel.values()].reduce(plus, NONE);
   }
 
-  /** `usd`: what the run has cost; it is told of a model only if no other answered. */
-  modelUsage(usd: number): ResultLine["modelUsage"] {
+  /** Those that answered. */
+  get models(): readonly string[] {
+    return [...this.#byModel.keys()];
+  }
+
+  /** `usd`: what the run has cost, which is the cost of its only model; `byModel`: where there are several. */
+  modelUsage(usd: number, byModel: ReadonlyMap<string, number> = new Map()): ResultLine["modelUsage"] {
+    const costOf = (model: string): number => (this.#byModel.size > 1 ? (byModel.get(model) ?? 0) : usd);
     const all = [...this.#byModel].map(([model, usage]) => [
       model,
       {
@@ -59,7 +65,7 @@ export class Tally {
         outputTokens: usage.output_tokens,
         cacheReadInputTokens: usage.cache_read_input_tokens,
         cacheCreationInputTokens: usage.cache_creation_input_tokens,
-        ...(this.#byModel.size === 1 && usd > 0 ? { costUSD: usd } : {}),
+        ...(costOf(model) > 0 ? { costUSD: costOf(model) } : {}),
       },
     ]);
     return Object.fromEntries(all) as ResultLine["modelUsage"];
