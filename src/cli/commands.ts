@@ -52,6 +52,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   audit: async () => (await import("./command/journal/audit.ts")).audit,
   gc: async () => (await import("./command/journal/gc.ts")).gc,
   doctor: async () => (await import("./command/itself/doctor.ts")).doctor,
+  auth: async () => (await import("./command/itself/auth.ts")).auth,
   model: async () => (await import("./command/itself/model.ts")).model,
   config: async () => (await import("./command/itself/config.ts")).config,
   cat: async () => (await import("./command/process/cat.ts")).cat,

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { Fault } from "../abi/errors.ts";
 import type { Clock } from "../abi/program.ts";
 import type { Settings } from "../abi/settings/settings.ts";
+import type { CredentialDesk } from "../kernel/ports/credentials.ts";
 import type { Journal, JournalState } from "../kernel/ports/journal.ts";
 import type { KernelApi } from "../kernel/ports/kernel-api.ts";
 import type { SettingsDesk } from "../kernel/ports/settings.ts";
@@ -26,6 +27,7 @@ import type { Tokens } from "../wire/server/tokens.ts";
 import { BootCount, YOUNG_MS } from "./boot-count.ts";
 import { claimSeat, type SeatClaim } from "./claim.ts";
 import { makeCookie } from "./cookie.ts";
+import { CredentialFile } from "./credentials.ts";
 import { type DaemonHost, thisProcess } from "./host.ts";
 import { openLog } from "./log.ts";
 import { readSettings } from "./settings/settings.ts";
@@ -75,6 +77,8 @@ export interface BootContext<L extends DaemonLease> {
   readonly log: Log;
   /** Removes secrets from everything that is stored or shown. Absent: nothing is a secret. */
   readonly redactor?: Redactor;
+  /** Stored keys of providers; absent: none are stored. */
+  readonly credentials?: CredentialDesk;
 }
 
 /** The dependencies of the server that the daemon itself provides. */
@@ -89,6 +93,7 @@ type OwnDeps = Pick<
   | "settings"
   | "redacted"
   | "arePeersRead"
+  | "credentials"
 >;
 
 export interface Booted {
@@ -171,12 +176,17 @@ export async function runDaemon<L extends DaemonLease>(
     if (boots.isSafeMode) log("warn", "safe mode: the last daemons died soon after their start");
     const { settings, problems } = readSettings(places.configDir);
     for (const problem of problems) log("warn", problem);
+    const credentials = new CredentialFile(places.stateDir, {
+      learn: (secrets) => redactor.learn(secrets),
+      warn: (words) => log("warn", words),
+    });
     const context: BootContext<L> = {
       lease,
       paths: { ...places, socketPath, runtimeDir: parent(socketPath) },
       settings,
       settingsProblems: problems,
-      env: definedOnly(environment),
+      env: credentials.complete(definedOnly(environment)),
+      credentials,
       home,
       uid,
       version: options.version,
@@ -267,13 +277,14 @@ class Daemon<L extends DaemonLease> {
   }
 
   #ownDeps(booted: Booted): OwnDeps {
-    const { version, home, env, isSafeMode, redactor } = this.#context;
+    const { version, home, env, isSafeMode, redactor, credentials } = this.#context;
     const { readOnly, settings, peers } = booted;
     return {
       ...{ version, home, env, isSafeMode },
       shutdown: () => this.#stop.request("shutdown"),
       ...(readOnly && { readOnly: readOnly.words }),
       ...(settings && { settings: settings(() => this.#reload(booted)) }),
+      ...(credentials && { credentials }),
       ...(redactor && { redacted: (bytes: Uint8Array) => redactor.redactBytes(bytes) }),
       ...(peers?.areRead === false && { arePeersRead: false }),
     };

@@ -4,6 +4,7 @@ import type { MethodDocs } from "./method-doc.ts";
 import { CONTEXT_DOCS, HISTORY_DOCS, KERNEL_DOCS, PROCESS_DOCS } from "./process-docs.ts";
 import {
   ASK_DOCS,
+  CREDENTIAL_DOCS,
   DEFINITION_DOCS,
   FILE_DOCS,
   MEMORY_DOCS,
@@ -33,6 +34,7 @@ export const METHOD_DOCS: MethodDocs<MethodName> = {
   ...TRUST_DOCS,
   ...SETTINGS_DOCS,
   ...MODEL_DOCS,
+  ...CREDENTIAL_DOCS,
   ...DEFINITION_DOCS,
   ...MEMORY_DOCS,
   ...FILE_DOCS,

@@ -1,4 +1,5 @@
 import type { ASK_METHODS } from "../methods/ask.ts";
+import type { CREDENTIAL_METHODS } from "../methods/credential.ts";
 import type { DEFINITION_METHODS } from "../methods/definition.ts";
 import type { FILE_METHODS } from "../methods/file.ts";
 import type { MEMORY_METHODS } from "../methods/memory.ts";
@@ -152,6 +153,27 @@ export const SETTINGS_DOCS: MethodDocs<keyof typeof SETTINGS_METHODS> = {
     },
     params: { cwd: "/home/ana/shop", destination: "userSettings", key: "ui.calls", value: false },
     result: { file: "/home/ana/.config/crux/settings.json", changed: true },
+  },
+};
+
+export const CREDENTIAL_DOCS: MethodDocs<keyof typeof CREDENTIAL_METHODS> = {
+  "credential.list": {
+    errors: {},
+    params: {},
+    result: {
+      credentials: [{ driver: "anthropic", ends_with: "x7Qa" }],
+      file: "/home/ana/.local/state/crux/credentials.json",
+    },
+  },
+  "credential.set": {
+    errors: { UNAVAILABLE: "The file cannot be written." },
+    params: { driver: "anthropic", key: "sk-ant-example" },
+    result: { file: "/home/ana/.local/state/crux/credentials.json" },
+  },
+  "credential.remove": {
+    errors: { UNAVAILABLE: "The file cannot be written." },
+    params: { driver: "anthropic" },
+    result: { removed: true },
   },
 };
 

@@ -8,6 +8,7 @@ import { ASK_METHODS } from "./ask.ts";
 import { BUDGET_METHODS } from "./budget.ts";
 import { COMPOSE_METHODS } from "./compose.ts";
 import { CONTEXT_METHODS } from "./context.ts";
+import { CREDENTIAL_METHODS } from "./credential.ts";
 import { DEFINITION_METHODS } from "./definition.ts";
 import { FILE_METHODS } from "./file.ts";
 import { HISTORY_METHODS } from "./history.ts";
@@ -36,6 +37,7 @@ export const METHODS = {
   ...TRUST_METHODS,
   ...SETTINGS_METHODS,
   ...MODEL_METHODS,
+  ...CREDENTIAL_METHODS,
   ...DEFINITION_METHODS,
   ...MEMORY_METHODS,
   ...FILE_METHODS,

@@ -25,6 +25,7 @@ export function runError(error: WireError | undefined, words: string, terminalRe
 }
 
 export function noModel(): RequestError {
-  const words = "Authentication required: no model is set up.\n`crux model` shows how to set one up";
+  const words =
+    "Authentication required: no model is set up.\n`crux auth login` in a terminal stores the key of a provider";
   return new RequestError(AUTH_REQUIRED, words, { code: "UNAVAILABLE" });
 }

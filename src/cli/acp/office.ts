@@ -64,10 +64,10 @@ export class Office implements AsyncDisposable {
       },
       authMethods: [
         {
-          id: "environment",
+          id: "crux-auth-login",
           name: "Set up a model",
           description:
-            "Set the key of a provider in the editor's environment; `crux model` shows what is set up.",
+            "Run `crux auth login` in a terminal, or set the key of a provider in the environment of the editor.",
         },
       ],
     };

@@ -53,6 +53,31 @@ terminal; it costs a few tokens. Modes: --quiet prints what is not in order.`,
     after: "Exit codes: 0, or 1 where a line has ✗.",
   },
   {
+    name: "auth",
+    head: "auth [verb]",
+    brief: "store the key of a provider",
+    words: [
+      ["status", "login", "logout"],
+      ["anthropic", "openai", "gemini", "xai", "vllm"],
+    ],
+    summary: "Store, show and remove the keys of model providers",
+    usage: [
+      ["auth [status]", "the providers that have a key, and where it comes from"],
+      ["auth login [<provider>]", "type a key; it is tried, then stored"],
+      ["auth logout <provider>", "remove the stored key"],
+    ],
+    options: [
+      { flag: "key-stdin", meaning: "with login: read the key from stdin, for scripts" },
+      { flag: "base-url", value: "<url>", meaning: "with login: another server than the provider's own" },
+      { flag: "no-check", meaning: "with login: store the key without a test call" },
+      { flag: "check", meaning: "with status: make a test call with each key; exit 1 if one fails" },
+    ],
+    about: `A stored key lies in the state directory, readable by you alone and hidden from every command. It is used where the
+environment names neither a key nor a server of that provider: a key goes to the server it was stored for. Only its last
+4 characters are shown.`,
+    examples: ["crux auth login anthropic", "pass show openai | crux auth login openai --key-stdin"],
+  },
+  {
     name: "model",
     head: "model [verb]",
     brief: "which model answers here and why; list, set",

@@ -14,14 +14,22 @@ interface Typing {
   readonly write: (text: string) => Promise<void>;
 }
 
+interface Line {
+  readonly prompt: string;
+  readonly initial: string;
+  /** A secret: a dot stands for each character. */
+  readonly isHidden?: boolean;
+}
+
 /** undefined: Esc or Ctrl-D, or the question was closed. An empty line is an answer. */
 export async function enterLine(
   { keyboard, write }: Typing,
-  { prompt, initial }: { readonly prompt: string; readonly initial: string },
+  { prompt, initial, isHidden = false }: Line,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   let line = initial;
-  await write(`${prompt}${plainLine(line)}`);
+  const shown = (): string => (isHidden ? "•".repeat([...line].length) : plainLine(line));
+  await write(`${prompt}${shown()}`);
   for (;;) {
     const keys = await keyboard.next(signal);
     if (keys === undefined || keys === "\x1b" || keys === "\x04") {
@@ -30,7 +38,7 @@ export async function enterLine(
     }
     const isOver = ENTER.test(keys);
     line = edited(line, keys);
-    await write(`${CLEAR}${prompt}${plainLine(line)}`);
+    await write(`${CLEAR}${prompt}${shown()}`);
     if (!isOver) continue;
     await write("\n");
     return line;

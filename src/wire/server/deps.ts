@@ -5,6 +5,7 @@ import type { MachineMetrics } from "../../abi/methods/ipc/kernel.ts";
 import type { Result } from "../../abi/methods/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { SandboxStatus } from "../../abi/sandbox.ts";
+import type { CredentialDesk } from "../../kernel/ports/credentials.ts";
 import type { JournalDesk } from "../../kernel/ports/journal-tools.ts";
 import type { KernelApi } from "../../kernel/ports/kernel-api.ts";
 import type { ModelDesk } from "../../kernel/ports/models.ts";
@@ -52,6 +53,8 @@ export interface ServerDeps {
   readonly trust?: TrustDesk;
   /** Reads and changes the settings; absent: this daemon reads none. */
   readonly settings?: SettingsDesk;
+  /** Stored keys of providers; absent: this daemon stores none. */
+  readonly credentials?: CredentialDesk;
   /** Masks known secrets; bytes that are not text stay as they are. */
   redacted?(bytes: Uint8Array): Uint8Array;
   /** false: the host cannot identify the peer of a connection. */

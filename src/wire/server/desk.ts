@@ -59,7 +59,16 @@ export class Desk {
   async call<M extends MethodName>(method: M, payload: unknown): Promise<MethodAnswer<M>> {
     const params = parseParams(method, payload);
     authorize(this.#principal, method, params, this.#options.cookie !== undefined);
-    return HANDLERS[method](params, this.context());
+    return HANDLERS[method](this.#withKeys(params), this.context());
+  }
+
+  /** The stored keys are the user's: what an agent has started uses those that it was given. */
+  #withKeys<P>(params: P): P {
+    const { credentials } = this.#options.look().deps;
+    if (credentials === undefined || this.#principal.kind !== "user" || this.#options.program !== undefined)
+      return params;
+    const { env } = params as { env?: Record<string, string> };
+    return env === undefined ? params : { ...params, env: credentials.complete(env) };
   }
 
   context(): RequestContext {

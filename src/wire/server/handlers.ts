@@ -20,6 +20,7 @@ import {
   contextUndo,
   contextUnpin,
 } from "./handlers/context.ts";
+import { credentialList, credentialRemove, credentialSet } from "./handlers/credential.ts";
 import { agentsCheck, skillsCheck } from "./handlers/definitions.ts";
 import { fileList, fileRead } from "./handlers/file.ts";
 import { groupJoin, groupLeave, groupList, groupSignal } from "./handlers/group.ts";
@@ -94,6 +95,9 @@ export const HANDLERS: Handlers = {
   "trust.add": trustAdd,
   "trust.decline": trustDecline,
   "trust.remove": trustRemove,
+  "credential.list": credentialList,
+  "credential.set": credentialSet,
+  "credential.remove": credentialRemove,
   "settings.list": settingsList,
   "settings.set": settingsSet,
   "model.resolve": modelResolve,

@@ -4,15 +4,14 @@
  */
 import type { CheckWire } from "../../../abi/journal/wire.ts";
 import type { Result } from "../../../abi/methods/methods.ts";
-import type { SpawnRequest } from "../../../abi/methods/process.ts";
 import { NOT_PROMISED } from "../../../abi/sandbox.ts";
-import type { WireEvent } from "../../../abi/wire-events.ts";
 import { counted } from "../../../lib/text/counted.ts";
 import type { Call } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
 import { clientEnvironment } from "../../run/environment.ts";
 import { wireOf } from "../../screen/errors.ts";
 import type { Finding } from "./doctor-local.ts";
+import { tryModel } from "./try-model.ts";
 
 type SandboxOfDaemon = NonNullable<Result<"kernel.status">["sandbox"]>;
 type Tell = (finding: Finding) => Promise<void>;
@@ -24,8 +23,6 @@ const CHECKS: ReadonlyArray<readonly [name: string, remedy: string, check: Check
   ["trust", "crux trust show", trust],
 ];
 const NO_MODEL = "not made, since no model is set up";
-const TEST_CALL_MS = 30_000;
-const TEST_INTENT = "Answer with the one word: ok";
 
 export async function daemonFindings(call: Call, isOffline: boolean, tell: Tell): Promise<void> {
   const client = await reached(call, tell);
@@ -163,43 +160,23 @@ async function journal({ host }: Call): Promise<readonly Finding[]> {
   }
 }
 
-/** A run of one step that may change nothing: it takes the same path as every run. */
 async function testCall({ host }: Call): Promise<readonly Finding[]> {
-  const client = await host.daemon.ensure();
-  const request: SpawnRequest = {
-    intent: TEST_INTENT,
-    agent: "none",
-    cwd: host.cwd,
-    env: clientEnvironment(host.env),
-    max_steps: 1,
-    permission_mode: "plan",
-    timeout_ms: TEST_CALL_MS,
-    // without it, no event reports that the interpreter answers
-    verbose: true,
-  };
-  const stream = await client.stream("spawn", request);
-  let failure = "it did not answer";
-  let notice: string | undefined;
-  try {
-    for await (const { payload } of stream.lines) {
-      const event = payload as WireEvent;
-      if (event.event === "spawn") notice = event.notice;
-      if (event.event === "error") failure = event.error_message;
-      if (event.event !== "complete") continue;
-      if (notice !== undefined || event.exit_code !== 0) break;
-      return [{ name: "test call", state: "ok", words: `answered, ${event.tokens_used} tokens` }];
-    }
-  } finally {
-    stream.close();
+  const env = clientEnvironment(host.env);
+  const answer = await tryModel(host, { env });
+  switch (answer.kind) {
+    case "answered":
+      return [{ name: "test call", state: "ok", words: `answered, ${counted(answer.tokens, "token")}` }];
+    case "no_model":
+      // no model can be tried, and the line of the model has the remedy
+      return [{ name: "test call", state: "warn", words: NO_MODEL }];
+    case "failed":
+      return [
+        {
+          name: "test call",
+          state: "fail",
+          words: answer.why,
+          remedy: "check the key and the address; crux doctor --offline leaves it out",
+        },
+      ];
   }
-  // the interpreter refused the question: no model can be tried, and the line of the model has the remedy
-  if (notice !== undefined) return [{ name: "test call", state: "warn", words: NO_MODEL }];
-  return [
-    {
-      name: "test call",
-      state: "fail",
-      words: failure,
-      remedy: "check the key and the address; crux doctor --offline leaves it out",
-    },
-  ];
 }
