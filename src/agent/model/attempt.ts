@@ -6,6 +6,7 @@ import type { Fd } from "../../abi/ids.ts";
 import type { Block, LlmErrorKind, LlmRequest, Reply } from "../../abi/llm.ts";
 import { findLlmError } from "../../abi/llm-error.ts";
 import type { Sys } from "../../abi/sys.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import type { ModelInUse } from "./in-use.ts";
 import { ReplyReader } from "./reply.ts";
 import { encodedRequest } from "./request.ts";
@@ -111,7 +112,7 @@ async function written(
   take: (part: Uint8Array) => void,
 ): Promise<void> {
   const over = new AbortController();
-  const writing = sys.write(fd, bytes, sys.ending).finally(() => over.abort());
+  const writing = sys.write(fd, bytes, sys.ending).finally(() => over.abort(ABORTED));
   // its failure is thrown below, once nothing else of the file is in progress
   writing.catch(() => {});
   try {
