@@ -115,3 +115,11 @@ test("a tool does not move the view of its process, nor another process", async 
     await expect(handle.ctxUndo(start.ctxId, 1)).rejects.toMatchObject({ code: "PERMISSION" });
   }
 });
+
+test("contextStat() names a model whose window is not known once it has answered", async () => {
+  const t = testKernel();
+  const { pid, sys, start } = await t.start();
+  expect((await t.kernel.views.stat(pid)).device).toBe("");
+  await sys.appendMessage(start.ctxId, "assistant", "fine");
+  expect((await t.kernel.views.stat(pid)).device).toBe(start.modelDevice);
+});

@@ -2,13 +2,17 @@
 
 import type { ContextStat } from "../../abi/context.ts";
 import { Fault } from "../../abi/errors.ts";
-import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
+import type { ModelPlace } from "../../abi/loop.ts";
 import { gaugeFacet } from "../../kernel/context/gauge-facet.ts";
 import { statOf, UNMEASURED } from "../../kernel/context/stat.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
+import { chosenModelFacet } from "../../kernel/process/chosen-model.ts";
+import type { SpawnedBody } from "../../kernel/process/kept-state.ts";
+import type { History } from "../recover/history.ts";
 import { readContents, readHistory } from "../recover/history-reader.ts";
 
-export type Source = Pick<Journal, "processOf" | "read" | "readAt" | "row" | "snapshot" | "sync">;
+export type Source = Pick<Journal, "ofKind" | "processOf" | "read" | "readAt" | "row" | "snapshot" | "sync">;
 
 /** NOT_FOUND: no such process. INVALID: it talks to no model. */
 export async function contextStat(journal: Source, pid: Pid): Promise<ContextStat> {
@@ -25,5 +29,16 @@ export async function contextStat(journal: Source, pid: Pid): Promise<ContextSta
   const history = await readHistory(journal, uuid);
   const { gauge, moves } = history.of(gaugeFacet);
   const { views, messages, numbers } = await readContents(journal, history);
-  return statOf({ gauge: gauge ?? UNMEASURED, moves, views, messages, numbers });
+  // a model whose window is not known is not measured
+  const isAsked = gauge === null && messages.some(({ role }) => role === "assistant");
+  const asked = isAsked ? await modelOf(journal, uuid, history) : {};
+  return statOf({ gauge: gauge ?? { ...UNMEASURED, ...asked }, moves, views, messages, numbers });
+}
+
+async function modelOf(journal: Source, uuid: ProcUuid, history: History): Promise<Partial<ModelPlace>> {
+  const chosen = history.of(chosenModelFacet);
+  if (chosen !== null) return { device: chosen.device, model: chosen.model };
+  const [spawned] = await journal.ofKind(uuid, "process.spawned");
+  const { modelDevice, model } = (spawned?.body ?? {}) as Partial<SpawnedBody>;
+  return modelDevice === undefined || model === undefined ? {} : { device: modelDevice, model };
 }
