@@ -110,6 +110,23 @@ describe("memory", () => {
     expect(context.stdout).not.toContain("A task of its own");
   });
 
+  it("is recalled where the user's words are about a note, and counted as memory", async () => {
+    await crux("one", ["trust", "--yes"]);
+    await crux("one", ["look around"]);
+    const note =
+      "---\nname: database-tests\ndescription: how tests use the database\ntype: feedback\n---\nNO MOCKS";
+    const write = { file_path: join(folder(), "database-tests.md"), content: note };
+    server.use(inTurn(toolUse({ name: "write", input: write }), text("Done.")));
+    await crux("one", ["remember it"]);
+    server.requests.length = 0;
+    server.use(inTurn(text("Done.")));
+    await crux("one", ["write a test of the database layer"]);
+    expect(asked(0)).toContain("NO MOCKS");
+    server.requests.length = 0;
+    await crux("one", ["make the colours of the page lighter"]);
+    expect(asked(0)).not.toContain("NO MOCKS");
+  });
+
   it("is not written unasked in a folder that is not trusted", async () => {
     await crux("one", ["look around"]);
     server.use(inTurn(keep(folder()), text("Done.")));

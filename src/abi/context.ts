@@ -107,7 +107,7 @@ export interface ViewChange {
 /** A message in view. */
 export interface ShownMessage {
   readonly n: number;
-  readonly part: "pins" | "messages" | "results";
+  readonly part: "pins" | "messages" | "results" | "memory";
   /** Estimated. */
   readonly tokens: number;
   /** Its beginning. */
@@ -121,6 +121,10 @@ export type ViewOutcome =
 /** The parts of a request that are no messages of the conversation. */
 export const BESIDE_PARTS = ["system", "tools", "mcp", "agents", "skills", "instructions", "memory"] as const;
 export type BesidePart = (typeof BESIDE_PARTS)[number];
+
+/** How a message begins that has notes of memory for the words of the user before it. */
+export const RECALLED =
+  "<system-reminder>\nNotes of yours on what the user says. Each shows what was so when it was written: check before you rely on it.";
 
 /** A text that is sent with every request, and the part as which it is counted. */
 export interface Section {

@@ -40,6 +40,15 @@ export interface MemoryIndex {
   readonly text: string;
 }
 
+/** What a note is about. */
+export interface NoteLine {
+  readonly path: string;
+  readonly name: string;
+  readonly description: string;
+  /** The day on which it was changed last. */
+  readonly day: string;
+}
+
 /** Folders of notes that outlive a process. */
 export interface Memory {
   /** Of this user and this project. */
@@ -50,6 +59,8 @@ export interface Memory {
   readonly isTaken?: true;
   /** Of the folders that have one, broad to specific. */
   readonly indexes: readonly MemoryIndex[];
+  /** The newest notes, for recall. Absent: there are none, or the process predates them. */
+  readonly notes?: readonly NoteLine[];
 }
 
 export interface Surroundings extends Nearby {

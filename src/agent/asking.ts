@@ -192,7 +192,8 @@ function promptOf(run: Run, tools: OfferedTools): Promise<Prompt> {
     const found = deferred === undefined ? "" : run.discovery.note(deferred, lastWords(prompt));
     const { note, skills } = await run.nearby.look(sys, prompt.messages);
     if (usesSkills(tools)) run.skills.found(skills);
-    const notes = [found, note, run.skills.note(prompt.messages)].filter((each) => each !== "");
+    const recalled = await run.recall.note(sys, run.briefing?.memory, prompt.messages);
+    const notes = [found, note, run.skills.note(prompt.messages), recalled].filter((each) => each !== "");
     for (const each of notes) await sys.appendMessage(start.ctxId, "user", each);
     return notes.length === 0 ? prompt : sys.buildPrompt(start.ctxId);
   });

@@ -10,6 +10,7 @@ import type { OfferedTools } from "./deferred/offered.ts";
 import type { DeferredSetting } from "./deferred/setting.ts";
 import { NearbyGuides } from "./instructions/nearby.ts";
 import { NoteTaker } from "./memory/note-taker.ts";
+import { Recall } from "./memory/recall.ts";
 import type { ModeNotes } from "./mode-notes.ts";
 import { type ModelInUse, ownModel } from "./model/in-use.ts";
 import { type Briefing, briefingOfFork } from "./prompt/briefing.ts";
@@ -70,6 +71,7 @@ export interface Run {
   /** It has started background commands in this daemon; those of an earlier daemon ended with that daemon. */
   hasJobs: boolean;
   readonly notes: NoteTaker;
+  readonly recall: Recall;
 }
 
 export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Run {
@@ -105,5 +107,6 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     keeper: new WindowKeeper(start, isSame ? position.window : unlearned(position.window)),
     hasJobs: false,
     notes: new NoteTaker(position.noted),
+    recall: new Recall(),
   };
 }

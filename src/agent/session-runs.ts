@@ -131,7 +131,8 @@ async function oneRun(run: Run, beginning: Beginning): Promise<void> {
 async function takeNotes(run: Run): Promise<void> {
   const { sys, start, briefing, notes } = run;
   const { memory } = briefing ?? {};
-  if (memory?.isTaken !== true || sys.hasMail() || sys.account().limit > 0) return;
+  const mayWrite = run.tools?.parallel.has("write") === true;
+  if (memory?.isTaken !== true || !mayWrite || sys.hasMail() || sys.account().limit > 0) return;
   try {
     await notes.take({ sys, ctxId: start.ctxId, memory, prefix: () => prefixOf(run) });
   } catch (error) {

@@ -53,7 +53,7 @@ export const WireContext = z.strictObject({
     .array(
       z.strictObject({
         n: count.describe("Its number, as context.pin takes it."),
-        part: z.enum(["pins", "messages", "results"]),
+        part: z.enum(["pins", "messages", "results", "memory"]),
         tokens: count.describe("Estimated."),
         words: z.string(),
       }),

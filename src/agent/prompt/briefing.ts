@@ -22,7 +22,7 @@ export interface Briefing {
   readonly reminder: ContextMessage | null;
   /** Skills that are told of once a call touches a file of theirs. */
   readonly skills: readonly SkillLine[];
-  /** Absent: it has none that it may write. */
+  /** Absent: it has none. */
   readonly memory?: Memory;
 }
 
@@ -60,7 +60,7 @@ export async function briefingOf(
     sections,
     reminder: text === "" ? null : { role: "user", content: reminder(text) },
     skills: skills.filter(({ paths }) => paths !== undefined),
-    ...(around.memory === undefined || !mayWrite ? {} : { memory: around.memory }),
+    ...(around.memory === undefined ? {} : { memory: around.memory }),
   };
 }
 

@@ -103,6 +103,24 @@ test("notes() tells type, description and what keeps a note from being found", a
   ]);
 });
 
+test("of() names the notes for recall by what they are about; labelled ones, links and those without front matter are not", async () => {
+  const { local } = folders();
+  put(local, "- index\n");
+  const note = (name: string, text: string): string => {
+    const path = join(local, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const path = note("tests.md", "---\nname: tests\ndescription: no mocks\ntype: feedback\n---\nx");
+  labelled.push(note("page.md", "---\nname: page\ndescription: of a page\ntype: project\n---\nx"));
+  note("plain.md", "no front matter");
+  symlinkSync(path, join(local, "link.md"));
+  const { notes } = (await found()).memory ?? {};
+  expect(notes).toEqual([
+    { path, name: "tests", description: "no mocks", day: expect.stringMatching(/^\d{4}-/) },
+  ]);
+});
+
 test("of() lets notes be taken of sessions in a trusted folder alone, unless the settings say no", async () => {
   expect((await found({}, true)).memory?.isTaken).toBe(true);
   expect((await found({}, false)).memory?.isTaken).toBeUndefined();

@@ -7,12 +7,12 @@ import { open, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
 import type { Note } from "../../abi/methods/memory.ts";
-import type { Memory, MemoryIndex } from "../../abi/surroundings.ts";
+import type { Memory, MemoryIndex, NoteLine } from "../../abi/surroundings.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { isWithin } from "../../lib/path.ts";
 import { digestOf } from "../trust/inventory.ts";
 import { type MemoryFolders, memoryFolders } from "./memory-places.ts";
-import { notesIn } from "./notes.ts";
+import { lineOf, newestIn, notesIn } from "./notes.ts";
 
 const INDEX = "MEMORY.md";
 const MAX_LINES = 200;
@@ -74,7 +74,22 @@ export class MemoryDesk {
       }
     }
     const taken = isTrusted && isTaken() ? ({ isTaken: true } as const) : {};
-    return { memory: { local, user, ...taken, indexes }, notices };
+    const lines = await this.#lines([local, user]);
+    const notes = lines.length === 0 ? {} : { notes: lines };
+    return { memory: { local, user, ...taken, indexes, ...notes }, notices };
+  }
+
+  /** What the newest notes are about; those from labelled data are left out. */
+  async #lines(dirs: readonly string[]): Promise<readonly NoteLine[]> {
+    const { isLabelled } = this.#options;
+    const found = (await Promise.all(dirs.map(newestIn))).flat();
+    found.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1));
+    const lines: NoteLine[] = [];
+    for (const { path, mtimeMs } of found.slice(0, MAX_LINES)) {
+      const line = await lineOf(path, mtimeMs, isLabelled);
+      if (line !== undefined) lines.push(line);
+    }
+    return lines;
   }
 
   async #read(dir: string, path: string): Promise<string> {

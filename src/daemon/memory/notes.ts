@@ -1,9 +1,11 @@
 /** The notes of a folder of memory as the user sees them: what each is about, and what keeps it from being used. */
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
 import type { Note } from "../../abi/methods/memory.ts";
+import type { NoteLine } from "../../abi/surroundings.ts";
 import { parseFrontMatter } from "../../agent/definition/front-matter.ts";
+import { digestOf } from "../trust/inventory.ts";
 
 const TYPES: ReadonlySet<string> = new Set(["user", "feedback", "project", "reference"]);
 const INDEX = "MEMORY.md";
@@ -27,6 +29,41 @@ export async function notesIn(dir: string, scope: Note["scope"]): Promise<readon
     notes.push({ scope, path, bytes, ...told });
   }
   return notes;
+}
+
+/** The regular files of a folder that may be notes. Links are not followed. */
+export async function newestIn(
+  dir: string,
+): Promise<readonly { readonly path: string; readonly mtimeMs: number }[]> {
+  const names = (await readdir(dir).catch(() => [])).filter((name) => name.endsWith(".md") && name !== INDEX);
+  const found = names.slice(0, MAX_NOTES).map(async (name) => {
+    const path = join(dir, name);
+    const stats = await lstat(path).catch(() => undefined);
+    return stats?.isFile() === true && stats.size <= MAX_BYTES ? [{ path, mtimeMs: stats.mtimeMs }] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+const LINE_CHARS = 250;
+
+/** undefined: it cannot be read, lacks its front matter, or was written from labelled data. */
+export async function lineOf(
+  path: string,
+  mtimeMs: number,
+  isLabelled: (path: string, sha256: string) => boolean,
+): Promise<NoteLine | undefined> {
+  const bytes = await readFile(path).catch(() => undefined);
+  const real = await realpath(path).catch(() => path);
+  if (bytes === undefined || isLabelled(real, digestOf(bytes))) return undefined;
+  const { type, description } = described(basename(path), bytes.toString("utf8"), "");
+  if (!TYPES.has(type) || description === "") return undefined;
+  const day = new Date(mtimeMs).toISOString().slice(0, 10);
+  return {
+    path,
+    name: basename(path, ".md"),
+    description: description.slice(0, LINE_CHARS).toWellFormed(),
+    day,
+  };
 }
 
 type Told = Pick<Note, "type" | "description" | "problem">;

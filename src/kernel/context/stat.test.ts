@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CONTEXT_PARTS, type ContextGauge } from "../../abi/context.ts";
+import { CONTEXT_PARTS, type ContextGauge, RECALLED } from "../../abi/context.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import { messageTokens } from "../../lib/tokens/message.ts";
 import { statOf, UNMEASURED } from "./stat.ts";
@@ -28,6 +28,11 @@ describe("statOf()", () => {
     const { used, exact, parts } = statOf(seen(gauge, [...told, more]));
     expect({ used, exact }).toEqual({ used: 5_000 + Math.ceil(messageTokens(more) * 1.1), exact: false });
     expect(parts.results).toBeGreaterThan(parts.system);
+  });
+
+  test("counts a note of memory that was recalled as memory", () => {
+    const { parts } = statOf(seen(UNMEASURED, [user("x"), user(`${RECALLED}\n${"note ".repeat(400)}`)]));
+    expect(parts.memory).toBeGreaterThan(400);
   });
 
   test("names the level by the thresholds of the window", () => {

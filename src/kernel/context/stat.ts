@@ -5,6 +5,7 @@ import {
   type ContextGauge,
   type ContextPart,
   type ContextStat,
+  RECALLED,
   type ShownMessage,
   type ViewMove,
 } from "../../abi/context.ts";
@@ -66,7 +67,8 @@ const WORDS_CHARS = 80;
 
 function shownMessage(message: ContextMessage, n: number, pins: ReadonlySet<number>): ShownMessage {
   const { role, content, blocks = [] } = message;
-  const part = pins.has(n) ? "pins" : role === "tool" ? "results" : "messages";
+  const kind = role === "tool" ? "results" : content.startsWith(RECALLED) ? "memory" : "messages";
+  const part = pins.has(n) ? "pins" : kind;
   const names = blocks.flatMap((block) => (block.type === "tool_use" ? block.name : []));
   const words =
     content
