@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkedLines, type Line, plain } from "../src/cli/print/testing.ts";
 import { DIALECTS, modelEnv } from "./harness/model.ts";
+import { Wire } from "./harness/wire.ts";
 import { CRUX, type RunOptions, settled, World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
@@ -322,18 +323,38 @@ describe("a run that is stopped", () => {
   });
 });
 
-it("a slow reader holds the run back, and loses nothing", async () => {
+const isHeld = async (): Promise<boolean> => {
+  await using wire = await Wire.open(world.socket);
+  return JSON.stringify(await wire.ask("list_procs")).includes('"held"');
+};
+
+it("a run that is held back for a slow reader goes on when its client is killed", async () => {
   const long = "x".repeat(400 * 1024);
   const asks = toolUse({ name: "view", input: { file_path: "a.txt" } }, { text: long });
-  // the replies fill the window, so summaries are asked for, too
   await serve([asks, asks, done, done, done, done]);
+  expect((await crux(["daemon", "start"])).code).toBe(0);
   const child = spawn(CRUX, [...stream, "look"], {
     cwd: world.work,
     env: { ...world.env, ...modelEnv(server) },
     stdio: ["ignore", "pipe", "ignore"],
   });
-  const isHeld = async (): Promise<boolean> =>
-    JSON.stringify(JSON.parse((await crux(["ps", "--json", "-v"])).stdout)).includes('"held"');
+  expect(await settled(isHeld, (held) => held)).toBe(true);
+  child.kill("SIGKILL");
+  await codeOf(child);
+  expect(await settled(isHeld, (held) => !held)).toBe(false);
+});
+
+it("a slow reader holds the run back, and loses nothing", async () => {
+  const long = "x".repeat(400 * 1024);
+  const asks = toolUse({ name: "view", input: { file_path: "a.txt" } }, { text: long });
+  // the replies fill the window, so summaries are asked for, too
+  await serve([asks, asks, done, done, done, done]);
+  expect((await crux(["daemon", "start"])).code).toBe(0);
+  const child = spawn(CRUX, [...stream, "look"], {
+    cwd: world.work,
+    env: { ...world.env, ...modelEnv(server) },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   expect(await settled(isHeld, (held) => held)).toBe(true);
   const out: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => out.push(chunk));

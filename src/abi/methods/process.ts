@@ -214,7 +214,14 @@ export const PROCESS_METHODS = {
     summary: "send a signal (1 to 5; default 1, SIGTERM)",
     kind: "request",
     right: "control",
-    params: z.strictObject({ pid, signal: z.number().optional() }),
+    params: z.strictObject({
+      pid,
+      signal: z.number().optional(),
+      while_connected: z
+        .boolean()
+        .optional()
+        .describe("With SIGPAUSE: the process is resumed as soon as this connection is closed."),
+    }),
     result: undefined,
   },
   attach_debug: {

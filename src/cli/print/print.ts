@@ -4,6 +4,7 @@ import type { ControlResponse } from "../../abi/print.ts";
 import { SIGNALS } from "../../abi/process.ts";
 import { ChatClient } from "../chat/client.ts";
 import type { Call, Command } from "../command.ts";
+import type { DaemonClient } from "../daemon/client.ts";
 import { settleTrust } from "../dialog/trust-question.ts";
 import { workingDirectory } from "../run/run-options.ts";
 import { refuseUnknownSkill } from "../run/slash.ts";
@@ -64,8 +65,8 @@ class PrintRun implements Gate {
   #instructions = "";
   /** Why the session must not begin. */
   #unmet: string | undefined;
-  /** Requests to hold the run back, or to let it go on. */
-  #holding: Promise<unknown> = Promise.resolve();
+  /** The connection that holds the run back: the daemon lets it go on once that is closed, however this command ends. */
+  #holding: Promise<DaemonClient | undefined> = Promise.resolve(undefined);
 
   constructor(call: Call, parts: Parts) {
     this.#call = call;
@@ -106,22 +107,29 @@ class PrintRun implements Gate {
     } finally {
       session.close();
       await Promise.race([this.#outlet.flushed(), aborted(stops.abandoned)]);
-      await this.#holding;
+      (await this.#holding)?.close();
     }
   }
 
   hold(): void {
-    this.#signal(SIGNALS.SIGPAUSE);
+    const { pid } = this.#session ?? {};
+    if (pid !== undefined)
+      this.#holding = this.#holding.then((held) => held ?? this.#held(pid)).catch(() => undefined);
   }
 
   release(): void {
-    this.#signal(SIGNALS.SIGRESUME);
+    this.#holding = this.#holding.then((held) => void held?.close());
   }
 
-  #signal(signal: number): void {
-    const { pid } = this.#session ?? {};
-    if (pid === undefined) return;
-    this.#holding = this.#parts.client.request("kill", { pid, signal }).catch(() => undefined);
+  async #held(pid: number): Promise<DaemonClient> {
+    const client = await this.#call.host.daemon.ensure();
+    try {
+      await client.request("kill", { pid, signal: SIGNALS.SIGPAUSE, while_connected: true });
+      return client;
+    } catch (error) {
+      client.close();
+      throw error;
+    }
   }
 
   #fail(): void {

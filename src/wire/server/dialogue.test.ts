@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fault, SyscallError, VfsError } from "../../abi/errors.ts";
 import type { ProcessEvent, SyscallEvent } from "../../abi/events.ts";
 import { asPid } from "../../abi/ids.ts";
-import { EXIT } from "../../abi/process.ts";
+import { EXIT, SIGNALS } from "../../abi/process.ts";
 import { FakeSubscription, procInfo, type RawClient, ServerFixture, until } from "./testing.ts";
 
 let fixture: ServerFixture;
@@ -430,6 +430,17 @@ describe("requests", () => {
     await until(() => ends.length === 70);
     for (const end of ends) end.resolve(7);
     for (let n = 0; n < 70; n++) expect(await client.line()).toContain('"pid":7');
+  });
+
+  it("kill pauses a process while the connection stays", async () => {
+    const { SIGPAUSE, SIGRESUME } = SIGNALS;
+    fixture.kernel.procs = [procInfo(1)];
+    const payload = { pid: 1, signal: SIGPAUSE, while_connected: true };
+    expect(await client.ask(JSON.stringify({ method: "kill", payload }))).toBe('{"ok":true}\n');
+    const last = () => JSON.stringify(fixture.kernel.killed.at(-1));
+    expect(last()).toContain(`${SIGPAUSE}`);
+    client.socket.destroy();
+    await until(() => last().includes(`${SIGRESUME}`));
   });
 
   it("kill refuses signals and pids that are none", async () => {
