@@ -120,8 +120,8 @@ const cli = {
   ...client,
   entryPoints: ["src/cli/main.ts"],
   outfile: join(fresh, "cli.cjs"),
-  // native code, and only for who follows through a pipe
-  external: ["koffi"],
+  // native code, and only for who follows through a pipe; a server, for `crux acp-link`
+  external: ["koffi", "ws"],
   plugins: [
     {
       name: "rarely-used-apart",

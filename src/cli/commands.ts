@@ -40,6 +40,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   compose: async () => (await import("./command/project/compose.ts")).compose,
   budget: async () => (await import("./command/rights/budget.ts")).budget,
   cost: async () => (await import("./command/rights/cost.ts")).cost,
+  "acp-link": async () => (await import("./acp/link.ts")).acpLink,
   acp: async () => (await import("./acp/acp.ts")).acp,
   mcp: async () => (await import("./command/server/mcp.ts")).mcp,
   agents: async () => (await import("./command/itself/agents.ts")).agents,

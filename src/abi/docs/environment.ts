@@ -180,6 +180,9 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     container: { means: "Set by container programs; not empty means the same as `IS_SANDBOX=1`." },
   },
   terminal: {
+    CRUX_ACP_PERMISSION_MODE: {
+      means: "For `crux acp-link`: the mode of sessions whose client names none.",
+    },
     CRUX_LANG: {
       means: "Language of the screens: `en` or `zh`.",
       otherwise: "`LC_ALL`, `LC_MESSAGES`, `LANG`",

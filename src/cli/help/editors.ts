@@ -21,4 +21,32 @@ export const EDITORS: readonly CommandRow[] = [
 crux sessions: they stay when the editor is closed, and crux -r continues them at a terminal.
 stdout carries the protocol alone; what is to be said otherwise goes to stderr.`,
   },
+  {
+    name: "acp-link",
+    head: "acp-link -- <agent…>",
+    brief: "put an agent on a WebSocket",
+    summary: "Let clients on a WebSocket talk to an agent that speaks the Agent Client Protocol",
+    usage: [
+      "acp-link [--port <n>] [--host <address>] [--https <cert>,<key>] [--token-file <file>] -- <agent command>",
+    ],
+    options: [
+      { flag: "port", value: "<n>", meaning: "where it listens (default 9315; 0: any that is free)" },
+      {
+        flag: "host",
+        value: "<address>",
+        meaning: "the address it listens on; beyond this machine only with --https",
+      },
+      { flag: "https", value: "<cert>,<key>", meaning: "files of a certificate and its key" },
+      {
+        flag: "token-file",
+        value: "<file>",
+        from: ["<file>"],
+        meaning: "a token of your own; otherwise a new one is printed once, at each start",
+      },
+    ],
+    about: `Each connection has an agent of its own, which ends 30 s after it at the latest. A client shows the token in a header
+(Authorization: Bearer …) or as the subprotocol crux.auth.<token in base64url>, never in the address.
+CRUX_ACP_PERMISSION_MODE is the mode of sessions whose client names none.`,
+    examples: ["crux acp-link -- crux acp"],
+  },
 ];

@@ -72,9 +72,9 @@ terminal; it costs a few tokens. Modes: --quiet prints what is not in order.`,
       { flag: "no-check", meaning: "with login: store the key without a test call" },
       { flag: "check", meaning: "with status: make a test call with each key; exit 1 if one fails" },
     ],
-    about: `A stored key lies in the state directory, readable by you alone and hidden from every command. It is used where the
-environment names neither a key nor a server of that provider: a key goes to the server it was stored for. Only its last
-4 characters are shown.`,
+    about: `A stored key lies in the state directory, readable by you alone and hidden from every command. It is used where
+the environment names neither a key nor a server of that provider: a key goes to the server it was stored for.
+Only its last 4 characters are shown.`,
     examples: ["crux auth login anthropic", "pass show openai | crux auth login openai --key-stdin"],
   },
   {

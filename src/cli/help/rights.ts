@@ -147,8 +147,9 @@ crux resume resumes it. With a pid, it and what is below it, also after its end.
       { flag: "since", value: "<time>", meaning: "a day like 2026-11-22, or a time ago like 12h" },
     ],
     about: `From the journal: running processes and ended ones; with a pid, it and all below it.
-? stands for calls whose price is not known; models.<id>.price in settings.json sets one, in dollars per million tokens.
-What the server had cached stands apart; thinking is a part of the output. Modes: --quiet prints the sum in dollars alone.`,
+? stands for calls whose price is not known; models.<id>.price in settings.json sets one,
+in dollars per million tokens. What the server had cached stands apart; thinking is a part of the output.
+Modes: --quiet prints the sum in dollars alone.`,
     examples: ["crux cost --by model --since 7d", "crux cost --by day --json"],
   },
 ];
