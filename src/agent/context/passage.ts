@@ -15,7 +15,7 @@ import type { Breaker } from "./breaker.ts";
 import { type Fit, newestThatFit, pinnedOf, rangesOf } from "./fit.ts";
 import type { Gauge } from "./gauge.ts";
 import { clearOld } from "./micro.ts";
-import { recentFiles } from "./recent-files.ts";
+import { takenAlong } from "./taken-along.ts";
 import { askForSummary, CLEARED_NOTE, droppedText, pinnedText, summaryIn, summaryText } from "./texts.ts";
 import { type Unit, unitsOf } from "./units.ts";
 
@@ -168,7 +168,7 @@ export class Passage {
     const spare = left - messageTokens({ content: summaryText(said) }) - shownTokens(units, next);
     if (spare < 0) return "the summary would not have freed enough";
     const cleared = new Set(view.view.clears.map(({ n }) => n));
-    const files = recentFiles(next.covered, Math.floor(spare / 2), (n) => cleared.has(n));
+    const files = takenAlong(next, Math.floor(spare / 2), (n) => cleared.has(n));
     const put = summaryText({ ...said, files });
     const tokens = messageTokens({ content: put }) + shownTokens(units, next);
     const after = Math.ceil((this.#fixed + tokens) * this.#gauge.ratio);

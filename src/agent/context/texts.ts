@@ -29,6 +29,7 @@ interface Told {
   readonly summary: string;
   /** Words of the user that are no longer in view. */
   readonly lostWords: number;
+  /** What goes along with it: the todo list, skills, files. */
   readonly files: string;
 }
 
@@ -38,7 +39,7 @@ export function summaryText({ summary, lostWords, files }: Told): string {
   const head =
     "<crux-note>Earlier messages have left your view; this is your own summary of them. The user's messages after it are the originals." +
     `${lost} Contents of files may have changed since: view a file again before you change it.</crux-note>`;
-  return [head, plain(summary), files].filter((part) => part !== "").join("\n\n");
+  return [head, plain(summary), plain(files)].filter((part) => part !== "").join("\n\n");
 }
 
 /** The text that stands for messages that nobody could summarise. `before`: the summary so far; "": none. */
