@@ -3,7 +3,7 @@ import type { ModelCard, Usage } from "../abi/llm.ts";
 import { findRow, MODEL_TABLE, type ModelRow } from "./model-table.ts";
 import { costAt, dearest, type Price } from "./prices.ts";
 
-type Tier = "large" | "mid" | "small";
+export type Tier = "large" | "mid" | "small";
 const tierNames: Readonly<Record<string, Tier>> = {
   large: "large",
   mid: "mid",

@@ -139,7 +139,7 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
 
 /** The model of a process, also where the environment names it. */
 function namedModel(device: string, model: string, env: Env): string {
-  return model === "" ? envModel(device.split("/")[3] ?? "", env) : model;
+  return envModel(device.split("/")[3] ?? "", env, model) || model;
 }
 
 /**

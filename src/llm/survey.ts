@@ -1,6 +1,7 @@
 /** Lists the choices for the user: the drivers, whether they are configured, and the known models. */
 import type { DriverView, ModelView } from "../kernel/ports/models.ts";
 import { type CardedDriver, knownModels, modelId } from "./cards.ts";
+import { namedByEnv } from "./gemini/env.ts";
 import { DRIVERS, type DriverName } from "./names.ts";
 import { findOwn, type ModelSettings, ownPrice, withOwn } from "./own-models.ts";
 
@@ -8,15 +9,15 @@ type Env = Readonly<Record<string, string>>;
 
 /** The model id sent to a driver; "": its server decides. */
 export function defaultId(driver: CardedDriver, model: string, env: Env): string {
-  if (model !== "") return modelId(driver, model);
-  return envModel(driver, env) || modelId(driver, "");
+  return envModel(driver, env, model) || modelId(driver, model);
 }
 
-/** The model that the environment names for a driver; "": none. */
-export function envModel(driver: string, env: Env): string {
+/** The model that the environment names for a driver, in place of no name or of a size; "": none. */
+export function envModel(driver: string, env: Env, model: string): string {
+  if (driver === "gemini") return namedByEnv(env, model);
+  if (model !== "") return "";
   const named = new Map([
     ["openai", env.OPENAI_MODEL],
-    ["gemini", env.GEMINI_MODEL],
     ["vllm", env.VLLM_MODEL],
     ["ollama", env.OLLAMA_MODEL],
   ]);

@@ -71,6 +71,8 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
       otherwise: "`https://generativelanguage.googleapis.com/v1beta`",
     },
     GEMINI_MODEL: { means: "Model of the driver `gemini` when no other is named." },
+    GEMINI_DEFAULT_OPUS_MODEL: { means: "Model of the driver `gemini` for the size `large` (`opus`)." },
+    GEMINI_DEFAULT_SONNET_MODEL: { means: "Model of the driver `gemini` for the size `mid` (`sonnet`)." },
     XAI_API_KEY: { means: "Key of the driver `xai`; setting it makes the driver ready." },
     XAI_BASE_URL: { means: "Server of the driver `xai`.", otherwise: "`https://api.x.ai/v1`" },
     ANTHROPIC_VERTEX_PROJECT_ID: {

@@ -6,6 +6,7 @@ import { HttpDriver, type Profile } from "../http/http-driver.ts";
 import { objectsOf, stringOf } from "../json.ts";
 import { withOwn } from "../own-models.ts";
 import { geminiBody } from "./body.ts";
+import { namedByEnv } from "./env.ts";
 import { GeminiDecoder } from "./events.ts";
 import { refusalWords } from "./failure.ts";
 
@@ -35,7 +36,8 @@ function geminiProfile(env: Env): Profile {
   return {
     name: "gemini",
     baseUrlName: "GEMINI_BASE_URL",
-    model: env.GEMINI_MODEL ?? "",
+    model: "",
+    named: (model) => namedByEnv(env, model),
     hasVendorsModels: true,
     setUpHint: "Set GEMINI_API_KEY to your API key.",
     keyHeader: "x-goog-api-key",

@@ -26,6 +26,8 @@ export interface Profile {
   readonly baseUrlName: string;
   /** The default model; "" leaves it to the card or the server. */
   readonly model: string;
+  /** The model that the environment names for a size, or for ""; "": none. */
+  readonly named?: (model: string) => string;
   /** One line: how to configure the driver. */
   readonly setUpHint: string;
   /** Whether the server has the vendor's models, so that tiers and defaults are the vendor's. */
@@ -62,11 +64,15 @@ export class HttpDriver implements Driver {
   }
 
   card(model: string): ModelCard {
-    return cardOf(this.name, model === "" ? this.#profile.model : model);
+    return cardOf(this.name, this.#named(model));
   }
 
   cost(model: string, usage: Usage): number | null {
-    return costOf(this.name, model === "" ? this.#profile.model : model, usage);
+    return costOf(this.name, this.#named(model), usage);
+  }
+
+  #named(model: string): string {
+    return this.#profile.named?.(model) || (model === "" ? this.#profile.model : model);
   }
 
   async models(signal: AbortSignal): Promise<ModelCard[]> {
