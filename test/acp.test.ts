@@ -17,7 +17,10 @@ describe("crux acp", () => {
     expect(modes).toMatchObject({ currentModeId: "default" });
     const offered = modes!.availableModes.map(({ id }) => id);
     expect(offered).toEqual(["default", "accept_edits", "plan", "auto", "dont_ask"]);
-    expect(configOptions).toMatchObject([{ id: "mode", category: "mode", currentValue: "default" }]);
+    expect(configOptions).toMatchObject([
+      { id: "mode", category: "mode", currentValue: "default" },
+      { id: "model", category: "model", currentValue: "openai/test-model" },
+    ]);
     expect(await editor.prompt(sessionId, "hello")).toEqual({ stopReason: "end_turn" });
     expect(editor.said("agent_message_chunk")).toBe("Hello from the model.");
     const usage = { used: expect.any(Number), size: expect.any(Number) };
@@ -137,12 +140,33 @@ describe("crux acp", () => {
       configId: "mode",
       value: "default",
     });
-    expect(configured.configOptions).toMatchObject([{ currentValue: "default" }]);
+    expect(configured.configOptions).toMatchObject([{ currentValue: "default" }, {}]);
     await editor.until("current_mode_update", 2);
     const told = editor.all("current_mode_update").map(({ currentModeId }) => currentModeId);
     expect(told).toEqual(["plan", "default"]);
     const bypass = editor.agent.request("session/set_mode", { sessionId, modeId: "bypass" });
     await expect(bypass).rejects.toMatchObject({ code: -32602 });
+    await editor.close();
+  });
+
+  it("a model is chosen for the next prompt, and shown as chosen when the session is loaded", async () => {
+    await serveInTurn(text("One."), text("Two."));
+    const editor = await EditorDouble.open(world);
+    const { sessionId } = await editor.begin(world.work);
+    await editor.prompt(sessionId, "first");
+    const { configOptions } = await editor.agent.request("session/set_config_option", {
+      sessionId,
+      configId: "model",
+      value: "openai/other-model",
+    });
+    expect(configOptions).toMatchObject([
+      { id: "mode" },
+      { id: "model", currentValue: "openai/other-model" },
+    ]);
+    await editor.prompt(sessionId, "second");
+    expect(server.requests.map(({ model }) => model)).toEqual(["test-model", "other-model"]);
+    const loaded = await editor.agent.request("session/load", { sessionId, cwd: world.work, mcpServers: [] });
+    expect(loaded.configOptions).toMatchObject([{}, { currentValue: "openai/other-model" }]);
     await editor.close();
   });
 

@@ -1,4 +1,4 @@
-/** The permission modes as an editor offers them. */
+/** The permission modes and the models as an editor offers them. */
 import type { SessionConfigOption, SessionMode, SessionModeState } from "@agentclientprotocol/sdk";
 import type { PermissionMode } from "../../abi/process.ts";
 
@@ -20,7 +20,17 @@ export function modeState(current: PermissionMode, withBypass: boolean): Session
   return { currentModeId: current, availableModes: offered.map((id) => ({ id, ...MODES[id] })) };
 }
 
-export function configOptions(current: PermissionMode, withBypass: boolean): SessionConfigOption[] {
+/** `current`: as `process.model` takes it; `ready`: the known models of the drivers that are set up. */
+export interface ModelChoices {
+  readonly current: string;
+  readonly ready: readonly string[];
+}
+
+export function configOptions(
+  current: PermissionMode,
+  withBypass: boolean,
+  { current: model, ready }: ModelChoices,
+): SessionConfigOption[] {
   const { availableModes, currentModeId: currentValue } = modeState(current, withBypass);
   const options = availableModes.map(({ id: value, name, description = "" }) => ({
     value,
@@ -36,6 +46,15 @@ export function configOptions(current: PermissionMode, withBypass: boolean): Ses
       category: "mode",
       currentValue,
       options,
+    },
+    {
+      type: "select",
+      id: "model",
+      name: "Model",
+      description: "What answers from the next message on",
+      category: "model",
+      currentValue: model,
+      options: [...new Set([model, ...ready])].map((value) => ({ value, name: value })),
     },
   ];
 }

@@ -25,7 +25,6 @@ import { SteadyClock } from "../../lib/steady-clock.ts";
 import { ChatClient } from "../chat/client.ts";
 import type { Host } from "../host/host.ts";
 import { invalid } from "../screen/errors.ts";
-import { configOptions } from "./modes.ts";
 import { checkFolder, type Openings, type SessionStream } from "./openings.ts";
 import { promptText } from "./prompt.ts";
 import { type Editor, EditorSession } from "./session.ts";
@@ -82,8 +81,9 @@ export class Office implements AsyncDisposable {
     const client = this.#newClient();
     const stream = await this.#openings.begin(request, client.name);
     const session = await this.#enter(stream, request.cwd, client);
+    const choices = await this.#openings.choices(session);
     this.#beginLater(session);
-    return { sessionId: session.uuid, ...this.#openings.modes(session.mode) };
+    return { sessionId: session.uuid, ...choices };
   }
 
   load({ sessionId, cwd }: LoadSessionRequest): Promise<LoadSessionResponse> {
@@ -135,9 +135,11 @@ export class Office implements AsyncDisposable {
   async setOption(request: SetSessionConfigOptionRequest): Promise<SetSessionConfigOptionResponse> {
     const { sessionId, configId, value } = request;
     const session = this.#session(sessionId);
-    if (configId !== "mode") throw invalid(`unknown option: ${configId}`, "options: mode");
-    await this.#setMode(session, String(value));
-    return { configOptions: configOptions(session.mode, this.#openings.mayBypass) };
+    if (configId === "mode") await this.#setMode(session, String(value));
+    else if (configId === "model") await session.setModel(String(value));
+    else throw invalid(`unknown option: ${configId}`, "options: mode, model");
+    const { configOptions } = await this.#openings.choices(session);
+    return { configOptions: configOptions ?? [] };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -155,8 +157,9 @@ export class Office implements AsyncDisposable {
       ? await pastOf((method, payload) => client.request(method, payload), stream.pid)
       : [];
     for (const update of past) await this.#link.update(uuid, update);
+    const choices = await this.#openings.choices(session);
     this.#beginLater(session);
-    return this.#openings.modes(session.mode);
+    return choices;
   }
 
   #newClient(): ChatClient {
@@ -168,6 +171,7 @@ export class Office implements AsyncDisposable {
   async #enter(stream: SessionStream, cwd: string, client: ChatClient): Promise<EditorSession> {
     try {
       const { mode } = await client.mode(stream.pid);
+      const model = await this.#openings.modelOf(stream.pid, cwd);
       const around = {
         host: this.#host,
         editor: this.#link,
@@ -175,7 +179,7 @@ export class Office implements AsyncDisposable {
         clock: this.#clock,
         log: this.#log,
       };
-      const session = new EditorSession(around, stream, { cwd, client, mode });
+      const session = new EditorSession(around, stream, { cwd, client, mode, model });
       this.#sessions.set(session.uuid, session);
       return session;
     } catch (error) {

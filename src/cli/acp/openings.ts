@@ -1,5 +1,6 @@
 /** How sessions of an editor begin and come back, by the flags of `crux acp`. */
 import { type NewSessionRequest, type NewSessionResponse, RequestError } from "@agentclientprotocol/sdk";
+import type { Result } from "../../abi/methods/methods.ts";
 import type { SpawnRequest } from "../../abi/methods/process.ts";
 import type { WireSession } from "../../abi/methods/session.ts";
 import { findPermissionMode, type PermissionMode } from "../../abi/process.ts";
@@ -23,6 +24,12 @@ export interface SessionStream {
   readonly session: WireSession | undefined;
   readonly events: AsyncIterable<WireEvent>;
   close(): void;
+}
+
+/** What a session has been switched to. */
+interface Chosen {
+  readonly mode: PermissionMode;
+  readonly model: string;
 }
 
 /** What the events of a session tell. */
@@ -64,16 +71,29 @@ export class Openings {
 
   /** Without a model a session could only answer that there is none. */
   async requireModel(cwd: string): Promise<void> {
-    const { agent, model } = requestOptions(this.#args, this.#host);
-    const env = clientEnvironment(this.#host.env);
-    const named = { ...(agent === undefined ? {} : { agent }), ...(model === undefined ? {} : { model }) };
-    const found = await this.#asker.request("model.resolve", { cwd, env, ...named });
+    const found = await this.#resolve(cwd);
     if (found.driver === "interpreter" && found.note !== undefined) throw noModel();
   }
 
-  modes(mode: PermissionMode): Pick<NewSessionResponse, "modes" | "configOptions"> {
+  /** What a session may be switched to. */
+  async choices({
+    mode,
+    model,
+  }: Chosen): Promise<Required<Pick<NewSessionResponse, "modes" | "configOptions">>> {
     const isOffered = this.mayBypass;
-    return { modes: modeState(mode, isOffered), configOptions: configOptions(mode, isOffered) };
+    const env = clientEnvironment(this.#host.env);
+    const { models } = await this.#asker.request("model.list", { env });
+    const ready = models.filter(({ is_ready }) => is_ready).map(modelName);
+    const configured = configOptions(mode, isOffered, { current: model, ready });
+    return { modes: modeState(mode, isOffered), configOptions: configured };
+  }
+
+  /** What answers a session; before its first answer, what would. */
+  async modelOf(pid: number, cwd: string): Promise<string> {
+    const { driver, model } = await this.#asker.request("context.stat", { pid });
+    if (driver !== "") return modelName({ driver, id: model });
+    const found = await this.#resolve(cwd);
+    return modelName({ driver: found.driver, id: found.model });
   }
 
   /** Whether bypass mode is offered: only to who started `crux acp` with it, and never to root. */
@@ -81,6 +101,13 @@ export class Openings {
     const { flags } = this.#args;
     const isGiven = flags.has("dangerously-skip-permissions") || flags.get("permission-mode") === "bypass";
     return isGiven && process.getuid?.() !== 0;
+  }
+
+  #resolve(cwd: string): Promise<Result<"model.resolve">> {
+    const { agent, model } = requestOptions(this.#args, this.#host);
+    const env = clientEnvironment(this.#host.env);
+    const named = { ...(agent === undefined ? {} : { agent }), ...(model === undefined ? {} : { model }) };
+    return this.#asker.request("model.resolve", { cwd, env, ...named });
   }
 
   get #asker(): ChatClient {
@@ -110,6 +137,10 @@ export class Openings {
 
 export function checkFolder(cwd: string): void {
   if (!cwd.startsWith("/")) throw invalid(`cwd must be absolute: ${cwd}`);
+}
+
+function modelName({ driver, id }: { readonly driver: string; readonly id: string }): string {
+  return id === "" ? driver : `${driver}/${id}`;
 }
 
 async function* eventsOf({ lines }: Pick<DaemonStream<unknown>, "lines">): AsyncGenerator<WireEvent> {

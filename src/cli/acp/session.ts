@@ -13,6 +13,7 @@ import type { PermissionMode } from "../../abi/process.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import type { ChatClient } from "../chat/client.ts";
 import type { Host } from "../host/host.ts";
+import { clientEnvironment } from "../run/environment.ts";
 import { refuseUnknownSkill } from "../run/slash.ts";
 import type { SessionStream } from "./openings.ts";
 import { Permissions } from "./permissions.ts";
@@ -43,12 +44,15 @@ interface Seat {
   readonly cwd: string;
   readonly client: ChatClient;
   readonly mode: PermissionMode;
+  readonly model: string;
 }
 
 export class EditorSession {
   readonly uuid: string;
   readonly cwd: string;
   mode: PermissionMode;
+  /** As `process.model` takes it. */
+  model: string;
   readonly #around: Surroundings;
   readonly #client: ChatClient;
   readonly #queue = new PromptQueue();
@@ -63,12 +67,13 @@ export class EditorSession {
   #last: Promise<unknown> = Promise.resolve();
   #following: Promise<void> = Promise.resolve();
 
-  constructor(around: Surroundings, stream: SessionStream, { cwd, client, mode }: Seat) {
+  constructor(around: Surroundings, stream: SessionStream, { cwd, client, mode, model }: Seat) {
     this.#around = around;
     this.#stream = stream;
     this.uuid = stream.uuid;
     this.cwd = cwd;
     this.mode = mode;
+    this.model = model;
     this.#client = client;
     const { showsTerminals } = around.editor;
     this.#updates = new Updates({ cwd, client: client.name, showsTerminals });
@@ -109,6 +114,14 @@ export class EditorSession {
   async setMode(mode: PermissionMode): Promise<void> {
     const set = await this.#inOrder(() => this.#client.mode(this.pid, mode));
     this.mode = set.mode;
+  }
+
+  /** It answers from the next run on. */
+  async setModel(model: string): Promise<void> {
+    const env = clientEnvironment(this.#around.host.env);
+    const request = { pid: this.pid, model, env };
+    const set = await this.#inOrder(() => this.#client.request("process.model", request));
+    this.model = set.model === "" ? set.driver : `${set.driver}/${set.model}`;
   }
 
   /** Leaves the session, which goes on with what it does. */
