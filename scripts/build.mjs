@@ -109,6 +109,13 @@ const acp = {
   ],
 };
 
+/** @type {import("esbuild").BuildOptions} */
+const marked = {
+  ...client,
+  entryPoints: [fileURLToPath(import.meta.resolve("marked"))],
+  outfile: join(fresh, "marked.cjs"),
+};
+
 /**
  * The table of commands: help, completion and the man page.
  * @type {import("esbuild").BuildOptions}
@@ -127,6 +134,7 @@ const cli = {
       name: "rarely-used-apart",
       setup(build) {
         build.onResolve({ filter: /^yaml$/ }, () => ({ path: "./yaml.cjs", external: true }));
+        build.onResolve({ filter: /^marked$/ }, () => ({ path: "./marked.cjs", external: true }));
         build.onResolve({ filter: /^zod$/ }, () => ({ path: "./zod.cjs", external: true }));
         build.onResolve({ filter: /^@agentclientprotocol\/sdk$/ }, () => ({
           path: "./acp-sdk.cjs",
@@ -204,6 +212,7 @@ async function bundle() {
       build(cli),
       build(yaml),
       build(zod),
+      build(marked),
       build(acp),
       build(table),
       build(daemon),

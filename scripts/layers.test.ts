@@ -98,7 +98,7 @@ describe("checkLayers()", () => {
     ).toEqual([
       "cli/c.ts:1: cli may not import boot: they meet in boot, or over the wire",
       "dev/a.ts:1: dev may not import store: they meet in boot, or over the wire",
-      "tui/d.ts:1: tui may not import kernel: they meet in boot, or over the wire",
+      "tui/d.ts:1: cli may not import kernel: they meet in boot, or over the wire",
     ]);
   });
 

@@ -25,9 +25,8 @@ const mayImport = {
   cluster: [...daemonSide, "daemon"],
   boot: [...daemonSide, "daemon", "cluster"],
   "wire/client": [...ground, "wire/codec"],
-  tui: clientSide,
-  cli: [...clientSide, "tui"],
-  main: [...daemonSide, "daemon", "cluster", "boot", ...clientSide, "tui", "cli"],
+  cli: clientSide,
+  main: [...daemonSide, "daemon", "cluster", "boot", ...clientSide, "cli"],
 };
 
 /** Houses that reach the world by system call alone. */
@@ -37,6 +36,8 @@ export const behindTheGate = new Set(["tool", "agent"]);
 const consent = ["labels", "ask", "grants", "classify", "plan"].map((room) => `consent/${room}`);
 const history = ["fork", "replay"].map((room) => `history/${room}`);
 const above = new Set(["consent", "history", "supervise", "session"]);
+/** The interactive terminal stands beside the commands, which open it; it uses their screens and dialogs. */
+const terminal = ["tui/text", "tui/state", "tui/editor", "tui/view", "tui/drive", "tui"];
 
 /**
  * The rings of each house, lowest first: a ring may import those before it. Inside a ring stand rooms that do not
@@ -94,6 +95,7 @@ const rings = {
     ["cli/dialog"],
     ["cli/run"],
     ["cli/chat"],
+    [terminal],
     ["cli/command"],
     ["cli/print"],
     ["cli/acp"],
@@ -129,6 +131,7 @@ export function houseOf(path) {
   const [first = "", second = ""] = path.split("/");
   if (second === "") return first === "main.ts" ? "main" : undefined;
   if (above.has(first)) return "kernel";
+  if (first === "tui") return "cli";
   const house = first === "wire" ? `wire/${second}` : first;
   return Object.hasOwn(mayImport, house) ? house : undefined;
 }

@@ -3,5 +3,5 @@ import { runCli } from "./cli.ts";
 import { nodeHost } from "./host/node-host.ts";
 
 export function cliMain(argv: readonly string[], version: string): Promise<number> {
-  return runCli(argv, nodeHost(version));
+  return runCli(argv, nodeHost(version, runCli));
 }

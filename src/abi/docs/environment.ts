@@ -193,7 +193,12 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     LC_MESSAGES: { means: "Language, after `LC_ALL`." },
     LANG: { means: "Language, after `LC_MESSAGES`." },
     NO_COLOR: { means: "Not empty: no colours." },
-    TERM: { means: "`dumb`: `crux top` prints one table instead of a screen." },
+    TERM: {
+      means: "`dumb`: `crux top` prints one table instead of a screen, and a conversation is lines.",
+    },
+    COLORTERM: { means: "`truecolor` or `24bit`: the terminal has all colours." },
+    CRUX_ACCESSIBLE: { means: "`1`: a conversation is lines, without boxes and redrawing." },
+    CRUX_REDUCE_MOTION: { means: "`1`: nothing on the screen moves while it waits." },
     VISUAL: { means: "The editor that opens the arguments of a call when you change them." },
     EDITOR: { means: "The editor, where `VISUAL` is not set." },
     SHLVL: { means: "Passed to commands; 1 where it is missing, so that bash reads no start-up files." },

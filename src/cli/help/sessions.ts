@@ -17,8 +17,9 @@ left to do, it rests on disk, and -c, -r, attach, send bring it back, over resta
 -r makes a session of an agent that has ended. crux kill <pid> ends one.
 
 While it works, what you type is read at its next step. What others type at the same session waits, and has runs of its
-own. Ctrl-C ends what it does now; on an empty line, twice leaves, as Ctrl-D does. What is pasted is one message, and
-Alt-Enter begins a new line in it. /help lists the words that begin with /.
+own. Esc, or Ctrl-C on an empty line, ends what it does now; Ctrl-C twice leaves, as Ctrl-D does. What is pasted is one
+message, and Alt-Enter begins a new line in it. Ctrl-O shows all that was said and done, with search. /help lists
+keys and the words that begin with /. With TERM=dumb, CRUX_ACCESSIBLE=1 or a screen under 40 x 10 it is in lines.
 
 Without a terminal each line of stdin is a message, sent when the one before was answered, and replies go to stdout;
 --json prints one event a line, --quiet the last words of each reply.

@@ -17,4 +17,6 @@ export interface Host {
   readonly interrupts: Interrupts;
   readonly lifecycle: Lifecycle;
   readonly daemon: DaemonAccess;
+  /** Runs another command line, with surroundings of its own; returns its exit code. */
+  command(argv: readonly string[], host: Host): Promise<number>;
 }

@@ -7,7 +7,7 @@ import { NodeLifecycle } from "./node-lifecycle.ts";
 import { streamKind } from "./stream-kind.ts";
 
 /** The host of a real command. stdin is opened at its first use. */
-export function nodeHost(version: string): Host {
+export function nodeHost(version: string, command: Host["command"]): Host {
   return {
     version,
     env: process.env,
@@ -25,6 +25,7 @@ export function nodeHost(version: string): Host {
     },
     interrupts: new Interrupts(process),
     lifecycle: new NodeLifecycle(process),
+    command,
     daemon: lazyDaemon(version, process.env, (hint) => {
       process.stderr.write(`${hintLine(hint, wordsOf(process.env))}\n`);
     }),

@@ -178,6 +178,7 @@ export function aMachine({
     interrupts,
     lifecycle,
     daemon,
+    command: runCli,
   };
   return { host, stdin, stdout, stderr, lifecycle, interrupt: () => signals.emit("SIGINT") };
 }

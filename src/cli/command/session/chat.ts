@@ -68,20 +68,27 @@ function checkFlags({ flags }: Args, isBoth: boolean): void {
 
 async function begin(call: Call, text: string): Promise<number> {
   const { args, host } = call;
-  if ((await settleTrust(call, workingDirectory(args, host))) === "interrupted") return 130;
-  await refuseUnknownSkill(host.daemon, workingDirectory(args, host), text);
+  const cwd = workingDirectory(args, host);
+  const first = text.trim() === "" ? "" : text;
+  if (opensTerminal(call)) {
+    const request: SpawnRequest = { intent: first, ...requestOptions(args, host) };
+    return (await terminal()).openTerminal(call, cwd, { kind: "new", request });
+  }
+  if ((await settleTrust(call, cwd)) === "interrupted") return 130;
+  await refuseUnknownSkill(host.daemon, cwd, text);
   const client = new ChatClient(host.daemon);
   const isThere = isTerminal(call);
-  const intent = text.trim() === "" ? "" : text;
-  const request: SpawnRequest = { intent, ...requestOptions(args, host), ...callsWish(call.console) };
+  const request: SpawnRequest = { intent: first, ...requestOptions(args, host), ...callsWish(call.console) };
   const stream = await beginSession(host, isThere ? { ...request, interactive: true } : request, client.name);
   await tellSandbox(call, stream.sandbox);
   if (isThere) return chatAtTerminal(call, stream, client);
-  return chatThroughPipe(call, stream, client, { isAsked: intent !== "", text: "" });
+  return chatThroughPipe(call, stream, client, { isAsked: first !== "", text: "" });
 }
 
 export async function converse(call: Call, pid: number, text: string): Promise<number> {
   const { host } = call;
+  if (opensTerminal(call))
+    return (await terminal()).openTerminal(call, host.cwd, { kind: "session", pid, text });
   const client = new ChatClient(host.daemon);
   const isThere = isTerminal(call);
   const stream = await openSession(call, pid, isThere);
@@ -94,3 +101,14 @@ export async function converse(call: Call, pid: number, text: string): Promise<n
 function isTerminal({ console, host }: Call): boolean {
   return host.stdin.isTTY === true && host.stdout.isTTY === true && console.isScreen;
 }
+
+/** The screen is one that can be drawn on, and the user wants that: otherwise the conversation is lines. */
+function opensTerminal(call: Call): boolean {
+  const { env, stdout } = call.host;
+  const { columns = 80, rows = 24 } = stdout;
+  const isDrawable = !["", "dumb"].includes(env.TERM ?? "") && (columns || 80) >= 40 && (rows || 24) >= 10;
+  return isTerminal(call) && isDrawable && env.CRUX_ACCESSIBLE !== "1";
+}
+
+/** Loaded when it is opened, and by no other command. */
+const terminal = () => import("../../../tui/open.ts");

@@ -1,0 +1,389 @@
+/** What keys and slash commands do. */
+import { codeOf } from "../abi/errors.ts";
+import type { PermissionMode } from "../abi/process.ts";
+import { editorOf, editText } from "../cli/dialog/ask-editor.ts";
+import type { Output } from "../cli/terminal/streams.ts";
+import type { App } from "./app.ts";
+import { sentText } from "./editor/buffer.ts";
+import { continued, emptied, replaced } from "./editor/edit.ts";
+import type { Press } from "./editor/keys.ts";
+import { innerHost } from "./inner-call.ts";
+import { helpText, nearOnes, type Offer, offersFor, type Slash, slashOf } from "./slash.ts";
+import { THEMES } from "./text/theme.ts";
+import type { Offers } from "./view/offer-lines.ts";
+
+/** A second Ctrl-C, or a second Esc, within this time, in ms. */
+const TWICE_MS = 2_000;
+/** The most that a command's output takes in the transcript. */
+const MAX_OUTPUT_CHARS = 100_000;
+
+export class Actions {
+  readonly #app: App;
+  #pressedMono = Number.NEGATIVE_INFINITY;
+  /** Typed before there was a session. */
+  #unsent: string[] = [];
+  /** The chosen suggestion. */
+  #chosen = 0;
+  #offered = "";
+  #isDismissed = false;
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  offers(): Offers {
+    const { text } = this.#app.editing.buffer;
+    if (text !== this.#offered) [this.#offered, this.#chosen, this.#isDismissed] = [text, 0, false];
+    const items = this.#isDismissed ? [] : offersFor(text, this.#app.skills);
+    return { items, at: Math.min(this.#chosen, Math.max(0, items.length - 1)), mark: "/" };
+  }
+
+  dialogKey(press: Press): void {
+    const { box } = this.#app;
+    const name = press.kind === "key" ? press.name : "";
+    if (name === "pageup" || name === "pagedown") {
+      box.back = Math.max(0, box.back + (name === "pageup" ? 5 : -5));
+      this.#app.changed();
+      return;
+    }
+    box.press(press);
+    // the answer is no, and the run goes no further
+    if (name === "escape" && this.#app.isRunning)
+      this.#app.do(() => this.#app.client.interrupt(this.#app.pid));
+    this.#app.changed();
+  }
+
+  /** True: the key was not the editor's. */
+  key(press: Press): boolean {
+    if (press.kind !== "key") return false;
+    const { editing } = this.#app;
+    const isEmpty = editing.buffer.text === "";
+    switch (press.name) {
+      case "enter":
+        return this.#enter();
+      case "ctrl+enter":
+        return this.#now(this.#taken());
+      case "tab":
+        return this.#complete();
+      case "up":
+      case "down":
+        return this.#move(press.name, isEmpty);
+      case "escape":
+        return this.#escape(isEmpty);
+      case "ctrl+c":
+        this.interrupt();
+        return true;
+      case "ctrl+d":
+        if (isEmpty) this.#app.leave();
+        return isEmpty;
+      default:
+        return this.#global(press.name);
+    }
+  }
+
+  #global(name: string): boolean {
+    const app = this.#app;
+    switch (name) {
+      case "shift+tab":
+        app.do(async () => this.#showMode(await app.client.nextMode(app.pid)));
+        return true;
+      case "ctrl+z":
+        app.do(() => app.yielded(() => app.call.host.lifecycle.suspend()));
+        return true;
+      case "ctrl+l":
+        app.redraw();
+        return true;
+      case "ctrl+o":
+        app.overlay.openTranscript();
+        return true;
+      case "ctrl+t":
+        return this.#slash("/todo");
+      case "shift+down":
+        return this.#slash("/ps");
+      case "alt+m":
+        return this.#slash("/model");
+      case "ctrl+g":
+        app.do(() => this.#edit());
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** Ctrl-C: clears; on an empty line interrupts; twice leaves. */
+  interrupt(): void {
+    const app = this.#app;
+    const isAgain = app.nowMono - this.#pressedMono <= TWICE_MS;
+    this.#pressedMono = app.nowMono;
+    if (isAgain) app.leave();
+    if (isAgain) return;
+    const hasText = app.editing.buffer.text !== "";
+    if (hasText) app.clearEditor();
+    else if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
+    app.hint("ctrl+c again leaves; the session stays");
+  }
+
+  /** The session is there: what was typed meanwhile is sent. */
+  async opened(): Promise<void> {
+    const texts = this.#unsent;
+    this.#unsent = [];
+    this.#app.model = { ...this.#app.model, queued: this.#app.model.queued.filter(({ seq }) => seq >= 0) };
+    for (const text of texts) await this.#say(text);
+    await this.learnFacts();
+    const now = await this.#app.client.mode(this.#app.pid).catch(() => undefined);
+    if (now !== undefined) this.#showMode(now.mode);
+    const { definitions } = await this.#app.client.request("skills.check", { cwd: this.#app.cwd });
+    this.#app.skills = definitions
+      .filter(({ issues }) => issues.every(({ severity }) => severity !== "error"))
+      .map(({ name, description }): Offer => ({ name, about: description }));
+  }
+
+  /** How full the context is and what the session cost, for the mode line. A session that has just ended has neither. */
+  async learnFacts(): Promise<void> {
+    const { client, pid } = this.#app;
+    const context = await client.request("context.stat", { pid }).catch(() => undefined);
+    const budget = await client.request("budget.get", { pid }).catch(() => undefined);
+    const spent = budget?.accounts.find((account) => account.pid === pid)?.spent.usd ?? 0;
+    this.#app.model = {
+      ...this.#app.model,
+      context:
+        context === undefined || context.effective === 0 ? undefined : context.used / context.effective,
+      costUsd: spent > 0 ? spent : undefined,
+      ...(this.#app.model.model === "" && context !== undefined ? { model: context.model } : {}),
+    };
+  }
+
+  #enter(): boolean {
+    const app = this.#app;
+    const next = continued(app.editing);
+    if (next !== undefined) {
+      app.editing = next;
+      return true;
+    }
+    const { items, at } = this.offers();
+    const chosen = items[at];
+    const typed = app.editing.buffer.text.slice(1);
+    // a name begun is completed, a whole one is meant
+    if (chosen !== undefined && !items.some(({ name }) => name === typed))
+      app.editing = replaced(app.editing, `/${chosen.name}`);
+    const text = this.#taken();
+    return text === "" ? true : this.#slash(text);
+  }
+
+  /** The text in the editor, which is then empty. */
+  #taken(): string {
+    const app = this.#app;
+    const text = sentText(app.editing.buffer);
+    app.keep.remember(text.trim());
+    app.editing = emptied(app.editing, app.editing.buffer.text);
+    return text;
+  }
+
+  #complete(): boolean {
+    const { items, at } = this.offers();
+    const chosen = items[at];
+    if (chosen !== undefined) this.#app.editing = replaced(this.#app.editing, `/${chosen.name} `);
+    return true;
+  }
+
+  /** In a list of suggestions; ↑ in an empty editor takes back what waits. */
+  #move(name: "up" | "down", isEmpty: boolean): boolean {
+    const { items } = this.offers();
+    if (items.length > 0) {
+      this.#chosen = Math.max(0, Math.min(items.length - 1, this.#chosen + (name === "up" ? -1 : 1)));
+      this.#app.changed();
+      return true;
+    }
+    const waits =
+      isEmpty && name === "up" && this.#app.model.queued.some(({ isMine, seq }) => isMine && seq > 0);
+    if (waits) this.#app.do(() => this.#takeBack());
+    return waits;
+  }
+
+  #escape(isEmpty: boolean): boolean {
+    const app = this.#app;
+    if (this.offers().items.length > 0) {
+      this.#isDismissed = true;
+      app.changed();
+    } else if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
+    else if (!isEmpty) app.hint("ctrl+c clears");
+    return true;
+  }
+
+  #slash(line: string): boolean {
+    const slash = slashOf(line, this.#app.pid);
+    if (slash !== undefined) this.#app.do(() => this.#act(slash, line));
+    return true;
+  }
+
+  async #act(slash: Slash, line: string): Promise<void> {
+    const app = this.#app;
+    switch (slash.kind) {
+      case "say":
+        return this.#say(slash.text);
+      case "skill":
+        return this.#skill(slash.text);
+      case "run":
+        return this.#run(slash.argv, line.trim());
+      case "mode":
+        return this.#mode(slash.mode, slash.text);
+      case "refused":
+        return app.say(slash.message, "error");
+      case "do":
+        return this.#do(slash.name, slash.text);
+    }
+  }
+
+  async #do(name: Extract<Slash, { kind: "do" }>["name"], text: string): Promise<void> {
+    const app = this.#app;
+    if (name === "help") return app.output("/help", helpText());
+    if (name === "exit") return app.leave();
+    if (name === "stop") return app.client.interrupt(app.pid);
+    if (name === "back") return this.#takeBack();
+    if (name === "now") return void this.#now(text);
+    if (name === "transcript") return app.overlay.openTranscript();
+    if (name === "copy") return this.#copy(Number(text || "1"));
+    if (name === "theme") return this.#theme(text);
+    if (name === "rename") {
+      if (text === "") return app.say("/rename needs words", "error");
+      await app.client.entitle(app.pid, text);
+      return app.say(`named ${text}`, "success");
+    }
+    if (name === "clear") {
+      const { before, after } = await app.client.request("context.clear", { pid: app.pid });
+      return app.say(
+        `the model's view is empty: ${before} tokens before, ${after} now; crux context undo takes it back`,
+      );
+    }
+    app.say("The model writes a summary, at its next step …");
+    const { before, after } = await app.client.compact(app.pid, text);
+    app.say(`${before} tokens before, ${after} now; crux context undo takes it back`, "success");
+  }
+
+  /** A message that cannot be sent stands in the editor again. */
+  async #say(text: string): Promise<void> {
+    const app = this.#app;
+    if (app.pid === 0) {
+      this.#unsent.push(text);
+      const seq = -this.#unsent.length;
+      app.model = { ...app.model, queued: [...app.model.queued, { seq, text, isMine: true }] };
+      return;
+    }
+    try {
+      await app.client.say(app.pid, text);
+    } catch (error) {
+      const { text: typed } = app.editing.buffer;
+      app.editing = replaced(app.editing, typed === "" ? text : `${text}\n${typed}`);
+      throw error;
+    }
+  }
+
+  #now(text: string): boolean {
+    const app = this.#app;
+    if (text.trim() === "") return true;
+    app.do(async () => {
+      if (app.isRunning) await app.client.interrupt(app.pid);
+      await this.#say(text);
+    });
+    return true;
+  }
+
+  /** Nothing is sent where there is no such skill. */
+  async #skill(text: string): Promise<void> {
+    const name = /^\/(\S+)/.exec(text)?.[1] ?? "";
+    const names = this.#app.skills.map((skill) => skill.name);
+    if (names.some((known) => known.toLowerCase() === name.toLowerCase())) return this.#say(text);
+    const near = nearOnes(name, names);
+    const others = near.length === 0 ? "" : ` Near: ${near.map((each) => `/${each}`).join(", ")}.`;
+    this.#app.say(`no skill or command /${name}; nothing was sent.${others}`, "error");
+  }
+
+  async #mode(mode: PermissionMode | undefined, text: string): Promise<void> {
+    const now = await this.#app.client.mode(this.#app.pid, mode);
+    this.#showMode(now.mode);
+    if (mode === undefined) this.#app.say(`${now.mode} mode (may ask for up to ${now.ceiling})`);
+    if (text !== "") await this.#say(text);
+  }
+
+  #showMode(mode: PermissionMode): void {
+    this.#app.model = { ...this.#app.model, mode };
+  }
+
+  async #takeBack(): Promise<void> {
+    const app = this.#app;
+    const last = app.model.queued.findLast(({ isMine, seq }) => isMine && seq > 0);
+    if (last === undefined) return app.say("no message of yours waits");
+    try {
+      await app.client.withdraw(app.pid, last.seq);
+      app.editing = replaced(app.editing, last.text);
+    } catch (error) {
+      if (codeOf(error) !== "NOT_FOUND" && codeOf(error) !== "CONFLICT") throw error;
+      app.say("it was read meanwhile, and stays sent");
+    }
+  }
+
+  /** A command of the command line, whose questions are asked here and whose output goes into the transcript. */
+  async #run(argv: readonly string[], title: string): Promise<void> {
+    const app = this.#app;
+    const parts: string[] = [];
+    const stdout: Output = {
+      isTTY: true,
+      columns: app.size.columns - 1,
+      write: (text, done) => {
+        parts.push(String(text));
+        done();
+        return true;
+      },
+    };
+    const stderr: Output = {
+      ...app.box.output,
+      isTTY: true,
+      write: (text, done) => this.#aside(String(text), parts, done),
+    };
+    await app.call.host.command(argv, innerHost(app, stdout, stderr));
+    app.output(title, parts.join("").slice(0, MAX_OUTPUT_CHARS));
+  }
+
+  /** What a question writes is the dialog's, everything else is output. */
+  #aside(text: string, parts: string[], done: () => void): boolean {
+    const { box } = this.#app;
+    if (box.isOpen) return box.output.write(text, done);
+    parts.push(text);
+    done();
+    return true;
+  }
+
+  /** The text is edited in the user's editor, which has the terminal meanwhile. */
+  async #edit(): Promise<void> {
+    const app = this.#app;
+    const editor = editorOf(app.call.host.env);
+    if (editor === undefined) return app.say("set EDITOR or VISUAL to edit there", "error");
+    const text = sentText(app.editing.buffer);
+    await app.yielded(() => {
+      app.editing = replaced(app.editing, editText(editor, text).replace(/\n$/, ""));
+    });
+  }
+
+  /** Into the clipboard of the terminal, by the user's own wish. */
+  #copy(nth: number): void {
+    const app = this.#app;
+    const answers = app.model.entries.flatMap((entry) => (entry.kind === "text" ? [entry.text] : []));
+    const text = answers.at(-nth);
+    if (text === undefined) {
+      app.say("no such answer", "error");
+      return;
+    }
+    app.call.host.stdout.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`, () => {});
+    app.say(`copied ${text.length} characters`, "success");
+  }
+
+  #theme(name: string): void {
+    const app = this.#app;
+    if (!THEMES.includes(name)) {
+      app.say(`themes: ${THEMES.join(", ")}`, name === "" ? "info" : "error");
+      return;
+    }
+    app.theme = name;
+    app.redraw();
+  }
+}

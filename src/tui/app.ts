@@ -1,0 +1,393 @@
+/**
+ * The interactive terminal: keys and events change the state, the state is drawn, at most once in 16 ms. It holds no rights
+ * of its own: whatever it does is a request over the wire, as any other client makes it.
+ */
+import type { WireEvent } from "../abi/wire-events.ts";
+import { ChatClient } from "../cli/chat/client.ts";
+import type { Call } from "../cli/command.ts";
+import type { AskDialog } from "../cli/dialog/ask-dialog.ts";
+import { openDialog } from "../cli/dialog/questions.ts";
+import { pausedLine } from "../cli/screen/chat-lines.ts";
+import { errorLines } from "../cli/screen/errors.ts";
+import { PLAIN } from "../cli/screen/text/paint.ts";
+import { type Typed, TypedReader } from "../cli/terminal/typed.ts";
+import { Actions } from "./actions.ts";
+import { DialogBox } from "./drive/dialog-box.ts";
+import { InlineScreen } from "./drive/inline-screen.ts";
+import { Overlay } from "./drive/overlay.ts";
+import { Tty } from "./drive/tty.ts";
+import { BLANK } from "./editor/buffer.ts";
+import { type Editing, edited, NEW, replaced } from "./editor/edit.ts";
+import { type Press, pressOf } from "./editor/keys.ts";
+import { innerCall } from "./inner-call.ts";
+import { Keep } from "./keep.ts";
+import { Link, type Opened, type Start, type Wait } from "./link.ts";
+import type { Offer } from "./slash.ts";
+import { caughtUp } from "./state/catch-up.ts";
+import { EMPTY, isFinal, type Model, type NoticeLevel, withEntries } from "./state/model.ts";
+import { notice, reduce, sealed } from "./state/reduce.ts";
+import type { Line } from "./text/line.ts";
+import { depthOf, themeOf } from "./text/theme.ts";
+import { type EntryLook, entryLines } from "./view/entry-lines.ts";
+import { liveFrame, type Scene } from "./view/frame.ts";
+import { offerLines } from "./view/offer-lines.ts";
+
+const FRAME_MS = 16;
+const TICK_MS = 250;
+const DRAFT_MS = 300;
+const HINT_MS = 2_000;
+
+export interface AppOptions {
+  readonly call: Call;
+  readonly cwd: string;
+  /** The directory of the socket, where the terminal is noted as taken. */
+  readonly runtime: string | undefined;
+  readonly nowMono: () => number;
+  readonly wait: Wait;
+}
+
+export class App implements Disposable {
+  readonly call: Call;
+  readonly client: ChatClient;
+  readonly keep: Keep;
+  readonly box: DialogBox;
+  readonly overlay: Overlay;
+  readonly #options: AppOptions;
+  readonly #tty: Tty;
+  readonly #screen: InlineScreen;
+  readonly #reader = new TypedReader();
+  readonly #actions: Actions;
+  readonly #dialog: AskDialog;
+  readonly #link: Link;
+  readonly #unlisten: () => void;
+  #model: Model = EMPTY;
+  #editing: Editing;
+  /** Entries that are on the screen for good, counted with those that were dropped. */
+  #committed = 0;
+  #hint = "";
+  readonly #painted = Promise.withResolvers<void>();
+  #isPainted = false;
+  #hasEnded = false;
+  #drawing: NodeJS.Timeout | undefined;
+  #drawnMono = Number.NEGATIVE_INFINITY;
+  #ticking: NodeJS.Timeout | undefined;
+  #drafting: NodeJS.Timeout | undefined;
+  #hinting: NodeJS.Timeout | undefined;
+  /** Below the mode line. */
+  below: readonly Line[] = [];
+  theme = "dark";
+  skills: readonly Offer[] = [];
+
+  constructor(options: AppOptions) {
+    const { call, cwd, nowMono, wait } = options;
+    const { host } = call;
+    this.#options = options;
+    this.call = call;
+    this.client = new ChatClient(host.daemon);
+    this.keep = new Keep(host.env, cwd);
+    this.#editing = { ...NEW, history: this.keep.prompts() };
+    this.#tty = new Tty(host, options.runtime);
+    this.#screen = new InlineScreen(host.stdout);
+    this.box = new DialogBox(
+      () => this.size.columns - 1,
+      nowMono,
+      () => this.changed(),
+    );
+    this.overlay = new Overlay(host.stdout, this);
+    this.#actions = new Actions(this);
+    const inner = innerCall(this);
+    this.#dialog = openDialog(inner, this.box.output, this.box.keys);
+    const follower = {
+      opened: (at: Opened) => this.#opened(at),
+      event: (event: WireEvent) => this.#event(event),
+      lost: () => this.#lost(),
+    };
+    this.#link = new Link(host, this.client.name, { follower, wait });
+    this.#unlisten = host.interrupts.listen(() => this.#actions.interrupt());
+    this.#take();
+  }
+
+  /** `start` is asked only once the first frame is on the screen. The exit code of the process, 0 when the user left. */
+  async untilOver(start: () => Promise<Start | "interrupted">): Promise<number> {
+    // nothing else is loaded or begun while keys may arrive that were typed before there was anything to see
+    await this.#painted.promise;
+    const begun = await start();
+    if (begun === "interrupted" || this.#hasEnded) return begun === "interrupted" ? 130 : 0;
+    return (await this.#link.follow(begun)) ?? 0;
+  }
+
+  get model(): Model {
+    return this.#model;
+  }
+
+  set model(model: Model) {
+    this.#model = model;
+    this.changed();
+  }
+
+  get editing(): Editing {
+    return this.#editing;
+  }
+
+  set editing(editing: Editing) {
+    this.#editing = editing;
+    this.#draftLater();
+    this.changed();
+  }
+
+  get cwd(): string {
+    return this.#options.cwd;
+  }
+
+  get nowMono(): number {
+    return this.#options.nowMono();
+  }
+
+  get size() {
+    const { columns, rows } = this.call.host.stdout;
+    return { columns: columns || 80, rows: rows || 24 };
+  }
+
+  get look(): EntryLook {
+    const { host, console } = this.call;
+    const isRefused = console.paint === PLAIN;
+    const theme = themeOf(this.theme, depthOf(host.env, isRefused));
+    return { theme, width: this.size.columns - 1, isUnfolded: false, highlight: this.overlay.highlight };
+  }
+
+  /** The model of what is running; 0: no session yet. */
+  get pid(): number {
+    return this.#model.pid ?? 0;
+  }
+
+  get isRunning(): boolean {
+    return this.#model.activity !== undefined;
+  }
+
+  say(text: string, level: NoticeLevel = "info"): void {
+    this.model = notice(this.#model, text, level);
+  }
+
+  fail(error: unknown): void {
+    this.say(errorLines(error, this.call.console.words, PLAIN).replace(/^✗ /, ""), "error");
+  }
+
+  hint(text: string): void {
+    clearTimeout(this.#hinting);
+    this.#hint = text;
+    this.#hinting = setTimeout(() => {
+      this.#hint = "";
+      this.changed();
+    }, HINT_MS);
+    this.changed();
+  }
+
+  /** A failure is shown, and the conversation continues. */
+  do(act: () => Promise<void>): void {
+    void act().catch((error: unknown) => this.fail(error));
+  }
+
+  leave(): void {
+    this.#hasEnded = true;
+    this.#link.leave();
+  }
+
+  /** Draws soon, once for all that changes until then. */
+  changed(): void {
+    if (this.#drawing !== undefined) return;
+    const due = Math.max(0, this.#drawnMono + FRAME_MS - this.nowMono);
+    this.#drawing = setTimeout(() => this.draw(), due);
+  }
+
+  /** Gives the terminal to another program, and takes it back. */
+  async yielded(act: () => Promise<void> | void): Promise<void> {
+    this.#screen.clear();
+    this.#release();
+    await act();
+    this.#take();
+  }
+
+  [Symbol.dispose](): void {
+    for (const timer of [this.#drawing, this.#ticking, this.#drafting, this.#hinting]) clearTimeout(timer);
+    this.#hasEnded = true;
+    this.#draftNow();
+    this.overlay[Symbol.dispose]();
+    this.#unlisten();
+    this.#screen.draw(this.#finished(this.#model.entries.length), { lines: [], cursor: undefined });
+    this.#screen.clear();
+    this.#release();
+    void this.#dialog[Symbol.asyncDispose]();
+  }
+
+  draw(): void {
+    clearTimeout(this.#drawing);
+    this.#drawing = undefined;
+    if (this.#hasEnded) return;
+    this.#drawnMono = this.nowMono;
+    this.box.settle();
+    this.#tick();
+    if (this.overlay.isOpen) {
+      this.overlay.draw();
+      return;
+    }
+    const { entries, dropped } = this.#model;
+    const open = entries.findIndex((entry) => !isFinal(entry));
+    const above = this.#finished(open < 0 ? entries.length : open);
+    this.#committed = Math.max(this.#committed, dropped + (open < 0 ? entries.length : open));
+    this.#screen.draw(above, liveFrame(this.#scene()));
+  }
+
+  #scene(): Scene {
+    const { look, size } = this;
+    const lines = this.box.isOpen ? this.box.lines(size.columns - 1, look.theme.text) : undefined;
+    return {
+      model: this.#model,
+      committed: this.#committed - this.#model.dropped,
+      editing: this.#editing,
+      dialog: lines && { lines, back: this.box.back },
+      offers: offerLines(this.#actions.offers(), look),
+      below: this.below,
+      hint: this.#hint,
+      look,
+      size,
+      nowMono: this.nowMono,
+      reducesMotion: this.call.host.env.CRUX_REDUCE_MOTION === "1",
+    };
+  }
+
+  /** The lines of what goes above for good. */
+  #finished(until: number): readonly Line[] {
+    const from = Math.max(0, this.#committed - this.#model.dropped);
+    const { look } = this;
+    return this.#model.entries.slice(from, until).flatMap((entry) => entryLines(entry, look));
+  }
+
+  /** One clock, and only while something moves. */
+  #tick(): void {
+    const isMoving = this.isRunning || this.box.isOpen;
+    if (isMoving) this.#ticking ??= setInterval(() => this.changed(), TICK_MS);
+    else {
+      clearInterval(this.#ticking);
+      this.#ticking = undefined;
+    }
+  }
+
+  #opened({ pid, session, items, isAgain, sandbox }: Opened): void {
+    const model: Model = { ...this.#model, pid, link: "connected" };
+    const known = caughtUp(model, items);
+    const read = new Set(
+      known.entries.slice(model.entries.length).map((entry) => ("text" in entry ? entry.text : "")),
+    );
+    this.model = {
+      ...known,
+      queued: isAgain ? known.queued.filter(({ text }) => !read.has(text)) : known.queued,
+    };
+    if (session?.state === "paused") this.say(pausedLine({ pid, is_paused: true }));
+    if (sandbox !== undefined) this.say(`sandbox: off (${sandbox})`, "warning");
+    const draft = this.keep.draft(pid);
+    if (!isAgain && draft !== "" && this.#editing.buffer.text === "")
+      this.editing = replaced(this.#editing, draft);
+    this.do(() => this.#actions.opened());
+  }
+
+  #event(event: WireEvent): void {
+    const at = { client: this.client.name, mono: this.nowMono };
+    if (event.event === "ask") this.#dialog.ask(event);
+    if (event.event === "ask_closed") this.#dialog.close(event);
+    this.#model = reduce(this.#model, event, at);
+    if (event.event === "idle") this.do(() => this.#actions.learnFacts());
+    this.changed();
+  }
+
+  #lost(): void {
+    const { replyFrom, entries } = this.#model;
+    const whole = replyFrom === undefined ? entries : entries.slice(0, replyFrom);
+    this.model = {
+      ...sealed({ ...this.#model, entries: whole, replyFrom: undefined }),
+      activity: undefined,
+      link: "lost",
+    };
+  }
+
+  readonly #input = (chunk: Buffer): void => {
+    for (const typed of this.#reader.take(chunk)) this.#typed(typed);
+  };
+
+  #typed(typed: Typed): void {
+    const press = pressOf(typed);
+    if (press === undefined) return;
+    if (!this.#isPainted) this.#typedAhead(press);
+    else if (this.overlay.isOpen) this.overlay.press(press);
+    else if (this.box.isSettled) this.#actions.dialogKey(press);
+    else if (!this.#actions.key(press)) this.editing = edited(this.#editing, press) ?? this.#editing;
+  }
+
+  /** Typed before there was anything to see: it is text, and nothing else. */
+  #typedAhead(press: Press): void {
+    const isEnter = press.kind === "key" && press.name === "enter";
+    const next = edited(this.#editing, isEnter ? { kind: "key", name: "alt+enter" } : press);
+    if (next !== undefined) this.editing = next;
+  }
+
+  readonly #resized = (): void => {
+    if (this.overlay.isOpen) this.overlay.resized();
+    else this.#screen.resized(this.size.columns);
+    this.changed();
+  };
+
+  readonly #gone = (): void => this.leave();
+
+  #take(): void {
+    const { stdin, stdout } = this.call.host;
+    this.#tty.enter();
+    stdin.on("data", this.#input);
+    stdin.on("end", this.#gone);
+    stdin.resume();
+    stdout.on?.("resize", this.#resized);
+    this.draw();
+    // what was typed meanwhile arrives in the turn of the event loop that comes now
+    setImmediate(() => setImmediate(() => this.#paintedNow()));
+  }
+
+  #paintedNow(): void {
+    this.#isPainted = true;
+    this.#painted.resolve();
+  }
+
+  #release(): void {
+    const { stdin, stdout } = this.call.host;
+    stdin.off("data", this.#input);
+    stdin.off("end", this.#gone);
+    stdin.pause();
+    stdout.off?.("resize", this.#resized);
+    this.#tty.leave();
+  }
+
+  #draftLater(): void {
+    this.#drafting ??= setTimeout(() => this.#draftNow(), DRAFT_MS);
+  }
+
+  #draftNow(): void {
+    clearTimeout(this.#drafting);
+    this.#drafting = undefined;
+    if (this.#model.pid !== undefined) this.keep.keepDraft(this.#model.pid, this.#editing.buffer.text);
+  }
+
+  /** What a command of the client printed. */
+  output(title: string, text: string): void {
+    this.model = withEntries(this.#model, [{ kind: "output", title, text: text.replace(/\n+$/, "") }]);
+  }
+
+  redraw(): void {
+    this.#screen.clear();
+    this.draw();
+  }
+
+  clearEditor(): void {
+    this.editing = {
+      ...NEW,
+      history: this.#editing.history,
+      buffer: { ...BLANK, cut: this.#editing.buffer.text },
+    };
+  }
+}

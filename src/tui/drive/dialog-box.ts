@@ -1,0 +1,118 @@
+/**
+ * A terminal inside of the terminal, for one dialog after the other: what they write is shown as rows, and they get the keys.
+ * So the questions are the same ones, with the same words, as those of every other command.
+ */
+import { EventEmitter } from "node:events";
+import { safeLine } from "../../cli/screen/text/safe-text.ts";
+import type { Input, Output } from "../../cli/terminal/streams.ts";
+import type { Press } from "../editor/keys.ts";
+import { type Line, wrapped } from "../text/line.ts";
+
+/** The keys of a dialog that has just appeared were meant for what was there before, for so long, in ms. */
+const SETTLING_MS = 250;
+/** Far more than a dialog has. */
+const MAX_CHARS = 200_000;
+
+const BYTES: Readonly<Record<string, string>> = {
+  ...{ enter: "\r", escape: "\x1b", backspace: "\x7f", tab: "\t", up: "\x1b[A", down: "\x1b[B", space: " " },
+};
+
+class Keys extends EventEmitter implements Input {
+  readonly isTTY = true;
+  resume(): this {
+    return this;
+  }
+  pause(): this {
+    return this;
+  }
+  setRawMode(): this {
+    return this;
+  }
+}
+
+export class DialogBox {
+  readonly keys: Input & { listenerCount(name: string): number } = new Keys();
+  readonly output: Output & { readonly columns: number };
+  readonly #onChange: () => void;
+  readonly #nowMono: () => number;
+  #text = "";
+  #sinceMono = 0;
+  /** How many rows it is scrolled up. */
+  back = 0;
+
+  constructor(columns: () => number, nowMono: () => number, onChange: () => void) {
+    this.#onChange = onChange;
+    this.#nowMono = nowMono;
+    this.output = {
+      isTTY: true,
+      get columns() {
+        return columns();
+      },
+      write: (text, done) => {
+        this.#put(String(text));
+        done();
+        return true;
+      },
+    };
+  }
+
+  /** Somebody waits for a key. */
+  get isOpen(): boolean {
+    return this.keys.listenerCount("data") > 0;
+  }
+
+  /** Open for long enough that a key is meant for it. */
+  get isSettled(): boolean {
+    return this.isOpen && this.#sinceMono > 0 && this.#nowMono() - this.#sinceMono >= SETTLING_MS;
+  }
+
+  press(press: Press): void {
+    if (press.kind === "paste") return;
+    const bytes = press.kind === "text" ? press.text : bytesOf(press.name);
+    if (bytes !== undefined) (this.keys as unknown as EventEmitter).emit("data", Buffer.from(bytes));
+    if (!this.isOpen) this.#close();
+  }
+
+  /** What was written since the last dialog closed. */
+  lines(width: number, style: string): readonly Line[] {
+    return this.#text.split("\n").flatMap((line) => wrapped([{ text: shownLine(line), style }], width));
+  }
+
+  #put(text: string): void {
+    // a line that is written anew begins with a return
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequence that line entry prints
+    for (const part of text.split(/(\r\x1b\[K)/)) {
+      if (part === "\r\x1b[K") this.#text = this.#text.slice(0, this.#text.lastIndexOf("\n") + 1);
+      else this.#text += part;
+    }
+    if (this.#sinceMono === 0) this.#sinceMono = this.#nowMono();
+    this.#text = this.#text.slice(-MAX_CHARS);
+    this.back = 0;
+    this.#onChange();
+  }
+
+  /** A dialog that ended leaves the screen; another that waits writes itself. */
+  #close(): void {
+    queueMicrotask(() => this.settle());
+  }
+
+  settle(): void {
+    if (this.isOpen || this.#text === "") return;
+    this.#text = "";
+    this.#sinceMono = 0;
+    this.back = 0;
+    this.#onChange();
+  }
+}
+
+/** Dialogs escape what is foreign themselves; this is what they may still hold of their own colours. */
+function shownLine(line: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that dialogs print themselves
+  return safeLine(line.replace(/\x1b\[[0-9;]*m/g, "")).replaceAll("\\t", "  ");
+}
+
+function bytesOf(name: string): string | undefined {
+  if (Object.hasOwn(BYTES, name)) return BYTES[name];
+  const letter = /^ctrl\+([a-z])$/.exec(name)?.[1];
+  return letter === undefined ? undefined : String.fromCharCode(letter.charCodeAt(0) - 0x60);
+}

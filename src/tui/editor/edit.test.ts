@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { TypedReader } from "../../cli/terminal/typed.ts";
+import { continued, type Editing, edited, emptied, NEW } from "./edit.ts";
+import { pressOf } from "./keys.ts";
+
+/** The editor after these bytes of a terminal. */
+function after(bytes: string, from: Editing = NEW): Editing {
+  let now = from;
+  for (const typed of new TypedReader().take(Buffer.from(bytes))) {
+    const press = pressOf(typed);
+    if (press !== undefined) now = edited(now, press) ?? now;
+  }
+  return now;
+}
+
+test.each([
+  ["hello\x01X", "Xhello"],
+  ["hello\x1b[D\x1b[DX", "helXlo"],
+  ["one two\x1bbX", "one Xtwo"],
+  ["one two\x17", "one "],
+  ["one\x0atwo", "one\ntwo"],
+  ["one\x1b\rtwo", "one\ntwo"],
+  ["one\x1b[13;2utwo", "one\ntwo"],
+  ["one two\x1b[1;5DX", "one Xtwo"],
+  ["\x1b[200~a\rb\x1b[201~", "a\nb"],
+  ["ab\x7f", "a"],
+])("the bytes %j edit to %j", (bytes, text) => {
+  expect(after(bytes).buffer.text).toBe(text);
+});
+
+test.each([
+  ["\x1b[Z", "shift+tab"],
+  ["\x1b[99;5u", "ctrl+c"],
+  ["\x1b[27u", "escape"],
+  ["\x1b[13;5u", "ctrl+enter"],
+  ["\x1b[27;5;13~", "ctrl+enter"],
+  ["\x1b[1;2B", "shift+down"],
+  ["\x1bm", "alt+m"],
+  ["\x0f", "ctrl+o"],
+])("the sequence %j is %s", (bytes, name) => {
+  const [typed] = new TypedReader().take(Buffer.from(bytes));
+  expect(typed && pressOf(typed)).toEqual({ kind: "key", name });
+});
+
+test("the arrows go through earlier messages, and back to what was being typed", () => {
+  const start = after("draft", { ...NEW, history: ["second", "first"] });
+  const up = after("\x1b[A", start);
+  expect(up.buffer.text).toBe("second");
+  expect(after("\x1b[A\x1b[A", up).buffer.text).toBe("first");
+  expect(after("\x1b[B", up).buffer.text).toBe("draft");
+});
+
+test("continued() makes of a backslash before Enter a line break; emptied() remembers a message once", () => {
+  expect(continued(after("one\\"))?.buffer.text).toBe("one\n");
+  expect(continued(after("one"))).toBeUndefined();
+  const sent = emptied(after("same", { ...NEW, history: ["same"] }), "same");
+  expect([sent.buffer.text, sent.history]).toEqual(["", ["same"]]);
+});

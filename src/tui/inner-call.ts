@@ -1,0 +1,44 @@
+/** A call whose terminal is the dialog box: what asks the user elsewhere in Crux asks there, and what fails becomes a notice. */
+
+import type { Call } from "../cli/command.ts";
+import { Console } from "../cli/console.ts";
+import type { Host } from "../cli/host/host.ts";
+import type { Output } from "../cli/terminal/streams.ts";
+import type { App } from "./app.ts";
+
+export function innerCall(app: App): Call {
+  const { host, args } = app.call;
+  const notices: Output = {
+    write: (text, done) => {
+      const words = String(text).trimEnd();
+      if (words !== "") app.say(words.replace(/^! /, ""), "warning");
+      done();
+      return true;
+    },
+  };
+  const inner = innerHost(app, app.box.output, app.box.output);
+  return {
+    args,
+    console: new Console({ env: host.env, stdout: notices, stderr: notices }, "default", true),
+    host: inner,
+  };
+}
+
+/** `cwd`: of the session. */
+export function innerHost(app: App, stdout: Output, stderr: Output): Host {
+  const { host } = app.call;
+  return {
+    version: host.version,
+    env: host.env,
+    cwd: app.cwd,
+    stdin: app.box.keys,
+    stdout,
+    stderr,
+    stdinKind: "device",
+    stdoutKind: "device",
+    interrupts: host.interrupts,
+    lifecycle: host.lifecycle,
+    daemon: host.daemon,
+    command: host.command,
+  };
+}

@@ -1,0 +1,82 @@
+/** What the terminal keeps on disk for the user alone: earlier messages by folder, and the unsent text by session. */
+import { createHash } from "node:crypto";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Environment, stateDir } from "../lib/paths.ts";
+import { MAX_HISTORY } from "./editor/edit.ts";
+
+const PRIVATE = { mode: 0o600 };
+/** What looks like a key is not written down. */
+const SECRET =
+  /\b(?:sk|rk|pk|gh[pousr]|glpat|xox[abprs]|AKIA|AIza|eyJ)[-_A-Za-z0-9]{16,}|-----BEGIN [A-Z ]*PRIVATE KEY/;
+const MAX_DRAFT_CHARS = 1_000_000;
+
+export class Keep {
+  readonly #dir: string;
+  readonly #prompts: string;
+
+  constructor(env: Environment, cwd: string) {
+    this.#dir = join(stateDir(env, env.HOME ?? ""), "terminal");
+    const folder = createHash("sha256").update(cwd).digest("hex").slice(0, 16);
+    this.#prompts = join(this.#dir, `prompts-${folder}.ndjson`);
+  }
+
+  /** Newest first. */
+  prompts(): readonly string[] {
+    const lines = readOr(this.#prompts)
+      .split("\n")
+      .filter((line) => line !== "");
+    if (lines.length > MAX_HISTORY * 2) write(this.#prompts, `${lines.slice(-MAX_HISTORY).join("\n")}\n`);
+    return lines.slice(-MAX_HISTORY).reverse().flatMap(parsed);
+  }
+
+  remember(text: string): void {
+    if (text.trim() === "" || SECRET.test(text)) return;
+    attempt(this.#prompts, (path) => appendFileSync(path, `${JSON.stringify(text)}\n`, PRIVATE));
+  }
+
+  draft(pid: number): string {
+    return readOr(this.#draftFile(pid));
+  }
+
+  keepDraft(pid: number, text: string): void {
+    const path = this.#draftFile(pid);
+    if (text === "") rmSync(path, { force: true });
+    else write(path, text.slice(0, MAX_DRAFT_CHARS));
+  }
+
+  #draftFile(pid: number): string {
+    return join(this.#dir, `draft-${pid}`);
+  }
+}
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function write(path: string, text: string): void {
+  attempt(path, () => writeFileSync(path, text, PRIVATE));
+}
+
+/** A disk that takes nothing costs the history, never the conversation. */
+function attempt(path: string, act: (path: string) => void): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    act(path);
+  } catch {
+    // nothing is kept
+  }
+}
+
+function parsed(line: string): string[] {
+  try {
+    const text: unknown = JSON.parse(line);
+    return typeof text === "string" ? [text] : [];
+  } catch {
+    return [];
+  }
+}

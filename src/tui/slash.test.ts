@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { offersFor, slashOf } from "./slash.ts";
+
+test.each([
+  ["   ", undefined],
+  ["hello ", { kind: "say", text: "hello" }],
+  ["//exit", { kind: "say", text: "//exit" }],
+  ["/usr/bin/env fails", { kind: "say", text: "/usr/bin/env fails" }],
+  ["/exit", { kind: "do", name: "exit", text: "" }],
+  ["/title the new one", { kind: "do", name: "rename", text: "the new one" }],
+  ["/mode acceptEdits", { kind: "mode", mode: "accept_edits", text: "" }],
+  ["/plan the move", { kind: "mode", mode: "plan", text: "the move" }],
+  ["/context", { kind: "run", argv: ["context", "7"] }],
+  ["/send 3 go on", { kind: "run", argv: ["send", "3", "go", "on"] }],
+  ["/team:notes v2", { kind: "skill", text: "/team:notes v2" }],
+])("slashOf(%j)", (line, slash) => {
+  expect(slashOf(line, 7)).toEqual(slash);
+});
+
+test.each(["/mode fast", "/pause", "/send"])("slashOf(%j) sends nothing", (line) => {
+  expect(slashOf(line, 7)?.kind).toBe("refused");
+});
+
+test("offersFor() names commands and skills that begin as the line does, until an argument is typed", () => {
+  const skills = [{ name: "compare", about: "two files" }];
+  expect(offersFor("/com", skills).map(({ name }) => name)).toEqual(["compact", "compare"]);
+  expect(offersFor("/compact k", skills)).toEqual([]);
+  expect(offersFor("a /com", skills)).toEqual([]);
+});

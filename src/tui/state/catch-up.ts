@@ -1,0 +1,38 @@
+/** What was said before this client came, or while it was cut off, from the pages of the history. */
+import { INTERRUPTED_NOTE } from "../../abi/events.ts";
+import type { WireHistoryItem } from "../../abi/methods/session.ts";
+import { type Model, type TranscriptEntry, withEntries } from "./model.ts";
+
+function entriesOf({ role, text, calls }: WireHistoryItem): readonly TranscriptEntry[] {
+  if (text === INTERRUPTED_NOTE) return [{ kind: "notice", text: "interrupted", level: "warning" }];
+  if (role === "user") return [{ kind: "user", text, from: "" }];
+  const made = calls.map((line): TranscriptEntry => ({ kind: "past_call", line }));
+  return text.trim() === "" ? made : [{ kind: "text", text, isFinal: true }, ...made];
+}
+
+/**
+ * The model with those messages of the history that it does not have yet. Each message shown accounts for one of the same
+ * words, so that nothing is shown twice and nothing is left out.
+ */
+export function caughtUp(model: Model, items: readonly WireHistoryItem[]): Model {
+  const shown = new Map<string, number>();
+  for (const entry of model.entries) {
+    const key = keyOf(entry);
+    if (key !== undefined) shown.set(key, (shown.get(key) ?? 0) + 1);
+  }
+  const callsShown = new Set(model.entries.flatMap((entry) => (entry.kind === "call" ? [entry.tool] : [])));
+  const missing = items.flatMap(entriesOf).filter((entry) => {
+    if (entry.kind === "past_call") return !callsShown.has(entry.line.split(" ", 1)[0] ?? "");
+    const key = keyOf(entry);
+    const count = key === undefined ? 0 : (shown.get(key) ?? 0);
+    if (key !== undefined && count > 0) shown.set(key, count - 1);
+    return count === 0;
+  });
+  return withEntries(model, missing);
+}
+
+function keyOf(entry: TranscriptEntry): string | undefined {
+  if (entry.kind === "user") return `user ${entry.text.trim()}`;
+  if (entry.kind === "text") return `text ${entry.text.trim()}`;
+  return entry.kind === "notice" && entry.text === "interrupted" ? "interrupted" : undefined;
+}

@@ -1,0 +1,94 @@
+/** What the terminal knows of a conversation. It is changed by the reducer alone (reduce.ts). */
+import type { CallNote } from "../../abi/call-note.ts";
+import type { PermissionMode } from "../../abi/process.ts";
+
+/** One thing in the transcript. Once it is final it never changes again. */
+export type TranscriptEntry =
+  | { readonly kind: "user"; readonly text: string; readonly from: string }
+  | { readonly kind: "text"; readonly text: string; readonly isFinal: boolean }
+  | { readonly kind: "thinking"; readonly text: string; readonly isFinal: boolean }
+  | CallEntry
+  /** A call of an earlier time, of which only a line is known. */
+  | { readonly kind: "past_call"; readonly line: string }
+  | { readonly kind: "notice"; readonly text: string; readonly level: NoticeLevel }
+  /** What a command of the client printed, with its colours. */
+  | { readonly kind: "output"; readonly title: string; readonly text: string };
+
+export type NoticeLevel = "info" | "success" | "warning" | "error";
+
+export interface CallEntry {
+  readonly kind: "call";
+  readonly id: string;
+  readonly tool: string;
+  /** The arguments; while they arrive their text so far. */
+  readonly input: unknown;
+  readonly note?: CallNote;
+  readonly result?: string;
+  readonly isError?: boolean;
+  readonly isFinal: boolean;
+}
+
+interface Queued {
+  readonly seq: number;
+  readonly text: string;
+  readonly isMine: boolean;
+}
+
+/** The run in progress. */
+interface Activity {
+  readonly sinceMono: number;
+  /** Characters of the reply that arrives, for the estimate of its tokens. */
+  readonly chars: number;
+  readonly tokens: number;
+  /** What it waits for, beside the model. */
+  readonly waits: string;
+}
+
+export interface Model {
+  readonly entries: readonly TranscriptEntry[];
+  /** How many entries were dropped from the front of `entries`. */
+  readonly dropped: number;
+  /** The entries from here on belong to the reply in progress, by the index of their block. */
+  readonly replyFrom: number | undefined;
+  readonly activity: Activity | undefined;
+  readonly queued: readonly Queued[];
+  readonly mode: PermissionMode;
+  readonly model: string;
+  readonly pid: number | undefined;
+  readonly isPaused: boolean;
+  /** Shares of one. */
+  readonly context: number | undefined;
+  readonly costUsd: number | undefined;
+  readonly link: "connecting" | "connected" | "lost";
+}
+
+export const EMPTY: Model = {
+  entries: [],
+  dropped: 0,
+  replyFrom: undefined,
+  activity: undefined,
+  queued: [],
+  mode: "default",
+  model: "",
+  pid: undefined,
+  isPaused: false,
+  context: undefined,
+  costUsd: undefined,
+  link: "connecting",
+};
+
+/** The most entries in memory; the daemon has the rest. */
+export const MAX_ENTRIES = 500;
+
+export function isFinal(entry: TranscriptEntry): boolean {
+  return !("isFinal" in entry) || entry.isFinal;
+}
+
+/** Appends, and drops from the front what is over the bound and final. */
+export function withEntries(model: Model, added: readonly TranscriptEntry[]): Model {
+  const all = [...model.entries, ...added];
+  const over = Math.max(0, all.length - MAX_ENTRIES);
+  if (over === 0) return { ...model, entries: all };
+  const replyFrom = model.replyFrom === undefined ? undefined : Math.max(0, model.replyFrom - over);
+  return { ...model, entries: all.slice(over), dropped: model.dropped + over, replyFrom };
+}

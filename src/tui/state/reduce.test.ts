@@ -1,0 +1,153 @@
+import { expect, test } from "vitest";
+import type { WireEvent } from "../../abi/wire-events.ts";
+import { caughtUp } from "./catch-up.ts";
+import { EMPTY, isFinal, MAX_ENTRIES, type Model, type TranscriptEntry } from "./model.ts";
+import { notice, reduce } from "./reduce.ts";
+
+type Told = WireEvent extends infer E ? (E extends WireEvent ? Omit<E, "pid"> : never) : never;
+const AT = { client: "me", mono: 1_000 };
+
+function after(events: readonly Told[], from: Model = EMPTY): Model {
+  return events.reduce<Model>((model, event) => reduce(model, { pid: 1, ...event } as WireEvent, AT), from);
+}
+
+const usage = {
+  input_tokens: 5,
+  output_tokens: 7,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+};
+const USE = { type: "tool_use", id: "t1", name: "bash", input: { command: "ls -a" } } as const;
+const begins: Told = {
+  event: "delta",
+  piece: { type: "message_start", message: { id: "m", model: "x", usage } },
+};
+const block = (index: number, content_block: { type: "text"; text: string }): Told => ({
+  event: "delta",
+  piece: { type: "content_block_start", index, content_block },
+});
+const grows = (index: number, text: string): Told => ({
+  event: "delta",
+  piece: { type: "content_block_delta", index, delta: { type: "text_delta", text } },
+});
+const message = (...content: Extract<WireEvent, { event: "message" }>["content"]): Told => ({
+  event: "message",
+  id: "m",
+  model: "big",
+  content,
+  stop_reason: "end_turn",
+  usage,
+  duration_ms: 1,
+});
+const idle: Told = {
+  event: "idle",
+  seq: 1,
+  outcome: "completed",
+  result: "",
+  exit_code: 0,
+  tokens_used: 1,
+  elapsed_ms: 1,
+  queued: 0,
+};
+const input = (seq: number, text: string): Told => ({ event: "input", seq, from: 0, client: "me", text });
+
+test("a reply grows piece by piece, and the whole one takes its place", () => {
+  const streaming = after([
+    input(1, "hi"),
+    begins,
+    block(0, { type: "text", text: "" }),
+    grows(0, "Hel"),
+    grows(0, "lo"),
+  ]);
+  expect(streaming.entries.at(-1)).toEqual({ kind: "text", text: "Hello", isFinal: false });
+  expect(streaming.activity).toMatchObject({ chars: 5, sinceMono: 1_000 });
+  const whole = after([message({ type: "text", text: "Hello!" })], streaming);
+  expect(whole.entries).toEqual([
+    { kind: "user", text: "hi", from: "" },
+    { kind: "text", text: "Hello!", isFinal: true },
+  ]);
+  expect(whole).toMatchObject({ model: "big", activity: { tokens: 12, chars: 0 } });
+});
+
+test("an attempt that broke is gone from the transcript, however far it came", () => {
+  const broken = after([
+    begins,
+    block(0, { type: "text", text: "no" }),
+    begins,
+    block(0, { type: "text", text: "yes" }),
+  ]);
+  expect(broken.entries).toEqual([{ kind: "text", text: "yes", isFinal: false }]);
+  expect(after([idle], broken).entries).toEqual([]);
+});
+
+test("a call is one entry: its note, its result and its failure come to it, in any order", () => {
+  const note = { tool: "bash", about: "ls -a", facts: { exit: 0 } };
+  const called = after([message(USE), { event: "call", call: note }]);
+  expect(called.entries).toEqual([
+    { kind: "call", id: "t1", tool: "bash", input: USE.input, note, isFinal: false },
+  ]);
+  const done = after([{ event: "tool_result", tool_use_id: "t1", content: "a\nb", is_error: true }], called);
+  expect(done.entries[0]).toMatchObject({ result: "a\nb", isError: true, isFinal: true });
+  // a call that began while its reply still came
+  const early = after([
+    { event: "delta", piece: { type: "content_block_start", index: 0, content_block: USE } },
+  ]);
+  expect(after([{ event: "call", call: note }, message(USE)], early).entries).toEqual(called.entries);
+});
+
+test("of two calls of one tool each gets the note with its subject", () => {
+  const other = { ...USE, id: "t2", input: { command: "pwd" } };
+  const { entries } = after([message(USE, other), { event: "call", call: { tool: "bash", about: "pwd" } }]);
+  expect(entries.map((entry) => (entry.kind === "call" ? entry.note?.about : undefined))).toEqual([
+    undefined,
+    "pwd",
+  ]);
+});
+
+test("messages wait until they are read or taken back", () => {
+  const queued: Told = { event: "queued", seq: 2, from: 0, client: "me", text: "later", ahead: 1 };
+  expect(after([queued, queued]).queued).toEqual([{ seq: 2, text: "later", isMine: true }]);
+  expect(after([queued, input(2, "later")])).toMatchObject({
+    queued: [],
+    entries: [{ kind: "user", text: "later" }],
+  });
+  expect(after([queued, { event: "withdrawn", seq: 2 }]).queued).toEqual([]);
+});
+
+test("a run that ends leaves nothing open, and says why it ended", () => {
+  const failed: Told = { ...idle, outcome: "failed", message: "no model" } as Told;
+  const { entries, activity } = after([input(1, "go"), message(USE), failed]);
+  expect([entries.every(isFinal), activity]).toEqual([true, undefined]);
+  expect(entries.at(-1)).toEqual({ kind: "notice", text: "no model", level: "error" });
+});
+
+test("a notice during a reply stands before it, and the reply goes on where it is", () => {
+  const now = notice(after([begins, block(0, { type: "text", text: "a" })]), "said");
+  expect(after([grows(0, "b")], now).entries).toEqual([
+    { kind: "notice", text: "said", level: "info" },
+    { kind: "text", text: "ab", isFinal: false },
+  ]);
+});
+
+test("the transcript in memory is bounded, and the reply in progress survives the cut", () => {
+  const many = Array.from({ length: MAX_ENTRIES + 20 }, (_, seq) => input(seq + 1, `m${seq}`));
+  const model = after([...many, begins, block(0, { type: "text", text: "x" }), grows(0, "y")]);
+  expect([model.entries.length, model.dropped]).toEqual([MAX_ENTRIES, 21]);
+  expect(model.entries.at(-1)).toEqual({ kind: "text", text: "xy", isFinal: false });
+});
+
+test("caughtUp() shows what was said meanwhile, and nothing twice", () => {
+  const item = (role: "user" | "assistant", text: string) => ({ role, text, calls: [], at: "", seq: 0 });
+  const shown = after([input(1, "one"), message({ type: "text", text: "same" })]);
+  const history = [
+    item("user", "one"),
+    item("assistant", "same"),
+    item("user", "two"),
+    item("assistant", "same"),
+  ];
+  const texts = caughtUp(shown, history).entries.map((entry: TranscriptEntry) =>
+    "text" in entry ? entry.text : "",
+  );
+  expect(texts).toEqual(["one", "same", "two", "same"]);
+  expect(caughtUp(caughtUp(shown, history), history).entries).toHaveLength(4);
+});

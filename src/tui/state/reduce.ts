@@ -1,0 +1,272 @@
+/**
+ * From the events of the wire to what the terminal knows: pure. Each event changes the model once; an event that is repeated
+ * for what is known already changes nothing.
+ */
+import type { CallNote } from "../../abi/call-note.ts";
+import type { Block, StreamEvent } from "../../abi/llm.ts";
+import { totalTokens } from "../../abi/llm.ts";
+import type {
+  IdleEvent,
+  InputEvent,
+  MessageEvent,
+  QueuedEvent,
+  ToolResultEvent,
+  WireEvent,
+} from "../../abi/wire-events.ts";
+import { pausedLine } from "../../cli/screen/chat-lines.ts";
+import { logLine, retryLine, slotLine, switchLine } from "../../cli/screen/run-lines.ts";
+import {
+  type CallEntry,
+  isFinal,
+  type Model,
+  type NoticeLevel,
+  type TranscriptEntry,
+  withEntries,
+} from "./model.ts";
+
+interface At {
+  /** The name of this client, whose messages are its own. */
+  readonly client: string;
+  readonly mono: number;
+}
+
+export function reduce(model: Model, event: WireEvent, at: At): Model {
+  switch (event.event) {
+    case "spawn":
+      return spawned(model, event);
+    case "mode":
+      return { ...model, mode: event.mode };
+    case "step":
+      return running({ ...sealed(model), replyFrom: undefined }, at);
+    case "input":
+      return input(model, event, at);
+    case "queued":
+      return queued(model, event, at);
+    case "withdrawn":
+      return { ...model, queued: model.queued.filter(({ seq }) => seq !== event.seq) };
+    case "delta":
+      return piece(running(model, at), event.piece);
+    case "message":
+      return message(running(model, at), event);
+    case "call":
+      return noted(running(model, at), event.call);
+    case "tool_result":
+      return resulted(model, event);
+    case "idle":
+      return idle(model, event);
+    case "complete":
+    case "error":
+      return ended(model, event);
+    default:
+      return told(model, event, at);
+  }
+}
+
+function told(model: Model, event: WireEvent, at: At): Model {
+  switch (event.event) {
+    case "paused":
+      return notice({ ...model, isPaused: event.is_paused }, pausedLine(event));
+    case "log":
+      return event.level === "info" ? model : notice(model, logLine(event), levelOf(event.level));
+    case "api_retry":
+      return notice(withoutPreview(model), retryLine(event), "warning");
+    case "model_switch":
+      return notice(model, switchLine(event), "warning");
+    case "sched.waiting":
+      return waiting(running(model, at), slotLine(event));
+    case "ask":
+      return waiting(running(model, at), "");
+    default:
+      return model;
+  }
+}
+
+type Of<E extends WireEvent["event"]> = Extract<WireEvent, { event: E }>;
+
+function spawned(
+  model: Model,
+  { pid, model: name = "", device = "", mode, notice: words }: Of<"spawn">,
+): Model {
+  const known = name !== "" ? name : device.slice(device.lastIndexOf("/") + 1);
+  const next = { ...model, pid, model: known, ...(mode === undefined ? {} : { mode }) };
+  return words === undefined ? next : notice(next, words, "warning");
+}
+
+function running(model: Model, { mono }: At): Model {
+  if (model.activity !== undefined) return model;
+  return { ...model, activity: { sinceMono: mono, chars: 0, tokens: 0, waits: "" } };
+}
+
+function waiting(model: Model, waits: string): Model {
+  return model.activity === undefined ? model : { ...model, activity: { ...model.activity, waits } };
+}
+
+function input(model: Model, { seq, from, client, text }: InputEvent, at: At): Model {
+  const queue = model.queued.filter((each) => each.seq !== seq);
+  const isMine = from === 0 && client === at.client;
+  const sender = isMine ? "" : from !== 0 ? `process ${from}` : "another client";
+  const next = withEntries(sealed({ ...model, queued: queue, replyFrom: undefined }), [
+    { kind: "user", text, from: sender },
+  ]);
+  return running(next, at);
+}
+
+function queued(model: Model, { seq, from, client, text }: QueuedEvent, at: At): Model {
+  if (model.queued.some((each) => each.seq === seq)) return model;
+  const isMine = from === 0 && client === at.client;
+  return { ...model, queued: [...model.queued, { seq, text, isMine }] };
+}
+
+/** A preview of the reply: its blocks grow where they stand. */
+function piece(model: Model, event: StreamEvent): Model {
+  switch (event.type) {
+    case "message_start":
+      return { ...withoutPreview(model), replyFrom: withoutPreview(model).entries.length };
+    case "content_block_start":
+      return startBlock(model, event.index, event.content_block);
+    case "content_block_delta": {
+      const { delta } = event;
+      if (delta.type === "text_delta") return grown(model, event.index, delta.text);
+      if (delta.type === "thinking_delta") return grown(model, event.index, delta.thinking);
+      return delta.type === "input_json_delta" ? grown(model, event.index, delta.partial_json) : model;
+    }
+    default:
+      return model;
+  }
+}
+
+function startBlock(model: Model, index: number, block: Block): Model {
+  const from = model.replyFrom ?? model.entries.length;
+  if (from + index !== model.entries.length) return { ...model, replyFrom: from };
+  const entry = entryOf(block, false);
+  return { ...withEntries({ ...model, replyFrom: from }, [entry]), activity: fresh(model) };
+}
+
+function fresh({ activity }: Model): Model["activity"] {
+  return activity === undefined ? undefined : { ...activity, waits: "" };
+}
+
+function entryOf(block: Block, isDone: boolean): TranscriptEntry {
+  if (block.type === "text") return { kind: "text", text: block.text, isFinal: isDone };
+  if (block.type === "thinking") return { kind: "thinking", text: block.thinking, isFinal: isDone };
+  if (block.type === "tool_use")
+    return { kind: "call", id: block.id, tool: block.name, input: isDone ? block.input : "", isFinal: false };
+  return { kind: "thinking", text: "", isFinal: true };
+}
+
+function grown(model: Model, index: number, text: string): Model {
+  const at = (model.replyFrom ?? model.entries.length) + index;
+  const entry = model.entries[at];
+  const activity = model.activity && { ...model.activity, chars: model.activity.chars + text.length };
+  if (entry === undefined) return { ...model, activity };
+  const entries = model.entries.with(at, longer(entry, text));
+  return { ...model, entries, activity };
+}
+
+function longer(entry: TranscriptEntry, text: string): TranscriptEntry {
+  if (entry.kind === "text" || entry.kind === "thinking") return { ...entry, text: entry.text + text };
+  if (entry.kind === "call" && typeof entry.input === "string")
+    return { ...entry, input: entry.input + text };
+  return entry;
+}
+
+/** The whole reply takes the place of its preview. What is known of its calls stays. */
+function message(model: Model, { content, model: name, usage }: MessageEvent): Model {
+  const from = model.replyFrom ?? model.entries.length;
+  const known = new Map(
+    model.entries.slice(from).flatMap((entry) => (entry.kind === "call" ? [[entry.id, entry] as const] : [])),
+  );
+  const whole = content.map((block): TranscriptEntry => {
+    const entry = entryOf(block, true);
+    const before = entry.kind === "call" ? known.get(entry.id) : undefined;
+    return before === undefined || entry.kind !== "call" ? entry : { ...before, input: entry.input };
+  });
+  const base = {
+    ...model,
+    entries: model.entries.slice(0, from),
+    replyFrom: undefined,
+    model: name || model.model,
+  };
+  const { activity } = model;
+  const counted = activity && {
+    ...activity,
+    tokens: activity.tokens + totalTokens(usage),
+    chars: 0,
+    waits: "",
+  };
+  return { ...withEntries(base, whole), activity: counted };
+}
+
+/** A note names no call: it belongs to the first one of its tool that has none, best to one whose arguments have its subject. */
+function noted(model: Model, note: CallNote): Model {
+  const open = model.entries.flatMap((entry, at) =>
+    entry.kind === "call" && entry.note === undefined && calls(entry, note.tool) ? [{ entry, at }] : [],
+  );
+  const fitting =
+    open.find(({ entry }) => note.about !== "" && inputText(entry).includes(note.about)) ?? open[0];
+  if (fitting === undefined)
+    return withEntries(model, [{ kind: "call", id: "", tool: note.tool, input: {}, note, isFinal: true }]);
+  return { ...model, entries: model.entries.with(fitting.at, { ...fitting.entry, note }) };
+}
+
+/** `tool_call` is the call of the tool that it names. */
+function calls(entry: CallEntry, tool: string): boolean {
+  return entry.tool === tool || inputText(entry).includes(`"${tool}"`);
+}
+
+function inputText({ input: given }: CallEntry): string {
+  return typeof given === "string" ? given : (JSON.stringify(given) ?? "");
+}
+
+function resulted(model: Model, { tool_use_id, content, is_error }: ToolResultEvent): Model {
+  const at = model.entries.findLastIndex((entry) => entry.kind === "call" && entry.id === tool_use_id);
+  const entry = model.entries[at];
+  if (entry?.kind !== "call" || entry.isFinal) return model;
+  const isError = is_error === true ? { isError: true } : {};
+  return {
+    ...model,
+    entries: model.entries.with(at, { ...entry, result: content, ...isError, isFinal: true }),
+  };
+}
+
+function idle(model: Model, event: IdleEvent): Model {
+  const { outcome, message: why = "", error } = event;
+  const done = { ...sealed(withoutPreview(model)), activity: undefined };
+  if (outcome === "completed") return done;
+  if (outcome === "interrupted") return notice(done, "interrupted", "warning");
+  const hint = error?.hint === undefined ? "" : `\n→ ${error.hint}`;
+  return notice(done, `${why === "" ? outcome : why}${hint}`, "error");
+}
+
+function ended(model: Model, event: Of<"complete" | "error">): Model {
+  const done = { ...sealed(withoutPreview(model)), activity: undefined };
+  if (event.event === "error") return notice(done, event.error_message, "error");
+  return event.exit_reason === undefined ? done : notice(done, event.exit_reason, "error");
+}
+
+/** A reply that did not arrive in full was never said. */
+function withoutPreview(model: Model): Model {
+  if (model.replyFrom === undefined) return model;
+  return { ...model, entries: model.entries.slice(0, model.replyFrom), replyFrom: undefined };
+}
+
+/** Nothing more is expected for what is in the transcript. */
+export function sealed(model: Model): Model {
+  if (model.entries.every(isFinal)) return model;
+  return {
+    ...model,
+    entries: model.entries.map((entry) => ("isFinal" in entry ? { ...entry, isFinal: true } : entry)),
+  };
+}
+
+export function notice(model: Model, text: string, level: NoticeLevel = "info"): Model {
+  const { replyFrom } = model;
+  if (replyFrom === undefined) return withEntries(model, [{ kind: "notice", text, level }]);
+  // before the reply in progress, whose blocks stand together
+  const entries = model.entries.toSpliced(replyFrom, 0, { kind: "notice", text, level });
+  return { ...model, entries, replyFrom: replyFrom + 1 };
+}
+
+function levelOf(level: string): NoticeLevel {
+  return level === "error" ? "error" : level === "warn" ? "warning" : "info";
+}

@@ -1,0 +1,117 @@
+/** Lines of styled text. A style is the parameters of one SGR sequence; the text itself never holds an escape sequence. */
+import { widthOf } from "../../cli/screen/text/width.ts";
+
+export interface Span {
+  readonly text: string;
+  /** Like `1;38;5;12`; "": as the terminal is. */
+  readonly style: string;
+}
+
+export type Line = readonly Span[];
+
+export const plain = (text: string): Line => [{ text, style: "" }];
+
+export function lineWidth(line: Line): number {
+  return line.reduce((sum, { text }) => sum + widthOf(text), 0);
+}
+
+/** As a terminal gets it. Ends without a style. */
+export function printed(line: Line): string {
+  return line.map(({ text, style }) => (style === "" ? text : `\x1b[${style}m${text}\x1b[0m`)).join("");
+}
+
+export function textOf(line: Line): string {
+  return line.map(({ text }) => text).join("");
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** The characters as a reader sees them. */
+export function graphemesOf(text: string): string[] {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
+  if (/^[\x00-\x7f]*$/.test(text)) return [...text];
+  segmenter ??= new Intl.Segmenter();
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
+/** Blanks, one wide character, or a word. Between any two of them a line may break. */
+const PIECE =
+  / +|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|[^ \u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]+/gu;
+
+/** Lines of at most `width` columns; those after the first begin with `indent`. */
+export function wrapped(line: Line, width: number, indent = ""): Line[] {
+  if (lineWidth(line) <= width) return [line];
+  const wrap = new Wrap(Math.max(1, width), widthOf(indent) < width ? indent : "");
+  for (const { text, style } of line) for (const piece of text.match(PIECE) ?? []) wrap.add(piece, style);
+  return wrap.lines();
+}
+
+class Wrap {
+  readonly #width: number;
+  readonly #indent: string;
+  readonly #done: Line[] = [];
+  #line: Span[] = [];
+  #used = 0;
+  #isEmpty = true;
+
+  constructor(width: number, indent: string) {
+    this.#width = width;
+    this.#indent = indent;
+  }
+
+  add(piece: string, style: string): void {
+    const width = widthOf(piece);
+    const isOver = this.#used + width > this.#width && !this.#isEmpty;
+    if (isOver) this.#break();
+    if (isOver && piece.startsWith(" ")) return;
+    if (this.#used + width <= this.#width) this.#put(piece, style, width);
+    // a blank where a line breaks is the break
+    else if (!piece.startsWith(" ")) this.#split(piece, style);
+  }
+
+  #split(piece: string, style: string): void {
+    for (const each of graphemesOf(piece)) {
+      const one = widthOf(each);
+      if (this.#used + one > this.#width && !this.#isEmpty) this.#break();
+      this.#put(each, style, one);
+    }
+  }
+
+  lines(): Line[] {
+    if (!this.#isEmpty || this.#done.length === 0) this.#done.push(this.#line);
+    return this.#done;
+  }
+
+  #put(text: string, style: string, width: number): void {
+    const last = this.#line.at(-1);
+    if (last !== undefined && last.style === style)
+      this.#line[this.#line.length - 1] = { text: last.text + text, style };
+    else this.#line.push({ text, style });
+    this.#used += width;
+    this.#isEmpty = false;
+  }
+
+  #break(): void {
+    this.#done.push(this.#line);
+    this.#line = this.#indent === "" ? [] : [{ text: this.#indent, style: "" }];
+    this.#used = widthOf(this.#indent);
+    this.#isEmpty = true;
+  }
+}
+
+/** At most `width` columns; a cut line ends in `…`. */
+export function cutLine(line: Line, width: number): Line {
+  if (lineWidth(line) <= width) return line;
+  const kept: Span[] = [];
+  let used = 1;
+  for (const { text, style } of line) {
+    let part = "";
+    for (const each of graphemesOf(text)) {
+      used += widthOf(each);
+      if (used > width) return [...kept, { text: `${part}…`, style }];
+      part += each;
+    }
+    kept.push({ text: part, style });
+  }
+  return kept;
+}

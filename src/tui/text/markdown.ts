@@ -1,0 +1,190 @@
+/**
+ * Markdown as lines of a terminal. The text is foreign: what could steer the terminal is escaped before it is parsed. Links
+ * are shown as text with their address, HTML as it is written.
+ */
+import { lexer, type Token, type Tokens } from "marked";
+import { safeLines } from "../../cli/screen/text/safe-text.ts";
+import { padToWidth, widthOf } from "../../cli/screen/text/width.ts";
+import { type Line, lineWidth, plain, type Span, textOf, wrapped } from "./line.ts";
+import type { Theme } from "./theme.ts";
+
+export interface MarkdownLook {
+  readonly theme: Theme;
+  readonly width: number;
+  /** Colours code; undefined where the language is not known, or nothing was loaded yet. */
+  readonly highlight?: ((code: string, language: string) => readonly Line[] | undefined) | undefined;
+}
+
+const NARROWEST = 8;
+/** Marks the end of a line inside of a paragraph. */
+const BREAK: Span = { text: "\n", style: "" };
+
+export function markdownLines(text: string, look: MarkdownLook): Line[] {
+  return blockLines(lexer(safeLines(text)), { ...look, width: Math.max(NARROWEST, look.width) });
+}
+
+function blockLines(tokens: readonly Token[], look: MarkdownLook): Line[] {
+  const lines: Line[] = [];
+  for (const token of tokens) {
+    if (token.type === "space" || token.type === "def") continue;
+    if (lines.length > 0) lines.push([]);
+    lines.push(...oneBlock(token, look));
+  }
+  return lines;
+}
+
+function oneBlock(token: Token, look: MarkdownLook): Line[] {
+  const { theme, width } = look;
+  switch (token.type) {
+    case "heading":
+      return folded(inline(token.tokens ?? [], look, joined("1", theme.accent)), width);
+    case "code":
+      return codeLines(token as Tokens.Code, look);
+    case "list":
+      return listLines(token as Tokens.List, look);
+    case "table":
+      return tableLines(token as Tokens.Table, look);
+    case "hr":
+      return [[{ text: "─".repeat(Math.min(width, 40)), style: theme.border }]];
+    case "blockquote":
+      return blockLines(token.tokens ?? [], { ...look, width: width - 2 }).map((line) => [
+        { text: "│ ", style: theme.border },
+        ...line,
+      ]);
+    default:
+      return "tokens" in token && token.tokens !== undefined
+        ? folded(inline(token.tokens, look, ""), width)
+        : folded(withBreaks(token.raw.trimEnd(), ""), width);
+  }
+}
+
+function codeLines({ text, lang = "" }: Tokens.Code, { theme, width, highlight }: MarkdownLook): Line[] {
+  const code = text.replaceAll("\t", "    ");
+  const language = lang.split(/\s/, 1)[0] ?? "";
+  const coloured =
+    highlight?.(code, language) ?? code.split("\n").map((each) => [{ text: each, style: theme.info }]);
+  return coloured.flatMap((line) =>
+    wrapped(line, width - 2).map((part): Line => [{ text: "  ", style: "" }, ...part]),
+  );
+}
+
+function listLines({ items, ordered, start, loose }: Tokens.List, look: MarkdownLook): Line[] {
+  return items.flatMap((item, at) => {
+    const box = item.task ? (item.checked === true ? "[x] " : "[ ] ") : "";
+    const mark = `${ordered ? `${Number(start) + at}.` : "•"} ${box}`;
+    const indent = widthOf(mark);
+    const inner = blockLinesOfItem(
+      item.tokens,
+      { ...look, width: Math.max(NARROWEST, look.width - indent) },
+      loose,
+    );
+    const lines = inner.length === 0 ? [[]] : inner;
+    return lines.map(
+      (line, n): Line => [
+        { text: n === 0 ? mark : " ".repeat(indent), style: n === 0 ? look.theme.accent : "" },
+        ...line,
+      ],
+    );
+  });
+}
+
+/** The parts of an item of a tight list stand below one another without blank lines. */
+function blockLinesOfItem(tokens: readonly Token[], look: MarkdownLook, isLoose: boolean): Line[] {
+  const shown = tokens.filter(({ type }) => type !== "checkbox");
+  return isLoose
+    ? blockLines(shown, look)
+    : shown.flatMap((token) => (token.type === "space" ? [] : oneBlock(token, look)));
+}
+
+function tableLines({ header, rows }: Tokens.Table, look: MarkdownLook): Line[] {
+  const cells = [header, ...rows].map((row) =>
+    row.map(({ tokens }) => textOf(inline(tokens, look, "")).replaceAll("\n", " ")),
+  );
+  const widths = header.map((_, at) => Math.max(1, ...cells.map((row) => widthOf(row[at] ?? ""))));
+  const whole = widths.reduce((sum, each) => sum + each + 3, -3);
+  // too wide for columns: each row as a list of its cells
+  if (whole > look.width) return narrowTable(cells, look);
+  const line = (row: readonly string[], style: string): Line =>
+    row.flatMap((cell, at): Span[] => [
+      ...(at === 0 ? [] : [{ text: " │ ", style: look.theme.border }]),
+      { text: at === row.length - 1 ? cell : padToWidth(cell, widths[at] ?? 0), style },
+    ]);
+  const rule = plain(widths.map((each) => "─".repeat(each)).join("─┼─"));
+  const [head = [], ...body] = cells;
+  return [
+    line(head, "1"),
+    rule.map(({ text }) => ({ text, style: look.theme.border })),
+    ...body.map((row) => line(row, "")),
+  ];
+}
+
+function narrowTable(
+  [head = [], ...body]: readonly (readonly string[])[],
+  { theme, width }: MarkdownLook,
+): Line[] {
+  return body.flatMap((row) =>
+    row.flatMap((cell, at) =>
+      wrapped(
+        [
+          { text: at === 0 ? "• " : "  ", style: theme.accent },
+          { text: `${head[at] ?? ""}: `, style: "1" },
+          { text: cell, style: "" },
+        ],
+        width,
+        "    ",
+      ),
+    ),
+  );
+}
+
+function inline(tokens: readonly Token[], look: MarkdownLook, style: string): Span[] {
+  const { theme } = look;
+  return tokens.flatMap((token): Span[] => {
+    switch (token.type) {
+      case "strong":
+        return inline(token.tokens ?? [], look, joined(style, "1"));
+      case "em":
+        return inline(token.tokens ?? [], look, joined(style, "3"));
+      case "del":
+        return inline(token.tokens ?? [], look, joined(style, "9"));
+      case "codespan":
+        return withBreaks(token.text, joined(style, theme.info));
+      case "br":
+        return [BREAK];
+      case "link":
+      case "image":
+        return linkSpans(token as Tokens.Link, look, style);
+      case "escape":
+        return withBreaks(token.text, style);
+      default:
+        return "tokens" in token && token.tokens !== undefined
+          ? inline(token.tokens, look, style)
+          : withBreaks(token.raw, style);
+    }
+  });
+}
+
+/** Where a link leads is always seen. */
+function linkSpans({ href, text, tokens = [] }: Tokens.Link, look: MarkdownLook, style: string): Span[] {
+  const words = tokens.length === 0 ? withBreaks(text, style) : inline(tokens, look, joined(style, "4"));
+  return text === href ? words : [...words, { text: ` (${href})`, style: look.theme.dim }];
+}
+
+function withBreaks(text: string, style: string): Span[] {
+  return text
+    .split("\n")
+    .flatMap((part, at): Span[] => [...(at === 0 ? [] : [BREAK]), { text: part, style }]);
+}
+
+function folded(spans: readonly Span[], width: number): Line[] {
+  const lines: Span[][] = [[]];
+  for (const span of spans) {
+    if (span === BREAK) lines.push([]);
+    else lines.at(-1)?.push({ ...span, text: span.text.replaceAll("\t", "    ") });
+  }
+  return lines.flatMap((line) => (lineWidth(line) <= width ? [line] : wrapped(line, width)));
+}
+
+function joined(...styles: readonly string[]): string {
+  return styles.filter((style) => style !== "").join(";");
+}

@@ -1,0 +1,154 @@
+/** One entry of the transcript as lines: pure. Text of models and tools goes through the sanitizer here, and nowhere later. */
+import { callLine } from "../../cli/screen/call-line.ts";
+import { PLAIN } from "../../cli/screen/text/paint.ts";
+import { safeLine, safeLines } from "../../cli/screen/text/safe-text.ts";
+import type { CallEntry, NoticeLevel, TranscriptEntry } from "../state/model.ts";
+import { cutLine, type Line, plain, wrapped } from "../text/line.ts";
+import { type MarkdownLook, markdownLines } from "../text/markdown.ts";
+import type { Role } from "../text/theme.ts";
+import { detailLines } from "./call-details.ts";
+
+export interface EntryLook extends MarkdownLook {
+  /** Calls with their arguments, output and diff, thinking in full. */
+  readonly isUnfolded: boolean;
+  /** Only the last so many characters of a text are looked at; absent: all. */
+  readonly tailChars?: number;
+}
+
+const NOTICE: Readonly<Record<NoticeLevel, { readonly mark: string; readonly role: Role }>> = {
+  info: { mark: "·", role: "dim" },
+  success: { mark: "✓", role: "success" },
+  warning: { mark: "!", role: "warning" },
+  error: { mark: "✗", role: "error" },
+};
+
+/** With a blank line before what begins something new. */
+export function entryLines(entry: TranscriptEntry, look: EntryLook): readonly Line[] {
+  const { theme, width } = look;
+  switch (entry.kind) {
+    case "user":
+      return [[], ...userLines(entry.text, entry.from, look)];
+    case "text":
+      return entry.text.trim() === "" ? [] : [[], ...marked("● ", entry.text, look)];
+    case "thinking":
+      return thinkingLines(entry.text, look);
+    case "call":
+      return [...callHead(entry, look), ...(look.isUnfolded ? detailLines(entry, look) : [])];
+    case "past_call":
+      return [
+        cutLine(
+          [
+            { text: "● ", style: theme.dim },
+            { text: safeLine(entry.line), style: theme.dim },
+          ],
+          width,
+        ),
+      ];
+    case "notice": {
+      const { mark, role } = NOTICE[entry.level];
+      return hung(`${mark} `, entry.text, look, theme[role]);
+    }
+    case "output":
+      return [[], [{ text: entry.title, style: theme.accent }], ...coloured(entry.text, width)];
+  }
+}
+
+function userLines(text: string, from: string, look: EntryLook): Line[] {
+  const who = from === "" ? "" : `${from}: `;
+  return hung("› ", `${who}${text.trimEnd()}`, look, look.theme.accent);
+}
+
+/** Foreign text with a mark before its first line; the others stand below it. */
+function hung(mark: string, text: string, { width }: EntryLook, style: string): Line[] {
+  return safeLines(text)
+    .replaceAll("\t", "    ")
+    .split("\n")
+    .flatMap((line, at) =>
+      wrapped(
+        [
+          { text: at === 0 ? mark : "  ", style },
+          { text: line, style },
+        ],
+        width,
+        "  ",
+      ),
+    );
+}
+
+function marked(mark: string, text: string, look: EntryLook): Line[] {
+  const body = markdownLines(tailOf(text, look.tailChars), { ...look, width: look.width - 2 });
+  return body.map((line, at): Line => [{ text: at === 0 ? mark : "  ", style: look.theme.text }, ...line]);
+}
+
+/** The end of a text that still grows, from the begin of a paragraph, inside of a fence where it is inside of one. */
+function tailOf(text: string, chars: number | undefined): string {
+  if (chars === undefined || text.length <= chars) return text;
+  const cut = text.indexOf("\n", text.length - chars);
+  const from = cut < 0 ? text.length - chars : cut + 1;
+  const fences = text.slice(0, from).match(/^(?:```|~~~).*$/gm) ?? [];
+  return fences.length % 2 === 0 ? text.slice(from) : `${fences.at(-1) ?? "```"}\n${text.slice(from)}`;
+}
+
+function thinkingLines(text: string, look: EntryLook): Line[] {
+  const words = text.trim();
+  if (words === "") return [];
+  const style = look.theme.dim;
+  if (look.isUnfolded) return [[], ...hung("∴ ", words, look, style)];
+  const last =
+    tailOf(words, look.width * 2)
+      .split("\n")
+      .at(-1) ?? "";
+  return [
+    cutLine(
+      [
+        { text: "∴ ", style },
+        { text: safeLine(last), style },
+      ],
+      look.width,
+    ),
+  ];
+}
+
+function callHead(entry: CallEntry, { theme, width }: EntryLook): Line[] {
+  const { tool, note, isFinal, isError } = entry;
+  const known = note ?? {
+    tool,
+    about: aboutOf(entry),
+    ...(isError === true ? { error: firstWords(entry) } : {}),
+  };
+  const [mark = "●", ...rest] = [...callLine(known, width, PLAIN)];
+  const isBad = known.error !== undefined || ("refused" in known && known.refused === true);
+  const role: Role = !isFinal ? "dim" : isBad ? "error" : "success";
+  return [
+    [
+      { text: isFinal ? mark : "○", style: theme[role] },
+      { text: rest.join(""), style: isFinal ? "" : theme.dim },
+    ],
+  ];
+}
+
+function firstWords({ result = "" }: CallEntry): string {
+  return result.trim().split("\n", 1)[0] ?? "";
+}
+
+/** The first argument that is a text: a path, a command, a pattern. While the arguments arrive, what of them is there. */
+function aboutOf({ input }: CallEntry): string {
+  if (typeof input === "string") return /:\s*"((?:[^"\\]|\\.)*)/.exec(input)?.[1] ?? "";
+  const texts = Object.values((input ?? {}) as Record<string, unknown>).filter(
+    (each) => typeof each === "string",
+  );
+  return texts[0]?.split("\n", 1)[0] ?? "";
+}
+
+/** What our own commands printed: their SGR sequences as styles, everything else that steers a terminal escaped. */
+function coloured(text: string, width: number): Line[] {
+  return text.split("\n").flatMap((row) => {
+    let style = "";
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that we print ourselves
+    const line = row.split(/\x1b\[([0-9;]*)m/).flatMap((part, at): Line => {
+      if (at % 2 === 1) style = /^(?:0|2[0-9]|39|49)?$/.test(part) ? "" : part;
+      return at % 2 === 1 || part === "" ? [] : [{ text: safeLine(part), style }];
+    });
+    return wrapped(line.length === 0 ? plain("") : line, width);
+  });
+}

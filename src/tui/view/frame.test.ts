@@ -1,0 +1,111 @@
+import { expect, test } from "vitest";
+import { widthOf } from "../../cli/screen/text/width.ts";
+import { insert } from "../editor/buffer.ts";
+import { NEW } from "../editor/edit.ts";
+import { EMPTY, type Model } from "../state/model.ts";
+import { textOf } from "../text/line.ts";
+import { themeOf } from "../text/theme.ts";
+import { editorRows } from "./editor-rows.ts";
+import { entryLines } from "./entry-lines.ts";
+import { liveFrame, type Scene } from "./frame.ts";
+
+const look = { theme: themeOf("dark", 256), width: 39, isUnfolded: false };
+
+function aScene(model: Partial<Model>, more: Partial<Scene> = {}): Scene {
+  return {
+    model: { ...EMPTY, link: "connected", ...model },
+    committed: 0,
+    editing: NEW,
+    dialog: undefined,
+    offers: [],
+    below: [],
+    hint: "",
+    look,
+    size: { columns: 40, rows: 12 },
+    nowMono: 5_000,
+    reducesMotion: true,
+    ...more,
+  };
+}
+
+test("liveFrame() has what is in progress, what waits, the editor and the mode line", () => {
+  const activity = { sinceMono: 2_000, chars: 400, tokens: 0, waits: "" };
+  const { lines, cursor } = liveFrame(
+    aScene({
+      activity,
+      queued: [{ seq: 2, text: "and\nthen", isMine: true }],
+      model: "big",
+      context: 0.42,
+      costUsd: 0.0123,
+      mode: "plan",
+    }),
+  );
+  expect(lines.map(textOf)).toEqual([
+    ...["", "• thinks (3s · ↓ 100 tokens · esc to in…", "⋯ and\\nthen", "─".repeat(39), "› "],
+    "  ◇ plan · big · 42% context · $0.012",
+  ]);
+  expect(cursor).toEqual({ row: 4, column: 2 });
+});
+
+test.each([40, 80, 200])("liveFrame() fits into %i columns and its rows, whatever is in it", (columns) => {
+  const text = "日本語のテキスト 👍🏽 and words ".repeat(200);
+  const scene = aScene(
+    { entries: [{ kind: "text", text, isFinal: false }], queued: [{ seq: 1, text, isMine: true }] },
+    {
+      size: { columns, rows: 12 },
+      look: { ...look, width: columns - 1 },
+      editing: { ...NEW, buffer: insert(NEW.buffer, text) },
+    },
+  );
+  const { lines } = liveFrame(scene);
+  expect(lines.length).toBeLessThanOrEqual(11);
+  for (const line of lines) expect(widthOf(textOf(line))).toBeLessThanOrEqual(columns);
+});
+
+test("a dialog is never taller than the screen, and scrolls inside", () => {
+  const rows = Array.from({ length: 5_000 }, (_, n) => [{ text: `row ${n}`, style: "" }]);
+  const shown = (back: number) => liveFrame(aScene({}, { dialog: { lines: rows, back } })).lines.map(textOf);
+  expect(shown(0)).toHaveLength(10);
+  expect(shown(0).at(-2)).toBe("row 4999");
+  expect(shown(5)).toContain("row 4994");
+  expect(shown(5)).not.toContain("row 4999");
+});
+
+test("entryLines() is one line for a call, and unfolds to its arguments, diff and output", () => {
+  const call = {
+    kind: "call",
+    id: "t",
+    tool: "edit",
+    input: { path: "a.ts", old_string: "one\ntwo", new_string: "one\n2" },
+    note: { tool: "edit", about: "a.ts", facts: { added: 1, removed: 1 } },
+    result: "edited a.ts",
+    isFinal: true,
+  } as const;
+  expect(entryLines(call, look).map(textOf)).toEqual(["● edit a.ts +1 −1"]);
+  expect(entryLines(call, { ...look, isUnfolded: true }).map(textOf)).toEqual([
+    ...["● edit a.ts +1 −1", "  │ path: a.ts", "  │  one", "  │ -two", "  │ +2", "  │ edited a.ts"],
+  ]);
+});
+
+test("entryLines() lets nothing of a model, a tool or a file name steer the terminal", () => {
+  const evil = "x\x1b]0;t\x07\x1b[2J\u202ey";
+  const entries = [
+    { kind: "user", text: evil, from: evil },
+    { kind: "thinking", text: evil, isFinal: true },
+    { kind: "call", id: "", tool: evil, input: { path: evil }, result: evil, isFinal: true },
+    { kind: "past_call", line: evil },
+    { kind: "notice", text: evil, level: "info" },
+    { kind: "output", title: "t", text: evil },
+  ] as const;
+  for (const entry of entries)
+    for (const line of entryLines(entry, { ...look, isUnfolded: true }))
+      expect(textOf(line)).not.toMatch(/[\p{Cc}\u202e]/u);
+});
+
+test("editorRows() has the cursor where the text says, also at a fold and after wide characters", () => {
+  const options = { width: 6, most: 10 };
+  expect(editorRows("日本語x", 2, options)).toEqual({ rows: ["日本語", "x"], row: 0, column: 4 });
+  expect(editorRows("abcdef", 6, options)).toEqual({ rows: ["abcdef", ""], row: 1, column: 0 });
+  expect(editorRows("a\nb", 3, options)).toEqual({ rows: ["a", "b"], row: 1, column: 1 });
+  expect(editorRows("1\n2\n3\n4\n5", 4, { width: 6, most: 2 })).toMatchObject({ rows: ["2", "3"], row: 1 });
+});

@@ -1,0 +1,149 @@
+/** The live part of the screen: what is in progress, what waits, the dialog or the editor, and the lines below. Pure. */
+import { safeLine } from "../../cli/screen/text/safe-text.ts";
+import type { Size } from "../../cli/screen/top/frame.ts";
+import type { Editing } from "../editor/edit.ts";
+import { isFinal, type Model, type TranscriptEntry } from "../state/model.ts";
+import { cutLine, type Line, type Span } from "../text/line.ts";
+import { editorRows } from "./editor-rows.ts";
+import { type EntryLook, entryLines } from "./entry-lines.ts";
+import { modeLine } from "./mode-line.ts";
+
+export interface Scene {
+  readonly model: Model;
+  /** Entries before this index are on the screen for good. */
+  readonly committed: number;
+  readonly editing: Editing;
+  /** The rows of the open dialog; the last one has the cursor at its end. */
+  readonly dialog: DialogRows | undefined;
+  /** Suggestions below the editor, the chosen one marked. */
+  readonly offers: readonly Line[];
+  /** Below the mode line. */
+  readonly below: readonly Line[];
+  /** In place of the usual hint, for a moment. */
+  readonly hint: string;
+  readonly look: EntryLook;
+  readonly size: Size;
+  readonly nowMono: number;
+  readonly reducesMotion: boolean;
+}
+
+interface DialogRows {
+  readonly lines: readonly Line[];
+  /** How many rows it is scrolled up. */
+  readonly back: number;
+}
+
+export interface Frame {
+  readonly lines: readonly Line[];
+  readonly cursor: { readonly row: number; readonly column: number } | undefined;
+}
+
+/** How much of a text that still grows is looked at, in screens. */
+const TAIL_SCREENS = 2;
+const MOST_QUEUED = 3;
+const SPINNER = ["·", "∙", "•", "∙"] as const;
+const SPIN_MS = 250;
+const LEFT = 2;
+
+export function liveFrame(scene: Scene): Frame {
+  const room = Math.max(4, scene.size.rows - 1);
+  const foot = [...scene.offers, modeLine(scene), ...scene.below];
+  const head = [...activityLines(scene), ...queuedLines(scene)];
+  const most = Math.max(1, room - foot.length - head.length - 1);
+  const { lines, cursor } = scene.dialog === undefined ? editorPart(scene, most) : dialogPart(scene, most);
+  const left = Math.max(0, room - foot.length - head.length - lines.length);
+  const live = liveLines(scene, left);
+  const above = live.length + head.length;
+  const all = [...live, ...head, ...lines, ...foot].slice(0, room);
+  return {
+    lines: all.map((line) => cutLine(line, scene.size.columns)),
+    cursor: cursor && { row: above + cursor.row, column: cursor.column },
+  };
+}
+
+/** What is not final yet, and what follows it: its last rows. */
+function liveLines({ model, committed, look, size }: Scene, room: number): Line[] {
+  const tailChars = size.columns * size.rows * TAIL_SCREENS;
+  const lines: Line[] = [];
+  for (const entry of model.entries.slice(committed).toReversed()) {
+    if (lines.length >= room) break;
+    lines.unshift(...entryLines(entry, { ...look, tailChars }));
+  }
+  return room === 0 ? [] : lines.slice(-room);
+}
+
+function activityLines({ model, look: { theme }, nowMono, reducesMotion }: Scene): Line[] {
+  const { activity } = model;
+  if (model.link === "lost")
+    return [[], [{ text: "! the daemon is gone; reconnecting …", style: theme.warning }]];
+  if (activity === undefined) return model.isPaused ? [[], [{ text: "‖ paused", style: theme.warning }]] : [];
+  const elapsed = nowMono - activity.sinceMono;
+  const frame = reducesMotion ? 2 : Math.floor(elapsed / SPIN_MS) % SPINNER.length;
+  const tokens = activity.tokens + Math.ceil(activity.chars / 4);
+  const facts = [`${Math.floor(elapsed / 1000)}s`, ...(tokens > 0 ? [`↓ ${shortCount(tokens)} tokens`] : [])];
+  const words: Span = { text: `${SPINNER[frame] ?? "•"} ${doing(model)}`, style: theme.accent };
+  return [[], [words, { text: ` (${facts.join(" · ")} · esc to interrupt)`, style: theme.dim }]];
+}
+
+function doing({ entries, isPaused, activity }: Model): string {
+  if (isPaused) return "paused";
+  if (activity !== undefined && activity.waits !== "") return activity.waits;
+  const open = entries.filter((entry) => entry.kind === "call" && !isFinal(entry)) as Array<
+    TranscriptEntry & { kind: "call" }
+  >;
+  const [first] = open;
+  if (first !== undefined)
+    return open.length === 1 ? `runs ${safeLine(first.tool)}` : `runs ${open.length} calls`;
+  return entries.at(-1)?.kind === "text" ? "answers" : "thinks";
+}
+
+function queuedLines({ model, look: { theme } }: Scene): Line[] {
+  const shown = model.queued.slice(-MOST_QUEUED);
+  const more = model.queued.length - shown.length;
+  const lines = shown.map(({ text }): Line => [{ text: `⋯ ${safeLine(text)}`, style: theme.dim }]);
+  return more === 0 ? lines : [[{ text: `⋯ ${more} more wait`, style: theme.dim }], ...lines];
+}
+
+function rule({ size, look: { theme } }: Scene): Line {
+  return [{ text: "─".repeat(Math.max(1, size.columns - 1)), style: theme.border }];
+}
+
+function editorPart(scene: Scene, most: number): Frame {
+  const { editing, size, look } = scene;
+  const { text, at } = editing.buffer;
+  const width = Math.max(1, size.columns - LEFT - 1);
+  const { rows, row, column } = editorRows(text, at, {
+    width,
+    most: Math.max(1, Math.min(most - 1, Math.ceil(size.rows / 2))),
+  });
+  const lines = rows.map(
+    (each, n): Line => [
+      { text: n === 0 ? "› " : "  ", style: look.theme.accent },
+      { text: safeLine(each), style: "" },
+    ],
+  );
+  return { lines: [rule(scene), ...lines], cursor: { row: row + 1, column: column + LEFT } };
+}
+
+/** Never taller than what is left: it scrolls inside. */
+function dialogPart(scene: Scene, most: number): Frame {
+  const { lines = [], back = 0 } = scene.dialog ?? {};
+  const room = Math.max(1, most - 1);
+  const from = Math.max(0, lines.length - room - back);
+  const shown = lines.slice(from, from + room);
+  const isMore = lines.length > room;
+  const note: Line = isMore
+    ? [{ text: `── ${from} rows above · PgUp PgDn ─`, style: scene.look.theme.border }]
+    : rule(scene);
+  const column = Math.min(scene.size.columns - 1, lineColumns(shown.at(-1) ?? []));
+  return { lines: [note, ...shown], cursor: back === 0 ? { row: shown.length, column } : undefined };
+}
+
+function lineColumns(line: Line): number {
+  return line.reduce((sum, { text }) => sum + text.length, 0);
+}
+
+function shortCount(count: number): string {
+  if (count < 1000) return String(count);
+  return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}m`;
+}

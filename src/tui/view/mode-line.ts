@@ -1,0 +1,38 @@
+/** The line below the editor: mode, model, how full the context is, what it cost, and what to do next. Pure. */
+import type { PermissionMode } from "../../abi/process.ts";
+import { safeLine } from "../../cli/screen/text/safe-text.ts";
+import { type Line, lineWidth, type Span } from "../text/line.ts";
+import type { Role } from "../text/theme.ts";
+import type { Scene } from "./frame.ts";
+
+/** Each mode has a word, a symbol and a colour. */
+const MODES: Readonly<Record<PermissionMode, { readonly words: string; readonly role: Role }>> = {
+  plan: { words: "◇ plan", role: "info" },
+  dont_ask: { words: "∅ don't ask", role: "dim" },
+  default: { words: "○ default", role: "dim" },
+  accept_edits: { words: "✎ accept edits", role: "success" },
+  auto: { words: "▸ auto", role: "warning" },
+  bypass: { words: "! bypass", role: "error" },
+};
+const SEPARATOR = " · ";
+
+export function modeLine({ model, hint, size, look: { theme }, dialog }: Scene): Line {
+  const { words, role } = MODES[model.mode];
+  const facts = [
+    ...(model.link === "connecting" ? ["connecting …"] : []),
+    ...(model.model === "" ? [] : [safeLine(model.model)]),
+    ...(model.context === undefined ? [] : [`${Math.round(model.context * 100)}% context`]),
+    ...(model.costUsd === undefined ? [] : [`$${model.costUsd.toFixed(model.costUsd < 1 ? 3 : 2)}`]),
+  ];
+  const spans: Span[] = [{ text: `  ${words}`, style: theme[role] }];
+  for (const text of facts) add(spans, text, theme.dim, size.columns);
+  const usual = dialog === undefined ? "shift+tab mode · /help" : "";
+  add(spans, hint === "" ? usual : hint, hint === "" ? theme.dim : theme.warning, size.columns);
+  return spans;
+}
+
+/** What does not fit is left out whole. */
+function add(spans: Span[], text: string, style: string, columns: number): void {
+  if (text === "" || lineWidth(spans) + text.length + SEPARATOR.length > columns - 1) return;
+  spans.push({ text: `${SEPARATOR}${text}`, style });
+}

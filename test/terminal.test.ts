@@ -1,0 +1,137 @@
+/** The interactive terminal: the real binary in a pty, and the screen that a person would see. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { serve, serveInTurn, server, world } from "./harness/stage.ts";
+import { TerminalWindow } from "./harness/terminal.ts";
+import { CRUX, settled } from "./harness/world.ts";
+import { text, toolUse } from "./model-server/reply.ts";
+
+/** In the mode line once the session is there. */
+const READY = "% context";
+const count = (whole: string, part: string): number => whole.split(part).length - 1;
+
+describe("crux at a terminal", () => {
+  it("answers what is typed, in Markdown, in the scrollback, and leaves the screen to the shell", async () => {
+    await serve(text("# Title\n\nSome **bold** words."));
+    await using window = new TerminalWindow(world, []);
+    await window.shows(READY);
+    window.type("hello there");
+    await window.shows("› hello there");
+    window.type("\r");
+    await window.shows("Some bold words.");
+    await window.until(({ rows }) => !rows.join("\n").includes("esc to interrupt"), "at rest");
+    window.type("\x04");
+    expect(await window.ended()).toBe(0);
+    await window.shows("waits; crux -r 1");
+    const all = window.everything;
+    expect([count(all, "hello there"), count(all, "Some bold words."), count(all, READY)]).toEqual([1, 1, 0]);
+    // no full redraw, and whatever was turned on is off again
+    expect(window.bytes).not.toContain("\x1b[2J");
+    for (const mode of ["?2004", "?25"]) expect(lastOf(window.bytes, mode)).toBe(mode === "?25" ? "h" : "l");
+  });
+
+  it("keeps the keys typed before it is there, Enter among them as a line break, and sends nothing", async () => {
+    await serve(text("never"));
+    await using window = new TerminalWindow(world, []);
+    window.type("first line\rsecond line");
+    await window.shows("  second line");
+    expect(window.rows.join("\n")).toContain("› first line\n  second line");
+    await window.shows(READY);
+    window.type("\x03");
+    await window.until(({ rows }) => !rows.join("\n").includes("second line"), "cleared");
+    window.type("\x04");
+    expect(await window.ended()).toBe(0);
+    expect(server.requests).toEqual([]);
+  });
+
+  it("asks in a dialog, whose answer is no key that was typed before", async () => {
+    await serveInTurn(toolUse({ name: "bash", input: { command: "touch made" } }), text("Done so."));
+    await using window = new TerminalWindow(world, []);
+    await window.shows(READY);
+    window.type("make it\r");
+    await window.shows("[y]es / [n]o");
+    await window.shows("sandbox:");
+    window.type("draft");
+    expect(existsSync(join(world.work, "made"))).toBe(false);
+    await window.until((each) => {
+      each.type("y");
+      return each.rows.join("\n").includes("Done so.");
+    }, "answered");
+    expect(existsSync(join(world.work, "made"))).toBe(true);
+    await window.shows("● bash touch made");
+  });
+
+  it("keeps the text in the editor and shows nothing twice when the daemon is killed in mid-stream", async () => {
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    let asked = 0;
+    await serve(() =>
+      asked++ === 0 ? text("The first answer.") : text("Second. ".repeat(5)).until(gate, { afterEvents: 4 }),
+    );
+    await using window = new TerminalWindow(world, []);
+    await window.shows(READY);
+    window.type("one\r");
+    await window.shows("The first answer.");
+    window.type("two\r");
+    await window.shows("Second.");
+    window.type("unsent words");
+    await window.shows("› unsent words");
+    process.kill(world.daemonPid ?? 0, "SIGKILL");
+    await window.shows("reconnecting");
+    open();
+    await window.until(({ everything }) => count(everything, "Second.") === 5, "the whole answer, once");
+    const all = window.everything;
+    expect([count(all, "› one"), count(all, "› two"), count(all, "The first answer.")]).toEqual([1, 1, 1]);
+    expect(all).toContain("› unsent words");
+  });
+
+  it("has the draft of a session again when it is opened again", async () => {
+    await serve(text("Yes."));
+    await using first = new TerminalWindow(world, []);
+    await first.shows(READY);
+    first.type("one\r");
+    await first.shows("Yes.");
+    first.type("not sent yet");
+    await first.shows("› not sent yet");
+    await settled(() => existsSync(join(world.dir, "state/crux/terminal/draft-1")), Boolean, 30_000);
+    first.pty.kill("SIGHUP");
+    await first.ended();
+    await using second = new TerminalWindow(world, ["-c"]);
+    await second.shows("› not sent yet");
+    expect(count(second.everything, "› one")).toBe(1);
+  });
+
+  it.each(["SIGTERM", "SIGKILL"] as const)(
+    "leaves the terminal as it was after %s, or the next crux does",
+    async (signal) => {
+      await serve(text("Yes."));
+      const script = 'stty -g > a; "$0"; stty -g > b; "$0" version; stty -g > c; echo over; read line';
+      await using window = new TerminalWindow(world, ["-c", script, CRUX], { command: "/bin/sh" });
+      await window.shows(READY);
+      process.kill(onlyChild(window.pty.pid), signal);
+      await window.shows("over");
+      const [before, after, next] = ["a", "b", "c"].map((name) => world.file(name));
+      if (signal === "SIGTERM") expect(after).toBe(before);
+      else expect(after).not.toBe(before);
+      expect(settingsOf(next)).toEqual(settingsOf(before));
+      expect(lastOf(window.bytes, "?2004")).toBe("l");
+      window.type("\r");
+    },
+  );
+});
+
+/** Whether a mode was last set (`h`) or reset (`l`). */
+function lastOf(bytes: string, mode: string): string | undefined {
+  const at = bytes.lastIndexOf(`\x1b[${mode}`);
+  return at < 0 ? undefined : bytes[at + mode.length + 2];
+}
+
+function onlyChild(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim());
+}
+
+/** What decides how keys arrive and lines look: the local and output modes whole, and of the input modes ICRNL, IXON and IUTF8. */
+function settingsOf(saved: string | undefined): readonly (string | number | undefined)[] {
+  const [input = "", output, , local] = (saved ?? "").split(":");
+  return [Number.parseInt(input, 16) & 0x4500, output, local?.trim()];
+}
