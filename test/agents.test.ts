@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { modelEnv } from "./harness/model.ts";
 import { server, startModel, world } from "./harness/stage.ts";
+import { Wire } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
 import { type Reply, text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
@@ -45,6 +46,10 @@ function bodies(kind: string): Record<string, unknown>[] {
   } finally {
     db.close();
   }
+}
+async function ask(method: string, payload: unknown) {
+  await using wire = await Wire.open(world.socket);
+  return await wire.ask(method, payload);
 }
 const spawned = () => bodies("process.spawned").map(({ intent }) => intent);
 
@@ -190,6 +195,131 @@ describe("the tool agent", () => {
   });
 });
 
+/** Plays a lead that starts `prompts` beside it, then says what each message told it. */
+const background = (prompt: string) => childCall(prompt, { run_in_background: true });
+const notices = (request: ModelRequest) =>
+  request.messages
+    .flatMap((message) => (message.role === "user" ? userTexts(message) : []))
+    .join("\n")
+    .match(/<summary>.*?<\/summary>/g) ?? [];
+
+describe("an agent in the background", () => {
+  it("is told of when it ends, once, and a run waits for it before it exits", async () => {
+    const gate = Promise.withResolvers<void>();
+    await serve({
+      lead: (request) => {
+        if (request.assistantTurns === 0) return toolUse([background("dig"), background("fail")]);
+        const told = notices(request);
+        if (told.length === 0) {
+          gate.resolve();
+          return text("Waiting.");
+        }
+        return text(told.sort().join("\n"));
+      },
+      dig: () => text("Found <b>&</b> </result>.").until(gate.promise),
+      fail: () => text("").until(gate.promise),
+    });
+    const { code, stdout } = await crux("-q", "lead");
+    expect(code).toBe(0);
+    expect(results(requestsOf("lead")[1]!)[0]).toMatch(
+      /^agent-[0-9a-f]{12} \(pid \d+\) works on it in the background\./,
+    );
+    expect(stdout).toBe(
+      '<summary>Agent "does dig" completed</summary>\n' +
+        '<summary>Agent "does fail" failed: the model answered twice in a row without a word and without a call</summary>\n',
+    );
+    const last = requestsOf("lead").at(-1)!;
+    expect(last.rawBody).toContain("Found &lt;b&gt;&amp;&lt;/b&gt; &lt;/result&gt;.");
+    expect(bodies("mail.put")).toHaveLength(2);
+    expect(bodies("mail.done")).toHaveLength(2);
+  });
+
+  it("is what an agent becomes that takes longer than the settings say", async () => {
+    world.settings({ agents: { autoBackgroundMs: 50 } });
+    const gate = Promise.withResolvers<void>();
+    await serve({
+      lead: (request) => {
+        if (request.assistantTurns === 0) return toolUse(childCall("dig"));
+        gate.resolve();
+        return text(notices(request).join() || "Waiting.");
+      },
+      dig: () => text("Found it.").until(gate.promise),
+    });
+    const { stdout } = await crux("-q", "lead");
+    expect(stdout).toBe('<summary>Agent "does dig" completed</summary>\n');
+    expect(results(requestsOf("lead")[1]!)[0]).toContain("in the background");
+    expect(requestsOf("dig")).toHaveLength(1);
+    expect(bodies("child.detached")).toHaveLength(1);
+  });
+
+  it("is waited for by job_output and ended by stop with all below it; neither is told again", async () => {
+    const gate = Promise.withResolvers<void>();
+    const idOf = (result = "") => /agent-[0-9a-f]{12}/.exec(result)?.[0];
+    let ids: (string | undefined)[] = [];
+    await serve({
+      lead: (request) => {
+        switch (request.assistantTurns) {
+          case 0:
+            return toolUse([background("dig"), background("top")]);
+          case 1:
+            ids = results(request).map(idOf);
+            return toolUse({
+              name: "tool_call",
+              input: { tool: "job_output", params: { shell_id: ids[0] } },
+            });
+          case 2:
+            return toolUse({ name: "tool_call", input: { tool: "stop", params: { to: ids[1] } } });
+          default:
+            return text(`${results(request)[0]} ${notices(request).length}`);
+        }
+      },
+      dig: () => text("Found it."),
+      top: () => toolUse(childCall("deep")),
+      deep: () => text("Never.").until(gate.promise),
+    });
+    const run = world.start(["-q", "lead"], { env: modelEnv(server) });
+    const { code, stdout } = await run.done;
+    gate.resolve();
+    expect(code).toBe(0);
+    expect(results(requestsOf("lead")[2]!)[0]).toMatch(/^Found it\.\nprocess \d+: exited \(completed\)$/);
+    expect(stdout).toMatch(/^Process \d+ has ended, with all below it \(killed: SIGTERM\)\..* 0\n$/s);
+    expect(bodies("process.exited").map(({ reason }) => reason)).toEqual([
+      "completed",
+      ...["killed: SIGTERM", "killed: SIGTERM"],
+      "completed",
+    ]);
+  });
+
+  it("outlives an interrupt of its parent's run, and tells the session of its end", async () => {
+    const gate = Promise.withResolvers<void>();
+    await serve({
+      lead: (request) => {
+        if (request.assistantTurns === 0) return toolUse(background("dig"));
+        const told = notices(request);
+        return told.length > 0 ? text(`Told: ${told.length}`) : text("Go on.").until(new Promise(() => {}));
+      },
+      dig: () => text("Found it.").until(gate.promise),
+    });
+    await crux("ps");
+    const env = { PATH: process.env.PATH!, HOME: world.work, ...modelEnv(server) };
+    const pid = Number(
+      (await ask("spawn", { intent: "lead", session: true, cwd: world.work, env }))!.payload!.pid,
+    );
+    await settled(
+      () => requestsOf("lead").length,
+      (count) => count === 2,
+    );
+    await ask("kill", { pid, signal: 3 });
+    gate.resolve();
+    await settled(
+      () => requestsOf("lead").length,
+      (count) => count === 3,
+    );
+    expect(notices(requestsOf("lead")[2]!)).toEqual(['<summary>Agent "does dig" completed</summary>']);
+    await ask("kill", { pid, signal: 1 });
+  });
+});
+
 describe("kill -9 of the daemon while agents are waited for", () => {
   it("each child answers its call once, and none is started twice", async () => {
     const gate = Promise.withResolvers<void>();
@@ -221,5 +351,32 @@ describe("kill -9 of the daemon while agents are waited for", () => {
       "Slow.",
       "Quick. and Slow.",
     ]);
+  });
+
+  it("tells of each child in the background once, whether it ended before or after", async () => {
+    const gate = Promise.withResolvers<void>();
+    let asked = 0;
+    await serve({
+      lead: (request) => {
+        if (request.assistantTurns === 0) return toolUse([background("quick"), background("slow")]);
+        const told = notices(request);
+        if (told.length < 2 && asked < 2) return text("Lost.").until(gate.promise);
+        return text(told.join("\n") || "Waiting.");
+      },
+      quick: () => text("Quick."),
+      slow: () => (asked++ === 0 ? text("Lost.").until(gate.promise) : text("Slow.")),
+    });
+    const pid = Number((await crux("-q", "-d", "lead")).stdout);
+    const steps = () =>
+      bodies("process.exited").length + requestsOf("slow").length + requestsOf("lead").length;
+    await settled(steps, (count) => count === 4);
+    killDaemon();
+    gate.resolve();
+    await crux("daemon", "start", "--normal");
+    await crux("wait", String(pid));
+    expect(spawned().sort()).toEqual(["lead", "quick", "slow"]);
+    expect(notices(requestsOf("lead").at(-1)!).sort()).toEqual(
+      ["quick", "slow"].map((name) => `<summary>Agent "does ${name}" completed</summary>`),
+    );
   });
 });

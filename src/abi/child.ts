@@ -8,6 +8,8 @@ export interface ChildMark {
   readonly call: string;
   /** Three to five words for people. */
   readonly title: string;
+  /** Nobody waits for it: its end is told by a message. */
+  readonly isBackground?: true;
 }
 
 /** How a process ended. */
@@ -18,6 +20,29 @@ export interface Ended {
   readonly result: string;
   readonly tokensUsed: number;
   readonly elapsedMs: number;
+}
+
+/** Characters of a result in a notice. */
+const NOTICE_CHARS = 30_000;
+
+/** The end of a background child, as its parent reads it. No text in it can close its tags. */
+export function noticeText({ call, title }: ChildMark, ended: Ended): string {
+  const { agentId, exit, result, tokensUsed, elapsedMs } = ended;
+  const status = exit.kind === "killed" ? "killed" : exit.code === 0 ? "completed" : "failed";
+  const why = status === "completed" ? "" : `: ${exit.reason}`;
+  const more = result.length > NOTICE_CHARS ? `\n[cut; job_output ${agentId} has all of it]` : "";
+  return [
+    "<task-notification>",
+    `<task-id>${agentId}</task-id>${call === "" ? "" : `<tool-use-id>${escaped(call)}</tool-use-id>`}`,
+    `<status>${status}</status><summary>${escaped(`Agent "${title}" ${status}${why}`)}</summary>`,
+    `<result>${escaped(result.slice(0, NOTICE_CHARS).toWellFormed())}${more}</result>`,
+    `<usage><total_tokens>${tokensUsed}</total_tokens><duration_ms>${Math.round(elapsedMs)}</duration_ms></usage>`,
+    "</task-notification>",
+  ].join("\n");
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 /** `agent-` and twelve hex digits: the name of an agent that is never used again, not even after a restart. */

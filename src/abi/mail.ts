@@ -11,6 +11,8 @@ export interface Message {
   readonly data: Uint8Array;
   /** The client of the user, where several are attached to one process. */
   readonly client?: string;
+  /** A notice of the kernel that this child of the receiver has ended; only the kernel sets it. */
+  readonly notice?: Pid;
   /** The labels of the sender. Absent: none. */
   readonly labels?: readonly Label[];
   /** Wall clock, ms: for display. */

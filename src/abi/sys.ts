@@ -128,7 +128,7 @@ export interface RecvOptions {
 }
 
 /** What ended a sleep. */
-export type Woken = "timer" | "message" | "signal" | "exit";
+export type Woken = "timer" | "message" | "signal" | "exit" | "detached";
 
 /** The result of one resume of a coroutine. */
 export type CoroutineStep<O, R> =
@@ -201,9 +201,15 @@ export interface Syscalls {
   wait(pid: Pid, signal?: AbortSignal): Promise<ExitStatus>;
   /**
    * How a descendant ended, even if it was reaped or ended under an earlier daemon; null: it has not ended. NOT_FOUND:
-   * there is no such process, or it is not below the caller.
+   * there is no such process, or it is not below the caller. `isTold`: an unread notice of its end is dropped, because the
+   * caller tells it.
    */
-  ended(pid: Pid): Promise<Ended | null>;
+  ended(pid: Pid, options?: { readonly isTold?: boolean }): Promise<Ended | null>;
+  /**
+   * Makes a child that a call started one of the background: whoever waits for it stops waiting, and its end is told by a
+   * message. False: it has ended already.
+   */
+  detach(pid: Pid): Promise<boolean>;
   /** By rising pid; with a page, those after `after` and at most `limit`. */
   listProcs(page?: ProcPage): Promise<ProcInfo[]>;
   exit(code: number, reason?: string): Promise<never>;
@@ -251,7 +257,7 @@ export interface Syscalls {
   recv(options?: RecvOptions, signal?: AbortSignal): Promise<Message>;
   /**
    * Sleeps until the time is over (at most an hour: INVALID), a message is queued, or a signal was handled that does
-   * not end the caller. With a pid: until that process ends, or the time is over. Reads no message.
+   * not end the caller. With a pid: until that process ends or is detached, or the time is over. Reads no message.
    */
   sleep(ms: number, signal?: AbortSignal, options?: { pid?: Pid }): Promise<Woken>;
   /** A byte pipe between two processes, 64 KiB; each fd is in its own process's table. The caller must control both. */

@@ -70,6 +70,8 @@ interface LoopPosition {
   readonly chosen?: number;
   /** Absent: the last reply with calls had at least one that was not refused. */
   readonly refusals?: Refusals;
+  /** It has started agents in the background. */
+  readonly hasAgents?: true;
   /** What refusals taught, and the state of compaction. Absent: nothing. */
   readonly window?: KeeperState;
   /** The messages of which notes were taken. Absent: none. */
@@ -116,12 +118,13 @@ interface Beside {
   readonly window: KeeperState | undefined;
   readonly chosen?: number | undefined;
   readonly noted?: number;
+  readonly hasAgents?: boolean;
 }
 
 /** What of the state is recorded; what has its usual value is left out. */
 export function positionOf(
   state: LoopState,
-  { run, window, chosen = 0, noted = 0 }: Beside,
+  { run, window, chosen = 0, noted = 0, hasAgents = false }: Beside,
   kept: KeptReply | null,
 ): LoopPosition {
   const { turn, requests, hasEscalated, hasRetriedEmpty, recoveries, pauses, salvages, model, refusals } =
@@ -143,6 +146,7 @@ export function positionOf(
     ...(refusals.replies === 0 ? {} : { refusals }),
     ...(window === undefined ? {} : { window }),
     ...(noted === 0 ? {} : { noted }),
+    ...(hasAgents ? { hasAgents } : {}),
     kept,
   };
 }

@@ -36,12 +36,22 @@ export function inputOf({ seq, from, client = "", data }: Message): RunInput {
   return { seq, from, client, text: new TextDecoder().decode(data) };
 }
 
+const TAGS = /<(\s*\/?\s*(?:agent-message|crux-note|task-notification|fork-boilerplate))/gi;
+
 /**
  * The text of a message for the model. The tags are escaped in every text, so that none can pose as a message of
  * another process, or as a note of Crux (a message from the process to itself).
  */
-export function messageText({ from, to, data }: Pick<Message, "from" | "to" | "data">): string {
-  const words = new TextDecoder().decode(data).replace(/<(\s*\/?\s*(?:agent-message|crux-note))/gi, "&lt;$1");
+export function messageText({
+  from,
+  to,
+  data,
+  notice,
+}: Pick<Message, "from" | "to" | "data" | "notice">): string {
+  const text = new TextDecoder().decode(data);
+  // the kernel has made it, and escaped what others have said in it
+  if (notice !== undefined) return text;
+  const words = text.replace(TAGS, "&lt;$1");
   if (from === to) return `<crux-note>${words}</crux-note>`;
   return from === PID_KERNEL ? words : `<agent-message from="pid ${from}">${words}</agent-message>`;
 }

@@ -5,6 +5,7 @@
 import { ENDS, exitOf, type Terminal } from "../abi/loop.ts";
 import type { ExitStatus } from "../abi/process.ts";
 import type { Program } from "../abi/program.ts";
+import type { Sys } from "../abi/sys.ts";
 import { isAtItsEnd } from "./checkpoint.ts";
 import { tellLeftJobs } from "./left-jobs.ts";
 import { release } from "./model/in-use.ts";
@@ -28,6 +29,8 @@ async function runOnce(run: Run): Promise<ExitStatus> {
     if (start.restored === null) await begin(run);
     await loadTyped(run);
     end = (await hasEnded(run)) ? { reason: "completed" } : await untilTerminal(run);
+    // what works beside it is part of its work: the end of each agent brings a message
+    while (end.reason === "completed" && (await untilToldOfChildren(run))) end = await untilTerminal(run);
   } catch (error) {
     end = await endOf(run, error);
   }
@@ -38,6 +41,26 @@ async function runOnce(run: Run): Promise<ExitStatus> {
   // so that a later message of the user does not restart this run
   if (outcome !== "completed" && outcome !== "interrupted") checkpoint(run, null);
   return exitOf(end);
+}
+
+/** A sleep of the kernel lasts at most an hour. */
+const SLEEP_MS = 3_600_000;
+
+/** False: no agent works for it in the background. */
+async function untilToldOfChildren({ sys, hasAgents }: Run): Promise<boolean> {
+  if (!hasAgents) return false;
+  sys.setActivity("waiting");
+  while (!sys.hasMail()) {
+    if (!(await hasChildren(sys))) return sys.hasMail();
+    await sys.sleep(SLEEP_MS, sys.ending);
+  }
+  return true;
+}
+
+async function hasChildren(sys: Sys): Promise<boolean> {
+  const own = sys.getPid();
+  const all = await sys.listProcs();
+  return all.some(({ ppid, exit, child }) => ppid === own && exit === null && child?.isBackground === true);
 }
 
 /** Whether the final reply was recorded but the daemon died before the process exited. */

@@ -72,6 +72,8 @@ export interface Run {
   hasJobs: boolean;
   readonly notes: NoteTaker;
   readonly recall: Recall;
+  /** It has started agents in the background. */
+  hasAgents: boolean;
 }
 
 export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Run {
@@ -108,5 +110,6 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     hasJobs: false,
     notes: new NoteTaker(position.noted),
     recall: new Recall(),
+    hasAgents: position.hasAgents === true,
   };
 }

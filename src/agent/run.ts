@@ -67,8 +67,9 @@ export function checkpoint(run: Run, kept: KeptReply | null): void {
   run.sys.checkpoint(positionOf(run.state, besideOf(run), kept));
 }
 
-function besideOf({ underWay, keeper, start, notes }: Run) {
-  return { run: underWay, window: keeper.state, chosen: start.chosen, noted: notes.done };
+function besideOf({ underWay, keeper, start, notes, hasAgents }: Run) {
+  const { chosen } = start;
+  return { run: underWay, window: keeper.state, chosen, noted: notes.done, hasAgents };
 }
 
 /**
@@ -263,6 +264,7 @@ async function resultsOf(
     if (index >= executor.count) executor.submit(call, done.get(index));
   const results = await executor.results();
   if (results.some(({ hasJob }) => hasJob === true)) run.hasJobs = true;
+  if (results.some(({ hasAgent }) => hasAgent === true)) run.hasAgents = true;
   if (run.start.surroundings === true) {
     run.nearby.touched(calls);
     run.skills.touched(calls);

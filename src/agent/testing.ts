@@ -236,6 +236,7 @@ export class FakeProcess {
       kill: refused,
       wait: refused,
       ended: refused,
+      detach: refused,
       listProcs: refused,
       exit: refused,
       reap: refused,

@@ -27,7 +27,7 @@ import type { Parts } from "./parts.ts";
 import { TOOLS } from "./tools.ts";
 
 export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path: string, Device])[] {
-  const { context, config, host, outputs, taskStore, tasks } = parts;
+  const { context, host, outputs, taskStore, tasks } = parts;
   const { home, env, clock } = context;
   const { exec } = host;
   const ask: Kernel["askPerson"] = (pid, items, signal) => kernel.askPerson(pid, items, signal);
@@ -45,8 +45,18 @@ export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path
     ["/var/out", outDevice(outputs)],
     ["/var/tasks", tasksDevice({ store: taskStore, tasks, placeOf })],
     ["/proc", procDevice(kernel.view())],
-    ["/bin", toolDevice(TOOLS, { now: () => clock.now(), tasks: () => config.settings.tasks })],
+    ["/bin", toolDevice(TOOLS, { now: () => clock.now(), ...ofTools(parts) })],
   ];
+}
+
+function ofTools({ config }: Parts) {
+  return {
+    tasks: () => config.settings.tasks,
+    background: () => {
+      const { disableBackground: isOff, autoBackgroundMs: afterMs } = config.settings.agents ?? {};
+      return { ...(isOff === undefined ? {} : { isOff }), ...(afterMs === undefined ? {} : { afterMs }) };
+    },
+  };
 }
 
 function shellOf({ context, config, host, outputs, jobs }: Parts): Device {

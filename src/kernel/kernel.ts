@@ -342,7 +342,10 @@ export class Kernel implements KernelApi {
     return debug.attach(options);
   }
 
-  async waitFor(pid: Pid, signal: AbortSignal): Promise<Omit<EndedProcess, "result" | "agentId" | "ppid">> {
+  async waitFor(
+    pid: Pid,
+    signal: AbortSignal,
+  ): Promise<Omit<EndedProcess, "result" | "agentId" | "ppid" | "labels">> {
     const ended = this.table.get(pid) === undefined ? await endOf(this, pid) : undefined;
     if (ended !== undefined) return ended;
     const proc = this.table.require(PID_KERNEL, pid, "Wait", "see");

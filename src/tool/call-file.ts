@@ -12,7 +12,7 @@ import { endLine, fitBudget } from "./budget.ts";
 import { failure } from "./failure.ts";
 import { type ProgressClock, ProgressFeed } from "./progress.ts";
 import { countLines } from "./text.ts";
-import type { Dialog, Outcome, ParsedCall, RunContext, Scope, Tool } from "./tool.ts";
+import type { BackgroundRule, Dialog, Outcome, ParsedCall, RunContext, Scope, Tool } from "./tool.ts";
 import type { FileTracker } from "./tracker.ts";
 
 type State =
@@ -27,6 +27,7 @@ interface CallDeps {
   readonly clock: ProgressClock;
   /** Tracks the files that the caller has seen. */
   readonly tracker: FileTracker;
+  readonly background?: BackgroundRule;
   /** The skills in reach of the caller, for a tool that wants them. */
   readonly skills?: SkillsInReach;
 }
@@ -161,7 +162,7 @@ export class CallFile implements OpenFile {
   }
 }
 
-function scopeOf(caller: Caller, { tracker, skills }: CallDeps): Scope {
+function scopeOf(caller: Caller, { tracker, skills, background }: CallDeps): Scope {
   const { cwd, env, roots, mode = "default", interactive = false, isSession = false, model, kept } = caller;
   const { device: modelDevice = "", name: modelName = "", supportsImages = false } = model ?? {};
   const known = {
@@ -176,6 +177,7 @@ function scopeOf(caller: Caller, { tracker, skills }: CallDeps): Scope {
     modelName,
     supportsImages,
     ...(kept === undefined ? {} : { kept }),
+    ...(background === undefined ? {} : { background }),
   };
   return skills === undefined ? known : { ...known, skills };
 }

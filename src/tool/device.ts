@@ -16,7 +16,7 @@ import { CallFile } from "./call-file.ts";
 import { failure } from "./failure.ts";
 import type { ProgressClock } from "./progress.ts";
 import { similarNames } from "./similar.ts";
-import type { Tool } from "./tool.ts";
+import type { BackgroundRule, Tool } from "./tool.ts";
 import { type FileTracker, LooseTracker } from "./tracker.ts";
 
 interface ToolDeps {
@@ -28,6 +28,8 @@ interface ToolDeps {
   readonly platform?: string;
   /** Which of todo and tasks the settings choose; read at each use. Absent: no choice. */
   readonly tasks?: () => "todo" | undefined;
+  /** What the settings say of agents in the background; read at each use. Absent: nothing. */
+  readonly background?: () => BackgroundRule;
 }
 
 const MOUNT = "/bin";
@@ -70,8 +72,11 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
         );
       const tracker = caller.seen ?? trackers.of(caller);
       const skills = tool.wantsSkills ? await caller.skills?.() : undefined;
-      const deps = { now, clock, tracker, ...(skills === undefined ? {} : { skills }) };
-      return new CallFile({ tool, stat: fileStat(tool) }, caller, deps);
+      const more = {
+        ...(skills === undefined ? {} : { skills }),
+        ...(deps.background === undefined ? {} : { background: deps.background() }),
+      };
+      return new CallFile({ tool, stat: fileStat(tool) }, caller, { now, clock, tracker, ...more });
     },
     async stat(subpath: string, caller: Caller): Promise<FileStat> {
       return subpath === "" ? listStat(seenBy(caller)) : fileStat(find(subpath, caller));

@@ -40,7 +40,7 @@ const CASES: readonly [Tool, string, boolean, boolean, Kind, "core" | "deferred"
   [jobOutput, jobOutputText, true, true, "state", "deferred", "cancel"],
   [send, sendText, false, false, "message", "deferred", "cancel"],
   [sleep, sleepText, true, true, "state", "deferred", "cancel"],
-  [stop, stopText, false, true, "message", "deferred", "cancel"],
+  [stop, stopText, false, true, "state", "deferred", "cancel"],
   [taskCreate, taskCreateText, true, false, "state", "deferred", "block"],
   [taskGet, taskGetText, true, true, "state", "deferred", "cancel"],
   [taskList, taskListText, true, true, "state", "deferred", "cancel"],

@@ -36,8 +36,17 @@ export interface Scope {
   readonly supportsImages: boolean;
   /** Only for a tool that wants them. */
   readonly skills?: SkillsInReach;
+  /** What the settings say of agents in the background. Absent: nothing. */
+  readonly background?: BackgroundRule;
   /** Values of the process that outlive a restart. Absent: nothing is kept. */
   readonly kept?: KeptValues;
+}
+
+export interface BackgroundRule {
+  /** Agents are waited for, always. */
+  readonly isOff?: boolean;
+  /** How long a call waits for an agent before that goes on in the background, ms; 0: as long as it takes. */
+  readonly afterMs?: number;
 }
 
 /** The means to read before acting: the gate allows what the effects cover. */

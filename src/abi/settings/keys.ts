@@ -4,6 +4,8 @@
  * is allowed.
  */
 export const SETTING_KEYS = [
+  "agents.autoBackgroundMs",
+  "agents.disableBackground",
   "agents.limits.children",
   "agents.limits.depth",
   "agents.limits.kernel",

@@ -324,6 +324,14 @@ export const Settings = z.looseObject({
     .optional(),
   agents: z
     .looseObject({
+      autoBackgroundMs: z
+        .int()
+        .min(0)
+        .optional()
+        .describe(
+          "How long an agent waits for one that it started, in ms, before that goes on in the background; 0: as long as it takes.",
+        ),
+      disableBackground: z.boolean().optional().describe("Agents wait for all agents that they start."),
       limits: z
         .looseObject({
           depth: z

@@ -17,6 +17,8 @@ export interface CallResult {
   readonly media?: readonly MediaPart[];
   /** The call left a command running in the background. */
   readonly hasJob?: true;
+  /** The call left an agent working in the background. */
+  readonly hasAgent?: true;
   /** The gate refused the call, and nobody was attached to approve it. */
   readonly refused?: Refusal;
   /** Set for a call that its tool does not accept: what was wrong, worded the same for the same mistake. */
@@ -96,6 +98,7 @@ function render(name: string, result: ToolResult | undefined): CallResult {
   const shown = {
     ...(media.length === 0 ? {} : { media }),
     ...(result.meta?.background === true ? { hasJob: true as const } : {}),
+    ...(result.meta?.status === "async_launched" ? { hasAgent: true as const } : {}),
   };
   if (result.ok) return { content: content === "" ? "(no output)" : content, isError: false, ...shown };
   if (content !== "" || result.error === undefined)

@@ -11,6 +11,7 @@ import { asksFacet } from "../../kernel/process/asks-facet.ts";
 import { chosenModelFacet } from "../../kernel/process/chosen-model.ts";
 import { circuitFacet } from "../../kernel/process/circuit.ts";
 import { denialsFacet } from "../../kernel/process/denials.ts";
+import { detachedFacet } from "../../kernel/process/end/report.ts";
 import { keptFacet } from "../../kernel/process/kept-values.ts";
 import { noteFacet } from "../../kernel/process/note.ts";
 import { progressFacet } from "../../kernel/process/progress-facet.ts";
@@ -26,6 +27,7 @@ const FACETS: readonly Facet<unknown>[] = [
   circuitFacet,
   contextFacet,
   denialsFacet,
+  detachedFacet,
   endedByFacet,
   gaugeFacet,
   groupsFacet,

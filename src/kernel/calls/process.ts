@@ -23,6 +23,7 @@ import { EXEC_TOOL } from "../native/command.ts";
 import { type Hosting, spawnProcess } from "../native/spawn-process.ts";
 import { endLive, type Finishing } from "../process/end/finish.ts";
 import { type Reaping, reapProcess } from "../process/end/reap.ts";
+import { detach } from "../process/end/report.ts";
 import type { Process } from "../process/process.ts";
 import { loadedAgent, type NamedStarting } from "../process/spawn/named.ts";
 import type { ProcessTable } from "../process/table.ts";
@@ -159,31 +160,51 @@ const wait: KernelCall<"wait", { pid: Pid }, LabelKeeper & Reaping & Controlling
 };
 
 /** Finds the ends of processes that have left the table. */
-interface Remembering extends Controlling {
+interface Remembering extends Controlling, LabelKeeper {
   readonly table: Controlling["table"] & Pick<ProcessTable, "get" | "controls">;
   readonly ports: EndSearch["ports"] & { readonly clock: { mono(): number } };
 }
 
+/** The notice that a child has ended is dropped before it was read: the caller has just been told. */
+function dropNotice({ ports: { journal } }: Remembering, self: Process, pid: Pid): void {
+  const seq = self.mailbox?.noticeOf(pid);
+  if (seq === undefined || self.mailbox?.withdraw(seq) === undefined) return;
+  journal.note([{ proc: self.seed.uuid, pid: self.pid, kind: "mail.done", v: 1, body: { seq } }]);
+}
+
 /** Ended(pid): how a descendant ended, from the table or, once it has left that, from its history. */
-const ended: KernelCall<"ended", { pid: Pid }, Remembering> = {
+const ended: KernelCall<"ended", { pid: Pid; isTold?: boolean }, Remembering> = {
   name: "Ended",
-  take: (pid) => ({ pid }),
+  take: (pid, options) => ({ pid, ...options }),
   args: ({ pid }) => ({ pid }),
   result: (how) => how?.exit.code ?? null,
-  async run({ core, self }, { pid }) {
+  async run({ core, self }, { pid, isTold = false }) {
     const proc = core.table.get(pid);
     if (proc !== undefined) {
       core.table.require(self.pid, pid, "Ended", "control");
       const { exit, result, used, seed } = proc;
       if (exit === null) return null;
+      addLabels(core, self, proc.labels);
+      if (isTold) dropNotice(core, self, pid);
       const elapsedMs = proc.elapsedMs(core.ports.clock.mono());
       return { agentId: agentIdOf(seed.uuid), exit, result, tokensUsed: used.tokens, elapsedMs };
     }
     const kept = await endOf(core, pid);
     if (kept === undefined || !(await isBelow(core, self.pid, kept.ppid))) throw unknown(self.pid, pid);
-    const { agentId, exit, result, tokensUsed, elapsedMs } = kept;
+    const { agentId, exit, result, tokensUsed, elapsedMs, labels = [] } = kept;
+    addLabels(core, self, labels);
+    if (isTold) dropNotice(core, self, pid);
     return { agentId, exit, result, tokensUsed, elapsedMs };
   },
+};
+
+/** Detach(pid): nobody waits for a child any more. */
+const detachCall: KernelCall<"detach", { pid: Pid }, Controlling & Parameters<typeof detach>[0]> = {
+  name: "Detach",
+  take: (pid) => ({ pid }),
+  args: ({ pid }) => ({ pid }),
+  result: (isDetached) => isDetached,
+  run: ({ core, self }, { pid }) => detach(core, core.table.require(self.pid, pid, "Detach", "control")),
 };
 
 /** Whether a process with this parent is below `pid`; some of those between may have left the table. */
@@ -247,4 +268,4 @@ const exit: KernelCall<"exit", { code: number; reason: string }, Finishing> = {
   },
 };
 
-export const processCalls = { spawn, wait, ended, reap, exit };
+export const processCalls = { spawn, wait, ended, detach: detachCall, reap, exit };

@@ -7,12 +7,14 @@ import type { Call } from "../gate/call.ts";
 import { joins } from "../ipc/joins.ts";
 import type { Mailbox } from "../ipc/mailbox.ts";
 import type { Lookup } from "../ports/lookup.ts";
+import { onDetach } from "../process/end/report.ts";
 import type { LifeCycle } from "../process/life/life-cycle.ts";
+import type { Process } from "../process/process.ts";
 
 /** The parts of the kernel that sleeping uses. */
 interface Kernel {
   readonly ports: { readonly clock: Pick<Clock, "sleep"> };
-  readonly table: Lookup<{ readonly done: { readonly promise: Promise<unknown> } }>;
+  readonly table: Lookup<Process>;
 }
 
 interface Sleeper {
@@ -53,7 +55,7 @@ export const sleep: Call<"sleep", { ms: number; pid?: Pid }, Kernel, Sleeper> = 
     const unwatch =
       pid === undefined
         ? watchOwn(self, resolve)
-        : watchOther(core.table.require(self.pid, pid, "Sleep", "see").done, resolve);
+        : watchOther(core.table.require(self.pid, pid, "Sleep", "see"), resolve);
     const before = self.life.activity;
     if (pid === undefined) self.life.act("waiting");
     try {
@@ -82,10 +84,10 @@ function watchOwn(self: Sleeper, wake: Wake): () => void {
   };
 }
 
-function watchOther({ promise }: { readonly promise: Promise<unknown> }, wake: Wake): () => void {
+function watchOther(proc: Process, wake: Wake): () => void {
   const ended = (): void => wake("exit");
-  promise.then(ended, ended);
-  return () => {};
+  proc.done.promise.then(ended, ended);
+  return onDetach(proc, () => wake("detached"));
 }
 
 function checkTime({ pid }: Sleeper, ms: number): void {

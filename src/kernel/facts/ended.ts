@@ -2,6 +2,7 @@
 import { agentIdOf, type Ended } from "../../abi/child.ts";
 import { codeOf } from "../../abi/errors.ts";
 import type { CtxId, Pid } from "../../abi/ids.ts";
+import type { Label } from "../../abi/labels.ts";
 import type { ExitStatus, ProcInfo } from "../../abi/process.ts";
 import type { ProcessRow } from "../ports/journal.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
@@ -11,6 +12,8 @@ export interface EndedProcess extends Ended {
   /** What its own calls cost, in millionths of a dollar, and how many had no known price; absent: not recorded. */
   readonly microUsdUsed?: number;
   readonly unpricedCalls?: number;
+  /** What it had read. Absent: nothing with labels. */
+  readonly labels?: readonly Label[];
 }
 
 /** What finding the end of a process needs of the kernel. */
@@ -40,7 +43,7 @@ export async function endOfRow(core: EndSearch, row: ProcessRow): Promise<EndedP
   const { kind, result = "", tokensUsed = row.tokensUsed, ...paid } = (record?.body ?? {}) as Exited;
   const elapsedMs = Math.max(0, (record?.at ?? row.lastAt) - row.createdAt);
   const ended = kind ?? (reason.startsWith("killed: ") ? "killed" : code === 0 ? "done" : "fault");
-  const { microUsdUsed, unpricedCalls } = paid;
+  const { microUsdUsed, unpricedCalls, labels } = paid;
   return {
     agentId: agentIdOf(row.proc),
     ppid: row.ppid,
@@ -50,6 +53,7 @@ export async function endOfRow(core: EndSearch, row: ProcessRow): Promise<EndedP
     elapsedMs,
     ...(microUsdUsed === undefined ? {} : { microUsdUsed }),
     ...(unpricedCalls === undefined ? {} : { unpricedCalls }),
+    ...(labels === undefined ? {} : { labels }),
   };
 }
 
@@ -103,7 +107,7 @@ interface Gone {
 
 function infoOf(
   row: ProcessRow,
-  { agentId: _, microUsdUsed, unpricedCalls, ...ended }: EndedProcess,
+  { agentId: _, labels: _labels, microUsdUsed, unpricedCalls, ...ended }: EndedProcess,
 ): ProcInfo {
   const { pid, kind, name, intent, title, createdAt } = row;
   return {

@@ -4,6 +4,7 @@
  * message is journalled: the order in the mailbox is that of the claims, whichever append finishes first.
  */
 import { Fault } from "../../abi/errors.ts";
+import type { Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import { reasonOf } from "../../lib/abort.ts";
 import { LIMITS } from "../limits.ts";
@@ -83,6 +84,11 @@ export class Mailbox {
     return place.message ?? undefined;
   }
 
+  /** The number of the unread notice about a process; undefined: there is none. */
+  noticeOf(pid: Pid): number | undefined {
+    return this.#places.find(({ message }) => message?.notice === pid)?.message?.seq;
+  }
+
   /** Puts a message back to its place in the order of numbers. */
   putBack(message: Message): void {
     const after = this.#places.findIndex((place) => (place.message?.seq ?? Infinity) > message.seq);
@@ -92,9 +98,9 @@ export class Mailbox {
     this.#serve();
   }
 
-  claim(bytes: number): MailPlace {
-    if (this.#places.length >= LIMITS.mailboxMessages) throw full(`${LIMITS.mailboxMessages} messages`);
-    if (this.#bytes + bytes > LIMITS.mailboxBytes) throw full(`${this.#bytes} bytes of messages`);
+  /** `isSure`: the place is given even where there is no room. */
+  claim(bytes: number, isSure = false): MailPlace {
+    if (!isSure) this.#checkRoom(bytes);
     const place: Place = { bytes, message: null };
     this.#add(place);
     return {
@@ -104,6 +110,11 @@ export class Mailbox {
       },
       giveBack: () => this.#giveBack(place),
     };
+  }
+
+  #checkRoom(bytes: number): void {
+    if (this.#places.length >= LIMITS.mailboxMessages) throw full(`${LIMITS.mailboxMessages} messages`);
+    if (this.#bytes + bytes > LIMITS.mailboxBytes) throw full(`${this.#bytes} bytes of messages`);
   }
 
   /**

@@ -35,6 +35,7 @@ interface Addressee {
 
 interface Letter extends Pick<Message, "from" | "data"> {
   readonly client?: Message["client"] | undefined;
+  readonly notice?: Message["notice"] | undefined;
   readonly labels?: Message["labels"] | undefined;
   /** The request mark of the client that sent the message. */
   readonly request?: RequestMark | undefined;
@@ -64,10 +65,38 @@ export async function post(office: Office, to: Addressee, { request, ...letter }
   return sent;
 }
 
-function numbered(office: Office, to: Pid, letter: Letter): Message {
-  const { from, data, client, labels } = letter;
+/** What preparing a message needs of the kernel. */
+export interface Letters {
+  readonly ports: { readonly clock: { now(): number; mono(): number } };
+  nextMessage(): number;
+}
+
+/**
+ * A message whose record is appended together with others: then it is delivered or dropped. It is never refused for lack of
+ * room: a process has few children, and each sends one.
+ */
+export function letterTo(office: Letters, to: Addressee, letter: Letter) {
+  const place = to.ownMailbox().claim(letter.data.byteLength, true);
+  const message = numbered(office, to.pid, letter);
+  const sent = { seq: message.seq, ahead: aheadOf(to, message) };
+  return {
+    draft: draftOf(to, message),
+    deliver: () => {
+      const told = queued(to, message, sent);
+      if (told !== undefined) to.tell(told, office.ports.clock.mono());
+      place.fill(message);
+    },
+    drop: () => place.giveBack(),
+  };
+}
+
+function numbered(office: Letters, to: Pid, letter: Letter): Message {
+  const { from, data, client, notice, labels } = letter;
   const whose = client === undefined ? {} : { client };
-  const known = labels === undefined ? {} : { labels };
+  const known = {
+    ...(labels === undefined ? {} : { labels }),
+    ...(notice === undefined ? {} : { notice }),
+  };
   const sentAt = office.ports.clock.now();
   return { seq: office.nextMessage(), from, to, data, ...whose, ...known, sentAt };
 }

@@ -25,6 +25,8 @@ export type RecordKind =
   | "process.described"
   /** A line that the user pinned to it: `{text, by?}`; "": removed. */
   | "process.note"
+  /** Nobody waits for this child any more. */
+  | "child.detached"
   /** Its share of models, set by the user: `{weight, by}`. */
   | "process.weight"
   /** The model that the user has chosen for it: `{device, model, thinking?, effort?, fallbacks, by}`. */

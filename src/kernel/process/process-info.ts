@@ -1,9 +1,10 @@
 /** What the lists of processes show of one. */
-import { agentIdOf } from "../../abi/child.ts";
+import { agentIdOf, type ChildMark } from "../../abi/child.ts";
 import type { Pgid } from "../../abi/ids.ts";
 import type { Activity, Hold, ProcInfo } from "../../abi/process.ts";
 import { laneName } from "../../lib/text/model-words.ts";
 import { LIMITS } from "../limits.ts";
+import { isInBackground } from "./end/report.ts";
 import { noteFacet } from "./note.ts";
 import type { Process } from "./process.ts";
 import { devicesOf } from "./rights/rights.ts";
@@ -34,13 +35,18 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
     coroutines: proc.liveCoroutines,
     name: seed.body.name,
     ...(seed.isSession === true ? { isSession: true } : {}),
-    ...(seed.child === undefined ? {} : { child: { ...seed.child, agentId: agentIdOf(seed.uuid) } }),
+    ...(seed.child === undefined ? {} : { child: childOf(proc, seed.child) }),
     ...(seed.fork === undefined ? {} : { fork: seed.fork.label }),
     ...(labels.length === 0 ? {} : { labels: [...new Set(labels.map(({ kind }) => kind))] }),
     ...(note === "" ? {} : { note }),
     ...(seed.kind === "agent" && proc.mode !== "default" ? { mode: proc.mode } : {}),
     model: proc.model.answering || proc.model.known,
   };
+}
+
+function childOf(proc: Process, { call, title }: ChildMark): NonNullable<ProcInfo["child"]> {
+  const background = isInBackground(proc) ? { isBackground: true as const } : {};
+  return { call, title, ...background, agentId: agentIdOf(proc.seed.uuid) };
 }
 
 /** Its longest wait for a slot; a short one is not shown. */

@@ -1,10 +1,10 @@
-/** agent: gives a task to a child agent and waits for its last message. */
+/** agent: gives a task to a child agent, and waits for its last message unless it is one of the background. */
 import * as z from "zod";
 import { DEFAULT_AGENT } from "../../abi/agent.ts";
 import type { Ended } from "../../abi/child.ts";
 import type { Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
-import { findChild } from "../child-process.ts";
+import { findChild, infoOf } from "../child-process.ts";
 import { failure } from "../failure.ts";
 import { HIDDEN } from "../schema.ts";
 import { defineTool, type Outcome, type RunContext, type Scope } from "../tool.ts";
@@ -12,6 +12,8 @@ import text from "./agent.md";
 
 /** A wait of the kernel lasts at most an hour. */
 const WAIT_MS = 3_600_000;
+/** Unless the settings say otherwise. */
+const HAND_OVER_MS = 120_000;
 /** Agents whose result is all there is to say: nobody goes on with them. */
 const ONE_SHOT: ReadonlySet<string> = new Set(["explore", "plan", "guide"]);
 
@@ -20,19 +22,28 @@ const Args = z.object({
   prompt: z.string().min(1).max(262_144),
   subagent_type: z.string().min(1).max(64).optional(),
   model: z.string().min(1).max(200).optional(),
+  run_in_background: z.boolean().optional(),
   /** The call of the model; and whether an earlier daemon may have begun it. */
   tool_use_id: z.string().max(200).optional().meta(HIDDEN),
   again: z.boolean().optional().meta(HIDDEN),
 });
 type Args = z.output<typeof Args>;
 
-const Meta = z.strictObject({
-  status: z.literal("completed"),
-  agent_id: z.string(),
-  pid: z.int(),
-  total_tokens: z.int(),
-  total_duration_ms: z.int(),
-});
+const Meta = z.discriminatedUnion("status", [
+  z.strictObject({
+    status: z.literal("completed"),
+    agent_id: z.string(),
+    pid: z.int(),
+    total_tokens: z.int(),
+    total_duration_ms: z.int(),
+  }),
+  z.strictObject({
+    status: z.literal("async_launched"),
+    agent_id: z.string(),
+    pid: z.int(),
+    description: z.string(),
+  }),
+]);
 
 export const agent = defineTool({
   name: "agent",
@@ -45,7 +56,7 @@ export const agent = defineTool({
   readOnly: true,
   parallel: true,
   destructive: () => false,
-  effects: (args) => [{ kind: "spawn", program: typeOf(args), background: false }],
+  effects: (args) => [{ kind: "spawn", program: typeOf(args), background: args.run_in_background === true }],
   view: (args) => ({
     operation: `start agent ${typeOf(args)}: ${args.description}`,
     params: { prompt: args.prompt, ...(args.model === undefined ? {} : { model: args.model }) },
@@ -62,15 +73,22 @@ function typeOf({ subagent_type: type = DEFAULT_AGENT }: Args): string {
 async function run(args: Args, context: RunContext): Promise<Outcome> {
   const before = args.again === true ? await begun(args, context) : undefined;
   const pid = before ?? (await started(args, context));
-  return outcomeOf(args, pid, await untilEnd(pid, context));
+  if (isBackground(args, context)) return launched(args, pid, context);
+  const ended = await untilEnd(pid, context);
+  return ended === null ? launched(args, pid, context) : outcomeOf(args, pid, ended);
 }
 
-async function started(args: Args, { sys, signal, kept }: RunContext): Promise<Pid> {
+function isBackground({ run_in_background: isWanted }: Args, { env, background }: Scope): boolean {
+  return isWanted === true && background?.isOff !== true && env.CRUX_DISABLE_BACKGROUND_TASKS !== "1";
+}
+
+async function started(args: Args, context: RunContext): Promise<Pid> {
+  const { sys, signal, kept } = context;
   const { prompt, description: title, model, tool_use_id: call = "" } = args;
   signal.throwIfAborted();
   const pid = await sys.spawn(prompt, typeOf(args), {
     onParentExit: "terminate",
-    child: { call, title },
+    child: { call, title, ...(isBackground(args, context) ? { isBackground: true } : {}) },
     ...(model === undefined ? {} : { model }),
   });
   if (call !== "") kept?.set(KEPT, [...callsIn(kept).slice(1 - MAX_KEPT), { call, pid }]);
@@ -100,22 +118,48 @@ function callsIn(kept: Scope["kept"]): readonly Begun[] {
   return (kept?.get(KEPT) ?? []) as readonly Begun[];
 }
 
-/** An interrupt of the call ends the child and all below it. */
-async function untilEnd(pid: Pid, { sys, signal }: RunContext): Promise<Ended> {
+/**
+ * null: it is in the background now, because the user wants so or because it takes long. An interrupt of the call ends the
+ * child and all below it.
+ */
+async function untilEnd(pid: Pid, context: RunContext): Promise<Ended | null> {
+  const { sys, signal } = context;
+  let leftMs = handOverMs(context);
   try {
     for (;;) {
-      const ended = await sys.ended(pid);
+      const ended = await sys.ended(pid, { isTold: true });
       if (ended !== null) {
         await sys.reap(pid).catch(() => undefined);
         return ended;
       }
-      await sys.sleep(WAIT_MS, signal, { pid });
+      const waitMs = Math.min(leftMs, WAIT_MS);
+      const woken = await sys.sleep(waitMs, signal, { pid });
+      if (woken === "detached") return null;
+      if (woken === "timer") leftMs -= waitMs;
+      if (leftMs <= 0 && (await sys.detach(pid))) return null;
     }
   } catch (error) {
     // where the process itself has ended, its child ends with it
     if (signal.aborted) await sys.kill(pid, SIGNALS.SIGTERM).catch(() => undefined);
     throw error;
   }
+}
+
+/** How long a call waits for its child before that goes on in the background; Infinity: as long as it takes. */
+function handOverMs({ env, background: { isOff = false, afterMs = HAND_OVER_MS } = {} }: Scope): number {
+  if (isOff || env.CRUX_DISABLE_BACKGROUND_TASKS === "1" || afterMs === 0) return Infinity;
+  return afterMs;
+}
+
+async function launched(args: Args, pid: Pid, { sys }: RunContext): Promise<Outcome> {
+  const agentId = (await infoOf(sys, pid))?.child?.agentId ?? (await sys.ended(pid))?.agentId ?? "";
+  const { description } = args;
+  return {
+    text:
+      `${agentId} (pid ${pid}) works on it in the background. You are told when it ends; until then go on with other work and ` +
+      "do not guess what it finds. job_output with that name waits for it, stop ends it.",
+    meta: { status: "async_launched", agent_id: agentId, pid: Number(pid), description },
+  };
 }
 
 function outcomeOf(args: Args, pid: Pid, ended: Ended): Outcome {

@@ -1,17 +1,16 @@
 /** job_kill: ends a background job and everything it started, or a child process. */
 import * as z from "zod";
 import type { JobAnswer } from "../../abi/fs-ops.ts";
-import { asPid } from "../../abi/ids.ts";
 import { findPid } from "../../abi/member.ts";
-import { SIGNALS } from "../../abi/process.ts";
-import { findDescendant } from "../child-process.ts";
+import { endTree, findTarget } from "../child-process.ts";
 import { askDevice } from "../device-json.ts";
-import { failure } from "../failure.ts";
 import { JobMeta, jobOutcome } from "../job-text.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
 import text from "./job_kill.md";
 
-const Args = z.object({ shell_id: z.string().min(1).max(64).describe("job-3, or the pid of a child") });
+const Args = z.object({
+  shell_id: z.string().min(1).max(64).describe("job-3, agent-… or the pid of a child"),
+});
 type Args = z.output<typeof Args>;
 
 export const jobKill = defineTool({
@@ -24,35 +23,35 @@ export const jobKill = defineTool({
   overflow: "ends",
   effectClass: "repeat",
   parallel: true,
-  // a job belongs to the caller; a child process is sent SIGTERM
-  effects: ({ shell_id: id }) => {
-    const child = findPid(id);
-    if (child === undefined) return [{ kind: "state", path: `/dev/shell/jobs/${id}` }];
-    return [{ kind: "message", to: String(child), signal: "SIGTERM" }];
-  },
+  // a job belongs to the caller, and so do its children
+  effects: ({ shell_id: id }) => [
+    { kind: "state", path: isChild(id) ? `/proc/${id}` : `/dev/shell/jobs/${id}` },
+  ],
   view: ({ shell_id: id }) => ({ operation: `end ${id}`, params: {} }),
   about: (args) => String(args.shell_id),
   activity: ({ shell_id: id }) => `Ending ${id}`,
   run,
 });
 
+function isChild(id: string): boolean {
+  return findPid(id) !== undefined || id.startsWith("agent-");
+}
+
 async function run({ shell_id: id }: Args, context: RunContext): Promise<Outcome> {
-  const child = findPid(id);
+  const child = await findTarget(context.sys, id);
   if (child !== undefined) return endChild(context, child);
   return jobOutcome(await askDevice<JobAnswer>(context, `/dev/shell/jobs/${id}`, { op: "kill" }));
 }
 
-async function endChild({ sys }: RunContext, pid: number): Promise<Outcome> {
-  const { exit } = await findDescendant(sys, pid);
-  if (exit !== null) throw failure("CONFLICT", `process ${pid} has already ended (${exit.reason})`);
-  await sys.signal(asPid(pid), SIGNALS.SIGTERM);
+async function endChild(context: RunContext, pid: number): Promise<Outcome> {
+  const { exit, result } = await endTree(context, pid);
   const meta = {
     shell_id: String(pid),
     state: "killed",
-    exit_code: null,
-    output: "",
+    exit_code: exit.code,
+    output: result,
     next_offset: 0,
     total_bytes: 0,
   };
-  return { text: `process ${pid} was told to end`, meta };
+  return { text: `process ${pid} has ended, with all below it`, meta };
 }

@@ -2,9 +2,8 @@
 import * as z from "zod";
 import { codeOf } from "../../abi/errors.ts";
 import type { JobAnswer } from "../../abi/fs-ops.ts";
-import { asPid } from "../../abi/ids.ts";
-import { findPid } from "../../abi/member.ts";
-import { findDescendant } from "../child-process.ts";
+import { asPid, type Pid } from "../../abi/ids.ts";
+import { findTarget } from "../child-process.ts";
 import { askDevice } from "../device-json.ts";
 import { readCruxFile } from "../files.ts";
 import { JobMeta, jobOutcome } from "../job-text.ts";
@@ -16,7 +15,7 @@ const TRANSCRIPT_BYTES = 1024 * 1024;
 const TRANSCRIPT_CHARS = 8_000;
 
 const Args = z.object({
-  shell_id: z.string().min(1).max(64).describe("job-3, or the pid of a child"),
+  shell_id: z.string().min(1).max(64).describe("job-3, agent-… or the pid of a child"),
   block: z.boolean().optional().describe("wait for its end (default true)"),
   timeout: z.int().min(0).max(600_000).default(DEFAULT_WAIT_MS).describe("of the wait, ms"),
   offset: z.int().min(0).optional().describe("byte to read from"),
@@ -43,32 +42,31 @@ export const jobOutput = defineTool({
 
 async function run(args: Args, context: RunContext): Promise<Outcome> {
   const { shell_id: id, block = true, timeout, offset } = args;
-  const child = findPid(id);
-  if (child !== undefined) return outputOfChild(context, child, block ? timeout : 0);
+  const child = await findTarget(context.sys, id);
+  if (child !== undefined) return outputOfChild(context, asPid(child), block ? timeout : 0);
   const request = { op: "output", block, timeout_ms: timeout, ...(offset === undefined ? {} : { offset }) };
   return jobOutcome(await askDevice<JobAnswer>(context, `/dev/shell/jobs/${id}`, request));
 }
 
-/**
- * The result of a child; while it runs, the end of its conversation. The child is not reaped: its parent can still wait
- * for it.
- */
-async function outputOfChild(context: RunContext, pid: number, waitMs: number): Promise<Outcome> {
+/** The result of a child, also of one that ended long ago; while it runs, the end of its conversation. */
+async function outputOfChild(context: RunContext, pid: Pid, waitMs: number): Promise<Outcome> {
   const { sys, signal } = context;
-  await findDescendant(sys, pid);
-  if (waitMs > 0) await sys.sleep(waitMs, signal, { pid: asPid(pid) });
-  const { exit, result } = await findDescendant(sys, pid);
-  const words = exit === null || result === "" ? await transcript(context, pid) : result;
-  const state = exit === null ? "running" : exit.kind === "killed" ? "killed" : "exited";
-  const ended = exit === null ? "" : ` (${exit.reason})`;
+  let ended = await sys.ended(pid, { isTold: true });
+  if (ended === null && waitMs > 0) {
+    await sys.sleep(waitMs, signal, { pid });
+    ended = await sys.ended(pid, { isTold: true });
+  }
+  const words = ended === null || ended.result === "" ? await transcript(context, pid) : ended.result;
+  const state = ended === null ? "running" : ended.exit.kind === "killed" ? "killed" : "exited";
+  const reason = ended === null ? "" : ` (${ended.exit.reason})`;
   const total = Buffer.byteLength(words);
   return {
     text: words,
-    status: `process ${pid}: ${state}${ended}`,
+    status: `process ${pid}: ${state}${reason}`,
     meta: {
       shell_id: String(pid),
       state,
-      exit_code: exit?.code ?? null,
+      exit_code: ended?.exit.code ?? null,
       output: words,
       next_offset: total,
       total_bytes: total,

@@ -12,6 +12,7 @@ const WORDS = {
   message: "A message came.",
   signal: "A signal came.",
   exit: "The time is over.",
+  detached: "The time is over.",
 } as const;
 
 export const sleep = defineTool({

@@ -1,17 +1,14 @@
-/** stop: sends SIGTERM to a descendant of the caller. */
+/** stop: ends a descendant of the caller with all below it, and returns when they are gone. */
 import * as z from "zod";
-import { asPid } from "../../abi/ids.ts";
-import { findPid } from "../../abi/member.ts";
-import { SIGNALS } from "../../abi/process.ts";
-import { findDescendant } from "../child-process.ts";
+import { endTree, findTarget } from "../child-process.ts";
 import { failure } from "../failure.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
 import text from "./stop.md";
 
-const Args = z.object({ to: z.string().min(1).max(64).describe("pid") });
+const Args = z.object({ to: z.string().min(1).max(64).describe("pid or agent-…") });
 type Args = z.output<typeof Args>;
 
-const Meta = z.strictObject({ pid: z.int(), disposition: z.string() });
+const Meta = z.strictObject({ pid: z.int(), reason: z.string() });
 
 export const stop = defineTool({
   name: "stop",
@@ -20,18 +17,21 @@ export const stop = defineTool({
   args: Args,
   meta: Meta,
   parallel: true,
-  effects: ({ to }) => [{ kind: "message", to, signal: "SIGTERM" }],
+  // only what the caller has started: the kernel refuses any other
+  effects: ({ to }) => [{ kind: "state", path: `/proc/${to}` }],
   view: ({ to }) => ({ operation: `end process ${to}`, params: { to } }),
   about: (args) => String(args.to),
   activity: ({ to }) => `Ending process ${to}`,
   run,
 });
 
-async function run({ to }: Args, { sys }: RunContext): Promise<Outcome> {
-  const pid = findPid(to);
-  if (pid === undefined) throw failure("INVALID", `stop: not a pid: ${to}`);
-  const { exit } = await findDescendant(sys, pid);
-  if (exit !== null) throw failure("CONFLICT", `process ${pid} has already ended (${exit.reason})`);
-  const disposition = await sys.signal(asPid(pid), SIGNALS.SIGTERM);
-  return { text: `Process ${pid} was told to end.`, meta: { pid, disposition } };
+async function run({ to }: Args, context: RunContext): Promise<Outcome> {
+  const pid = await findTarget(context.sys, to);
+  if (pid === undefined) throw failure("INVALID", `stop: not a pid or an agent: ${to}`);
+  const { exit, result } = await endTree(context, pid);
+  const said = result === "" ? "" : ` It said last:\n${result}`;
+  return {
+    text: `Process ${pid} has ended, with all below it (${exit.reason}).${said}`,
+    meta: { pid, reason: exit.reason },
+  };
 }

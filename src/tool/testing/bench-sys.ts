@@ -180,6 +180,7 @@ export class BenchSys implements Syscalls {
   kill = refuse;
   wait = refuse;
   ended = refuse;
+  detach = refuse;
   listProcs = refuse;
   exit = refuse;
   reap = refuse;

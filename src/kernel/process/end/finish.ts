@@ -11,17 +11,19 @@ import type { JournalDraft, RecordKind } from "../../ports/journal.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Process } from "../process.ts";
 import type { ProcessTable } from "../table.ts";
+import { reportOf } from "./report.ts";
 
 /** What the end of a process needs of the kernel. */
 export interface Finishing {
-  readonly ports: Pick<KernelPorts, "clock" | "journal" | "log" | "onExited">;
-  readonly table: Pick<ProcessTable, "childrenOf">;
+  readonly ports: Pick<KernelPorts, "clock" | "journal" | "log" | "onExited" | "redactor">;
+  readonly table: Pick<ProcessTable, "childrenOf" | "get">;
   readonly mounts: { unmountOf(proc: Process): Promise<void> };
   readonly snapshots: { rests(proc: Process): void };
   readonly journalWatch: { heldUntil(proc: Process, signal: AbortSignal): Promise<void> };
   readonly keptEnds: { keep(end: KeptEnd): boolean };
   note(proc: Process, kind: RecordKind, body: unknown): void;
   offer(proc: Process, when: "seen"): void;
+  nextMessage(): number;
   deliver(proc: Process, signal: Signal, graceMs: number): Promise<unknown>;
 }
 
@@ -45,16 +47,22 @@ async function finishOnce(finish: Finish): Promise<void> {
   const { core, proc, exit } = finish;
   await core.mounts.unmountOf(proc);
   if (proc.past.isUnread) await lastWords(core, proc);
+  const report = reportOf(core, proc, exit);
   // an exit that can never be recorded is not announced: the daemon ends, and the next one resumes this process
-  if (!(await journalExit(finish)) && core.ports.journal.state.state === "lost") return;
+  const isRecorded = await journalExit(finish, report === null ? [] : [report.draft]);
+  if (!isRecorded && core.ports.journal.state.state === "lost") {
+    report?.drop();
+    return;
+  }
   core.snapshots.rests(proc);
   proc.life.exited(exit, core.ports.clock.mono());
   proc.debug?.end();
   endDependants(core, proc);
   proc.done.resolve(exit);
   tell(core, proc, exit);
+  report?.deliver();
   core.ports.onExited?.(proc.pid);
-  if (proc.isLeft) core.offer(proc, "seen");
+  if (proc.isLeft || report !== null) core.offer(proc, "seen");
 }
 
 /** Children that end with their parent do so at its exit, however late it is reaped. */
@@ -75,10 +83,10 @@ async function lastWords(core: Finishing, proc: Process): Promise<void> {
 }
 
 /** An exit is announced only once recorded; so this waits for the disk, unless a signal demands the end now. */
-async function append({ core, proc, hurry }: Finish, record: JournalDraft): Promise<void> {
+async function append({ core, proc, hurry }: Finish, records: readonly JournalDraft[]): Promise<void> {
   for (;;) {
     try {
-      await core.ports.journal.append([record]);
+      await core.ports.journal.append(records);
       return;
     } catch (error) {
       const isHurried = proc.ending.verdict !== null || hurry.aborted;
@@ -91,9 +99,9 @@ async function append({ core, proc, hurry }: Finish, record: JournalDraft): Prom
 /**
  * The exit is synced before it is announced. A disk that refuses does not keep a process alive: this is logged, and the
  * record is held until the disk accepts it; without it, the next daemon would take the process for lost. False:
- * refused.
+ * refused. `more`: records that are written with it.
  */
-async function journalExit(finish: Finish): Promise<boolean> {
+async function journalExit(finish: Finish, more: readonly JournalDraft[]): Promise<boolean> {
   const { core, proc, exit } = finish;
   const { code, reason, kind, err } = exit;
   const message = err?.message.slice(0, LIMITS.journalWordsChars);
@@ -105,15 +113,17 @@ async function journalExit(finish: Finish): Promise<boolean> {
     result: bounded(proc.result),
     tokensUsed: proc.used.tokens,
     ...proc.used.paid,
+    ...(proc.labels.length === 0 ? {} : { labels: proc.labels }),
     ...failure,
   };
   const { pid } = proc;
   try {
-    await append(finish, { proc: proc.seed.uuid, pid, kind: "process.exited", v: 1, body });
+    await append(finish, [{ proc: proc.seed.uuid, pid, kind: "process.exited", v: 1, body }, ...more]);
     return true;
   } catch (error) {
     core.ports.log("error", `pid ${pid}: its exit could not be journalled: ${printed(error)}`);
     core.note(proc, "process.exited", body);
+    if (more.length > 0) core.ports.journal.note(more);
     // the result is in the messages as well; the fact that the process ended must not be lost
     const end = { code, reason: body.reason, kind, result: "", tokensUsed: proc.used.tokens };
     core.keptEnds.keep({ proc: proc.seed.uuid, pid, kind: "process.exited", body: end });

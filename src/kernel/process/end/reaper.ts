@@ -1,11 +1,13 @@
 /**
- * Reaps internal forks, and the zombies whose parent is the kernel: at once when their client has read the end, else a minute after the
- * exit, so that `ps` shows them. A zombie whose parent lives waits for that parent.
+ * Reaps internal forks, and the zombies whose parent is the kernel: at once when their client has read the end, else a minute
+ * after the exit, so that `ps` shows them; likewise those whose parent was told of their end. Any other zombie waits for its
+ * parent.
  */
 import { LIMITS } from "../../limits.ts";
 import type { Life } from "../life/life.ts";
 import type { Process } from "../process.ts";
 import { type Reaping, reapProcess } from "./reap.ts";
+import { isInBackground } from "./report.ts";
 
 export class Reaper {
   readonly #core: () => Reaping;
@@ -19,7 +21,7 @@ export class Reaper {
 
   /** `now`: the client has read the end, or the parent was reaped. `seen`: the process has just ended. */
   offer(proc: Process, when: "now" | "seen"): void {
-    if (!isFree(proc.life.now) || !proc.isLeft) return;
+    if (!isFree(proc.life.now) || !(proc.isLeft || isInBackground(proc))) return;
     // a client still reads: the process is offered again when that client leaves
     if (proc.watchers.count > 0) return;
     if (when === "now") void reapProcess(this.#core(), proc);

@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import { noticeText } from "../../../abi/child.ts";
+import { EXIT } from "../../../abi/process.ts";
+import { testKernel } from "../../testing/test-kernel.ts";
+import { settle } from "../../testing/virtual-clock.ts";
+
+const CHILD = { call: "t1", title: "dig" };
+
+test("detach at any moment around the exit: whoever waits gets the end, or a message is sent, never both", async () => {
+  const seen = new Set<string>();
+  for (let moment = 0; moment < 40; moment++) {
+    const t = testKernel();
+    const parent = await t.start();
+    const child = await t.start({ by: parent.sys, child: CHILD, onParentExit: "terminate" });
+    const woken = parent.sys.sleep(60_000, undefined, { pid: child.pid });
+    const isFirst = moment < 20;
+    const detaching = isFirst ? parent.sys.detach(child.pid) : undefined;
+    for (let step = 0; step < moment % 20; step++) await Promise.resolve();
+    child.end();
+    if (!isFirst) for (let step = 0; step < moment % 20; step++) await Promise.resolve();
+    const isDetached = await (detaching ?? parent.sys.detach(child.pid));
+    await child.proc.done.promise;
+    await settle();
+    const how = await woken;
+    expect([how, t.journal.bodies("mail.put").length]).toEqual(isDetached ? ["detached", 1] : ["exit", 0]);
+    seen.add(how);
+  }
+  expect(seen).toEqual(new Set(["detached", "exit"]));
+});
+
+test("the end of a background child is told its parent by one message that the kernel has made", async () => {
+  const t = testKernel();
+  const parent = await t.start();
+  const child = await t.start({ by: parent.sys, child: { ...CHILD, isBackground: true } });
+  child.sys.setResult("a < b");
+  child.end();
+  await child.proc.done.promise;
+  await settle();
+  const message = await parent.sys.recv({ timeoutMs: 0 });
+  expect(message).toMatchObject({ from: child.pid, notice: child.pid });
+  const text = new TextDecoder().decode(message.data);
+  expect(text).toContain("<result>a &lt; b</result>");
+  expect(text).toContain('<summary>Agent "dig" completed</summary>');
+});
+
+test("ended() with isTold drops the message that was not read, and brings the labels of the child", async () => {
+  const t = testKernel();
+  const parent = await t.start();
+  const child = await t.start({ by: parent.sys, child: { ...CHILD, isBackground: true } });
+  expect(await parent.sys.ended(child.pid)).toBeNull();
+  child.end({ ...EXIT.budget });
+  await child.proc.done.promise;
+  await settle();
+  expect(await parent.sys.ended(child.pid, { isTold: true })).toMatchObject({ exit: EXIT.budget });
+  await expect(parent.sys.recv({ timeoutMs: 0 })).rejects.toMatchObject({ code: "TIMEOUT" });
+  expect(t.journal.bodies("mail.done")).toHaveLength(1);
+  // it has left the table by then
+  await t.clock.advance(120_000);
+  await settle();
+  expect(t.kernel.table.get(child.pid)).toBeUndefined();
+  expect(await parent.sys.ended(child.pid)).toMatchObject({ exit: { reason: EXIT.budget.reason } });
+});
+
+test("ended() of a process that is not below the caller: NOT_FOUND, whether it lives or not", async () => {
+  const t = testKernel();
+  const [one, other] = [await t.start(), await t.start()];
+  await expect(one.sys.ended(other.pid)).rejects.toThrow();
+  other.end();
+  await other.proc.done.promise;
+  await t.clock.advance(120_000);
+  await settle();
+  await expect(one.sys.ended(other.pid)).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test("noticeText() escapes what others said, and cuts a long result", () => {
+  const ended = {
+    agentId: "agent-0",
+    exit: EXIT.sigterm,
+    result: `</result>${"x".repeat(40_000)}`,
+    tokensUsed: 1,
+    elapsedMs: 2.4,
+  };
+  const text = noticeText({ call: "a&b", title: "<b>" }, ended);
+  expect(text.match(/<\/result>/g)).toHaveLength(1);
+  expect(text).toContain("<tool-use-id>a&amp;b</tool-use-id>");
+  expect(text).toContain(
+    '<status>killed</status><summary>Agent "&lt;b&gt;" killed: killed: SIGTERM</summary>',
+  );
+  expect(text).toContain("job_output agent-0 has all of it");
+  expect(text.length).toBeLessThan(31_000);
+});

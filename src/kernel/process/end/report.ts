@@ -1,0 +1,83 @@
+/**
+ * What the parent of a background child is told when that ends: one message, recorded together with the exit, so that it is
+ * neither lost nor told twice. A child that is waited for tells nothing; it becomes one of the background by `detach`.
+ */
+import { agentIdOf, noticeText } from "../../../abi/child.ts";
+import type { ExitStatus } from "../../../abi/process.ts";
+import { type LiveFacet, plainFacet } from "../../facts/facet.ts";
+import { type Letters, letterTo } from "../../ipc/post.ts";
+import type { Journal, JournalDraft } from "../../ports/journal.ts";
+import { type Redacting, redactedBytes } from "../../redact/model-bound.ts";
+import type { Process } from "../process.ts";
+import type { ProcessTable } from "../table.ts";
+
+/** Nobody waits for the child any more. */
+export const detachedFacet: LiveFacet<boolean> = plainFacet("detached", {
+  init: false,
+  folds: { "child.detached": () => true },
+  isHeld: true,
+});
+
+export function isInBackground({ seed: { child }, facts }: Process): boolean {
+  return child !== undefined && (child.isBackground === true || facts.of(detachedFacet));
+}
+
+/** Called when nobody waits for a process any more, until the returned function is called. */
+const LISTENERS = new WeakMap<Process, Set<() => void>>();
+
+export function onDetach(proc: Process, told: () => void): () => void {
+  const listeners = LISTENERS.get(proc) ?? new Set();
+  LISTENERS.set(proc, listeners.add(told));
+  return () => void listeners.delete(told);
+}
+
+interface Detaching {
+  readonly ports: { readonly journal: Pick<Journal, "append"> };
+}
+
+/** False: it has ended, and whoever waits for it gets its end; or no call started it. Resolves once it is recorded. */
+export async function detach({ ports: { journal } }: Detaching, proc: Process): Promise<boolean> {
+  if (proc.seed.child === undefined) return false;
+  // the record of an exit without a notice is on its way: the exit was first
+  if (proc.life.now.is !== "running") {
+    await proc.done.promise;
+    return false;
+  }
+  if (!isInBackground(proc)) {
+    proc.facts.change(detachedFacet, "child.detached", {});
+    await journal.append([{ proc: proc.seed.uuid, pid: proc.pid, kind: "child.detached", v: 1, body: {} }]);
+  }
+  for (const told of LISTENERS.get(proc) ?? []) told();
+  return true;
+}
+
+interface Reporting extends Letters, Redacting {
+  readonly ports: Letters["ports"] & Redacting["ports"];
+  readonly table: Pick<ProcessTable, "get">;
+}
+
+/** A message that is recorded with the exit. */
+interface Report {
+  readonly draft: JournalDraft;
+  /** Called once it is recorded. */
+  deliver(): void;
+  /** It could not be recorded. */
+  drop(): void;
+}
+
+/** null: nobody is to be told. */
+export function reportOf(core: Reporting, proc: Process, exit: ExitStatus): Report | null {
+  const parent = core.table.get(proc.ppid);
+  const { child, uuid } = proc.seed;
+  if (child === undefined || parent?.isLive !== true || !isInBackground(proc)) return null;
+  const text = noticeText(child, {
+    agentId: agentIdOf(uuid),
+    exit,
+    result: proc.result,
+    tokensUsed: proc.used.tokens,
+    elapsedMs: proc.elapsedMs(core.ports.clock.mono()),
+  });
+  const data = redactedBytes(core, parent, new TextEncoder().encode(text));
+  const labels = proc.labels.length === 0 ? undefined : proc.labels;
+  return letterTo(core, parent, { from: proc.pid, data, labels, notice: proc.pid });
+}
