@@ -17,6 +17,7 @@ import { Mint } from "./identity.ts";
 import { findObject } from "./json.ts";
 import type { Limits } from "./limits.ts";
 import { Outlet } from "./outlet.ts";
+import { PrefixCache } from "./prefix-cache.ts";
 import type { Reply } from "./reply.ts";
 import { type DialectName, type HttpRequest, type ModelRequest, readRequest } from "./request.ts";
 import { findRoute, type Route } from "./route.ts";
@@ -83,6 +84,7 @@ export class ModelServer {
   /** Exchanges under way; `close` waits for them. */
   readonly #running = new Set<Promise<void>>();
   readonly #cache: PromptCache | undefined;
+  readonly #prefixes: PrefixCache | undefined;
   #script: ScriptRunner;
   #closed: Promise<void> | undefined;
 
@@ -98,6 +100,7 @@ export class ModelServer {
       capabilities: options.capabilities ?? ["completion", "tools", "thinking", "vision"],
     };
     this.#cache = options.promptCache === undefined ? undefined : new PromptCache(options.promptCache);
+    this.#prefixes = options.promptCache === undefined ? undefined : new PrefixCache(options.promptCache);
     this.#mint = new Mint(options.seed);
     this.#traffic = new Traffic(options.keepRequests ?? defaultKeep);
     this.#script = new ScriptRunner(options.script, helperReply(options.helperDefault));
@@ -321,7 +324,7 @@ export class ModelServer {
     const plain = readRequest(asked.http, dialect, body, this.#script.turn);
     const refusal = this.#options.validate === false ? undefined : part.dialect.refuse(plain, this.#limits);
     if (refusal !== undefined) return this.#reject(http, refusal, part);
-    const cache = dialect === "anthropic" ? this.#cache?.use(body) : undefined;
+    const cache = dialect === "anthropic" ? this.#cache?.use(body) : this.#prefixes?.use(body);
     const request = cache === undefined ? plain : { ...plain, cache };
     const exchange: Exchange = { ...part, request };
     const { outlet } = exchange;
