@@ -277,3 +277,91 @@ describe("a program of a process", () => {
     await client.call("process.kill", { pid: stranger.pid, signal: 2 });
   });
 });
+
+describe("events", () => {
+  it("the ends of the streams, then process.exited, then the answer to wait; 20 processes side by side", async () => {
+    const own = await FrameClient.open(world.socket);
+    await own.call("event.subscribe", { events: ["process.*"], prefix: "kairo." });
+    const runs = Array.from({ length: 20 }, async (_, n) => {
+      const { pid } = await own.call<Spawned>("process.spawn", {
+        id: `o${++named}`,
+        command: ["echo", String(n)],
+      });
+      await own.call("process.stream.subscribe", { pid, from: "start" });
+      return { pid, exit: await own.ask("process.wait", { pid }) };
+    });
+    for (const { pid, exit } of await Promise.all(runs)) {
+      const ended = own.events.find((each) => each.event === "kairo.process.exited" && each.pid === pid);
+      expect(ended?.data).toMatchObject({ pid, exitCode: 0, streams: { stderr: 0 } });
+      const began = own.events.find((each) => each.event === "kairo.process.started" && each.pid === pid);
+      expect(began?.data).toMatchObject({ pid, ppid: 0, command: ["echo", expect.any(String)] });
+      const ends = own.chunks.filter((each) => each.pid === pid && each.end === true);
+      expect(ends).toHaveLength(2);
+      expect(own.messages.indexOf(ended as object)).toBeGreaterThan(
+        Math.max(...ends.map((each) => own.messages.indexOf(each))),
+      );
+      expect(own.messages.indexOf(exit)).toBeGreaterThan(own.messages.indexOf(ended as object));
+    }
+    const seqs = own.events.map(({ seq }) => seq);
+    expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
+    expect(new Set(seqs).size).toBe(seqs.length);
+    own.socket.destroy();
+  });
+
+  it("what a program publishes is durable, numbered, and found again from any position", async () => {
+    const meta = { correlationId: "story", intentId: "i1", causationId: "e_1" };
+    const { head } = await client.call<{ head: number }>("event.subscribe", { events: ["tool.*"] });
+    const { seq } = await client.call<{ seq: number }>(
+      "event.publish",
+      { event: "tool.progress", data: { n: 1 } },
+      { meta },
+    );
+    expect(seq).toBeGreaterThan(head);
+    await client.until(() => client.events.length === 1);
+    expect(client.events[0]).toMatchObject({ event: "tool.progress", seq, data: { n: 1 }, ...meta });
+    const late = await FrameClient.open(world.socket);
+    await late.call("kernel.hello", { features: ["flow"] });
+    const asked = { events: ["*"], after: head, window: 1, correlationId: "story" };
+    await client.call("event.publish", { event: "tool.progress", data: { n: 2 } }, { meta });
+    const { subscription } = await late.call<{ subscription: string }>("event.subscribe", asked);
+    await late.until(() => late.events.length === 1);
+    expect(await late.call("kernel.ping")).toBeDefined();
+    expect(late.events).toHaveLength(1);
+    await late.call("stream.credit", { stream: subscription, events: 5 });
+    await late.until(() => late.events.length === 2);
+    expect(late.events.map(({ data }) => data)).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(await late.call("event.unsubscribe", { subscription })).toEqual({ closed: true });
+    late.socket.destroy();
+  });
+
+  it("names of the kernel, wrong names and positions that are not there are refused", async () => {
+    const code = async (method: string, params: object) => (await client.ask(method, params)).fault?.code;
+    expect(await code("event.publish", { event: "process.exited", data: {} })).toBe("PERMISSION");
+    expect(await code("event.publish", { event: "Bad", data: {} })).toBe("INVALID");
+    expect(await code("event.publish", { event: "tool.big", data: { x: "x".repeat(70_000) } })).toBe(
+      "INVALID",
+    );
+    expect(await code("event.subscribe", { events: ["*"], after: 2 ** 50 })).toBe("INVALID");
+    expect(await code("process.ready", {})).toBe("PERMISSION");
+    const burst = Array.from({ length: 400 }, () =>
+      client.ask("event.publish", { event: "tool.fast", data: {} }),
+    );
+    const codes = (await Promise.all(burst)).map(({ fault }) => fault?.code);
+    expect(codes.filter((each) => each === undefined).length).toBeGreaterThanOrEqual(100);
+    expect(codes).toContain("UNAVAILABLE");
+  });
+
+  it("are there after the daemon was killed", async () => {
+    const { seq } = await client.call<{ seq: number }>("event.publish", {
+      event: "other.thing",
+      data: { kept: true },
+    });
+    process.kill(world.daemonPid as number, "SIGKILL");
+    await client.closed;
+    await world.crux(["ps"]);
+    client = await FrameClient.open(world.socket);
+    await client.call("event.subscribe", { events: ["other.*"], after: seq - 1 });
+    await client.until(() => client.events.length === 1);
+    expect(client.events[0]).toMatchObject({ event: "other.thing", seq, data: { kept: true } });
+  });
+});

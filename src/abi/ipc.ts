@@ -33,7 +33,7 @@ export const IPC = {
   pingPayloadBytes: 1_024,
 } as const;
 
-export const FEATURES = ["streams", "flow", "pty", "cancel", "idempotency"] as const;
+export const FEATURES = ["events", "streams", "flow", "pty", "cancel", "idempotency", "ready"] as const;
 export type Feature = (typeof FEATURES)[number];
 
 export interface Limits {
@@ -83,6 +83,9 @@ export interface IpcEvent {
   subscription?: string;
   pid?: number;
   id?: string;
+  intentId?: string;
+  correlationId?: string;
+  causationId?: string;
   data: object;
 }
 

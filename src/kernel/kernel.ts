@@ -53,6 +53,7 @@ import { JournalWatch } from "./journal-watch.ts";
 import { KeptEnds } from "./kept-ends.ts";
 import { LIMITS } from "./limits.ts";
 import { openLogs } from "./log/logs.ts";
+import { JournalledEvents } from "./native/journalled-events.ts";
 import { NativeTable } from "./native/native-control.ts";
 import { spawnProcess } from "./native/spawn-process.ts";
 import type { Budgets } from "./ports/budgets.ts";
@@ -114,6 +115,7 @@ export class Kernel implements KernelApi {
   readonly supervisors = new Map<Pid, SupervisorControl>();
   readonly projects: Projects & ProjectRoster = makeProjects(() => this);
   readonly natives = new NativeTable();
+  readonly events: JournalledEvents;
   readonly services: Services = new ServiceTable(() => this);
   readonly sessions = new SessionTable(() => this);
   readonly views: ViewControl = makeViewControl(() => this);
@@ -151,6 +153,7 @@ export class Kernel implements KernelApi {
   constructor(ports: KernelPorts) {
     this.ports = ports;
     this.asks = new Asks(ports);
+    this.events = new JournalledEvents(ports);
     this.mounts = new Mounts(this, (owner, config) => serverSandbox(this, owner, config));
     this.fileLabels = new FileLabels(ports.journal);
     this.#rest = new RestWatch(

@@ -178,6 +178,8 @@ export const LIMITS = {
   natives: 100,
   /** Named programs that have ended and whose exit and output can still be asked for. */
   nativesEnded: 1_000,
+  /** Events that are kept in memory beside the journal; half of them are let go at once. */
+  eventsInMemory: 10_000,
   /** How often the memory of a program with a limit is measured, in ms. */
   memoryLookMs: 100,
   /** Words and bytes of a command: beyond, INVALID. */

@@ -12,6 +12,7 @@ import type { SandboxProfile } from "../../abi/sandbox.ts";
 import { maskedCommand } from "../../lib/redact/server-label.ts";
 import { LIMITS } from "../limits.ts";
 import { outputName } from "../log/logs.ts";
+import type { EventLog } from "../ports/events.ts";
 import type { ExecChild } from "../ports/host.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Body, Making } from "../process/body.ts";
@@ -30,6 +31,7 @@ export type NativeHost = Streaming &
   Finishing & {
     readonly ports: Pick<KernelPorts, "commandEnv" | "exec" | "spools" | "tokenFor" | "clock">;
     readonly natives: NativeTable;
+    readonly events: EventLog;
     readonly table: Pick<ProcessTable, "childrenOf">;
   };
 
@@ -85,7 +87,7 @@ class NativeBody implements Body {
     core.natives.check(id, parent.pid);
     const token = core.ports.tokenFor?.({ pid, uuid }, ["self", "observe", "control", ...scopes]);
     if (token !== undefined) this.#env = { ...this.#env, CRUX_IPC_TOKEN: token };
-    const control = new NativeControl(core.ports, proc, { command: this.#argv, options: this.#options });
+    const control = new NativeControl(core, proc, { command: this.#argv, options: this.#options });
     core.natives.add(control);
     this.#control = control;
     undo.push(() => {
@@ -131,9 +133,11 @@ class NativeBody implements Body {
         return true;
       case SIGNALS.SIGPAUSE:
         child.signal("SIGSTOP");
+        this.#control?.changed("paused");
         return true;
       case SIGNALS.SIGRESUME:
         child.signal("SIGCONT");
+        this.#control?.changed(null);
         return true;
       case SIGNALS.SIGTERM:
       case SIGNALS.SIGKILL:

@@ -5,7 +5,10 @@
 import { Fault } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { NativeOptions, WindowSize } from "../../abi/native.ts";
+import { exitReport } from "../../lib/exit-report.ts";
+import { maskedCommand } from "../../lib/redact/server-label.ts";
 import { LIMITS } from "../limits.ts";
+import type { EventLog } from "../ports/events.ts";
 import type { ExecChild, NativeUsage } from "../ports/host.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Native, Natives, StreamName } from "../ports/natives.ts";
@@ -21,6 +24,8 @@ export class NativeControl implements Native {
   readonly #proc: Process;
   readonly #hasInput: boolean;
   readonly #begun = Promise.withResolvers<void>();
+  readonly #told = Promise.withResolvers<number>();
+  readonly #events: EventLog;
   #child: ExecChild | undefined;
   #isInputOpen = false;
   #inputBytes = 0;
@@ -29,11 +34,12 @@ export class NativeControl implements Native {
   #end: Native["end"] = null;
 
   constructor(
-    ports: Pick<KernelPorts, "clock" | "spools">,
+    { ports, events }: { ports: Pick<KernelPorts, "clock" | "spools">; events: EventLog },
     proc: Process,
     { command, options }: { command: readonly string[]; options: NativeOptions },
   ) {
     this.#ports = ports;
+    this.#events = events;
     this.#proc = proc;
     this.id = options.id ?? "";
     this.command = command;
@@ -72,6 +78,10 @@ export class NativeControl implements Native {
     return this.#begun.promise;
   }
 
+  get told(): Promise<number> {
+    return this.#told.promise;
+  }
+
   get end(): Native["end"] {
     return this.#end;
   }
@@ -90,7 +100,22 @@ export class NativeControl implements Native {
     this.#child = child;
     this.#isInputOpen = this.#hasInput;
     this.measure();
+    const { pid, ppid, id, osPid = null, command } = this;
+    void this.#tell("process.started", { id, pid, ppid, osPid, command: maskedCommand(command) });
     this.#begun.resolve();
+  }
+
+  /** PAUSE or RESUME has taken effect. */
+  changed(activity: "paused" | null): void {
+    const { pid, id } = this;
+    const previous = { state: "running", activity: activity === null ? "paused" : null };
+    void this.#tell("process.state", { id, pid, state: "running", activity, previous });
+  }
+
+  /** Resolves with the seq; 0: the disk refuses, and nobody is told. */
+  #tell(event: string, data: object): Promise<number> {
+    const { pid, id } = this;
+    return this.#events.publish({ event, pid, id, data }).catch(() => 0);
   }
 
   measure(): NativeUsage | undefined {
@@ -117,6 +142,9 @@ export class NativeControl implements Native {
     const elapsedMs = Math.floor(this.#proc.elapsedMs(clock.mono()));
     this.#end = { exit, endedAt: Math.floor(clock.now()), elapsedMs };
     this.#child = undefined;
+    const { stdout, stderr } = this.output;
+    const streams = { stdout: stdout?.bytes ?? 0, stderr: stderr?.bytes ?? 0 };
+    void this.#tell("process.exited", { ...exitReport(this, this.#end), streams }).then(this.#told.resolve);
   }
 
   async write(data: Uint8Array): Promise<void> {

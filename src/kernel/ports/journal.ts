@@ -90,6 +90,8 @@ export type RecordKind =
   | "kernel.shutdown"
   /** The clock jumped, or the daemon was frozen: `{gapMs, jumpMs}`. */
   | "kernel.clock"
+  /** An event of the binary wire, in the kernel's history: `Omit<KernelEvent, "seq">`. */
+  | "event"
   | "journal.degraded"
   /**
    * An anchor in the kernel's history, `{root, previous, processes, lsn}`: `audit verify` compares with it (chain.ts).

@@ -9,6 +9,7 @@ import type { MountView } from "../../abi/mcp.ts";
 import type { ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
 import type { SpawnOpts, Syscalls } from "../../abi/sys.ts";
 import type { Budgets } from "./budgets.ts";
+import type { EventLog } from "./events.ts";
 import type { Forks } from "./forks.ts";
 import type { GroupView } from "./groups.ts";
 import type { ModelAnswering, ModelWish } from "./models.ts";
@@ -50,6 +51,7 @@ export interface KernelApi {
   readonly projects: Projects;
   readonly services: Services;
   readonly natives: Natives;
+  readonly events: EventLog;
   readonly forks: Forks;
   readonly sessions: Sessions;
   readonly views: ViewControl;

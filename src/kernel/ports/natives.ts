@@ -24,6 +24,8 @@ export interface Native {
   readonly output: Readonly<Partial<Record<StreamName, Spool>>>;
   /** Resolves when the program runs, or could not be started. */
   readonly begun: Promise<void>;
+  /** The seq of its end among the events; 0: it could not be recorded. Never rejects. */
+  readonly told: Promise<number>;
   /** null: it has not ended. */
   readonly end: { readonly exit: ExitStatus; readonly endedAt: number; readonly elapsedMs: number } | null;
   readonly usage: (NativeUsage & { readonly peakRssBytes: number }) | null;

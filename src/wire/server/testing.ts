@@ -245,6 +245,7 @@ export class FakeKernel implements KernelApi {
 
   readonly projects = {} as KernelApi["projects"];
   readonly services = {} as KernelApi["services"];
+  readonly events = {} as KernelApi["events"];
   readonly natives: KernelApi["natives"] = { list: () => [], of: () => undefined };
   readonly sessions = {
     awake: async (pid: Pid, options: AwakeOptions = {}) =>

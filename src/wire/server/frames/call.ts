@@ -1,11 +1,11 @@
 /** A method of the kernel IPC chapter, as seen by its handler. */
 
-import type { Pid } from "../../../abi/ids.ts";
 import type { Feature, RequestMeta } from "../../../abi/ipc.ts";
 import type { IpcMethodName, IpcParams, IpcResult } from "../../../abi/methods/ipc/methods.ts";
 import type { RequestMark } from "../../../abi/request-mark.ts";
 import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
 import type { RequestContext } from "../handler.ts";
+import type { EventSubscription } from "./event-subscription.ts";
 import type { Scopes } from "./scopes.ts";
 import type { Output, StreamSubscription } from "./stream-subscription.ts";
 
@@ -28,7 +28,14 @@ export interface Session {
   /** False: there is none of this name. */
   unsubscribe(name: string): boolean;
   /** Resolves when its subscriptions to the output of this process have sent all that they may. */
-  delivered(pid: Pid): Promise<void>;
+  delivered(pid: number): Promise<void>;
+  readonly eventSubscriptions: ReadonlyMap<string, EventSubscription>;
+  follow(make: (name: string) => EventSubscription): string;
+  unfollow(name: string): boolean;
+  /** Resolves when its subscriptions have sent all events up to this one, or may send no more. */
+  caughtUp(seq: number): Promise<void>;
+  /** How fast it may publish. */
+  readonly pace: { take(now: number): void };
   /** Names an attachment; `release` is called at its end, at the latest with the connection. */
   attach(release: () => void): string;
   detach(attachment: string): boolean;

@@ -14,6 +14,7 @@ import type { MethodAnswer } from "../handler.ts";
 import { describeIssue, invalid, isMethodName } from "../request.ts";
 import type { IpcCall, IpcHandler, IpcHandlers } from "./call.ts";
 import type { Envelope } from "./envelope.ts";
+import { subscribe as follow, publish, ready } from "./events.ts";
 import { digestOf } from "./idempotency.ts";
 import { nearMethods } from "./introspect.ts";
 import { KERNEL_HANDLERS } from "./kernel.ts";
@@ -43,10 +44,17 @@ const IPC_HANDLERS: IpcHandlers = {
     native.resize({ cols, rows });
     return { cols, rows };
   },
-  "stream.credit": ({ stream, bytes = 0 }, { session }) => {
+  "event.subscribe": follow,
+  "event.unsubscribe": ({ subscription }, { session }) => ({ closed: session.unfollow(subscription) }),
+  "event.publish": publish,
+  "process.ready": ready,
+  "stream.credit": ({ stream, bytes = 0, events = 0 }, { session }) => {
     const found = session.subscriptions.get(stream);
-    if (found === undefined) throw new Fault({ code: "NOT_FOUND", message: `no such stream: ${stream}` });
-    found.allow(bytes);
+    const followed = session.eventSubscriptions.get(stream);
+    if (found === undefined && followed === undefined)
+      throw new Fault({ code: "NOT_FOUND", message: `no such stream: ${stream}` });
+    found?.allow(bytes);
+    followed?.allow(events);
     return {};
   },
 };

@@ -1,5 +1,4 @@
 /** Programs of the host over the binary wire: start, steer, wait, look. */
-import { constants } from "node:os";
 import { Fault } from "../../../abi/errors.ts";
 import { asPid, PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import { IPC } from "../../../abi/ipc.ts";
@@ -10,6 +9,7 @@ import { type ProcInfo, SIGNALS, type Signal } from "../../../abi/process.ts";
 import type { Syscalls } from "../../../abi/sys.ts";
 import type { Native } from "../../../kernel/ports/natives.ts";
 import { abortable } from "../../../lib/abort.ts";
+import { exitReport } from "../../../lib/exit-report.ts";
 import { invalid } from "../request.ts";
 import type { IpcCall, IpcHandler } from "./call.ts";
 import { checkHold } from "./stdin-hold.ts";
@@ -181,6 +181,7 @@ export const wait: IpcHandler<"process.wait"> = async ({ timeoutMs, ...ref }, ca
   try {
     const { exit } = await abortable(kernel.waitFor(pid, over.signal), over.signal);
     await call.session.delivered(pid);
+    await call.session.caughtUp((await native?.told) ?? 0);
     const end = native?.end;
     return exitOf(native, pid, end ?? { exit, endedAt: Math.floor(call.context.clock.now()) });
   } finally {
@@ -188,26 +189,13 @@ export const wait: IpcHandler<"process.wait"> = async ({ timeoutMs, ...ref }, ca
   }
 };
 
-const NOTHING = { cpuMs: 0, rssBytes: 0, peakRssBytes: 0, children: 0 };
-
+/** `native` undefined: the process was not started by process.spawn, and is named by its pid. */
 export function exitOf(
   native: Native | undefined,
   pid: Pid,
-  { exit, endedAt }: Pick<NonNullable<Native["end"]>, "exit" | "endedAt">,
+  end: Pick<NonNullable<Native["end"]>, "exit" | "endedAt">,
 ): IpcExit {
-  const { code: exitCode, reason, kind } = exit;
-  const signals = Object.entries(constants.signals);
-  const [signal] = (kind === "killed" && signals.find(([, number]) => number === exitCode - 128)) || [null];
-  return {
-    id: native?.id ?? `pid:${pid}`,
-    pid,
-    exitCode,
-    signal,
-    reason,
-    kind,
-    endedAt,
-    usage: native?.usage ?? NOTHING,
-  };
+  return exitReport(native ?? { id: `pid:${pid}`, pid, usage: null }, end);
 }
 
 export const write: IpcHandler<"process.stdin.write"> = async (params, call) => {

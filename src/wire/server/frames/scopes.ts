@@ -18,6 +18,8 @@ export class Scopes {
   readonly #principal: () => Principal;
   #token: { readonly text: string; readonly capability: Capability } | null = null;
 
+  readonly #knew = new Set<number>();
+
   constructor(principal: () => Principal) {
     this.#principal = principal;
   }
@@ -73,6 +75,18 @@ export class Scopes {
   #has(scope: string): boolean {
     const { authority } = this;
     return authority.kind === "process" && authority.scopes.includes(scope);
+  }
+
+  /** Events of no process are for the user. */
+  seesEvent(pid: number | undefined): boolean {
+    return pid === undefined ? this.actor === PID_KERNEL : this.#knew.has(pid) || this.#look(pid);
+  }
+
+  /** A process that it once saw: its end comes after it has left the table. */
+  #look(pid: number): boolean {
+    if (!this.sees(pid)) return false;
+    if (this.actor !== PID_KERNEL) this.#knew.add(pid);
+    return true;
   }
 
   /** Its own process and those below it; the user sees all. */

@@ -1,6 +1,5 @@
 /** The state of a binary connection: what it has agreed on, who it acts for, and its open requests. */
 import { Fault } from "../../../abi/errors.ts";
-import type { Pid } from "../../../abi/ids.ts";
 import type { Feature } from "../../../abi/ipc.ts";
 import type { Clock } from "../../../abi/program.ts";
 import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
@@ -9,6 +8,8 @@ import { MAX_TIMER_MS } from "../../../lib/max-timer.ts";
 import type { Desk, ServerContext } from "../desk.ts";
 import type { RequestContext } from "../handler.ts";
 import type { Session } from "./call.ts";
+import type { EventSubscription } from "./event-subscription.ts";
+import { Pace } from "./events.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { Scopes } from "./scopes.ts";
 import type { Output, StreamSubscription } from "./stream-subscription.ts";
@@ -34,6 +35,8 @@ export class FrameSession implements Session {
 
   readonly output: Output;
   readonly #subscriptions = new Map<string, StreamSubscription>();
+  readonly #followed = new Map<string, EventSubscription>();
+  readonly pace = new Pace();
   readonly #attachments = new Map<string, () => void>();
   readonly #endings: (() => void)[] = [];
   #names = 0;
@@ -110,7 +113,28 @@ export class FrameSession implements Session {
     return this.#subscriptions.delete(name);
   }
 
-  async delivered(pid: Pid): Promise<void> {
+  get eventSubscriptions(): ReadonlyMap<string, EventSubscription> {
+    return this.#followed;
+  }
+
+  follow(make: (name: string) => EventSubscription): string {
+    const name = `e${++this.#names}`;
+    const made = make(name);
+    this.#followed.set(name, made);
+    setImmediate(() => void made.run());
+    return name;
+  }
+
+  unfollow(name: string): boolean {
+    this.#followed.get(name)?.close();
+    return this.#followed.delete(name);
+  }
+
+  async caughtUp(seq: number): Promise<void> {
+    await Promise.all([...this.#followed.values()].map((each) => each.caughtUp(seq)));
+  }
+
+  async delivered(pid: number): Promise<void> {
     const own = [...this.#subscriptions.values()].filter(
       ({ native, isHeld }) => native.pid === pid && !isHeld,
     );
@@ -171,7 +195,7 @@ export class FrameSession implements Session {
   close(): void {
     this.settle();
     for (const open of this.#open.values()) open.abort(ABORTED);
-    for (const each of this.#subscriptions.values()) each.close();
+    for (const each of [...this.#subscriptions.values(), ...this.#followed.values()]) each.close();
     for (const end of [...this.#attachments.values(), ...this.#endings]) end();
   }
 }

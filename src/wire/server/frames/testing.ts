@@ -10,8 +10,8 @@ export class FrameClient {
   readonly responses: IpcResponse[] = [];
   readonly events: IpcEvent[] = [];
   readonly chunks: IpcChunk[] = [];
-  /** The kinds of all messages in order: `response 1`, `chunk end`, `event process.exited`. */
-  readonly order: string[] = [];
+  /** All of these in order of arrival. */
+  readonly messages: object[] = [];
   readonly closed: Promise<void>;
   readonly #decoder = new FrameDecoder();
   #waiting: { readonly holds: () => boolean; readonly resolve: () => void }[] = [];
@@ -71,23 +71,13 @@ export class FrameClient {
   #take(chunk: Buffer): void {
     for (const framed of this.#decoder.push(chunk)) {
       if (framed.kind !== "frame") throw new Error(framed.kind);
-      const message: unknown = unpack(Buffer.from(framed.payload));
-      if (framed.type === PACKET.response) this.#keep(this.responses, message as IpcResponse, (m) => m.id);
-      else if (framed.type === PACKET.event) this.#keep(this.events, message as IpcEvent, (m) => m.event);
-      else this.#keep(this.chunks, message as IpcChunk, (m) => (m.end === true ? "end" : "data"));
+      const message: object = unpack(Buffer.from(framed.payload));
+      this.messages.push(message);
+      if (framed.type === PACKET.response) this.responses.push(message as IpcResponse);
+      else if (framed.type === PACKET.event) this.events.push(message as IpcEvent);
+      else this.chunks.push(message as IpcChunk);
     }
     this.#look();
-  }
-
-  #keep<T>(list: T[], message: T, nameOf: (message: T) => string): void {
-    const kind =
-      list === (this.responses as unknown)
-        ? "response"
-        : list === (this.events as unknown)
-          ? "event"
-          : "chunk";
-    list.push(message);
-    this.order.push(`${kind} ${nameOf(message)}`);
   }
 
   #look(): void {
