@@ -101,6 +101,38 @@ describe("crux at a terminal", () => {
     expect(count(second.everything, "› one")).toBe(1);
   });
 
+  it.each([40, 200])("lets nothing of a model or a tool steer a terminal of %i columns", async (columns) => {
+    const evil = "x\x1b]52;c;eA==\x07\x1b]0;owned\x07\x1b[2J\x1b[31m\u202egnp 日本語のテキスト 👍";
+    world.write("evil.txt", `${evil}\n`);
+    await serveInTurn(toolUse({ name: "view", input: { file_path: "evil.txt" } }), text(`${evil} end`));
+    await using window = new TerminalWindow(world, [], { columns });
+    const titles: string[] = [];
+    window.screen.onTitleChange((title) => titles.push(title));
+    await window.shows(READY);
+    window.type("read it\r");
+    await window.shows(" end");
+    window.type("\x0f");
+    await window.shows("q leave");
+    for (const sent of ["\x1b]52", "\x1b]0", "\x1b[31m", "\u202e"]) expect(window.bytes).not.toContain(sent);
+    expect(window.rows.join("").replaceAll(" ", "")).toContain("\\x1b]52;c;eA==");
+    expect(titles).toEqual([]);
+  });
+
+  it("draws anew after a resize in mid-stream, and has the answer once", async () => {
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    await serve(text("Word. ".repeat(30)).until(gate, { afterEvents: 4 }));
+    await using window = new TerminalWindow(world, []);
+    await window.shows(READY);
+    window.type("go\r");
+    await window.shows("Word.");
+    window.resize(50, 20);
+    await window.until(({ rows }) => rows.includes("─".repeat(49)), "drawn anew");
+    open();
+    await window.until(({ everything }) => count(everything, "Word.") === 30, "the whole answer, once");
+    await window.until(({ rows }) => !rows.join("\n").includes("esc to interrupt"), "at rest");
+    expect(window.rows.filter((row) => row.startsWith("›")).length).toBe(2);
+  });
+
   it.each(["SIGTERM", "SIGKILL"] as const)(
     "leaves the terminal as it was after %s, or the next crux does",
     async (signal) => {

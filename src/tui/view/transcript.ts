@@ -89,7 +89,7 @@ export function transcriptRows(
   const place = `${Math.min(top + rows - 1, lines.length)}/${lines.length}`;
   const foot = isAsking
     ? `/${safeLine(query)}`
-    : `  ${place}${count} · ↑ ↓ PgUp PgDn g G { } · / search · q leave`;
+    : `  ${place}${count} · q leave · / search · ↑ ↓ PgUp PgDn g G { }`;
   return [...shown, cutLine([{ text: foot, style: isAsking ? "" : theme.dim }], columns)];
 }
 
