@@ -1,4 +1,5 @@
 /** The binary wire, byte for byte and method for method. */
+import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { ERRNO } from "../../../abi/errno.ts";
 import { asPid, asProcUuid } from "../../../abi/ids.ts";
@@ -55,6 +56,8 @@ async function as(peer: Peer, clients: readonly ChildClient[] = [], tokens?: Tok
 describe("frames", () => {
   it("a ping is these bytes, also one by one", async () => {
     expect(packFrame(PACKET.request, { id: "1", method: "kernel.ping" })).toEqual(PING);
+    const page = readFileSync(new URL("../../../../docs/kernel-ipc.md", import.meta.url), "utf8");
+    expect(page).toContain(`\n${PING.toString("hex").replace(/(..)(?!$)/g, "$1 ")}\n`);
     for (const byte of PING) client.socket.write(Buffer.from([byte]));
     await client.until(() => client.responses.length === 1);
     expect(client.responses[0]).toMatchObject({ id: "1", result: { version: "0.1.0", protocol: 1 } });
