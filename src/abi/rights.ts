@@ -5,6 +5,15 @@
 import type { PermissionMode } from "./process.ts";
 import type { RuleText } from "./rules.ts";
 
+/** A directory that is closed to a process, but for a worktree in it. Real paths. */
+export interface Wall {
+  readonly dir: string;
+  /** Below `dir`: open as if there were no wall. */
+  readonly open: string;
+  /** The git directory of the repository: it may be read. */
+  readonly gitDir: string;
+}
+
 export interface Rights {
   /** The highest mode the process may be in. */
   readonly mode: PermissionMode;
@@ -24,6 +33,8 @@ export interface Rights {
    * given.
    */
   readonly allow: readonly RuleText[] | null;
+  /** Checkouts that are closed to it, whatever rules and mode say. Absent: none. */
+  readonly walls?: readonly Wall[];
 }
 
 /**

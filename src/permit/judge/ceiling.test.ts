@@ -20,6 +20,26 @@ const decide = (tool: string, effect: Effect, rights: Partial<Rights>) =>
 const network = (host: string): Effect => ({ kind: "network", host, port: 443, method: "GET" });
 const exec: Effect = { kind: "exec", argv: ["ls"], cwd: "/ws", certain: true };
 
+test("a wall closes a checkout but for the worktree in it, in every mode, and leaves the git directory to be read", () => {
+  const open = "/m/.crux/worktrees/x";
+  const walls = [{ dir: "/m", open, gitDir: "/m/.git" }];
+  const behavior = (effect: Effect) => decide("view", effect, { walls }).behavior;
+  for (const effect of [read(`${open}/a`), write(`${open}/a`), read("/m/.git/HEAD"), read("/ws/a")])
+    expect(behavior(effect)).toBe("allow");
+  for (const effect of [
+    read("/m/a"),
+    read("/m"),
+    write("/m/a"),
+    write("/m/.git/config"),
+    read("/m/.crux/worktrees/y/a"),
+    { kind: "read", path: "/", subtree: true } as const,
+    { kind: "read", path: `${open}/link`, real: "/m/secret" } as const,
+  ])
+    expect(behavior(effect)).toBe("deny");
+  const denied = decide("view", read("/m/a"), { walls });
+  expect(denied).toMatchObject({ reason: { kind: "ceiling" } });
+});
+
 describe("a list of tools", () => {
   const tools = ["view", "Grep", "mcp__s__*", "mcp__t__one"];
 

@@ -7,7 +7,7 @@ import type { Rights } from "../../abi/rights.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
 import type { Subject } from "../../kernel/ports/permit.ts";
 import { matchesHost, parseHostName } from "../rules/host-name.ts";
-import { isGivenBy, isInsideAny, shown } from "../rules/paths.ts";
+import { isGivenBy, isInside, isInsideAny, shown } from "../rules/paths.ts";
 import type { Case } from "./case.ts";
 import { deny, type Verdict } from "./verdict.ts";
 
@@ -65,6 +65,33 @@ export function beyondRoots(c: Case, path: string, real: string): Verdict | null
   if (roots === null || isGivenBy([...roots, ...c.free], real)) return null;
   const message = `${shown(path)} lies outside the directories that this process was given`;
   return deny("ceiling", message, `Permission denied: ${message}`);
+}
+
+/**
+ * A process in a worktree of its own reaches nothing of the other checkout, by no path and no link; the git directory it
+ * may only read. null: no wall stands before the path.
+ */
+export function beyondWalls(
+  c: Case,
+  { access, subtree, path }: Touch,
+  forms: readonly string[],
+): Verdict | null {
+  for (const { dir, open, gitDir } of c.subject.rights?.walls ?? []) {
+    const isOpen = (form: string) => isInside(open, form) || (access === "read" && isInside(gitDir, form));
+    const isShut = forms.some((form) => isInside(dir, form) && !isOpen(form));
+    const holds = subtree === true && forms.some((form) => isInside(form, dir));
+    if (!isShut && !holds) continue;
+    const message = `${shown(path)} ${holds ? "holds" : "belongs to"} the checkout that this worktree is apart from`;
+    return deny("ceiling", message, `Permission denied: ${message}; work in ${shown(open)}`);
+  }
+  return null;
+}
+
+interface Touch {
+  readonly access: "read" | "write";
+  readonly path: string;
+  /** With all that is below it. */
+  readonly subtree?: boolean | undefined;
 }
 
 /** null: the process may reach the host. */

@@ -24,7 +24,7 @@ import { findProtection, findProtectionBelow, findProtectionOfGlob, resolved } f
 import { describeRule, type Rule } from "../rules/rule.ts";
 import { literalStart } from "../shell/spelling.ts";
 import { type Case, formsOf } from "./case.ts";
-import { beyondRoots } from "./ceiling.ts";
+import { beyondRoots, beyondWalls } from "./ceiling.ts";
 import { allow, ask, deny, hardAsk, invalid, type Verdict } from "./verdict.ts";
 
 export interface PathAccess {
@@ -66,6 +66,7 @@ export function restrictPath(c: Case, wanted: PathAccess): Verdict | null {
 function restrictResolved(c: Case, wanted: ResolvedAccess): Verdict | null {
   return (
     restrictUnresolved(wanted) ??
+    beyondWalls(c, { ...wanted, subtree: wanted.subtree ?? wanted.replaces }, wanted.forms) ??
     restrictKernelPath(c, wanted) ??
     beyondRoots(c, wanted.path, wanted.real) ??
     restrictByRule(c, wanted) ??

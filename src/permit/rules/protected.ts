@@ -25,7 +25,8 @@ interface Row {
 }
 
 const PROTECTED_PATHS: readonly Row[] = [
-  { kind: "authority", paths: ".crux/ .agents/ .mcp.json crux/settings*.json" },
+  { kind: "authority", paths: ".crux/", except: "worktrees" },
+  { kind: "authority", paths: ".agents/ .mcp.json crux/settings*.json" },
   { kind: "authority", paths: "~/.config/crux/", except: "memory" },
   { kind: "authority", paths: ".claude/", except: "worktrees" },
   { kind: "execution", paths: ".git/", except: "index objects refs logs HEAD COMMIT_EDITMSG" },

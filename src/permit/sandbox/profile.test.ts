@@ -250,6 +250,31 @@ describe("the profile of a command", () => {
     expect(profileOf("make")?.write).toEqual([work]);
   });
 
+  test("behind a wall has the worktree alone: the checkout is hidden, its git directory read-only but for commits", () => {
+    const main = join(dir, "main");
+    const git = (cwd: string, ...args: string[]) =>
+      spawnSync("git", ["-c", "user.name=t", "-c", "user.email=t@t", ...args], { cwd });
+    mkdirSync(main);
+    git(main, "init", "-q");
+    git(main, "commit", "-q", "--allow-empty", "-m", "x");
+    const open = join(main, ".crux/worktrees/a");
+    git(main, "worktree", "add", "-q", "-b", "worktree/a", open);
+    const gitDir = join(main, ".git");
+    const rights = { ...ALL_RIGHTS, walls: [{ dir: main, open, gitDir }] };
+    const who = me({ cwd: open, roots: [open], rights });
+    const found = profileOf("make", { who, sandbox: { excluded: ["bash(make)"] } });
+    const shared = ["objects", "refs/heads/worktree", "logs/refs/heads/worktree"];
+    const own = join(gitDir, "worktrees/a");
+    expect(found?.write).toEqual([open, own, ...shared.map((name) => join(gitDir, name))]);
+    expect(found?.hide).toContain(main);
+    expect(found?.show).toEqual([gitDir]);
+    const reading = profileOf("", {
+      effects: [bash("ls", open)],
+      who: { ...who, mode: "plan", rights: { ...rights, mode: "plan" } },
+    });
+    expect([reading?.write, reading?.show]).toEqual([[], [open, gitDir]]);
+  });
+
   test("is none for calls that start nothing", () => {
     symlinkSync("x", join(work, "link"));
     expect(

@@ -131,6 +131,8 @@ function isOutside(
   request: PermitRequest,
 ): boolean {
   if (settings.mode === "off") return true;
+  // what holds a process to its worktree is the sandbox: nothing runs outside of it
+  if ((subject.rights?.walls ?? []).length > 0) return false;
   if (settings.allowOptOut === true && request.effects.some(wantsOut)) return true;
   return decideExcluded !== undefined && isWhollyByRule(decideExcluded(plainly(subject), request));
 }
@@ -179,11 +181,13 @@ function profileOf(
       (p) => !isLifted(p),
     ),
     ...paths(settings.denyRead),
+    ...(subject.rights?.walls ?? []).map(({ dir }) => dir),
   ];
   const denied = [...paths(settings.denyWrite), ...(subject.programs ?? [])];
   const isShut = (place: string) => [...NEVER_OPENED, ...hide, ...denied].some((dir) => isWithin(dir, place));
   const opened = places.filter((place) => !isWithin(place, "/tmp") && !isShut(place));
   const write = isReader ? [] : [...roots, ...opened];
+  const walls = subject.rights?.walls ?? [];
   const guarded = write.filter((root) => root !== tmp);
   const protect = [
     ...[...placesInRoots(protections, guarded), ...nested, ...own].filter((p) => !isLifted(p) && !gives(p)),
@@ -196,7 +200,10 @@ function profileOf(
     protect: [...new Set(protect)],
     hide: [...new Set(hide)],
     // the home directory, and roots that are now read-only, would be hidden by the command's own /tmp if they lie there
-    show: [home, ...(write.length === 0 ? roots : [])].filter((path) => isWithin("/tmp", path)),
+    show: [
+      ...[home, ...(write.length === 0 ? roots : [])].filter((path) => isWithin("/tmp", path)),
+      ...walls.flatMap(({ open, gitDir }) => [open, gitDir]).filter((path) => !write.includes(path)),
+    ],
     ...(tmp === undefined ? {} : { tmp }),
     network: isCertain ? sandboxNetwork(settings.network ?? {}, rules, subject.rights) : "off",
   };
@@ -260,8 +267,22 @@ function writableRoots(
   const bounds = rights?.roots ?? null;
   const own = [...(roots.length > 0 ? roots : [cwd]), ...added];
   const within = bounds === null ? own : own.filter((dir) => bounds.some((bound) => isWithin(bound, dir)));
-  const repositories = within.flatMap((root) => repositoryOf(root)?.gitDirs ?? []);
+  const walls = rights?.walls ?? [];
+  const repositories = within
+    .flatMap((root) => repositoryOf(root)?.gitDirs ?? [])
+    .flatMap((dir) => (walls.some(({ gitDir }) => gitDir === dir) ? ofWorktrees(dir) : [dir]));
   return [...within, ...free, ...repositories, ...lifted];
+}
+
+/**
+ * What a commit in a worktree writes of the shared git directory: objects, and the branches of worktrees. Other branches,
+ * the configuration and the hooks stay read-only.
+ */
+function ofWorktrees(gitDir: string): readonly string[] {
+  const refs = ["refs/heads/worktree", "refs/remotes"];
+  return ["objects", ...refs, ...refs.map((name) => `logs/${name}`)]
+    .map((name) => posix.join(gitDir, name))
+    .filter((path) => kindOf(path) === "directory");
 }
 
 /**

@@ -1,9 +1,9 @@
 /**
  * Reads the rights in the record of a spawn. A missing or unreadable part counts as empty, so that an unreadable record
- * never gives a process more rights. If the deny or ask rules cannot be read, no rights remain.
+ * never gives a process more rights. If the deny or ask rules, or the walls, cannot be read, no rights remain.
  */
 import type { PermissionMode } from "../../../abi/process.ts";
-import { ALL_RIGHTS, NO_RIGHTS, type Rights } from "../../../abi/rights.ts";
+import { ALL_RIGHTS, NO_RIGHTS, type Rights, type Wall } from "../../../abi/rights.ts";
 import { RULE_SOURCES, type RuleText } from "../../../abi/rules.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import { readMode } from "./mode-facet.ts";
@@ -39,7 +39,8 @@ export function presentMode(
 function readRights(kept: unknown): Rights {
   const part = (typeof kept === "object" && kept !== null ? kept : {}) as Record<string, unknown>;
   const [deny, ask] = [rules(part.deny), rules(part.ask)];
-  if (deny === null || ask === null) return NO_RIGHTS;
+  const walls = wallsIn(part.walls);
+  if (deny === null || ask === null || walls === null) return NO_RIGHTS;
   return {
     mode: readMode(part.mode),
     devices: list(part.devices),
@@ -49,7 +50,15 @@ function readRights(kept: unknown): Rights {
     deny,
     ask,
     allow: part.allow === null ? null : (rules(part.allow) ?? []),
+    ...(walls.length === 0 ? {} : { walls }),
   };
+}
+
+/** null: one is not valid. */
+function wallsIn(kept: unknown = []): readonly Wall[] | null {
+  const isWall = (wall: Partial<Wall> | null) =>
+    [wall?.dir, wall?.open, wall?.gitDir].every((path) => typeof path === "string");
+  return Array.isArray(kept) && kept.every(isWall) ? kept : null;
 }
 
 function list(kept: unknown): readonly string[] | null {

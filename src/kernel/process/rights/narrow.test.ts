@@ -21,7 +21,11 @@ const rules = (behavior: RuleText["behavior"]) =>
     }),
     { maxLength: 3 },
   );
-const rights: fc.Arbitrary<Rights> = fc.record({
+const walls = fc.array(
+  fc.constantFrom("/a", "/b").map((dir) => ({ dir, open: `${dir}/x`, gitDir: `${dir}/.git` })),
+  { minLength: 1, maxLength: 3 },
+);
+const required = fc.record({
   mode: fc.constantFrom(...PERMISSION_MODES),
   devices: paths,
   tools: fc.option(fc.array(tool, { maxLength: 4 })),
@@ -31,6 +35,9 @@ const rights: fc.Arbitrary<Rights> = fc.record({
   ask: rules("ask"),
   allow: fc.option(rules("allow")),
 });
+const rights: fc.Arbitrary<Rights> = fc
+  .tuple(required, fc.option(walls))
+  .map(([all, some]) => (some === null ? all : { ...all, walls: some }));
 const runs = { numRuns: 3_000 };
 
 describe("narrow()", () => {
@@ -66,13 +73,14 @@ describe("narrow()", () => {
     );
   });
 
-  test("with all is the same, with nothing is nothing but its denies", () => {
+  test("with all is the same, with nothing is nothing but its denies and walls", () => {
     fc.assert(
       fc.property(rights, (a) => {
         expect(isSubset(a, narrow(a, ALL_RIGHTS)) && isSubset(narrow(a, ALL_RIGHTS), a)).toBe(true);
-        const { deny, ask, ...none } = narrow(a, NO_RIGHTS);
+        const { deny, ask, walls: all, ...none } = narrow(a, NO_RIGHTS);
         const { deny: _d, ask: _a, ...nothing } = NO_RIGHTS;
         expect(none).toEqual(nothing);
+        expect(all?.length ?? 0).toBe(new Set(a.walls?.map(({ dir }) => dir)).size);
         expect(isSubset({ ...ALL_RIGHTS, deny, ask }, { ...ALL_RIGHTS, deny: a.deny, ask: a.ask })).toBe(
           true,
         );

@@ -4,7 +4,7 @@
  * another entry covers.
  */
 import { PERMISSION_MODES, type PermissionMode } from "../../../abi/process.ts";
-import type { Rights } from "../../../abi/rights.ts";
+import type { Rights, Wall } from "../../../abi/rights.ts";
 import type { RuleText } from "../../../abi/rules.ts";
 import { isWithin } from "../../../lib/path.ts";
 
@@ -21,7 +21,20 @@ export function narrow(a: Rights, b: Rights): Rights {
     deny: united(a.deny, b.deny),
     ask: united(a.ask, b.ask),
     allow: common(a.allow, b.allow),
+    ...allWalls(a, b),
   };
+}
+
+/** Sorted, so that equal lists have equal bytes. */
+function allWalls({ walls: a = [] }: Rights, { walls: b = [] }: Rights): Pick<Rights, "walls"> {
+  const byKey = new Map([...a, ...b].map((wall) => [keyOf(wall), wall]));
+  return byKey.size === 0
+    ? {}
+    : { walls: [...byKey].sort(([x], [y]) => (x < y ? -1 : 1)).map(([, wall]) => wall) };
+}
+
+function keyOf({ dir, open, gitDir }: Wall): string {
+  return JSON.stringify([dir, open, gitDir]);
 }
 
 /** Whether `a` permits nothing that `b` does not permit. */
@@ -34,6 +47,7 @@ export function isSubset(a: Rights, b: Rights): boolean {
     isInside(a.roots, b.roots, isWithin) &&
     hasAll(a.deny, b.deny) &&
     hasAll(a.ask, b.ask) &&
+    isInside((b.walls ?? []).map(keyOf), (a.walls ?? []).map(keyOf), same) &&
     (b.allow === null || (a.allow !== null && isInside(textsOf(a.allow), textsOf(b.allow), same)))
   );
 }
