@@ -3,6 +3,7 @@ import type { ChildMark } from "./child.ts";
 import type { CtxId, Pgid, Pid } from "./ids.ts";
 import type { Label } from "./labels.ts";
 import type { Member } from "./member.ts";
+import type { Worktree } from "./worktree.ts";
 
 export const PROCESS_KINDS = ["agent", "native", "service", "supervisor"] as const;
 export type ProcessKind = (typeof PROCESS_KINDS)[number];
@@ -117,6 +118,8 @@ export interface ProcInfo {
   child?: ChildMark & { readonly agentId: string };
   /** Only of an internal fork: what it is for. */
   fork?: string;
+  /** The git worktree that was made for it; absent: none. */
+  worktree?: Pick<Worktree, "path" | "branch">;
   /** The permission mode of an agent; absent: `default`. */
   mode?: PermissionMode;
   /**

@@ -63,6 +63,8 @@ export interface SpawnOpts {
   readonly budget?: Budget;
   /** Absolute host path; absent: the parent's, for pid 0 the home directory. */
   readonly cwd?: string;
+  /** An agent works in a git worktree of this name, apart from the checkout at `cwd`; "": Crux names it. */
+  readonly worktree?: string;
   /** Absent: the parent's. */
   readonly env?: Readonly<Record<string, string>>;
   /** Capped by the parent's mode. Absent: an agent started by an agent gets `accept_edits`, likewise capped. */

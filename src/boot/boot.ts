@@ -22,7 +22,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   const { journal } = store;
   const { config, host } = parts;
   const keeper = keepJournal(parts, kernel);
-  const closers = [parts.mcp, host.exec, keeper, journal];
+  const closers = [parts.worktrees, parts.mcp, host.exec, keeper, journal];
   return {
     kernel,
     journal,

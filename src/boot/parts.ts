@@ -15,6 +15,7 @@ import { SkillUsage } from "../daemon/skills/skill-usage.ts";
 import { TrustStore } from "../daemon/trust/store.ts";
 import { Trust } from "../daemon/trust/trust.ts";
 import { GitSummaries } from "../dev/git/summary.ts";
+import { GitWorktrees } from "../dev/git/worktrees.ts";
 import { Machine } from "../dev/hal/machine.ts";
 import { realPath } from "../dev/host/real-path.ts";
 import { mcpHost } from "../dev/mcp/host.ts";
@@ -67,6 +68,10 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     mono: () => clock.mono(),
     maxMs: GIT_MS,
   });
+  const worktrees = new GitWorktrees({
+    ...{ exec: host.exec, clock, env: context.env },
+    warn: (line) => log("warn", line),
+  });
   const guides = new GuideDesk({
     ...places,
     isSecret: secretPaths(home, realPath),
@@ -89,7 +94,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   context.redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   return {
     ...{ context, store, link, trust, config, host, outputs, scratch },
-    ...{ jobs, taskStore, tasks, agents, guides, mcp, key, machine },
+    ...{ jobs, taskStore, tasks, agents, guides, mcp, key, machine, worktrees },
   };
 }
 

@@ -18,7 +18,7 @@ import { makeClassifier } from "../permit/auto/classifier.ts";
 import type { Parts } from "./parts.ts";
 
 export function portsOf(parts: Parts): KernelPorts {
-  const { context, store, config, host, scratch, jobs, agents, guides, mcp, key } = parts;
+  const { context, store, config, host, scratch, jobs, agents, guides, mcp, key, worktrees } = parts;
   const { paths, home, env, clock, version, gaps, redactor, log } = context;
   const { journal, ends } = store;
   return {
@@ -43,6 +43,7 @@ export function portsOf(parts: Parts): KernelPorts {
     loadAgent: agents.load,
     loadProject: loadComposeProject,
     guides,
+    worktrees,
     realPath,
     grantKey: key,
     bypassRefusal: () => bypassRefusal(),

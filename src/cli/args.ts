@@ -43,10 +43,14 @@ export const RUN_FLAGS: FlagTable = {
   "append-system-prompt": { type: "string" },
   settings: { type: "string" },
   cwd: { type: "string" },
+  worktree: { type: "boolean" },
   trust: { type: "boolean" },
   continue: { type: "boolean", short: "c" },
   resume: { type: "boolean", short: "r" },
 };
+
+/** Flags without a value that may be given one, as in `--worktree=name`. */
+const MAY_HAVE_VALUE: ReadonlySet<string> = new Set(["--worktree"]);
 
 /** The flags that `crux -p` takes besides. */
 export const PRINT_FLAGS: FlagTable = {
@@ -158,8 +162,8 @@ function unknownFlag(rawName: string, name: string): Fault {
 
 function flagValue(flag: Flag, rawName: string, value: string | undefined, isInline: boolean): string | true {
   if (flag.type === "boolean") {
-    if (value !== undefined) throw invalid(`${rawName} takes no value`);
-    return true;
+    if (value !== undefined && !MAY_HAVE_VALUE.has(rawName)) throw invalid(`${rawName} takes no value`);
+    return value ?? true;
   }
   // `--model --json`: the second is a flag, not a model
   if (value === undefined || (!isInline && /^-./.test(value))) throw new ValueMissing(rawName);

@@ -61,6 +61,10 @@ export const WireProc = z.strictObject({
     .string()
     .optional()
     .describe("What an internal fork of an agent's conversation is for; absent: the process is none."),
+  worktree: z
+    .strictObject({ path: z.string(), branch: z.string() })
+    .optional()
+    .describe("Git worktree that was made for it; absent: none."),
   note: z.string().optional().describe("Line that the user pinned to the process; absent: none."),
 });
 export type WireProc = z.infer<typeof WireProc>;
@@ -95,6 +99,13 @@ export const SpawnRequest = z.strictObject({
   system_prompt: z.string().optional(),
   timeout_ms: z.int().min(0).optional(),
   cwd: z.string().optional().describe("Working directory, absolute; default: the user's home."),
+  worktree: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      'Work in a git worktree of this name, apart from the checkout at `cwd`, on the branch worktree/<name>; "": Crux names it.',
+    ),
   permission_mode: z.enum(PERMISSION_MODES).optional(),
   plan: z
     .boolean()

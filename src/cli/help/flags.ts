@@ -71,6 +71,11 @@ export const RUN_OPTIONS: readonly OptionRow[] = [
   },
   { flag: "dangerously-skip-permissions", meaning: "bypass mode: all but what is denied" },
   { flag: "cwd", value: "<dir>", from: ["<directory>"], meaning: "work in another folder" },
+  {
+    flag: "worktree",
+    meaning:
+      "work in a new git worktree of the folder's repository; --worktree=<name> names it and its branch",
+  },
   { flag: "trust", meaning: "trust what the folder brings, as it is now (crux help trust)" },
   { flag: "continue", short: "c", meaning: "continue the latest session of this folder" },
   { flag: "resume", short: "r", meaning: "continue the session whose pid or title words follow" },

@@ -40,6 +40,7 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
     ...rules(args),
     ...(Object.keys(given.rules).length === 0 ? {} : { settings: given.rules }),
     cwd: workingDirectory(args, host),
+    ...(args.flags.has("worktree") ? { worktree: textFlag(args, "worktree") ?? "" } : {}),
     env: clientEnvironment(host.env),
     // elapsed time, notice, tool and log lines are sent only to clients that request them
     verbose: true,

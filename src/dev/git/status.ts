@@ -41,7 +41,7 @@ export function gitStatus(deps: GitDeps, run: GitRun, signal: AbortSignal): Prom
 const STATUS = "status --porcelain=v2 --branch -z --untracked-files=normal --ignore-submodules=dirty".split(
   " ",
 );
-const CONFIG = "config --list --name-only -z".split(" ");
+export const CONFIG = "config --list --name-only -z".split(" ");
 
 /** The outputs from which a summary is made. */
 export interface GitOutputs {
@@ -81,7 +81,7 @@ interface Bound {
   readonly signal: AbortSignal;
 }
 
-async function within<T>(
+export async function within<T>(
   { clock }: GitDeps,
   { ms, cwd, signal }: Bound,
   act: (signal: AbortSignal) => Promise<T>,
@@ -106,14 +106,14 @@ async function within<T>(
 
 type Config = Readonly<Record<string, string>>;
 
-const QUIET: Config = {
+export const QUIET: Config = {
   "core.fsmonitor": "false",
   "core.hooksPath": "/dev/null",
   "core.untrackedCache": "false",
 };
 
 /** Switches off the filters in the configuration; git would run each on the changed files. */
-function filtersOff(names: string): Config {
+export function filtersOff(names: string): Config {
   const found = names
     .split("\0")
     .flatMap((name) => /^(filter\..+)\.(?:clean|smudge|process)$/s.exec(name)?.[1] ?? []);
@@ -126,7 +126,7 @@ function filtersOff(names: string): Config {
   ]);
 }
 
-class Git {
+export class Git {
   readonly #deps: GitDeps;
   readonly #run: GitRun;
   readonly #signal: AbortSignal;

@@ -19,6 +19,7 @@ import { modeFacet } from "../../kernel/process/rights/mode-facet.ts";
 import { runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { seenFacet } from "../../kernel/process/seen-file-set.ts";
 import { weightFacet } from "../../kernel/process/weight.ts";
+import { worktreeFacet } from "../../kernel/process/worktree.ts";
 import { supervisorFacet } from "../../supervise/record/facet.ts";
 
 const FACETS: readonly Facet<unknown>[] = [
@@ -43,6 +44,7 @@ const FACETS: readonly Facet<unknown>[] = [
   spentFacet,
   supervisorFacet,
   weightFacet,
+  worktreeFacet,
 ];
 
 /** Facets that need the whole history. */

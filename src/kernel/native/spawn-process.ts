@@ -6,11 +6,12 @@ import { LIMITS } from "../limits.ts";
 import { type AgentHost, agentBody } from "../process/agent-body.ts";
 import type { Process } from "../process/process.ts";
 import { type Spawning, type SpawnRequest, spawnBody } from "../process/spawn/spawn.ts";
+import { inWorktree, type Treeing } from "../process/worktree.ts";
 import { type NativeHost, nativeBody } from "./body.ts";
 import { nativeOpts } from "./command.ts";
 
 /** What agents and programs of the host need of the kernel. */
-export type Hosting = Spawning & AgentHost & NativeHost;
+export type Hosting = Spawning & AgentHost & NativeHost & Treeing;
 
 interface ProgramRequest extends SpawnRequest {
   readonly agent: AgentInfo | null;
@@ -24,6 +25,11 @@ export function spawnProcess(
 ): Promise<Process> {
   const { caller, intent, opts, more = {} } = request;
   const { command: argv, options = {} } = opts;
+  if (argv === undefined && opts.worktree !== undefined)
+    return inWorktree(core, request, signal, (worktree) => {
+      const there = { ...request, opts: { ...opts, cwd: worktree.path }, more: { ...more, worktree } };
+      return spawnBody(core, { ...there, body: agentBody(core, agent) }, signal);
+    });
   if (argv === undefined) return spawnBody(core, { ...request, body: agentBody(core, agent) }, signal);
   if (agent !== null)
     throw new SyscallError({

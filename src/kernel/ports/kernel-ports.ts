@@ -19,6 +19,7 @@ import type { ProjectSource } from "./projects.ts";
 import type { SettingsWriter } from "./settings.ts";
 import type { SpoolStore } from "./spools.ts";
 import type { TimeGaps } from "./time-gaps.ts";
+import type { Worktrees } from "./worktrees.ts";
 
 export interface KernelPorts {
   readonly journal: Journal;
@@ -72,6 +73,8 @@ export interface KernelPorts {
     source: ProjectSource,
     env: Readonly<Record<string, string>>,
   ) => Promise<ComposeProject>;
+  /** Absent: no process gets a worktree. */
+  readonly worktrees?: Worktrees;
   /** Absent: nothing guides a process but its agent file. */
   readonly guides?: Guides;
   readonly realPath: RealPath;

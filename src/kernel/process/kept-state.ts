@@ -13,6 +13,7 @@ import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProcessKind } from "../../abi/process.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
+import type { Worktree } from "../../abi/worktree.ts";
 import type { KeptAbove } from "../account/kept-account.ts";
 import type { ContextSpaces } from "../context/spaces.ts";
 import { LIMITS } from "../limits.ts";
@@ -73,6 +74,8 @@ export interface SpawnedBody extends KeptAbove, KeptRights {
   readonly request?: RequestMark;
   /** Absent: no call of a model started it. */
   readonly child?: ChildMark;
+  /** Absent: it works where it was started. */
+  readonly worktree?: Worktree;
 }
 
 type Draft = Pick<JournalDraft, "kind" | "body" | "v">;

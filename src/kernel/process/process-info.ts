@@ -8,10 +8,12 @@ import { isInBackground } from "./end/report.ts";
 import { noteFacet } from "./note.ts";
 import type { Process } from "./process.ts";
 import { devicesOf } from "./rights/rights.ts";
+import { worktreeFacet } from "./worktree.ts";
 
 export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): ProcInfo {
   const { seed, used, labels } = proc;
   const note = proc.facts.of(noteFacet);
+  const worktree = proc.facts.of(worktreeFacet);
   return {
     pid: proc.pid,
     ppid: proc.ppid,
@@ -39,6 +41,7 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
     ...(seed.fork === undefined ? {} : { fork: seed.fork.label }),
     ...(labels.length === 0 ? {} : { labels: [...new Set(labels.map(({ kind }) => kind))] }),
     ...(note === "" ? {} : { note }),
+    ...(worktree === null ? {} : { worktree: { path: worktree.path, branch: worktree.branch } }),
     ...(seed.kind === "agent" && proc.mode !== "default" ? { mode: proc.mode } : {}),
     model: proc.model.answering || proc.model.known,
   };

@@ -167,7 +167,10 @@ function profileOf(
   const roots = writableRoots(options, subject, lifted);
   const isReader = isReadOnly(options, subject, request);
   const tmp = temporary(subject, [...options.added, ...lifted]);
-  const found = roots.filter((root) => root !== tmp).flatMap((root) => finder.find(root));
+  const walls = subject.rights?.walls ?? [];
+  // of a git directory, gitPlaces() says what is protected: git writes to the rest of it
+  const isGit = (root: string) => walls.some(({ gitDir }) => isWithin(gitDir, root));
+  const found = roots.filter((root) => root !== tmp && !isGit(root)).flatMap((root) => finder.find(root));
   const isLifted = (path: string) => lifted.includes(path.replace(/\/$/, ""));
   const secrets = gathered(found.filter(({ kind }) => kind === "secret").map(({ path }) => path));
   const nested = found.flatMap(({ kind, path, isDirectory }) =>
@@ -187,8 +190,7 @@ function profileOf(
   const isShut = (place: string) => [...NEVER_OPENED, ...hide, ...denied].some((dir) => isWithin(dir, place));
   const opened = places.filter((place) => !isWithin(place, "/tmp") && !isShut(place));
   const write = isReader ? [] : [...roots, ...opened];
-  const walls = subject.rights?.walls ?? [];
-  const guarded = write.filter((root) => root !== tmp);
+  const guarded = write.filter((root) => root !== tmp && !isGit(root));
   const protect = [
     ...[...placesInRoots(protections, guarded), ...nested, ...own].filter((p) => !isLifted(p) && !gives(p)),
     ...patternsInRoots(protections, guarded).filter((p) => !gives(p)),

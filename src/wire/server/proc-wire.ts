@@ -30,6 +30,7 @@ export function toWireProc(proc: ProcInfo): WireProc {
     ...(proc.fork === undefined ? {} : { fork: proc.fork }),
     ...(proc.labels === undefined ? {} : { labels: [...proc.labels] }),
     ...(proc.note === undefined ? {} : { note: proc.note }),
+    ...(proc.worktree === undefined ? {} : { worktree: proc.worktree }),
     ...(proc.mode === undefined ? {} : { mode: proc.mode }),
     ...(proc.microUsdUsed === undefined ? {} : { cost_usd: usdOf(proc.microUsdUsed) }),
     ...(proc.unpricedCalls === undefined ? {} : { unpriced_calls: proc.unpricedCalls }),

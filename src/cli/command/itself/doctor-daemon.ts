@@ -2,12 +2,16 @@
  * The checks that need the daemon: itself, the sandbox, settings, the journal, this folder; and one test call to the
  * model.
  */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { CheckWire } from "../../../abi/journal/wire.ts";
 import type { Result } from "../../../abi/methods/methods.ts";
 import { NOT_PROMISED } from "../../../abi/sandbox.ts";
+import { shellWord } from "../../../lib/shell-word.ts";
 import { counted } from "../../../lib/text/counted.ts";
 import type { Call } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
+import { allProcesses } from "../../daemon/processes.ts";
 import { clientEnvironment } from "../../run/environment.ts";
 import { wireOf } from "../../screen/errors.ts";
 import type { Finding } from "./doctor-local.ts";
@@ -21,6 +25,7 @@ const CHECKS: ReadonlyArray<readonly [name: string, remedy: string, check: Check
   ["daemon", "crux daemon restart", daemon],
   ["settings", "crux config list shows where", settings],
   ["trust", "crux trust show", trust],
+  ["worktrees", "git worktree list shows them", worktrees],
 ];
 const NO_MODEL = "not made, since no model is set up";
 
@@ -39,6 +44,30 @@ export async function daemonFindings(call: Call, isOffline: boolean, tell: Tell)
     testCall(call),
   ))
     await tell(finding);
+}
+
+/** Worktrees that Crux has made in this repository and that no process works in any more; silent where there are none. */
+async function worktrees({ host }: Call, client: DaemonClient): Promise<readonly Finding[]> {
+  const made = madeWorktrees(host.cwd);
+  if (made.length === 0) return [];
+  const used = new Set((await allProcesses(client, "list_procs")).map(({ worktree }) => worktree?.path));
+  const left = made.filter((path) => !used.has(path));
+  const [first = ""] = left;
+  if (left.length === 0) return [{ name: "worktrees", state: "ok", words: `${made.length} in use` }];
+  const words = `${left.length} kept, with changes or after a crash: ${left.join(", ")}`;
+  const remedy = `look into it, then: git worktree remove ${shellWord(first)}`;
+  return [{ name: "worktrees", state: "warn", words, remedy }];
+}
+
+/** By their markers in the git directory; paths. */
+function madeWorktrees(cwd: string): readonly string[] {
+  for (let dir = cwd; ; dir = dirname(dir)) {
+    const worktrees = join(dir, ".git", "worktrees");
+    const names = existsSync(worktrees) ? readdirSync(worktrees) : [];
+    const made = names.filter((name) => existsSync(join(worktrees, name, "crux.json")));
+    if (made.length > 0 || existsSync(join(dir, ".git")) || dir === dirname(dir))
+      return made.map((name) => dirname(readFileSync(join(worktrees, name, "gitdir"), "utf8").trim()));
+  }
 }
 
 async function reached({ host }: Call, tell: Tell): Promise<DaemonClient | undefined> {

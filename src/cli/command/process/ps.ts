@@ -5,7 +5,14 @@ import type { Call, Command } from "../../command.ts";
 import { allProcesses, cutLine, endedProcesses } from "../../daemon/processes.ts";
 import { tellSandbox } from "../../run/tell-sandbox.ts";
 import { heldBy, heldLines, waitingLines } from "../../screen/held-lines.ts";
-import { costLines, modelLines, noteLines, psTable, slotLines } from "../../screen/table/ps-table.ts";
+import {
+  costLines,
+  modelLines,
+  noteLines,
+  psTable,
+  slotLines,
+  worktreeLines,
+} from "../../screen/table/ps-table.ts";
 import { indented } from "../../screen/text/json.ts";
 
 export const ps: Command = {
@@ -43,7 +50,8 @@ async function run(call: Call): Promise<number> {
     case "default":
       await console.line(psTable(shown, console.mode === "verbose"));
       if (console.mode === "verbose")
-        for (const line of [...slotLines(shown), ...noteLines(shown)]) await console.line(line);
+        for (const line of [...slotLines(shown), ...worktreeLines(shown), ...noteLines(shown)])
+          await console.line(line);
       // for the user; the table itself is fixed
       if (isPerson(call))
         for (const line of [...asides(shown, isTold), ...cutLine(ended.isCut)]) await console.errorLine(line);
@@ -91,6 +99,7 @@ function full(proc: WireProc) {
     cost_usd: costOf(proc),
     ...(model === undefined ? {} : { model }),
     ...(note === undefined ? {} : { note }),
+    ...(proc.worktree === undefined ? {} : { worktree: proc.worktree }),
     ...(proc.slot === undefined ? {} : { slot: proc.slot }),
   };
 }

@@ -102,6 +102,15 @@ export function noteLines(processes: readonly WireProc[]): readonly string[] {
   );
 }
 
+/** Lines below the table: the worktrees that were made for processes. */
+export function worktreeLines(processes: readonly WireProc[]): readonly string[] {
+  return processes.flatMap(({ pid, worktree }) =>
+    worktree === undefined
+      ? []
+      : [`[kernel] worktree of PID ${pid}: ${safeLine(worktree.path)} (branch ${safeLine(worktree.branch)})`],
+  );
+}
+
 /** Lines below the table: who waits for a slot of a model, and how long. */
 export function slotLines(processes: readonly WireProc[]): readonly string[] {
   return processes.flatMap(({ pid, slot }) =>

@@ -8,11 +8,12 @@ import { LIMITS } from "../../limits.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Process } from "../process.ts";
 import type { ProcessTable } from "../table.ts";
+import { settleWorktree, type Treeing } from "../worktree.ts";
 
 /** What reaping needs of the kernel. */
 export interface Reaping {
-  readonly ports: Pick<KernelPorts, "clock" | "journal" | "log" | "onReaped">;
-  readonly table: Pick<ProcessTable, "orphanChildren" | "remove">;
+  readonly ports: Pick<KernelPorts, "clock" | "journal" | "log" | "onReaped"> & Treeing["ports"];
+  readonly table: Pick<ProcessTable, "all" | "orphanChildren" | "remove">;
   readonly groups: Pick<Groups, "leaveAll">;
   readonly contexts: ContextSpaces;
   offer(proc: Process, when: "now"): void;
@@ -79,5 +80,6 @@ async function leaveTable(core: Reaping, proc: Process): Promise<void> {
   core.table.remove(proc.pid);
   core.forget(proc);
   core.ports.journal.note([{ proc: proc.seed.uuid, pid: proc.pid, kind: "process.reaped", v: 1, body: {} }]);
+  settleWorktree(core, proc);
   await core.ports.onReaped(proc.seed.uuid);
 }

@@ -11,6 +11,7 @@ import { ALL_RIGHTS, type Rights, type RightsWish } from "../../../abi/rights.ts
 import type { RuleSource, RuleText } from "../../../abi/rules.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
 import { canonicalToolName } from "../../../abi/tool.ts";
+import type { Worktree } from "../../../abi/worktree.ts";
 import { LIMITS } from "../../limits.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Permit } from "../../ports/permit.ts";
@@ -38,11 +39,12 @@ interface Giving {
   readonly body: Body;
   readonly opts: SpawnOpts;
   readonly cwd: string;
+  readonly worktree?: Worktree | undefined;
 }
 
 /** The rights and the initial mode. */
 export function givenRights(giving: Giving): { rights: Rights; mode: PermissionMode } {
-  const { core, caller, giver, body, opts, cwd } = giving;
+  const { core, caller, giver, body, opts, cwd, worktree } = giving;
   const isTop = giver.pid === PID_KERNEL;
   const isPersons = isTop || caller.pid === PID_KERNEL;
   const manifest = body.agent?.manifest;
@@ -50,12 +52,20 @@ export function givenRights(giving: Giving): { rights: Rights; mode: PermissionM
   const over = isTop ? topRights(mode) : ofParent(core, giver, cwd);
   const { roots } = opts.rights ?? {};
   const wish = { ...opts.rights, ...(roots === undefined ? {} : { roots: roots.map(core.ports.realPath) }) };
-  const rights = narrow(narrow(over, definitionOf(body.agent)), wished(wish, isPersons));
+  const own = narrow(definitionOf(body.agent), wished(wish, isPersons));
+  const rights = narrow(over, { ...own, ...wallOf(worktree) });
   const given = isPersons ? [...personsRules(opts.rights ?? {}), ...outwardRules(isTop, manifest)] : [];
   return {
     rights: given.length === 0 ? rights : { ...rights, allow: [...(rights.allow ?? []), ...given] },
     mode: lowest(mode, manifest?.permissionMode, rights.mode),
   };
+}
+
+/** What closes the checkout to a process that works in a worktree of it. */
+function wallOf(worktree: Worktree | undefined): Pick<Rights, "walls"> {
+  if (worktree === undefined) return {};
+  const { main, path, gitDir } = worktree;
+  return { walls: [{ dir: main, open: path, gitDir }] };
 }
 
 /** INVALID: too many rules, or a rule that is empty or too long. */

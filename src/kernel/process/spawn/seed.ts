@@ -2,6 +2,8 @@
 
 import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
+import type { Worktree } from "../../../abi/worktree.ts";
+import { isWithin } from "../../../lib/path.ts";
 import { Account } from "../../account/account.ts";
 import { spawnLimits } from "../../account/spawn-limits.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
@@ -35,17 +37,23 @@ export interface Birth {
   readonly opts: SpawnOpts;
   /** undefined: it gets a new one below that of its parent. */
   readonly account: Account | undefined;
+  /** The worktree in which it works; the checkout beside it is closed to it. */
+  readonly worktree?: Worktree | undefined;
 }
 
 export function seedOf(core: Seeding, { pid, uuid }: Identity, birth: Birth): ProcessSeed {
-  const { caller, parent, giver, intent, body, opts, account } = birth;
+  const { caller, parent, giver, intent, body, opts, account, worktree } = birth;
   const { clock, scratchDir, home, realPath, additionalRoots, env } = core.ports;
   const top = giver.pid === PID_KERNEL;
   const cwd = opts.cwd ?? (top ? home : giver.seed.cwd);
   const scratch = body.kind === "agent" || body.kind === "native" ? scratchDir(uuid) : "";
   const { agent } = body;
   const manifest = agent?.manifest;
-  const roots = [realPath(cwd), ...(top ? additionalRoots.map(realPath) : giver.seed.roots)];
+  const given = top ? additionalRoots.map(realPath) : giver.seed.roots;
+  const roots = [
+    realPath(cwd),
+    ...given.filter((dir) => worktree === undefined || !isWithin(worktree.main, dir)),
+  ];
   return {
     pid,
     uuid,
@@ -63,7 +71,7 @@ export function seedOf(core: Seeding, { pid, uuid }: Identity, birth: Birth): Pr
       ...(opts.env ?? (top ? env : giver.seed.env)),
       ...(scratch === "" ? {} : { CRUX_SCRATCH: scratch }),
     },
-    ...givenRights({ core, caller, giver, body, opts, cwd }),
+    ...givenRights({ core, caller, giver, body, opts, cwd, worktree }),
     line: lineBelow(parent),
     maxSteps: stepLimit(core, body, opts),
     account:

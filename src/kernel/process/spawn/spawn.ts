@@ -8,6 +8,7 @@ import type { ForkWish } from "../../../abi/fork.ts";
 import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
+import type { Worktree } from "../../../abi/worktree.ts";
 import { linkSignals } from "../../../lib/abort.ts";
 import { isWithin } from "../../../lib/path.ts";
 import { secretValues } from "../../../lib/redact/secret-values.ts";
@@ -27,6 +28,7 @@ import { endLive, graceOf } from "../end/finish.ts";
 import { Process } from "../process.ts";
 import { checkPersonsRules, checkWish } from "../rights/given-rights.ts";
 import type { ProcessTable } from "../table.ts";
+import { worktreeFacet } from "../worktree.ts";
 import { type Running, runProgram } from "./run.ts";
 import { type Birth, type Identity, type Seeding, seedOf } from "./seed.ts";
 import { handOver, installFiles, type StdFile } from "./stdio.ts";
@@ -41,6 +43,8 @@ export interface SpawnMore {
   readonly rights?: Process;
   /** A native runs without a sandbox, by decision of the gate. */
   readonly isOutside?: boolean;
+  /** The worktree that was made for it, in which it works. */
+  readonly worktree?: Worktree;
   /** Its fds 0 to 2. Closed with the process, also if the spawn fails after it entered the table. */
   readonly files?: readonly StdFile[];
   /** Records of another process, atomic with the record of the spawn. */
@@ -101,7 +105,16 @@ export async function spawnBody(
   const intent = redactedText(core, caller, said);
   const parent = findParent(core, caller, opts);
   const giver = more.rights ?? parent;
-  const birth: Birth = { caller, parent, giver, intent, body, opts, account: more.account };
+  const birth: Birth = {
+    caller,
+    parent,
+    giver,
+    intent,
+    body,
+    opts,
+    account: more.account,
+    worktree: more.worktree,
+  };
   checkArguments(core, birth);
   if (body.kind !== "native") checkEnvironment(birth);
   if (opts.fork !== undefined) checkFork(core, birth, opts.fork);
@@ -112,6 +125,8 @@ export async function spawnBody(
   let proc: Process | undefined;
   try {
     proc = new Process(seedOf(core, id, birth), parent.pid);
+    if (more.worktree !== undefined)
+      proc.facts.change(worktreeFacet, "process.spawned", { worktree: more.worktree });
     // its intent may contain what its parent has read
     proc.facts.change(labelsFacet, "process.spawned", { labels: caller.labels });
     await build({ core, caller, parent, proc, opts, more, undo }, signal);
@@ -285,6 +300,7 @@ async function journalSpawn(
     createdAt: seed.createdAt.getTime(),
     ...(seed.isSession === true ? { isSession: true } : {}),
     ...(seed.child === undefined ? {} : { child: seed.child }),
+    ...treeOf(proc),
     ...(opts.request === undefined ? {} : { request: opts.request }),
     ...bodyOf(proc).record?.(proc),
   };
@@ -308,6 +324,11 @@ async function journalSpawn(
   } catch (error) {
     throw core.ports.journal.state.state === "lost" ? unsure(pid, error) : error;
   }
+}
+
+function treeOf({ facts }: Process): { readonly worktree?: Worktree } {
+  const worktree = facts.of(worktreeFacet);
+  return worktree === null ? {} : { worktree };
 }
 
 /** After a failed sync the record may be on disk or not. */

@@ -100,6 +100,7 @@ function toOpts(params: SpawnRequest): SpawnOpts {
     ...(budget === undefined ? {} : { contextBudget: budget }),
     ...(params.limits === undefined ? {} : { budget: toBudget(params.limits) }),
     ...(cwd === undefined ? {} : { cwd }),
+    ...(params.worktree === undefined ? {} : { worktree: params.worktree }),
     ...(env === undefined ? {} : { env }),
     ...(permission_mode === undefined ? {} : { permissionMode: permission_mode as PermissionMode }),
     ...(Object.keys(rights).length === 0 ? {} : { rights }),

@@ -1,0 +1,217 @@
+/**
+ * Makes worktrees for processes below `.crux/worktrees/` of the main checkout, and removes those in which nothing has
+ * changed. git itself makes and removes them, with its own locks; nothing that the repository configures is started, and
+ * of the main checkout only `info/exclude` changes. A marker in the git directory says which worktrees are Crux's.
+ */
+import { readFileSync, realpathSync } from "node:fs";
+import { appendFile, lstat, mkdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Fault, messageOf } from "../../abi/errors.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
+import { slugProblem, type Worktree } from "../../abi/worktree.ts";
+import type { Worktrees, WorktreeWish } from "../../kernel/ports/worktrees.ts";
+import { CONFIG, filtersOff, Git, type GitDeps, QUIET, within } from "./status.ts";
+
+const OPEN_MS = 60_000;
+const SETTLE_MS = 20_000;
+const CLOSE_MS = 5_000;
+const MARKER = "crux.json";
+const EXCLUDED = ".crux/worktrees/";
+
+interface Repository {
+  readonly main: string;
+  readonly gitDir: string;
+  readonly base: string;
+}
+
+export interface WorktreeDeps extends GitDeps {
+  readonly warn: (line: string) => void;
+}
+
+export class GitWorktrees implements Worktrees {
+  readonly #deps: WorktreeDeps;
+  /** The work in progress on each repository: one thing at a time. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #over = new AbortController();
+
+  constructor(deps: WorktreeDeps) {
+    this.#deps = deps;
+  }
+
+  async open({ cwd, slug, owner }: WorktreeWish, signal: AbortSignal): Promise<Worktree> {
+    const problem = slugProblem(slug);
+    if (problem !== undefined)
+      throw fault("INVALID", `not a name of a worktree: ${JSON.stringify(slug)}: ${problem}`);
+    const { sandbox } = this.#deps.exec;
+    if (sandbox?.available !== true)
+      throw fault("UNAVAILABLE", `a worktree needs a sandbox: ${sandbox?.why ?? "there is none here"}`);
+    return within(this.#deps, { ms: OPEN_MS, cwd, signal }, async (linked) => {
+      const found = await repositoryAt(this.#git({ cwd, owner }, linked));
+      return this.#inTurn(found.gitDir, () => this.#get(found, { slug, owner }, linked));
+    });
+  }
+
+  settle(worktree: Worktree): void {
+    const { signal } = this.#over;
+    const bound = { ms: SETTLE_MS, cwd: worktree.path, signal };
+    this.#inTurn(worktree.gitDir, () =>
+      within(this.#deps, bound, (linked) => this.#settle(worktree, linked)),
+    ).catch((error: unknown) => this.#deps.warn(`${worktree.path} is kept: ${messageOf(error)}`));
+  }
+
+  /** What is in progress comes to an end; a git that hangs is killed after a while. */
+  async close(): Promise<void> {
+    const done = new AbortController();
+    this.#deps.clock.sleep(CLOSE_MS, done.signal).then(
+      () => this.#over.abort(),
+      () => {},
+    );
+    await Promise.allSettled(this.#turns.values());
+    done.abort();
+  }
+
+  async #inTurn<T>(gitDir: string, act: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(gitDir) ?? Promise.resolve();
+    const turn = before.then(act, act);
+    const done = turn.catch(() => {});
+    this.#turns.set(gitDir, done);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(gitDir) === done) this.#turns.delete(gitDir);
+    }
+  }
+
+  async #get(
+    { main, gitDir, base }: Repository,
+    { slug, owner }: Omit<WorktreeWish, "cwd">,
+    signal: AbortSignal,
+  ): Promise<Worktree> {
+    const parent = join(main, EXCLUDED);
+    await mkdir(parent, { recursive: true });
+    const path = join(realInside(main, parent), slug);
+    await checkPrefixes(parent, slug);
+    if (await isThere(path)) return taken(path, { main, gitDir });
+    await exclude(gitDir);
+    const branch = `worktree/${slug}`;
+    const sandbox = profileOf(main, gitDir);
+    const git = this.#git({ cwd: main, owner, sandbox }, signal);
+    const config = await quiet(git);
+    await git.output(["worktree", "add", "--quiet", "-b", branch, path, base], config);
+    const made = { path, branch, main, gitDir, base };
+    try {
+      await writeFile(join(ownGitDir(path), MARKER), `${JSON.stringify({ base, branch, owner })}\n`, {
+        flag: "wx",
+      });
+      return made;
+    } catch (error) {
+      await git.output(["worktree", "remove", "--force", path], config);
+      await git.output(["branch", "-D", branch], config);
+      throw error;
+    }
+  }
+
+  /** Counted twice: what was written meanwhile keeps it. git refuses by itself to remove what is not committed. */
+  async #settle({ path, branch, main, base, gitDir }: Worktree, signal: AbortSignal): Promise<void> {
+    if (!(await isThere(path)) || !(await isThere(join(ownGitDir(path), MARKER)))) return;
+    const owner = "kernel worktree";
+    const there = this.#git({ cwd: path, owner }, signal);
+    const config = await quiet(there);
+    const isClean = async (): Promise<boolean> => {
+      const files = await there.output(["status", "--porcelain", "--untracked-files=all"], config);
+      const ahead = ["rev-list", "--count", "HEAD", `refs/heads/${branch}`, `^${base}`];
+      return files === "" && (await there.output(ahead, config)).trim() === "0";
+    };
+    if (!(await isClean()) || !(await isClean())) return;
+    const git = this.#git({ cwd: main, owner, sandbox: profileOf(main, gitDir) }, signal);
+    await git.output(["worktree", "remove", path], config);
+    await git.output(["branch", "-D", "--quiet", branch], config);
+  }
+
+  #git({ cwd, owner, sandbox = null }: Where, signal: AbortSignal): Git {
+    return new Git(this.#deps, { cwd, owner, sandbox, killed: undefined }, signal);
+  }
+}
+
+interface Where {
+  readonly cwd: string;
+  readonly owner: string;
+  readonly sandbox?: SandboxProfile | null;
+}
+
+/** Hooks, monitors and filters are off, and git does not pack the repository meanwhile. */
+async function quiet(git: Git): Promise<Readonly<Record<string, string>>> {
+  return { ...QUIET, "gc.auto": "0", ...filtersOff(await git.output(CONFIG, QUIET)) };
+}
+
+/** Of the repository only what a worktree consists of is writable; there is no network. */
+function profileOf(main: string, gitDir: string): SandboxProfile {
+  const protect = ["config", "hooks", "info"].map((name) => join(gitDir, name));
+  return { write: [join(main, EXCLUDED), gitDir], protect, hide: [], show: [main], network: "off" };
+}
+
+/** The main repository, also from a linked worktree of it. */
+async function repositoryAt(git: Git): Promise<Repository> {
+  try {
+    const dir = await git.output(["rev-parse", "--path-format=absolute", "--git-common-dir"], QUIET);
+    const base = (await git.output(["rev-parse", "--verify", "HEAD^{commit}"], QUIET)).trim();
+    const list = await git.output(["worktree", "list", "--porcelain", "-z"], QUIET);
+    const [first = "", ...facts] = list.split("\0\0", 1)[0]?.split("\0") ?? [];
+    if (facts.includes("bare")) throw fault("UNAVAILABLE", "a bare repository has no checkout");
+    return { gitDir: realpathSync(dir.trimEnd()), main: realpathSync(first.replace(/^worktree /, "")), base };
+  } catch (error) {
+    if (error instanceof Fault && error.code === "UNAVAILABLE") throw error;
+    throw fault("UNAVAILABLE", `a worktree needs a git repository with a commit: ${messageOf(error)}`, error);
+  }
+}
+
+/** `.crux` must not be a link that leads elsewhere. */
+function realInside(main: string, parent: string): string {
+  const real = realpathSync(parent);
+  if (real !== join(main, EXCLUDED).replace(/\/$/, ""))
+    throw fault("INVALID", `${parent} is a link; worktrees lie in the checkout itself`);
+  return real;
+}
+
+/** One worktree does not lie in another. */
+async function checkPrefixes(parent: string, slug: string): Promise<void> {
+  for (let above = dirname(slug); above !== "."; above = dirname(above))
+    if (await isThere(join(parent, above, ".git")))
+      throw fault("CONFLICT", `the worktree ${above} is there: ${slug} would lie in it`);
+}
+
+/** An existing one is read without git, and counts as new again for those who look at its age. */
+async function taken(path: string, { main, gitDir }: Omit<Repository, "base">): Promise<Worktree> {
+  const conflict = (why: string) => fault("CONFLICT", `${path} is there, and ${why}`);
+  if (!(await isThere(join(path, ".git")))) throw conflict("other worktrees lie in it, or it is none");
+  const own = ownGitDir(path);
+  if (dirname(own) !== join(gitDir, "worktrees") || !(await isThere(join(own, MARKER))))
+    throw conflict("Crux has not made it");
+  const { base, branch } = JSON.parse(await readFile(join(own, MARKER), "utf8")) as Partial<Worktree>;
+  if (base === undefined || branch === undefined) throw conflict("its marker cannot be read");
+  const now = new Date();
+  await utimes(path, now, now);
+  return { path, branch, main, gitDir, base };
+}
+
+/** The git directory of a worktree alone, by its pointer file. */
+function ownGitDir(path: string): string {
+  const [, to = ""] = /^gitdir: (.+)$/m.exec(readFileSync(join(path, ".git"), "utf8").slice(0, 4_096)) ?? [];
+  return realpathSync(to);
+}
+
+async function exclude(gitDir: string): Promise<void> {
+  const file = join(gitDir, "info", "exclude");
+  const known = await readFile(file, "utf8").catch(() => "");
+  if (known.split("\n").includes(EXCLUDED)) return;
+  await mkdir(dirname(file), { recursive: true });
+  await appendFile(file, `${known === "" || known.endsWith("\n") ? "" : "\n"}${EXCLUDED}\n`);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined;
+}
+
+function fault(code: "INVALID" | "CONFLICT" | "UNAVAILABLE", message: string, cause?: unknown): Fault {
+  return new Fault({ code, message, ...(cause === undefined ? {} : { cause }) });
+}

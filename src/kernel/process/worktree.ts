@@ -1,0 +1,65 @@
+/** The worktree that was made for a process. Forks and children work in it too, but only its owner's end settles it. */
+import { SyscallError } from "../../abi/errors.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { SpawnOpts } from "../../abi/sys.ts";
+import type { Worktree } from "../../abi/worktree.ts";
+import { isWithin } from "../../lib/path.ts";
+import { type Facts, type LiveFacet, plainFacet } from "../facts/facet.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
+
+/** null: it works where it was started. */
+export const worktreeFacet: LiveFacet<Worktree | null> = plainFacet("worktree", {
+  init: null as Worktree | null,
+  folds: { "process.spawned": (_now, { worktree }) => (worktree ?? null) as Worktree | null },
+  isEarly: true,
+  isHeld: true,
+});
+
+interface Treed {
+  readonly pid: Pid;
+  readonly isLive: boolean;
+  readonly seed: { readonly cwd: string };
+  readonly facts: Pick<Facts, "of">;
+}
+
+/** What making and settling worktrees needs of the kernel. */
+export interface Treeing {
+  readonly ports: Pick<KernelPorts, "home" | "nonce" | "permitFor" | "worktrees">;
+  readonly table: { all(): Iterable<Treed> };
+}
+
+/** Makes the worktree that a spawn asks for, and takes it back if the spawn fails. */
+export async function inWorktree<T>(
+  core: Treeing,
+  { caller, opts }: { readonly caller: Treed; readonly opts: SpawnOpts },
+  signal: AbortSignal,
+  spawn: (worktree: Worktree) => Promise<T>,
+): Promise<T> {
+  const { home, nonce, permitFor, worktrees } = core.ports;
+  const cwd = opts.cwd ?? (caller.pid === PID_KERNEL ? home : caller.seed.cwd);
+  const { pid } = caller;
+  if (worktrees === undefined || permitFor(cwd).sandboxMode === "off")
+    throw new SyscallError({
+      ...{ syscall: "Spawn", pid, code: "UNAVAILABLE" },
+      message: "a worktree needs the sandbox, which holds a process to it; sandbox.mode is off",
+    });
+  const slug = opts.worktree === "" ? `agent-${nonce().slice(0, 12)}` : (opts.worktree ?? "");
+  const made = await worktrees.open({ cwd, slug, owner: `pid ${pid} worktree` }, signal);
+  try {
+    return await spawn(made);
+  } catch (error) {
+    settle(core, made);
+    throw error;
+  }
+}
+
+/** Of a process that has left the table: others may still work in the same worktree. */
+export function settleWorktree(core: Treeing, { facts }: Pick<Treed, "facts">): void {
+  const made = facts.of(worktreeFacet);
+  if (made !== null) settle(core, made);
+}
+
+function settle({ ports, table }: Treeing, made: Worktree): void {
+  for (const { isLive, seed } of table.all()) if (isLive && isWithin(made.path, seed.cwd)) return;
+  ports.worktrees?.settle(made);
+}

@@ -1,0 +1,105 @@
+/** A run in a worktree of its own: what it can reach, what is left of it, also after a crash of the daemon. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { unconfined } from "./harness/confined.ts";
+import { modelEnv } from "./harness/model.ts";
+import { settled, World } from "./harness/world.ts";
+import { text, toolUse } from "./model-server/reply.ts";
+import { type ModelServer, startModelServer } from "./model-server/server.ts";
+
+let world: World;
+let server: ModelServer;
+let main: string;
+
+const COMMANDS = [
+  "echo two > a.txt && git add . && git -c user.name=t -c user.email=t@t commit -qm work && echo committed",
+  'cat "$MAIN/a.txt" || echo unreadable',
+  'echo bad > "$MAIN/a.txt" || echo unwritable',
+  "git config core.pager evil || echo unconfigured",
+  "git branch other || echo unbranched",
+];
+
+beforeAll(async () => {
+  server = await startModelServer({
+    script: ({ lastUserText, assistantTurns }) => {
+      if (lastUserText.includes("rest a while"))
+        return toolUse({ name: "sleep", input: { duration_ms: 600_000 } });
+      const command = lastUserText.includes("do the work") ? COMMANDS[assistantTurns] : undefined;
+      return command === undefined ? text("Done.") : toolUse({ name: "bash", input: { command } });
+    },
+  });
+  world = new World();
+  main = join(world.work, "main repo");
+  mkdirSync(main);
+  git("init", "-q", "-b", "main");
+  writeFileSync(join(main, "a.txt"), "one\n");
+  git("add", ".");
+  git("-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "first");
+  Object.assign(world.env, modelEnv(server), { MAIN: main });
+});
+afterAll(async () => {
+  await server.close();
+  await world.close();
+});
+
+const git = (...args: string[]) => execFileSync("git", args, { cwd: main, stdio: "pipe" }).toString().trim();
+const inTree = (...words: string[]) =>
+  world.crux(["--cwd", main, "--permission-mode", "bypass", "-q", ...words]);
+const trees = () => git("worktree", "list", "--porcelain").match(/^worktree .*$/gm)?.length;
+const stateOfMain = () => [
+  git("status", "--porcelain"),
+  git("symbolic-ref", "HEAD"),
+  git("rev-parse", "main"),
+  git("branch", "--list", "other"),
+  readFileSync(join(main, ".git/config"), "utf8"),
+  readFileSync(join(main, "a.txt"), "utf8"),
+];
+
+it.skipIf(unconfined !== undefined)(
+  "commits in its worktree, reaches nothing of the checkout, and its work is kept",
+  async () => {
+    const before = stateOfMain();
+    const run = await inTree("--worktree=fix-1", "do the work");
+    expect([run.code, run.stderr]).toEqual([0, ""]);
+    const said = server.requests.flatMap(({ lastToolResults }) =>
+      lastToolResults.map((each) => String(each.content)),
+    );
+    const wanted = [/^committed$/m, /^unreadable$/m, /^/, /writes \.git\/config/, /^unbranched$/m];
+    expect(said).toEqual(wanted.map((words) => expect.stringMatching(words)));
+    expect(stateOfMain()).toEqual(before);
+    const path = join(main, ".crux/worktrees/fix-1");
+    expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("two\n");
+    expect(git("log", "-1", "--format=%s", "worktree/fix-1")).toBe("work");
+    const left = `worktrees: 1 kept, with changes or after a crash: ${path}`;
+    const doctor = await settled(
+      async () => (await world.crux(["doctor", "--offline"], { cwd: main })).stdout,
+      (said) => said.includes(left),
+    );
+    expect(doctor).toContain(left);
+    git("worktree", "remove", path);
+  },
+);
+
+it.skipIf(unconfined !== undefined)(
+  "leaves nothing where nothing has changed, is listed while it works, and outlives the daemon",
+  async () => {
+    const pid = (await inTree("--worktree", "-d", "rest a while")).stdout.trim();
+    const listed = await world.crux(["ps", "-v"]);
+    const [, path = ""] =
+      new RegExp(`worktree of PID ${pid}: (.+) \\(branch worktree/`).exec(listed.stdout) ?? [];
+    expect(existsSync(join(path, "a.txt"))).toBe(true);
+    const { daemonPid = 0 } = world;
+    process.kill(daemonPid, "SIGKILL");
+    const again = await world.crux(["ps", "-v"]);
+    expect(again.stdout).toContain(`worktree of PID ${pid}: ${path} (branch`);
+    expect((await world.crux(["stop", pid])).code).toBe(0);
+    // in the background, once its end was known
+    const after = await settled(
+      () => [existsSync(path), trees(), git("branch", "--list", "worktree/agent-*")],
+      ([isThere, count, branches]) => isThere === false && count === 1 && branches === "",
+    );
+    expect(after).toEqual([false, 1, ""]);
+  },
+);
