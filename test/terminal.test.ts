@@ -118,6 +118,19 @@ describe("crux at a terminal", () => {
     expect(titles).toEqual([]);
   });
 
+  it("sends a dumb terminal no escape byte, questions included", async () => {
+    await serveInTurn(toolUse({ name: "bash", input: { command: "touch made" } }), text("**Done** so."));
+    await using window = new TerminalWindow(world, [], { env: { TERM: "dumb" } });
+    await window.shows("› ");
+    window.type("make it\r");
+    await window.shows("[y]es / [n]o");
+    window.type("y\r");
+    await window.shows("Done");
+    window.type("\x04");
+    await window.shows("crux -r 1");
+    expect(window.bytes).not.toContain("\x1b");
+  });
+
   it("draws anew after a resize in mid-stream, and has the answer once", async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     await serve(text("Word. ".repeat(30)).until(gate, { afterEvents: 4 }));

@@ -18,7 +18,7 @@ export class Console {
   readonly #stderr: Output;
 
   constructor(host: Pick<Host, "env" | "stdout" | "stderr">, mode: Mode, noColour: boolean) {
-    const refused = noColour || (host.env.NO_COLOR ?? "") !== "";
+    const refused = noColour || (host.env.NO_COLOR ?? "") !== "" || host.env.TERM === "dumb";
     this.mode = mode;
     this.words = wordsOf(host.env);
     this.paint = paintFor(host.stdout.isTTY === true, refused);

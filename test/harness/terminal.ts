@@ -30,7 +30,7 @@ export class TerminalWindow implements AsyncDisposable {
       rows,
       cwd: world.work,
       env: { ...world.env, ...env },
-      name: "xterm-256color",
+      name: env.TERM ?? "xterm-256color",
     });
     this.pty.onData((data) => {
       this.bytes += data;

@@ -71,6 +71,8 @@ export class ChatTerminal implements AsyncDisposable {
   readonly #line: Interface;
   readonly #release: () => void;
   readonly #listener: Listener;
+  /** The terminal takes no escape sequence: lines are read as it gives them, and none is drawn again. */
+  readonly #isDumb: boolean;
   #prompt = PROMPT;
   #isHidden = true;
   #isRaw = false;
@@ -79,19 +81,20 @@ export class ChatTerminal implements AsyncDisposable {
 
   /** `remembered`: lines of the history, newest first. */
   constructor(
-    host: Pick<Host, "stdin" | "stdout" | "lifecycle">,
+    host: Pick<Host, "stdin" | "stdout" | "lifecycle" | "env">,
     remembered: readonly string[],
     listener: Listener,
   ) {
     this.#host = host;
     this.#listener = listener;
+    this.#isDumb = host.env.TERM === "dumb";
     this.#screen = new Screen(host.stdout);
     this.#release = host.lifecycle.onEnd(() => this.#setRaw(false));
     this.#setRaw(true);
     this.#line = createInterface({
       input: this.#editor as unknown as NodeJS.ReadableStream,
       output: this.#screen as unknown as NodeJS.WritableStream,
-      terminal: true,
+      terminal: !this.#isDumb,
       prompt: PROMPT,
       historySize: LINES_REMEMBERED,
       history: remembered.map((text) => editable(text.trim())),
@@ -205,6 +208,10 @@ export class ChatTerminal implements AsyncDisposable {
   #hide(): void {
     if (this.#isHidden || this.#hasEnded) return;
     this.#isHidden = true;
+    if (this.#isDumb) {
+      this.#screen.write("\n");
+      return;
+    }
     const output = this.#screen as unknown as NodeJS.WritableStream;
     moveCursor(output, 0, -this.#line.getCursorPos().rows);
     cursorTo(output, 0);
@@ -220,7 +227,7 @@ export class ChatTerminal implements AsyncDisposable {
   }
 
   #setRaw(isRaw: boolean): void {
-    if (this.#isRaw === isRaw) return;
+    if (this.#isRaw === isRaw || this.#isDumb) return;
     this.#isRaw = isRaw;
     this.#host.stdin.setRawMode?.(isRaw);
     this.#screen.write(isRaw ? MARK_PASTES : MARK_NO_PASTES);
