@@ -1,10 +1,11 @@
 /** One child of a supervisor: its present state and its past. Only its supervisor changes it. */
+
 import type { Pid } from "../abi/ids.ts";
 import type { ExitStatus } from "../abi/process.ts";
 import type { ChildState, ChildView, CrashReport } from "../abi/supervise.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import type { Process } from "../kernel/process/process.ts";
-import type { Units } from "../kernel/process/units.ts";
+import type { Serial } from "../lib/serial.ts";
 import type { Endowment } from "./endowment.ts";
 import { type KeptChild, newChild } from "./record/kept-supervisor.ts";
 import type { Sibling } from "./restart-plan.ts";
@@ -40,7 +41,7 @@ export interface Round {
 interface Upkeep {
   readonly endowment: Endowment;
   /** The lane in which all actions on this child run, one after another. */
-  readonly lane: Units;
+  readonly lane: Serial;
   readonly state: ChildState;
   /** Called at each change of state that is not caused by an exit or a start. */
   onState(child: Child): void;
@@ -50,7 +51,7 @@ export class Child {
   spec: CheckedChild;
   readonly endowment: Endowment;
   /** The lane in which all actions on this child run, one after another. */
-  readonly lane: Units;
+  readonly lane: Serial;
   run: ChildRun | null = null;
   starting: Attempt | null = null;
   round: Round | null = null;

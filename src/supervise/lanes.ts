@@ -2,10 +2,11 @@
  * The tasks of a supervisor, run one after another in each lane; none runs before the supervisor is open or after it
  * begins to end. Bounded: each child has at most one exit and one wait in progress, and there are at most 64 calls.
  */
+
 import { messageOf } from "../abi/errors.ts";
 import { LIMITS } from "../kernel/limits.ts";
-import type { Units } from "../kernel/process/units.ts";
 import { abortable } from "../lib/abort.ts";
+import type { Serial } from "../lib/serial.ts";
 import { ended, unavailable } from "./ending.ts";
 
 export class Lanes {
@@ -39,14 +40,14 @@ export class Lanes {
   }
 
   /** Resolves when the task is done or dropped. Never rejects; an error is a bug and goes to `onBug`. */
-  run(lane: Units, act: () => Promise<void>): Promise<void> {
+  run(lane: Serial, act: () => Promise<void>): Promise<void> {
     return this.keep(this.#run(lane, act));
   }
 
   /**
    * Runs a task for a caller, who gets its errors. UNAVAILABLE: too many calls wait. CANCELLED: the supervisor ends.
    */
-  async call(lane: Units, act: () => Promise<void>): Promise<void> {
+  async call(lane: Serial, act: () => Promise<void>): Promise<void> {
     const { signal } = this.#halt;
     if (this.#calls >= LIMITS.supervisorCalls)
       throw unavailable(`${this.#calls} calls wait for supervisor ${this.#name}`);
@@ -74,7 +75,7 @@ export class Lanes {
     await Promise.allSettled(this.#tasks);
   }
 
-  async #run(lane: Units, act: () => Promise<void>): Promise<void> {
+  async #run(lane: Serial, act: () => Promise<void>): Promise<void> {
     const { signal } = this.#halt;
     try {
       await abortable(this.#opened.promise, signal);

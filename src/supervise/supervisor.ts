@@ -12,7 +12,7 @@ import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import type { SupervisorControl } from "../kernel/ports/supervisors.ts";
 import type { Body } from "../kernel/process/body.ts";
 import type { Process } from "../kernel/process/process.ts";
-import { Units } from "../kernel/process/units.ts";
+import { Serial } from "../lib/serial.ts";
 import { Child } from "./child.ts";
 import { ChildRuns } from "./child-runs.ts";
 import type { Comeback } from "./comeback.ts";
@@ -41,7 +41,7 @@ export class Supervisor implements SupervisorControl {
   readonly #spec: CheckedSpec;
   readonly #options: SupervisorOptions;
   readonly #endowment: Endowment;
-  readonly #sharedLane = new Units();
+  readonly #sharedLane = new Serial();
   /** In start order. */
   #children: Child[];
   /** `#runs` and `#restarts` are set when the supervisor begins to run. */
@@ -218,7 +218,7 @@ export class Supervisor implements SupervisorControl {
   }
 
   #childOf(spec: CheckedChild): Child {
-    const lane = this.#spec.strategy === "one_for_one" ? new Units() : this.#sharedLane;
+    const lane = this.#spec.strategy === "one_for_one" ? new Serial() : this.#sharedLane;
     const state = this.#options.observer === undefined ? "stopped" : "waiting";
     const endowment = this.#endowment.of(spec.id);
     endowment.onUse = (used, usd) =>

@@ -2,13 +2,14 @@
  * Replays from this kernel's journal, or from records of another. One runs at a time, as each takes much processor
  * time.
  */
+
 import { ContextError, codeOf, Fault, SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { ReplayReport, Replays, ReplayWish } from "../../kernel/ports/replays.ts";
 import type { ProcessTable } from "../../kernel/process/table.ts";
-import { Units } from "../../kernel/process/units.ts";
+import { Serial } from "../../lib/serial.ts";
 import { recordsOfLineage } from "../fork/lineage.ts";
 import { replayRecords } from "./replayer.ts";
 import type { MakeCore } from "./stage.ts";
@@ -20,7 +21,7 @@ interface Replaying {
 }
 
 export function makeReplays(core: () => Replaying, make: MakeCore): Replays {
-  const turn = new Units();
+  const turn = new Serial();
   const run = async (
     records: AsyncIterable<JournalRecord>,
     of: Pick<JournalRecord, "pid" | "proc">,

@@ -230,7 +230,7 @@ export const read: KernelCall<"read", { fd: Fd; length: number }, Filing> = {
     using linked = linkSignals(pass.signal, entry.closing.signal);
     const { signal } = linked;
     try {
-      const reading = entry.lanes.read.run(() => entry.file.read(length, signal), signal);
+      const reading = entry.calls.read.run(() => entry.file.read(length, signal), signal);
       const bytes = await (entry.file.heedsSignal === true ? reading : abortable(reading, signal));
       if (bytes.byteLength > 0) entry.inflow?.came();
       tellRead(pass, entry, bytes.byteLength);
@@ -295,7 +295,7 @@ export const write: KernelCall<"write", { fd: Fd; data: Uint8Array }, Filing> = 
     const told = pass.scope === null && isToolLike(entry) ? new CallTold(core, self, entry) : undefined;
     try {
       const act = (): Promise<void> => writeEdited({ ...pass, signal, entry, told }, own);
-      await entry.lanes.write.run(act, signal);
+      await entry.calls.write.run(act, signal);
     } catch (thrown) {
       const error = vfsError(at, thrown, signal);
       told?.failed(error);

@@ -105,10 +105,10 @@ export class NativeOutput {
    * pipe, is written directly, so that it also gets what a program prints while it ends.
    */
   #write(fd: Fd, chunk: Buffer, signal: AbortSignal): Promise<void> {
-    const { file, lanes } = this.#proc.fds.find(fd, "Write");
+    const { file, calls } = this.#proc.fds.find(fd, "Write");
     const sys = this.#core.handle(this.#proc, null);
     if (file.plan !== undefined) return sys.write(fd, chunk, signal);
-    return lanes.write.run(() => file.write(chunk, { signal, callId: asCallId(""), sys }), signal);
+    return calls.write.run(() => file.write(chunk, { signal, callId: asCallId(""), sys }), signal);
   }
 }
 
@@ -125,7 +125,7 @@ export async function feed(
   try {
     const entry = proc.fds.find(STDIN, "Read");
     for (;;) {
-      const reading = entry.lanes.read.run(() => entry.file.read(inputBytes, signal), signal);
+      const reading = entry.calls.read.run(() => entry.file.read(inputBytes, signal), signal);
       const bytes = await abortable(reading, signal);
       if (bytes.byteLength === 0) break;
       if (!(await isTaken(child, bytes))) break;

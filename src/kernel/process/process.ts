@@ -1,9 +1,14 @@
+/**
+ * One process: what it was given (its seed), the state of its life, and what belongs to it alone and ends with it. The
+ * rules of each part stand in the file of that part; here the parts are held together.
+ */
 import type { LogEntry, ProcessEvent } from "../../abi/events.ts";
 import type { Notice } from "../../abi/fact.ts";
 import { type CtxId, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { ExitStatus, PermissionMode, ProcessState } from "../../abi/process.ts";
 import type { Refusal } from "../../abi/refusal.ts";
+import { Serial } from "../../lib/serial.ts";
 import { Facts } from "../facts/facet.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
 import { SignalState } from "../ipc/signal-state.ts";
@@ -28,7 +33,6 @@ import { ModeDial } from "./rights/mode-dial.ts";
 import { SeenFileSet } from "./seen-file-set.ts";
 import { Coroutines } from "./thread/coroutines.ts";
 import type { ThreadSet } from "./thread/thread-set.ts";
-import { Units } from "./units.ts";
 import { weightFacet } from "./weight.ts";
 
 export class Process {
@@ -42,7 +46,8 @@ export class Process {
   readonly refusals = new RefusalList();
   /** null: the process has a single run and ends with it. */
   readonly conversation: Conversation | null;
-  readonly units = new Units();
+  /** What a thread writes to the shared context in one unit is not interleaved. */
+  readonly units = new Serial();
   readonly dial: ModeDial;
   /** Redacts secrets in text that others read. */
   readonly wording: (text: string) => string;

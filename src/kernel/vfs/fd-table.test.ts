@@ -128,7 +128,7 @@ describe("fds 0 and 1", () => {
   });
 });
 
-describe("lanes", () => {
+describe("order of calls", () => {
   async function messages() {
     const base = await opened();
     const device = new MessageDevice();

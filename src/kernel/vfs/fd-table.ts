@@ -3,10 +3,12 @@
  * direction on one fd run one after another; a read may wait while a write runs. Closing removes the fd first, then
  * aborts the calls in progress on it.
  */
+
 import type { OpenFile, OpenFlag } from "../../abi/device.ts";
 import { VfsError } from "../../abi/errors.ts";
 import { asFd, type Fd, type Pid } from "../../abi/ids.ts";
-import { ABORTED, abortable } from "../../lib/abort.ts";
+import { ABORTED } from "../../lib/abort.ts";
+import { Serial } from "../../lib/serial.ts";
 import type { Inflow } from "../labels/inflow.ts";
 import { LIMITS } from "../limits.ts";
 
@@ -20,8 +22,8 @@ export interface FdEntry {
   readonly flags: OpenFlag;
   /** Fires at close. */
   readonly closing: AbortController;
-  /** Its calls, one lane for each direction. */
-  readonly lanes: { readonly read: Lane; readonly write: Lane };
+  /** Its calls, in order for each direction. */
+  readonly calls: { readonly read: Serial; readonly write: Serial };
   /** Called once, after the device's close: the end of an effect that lasts as long as the file is open. */
   readonly onClose: (error: unknown) => void;
   /** For tool calls: bytes written and when, for the line of the verbose screen. */
@@ -154,31 +156,7 @@ export class FdTable {
 }
 
 function entryOf(fd: Fd, { file, path, mount, traffic, flags, onClose = () => {} }: FdDraft): FdEntry {
-  const lanes = { read: new Lane(), write: new Lane() };
+  const calls = { read: new Serial(), write: new Serial() };
   const closing = new AbortController();
-  return { file, path, mount, traffic, flags, onClose, fd, closing, lanes, lastWrite: null, busyMs: 0 };
-}
-
-/** Calls that run one after another. */
-class Lane {
-  /** The end of the last call; never rejects. */
-  #last: Promise<void> = Promise.resolve();
-
-  /**
-   * Runs `act` after the calls before it, even if those fail. A call aborted while it waits leaves at once without
-   * acting.
-   */
-  run<T>(act: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const before = this.#last;
-    const run = abortable(before, signal).then(() => {
-      signal.throwIfAborted();
-      return act();
-    });
-    const settled = run.then(
-      () => {},
-      () => {},
-    );
-    this.#last = before.then(() => settled);
-    return run;
-  }
+  return { file, path, mount, traffic, flags, onClose, fd, closing, calls, lastWrite: null, busyMs: 0 };
 }

@@ -1,6 +1,7 @@
 /**
  * The running compose projects of this daemon, and the last ended ones. Requests for one name run one after another.
  */
+
 import type { ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import type { Fact } from "../../abi/fact.ts";
@@ -13,8 +14,8 @@ import { LIMITS } from "../../kernel/limits.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
 import type { Projects, ProjectUp } from "../../kernel/ports/projects.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
-import { Units } from "../../kernel/process/units.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
+import { Serial } from "../../lib/serial.ts";
 import { ProjectFeed } from "./feed.ts";
 import { Project, type ProjectKernel } from "./project.ts";
 import type { PastProject, ProjectRoster, RunningProject, Standing } from "./roster.ts";
@@ -33,7 +34,7 @@ class ProjectTable implements Projects, ProjectRoster {
   /** Ended projects by name; the newest last. */
   readonly #past = new Map<string, PastProject>();
   /** A queue for each name that is being brought up. */
-  readonly #lanes = new Map<string, { readonly units: Units; users: number }>();
+  readonly #lanes = new Map<string, { readonly serial: Serial; users: number }>();
 
   constructor(core: () => Projecting) {
     this.#core = core;
@@ -122,11 +123,11 @@ class ProjectTable implements Projects, ProjectRoster {
 
   /** CANCELLED: the client left while its request waited for its turn. */
   async #alone<T>(name: string, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
-    const lane = this.#lanes.get(name) ?? { units: new Units(), users: 0 };
+    const lane = this.#lanes.get(name) ?? { serial: new Serial(), users: 0 };
     this.#lanes.set(name, lane);
     lane.users++;
     try {
-      return await lane.units.run(act, signal);
+      return await lane.serial.run(act, signal);
     } catch (error) {
       throw error === signal.reason
         ? refusal("CANCELLED", `bringing up project ${name} was given up`)

@@ -1,10 +1,10 @@
-/** Runs units one after another, so that what a thread writes to the shared context in one unit is not interleaved. */
-import { abortable } from "../../lib/abort.ts";
+/** Runs actions one after another, in the order of the calls, past one that fails. Its owner bounds the callers. */
+import { abortable } from "./abort.ts";
 
-export class Units {
+export class Serial {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** If `signal` fires while the caller waits for its turn, `act` is not run; without a signal it always waits. */
+  /** If `signal` fires while the caller waits, it leaves at once and `act` is not run; without a signal it always waits. */
   run<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const before = this.#last;
     const turn = signal === undefined ? before : abortable(before, signal);

@@ -1,18 +1,18 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { settle } from "../testing/virtual-clock.ts";
-import { Units } from "./units.ts";
+import { Serial } from "./serial.ts";
 
-describe("Units", () => {
+describe("Serial", () => {
   test("run one after another, in order, past one that fails", async () => {
-    const [units, log] = [new Units(), [] as string[]];
+    const [serial, log] = [new Serial(), [] as string[]];
     const act = (name: string) => async () => {
       log.push(`${name} begins`);
-      await settle(1);
+      await setImmediate();
       log.push(`${name} ends`);
       if (name === "a") throw new Error("failed");
       return name;
     };
-    const results = await Promise.allSettled(["a", "b", "c"].map((name) => units.run(act(name))));
+    const results = await Promise.allSettled(["a", "b", "c"].map((name) => serial.run(act(name))));
     expect(results.map((each) => (each.status === "fulfilled" ? each.value : "failed"))).toEqual([
       "failed",
       "b",
@@ -22,14 +22,14 @@ describe("Units", () => {
   });
 
   test("who gives up while it waits leaves at once, and does not act; the next keeps its turn", async () => {
-    const [units, log, stop] = [new Units(), [] as string[], new AbortController()];
+    const [serial, log, stop] = [new Serial(), [] as string[], new AbortController()];
     const gate = Promise.withResolvers<void>();
-    const first = units.run(() => gate.promise.then(() => log.push("first")));
-    const second = expect(units.run(async () => log.push("second"), stop.signal)).rejects.toThrow("gave up");
-    const third = units.run(async () => log.push("third"), stop.signal);
+    const first = serial.run(() => gate.promise.then(() => log.push("first")));
+    const second = expect(serial.run(async () => log.push("second"), stop.signal)).rejects.toThrow("gave up");
+    const third = serial.run(async () => log.push("third"), stop.signal);
     third.catch(() => {});
-    const last = units.run(async () => log.push("last"));
-    await settle();
+    const last = serial.run(async () => log.push("last"));
+    await setImmediate();
     stop.abort(new Error("gave up"));
     await second;
     expect(log).toEqual([]);
@@ -39,11 +39,11 @@ describe("Units", () => {
   });
 
   test("one that throws before it waits rejects its own run only", async () => {
-    const units = new Units();
-    const thrown = units.run(() => {
+    const serial = new Serial();
+    const thrown = serial.run(() => {
       throw new Error("at once");
     });
     await expect(thrown).rejects.toThrow("at once");
-    expect(await units.run(async () => 1)).toBe(1);
+    expect(await serial.run(async () => 1)).toBe(1);
   });
 });
