@@ -4,12 +4,12 @@ import { codeOf, Fault } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { localDay } from "../../lib/local-day.ts";
 import { microUsd } from "../../lib/usd.ts";
+import { recordsOf } from "../facts/records.ts";
 import type { CostKey, CostLine } from "../ports/budgets.ts";
 import type { Journal, JournalRecord, ProcessRow } from "../ports/journal.ts";
 
 /** The largest number of process rows that are read; more are cut. */
 const PROCESSES = 1_000;
-const PAGE = 256;
 
 /** Calls that are listed one by one; beyond, the newest. */
 const CALLS = 1_000;
@@ -66,16 +66,10 @@ async function* spentBy(journal: Journal, row: ProcessRow, since: number): Async
 
 /** The records of a process; a damaged history is read up to the damage. */
 async function* historyOf(journal: Journal, proc: ProcUuid): AsyncGenerator<JournalRecord> {
-  for (let from = 1; ; ) {
-    const page = await journal.read(proc, from, PAGE).catch((error: unknown): readonly JournalRecord[] => {
-      if (codeOf(error) === "INTERNAL") return [];
-      throw error;
-    });
-    const last = page.at(-1);
-    if (last === undefined) return;
-    yield* page;
-    from = last.seq + 1;
-    await new Promise((resolve) => setImmediate(resolve));
+  try {
+    yield* recordsOf(journal, proc);
+  } catch (error) {
+    if (codeOf(error) !== "INTERNAL") throw error;
   }
 }
 

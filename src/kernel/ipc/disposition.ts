@@ -7,6 +7,9 @@ import {
   type SignalAction,
 } from "../../abi/process.ts";
 
+/** Signals that end a process by default. */
+export const ENDING: ReadonlySet<unknown> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGKILL, SIGNALS.SIGINT]);
+
 /** The actions that a process can set instead of the default. */
 export type OwnAction = Exclude<SignalAction, "default">;
 

@@ -1,6 +1,7 @@
 /** Facets from interprocess communication: mail not yet received, groups, a signal that ends the process. */
-import { SIGNALS, type Signal } from "../../abi/process.ts";
+import type { Signal } from "../../abi/process.ts";
 import { type Facet, plainFacet } from "../facts/facet.ts";
+import { ENDING } from "./disposition.ts";
 import type { GroupRecord } from "./groups.ts";
 
 /** Messages sent but not received: from the message's number to the seq of its record. */
@@ -32,15 +33,12 @@ export const groupsFacet: Facet<Map<number, GroupRecord>> = {
     new Map(((groups ?? []) as readonly GroupRecord[]).map((group) => [group.group, group])),
 };
 
-/** Signals that end a process by default. */
-const ENDS: ReadonlySet<unknown> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGKILL, SIGNALS.SIGINT]);
-
 /** The signal that demanded the end of a process that has not ended yet; null: none. */
 export const endedByFacet: Facet<Signal | null> = plainFacet("endedBy", {
   init: null as Signal | null,
   folds: {
     signal: (now, { signal, disposition }) =>
-      disposition === "default" && ENDS.has(signal) ? (signal as Signal) : now,
+      disposition === "default" && ENDING.has(signal) ? (signal as Signal) : now,
     "process.exited": () => null,
   },
 });

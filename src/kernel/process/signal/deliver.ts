@@ -18,7 +18,7 @@ import {
   type Signal,
   signalName,
 } from "../../../abi/process.ts";
-import { dispositionOf } from "../../ipc/disposition.ts";
+import { dispositionOf, ENDING } from "../../ipc/disposition.ts";
 import { SignalState } from "../../ipc/signal-state.ts";
 import type { KeptEnd } from "../../ports/ends.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
@@ -43,8 +43,6 @@ interface Sender {
   readonly core: { readonly journalWatch: { check(syscall: string): void } };
   readonly self: { readonly pid: Pid };
 }
-
-const ENDS: ReadonlySet<Signal> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGINT, SIGNALS.SIGKILL]);
 
 const VERDICT: Readonly<Partial<Record<Signal, ExitStatus>>> = {
   1: EXIT.sigterm,
@@ -100,7 +98,7 @@ export async function recorded(core: SignalKeeping): Promise<void> {
  * recorded.
  */
 export function checkKept({ core, self }: Sender, syscall: string, signal: Signal): void {
-  if (self.pid === PID_KERNEL && !ENDS.has(signal)) core.journalWatch.check(syscall);
+  if (self.pid === PID_KERNEL && !ENDING.has(signal)) core.journalWatch.check(syscall);
 }
 
 interface Meeting {
