@@ -3,7 +3,7 @@ import type { AgentLine } from "../abi/agent.ts";
 import type { Pid } from "../abi/ids.ts";
 import type { SkillShelf } from "../abi/skill.ts";
 import type { Nearby } from "../abi/surroundings.ts";
-import type { Found, Guided, Guides } from "../kernel/ports/guides.ts";
+import type { Guidance, Guided, Guides } from "../kernel/ports/guides.ts";
 import { RecentMap } from "../lib/recent-map.ts";
 import { type InstructionPlaces, instructionsAt, instructionsBelow } from "./instruction-files.ts";
 import type { FoundMemory, MemoryDesk } from "./memory/memory-desk.ts";
@@ -32,7 +32,7 @@ export class GuideDesk implements Guides {
     this.#options = options;
   }
 
-  async around({ pid, cwd, env, hasAgent, denied }: Guided): Promise<Found> {
+  async around({ pid, cwd, env, hasAgent, denied }: Guided): Promise<Guidance> {
     const { trust, gitState, agents, skills, memory } = this.#options;
     const view = trust.viewOf(cwd);
     const [git, { texts, notices }, known, lines, found] = await Promise.all([

@@ -12,7 +12,7 @@ import {
   NOT_KEPT,
   readKept,
 } from "../../kernel/account/kept-account.ts";
-import { openLimits } from "../../kernel/account/open-limits.ts";
+import { openAccounts } from "../../kernel/account/open-accounts.ts";
 import type { Journal, RecordOwner } from "../../kernel/ports/journal.ts";
 import type { SpawnedBody } from "../../kernel/process/kept-state.ts";
 import type { Process } from "../../kernel/process/process.ts";
@@ -81,7 +81,7 @@ export type KeptOf = (proc: ProcUuid) => KeptAccount | undefined;
 
 /** Accounts by owner: those of processes in memory, and of processes that left memory while a call was in progress. */
 function limitsOf(core: Sharing): Map<ProcUuid, Account> {
-  const limits = new Map(openLimits(core));
+  const limits = new Map(openAccounts(core));
   for (const { seed } of core.table.all())
     for (const account of seed.account.chain())
       if (account.owner !== null) limits.set(account.owner.proc, account);

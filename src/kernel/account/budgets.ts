@@ -10,9 +10,9 @@ import type { Accounting, Payer } from "./accounting.ts";
 import { limitsOf, NOTHING } from "./amounts.ts";
 import { costsOf } from "./costs.ts";
 import { endedViews } from "./ended-budgets.ts";
-import { grantBody, setLimits } from "./grant.ts";
 import { type LimitsAtSpawn, limitsAtSpawn, readKept, useOfKept } from "./kept-account.ts";
-import { openLimits } from "./open-limits.ts";
+import { openAccounts } from "./open-accounts.ts";
+import { grantBody, setLimits } from "./set-limits.ts";
 
 export function makeBudgets(core: () => Accounting): Budgets {
   return {
@@ -104,7 +104,7 @@ async function inMemory(core: Accounting, pid: Pid): Promise<Account | undefined
   const uuid = await core.ports.journal.processOf(pid);
   if (uuid === undefined) throw notFound(pid);
   const below = [...core.table.all()].flatMap(({ seed }) => seed.account.chain());
-  return openLimits(core).get(uuid) ?? below.find(({ owner }) => owner?.proc === uuid);
+  return openAccounts(core).get(uuid) ?? below.find(({ owner }) => owner?.proc === uuid);
 }
 
 /** Sets limits of a process that has ended or rests, by new records of its account. */

@@ -11,7 +11,7 @@ import { Reservation, type Shortage } from "./account.ts";
 import type { Accounting, Payer } from "./accounting.ts";
 import { amountsOf } from "./amounts.ts";
 import { isKept, useDraft } from "./kept-account.ts";
-import { keepOpenLimits } from "./open-limits.ts";
+import { keepOpenAccounts } from "./open-accounts.ts";
 import { keepWindows } from "./root-account.ts";
 
 type Paid = Pick<WritePlan, "effects" | "reserve" | "reserveLeast" | "reserveLeastUsd">;
@@ -27,7 +27,7 @@ export function reserve(core: Accounting, { seed }: Payer, paid: Paid): Reservat
   const leastUsd = paid.reserveLeastUsd === undefined ? usd : paid.reserveLeastUsd;
   const least = { tokens: paid.reserveLeast ?? tokens, microUsd: microUsd(leastUsd ?? 0), steps };
   const got = account.reserve(wanted, least, core.ports.clock.now());
-  if (got instanceof Reservation) keepOpenLimits(core, account);
+  if (got instanceof Reservation) keepOpenAccounts(core, account);
   return got;
 }
 
@@ -60,7 +60,7 @@ export function settle(
   const { account } = self.seed;
   const used: Amounts = amountsOf(cost ?? { tokens: 0, usd: null }, isModelCall(effectful));
   reservation.settle(used, core.ports.clock.now());
-  keepOpenLimits(core, account);
+  keepOpenAccounts(core, account);
   return cost === undefined ? [] : useDrafts(core, self);
 }
 

@@ -13,8 +13,8 @@ import { microUsd, shownUsd } from "../../lib/usd.ts";
 import type { Account, Shortage } from "./account.ts";
 import type { Accounting, Answering, Payer } from "./accounting.ts";
 import type { Flow } from "./amounts.ts";
-import { setLimits } from "./grant.ts";
 import { guidanceOf, refusalOf, refusalWords } from "./refusal.ts";
+import { setLimits } from "./set-limits.ts";
 
 /** `void`: the call that asked for all has ended; the others try again, and one of them asks anew. */
 type Outcome = "raised" | "stopped" | "void";

@@ -1,5 +1,5 @@
 /**
- * A limit over a rolling period, in 60 buckets: what was spent counts for at least that period, and at most a sixtieth
+ * A budget window: a limit over a rolling period, in 60 buckets: what was spent counts for at least that period, and at most a sixtieth
  * longer. Uses the wall clock, as it spans several daemons; a clock that was set back frees nothing early.
  */
 import type { BudgetWindow } from "../../abi/budget.ts";

@@ -5,14 +5,21 @@ import type { ContextMessage } from "../../abi/sys.ts";
 import type { MoveBody, PinBody } from "../context/view.ts";
 import type { Call, CallName } from "../gate/call.ts";
 import { redactedText } from "../redact/model-bound.ts";
-import { type Kernel, type Owner, ofItsOwn, type Pass, requireOwn, requireReadable } from "./context.ts";
+import {
+  type ContextKernel,
+  type ContextOwner,
+  type ContextPass,
+  ofItsOwn,
+  requireOwn,
+  requireReadable,
+} from "./context.ts";
 
-interface Viewing extends Kernel {
+interface Viewing extends ContextKernel {
   /** The messages of a process's main context with these numbers, from its records. */
-  messagesOf(proc: Owner, numbers: readonly number[]): Promise<ReadonlyMap<number, ContextMessage>>;
+  messagesOf(proc: ContextOwner, numbers: readonly number[]): Promise<ReadonlyMap<number, ContextMessage>>;
 }
 
-type ViewCall<Name extends CallName, Args> = Call<Name, Args, Viewing, Owner>;
+type ViewCall<Name extends CallName, Args> = Call<Name, Args, Viewing, ContextOwner>;
 
 /** CtxView(cid): which messages are in view. */
 const ctxView: ViewCall<"ctxView", { cid: CtxId }> = {
@@ -85,17 +92,17 @@ const ctxUnpin: ViewCall<"ctxUnpin", { cid: CtxId; n: number }> = {
   },
 };
 
-function pinned({ core, self }: Pass, cid: CtxId, body: PinBody): void {
+function pinned({ core, self }: ContextPass, cid: CtxId, body: PinBody): void {
   core.note(self, "ctx.pin", cid === self.ctxId ? body : { ...body, cid });
 }
 
-function requireProgram(pass: Pass, cid: CtxId, op: string): void {
+function requireProgram(pass: ContextPass, cid: CtxId, op: string): void {
   requireOwn(pass, cid, op);
   if (pass.scope !== null) throw ofItsOwn(op, cid);
 }
 
 /** Journals the move. What the process has seen of files may have left the view. */
-function moved({ core, self }: Pass, cid: CtxId, body: MoveBody): number {
+function moved({ core, self }: ContextPass, cid: CtxId, body: MoveBody): number {
   core.note(self, "ctx.move", cid === self.ctxId ? body : { ...body, cid });
   if (cid === self.ctxId) self.seen.epoch++;
   return core.contexts.view(cid).head;

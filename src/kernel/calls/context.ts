@@ -22,18 +22,18 @@ import type { Past } from "../process/past.ts";
 import { type Redacting, redactedBytes, redactedMessage, redactedText } from "../redact/model-bound.ts";
 
 /** The parts of the kernel that these calls use. */
-export interface Kernel {
+export interface ContextKernel {
   readonly contexts: ContextSpaces;
   readonly ports: Redacting["ports"] & {
     readonly journal: Pick<Journal, "note">;
     readonly clock: Pick<Clock, "mono">;
   };
-  readonly table: { all(): Iterable<Pick<Owner, "ctxId" | "past">> };
-  note(proc: Owner, kind: RecordKind, body: unknown): void;
+  readonly table: { all(): Iterable<Pick<ContextOwner, "ctxId" | "past">> };
+  note(proc: ContextOwner, kind: RecordKind, body: unknown): void;
 }
 
-export interface Owner extends Taker {
-  /** The process's first context. */
+export interface ContextOwner extends Taker {
+  /** The process's main context. */
   readonly ctxId: CtxId;
   readonly contexts: OwnContexts;
   readonly seen: { epoch: number };
@@ -42,13 +42,13 @@ export interface Owner extends Taker {
   tell(event: ProcessEvent, mono: number): void;
 }
 
-export interface Pass {
-  readonly core: Kernel;
-  readonly self: Owner;
+export interface ContextPass {
+  readonly core: ContextKernel;
+  readonly self: ContextOwner;
   readonly scope: Scope | null;
 }
 
-type ContextCall<Name extends CallName, Args> = Call<Name, Args, Kernel, Owner>;
+type ContextCall<Name extends CallName, Args> = Call<Name, Args, ContextKernel, ContextOwner>;
 
 /** CtxAlloc(size): an empty context for `size` messages. It is freed with its process. */
 const ctxAlloc: ContextCall<"ctxAlloc", { size: number }> = {
@@ -177,7 +177,7 @@ const appendToolResult: ContextCall<"appendToolResult", ToolOutcome> = {
 
 /** Tells clients that follow the messages. */
 function tellResult(
-  { core, self }: Pick<Pass, "core" | "self">,
+  { core, self }: Pick<ContextPass, "core" | "self">,
   { content, tool_call_id: id = "", is_error, media }: ContextMessage,
 ): void {
   if (!self.watchers.follows("messages")) return;
@@ -205,21 +205,21 @@ export function ofItsOwn(op: string, cid: CtxId): ContextError {
   return new ContextError({ op, cid, code: "PERMISSION", message });
 }
 
-export function requireOwn({ core, self }: Pass, cid: CtxId, op: string): void {
+export function requireOwn({ core, self }: ContextPass, cid: CtxId, op: string): void {
   if (self.contexts.has(cid)) return;
   if (!core.contexts.has(cid))
     throw new ContextError({ op, cid, code: "NOT_FOUND", message: "context not found" });
   throw new ContextError({ op, cid, code: "PERMISSION", message: "context belongs to another process" });
 }
 
-export function requireReadable(pass: Pass, cid: CtxId, op: string): void {
+export function requireReadable(pass: ContextPass, cid: CtxId, op: string): void {
   const { core, self } = pass;
   if (self.pid === PID_KERNEL && core.contexts.has(cid)) return;
   requireOwn(pass, cid, op);
 }
 
 /** The owner of a context that is not the caller's; undefined: the caller's own (it needs no recall), or not found. */
-function ownerOf({ core, self }: Pass, cid: CtxId): Pick<Owner, "past"> | undefined {
+function ownerOf({ core, self }: ContextPass, cid: CtxId): Pick<ContextOwner, "past"> | undefined {
   if (self.contexts.has(cid)) return undefined;
   for (const proc of core.table.all()) if (proc.ctxId === cid) return proc;
   return undefined;
@@ -232,7 +232,7 @@ interface Place {
 }
 
 /** The message as it was kept. */
-function append(pass: Pass, { cid, op }: Place, said: ContextMessage): ContextMessage {
+function append(pass: ContextPass, { cid, op }: Place, said: ContextMessage): ContextMessage {
   requireOwn(pass, cid, op);
   const { core, self } = pass;
   const message = redactedMessage(core, self, said);
@@ -249,9 +249,13 @@ interface Position {
 
 /**
  * Journals a message, synced with the next group: before the model sees it, because its request is synced later.
- * Without `cid` it belongs to the process's first context.
+ * Without `cid` it belongs to the process's main context.
  */
-function journalMessage({ core, self }: Pass, { cid, replaces }: Position, message: ContextMessage): void {
+function journalMessage(
+  { core, self }: ContextPass,
+  { cid, replaces }: Position,
+  message: ContextMessage,
+): void {
   const body = {
     ...message,
     ...(replaces === 0 ? {} : { replaces }),

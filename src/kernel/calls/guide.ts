@@ -1,7 +1,7 @@
 /** The calls about what guides a process: its surroundings. */
 import type { Surroundings } from "../../abi/surroundings.ts";
 import type { Call } from "../gate/call.ts";
-import type { Found, Guided } from "../ports/guides.ts";
+import type { Guidance, Guided } from "../ports/guides.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
 import { type Granting, subjectOf } from "../process/subject.ts";
@@ -10,7 +10,7 @@ interface Guiding extends Granting {
   readonly ports: Granting["ports"] & Pick<KernelPorts, "exec" | "guides">;
 }
 
-const NOTHING: Found = { git: "", instructions: [], notices: [] };
+const NOTHING: Guidance = { git: "", instructions: [], notices: [] };
 
 /** One answer for a process, its threads and its coroutines, so that their requests begin with the same bytes. */
 const known = new WeakMap<Process, Promise<Surroundings>>();

@@ -12,11 +12,11 @@ import { type Launching, MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
 import type { Mounts } from "../vfs/mounts.ts";
 
 /** The parts of the kernel that these calls use. */
-interface MountTable {
+interface MountKernel {
   readonly mounts: Pick<Mounts, "mount" | "unmount" | "unmountAll">;
 }
 
-type Mounting = Gatekeeping & Launching & MountTable;
+type Mounting = Gatekeeping & Launching & MountKernel;
 
 /** Mount(path, server): an MCP server as files. For a program, starting or reaching the server passes the guard. */
 const mount: KernelCall<"mount", { path: string; config: McpConfig }, Mounting> = {
@@ -49,7 +49,7 @@ const mount: KernelCall<"mount", { path: string; config: McpConfig }, Mounting> 
 };
 
 /** Unmount(path): removes the server; files that are open on it return UNAVAILABLE from then on. */
-const unmount: KernelCall<"unmount", { path: string }, MountTable> = {
+const unmount: KernelCall<"unmount", { path: string }, MountKernel> = {
   name: "Unmount",
   take: (path) => ({ path }),
   args: ({ path }) => ({ path }),
@@ -57,7 +57,7 @@ const unmount: KernelCall<"unmount", { path: string }, MountTable> = {
 };
 
 /** UnmountAll(): all mounts, at shutdown; only for pid 0. */
-const unmountAll: KernelCall<"unmountAll", Record<string, never>, MountTable> = {
+const unmountAll: KernelCall<"unmountAll", Record<string, never>, MountKernel> = {
   name: "UnmountAll",
   take: () => ({}),
   args: () => ({}),

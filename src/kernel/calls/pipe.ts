@@ -1,3 +1,4 @@
+/** The call of pipes (ipc/pipe.ts). */
 import { O_RDONLY, O_WRONLY } from "../../abi/device.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";

@@ -1,3 +1,4 @@
+/** The call that lists processes, by what the caller sees of each. */
 import type { CtxId, Pid } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";
 import type { ProcInfo } from "../../abi/process.ts";

@@ -1,3 +1,4 @@
+/** The call of waiting for time, a message, a signal or the end of a process. */
 import { SyscallError } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Clock } from "../../abi/program.ts";

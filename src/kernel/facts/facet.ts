@@ -1,6 +1,6 @@
 /**
  * A durable fact of a process: what it is at first, and what the records of the process make of it. One file beside its owner,
- * one row in facets.ts. Whatever brings a process back (boot, wake, fork, a snapshot) folds its records with this; who changes
+ * one row in history/recover/facets.ts. Whatever brings a process back (boot, wake, fork, a snapshot) folds its records with this; who changes
  * a fact of a live process does so by a record, folded by the same function.
  */
 import type { ProcUuid } from "../../abi/ids.ts";

@@ -1,4 +1,4 @@
-/** Step three of the gate: allow, deny, or ask the user. */
+/** The first step of the guard: allow, deny, or ask the user. */
 import { SyscallError } from "../../abi/errors.ts";
 import type { Remedy } from "../../abi/fact.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";

@@ -1,3 +1,4 @@
+/** Which messages of a session the current run reads: a run is the work from one message to its final reply. */
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 

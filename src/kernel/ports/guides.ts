@@ -14,11 +14,12 @@ export interface Guided {
   readonly denied?: (path: string) => string | undefined;
 }
 
-export type Found = Omit<Surroundings, "confinement" | "scratch">;
+/** What guides it, without what the kernel knows itself. */
+export type Guidance = Omit<Surroundings, "confinement" | "scratch">;
 
 export interface Guides {
   /** Does not fail: what cannot be read is left out. */
-  around(guided: Guided): Promise<Found>;
+  around(guided: Guided): Promise<Guidance>;
   /** Likewise, for folders below its own. */
   near(guided: Guided, dirs: readonly string[]): Promise<Nearby>;
   /** The skills in reach of the process. Absent: none. */

@@ -128,7 +128,7 @@ export interface JournalTools {
   }): Promise<CollectReport>;
 }
 
-/** A page of a history as it is stored: each record as one line of JSON (abi/journal-line.ts). */
+/** A page of a history as it is stored: each record as one line of JSON (abi/journal/line.ts). */
 export interface LinePage {
   readonly lines: readonly string[];
   /** The position of the next page. */

@@ -10,8 +10,10 @@ export type RecordKind =
   | "process.failed"
   | "process.exited"
   | "process.reaped"
+  /** What a later daemon needs to restore it: of an agent `KeptState` (kernel/process/kept-state.ts), of pid 0 its mounts. */
   | "process.state"
   | "process.log"
+  /** The position of its program: `{state}`, or `{part}` that is added to the last one. */
   | "process.checkpoint"
   /** A value that a device keeps for the process: `{name, value}`; null: removed. */
   | "process.kept"
@@ -49,6 +51,7 @@ export type RecordKind =
   | "snapshot"
   /** A file that it has seen: `{path, …SeenFile}` (abi/device.ts). */
   | "file.seen"
+  /** A message of a context, or its system prompt. `cid`: absent for the main context. */
   | "ctx.record"
   /** The view of a context has moved (kernel/context/view.ts). */
   | "ctx.move"
@@ -69,7 +72,7 @@ export type RecordKind =
   | "permit.classified"
   /** Consecutive failures of the classifier, in the history of the session's own process: `CircuitState`. */
   | "permit.circuit"
-  /** A grant of the user, in the history of its session's own process, or of the kernel (grants/grant-record.ts). */
+  /** A grant of the user, in the history of its session's own process, or of the kernel (consent/grants/grant-record.ts). */
   | "grant.add"
   /** A grant was revoked by the user; one of its uses was spent. */
   | "grant.remove"
@@ -94,7 +97,7 @@ export type RecordKind =
   | "event"
   | "journal.degraded"
   /**
-   * An anchor in the kernel's history, `{root, previous, processes, lsn}`: `audit verify` compares with it (chain.ts).
+   * An anchor in the kernel's history, `{root, previous, processes, lsn}`: `audit verify` compares with it (store/journal/chain.ts).
    */
   | "journal.anchor"
   /** fsck removed damaged records. */
@@ -202,6 +205,7 @@ export type JournalState =
 export type SparseKind = Extract<
   RecordKind,
   | "process.spawned"
+  /** What a later daemon needs to restore it: of an agent `KeptState` (kernel/process/kept-state.ts), of pid 0 its mounts. */
   | "process.state"
   | "process.forked"
   | "grant.add"

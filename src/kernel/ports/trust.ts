@@ -1,3 +1,4 @@
+/** Trust in a workspace: what its own files may do. `daemon/trust` implements it. */
 import type { TrustedWorkspace, WorkspaceView } from "../../abi/trust.ts";
 
 /** Whether the user trusts a workspace, having seen its files. Until then its files can only forbid. */

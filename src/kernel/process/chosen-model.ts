@@ -10,9 +10,9 @@ import type { ChosenModel, ModelStart } from "../../abi/program.ts";
 import { type LiveFacet, plainFacet, type RecordBody } from "../facts/facet.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { ModelAnswering, ModelWish } from "../ports/models.ts";
+import { fallbackWindowsOf, windowOf } from "./model-window.ts";
 import { type Noting, notable } from "./note.ts";
 import type { Process } from "./process.ts";
-import { fallbackWindowsOf, windowOf } from "./window.ts";
 
 interface Kept extends ModelPlace {
   /** How often another model was chosen. */

@@ -16,9 +16,9 @@ export class Session {
   readonly grants = new GrantList();
   /** Clients that can answer questions. */
   readonly approvers = new Approvers();
-  /** Journalled by syscall/denied.ts, in the history of the owner. */
+  /** Journalled by gate/denied.ts, in the history of the owner. */
   readonly denials = new Denials();
-  /** Journalled by classify/auto-mode.ts, in the history of the owner. */
+  /** Journalled by consent/classify/classifications.ts, in the history of the owner. */
   readonly circuit = new Circuit();
 
   constructor(owner: RecordOwner | null) {

@@ -44,7 +44,7 @@ interface Waiting {
 
 export class Scheduler {
   readonly #clock: Clock;
-  readonly #lanes = new Map<string, Place>();
+  readonly #lanes = new Map<string, RunQueue>();
   /** Since when a refused attempt had waited: it comes again at its old place. */
   readonly #places = new WeakMap<object, KeptPlace>();
   #order = 0;
@@ -56,18 +56,18 @@ export class Scheduler {
   /** Waits for a slot. Rejects with the signal's reason. */
   async take(request: LaneRequest, who: Applicant, signal: AbortSignal): Promise<Slot | LaneRefusal> {
     if (signal.aborted) throw reasonOf(signal);
-    const place = this.#placeOf(request);
-    if (place.size >= LIMITS.laneWaiting) return { kind: "full" };
-    const ticket = this.#ticketOf(request, who, place);
+    const queue = this.#runQueueOf(request);
+    if (queue.size >= LIMITS.laneWaiting) return { kind: "full" };
+    const ticket = this.#ticketOf(request, who, queue);
     const { promise, resolve, reject } = Promise.withResolvers<Slot | LaneRefusal>();
     const waiting = { ticket, who, granted: resolve };
     const leave = (): void => {
-      place.leave(waiting);
+      queue.leave(waiting);
       reject(reasonOf(signal));
     };
     signal.addEventListener("abort", leave, { once: true });
-    place.enter(waiting);
-    if (place.holds(ticket)) who.waits?.();
+    queue.enter(waiting);
+    if (queue.holds(ticket)) who.waits?.();
     try {
       return await promise;
     } finally {
@@ -77,14 +77,14 @@ export class Scheduler {
 
   /** The lanes whose names begin so, and who waits in them, in the order of grants as it is now. */
   view(beginning: string): readonly LaneQueue[] {
-    const places = [...this.#lanes.values()].filter(({ name }) => name.startsWith(beginning));
-    return places.map((place) => ({ lane: place.view(), waiting: place.waits() }));
+    const queues = [...this.#lanes.values()].filter(({ name }) => name.startsWith(beginning));
+    return queues.map((queue) => ({ lane: queue.view(), waiting: queue.waits() }));
   }
 
-  #ticketOf({ input, output }: LaneRequest, who: Applicant, place: Place): Ticket {
+  #ticketOf({ input, output }: LaneRequest, who: Applicant, queue: RunQueue): Ticket {
     const kept = this.#places.get(who.owner);
     const now = this.#clock.mono();
-    const isBack = kept?.place === place && now - kept.atMs <= LIMITS.laneClosedMs;
+    const isBack = kept?.queue === queue && now - kept.atMs <= LIMITS.laneClosedMs;
     if (isBack) this.#places.delete(who.owner);
     const { session, process } = who;
     return {
@@ -106,13 +106,13 @@ export class Scheduler {
     };
   }
 
-  #placeOf({ lane, limits }: LaneRequest): Place {
+  #runQueueOf({ lane, limits }: LaneRequest): RunQueue {
     const key = `${lane} ${JSON.stringify(limits)}`;
     const found = this.#lanes.get(key);
     if (found !== undefined) return found;
     if (this.#lanes.size >= LIMITS.lanes)
       for (const [name, each] of this.#lanes) if (each.isForgettable) this.#lanes.delete(name);
-    const made = new Place(lane, new Lane(limits, this.#clock.mono()), {
+    const made = new RunQueue(lane, new Lane(limits, this.#clock.mono()), {
       clock: this.#clock,
       keep: (owner, kept) => void this.#places.set(owner, kept),
     });
@@ -123,30 +123,31 @@ export class Scheduler {
 
 /** The place of an attempt that was refused, or gave its slot back. */
 interface KeptPlace {
-  readonly place: Place;
+  readonly queue: RunQueue;
   readonly sinceMs: number;
   /** A process that comes much later has no claim to it. */
   readonly atMs: number;
 }
 
-interface Surroundings {
+/** What the queues of a scheduler share. */
+interface Keeping {
   readonly clock: Clock;
   readonly keep: (owner: object, kept: KeptPlace) => void;
 }
 
 /** A lane, its queue and its timer. */
-class Place {
+class RunQueue {
   readonly name: string;
   readonly lane: Lane;
   readonly #clock: Clock;
-  readonly #keep: Surroundings["keep"];
-  readonly #queue = new Map<Ticket, Waiting>();
+  readonly #keep: Keeping["keep"];
+  readonly #waiting = new Map<Ticket, Waiting>();
   #timer: AbortController | undefined;
   /** The ticket that the timer waits for. */
   #awaited: Ticket | undefined;
   #refusal: Error | undefined;
 
-  constructor(name: string, lane: Lane, { clock, keep }: Surroundings) {
+  constructor(name: string, lane: Lane, { clock, keep }: Keeping) {
     this.name = name;
     this.lane = lane;
     this.#clock = clock;
@@ -154,15 +155,15 @@ class Place {
   }
 
   get size(): number {
-    return this.#queue.size;
+    return this.#waiting.size;
   }
 
   holds(ticket: Ticket): boolean {
-    return this.#queue.has(ticket);
+    return this.#waiting.has(ticket);
   }
 
   get isForgettable(): boolean {
-    return this.#queue.size === 0 && this.lane.used === 0 && this.lane.closed === undefined;
+    return this.#waiting.size === 0 && this.lane.used === 0 && this.lane.closed === undefined;
   }
 
   get nowMs(): number {
@@ -170,14 +171,14 @@ class Place {
   }
 
   enter(waiting: Waiting): void {
-    this.#queue.set(waiting.ticket, waiting);
+    this.#waiting.set(waiting.ticket, waiting);
     this.advance();
   }
 
   /** Its place costs nothing; another decision is needed only if it was the one waited for. */
   leave({ ticket }: Waiting): void {
-    this.#queue.delete(ticket);
-    if (ticket === this.#awaited || this.#queue.size === 0) this.advance();
+    this.#waiting.delete(ticket);
+    if (ticket === this.#awaited || this.#waiting.size === 0) this.advance();
   }
 
   /** Grants whatever can be granted now. */
@@ -188,7 +189,7 @@ class Place {
     this.#dismiss();
     for (;;) {
       const now = this.nowMs;
-      const decision = decide(this.lane, this.#queue, now);
+      const decision = decide(this.lane, this.#waiting, now);
       if (decision.kind === "idle") break;
       if (decision.kind === "wait") {
         this.#awaited = decision.ticket;
@@ -196,11 +197,11 @@ class Place {
         break;
       }
       const { ticket, isInTurn } = decision;
-      const waiting = this.#queue.get(ticket) as Waiting;
-      this.#queue.delete(ticket);
+      const waiting = this.#waiting.get(ticket) as Waiting;
+      this.#waiting.delete(ticket);
       waiting.granted(new Slot(this, this.lane.grant(ticket, isInTurn, now), waiting.who));
     }
-    if (this.#queue.size === 0 && this.lane.used === 0) this.lane.rest();
+    if (this.#waiting.size === 0 && this.lane.used === 0) this.lane.rest();
   }
 
   refused(granted: Granted, who: Applicant, { retryAfterMs, error }: Refused): number {
@@ -211,14 +212,14 @@ class Place {
 
   /** Its process comes again, at its place. */
   keep({ ticket: { sinceMs } }: Granted, { owner }: Applicant): void {
-    this.#keep(owner, { place: this, sinceMs, atMs: this.nowMs });
+    this.#keep(owner, { queue: this, sinceMs, atMs: this.nowMs });
   }
 
   view(): LaneView {
     const { lane, nowMs } = this;
     const { slots, used, closed } = lane;
     const closedForMs = closed === undefined ? undefined : Math.max(0, Math.ceil(closed.untilMs - nowMs));
-    const head = { lane: this.name, slots, used, waiting: this.#queue.size };
+    const head = { lane: this.name, slots, used, waiting: this.#waiting.size };
     return {
       ...head,
       ...(closedForMs === undefined ? {} : { closedForMs }),
@@ -228,8 +229,8 @@ class Place {
 
   waits(): readonly LaneWait[] {
     const now = this.nowMs;
-    const first = this.#queue.size === 0 ? undefined : nextOf(this.lane, this.#queue, now).ticket;
-    const order = [...this.#queue.values()].map(({ ticket }) => ({ ticket, rank: rankOf(ticket, now) }));
+    const first = this.#waiting.size === 0 ? undefined : nextOf(this.lane, this.#waiting, now).ticket;
+    const order = [...this.#waiting.values()].map(({ ticket }) => ({ ticket, rank: rankOf(ticket, now) }));
     order.sort((a, b) => Number(b.ticket === first) - Number(a.ticket === first) || this.#compare(a, b));
     return order.map(({ ticket }, at) => ({
       pid: ticket.process,
@@ -257,8 +258,8 @@ class Place {
       kind: "closed",
       ...(this.#refusal === undefined ? {} : { error: this.#refusal }),
     };
-    for (const { granted } of this.#queue.values()) granted(refusal);
-    this.#queue.clear();
+    for (const { granted } of this.#waiting.values()) granted(refusal);
+    this.#waiting.clear();
   }
 
   #wake(ms: number): void {
@@ -279,36 +280,36 @@ interface Ranked {
 
 /** One granted attempt. Its slot is freed once, whatever comes first. */
 export class Slot implements LaneReport, Disposable {
-  readonly #place: Place;
+  readonly #queue: RunQueue;
   readonly #granted: Granted;
   readonly #who: Applicant;
   #isFree = false;
   #isOver = false;
   readonly #die = (): void => {
     this.#free();
-    this.#place.advance();
+    this.#queue.advance();
   };
 
-  constructor(place: Place, granted: Granted, who: Applicant) {
-    this.#place = place;
+  constructor(queue: RunQueue, granted: Granted, who: Applicant) {
+    this.#queue = queue;
     this.#granted = granted;
     this.#who = who;
     who.ended.addEventListener("abort", this.#die, { once: true });
   }
 
   readings(readings: LaneReadings): void {
-    this.#place.lane.readings(this.#granted, readings, this.#place.nowMs);
+    this.#queue.lane.readings(this.#granted, readings, this.#queue.nowMs);
   }
 
   refused(refusal: Refused): number {
     if (this.#isOver) return 0;
     this.#isOver = true;
-    return this.#place.refused(this.#granted, this.#who, refusal);
+    return this.#queue.refused(this.#granted, this.#who, refusal);
   }
 
   /** The process cannot use it now, and comes again. */
   giveBack(): void {
-    this.#place.keep(this.#granted, this.#who);
+    this.#queue.keep(this.#granted, this.#who);
     this[Symbol.dispose]();
   }
 
@@ -322,18 +323,18 @@ export class Slot implements LaneReport, Disposable {
     this.#close(({ lane, nowMs }) => lane.returned(this.#granted, nowMs));
   }
 
-  #close(account: (place: Place) => void): void {
+  #close(account: (queue: RunQueue) => void): void {
     const wasOver = this.#isOver && this.#isFree;
-    if (!this.#isOver) account(this.#place);
+    if (!this.#isOver) account(this.#queue);
     this.#isOver = true;
     this.#free();
-    if (!wasOver) this.#place.advance();
+    if (!wasOver) this.#queue.advance();
   }
 
   #free(): void {
     if (this.#isFree) return;
     this.#isFree = true;
     this.#who.ended.removeEventListener("abort", this.#die);
-    this.#place.lane.free(this.#granted);
+    this.#queue.lane.free(this.#granted);
   }
 }

@@ -1,3 +1,4 @@
+/** What the lanes order: an attempt that waits, and the class it counts in. */
 import { LANE_CLASSES, type LaneClass } from "../../abi/lanes.ts";
 import type { Claimant } from "./virtual-time.ts";
 

@@ -1,4 +1,7 @@
-/** Which device lies behind a path: the longest mounted path that ends at a path boundary. */
+/**
+ * Which device lies behind a path: the longest mounted path that ends at a path boundary. Here every device has a mount
+ * path; what processes mount, and unmount again, are MCP servers (mounts.ts).
+ */
 import type { Device } from "../../abi/device.ts";
 import { VfsError } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";

@@ -57,7 +57,10 @@ async function end(core: ShuttingDown, isMeant: (proc: Process) => boolean, grac
   // not by a signal: nobody requested this pause, and the restored process must not stay paused by it
   for (const proc of paused) proc.pause(core.ports.clock.mono());
   for (const proc of ending) await core.deliver(proc, SIGNALS.SIGTERM);
-  const ends = [...ending.map(({ done }) => done.promise), ...[...paused].map((proc) => still(core, proc))];
+  const ends = [
+    ...ending.map(({ done }) => done.promise),
+    ...[...paused].map((proc) => untilQuiescent(core, proc)),
+  ];
   await endWithin(core.ports.clock, ends, graceMs);
   // a process that was resumed meanwhile is ended like the others
   const resting = new Set([...paused].filter((proc) => mayRest(core, proc)));
@@ -85,7 +88,7 @@ function mayRest(core: Pick<ShuttingDown, "table">, proc: Process): boolean {
 }
 
 /** Resolves when its last action is in the journal, and it has not begun another since. */
-async function still(
+async function untilQuiescent(
   core: Pick<ShuttingDown, "ports">,
   { halt: { quiescence }, conversation }: Process,
 ): Promise<void> {

@@ -42,7 +42,7 @@ export class Quiescence {
     }
   }
 
-  /** Resolves when the program is still; at most one waiter. The program may resume right afterwards. */
+  /** Resolves when the program is quiescent; at most one waiter. The program may resume right afterwards. */
   reached(): Promise<void> {
     if (this.isQuiescent) return Promise.resolve();
     return new Promise((resolve) => {

@@ -1,6 +1,7 @@
 /**
- * spawn(): six steps; a failure in step n undoes n - 1 … 1 in reverse order and returns that error. The caller gets the
- * pid only when the process is journalled, synced and running.
+ * spawn() in six steps: check the request, enter the table, hand over files, join the group, prepare the body, journal.
+ * A failure in step n undoes n - 1 … 1 in reverse order and returns that error. The caller gets the pid only when the
+ * process is journalled, synced and running.
  */
 import { codeOf, Fault, messageOf, printed, SyscallError } from "../../../abi/errors.ts";
 import type { LogEntry, ProcessEvent } from "../../../abi/events.ts";
@@ -243,7 +244,7 @@ interface Building {
   readonly undo: Undo[];
 }
 
-/** Steps 2 to 6; each pushes its undo. */
+/** Steps 2 to 6; `undo` gets how each is undone. */
 async function build(
   { core, caller, parent, proc, opts, more, undo }: Building,
   signal: AbortSignal,

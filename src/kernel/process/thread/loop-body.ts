@@ -15,7 +15,6 @@ import type { Process } from "../process.ts";
 import type { CoroutineBody } from "./coroutine.ts";
 import { type LoopRunner, reason } from "./reason.ts";
 
-/** The parts of the kernel that the loop needs. */
 /** What a loop in a coroutine needs of the kernel. */
 export interface LoopHost extends LoopRunner {
   readonly ports: Pick<KernelPorts, "program" | "log">;

@@ -1,7 +1,7 @@
+/** The threads of one process, as the rest of the kernel sees them: threads.ts makes the set, process.ts holds it. */
 import type { Tid } from "../../../abi/ids.ts";
 import type { ThreadView } from "../../../abi/sys.ts";
 
-/** The threads of one process (threads.ts). */
 export interface ThreadSet {
   /** The number of threads that have not ended. */
   readonly live: number;

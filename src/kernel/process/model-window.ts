@@ -1,4 +1,4 @@
-/** The window of the model of a process, as its program is started with it. */
+/** How many tokens the model of a process reads at once (its window), as the program is started with it. */
 import type { WindowFacts } from "../../abi/context.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "./process.ts";

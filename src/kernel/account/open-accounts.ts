@@ -9,18 +9,18 @@ import type { Accounting } from "./accounting.ts";
 
 const OPEN = new WeakMap<Accounting, Map<ProcUuid, Account>>();
 
-export function openLimits(core: Accounting): ReadonlyMap<ProcUuid, Account> {
+export function openAccounts(core: Accounting): ReadonlyMap<ProcUuid, Account> {
   return OPEN.get(core) ?? new Map();
 }
 
 /** Updates the list after a reservation or a settlement in `account`. */
-export function keepOpenLimits(core: Accounting, account: Account): void {
+export function keepOpenAccounts(core: Accounting, account: Account): void {
   const open = OPEN.get(core) ?? new Map<ProcUuid, Account>();
   OPEN.set(core, open);
-  for (const limit of account.chain()) {
-    if (limit.owner === null) continue;
-    if (isHolding(limit)) open.set(limit.owner.proc, limit);
-    else open.delete(limit.owner.proc);
+  for (const each of account.chain()) {
+    if (each.owner === null) continue;
+    if (isHolding(each)) open.set(each.owner.proc, each);
+    else open.delete(each.owner.proc);
   }
 }
 
