@@ -89,11 +89,11 @@ describe("memory", () => {
     const chat = await world.crux(["chat", "-q"], { ...at, stdin: "we never mock the database" });
     expect(chat.stdout).toContain("no mocks");
     await over.promise;
-    const [aside] = asides;
+    const [first] = asides;
     const [asked] = main;
-    expect(aside?.body.system).toEqual(asked?.body.system);
-    expect(aside?.body.tools).toEqual(asked?.body.tools);
-    const { read = 0, write = 0, input = 0 } = aside?.cache ?? {};
+    expect(first?.body.system).toEqual(asked?.body.system);
+    expect(first?.body.tools).toEqual(asked?.body.tools);
+    const { read = 0, write = 0, input = 0 } = first?.cache ?? {};
     expect(read).toBeGreaterThan(0);
     expect(read / (read + write + input)).toBeGreaterThan(0.8);
     const results = asides[1]?.lastToolResults.map(({ isError }) => isError);
@@ -105,9 +105,14 @@ describe("memory", () => {
     ]);
     const shown = JSON.parse((await world.crux(["ps", "-a", "--json", "--verbose"], at)).stdout).data
       .processes;
-    const [session] = shown.filter(({ fork }: { fork?: string }) => fork === undefined);
+    const [session] = shown.filter(({ ppid }: { ppid: number }) => ppid === 0);
     const context = await world.crux(["context", String(session.pid), "--messages"], at);
     expect(context.stdout).not.toContain("A task of its own");
+    const [aside] = shown.filter(({ ppid }: { ppid: number }) => ppid === session.pid);
+    await world.crux(["wait", String(aside.pid)], at);
+    await world.crux(["kill", String(session.pid)], at);
+    for (const { pid } of [session, aside])
+      expect((await world.crux(["replay", String(pid)], at)).stdout).toContain("0 differences");
   });
 
   it("is recalled where the user's words are about a note, and counted as memory", async () => {

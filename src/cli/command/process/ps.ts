@@ -100,6 +100,7 @@ function full(proc: WireProc) {
     ...(model === undefined ? {} : { model }),
     ...(note === undefined ? {} : { note }),
     ...(proc.worktree === undefined ? {} : { worktree: proc.worktree }),
+    ...(proc.fork === undefined ? {} : { fork: proc.fork }),
     ...(proc.slot === undefined ? {} : { slot: proc.slot }),
   };
 }
