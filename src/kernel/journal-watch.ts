@@ -1,7 +1,7 @@
 /**
  * What processes do while the disk accepts no records. Degraded: nothing new begins, as in a pause; calls in progress
  * get their results, which the journal keeps; requests of clients fail with the reason; all resumes by itself. Lost:
- * nothing is acknowledged any more, and the daemon ends (daemon/run.ts).
+ * nothing is acknowledged any more, and the daemon ends (daemon/run.ts). What each method promises stands in ports/journal-hold.ts.
  */
 
 import { Fault, SyscallError } from "../abi/errors.ts";
@@ -9,12 +9,13 @@ import type { Fact } from "../abi/fact.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import { abortable } from "../lib/abort.ts";
 import { type Journal, type JournalDraft, type JournalState, KERNEL_UUID } from "./ports/journal.ts";
+import type { JournalHold } from "./ports/journal-hold.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { Process } from "./process/process.ts";
 
 type Degraded = Extract<JournalState, { state: "degraded" }>;
 
-export class JournalWatch {
+export class JournalWatch implements JournalHold<Process> {
   readonly #ports: KernelPorts;
   readonly #end: () => void;
   /** Settles when the journal is no longer degraded; null: it is not degraded. */
@@ -35,7 +36,6 @@ export class JournalWatch {
     this.#end();
   }
 
-  /** Checked before a client's request begins. UNAVAILABLE: it could not be recorded. */
   check(syscall: string): void {
     const { state } = this.#ports.journal;
     if (state.state === "well") return;
@@ -48,7 +48,6 @@ export class JournalWatch {
     });
   }
 
-  /** The current problem; undefined: none. */
   get fact(): Fact | undefined {
     const { state } = this.#ports.journal;
     return state.state === "well" ? undefined : factOf(state);
@@ -61,12 +60,10 @@ export class JournalWatch {
     return `${reasonOf(state)}, so nothing runs and nothing is kept; what is on record can be looked at, and the next command after a repair finds all as it was`;
   }
 
-  /** Like `wait`, for a call in progress in the gate. */
   async held(proc: Process, syscall: string, signal: AbortSignal): Promise<void> {
     if (this.#healing !== null) await proc.halt.quiescence.suspend(this.wait(proc, syscall, signal));
   }
 
-  /** Returns when the journal is not degraded; CANCELLED when the process ends first, or the call is cancelled. */
   async wait(proc: Process, syscall: string, signal: AbortSignal): Promise<void> {
     while (this.#healing !== null) {
       this.#hold(proc);
@@ -81,7 +78,6 @@ export class JournalWatch {
     }
   }
 
-  /** Appends and syncs records of a process: if the disk refuses, it waits and retries. */
   async append(
     proc: Process,
     syscall: string,
@@ -102,10 +98,6 @@ export class JournalWatch {
     }
   }
 
-  /**
-   * For the intent of a call that only costs money, where no limit applies: its sync starts and nobody waits for it. If
-   * the disk refuses, the record stays queued before all later ones.
-   */
   begin(intent: JournalDraft): void {
     const { journal } = this.#ports;
     journal.note([intent]);
@@ -113,7 +105,6 @@ export class JournalWatch {
     journal.sync().catch(() => {});
   }
 
-  /** For an exit: waits for the disk until `signal` fires. Never rejects. */
   async heldUntil(proc: Process, signal: AbortSignal): Promise<void> {
     while (this.#healing !== null && !signal.aborted) {
       this.#hold(proc);

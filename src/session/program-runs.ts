@@ -1,10 +1,12 @@
 /** The calls by which the program of a session reports its runs; each run gets a separate handle. */
+
 import { printed, SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { ExitStatus, RunOutcome } from "../abi/process.ts";
 import type { RunInput } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import type { RecordKind } from "../kernel/ports/journal.ts";
+import type { JournalHold } from "../kernel/ports/journal-hold.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import type { Conversation } from "../kernel/process/conversation.ts";
 import type { Process } from "../kernel/process/process.ts";
@@ -19,7 +21,7 @@ export interface RunSeat {
 /** The part of the kernel that a session needs. */
 export interface SessionRunning {
   readonly ports: Pick<KernelPorts, "clock" | "journal" | "log">;
-  readonly journalWatch: { heldUntil(proc: Process, signal: AbortSignal): Promise<void> };
+  readonly journalWatch: Pick<JournalHold<Process>, "heldUntil">;
   note(proc: Process, kind: RecordKind, body: unknown): void;
   idle(proc: Process): void;
 }

@@ -1,10 +1,12 @@
 /** The labels of a process for the user: listing and removing them. */
+
 import { Fault } from "../../abi/errors.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import { labelsFacet } from "../../kernel/labels/facet.ts";
 import { withoutLabels } from "../../kernel/labels/label-set.ts";
+import type { JournalHold } from "../../kernel/ports/journal-hold.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import type { ProcessTable } from "../../kernel/process/table.ts";
@@ -15,7 +17,7 @@ export interface Labelling {
   readonly ports: Pick<KernelPorts, "clock" | "journal">;
   readonly table: Pick<ProcessTable, "require">;
   readonly sessions: { isHere(pid: Pid): boolean; awake(pid: Pid): Promise<unknown> };
-  readonly journalWatch: { check(syscall: string): void };
+  readonly journalWatch: Pick<JournalHold<never>, "check">;
 }
 
 /** The body of `label.clear`, version 1. */

@@ -2,6 +2,7 @@
  * A fork consists of records only: its origin, and its own state. Its context is read from the shared records when it
  * wakes. It is a separate process: the origin's open files, children, mail, groups and "always" answers are not copied.
  */
+
 import type { BudgetLimits } from "../../abi/budget.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
@@ -11,6 +12,7 @@ import { type KeptUse, limitsAtSpawn, moreLimits } from "../../kernel/account/ke
 import { LIMITS } from "../../kernel/limits.ts";
 import type { Forked, ForkRequest } from "../../kernel/ports/forks.ts";
 import type { Journal, JournalDraft, RecordOwner } from "../../kernel/ports/journal.ts";
+import type { JournalHold } from "../../kernel/ports/journal-hold.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { type KeptState, keptState, type SpawnedBody } from "../../kernel/process/kept-state.ts";
 import { presentMode, rightsOf } from "../../kernel/process/rights/kept-rights.ts";
@@ -30,7 +32,7 @@ export interface Forking {
   readonly grants: Bounding["grants"];
   /** False: the kernel is shutting down. */
   readonly accepting: boolean;
-  readonly journalWatch: { check(syscall: string): void };
+  readonly journalWatch: Pick<JournalHold<never>, "check">;
   nextPid(): Pid;
   nextMessage(): number;
 }

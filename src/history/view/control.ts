@@ -1,7 +1,9 @@
 /** What the model sees of a process, for the user: shown from the journal, and changed by the program of the process. */
+
 import type { ViewOutcome, ViewRequest } from "../../abi/context.ts";
 import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { JournalHold } from "../../kernel/ports/journal-hold.ts";
 import type { Sessions } from "../../kernel/ports/sessions.ts";
 import type { AskOptions, ViewControl } from "../../kernel/ports/view-control.ts";
 import type { Process } from "../../kernel/process/process.ts";
@@ -11,7 +13,7 @@ import { contextStat, type Source } from "./stat.ts";
 /** What this needs of the kernel. */
 interface Viewing {
   readonly ports: { readonly journal: Source };
-  readonly journalWatch: { check(syscall: string): void };
+  readonly journalWatch: Pick<JournalHold<never>, "check">;
   readonly sessions: Pick<Sessions, "awake"> & { isHere(pid: Pid): boolean };
   readonly table: { get(pid: Pid): Process | undefined };
   idle(proc: Process): void;

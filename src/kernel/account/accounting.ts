@@ -1,10 +1,12 @@
 /** What the accounts need of a process, and of the kernel around it. */
+
 import type { AskAnswer, AskReply } from "../../abi/ask.ts";
 import type { Amounts } from "../../abi/budget.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { ExitStatus, ProcessKind } from "../../abi/process.ts";
 import type { AskEvent, AskedQuestion } from "../../abi/wire-events.ts";
+import type { JournalHold } from "../ports/journal-hold.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Account } from "./account.ts";
 
@@ -44,7 +46,7 @@ export interface Accounting {
     all(): Iterable<Payer>;
     lineOf(proc: Payer): string;
   };
-  readonly journalWatch: { check(syscall: string): void };
+  readonly journalWatch: Pick<JournalHold<never>, "check">;
   readonly asks: {
     canAsk(proc: Payer): boolean;
     ask(

@@ -1,10 +1,12 @@
 /** The calls of process groups. The rules of membership are in ipc/groups.ts. */
+
 import { Fault, printed } from "../../abi/errors.ts";
 import { type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Signal } from "../../abi/process.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import type { KernelPass } from "../gate/passage.ts";
 import { type Groups, groupNotFound } from "../ipc/groups.ts";
+import type { JournalHold } from "../ports/journal-hold.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
 import { checkKept, recorded, type SignalKeeping } from "../process/signal/deliver.ts";
@@ -16,7 +18,7 @@ type Grouping = SignalKeeping & {
   readonly ports: Pick<KernelPorts, "log">;
   readonly table: ProcessTable;
   readonly groups: Groups;
-  readonly journalWatch: { check(syscall: string): void };
+  readonly journalWatch: Pick<JournalHold<never>, "check">;
   note(proc: Process, kind: "group.join" | "group.leave", body: unknown): void;
   deliver(proc: Process, signal: Signal): Promise<unknown>;
 };

@@ -1,4 +1,5 @@
 /** The calls of mail: messages between processes. */
+
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
@@ -17,6 +18,7 @@ import { readLabels } from "../labels/label-set.ts";
 import { addLabels, type LabelKeeper, type Labelled } from "../labels/labelled.ts";
 import { LIMITS } from "../limits.ts";
 import type { Journal } from "../ports/journal.ts";
+import type { JournalHold } from "../ports/journal-hold.ts";
 import type { LifeCycle } from "../process/life/life-cycle.ts";
 import type { Process } from "../process/process.ts";
 import type { ProcessTable } from "../process/table.ts";
@@ -29,10 +31,7 @@ type Sending = Office &
   Policed &
   Fellowship & {
     readonly table: ProcessTable;
-    readonly journalWatch: {
-      check(syscall: string): void;
-      held(self: Process, syscall: string, signal: AbortSignal): Promise<void>;
-    };
+    readonly journalWatch: Pick<JournalHold<Process>, "check" | "held">;
     readonly sessions: { isHere(pid: Pid): boolean; awake(pid: Pid): Promise<void> };
   };
 

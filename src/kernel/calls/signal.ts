@@ -1,4 +1,5 @@
 /** The calls of signals. process/signal/deliver.ts has what a signal then does. */
+
 import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { type Disposition, isSignal, SIGNALS, type Signal, type SignalAction } from "../../abi/process.ts";
@@ -8,6 +9,7 @@ import type { KernelCall } from "../gate/gate.ts";
 import type { KernelPass } from "../gate/passage.ts";
 import type { Scope } from "../gate/scope.ts";
 import { LIMITS } from "../limits.ts";
+import type { JournalHold } from "../ports/journal-hold.ts";
 import { recalled } from "../process/past.ts";
 import type { Process } from "../process/process.ts";
 import {
@@ -23,7 +25,7 @@ import type { ProcessTable } from "../process/table.ts";
 /** The parts of the kernel that sending a signal uses. */
 type Signalling = SignalKeeping & {
   readonly table: Pick<ProcessTable, "require">;
-  readonly journalWatch: { check(syscall: string): void };
+  readonly journalWatch: Pick<JournalHold<never>, "check">;
   readonly sessions: {
     isHere(pid: Pid): boolean;
     signalResting(pid: Pid, signal: Signal): Promise<Disposition | undefined>;

@@ -1,7 +1,8 @@
 /** One effect on its way through the gate. Every step takes the passage and reads what it needs from it. */
+
 import type { Syscalls } from "../../abi/sys.ts";
 import type { Accounting } from "../account/accounting.ts";
-import type { Journal, JournalDraft } from "../ports/journal.ts";
+import type { JournalHold } from "../ports/journal-hold.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
 import type { Allows } from "../process/rights/granted.ts";
@@ -28,16 +29,7 @@ export type Gatekeeping = Accounting &
       spend(self: Process, allows: Allows): void;
       attend(self: Process, allows: Allows, end: () => void): () => void;
     };
-    readonly journalWatch: {
-      held(self: Process, syscall: string, signal: AbortSignal): Promise<void>;
-      begin(intent: JournalDraft): void;
-      append(
-        self: Process,
-        syscall: string,
-        signal: AbortSignal,
-        drafts: readonly JournalDraft[],
-      ): ReturnType<Journal["append"]>;
-    };
+    readonly journalWatch: Pick<JournalHold<Process>, "held" | "begin" | "append">;
     handle(self: Process, scope: Scope): Syscalls;
   };
 

@@ -1,9 +1,11 @@
 /** A one-line note that the user pins to a process to recognize it. A fork inherits it. It is part of no prompt. */
+
 import { Fault } from "../../abi/errors.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { type Facts, type LiveFacet, plainFacet } from "../facts/facet.ts";
 import type { JournalDraft } from "../ports/journal.ts";
+import type { JournalHold } from "../ports/journal-hold.ts";
 
 /** A note that the user pins; "" removes the present one. */
 interface Pinned {
@@ -39,7 +41,7 @@ export interface Noting {
       processOf(pid: Pid): Promise<ProcUuid | undefined>;
     };
   };
-  readonly journalWatch: { check(syscall: string): void };
+  readonly journalWatch: Pick<JournalHold<never>, "check">;
   readonly sessions: {
     isHere(pid: Pid): boolean;
     awake(pid: Pid, options?: { readonly env?: Env }): Promise<unknown>;

@@ -8,6 +8,7 @@ import { LIMITS } from "../../limits.ts";
 import { resultLines } from "../../log/log-line.ts";
 import type { KeptEnd } from "../../ports/ends.ts";
 import type { JournalDraft, RecordKind } from "../../ports/journal.ts";
+import type { JournalHold } from "../../ports/journal-hold.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Process } from "../process.ts";
 import type { ProcessTable } from "../table.ts";
@@ -19,7 +20,7 @@ export interface Finishing {
   readonly table: Pick<ProcessTable, "childrenOf" | "get">;
   readonly mounts: { unmountOf(proc: Process): Promise<void> };
   readonly snapshots: { rests(proc: Process): void };
-  readonly journalWatch: { heldUntil(proc: Process, signal: AbortSignal): Promise<void> };
+  readonly journalWatch: Pick<JournalHold<Process>, "heldUntil">;
   readonly keptEnds: { keep(end: KeptEnd): boolean };
   note(proc: Process, kind: RecordKind, body: unknown): void;
   offer(proc: Process, when: "seen"): void;

@@ -3,11 +3,13 @@
  * lowers all descendants too; raising changes no other process. Above what its rights and its parent allow, only the
  * user raises it, with a grant.
  */
+
 import { Fault } from "../../../abi/errors.ts";
 import type { GrantBy } from "../../../abi/grants.ts";
 import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
 import type { JournalDraft } from "../../ports/journal.ts";
+import type { JournalHold } from "../../ports/journal-hold.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { ModeView } from "../../ports/rights-control.ts";
 import type { Process } from "../process.ts";
@@ -25,14 +27,7 @@ export interface ModeKernel {
     ceiling(proc: Process): PermissionMode;
     add(proc: Process, wish: ModeWish, adding: { alongside: readonly JournalDraft[] }): Promise<unknown>;
   };
-  readonly journalWatch: {
-    append(
-      proc: Process,
-      syscall: string,
-      signal: AbortSignal,
-      drafts: readonly JournalDraft[],
-    ): Promise<unknown>;
-  };
+  readonly journalWatch: Pick<JournalHold<Process>, "append">;
 }
 
 interface ModeWish {

@@ -7,8 +7,8 @@
  * after which KILL follows whatever TERM did (children that end with their parent), or sends KILL itself (the
  * shutdown).
  */
+
 import { Fault, messageOf } from "../../../abi/errors.ts";
-import type { Fact } from "../../../abi/fact.ts";
 import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import {
   type Disposition,
@@ -21,6 +21,7 @@ import {
 import { dispositionOf, ENDING } from "../../ipc/disposition.ts";
 import { SignalState } from "../../ipc/signal-state.ts";
 import type { KeptEnd } from "../../ports/ends.ts";
+import type { JournalHold } from "../../ports/journal-hold.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import { bodyOf } from "../body.ts";
 import { endLive, type Finishing, forceAfter, graceOf } from "../end/finish.ts";
@@ -32,7 +33,7 @@ import { type Notifying, notify } from "./notify.ts";
 export interface SignalKeeping {
   readonly ports: Pick<KernelPorts, "journal">;
   readonly keptEnds: { synced(): void; keepSignals(): boolean };
-  readonly journalWatch: { readonly fact: Fact | undefined };
+  readonly journalWatch: Pick<JournalHold<never>, "fact">;
 }
 
 /** What the effect of a signal needs of the kernel. */
@@ -40,7 +41,7 @@ export type Delivering = Finishing & Notifying & { readonly keptEnds: { signal(e
 
 /** The sender of a signal. */
 interface Sender {
-  readonly core: { readonly journalWatch: { check(syscall: string): void } };
+  readonly core: { readonly journalWatch: Pick<JournalHold<never>, "check"> };
   readonly self: { readonly pid: Pid };
 }
 

@@ -1,6 +1,8 @@
 /** Sends a signal to a process and all its descendants. */
+
 import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { Signal } from "../../../abi/process.ts";
+import type { JournalHold } from "../../ports/journal-hold.ts";
 import type { Process } from "../process.ts";
 import type { ProcessTable } from "../table.ts";
 import { checkKept, recorded, type SignalKeeping } from "./deliver.ts";
@@ -9,7 +11,7 @@ import { checkKept, recorded, type SignalKeeping } from "./deliver.ts";
 interface Signalling extends SignalKeeping {
   readonly table: Pick<ProcessTable, "childrenOf" | "require">;
   readonly root: Process;
-  readonly journalWatch: SignalKeeping["journalWatch"] & { check(syscall: string): void };
+  readonly journalWatch: Pick<JournalHold<never>, "fact" | "check">;
   deliver(proc: Process, signal: Signal): Promise<unknown>;
 }
 

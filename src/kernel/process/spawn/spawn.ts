@@ -3,6 +3,7 @@
  * A failure in step n undoes n - 1 … 1 in reverse order and returns that error. The caller gets the pid only when the
  * process is journalled, synced and running.
  */
+
 import { codeOf, Fault, messageOf, printed, SyscallError } from "../../../abi/errors.ts";
 import type { LogEntry, ProcessEvent } from "../../../abi/events.ts";
 import type { ForkWish } from "../../../abi/fork.ts";
@@ -20,7 +21,8 @@ import type { Groups } from "../../ipc/groups.ts";
 import { labelsFacet } from "../../labels/facet.ts";
 import { LIMITS } from "../../limits.ts";
 import { keepLog } from "../../log/log-history.ts";
-import type { Journal, JournalDraft } from "../../ports/journal.ts";
+import type { JournalDraft } from "../../ports/journal.ts";
+import type { JournalHold } from "../../ports/journal-hold.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import { redactedText } from "../../redact/model-bound.ts";
 import type { DeviceRegistry } from "../../vfs/registry.ts";
@@ -67,23 +69,11 @@ export type Spawning = {
   readonly root: Process;
   /** False: the kernel is shutting down. */
   readonly accepting: boolean;
-  readonly journalWatch: Waiting;
+  readonly journalWatch: Pick<JournalHold<Process>, "check" | "wait" | "append">;
   nextPid(): Pid;
 } & Running &
   Seeding &
   Attending;
-
-/** Waits for a disk that refuses writes. */
-interface Waiting {
-  check(syscall: string): void;
-  wait(proc: Process, syscall: string, signal: AbortSignal): Promise<void>;
-  append(
-    proc: Process,
-    syscall: string,
-    signal: AbortSignal,
-    drafts: readonly JournalDraft[],
-  ): ReturnType<Journal["append"]>;
-}
 
 /** A spawn as it is requested. */
 export interface SpawnRequest {
