@@ -280,7 +280,7 @@ export function permitContract(name: string, make: MakePermit): void {
         ["edit", write("/ws/[id]/(a) b.ts")],
         ["view", read("/etc/hosts")],
         ["fetch", { kind: "network", host: "h.io", port: 443, method: "GET" }],
-        ["agent", { kind: "spawn", program: "helper", background: false }],
+        ["supervise", { kind: "spawn", program: "helper", background: false }],
         ["mcp__s__t", mcp("s", "t")],
       ];
       for (const [tool, effect] of calls) {

@@ -37,7 +37,7 @@ describe("remedies()", () => {
     ["fetch", [net], "--allow 'fetch(domain:docs.io)'"],
     ["mcp__s__x", [mcp("s", "x")], "--allow mcp__s__x"],
     ["send", [{ kind: "message", to: "web-1" }], "--allow 'send(web-1)'"],
-    ["agent", [{ kind: "spawn", program: "reviewer", background: false }], "--allow 'agent(reviewer)'"],
+    ["supervise", [{ kind: "spawn", program: "reviewer", background: false }], "--allow 'agent(reviewer)'"],
   ])("%s %j: the narrowest first", (tool, effects, flag) => {
     expect(run(permit, tool, effects).behavior).toBe("ask");
     expect(ways(tool, effects)[0]).toBe(flag);
