@@ -383,6 +383,11 @@ export interface Sys extends Syscalls {
   /** The mode, if the model has to know it: `auto`, `plan /path/of/the/plan.md`, or "". */
   standing(): string;
   account(): AccountView;
+  /**
+   * Whether it may spend on a task of its own accord: no limit of tokens, money, steps or time applies to it, and it has
+   * read nothing that is labelled.
+   */
+  mayDoAside(): boolean;
   /** The model that the user has chosen last; null: none. Reading it makes it the model of the process. */
   chosenModel(): ChosenModel | null;
   /** Whether the user asks something of the context that is not answered yet. */

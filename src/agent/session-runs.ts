@@ -127,12 +127,12 @@ async function oneRun(run: Run, beginning: Beginning): Promise<void> {
   if (outcome === "completed") await takeNotes(run);
 }
 
-/** Not while a message waits, nor where tokens are limited. A failure changes nothing else. */
+/** Not while a message waits. A failure changes nothing else. */
 async function takeNotes(run: Run): Promise<void> {
   const { sys, start, briefing, notes } = run;
   const { memory } = briefing ?? {};
   const mayWrite = run.tools?.parallel.has("write") === true;
-  if (memory?.isTaken !== true || !mayWrite || sys.hasMail() || sys.account().limit > 0) return;
+  if (memory?.isTaken !== true || !mayWrite || sys.hasMail()) return;
   try {
     await notes.take({ sys, ctxId: start.ctxId, memory, prefix: () => prefixOf(run) });
   } catch (error) {

@@ -212,6 +212,7 @@ export class FakeProcess {
       hasViewRequest: () => false,
       viewRequest: refused,
       viewAnswer: notHere,
+      mayDoAside: () => true,
       account: () => ({ limit: this.#options.budget ?? 0, used: this.used, reserved: 0 }),
       now: () => Date.UTC(2026, 10, 21, 12),
       mono: () => this.#mono,

@@ -152,6 +152,7 @@ type Reads =
   | "isPaused"
   | "standing"
   | "account"
+  | "mayDoAside"
   | "chosenModel"
   | "hasViewRequest"
   | "now"
@@ -176,6 +177,10 @@ function reads(core: Programming, proc: Process, seat: Seat): Pick<Sys, Reads> {
       ...proc.seed.account.view(),
       ...(asksAtLimit(core, proc) ? { asks: true } : {}),
     })),
+    mayDoAside: input(
+      "mayDoAside",
+      () => !proc.seed.account.isBounded && proc.seed.isTimed !== true && proc.labels.length === 0,
+    ),
     chosenModel: input("chosenModel", () => takeChosen(core, proc)),
     hasViewRequest: input("hasViewRequest", () => viewRequestOf(proc) !== null),
     now: input("now", () => clock.now()),

@@ -18,7 +18,9 @@ const END: Ended = {
 let messages: ContextMessage[];
 let forks: { readonly intent: string; readonly opts: SpawnOpts }[];
 let end: Ended | null;
+let isFree: boolean;
 beforeEach(() => {
+  isFree = true;
   messages = [];
   forks = [];
   end = null;
@@ -26,6 +28,7 @@ beforeEach(() => {
 
 const sys = {
   ended: async () => end,
+  mayDoAside: () => isFree,
   buildPrompt: async () => ({ systemPrompt: "", messages }),
   ctxView: async () => ({
     ...{ head: 0, numbers: messages.map((_, i) => i + 1), records: messages.length, undoable: 0, pins: [] },
@@ -71,6 +74,18 @@ test("NoteTaker begins no second fork before the end of the first, then one for 
   await take(notes);
   expect(notes.done).toBe(2);
   expect(forks[1]?.intent).toContain("the user's last 2 messages");
+});
+
+test("NoteTaker begins nothing while anything is limited or labelled, and looks through it all later", async () => {
+  const notes = new NoteTaker();
+  said("one");
+  isFree = false;
+  await take(notes);
+  expect([forks.length, notes.done]).toEqual([0, 0]);
+  isFree = true;
+  said("two");
+  await take(notes);
+  expect(forks[0]?.intent).toContain("the user's last 2 messages");
 });
 
 test("NoteTaker repeats a fork that was ended, and not one that failed", async () => {

@@ -41,9 +41,12 @@ export class NoteTaker {
     return this.#done;
   }
 
-  /** Begins a fork, if anything was said that no fork has looked through. */
+  /**
+   * Begins a fork, if anything was said that no fork has looked through. Not where anything is limited, which is for the
+   * session itself, nor in a labelled session, whose notes would be refused.
+   */
   async take({ sys, ctxId, memory, prefix }: Source): Promise<void> {
-    if (await this.#isBusy(sys)) return;
+    if ((await this.#isBusy(sys)) || !sys.mayDoAside()) return;
     const [{ messages }, view] = [await sys.buildPrompt(ctxId), await sys.ctxView(ctxId)];
     const units = unitsOf(messages, view).filter(({ parts }) => (parts[0]?.n ?? 0) > this.#done);
     const said = units.filter(({ kind }) => kind === "words").length;

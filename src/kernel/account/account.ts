@@ -105,6 +105,14 @@ export class Account {
     return this.#reserved;
   }
 
+  /** A limit of tokens, money, steps or time, or one per span of time, applies to what it spends. */
+  get isBounded(): boolean {
+    return this.chain().some(({ windows, limits: { tokens, microUsd, steps, wallMs } }) => {
+      const isLimitless = [tokens, microUsd, steps, wallMs].every((limit) => limit === undefined);
+      return windows.length > 0 || !isLimitless;
+    });
+  }
+
   /** Limit, use and reservations in tokens. */
   view(): AccountView {
     return { limit: this.limit, used: this.#spent.tokens, reserved: this.#reserved.tokens };

@@ -6,6 +6,7 @@ import { asFd, asPid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import { wake } from "../../history/recover/wake.ts";
 import { microUsd } from "../../lib/usd.ts";
+import { addLabels } from "../labels/labelled.ts";
 import type { BudgetPolicy, KernelPorts } from "../ports/kernel-ports.ts";
 import {
   agentFile,
@@ -208,6 +209,27 @@ describe("at the limit, with a person attached", () => {
     events.close();
     await close(t);
   });
+});
+
+test("mayDoAside(): no limit of tokens, money, steps or time here or above, and nothing labelled was read", async () => {
+  const t = kernel();
+  const mayDoAside = async (budget: Budget, more: StartOptions = {}) =>
+    (await start(t, budget, more)).sys.mayDoAside();
+  expect(await mayDoAside({ children: 3, depth: 2 })).toBe(true);
+  for (const budget of [{ tokens: 9_000 }, { usd: 9 }, { steps: 9 }, { wallMs: 9_000 }]) {
+    const top = await start(t, budget);
+    expect(top.sys.mayDoAside()).toBe(false);
+    expect(await mayDoAside({}, { by: top.sys })).toBe(false);
+  }
+  expect(await mayDoAside({}, { timeoutMs: 9_000 })).toBe(false);
+  const { proc, sys } = await start(t, {});
+  expect(sys.mayDoAside()).toBe(true);
+  addLabels(t.kernel, proc, [{ kind: "untrusted", source: "web", detail: "https://a.io" }]);
+  expect(sys.mayDoAside()).toBe(false);
+  await close(t);
+  const limited = kernel({ windows: [{ unit: "microUsd", limit: 9, perMs: 60_000 }] });
+  expect((await limited.start()).sys.mayDoAside()).toBe(false);
+  await close(limited);
 });
 
 describe("windows", () => {

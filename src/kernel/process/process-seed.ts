@@ -50,6 +50,8 @@ export interface ProcessSeed {
   /** Redacts secrets in text that others read; absent: the text is left unchanged. */
   readonly wording?: (text: string) => string;
   readonly onParentExit: "reparent" | "terminate";
+  /** It ends when its time is over. */
+  readonly isTimed?: true;
   /** A session with the user: it waits for the next message instead of ending. */
   readonly isSession?: boolean;
   /** An internal fork: its parent's conversation goes on in it. */

@@ -84,6 +84,7 @@ export function seedOf(core: Seeding, { pid, uuid }: Identity, birth: Birth): Pr
     wording: wordingOf(core),
     onParentExit: opts.fork === undefined ? (opts.onParentExit ?? "reparent") : "terminate",
     ...(opts.fork === undefined ? {} : { fork: opts.fork }),
+    ...((opts.timeoutMs ?? 0) > 0 ? { isTimed: true } : {}),
     ...(isConfined(giver) ? { confined: true } : {}),
     ...(opts.child === undefined || body.kind !== "agent" ? {} : { child: opts.child }),
     ...(opts.session === true && body.kind === "agent" ? { isSession: true, client: opts.client ?? "" } : {}),
