@@ -46,7 +46,7 @@ Of single values the stronger source wins. Lists are combined. Rules of all sour
 closes or denies; for the model variables do so too (\`environment.md\`).
 
 User and policy files may set every key. Project and local files may set only the keys marked *project*, and once the folder is
-trusted a list in \`labels.outward\`; what widens rights counts only once the folder is trusted (\`trust.md\`). \`--settings\` takes \`model\`, \`defaults.maxSteps\`,
+trusted a list in \`labels.outward\`; \`autoMemoryEnabled\` and \`memory.extract\` they can only turn off, and what widens rights counts only once the folder is trusted (\`trust.md\`). \`--settings\` takes \`model\`, \`defaults.maxSteps\`,
 \`permissions.allow\`, \`ask\`, \`deny\` and \`defaultMode\`, \`maxBudgetUsd\`, and of \`budget\` the limits.
 
 Rules are read again when their file changes; everything else at the start of the daemon, after \`crux config set\`, and at SIGHUP.

@@ -82,8 +82,8 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     memory: new MemoryDesk({
       configDir,
       realPath,
-      isOff: () => config.settings.autoMemoryEnabled === false,
-      isTaken: () => config.settings.memory?.extract !== false,
+      isOff: (root) => !config.policyFor(root).merged.hasMemory,
+      isTaken: (root) => config.policyFor(root).merged.takesNotes,
       isLabelled: (path, sha256) =>
         link.kernel.fileLabels.at(path, false).some((file) => file.sha256 === sha256),
     }),

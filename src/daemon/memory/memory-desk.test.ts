@@ -6,20 +6,21 @@ import { MemoryDesk } from "./memory-desk.ts";
 import { memoryFolders } from "./memory-places.ts";
 
 let base: string;
-let isOff: boolean;
-let isTaken: boolean;
+/** The workspaces whose settings say no. */
+let off: string[];
+let untaken: string[];
 let labelled: string[];
 let desk: MemoryDesk;
 beforeEach(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), "crux-memory-")));
-  isOff = false;
-  isTaken = true;
+  off = [];
+  untaken = [];
   labelled = [];
   desk = new MemoryDesk({
     configDir: base,
     realPath: (path) => path,
-    isOff: () => isOff,
-    isTaken: () => isTaken,
+    isOff: (root) => off.includes(root),
+    isTaken: (root) => !untaken.includes(root),
     isLabelled: (path) => labelled.includes(path),
   });
 });
@@ -79,7 +80,7 @@ test("of() leaves out what leads elsewhere, and what was written from labelled d
 test("of() gives nothing where memory is off, by settings or environment", async () => {
   put(folders().user, "text");
   expect(await found({ CRUX_DISABLE_AUTO_MEMORY: "1" })).toEqual({ notices: [] });
-  isOff = true;
+  off.push("/home/u/shop");
   expect(await found()).toEqual({ notices: [] });
 });
 
@@ -124,6 +125,6 @@ test("of() names the notes for recall by what they are about; labelled ones, lin
 test("of() lets notes be taken of sessions in a trusted folder alone, unless the settings say no", async () => {
   expect((await found({}, true)).memory?.isTaken).toBe(true);
   expect((await found({}, false)).memory?.isTaken).toBeUndefined();
-  isTaken = false;
+  untaken.push("/home/u/shop");
   expect((await found({}, true)).memory?.isTaken).toBeUndefined();
 });

@@ -23,10 +23,10 @@ const MAX_FILE_BYTES = 1024 * 1024;
 export interface MemoryDeskOptions {
   readonly configDir: string;
   readonly realPath: RealPath;
-  /** Off by the settings. */
-  readonly isOff: () => boolean;
-  /** Notes are taken of sessions by themselves. */
-  readonly isTaken: () => boolean;
+  /** Off by the settings, for the workspace at `root`. */
+  readonly isOff: (root: string) => boolean;
+  /** Notes are taken of sessions by themselves, likewise. */
+  readonly isTaken: (root: string) => boolean;
   /** Whether a file with this content, at this real path, was written from labelled data. */
   readonly isLabelled: (path: string, sha256: string) => boolean;
 }
@@ -56,7 +56,7 @@ export class MemoryDesk {
     env: Readonly<Record<string, string>>,
   ): Promise<FoundMemory> {
     const { configDir, realPath, isOff, isTaken } = this.#options;
-    if (isOff() || (env.CRUX_DISABLE_AUTO_MEMORY ?? "") !== "") return { notices: [] };
+    if (isOff(root) || (env.CRUX_DISABLE_AUTO_MEMORY ?? "") !== "") return { notices: [] };
     const { local, user } = memoryFolders(configDir, root, realPath);
     const indexes: MemoryIndex[] = [];
     const notices: string[] = [];
@@ -73,7 +73,7 @@ export class MemoryDesk {
         notices.push(`memory: ${path} was left out: ${messageOf(error)}`);
       }
     }
-    const taken = isTrusted && isTaken() ? ({ isTaken: true } as const) : {};
+    const taken = isTrusted && isTaken(root) ? ({ isTaken: true } as const) : {};
     const lines = await this.#lines([local, user]);
     const notes = lines.length === 0 ? {} : { notes: lines };
     return { memory: { local, user, ...taken, indexes, ...notes }, notices };

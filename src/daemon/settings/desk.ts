@@ -36,10 +36,13 @@ const SOURCES = {
   localSettings: "local",
   policySettings: "policy",
 } as const;
+/** The switches that a folder's settings may only turn off. */
+const TURNED_OFF: readonly string[] = ["autoMemoryEnabled", "memory.extract"];
 /** The keys that a folder's settings may set; its other keys are ignored. */
-export const BROUGHT: readonly string[] = ["allow", "ask", "deny", "additionalDirectories"].map(
-  (key) => `permissions.${key}`,
-);
+export const BROUGHT: readonly string[] = [
+  ...["allow", "ask", "deny", "additionalDirectories"].map((key) => `permissions.${key}`),
+  ...TURNED_OFF,
+];
 /** The keys among them that widen permissions. */
 const WIDENING = ["permissions.allow", "permissions.additionalDirectories"];
 const RULES = ["permissions.allow", "permissions.ask", "permissions.deny"];
@@ -79,7 +82,7 @@ function viewsOf(key: string, files: readonly LoadedFile[], isTrusted: boolean):
   const found = files.flatMap(({ settings, source, path }): SettingView[] => {
     const value = valueAt(settings, pathOf(key));
     if (value === undefined) return [];
-    const ignored = whyIgnored(key, source, isTrusted);
+    const ignored = whyIgnored({ key, value }, source, isTrusted);
     return [{ key, value, source: SOURCES[source], file: path, ...(ignored === null ? {} : { ignored }) }];
   });
   const last = found.findLastIndex(({ ignored }) => ignored === undefined);
@@ -93,9 +96,14 @@ function viewsOf(key: string, files: readonly LoadedFile[], isTrusted: boolean):
     : [{ key, value: SETTING_DEFAULTS[key], source: "default" }, ...views];
 }
 
-function whyIgnored(key: string, source: LoadedFile["source"], isTrusted: boolean): string | null {
+function whyIgnored(
+  { key, value }: NewSetting,
+  source: LoadedFile["source"],
+  isTrusted: boolean,
+): string | null {
   if (source !== "projectSettings" && source !== "localSettings") return null;
   if (!BROUGHT.includes(key)) return `not taken from ${SOURCES[source]} settings`;
+  if (TURNED_OFF.includes(key) && value !== false) return `${SOURCES[source]} settings can only turn it off`;
   return WIDENING.includes(key) && !isTrusted ? "this folder is not trusted" : null;
 }
 
@@ -106,6 +114,8 @@ function checkedPath(destination: RuleDestination, { key, value }: NewSetting): 
   if (destination !== "userSettings" && !BROUGHT.includes(key))
     throw invalid(`${key} is not taken from the settings of a folder`, { kind: "own_setting", key });
   check(key, path, value);
+  if (destination !== "userSettings" && TURNED_OFF.includes(key) && value !== false)
+    throw invalid(`the settings of a folder can only turn ${key} off`);
   return path;
 }
 

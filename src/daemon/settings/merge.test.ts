@@ -114,6 +114,22 @@ describe("mergeSettings()", () => {
       expect(merge([file("projectSettings", { labels: more })]).warnings).toHaveLength(1);
   });
 
+  test("memory and its notes are turned off by any source, and on again by the user and the policy alone", () => {
+    const set = (source: FileSource, value: boolean) =>
+      file(source, { autoMemoryEnabled: value, memory: { extract: value } });
+    const of = (...files: readonly LoadedFile[]) => {
+      const { hasMemory, takesNotes } = merge(files, true);
+      expect(hasMemory).toBe(takesNotes);
+      return takesNotes;
+    };
+    expect(of()).toBe(true);
+    for (const source of SOURCES) expect(of(set(source, false))).toBe(false);
+    expect(of(set("userSettings", true), set("projectSettings", false))).toBe(false);
+    for (const brought of ["projectSettings", "localSettings"] as const)
+      expect(of(set("userSettings", false), set(brought, true))).toBe(false);
+    expect(of(set("projectSettings", false), set("policySettings", true))).toBe(true);
+  });
+
   test("protected paths are added by user and policy and removed by the user alone", () => {
     const protect = ["infra/", "!.vscode/", "!no-such/"];
     const { protection, warnings } = merge([

@@ -24,6 +24,8 @@ export interface MergedSettings {
   readonly sandbox: SandboxSettings;
   /** Agents have a memory. */
   readonly hasMemory: boolean;
+  /** Notes are taken of sessions by themselves. */
+  readonly takesNotes: boolean;
   /** Problems that may have lost a deny: every call asks. */
   readonly unreadable: readonly string[];
   /** Problems of the policy: every call is refused. */
@@ -60,7 +62,8 @@ export function mergeSettings(files: readonly LoadedFile[], workspace: Workspace
     protection: protectionOf(own, warn),
     labels: labelsOf(own, warn),
     sandbox: whole.sandbox ?? {},
-    hasMemory: whole.autoMemoryEnabled !== false,
+    hasMemory: isOn(files, (settings) => settings.autoMemoryEnabled),
+    takesNotes: isOn(files, (settings) => settings.memory?.extract),
     unreadable: files.filter((file) => !isPolicy(file)).flatMap(problemsOf),
     policyProblems: files.filter(isPolicy).flatMap(problemsOf),
     warnings,
@@ -69,6 +72,15 @@ export function mergeSettings(files: readonly LoadedFile[], workspace: Workspace
 
 function isBrought(source: FileSource): boolean {
   return source === "projectSettings" || source === "localSettings";
+}
+
+/** A switch that is on by default. The last source that sets it counts; a directory's settings may only turn it off. */
+function isOn(files: readonly LoadedFile[], pick: (settings: Settings) => boolean | undefined): boolean {
+  const set = files.flatMap(({ settings, source }) => {
+    const value = pick(settings);
+    return value === undefined || (value && isBrought(source)) ? [] : [value];
+  });
+  return set.at(-1) ?? true;
 }
 
 /** Merges objects by key and lists without duplicates; of other values the later one wins. */

@@ -1,0 +1,41 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { realPath } from "../../dev/host/real-path.ts";
+import { settingsDesk } from "./desk.ts";
+import { SettingsFiles } from "./writer.ts";
+
+let dir = "";
+beforeEach(() => {
+  dir = realpathSync(mkdtempSync(join(tmpdir(), "crux-desk-")));
+  for (const part of ["ws/.crux", "config"]) mkdirSync(join(dir, part), { recursive: true });
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+function desk() {
+  const places = {
+    ...{ configDir: join(dir, "config"), policyDir: join(dir, "etc") },
+    ...{ policyOwner: 0, home: join(dir, "home") },
+  };
+  const trust = { isTrusted: () => true, hasWritten: () => {} };
+  const files = new SettingsFiles({ places, realPath, trust, isTrusted: () => true, warn: () => {} });
+  return settingsDesk({ places, realPath, files, isTrusted: () => true, reload: () => {} });
+}
+
+test("a folder's settings may turn memory off, and not on", async () => {
+  const ws = join(dir, "ws");
+  for (const key of ["autoMemoryEnabled", "memory.extract"]) {
+    await desk().set(ws, "projectSettings", { key, value: false });
+    expect(desk().list(ws, key).settings).toMatchObject([{ source: "project", value: false }]);
+    await expect(desk().set(ws, "projectSettings", { key, value: true })).rejects.toMatchObject({
+      code: "INVALID",
+    });
+  }
+  writeFileSync(join(ws, ".crux/settings.json"), '{"memory":{"extract":true}}');
+  writeFileSync(join(dir, "config/settings.json"), '{"memory":{"extract":false}}');
+  expect(desk().list(ws, "memory.extract").settings).toMatchObject([
+    { source: "user", value: false },
+    { source: "project", value: true, ignored: "project settings can only turn it off" },
+  ]);
+});
