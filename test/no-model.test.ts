@@ -30,6 +30,7 @@ const NOTICE =
   "count, list, show, search and write files.";
 /** The last lines: one way to a real model each. */
 const WAYS = [
+  /^ {2}→ crux auth login .*docs\/models\.md/,
   /^ {2}→ .*ANTHROPIC_API_KEY/,
   /^ {2}→ .*OPENAI_API_KEY.*OPENAI_BASE_URL/,
   /^ {2}→ .*claude-code/,
@@ -123,7 +124,7 @@ describe("crux without a model", () => {
     expect(code).toBe(1);
     const lines = stdout.trimEnd().split("\n");
     expect(lines[0]).toBe(NOTICE);
-    expectWays(lines.slice(-3));
+    expectWays(lines.slice(-WAYS.length));
     expect(stderr).toMatch(/LINES\.md was not written: .*the rule edit\(.*\n.*to allow it: --allow 'edit\(/);
     expect(() => file("LINES.md")).toThrow("ENOENT");
   });
@@ -177,7 +178,7 @@ describe("crux without a model", () => {
     const { code, stdout } = await crux(["-d", "list the files"]);
     expect(code).toBe(0);
     expect(stdout.split("\n")[0]).toBe(NOTICE);
-    expect(stdout).toMatch(/\[kernel\] spawning PID \d+\.\.\.\n {2}→ export ANTHROPIC_API_KEY/);
+    expect(stdout).toMatch(/\[kernel\] spawning PID \d+\.\.\.\n {2}→ crux auth login/);
   });
 });
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { serve, serveInTurn, server, world } from "./harness/stage.ts";
+import { serve, serveInTurn, server, startModel, world } from "./harness/stage.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
 import { CRUX, settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
@@ -60,6 +60,33 @@ describe("crux at a terminal", () => {
     }, "answered");
     expect(existsSync(join(world.work, "made"))).toBe(true);
     await window.shows("● bash touch made");
+  });
+
+  it("says once that a call was refused, in the line of the call", async () => {
+    await serveInTurn(
+      toolUse({ name: "write", input: { file_path: "b.txt", content: "b" } }),
+      text("As you say."),
+    );
+    await using window = new TerminalWindow(world, []);
+    await window.shows(READY);
+    window.type("make it\r");
+    await window.shows("[y]es / [n]o");
+    await window.until((each) => {
+      each.type("n");
+      return each.rows.join("\n").includes("As you say.");
+    }, "answered");
+    await window.shows("✗ write b.txt → refused");
+    expect(window.everything).not.toContain("denied");
+  });
+
+  it("tells at once, above the editor, how a model is set up where none is", async () => {
+    // one that nobody finds
+    await startModel({ script: () => text("never") });
+    await using window = new TerminalWindow(world, []);
+    await window.shows("docs/models.md");
+    await window.shows("interpreter");
+    const all = window.everything;
+    expect(all).toMatch(/No model is set up.*→ crux auth login.*\n› /s);
   });
 
   it("keeps the text in the editor and shows nothing twice when the daemon is killed in mid-stream", async () => {

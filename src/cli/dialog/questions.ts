@@ -6,6 +6,8 @@ import type { Input, Output } from "../terminal/streams.ts";
 import { AskDialog, type EditLine } from "./ask-dialog.ts";
 import { editorOf, editText, mainText, readArguments, shownArguments } from "./ask-editor.ts";
 
+const GONE = "(already answered, or no longer needed)";
+
 /** A terminal that the user reads and types at, and that no script parses. */
 export function questionTerminal({ console, host }: Call): Output | undefined {
   if (host.stdin.isTTY !== true) return undefined;
@@ -44,6 +46,11 @@ export function openDialog(
         if (told?.note !== undefined) await console.errorLine(`! ${safeLine(told.note)}`);
         return true;
       } catch (error) {
+        if (codeOf(error) === "CONFLICT") {
+          // no failure for a person: an interrupt has withdrawn it, or somebody else was first
+          terminal.write(`${GONE}\n`, () => {});
+          return true;
+        }
         await console.fail(error);
         // the answer was not accepted, or could not be recorded: the question is still open
         return !isRetried(codeOf(error));

@@ -10,11 +10,19 @@ export type TranscriptEntry =
   | CallEntry
   /** A call of an earlier time, of which only a line is known. */
   | { readonly kind: "past_call"; readonly line: string }
-  | { readonly kind: "notice"; readonly text: string; readonly level: NoticeLevel }
+  | NoticeEntry
   /** What a command of the client printed, with its colours. */
   | { readonly kind: "output"; readonly title: string; readonly text: string };
 
 export type NoticeLevel = "info" | "success" | "warning" | "error";
+
+export interface NoticeEntry {
+  readonly kind: "notice";
+  readonly text: string;
+  readonly level: NoticeLevel;
+  /** That a call was refused; gone once the line of the call says so. */
+  readonly isDenial?: boolean;
+}
 
 export interface CallEntry {
   readonly kind: "call";

@@ -95,6 +95,38 @@ test("a call is one entry: its note, its result and its failure come to it, in a
   expect(after([{ event: "call", call: note }, message(USE)], early).entries).toEqual(called.entries);
 });
 
+test("a refused call says so once: its line replaces the log of it, and no other", () => {
+  const log = (message: string): Told => ({ event: "log", level: "warn", message });
+  const denied = after([
+    message(USE),
+    log("denied bash: rm x (rule)"),
+    log("denied bash: ls -a (Permission denied by user)"),
+    log("slow"),
+  ]);
+  const note = { tool: "bash", about: "ls -a", error: "Permission denied by user", refused: true } as const;
+  const { entries } = after([{ event: "call", call: note }], denied);
+  expect(entries.map((entry) => ("text" in entry ? entry.text : entry.kind))).toEqual([
+    "call",
+    "[agent/1] log: denied bash: rm x (rule)",
+    "[agent/1] log: slow",
+  ]);
+  const { refused: _, ...failed } = note;
+  expect(after([{ event: "call", call: failed }], denied).entries).toHaveLength(4);
+  // what is over may be on the screen for good
+  expect(after([idle, { event: "call", call: note }], denied).entries).toHaveLength(4);
+});
+
+test("where no model is set up, the ways to one are told with it", () => {
+  const { entries } = after([{ event: "spawn", intent: "", notice: "No model is set up" } as Told]);
+  expect(entries).toEqual([
+    {
+      kind: "notice",
+      text: expect.stringMatching(/^No model is set up\n.*crux auth login/),
+      level: "warning",
+    },
+  ]);
+});
+
 test("of two calls of one tool each gets the note with its subject", () => {
   const other = { ...USE, id: "t2", input: { command: "pwd" } };
   const { entries } = after([message(USE, other), { event: "call", call: { tool: "bash", about: "pwd" } }]);

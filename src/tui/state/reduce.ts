@@ -13,16 +13,21 @@ import type {
   ToolResultEvent,
   WireEvent,
 } from "../../abi/wire-events.ts";
+import { CONFIGURE_LINES } from "../../cli/run/configure-help.ts";
 import { pausedLine } from "../../cli/screen/chat-lines.ts";
 import { logLine, retryLine, slotLine, switchLine } from "../../cli/screen/run-lines.ts";
 import {
   type CallEntry,
   isFinal,
   type Model,
+  type NoticeEntry,
   type NoticeLevel,
   type TranscriptEntry,
   withEntries,
 } from "./model.ts";
+
+/** How the log of a refused call begins. */
+const DENIAL = "denied ";
 
 interface At {
   /** The name of this client, whose messages are its own. */
@@ -67,7 +72,8 @@ function told(model: Model, event: WireEvent, at: At): Model {
     case "paused":
       return notice({ ...model, isPaused: event.is_paused }, pausedLine(event));
     case "log":
-      return event.level === "info" ? model : notice(model, logLine(event), levelOf(event.level));
+      if (event.level === "info") return model;
+      return logged(model, event);
     case "api_retry":
       return notice(withoutPreview(model), retryLine(event), "warning");
     case "model_switch":
@@ -81,6 +87,11 @@ function told(model: Model, event: WireEvent, at: At): Model {
   }
 }
 
+function logged(model: Model, event: Of<"log">): Model {
+  const denial = event.message.startsWith(DENIAL) ? { isDenial: true } : {};
+  return noticed(model, { kind: "notice", text: logLine(event), level: levelOf(event.level), ...denial });
+}
+
 type Of<E extends WireEvent["event"]> = Extract<WireEvent, { event: E }>;
 
 function spawned(
@@ -89,7 +100,7 @@ function spawned(
 ): Model {
   const known = name !== "" ? name : device.slice(device.lastIndexOf("/") + 1);
   const next = { ...model, pid, model: known, ...(mode === undefined ? {} : { mode }) };
-  return words === undefined ? next : notice(next, words, "warning");
+  return words === undefined ? next : notice(next, [words, ...CONFIGURE_LINES].join("\n"), "warning");
 }
 
 function running(model: Model, { mono }: At): Model {
@@ -206,7 +217,19 @@ function noted(model: Model, note: CallNote): Model {
     open.find(({ entry }) => note.about !== "" && inputText(entry).includes(note.about)) ?? open[0];
   if (fitting === undefined)
     return withEntries(model, [{ kind: "call", id: "", tool: note.tool, input: {}, note, isFinal: true }]);
-  return { ...model, entries: model.entries.with(fitting.at, { ...fitting.entry, note }) };
+  const next = { ...model, entries: model.entries.with(fitting.at, { ...fitting.entry, note }) };
+  return note.refused === true && !fitting.entry.isFinal ? withoutDenial(next, fitting.at, note) : next;
+}
+
+/** The line of a refused call says it, with its reason: the log that came before it says the same. */
+function withoutDenial(model: Model, call: number, { about }: CallNote): Model {
+  // what stands before an open call may be on the screen for good
+  const denials = model.entries.flatMap((entry, at) =>
+    at > call && entry.kind === "notice" && entry.isDenial === true ? [{ entry, at }] : [],
+  );
+  const fitting = denials.find(({ entry }) => entry.text.includes(about)) ?? denials[0];
+  if (fitting === undefined) return model;
+  return { ...model, entries: model.entries.toSpliced(fitting.at, 1) };
 }
 
 /** `tool_call` is the call of the tool that it names. */
@@ -260,11 +283,14 @@ export function sealed(model: Model): Model {
 }
 
 export function notice(model: Model, text: string, level: NoticeLevel = "info"): Model {
+  return noticed(model, { kind: "notice", text, level });
+}
+
+function noticed(model: Model, entry: NoticeEntry): Model {
   const { replyFrom } = model;
-  if (replyFrom === undefined) return withEntries(model, [{ kind: "notice", text, level }]);
+  if (replyFrom === undefined) return withEntries(model, [entry]);
   // before the reply in progress, whose blocks stand together
-  const entries = model.entries.toSpliced(replyFrom, 0, { kind: "notice", text, level });
-  return { ...model, entries, replyFrom: replyFrom + 1 };
+  return { ...model, entries: model.entries.toSpliced(replyFrom, 0, entry), replyFrom: replyFrom + 1 };
 }
 
 function levelOf(level: string): NoticeLevel {

@@ -1,4 +1,5 @@
 /** One entry of the transcript as lines: pure. Text of models and tools goes through the sanitizer here, and nowhere later. */
+import type { CallNote } from "../../abi/call-note.ts";
 import { callLine } from "../../cli/screen/call-line.ts";
 import { PLAIN } from "../../cli/screen/text/paint.ts";
 import { safeLine, safeLines } from "../../cli/screen/text/safe-text.ts";
@@ -111,13 +112,13 @@ function thinkingLines(text: string, look: EntryLook): Line[] {
 
 function callHead(entry: CallEntry, { theme, width }: EntryLook): Line[] {
   const { tool, note, isFinal, isError } = entry;
-  const known = note ?? {
+  const known = (note && withReason(note)) ?? {
     tool,
     about: aboutOf(entry),
     ...(isError === true ? { error: firstWords(entry) } : {}),
   };
   const [mark = "●", ...rest] = [...callLine(known, width, PLAIN)];
-  const isBad = known.error !== undefined || ("refused" in known && known.refused === true);
+  const isBad = known.error !== undefined;
   const role: Role = !isFinal ? "dim" : isBad ? "error" : "success";
   return [
     [
@@ -125,6 +126,13 @@ function callHead(entry: CallEntry, { theme, width }: EntryLook): Line[] {
       { text: rest.join(""), style: isFinal ? "" : theme.dim },
     ],
   ];
+}
+
+/** What was refused by other than the user says why. */
+function withReason({ refused, ...note }: CallNote): CallNote {
+  if (refused !== true) return note;
+  const why = (note.error ?? "").replace(/^Permission denied(?: by user)?(?:: |$)/, "");
+  return { ...note, error: why === "" ? "refused" : `refused: ${why}` };
 }
 
 function firstWords({ result = "" }: CallEntry): string {

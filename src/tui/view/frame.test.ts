@@ -109,3 +109,13 @@ test("editorRows() has the cursor where the text says, also at a fold and after 
   expect(editorRows("a\nb", 3, options)).toEqual({ rows: ["a", "b"], row: 1, column: 1 });
   expect(editorRows("1\n2\n3\n4\n5", 4, { width: 6, most: 2 })).toMatchObject({ rows: ["2", "3"], row: 1 });
 });
+
+test.each([
+  ["Permission denied by user", "✗ write b.txt → refused"],
+  ["Permission denied by user: not there", "✗ write b.txt → refused: not there"],
+  ["Permission denied: rule write", "✗ write b.txt → refused: rule write"],
+])("entryLines() of a call that was refused says why, unless it was the user: %s", (error, line) => {
+  const note = { tool: "write", about: "b.txt", error, refused: true } as const;
+  const lines = entryLines({ kind: "call", id: "", tool: "write", input: {}, note, isFinal: true }, look);
+  expect(lines.map(textOf)).toEqual([line]);
+});

@@ -232,7 +232,8 @@ test.each([
 });
 
 const NOTICE = "no model is configured: a built-in script answers";
-const CONFIGURE = `  → export ANTHROPIC_API_KEY=…  (Claude)
+const CONFIGURE = `  → crux auth login  (type a key of Anthropic, OpenAI, Gemini or xAI; it is tried, then stored: docs/models.md)
+  → export ANTHROPIC_API_KEY=…  (Claude)
   → export OPENAI_API_KEY=…  (OpenAI; with OPENAI_BASE_URL=… also Ollama, vLLM, DeepSeek)
   → npm install -g @anthropic-ai/claude-code, then run claude once and log in
 `;
@@ -527,6 +528,21 @@ test.each([
   expect(stderr.text).toBe(`${QUESTION}${answer}\n`);
   expect(stdin).toMatchObject({ isRaw: false, isFlowing: false });
   expect(stdin.listenerCount("data")).toBe(0);
+});
+
+test("run tells no failure where an answer comes too late", async () => {
+  const feed = new Feed().push(spawned, question);
+  const late = () => {
+    feed.push(progress({ event: "ask_closed", ask_id: "q1", answer: null }), complete());
+    throw new WireFault({ code: "CONFLICT", message: "already answered or void: q1" });
+  };
+  const daemon = new FakeDaemon({ spawn, "ask.answer": late }, feed);
+  const { host, stdin, stderr } = aMachine({ daemon, isTerminal: true });
+  const code = runCli(["--", "x"], host);
+  await stderr.shows("[a]lways ");
+  stdin.type("\x1b");
+  expect(await code).toBe(0);
+  expect(stderr.text).toBe(`${QUESTION}no\n(already answered, or no longer needed)\n`);
 });
 
 test("run ignores keys that were typed before the question was drawn", async () => {
