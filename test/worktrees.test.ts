@@ -26,6 +26,10 @@ beforeAll(async () => {
     script: ({ lastUserText, assistantTurns }) => {
       if (lastUserText.includes("rest a while"))
         return toolUse({ name: "sleep", input: { duration_ms: 600_000 } });
+      if (lastUserText.includes("give it to two"))
+        return assistantTurns === 0 ? childCall("write there").and(childCall("look there")) : text("Both.");
+      if (lastUserText.includes("write there") && assistantTurns === 0)
+        return toolUse({ name: "bash", input: { command: "echo two > a.txt" } });
       const command = lastUserText.includes("do the work") ? COMMANDS[assistantTurns] : undefined;
       return command === undefined ? text("Done.") : toolUse({ name: "bash", input: { command } });
     },
@@ -44,6 +48,8 @@ afterAll(async () => {
   await world.close();
 });
 
+const childCall = (prompt: string) =>
+  toolUse({ name: "agent", input: { description: prompt, prompt, isolation: "worktree" } });
 const git = (...args: string[]) => execFileSync("git", args, { cwd: main, stdio: "pipe" }).toString().trim();
 const inTree = (...words: string[]) =>
   world.crux(["--cwd", main, "--permission-mode", "bypass", "-q", ...words]);
@@ -79,6 +85,29 @@ it.skipIf(unconfined !== undefined)(
     );
     expect(doctor).toContain(left);
     git("worktree", "remove", path);
+  },
+);
+
+it.skipIf(unconfined !== undefined)(
+  "an agent gives it to another one, and learns path and branch where something has changed",
+  async () => {
+    const before = stateOfMain();
+    const from = server.requests.length;
+    const run = await inTree("give it to two");
+    expect([run.code, run.stdout]).toEqual([0, "Both.\n"]);
+    const lead = server.requests.slice(from).find(({ lastToolResults }) => lastToolResults.length === 2);
+    const [wrote = "", looked = ""] = lead!.lastToolResults.map(({ content }) => String(content));
+    const [, path = "", branch = ""] =
+      /its work is in (.+), branch (worktree\/agent-\w+)\]$/.exec(wrote) ?? [];
+    expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("two\n");
+    expect(looked).toMatch(/^Done\.\n\n\[agent-\w+, pid \d+: \d+ tokens, \d+\.\d s\]$/);
+    expect([trees(), git("branch", "--list", "worktree/agent-*")]).toEqual([
+      2,
+      expect.stringMatching(`^\\+ ${branch}$`),
+    ]);
+    git("worktree", "remove", "--force", path);
+    git("branch", "-D", branch);
+    expect(stateOfMain()).toEqual(before);
   },
 );
 

@@ -1,6 +1,7 @@
 /** A child agent, as the process that started it knows it. */
 import type { ProcUuid } from "./ids.ts";
 import type { ExitStatus } from "./process.ts";
+import type { Worktree } from "./worktree.ts";
 
 /** Given at the spawn and recorded with it. */
 export interface ChildMark {
@@ -20,6 +21,8 @@ export interface Ended {
   readonly result: string;
   readonly tokensUsed: number;
   readonly elapsedMs: number;
+  /** The one that was made for it; absent: none, or it is known to be gone. */
+  readonly worktree?: Worktree;
 }
 
 /** Characters of a result in a notice. */
@@ -27,7 +30,7 @@ const NOTICE_CHARS = 30_000;
 
 /** The end of a background child, as its parent reads it. No text in it can close its tags. */
 export function noticeText({ call, title }: ChildMark, ended: Ended): string {
-  const { agentId, exit, result, tokensUsed, elapsedMs } = ended;
+  const { agentId, exit, result, tokensUsed, elapsedMs, worktree } = ended;
   const status = exit.kind === "killed" ? "killed" : exit.code === 0 ? "completed" : "failed";
   const why = status === "completed" ? "" : `: ${exit.reason}`;
   const more = result.length > NOTICE_CHARS ? `\n[cut; job_output ${agentId} has all of it]` : "";
@@ -37,8 +40,15 @@ export function noticeText({ call, title }: ChildMark, ended: Ended): string {
     `<status>${status}</status><summary>${escaped(`Agent "${title}" ${status}${why}`)}</summary>`,
     `<result>${escaped(result.slice(0, NOTICE_CHARS).toWellFormed())}${more}</result>`,
     `<usage><total_tokens>${tokensUsed}</total_tokens><duration_ms>${Math.round(elapsedMs)}</duration_ms></usage>`,
+    ...(worktree === undefined ? [] : [treeTags(worktree)]),
     "</task-notification>",
   ].join("\n");
+}
+
+/** An end is told before git is asked what has changed. */
+function treeTags({ path, branch }: Worktree): string {
+  const place = `<path>${escaped(path)}</path><branch>${escaped(branch)}</branch>`;
+  return `<worktree>${place}It is gone if nothing has changed in it.</worktree>`;
 }
 
 function escaped(text: string): string {

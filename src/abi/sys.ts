@@ -204,9 +204,12 @@ export interface Syscalls {
   /**
    * How a descendant ended, even if it was reaped or ended under an earlier daemon; null: it has not ended. NOT_FOUND:
    * there is no such process, or it is not below the caller. `isTold`: an unread notice of its end is dropped, because the
-   * caller tells it.
+   * caller tells it. `isSettled`: of a process that was reaped, waits until its worktree is kept or removed.
    */
-  ended(pid: Pid, options?: { readonly isTold?: boolean }): Promise<Ended | null>;
+  ended(
+    pid: Pid,
+    options?: { readonly isTold?: boolean; readonly isSettled?: boolean },
+  ): Promise<Ended | null>;
   /**
    * Makes a child that a call started one of the background: whoever waits for it stops waiting, and its end is told by a
    * message. False: it has ended already.

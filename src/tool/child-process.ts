@@ -70,6 +70,12 @@ async function untilOver(sys: Syscalls, pid: Pid, signal: AbortSignal): Promise<
   }
 }
 
+/** Where the work of a child lies that had a worktree of its own. An end is told before git is asked what has changed. */
+export function treeNote({ worktree }: Ended): string {
+  if (worktree === undefined) return "";
+  return `; its worktree, gone if nothing has changed in it: ${worktree.path}, branch ${worktree.branch}`;
+}
+
 /** NOT_FOUND: no such process, or it is not a descendant of the caller; the two cases look the same. */
 async function findDescendant(sys: Syscalls, pid: number): Promise<ProcInfo> {
   const seen = new Map((await sys.listProcs()).map((proc) => [Number(proc.pid), proc]));

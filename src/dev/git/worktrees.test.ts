@@ -39,12 +39,12 @@ function repository() {
   const warned: string[] = [];
   const trees = new GitWorktrees({ exec, clock, env, warn: (line) => warned.push(line) });
   const open = (slug: string, cwd = main) => trees.open({ cwd, slug, owner: "test" }, never);
-  let turns = 0;
-  /** Whether it is still there; what was in progress is over once the next turn of the repository has come. */
+  /** Whether it is still there once it is settled. */
   const settled = async (tree: Awaited<ReturnType<typeof open>>) => {
     trees.settle(tree);
-    await open(`turn-${++turns}`);
-    return existsSync(tree.path);
+    const isKept = await trees.isKept(tree, never);
+    expect(existsSync(tree.path)).toBe(isKept);
+    return isKept;
   };
   return { root, main, git, gitIn, trees, open, settled, warned };
 }

@@ -10,6 +10,7 @@ import { Fault, messageOf } from "../../abi/errors.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import { slugProblem, type Worktree } from "../../abi/worktree.ts";
 import type { Worktrees, WorktreeWish } from "../../kernel/ports/worktrees.ts";
+import { abortable } from "../../lib/abort.ts";
 import { CONFIG, filtersOff, Git, type GitDeps, QUIET, within } from "./status.ts";
 
 const OPEN_MS = 60_000;
@@ -57,6 +58,11 @@ export class GitWorktrees implements Worktrees {
     this.#inTurn(worktree.gitDir, () =>
       within(this.#deps, bound, (linked) => this.#settle(worktree, linked)),
     ).catch((error: unknown) => this.#deps.warn(`${worktree.path} is kept: ${messageOf(error)}`));
+  }
+
+  async isKept({ gitDir, path }: Worktree, signal: AbortSignal): Promise<boolean> {
+    await abortable(this.#turns.get(gitDir) ?? Promise.resolve(), signal);
+    return isThere(path);
   }
 
   /** What is in progress comes to an end; a git that hangs is killed after a while. */

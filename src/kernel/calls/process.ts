@@ -21,12 +21,14 @@ import { addLabels, type LabelKeeper } from "../labels/labelled.ts";
 import { LIMITS } from "../limits.ts";
 import { EXEC_TOOL } from "../native/command.ts";
 import { type Hosting, spawnProcess } from "../native/spawn-process.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { endLive, type Finishing } from "../process/end/finish.ts";
 import { type Reaping, reapProcess } from "../process/end/reap.ts";
 import { detach } from "../process/end/report.ts";
 import type { Process } from "../process/process.ts";
 import { loadedAgent, type NamedStarting } from "../process/spawn/named.ts";
 import type { ProcessTable } from "../process/table.ts";
+import { treeOf } from "../process/worktree.ts";
 
 /** The parts of the kernel that a spawn uses. */
 type Starting = { deliver(proc: Process, signal: Signal): Promise<unknown> } & Hosting &
@@ -162,7 +164,7 @@ const wait: KernelCall<"wait", { pid: Pid }, LabelKeeper & Reaping & Controlling
 /** Finds the ends of processes that have left the table. */
 interface Remembering extends Controlling, LabelKeeper {
   readonly table: Controlling["table"] & Pick<ProcessTable, "get" | "controls">;
-  readonly ports: EndSearch["ports"] & { readonly clock: { mono(): number } };
+  readonly ports: EndSearch["ports"] & Pick<KernelPorts, "clock" | "worktrees">;
 }
 
 /** The notice that a child has ended is dropped before it was read: the caller has just been told. */
@@ -173,12 +175,12 @@ function dropNotice({ ports: { journal } }: Remembering, self: Process, pid: Pid
 }
 
 /** Ended(pid): how a descendant ended, from the table or, once it has left that, from its history. */
-const ended: KernelCall<"ended", { pid: Pid; isTold?: boolean }, Remembering> = {
+const ended: KernelCall<"ended", { pid: Pid; isTold?: boolean; isSettled?: boolean }, Remembering> = {
   name: "Ended",
   take: (pid, options) => ({ pid, ...options }),
   args: ({ pid }) => ({ pid }),
   result: (how) => how?.exit.code ?? null,
-  async run({ core, self }, { pid, isTold = false }) {
+  async run({ core, self, signal }, { pid, isTold = false, isSettled = false }) {
     const proc = core.table.get(pid);
     if (proc !== undefined) {
       core.table.require(self.pid, pid, "Ended", "control");
@@ -187,14 +189,24 @@ const ended: KernelCall<"ended", { pid: Pid; isTold?: boolean }, Remembering> = 
       addLabels(core, self, proc.labels);
       if (isTold) dropNotice(core, self, pid);
       const elapsedMs = proc.elapsedMs(core.ports.clock.mono());
-      return { agentId: agentIdOf(seed.uuid), exit, result, tokensUsed: used.tokens, elapsedMs };
+      return {
+        agentId: agentIdOf(seed.uuid),
+        exit,
+        result,
+        tokensUsed: used.tokens,
+        elapsedMs,
+        ...treeOf(proc),
+      };
     }
     const kept = await endOf(core, pid);
     if (kept === undefined || !(await isBelow(core, self.pid, kept.ppid))) throw unknown(self.pid, pid);
-    const { agentId, exit, result, tokensUsed, elapsedMs, labels = [] } = kept;
+    const { agentId, exit, result, tokensUsed, elapsedMs, labels = [], worktree } = kept;
     addLabels(core, self, labels);
     if (isTold) dropNotice(core, self, pid);
-    return { agentId, exit, result, tokensUsed, elapsedMs };
+    const how = { agentId, exit, result, tokensUsed, elapsedMs };
+    if (worktree === undefined) return how;
+    const isThere = !isSettled || (await core.ports.worktrees?.isKept(worktree, signal)) !== false;
+    return isThere ? { ...how, worktree } : how;
   },
 };
 

@@ -43,7 +43,7 @@ export async function endOfRow(core: EndSearch, row: ProcessRow): Promise<EndedP
   const { kind, result = "", tokensUsed = row.tokensUsed, ...paid } = (record?.body ?? {}) as Exited;
   const elapsedMs = Math.max(0, (record?.at ?? row.lastAt) - row.createdAt);
   const ended = kind ?? (reason.startsWith("killed: ") ? "killed" : code === 0 ? "done" : "fault");
-  const { microUsdUsed, unpricedCalls, labels } = paid;
+  const { microUsdUsed, unpricedCalls, labels, worktree } = paid;
   return {
     agentId: agentIdOf(row.proc),
     ppid: row.ppid,
@@ -54,6 +54,7 @@ export async function endOfRow(core: EndSearch, row: ProcessRow): Promise<EndedP
     ...(microUsdUsed === undefined ? {} : { microUsdUsed }),
     ...(unpricedCalls === undefined ? {} : { unpricedCalls }),
     ...(labels === undefined ? {} : { labels }),
+    ...(worktree === undefined ? {} : { worktree }),
   };
 }
 
@@ -107,7 +108,7 @@ interface Gone {
 
 function infoOf(
   row: ProcessRow,
-  { agentId: _, labels: _labels, microUsdUsed, unpricedCalls, ...ended }: EndedProcess,
+  { agentId: _, labels: _labels, worktree: _tree, microUsdUsed, unpricedCalls, ...ended }: EndedProcess,
 ): ProcInfo {
   const { pid, kind, name, intent, title, createdAt } = row;
   return {

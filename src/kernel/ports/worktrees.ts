@@ -20,4 +20,6 @@ export interface Worktrees {
    * once.
    */
   settle(worktree: Worktree): void;
+  /** Whether it is still there, once what was begun before this call is over. */
+  isKept(worktree: Worktree, signal: AbortSignal): Promise<boolean>;
 }

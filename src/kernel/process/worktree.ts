@@ -15,6 +15,12 @@ export const worktreeFacet: LiveFacet<Worktree | null> = plainFacet("worktree", 
   isHeld: true,
 });
 
+/** As records and ends name it. */
+export function treeOf({ facts }: Pick<Treed, "facts">): { readonly worktree?: Worktree } {
+  const worktree = facts.of(worktreeFacet);
+  return worktree === null ? {} : { worktree };
+}
+
 interface Treed {
   readonly pid: Pid;
   readonly isLive: boolean;

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { Ended } from "../../abi/child.ts";
-import { asPid } from "../../abi/ids.ts";
+import { asPid, type Pid } from "../../abi/ids.ts";
 import { EXIT } from "../../abi/process.ts";
 import type { Syscalls } from "../../abi/sys.ts";
 import { CALL_ID, testScope } from "../testing/bench.ts";
@@ -14,6 +14,7 @@ const DONE: Ended = {
   tokensUsed: 12,
   elapsedMs: 1_500,
 };
+const TREE = { path: "/w/.crux/worktrees/a", branch: "worktree/a", main: "/w", gitDir: "/w/.git", base: "0" };
 const TASK = { description: "find it", prompt: "Where is it?" };
 
 /** A process whose children end as `ends` says, one after another; then all are done. */
@@ -22,7 +23,10 @@ function parent(...ends: readonly Ended[]) {
   let pid = 6;
   const calls = {
     spawn: vi.fn(async () => asPid(++pid)),
-    ended: vi.fn(async (): Promise<Ended | null> => ends[calls.ended.mock.calls.length - 1] ?? DONE),
+    ended: vi.fn(
+      async (_pid: Pid, _options?: object): Promise<Ended | null> =>
+        ends[calls.ended.mock.calls.length - 1] ?? DONE,
+    ),
     reap: vi.fn(async () => {}),
     kill: vi.fn(async () => {}),
     listProcs: vi.fn(async () => []),
@@ -71,6 +75,30 @@ test("the child ends with its parent, and its call is kept with it", async () =>
 
 test("one-shot agents say nothing of themselves", async () => {
   expect((await parent(DONE).call({ subagent_type: "explore" })).text).toBe("Found.");
+});
+
+test("a worktree that is kept is named with its branch, also by one-shot agents and failures; one that is gone is not", async () => {
+  const treed = { ...DONE, worktree: TREE };
+  const failed = { ...treed, exit: EXIT.budget };
+  const kept = "its work is in /w/.crux/worktrees/a, branch worktree/a";
+  const { call, calls } = parent(treed, treed, treed, DONE, treed, treed, failed, failed);
+  const args = { isolation: "worktree", subagent_type: "explore" };
+  const { text, meta } = await call({ isolation: "worktree" });
+  expect(text).toMatch(new RegExp(`1\\.5 s; ${kept}\\]$`));
+  expect(meta).toMatchObject({ worktree_path: TREE.path, worktree_branch: TREE.branch });
+  expect(calls.spawn).toHaveBeenCalledExactlyOnceWith(
+    expect.stringMatching(/^Where is it\?\n\n\(You work in a git worktree /),
+    "general-purpose",
+    expect.objectContaining({ worktree: "" }),
+  );
+  // it is asked once more when the worktree is settled
+  expect(calls.ended.mock.calls).toEqual([
+    [7, { isTold: true }],
+    [7, { isSettled: true }],
+  ]);
+  expect((await call({ isolation: "worktree" })).text).not.toContain("worktrees");
+  expect((await call(args)).text).toBe(`Found.\n\n[${kept}]`);
+  expect((await call(args)).error).toMatchObject({ message: expect.stringContaining(`; ${kept}. Above is`) });
 });
 
 test("made again after a restart it waits for the child that it had started, and starts none", async () => {

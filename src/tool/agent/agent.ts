@@ -10,6 +10,10 @@ import { HIDDEN } from "../schema.ts";
 import { defineTool, type Outcome, type RunContext, type Scope } from "../tool.ts";
 import text from "./agent.md";
 
+/** Follows the task of an agent in a worktree. */
+const IN_TREE =
+  "(You work in a git worktree of your own, on a branch of your own: it begins with the last commit, without what is not " +
+  "committed elsewhere. Commit what is to stay.)";
 /** A wait of the kernel lasts at most an hour. */
 const WAIT_MS = 3_600_000;
 /** Unless the settings say otherwise. */
@@ -23,6 +27,7 @@ const Args = z.object({
   subagent_type: z.string().min(1).max(64).optional(),
   model: z.string().min(1).max(200).optional(),
   run_in_background: z.boolean().optional(),
+  isolation: z.literal("worktree").optional(),
   /** The call of the model; and whether an earlier daemon may have begun it. */
   tool_use_id: z.string().max(200).optional().meta(HIDDEN),
   again: z.boolean().optional().meta(HIDDEN),
@@ -36,6 +41,8 @@ const Meta = z.discriminatedUnion("status", [
     pid: z.int(),
     total_tokens: z.int(),
     total_duration_ms: z.int(),
+    worktree_path: z.string().optional(),
+    worktree_branch: z.string().optional(),
   }),
   z.strictObject({
     status: z.literal("async_launched"),
@@ -58,7 +65,7 @@ export const agent = defineTool({
   destructive: () => false,
   effects: (args) => [{ kind: "spawn", program: typeOf(args), background: args.run_in_background === true }],
   view: (args) => ({
-    operation: `start agent ${typeOf(args)}: ${args.description}`,
+    operation: `start agent ${typeOf(args)}${args.isolation === undefined ? "" : " in a worktree"}: ${args.description}`,
     params: { prompt: args.prompt, ...(args.model === undefined ? {} : { model: args.model }) },
   }),
   about: (args) => `${typeOf(args)}: ${args.description}`,
@@ -84,12 +91,14 @@ function isBackground({ run_in_background: isWanted }: Args, { env, background }
 
 async function started(args: Args, context: RunContext): Promise<Pid> {
   const { sys, signal, kept } = context;
-  const { prompt, description: title, model, tool_use_id: call = "" } = args;
+  const { prompt, description: title, model, isolation, tool_use_id: call = "" } = args;
   signal.throwIfAborted();
-  const pid = await sys.spawn(prompt, typeOf(args), {
+  const intent = isolation === undefined ? prompt : `${prompt}\n\n${IN_TREE}`;
+  const pid = await sys.spawn(intent, typeOf(args), {
     onParentExit: "terminate",
     child: { call, title, ...(isBackground(args, context) ? { isBackground: true } : {}) },
     ...(model === undefined ? {} : { model }),
+    ...(isolation === undefined ? {} : { worktree: "" }),
   });
   if (call !== "") kept?.set(KEPT, [...callsIn(kept).slice(1 - MAX_KEPT), { call, pid }]);
   return pid;
@@ -130,7 +139,7 @@ async function untilEnd(pid: Pid, context: RunContext): Promise<Ended | null> {
       const ended = await sys.ended(pid, { isTold: true });
       if (ended !== null) {
         await sys.reap(pid).catch(() => undefined);
-        return ended;
+        return ended.worktree === undefined ? ended : await sys.ended(pid, { isSettled: true });
       }
       const waitMs = Math.min(leftMs, WAIT_MS);
       const woken = await sys.sleep(waitMs, signal, { pid });
@@ -163,19 +172,22 @@ async function launched(args: Args, pid: Pid, { sys }: RunContext): Promise<Outc
 }
 
 function outcomeOf(args: Args, pid: Pid, ended: Ended): Outcome {
-  const { agentId, exit, result, tokensUsed, elapsedMs } = ended;
-  const use = `${tokensUsed} tokens, ${(elapsedMs / 1000).toFixed(1)} s`;
-  const own = ONE_SHOT.has(typeOf(args)) ? "" : `\n\n[${agentId}, pid ${pid}: ${use}]`;
+  const { agentId, exit, result, tokensUsed, elapsedMs, worktree } = ended;
+  const use = `${agentId}, pid ${pid}: ${tokensUsed} tokens, ${(elapsedMs / 1000).toFixed(1)} s`;
+  const tree = worktree === undefined ? "" : `its work is in ${worktree.path}, branch ${worktree.branch}`;
+  const notes = [...(ONE_SHOT.has(typeOf(args)) ? [] : [use]), ...(tree === "" ? [] : [tree])];
+  const own = notes.length === 0 ? "" : `\n\n[${notes.join("; ")}]`;
   const meta = {
     status: "completed",
     agent_id: agentId,
     pid: Number(pid),
     total_tokens: tokensUsed,
     total_duration_ms: Math.round(elapsedMs),
+    ...(worktree === undefined ? {} : { worktree_path: worktree.path, worktree_branch: worktree.branch }),
   };
   if (exit.code === EXIT.completed.code)
     return { text: `${result === "" ? "(it ended without a word)" : result}${own}`, meta };
-  const why = `agent ${typeOf(args)} (pid ${pid}) ${exit.kind === "killed" ? "was ended" : "failed"}: ${exit.reason}`;
+  const why = `agent ${typeOf(args)} (pid ${pid}) ${exit.kind === "killed" ? "was ended" : "failed"}: ${exit.reason}${tree === "" ? "" : `; ${tree}`}`;
   if (result === "") throw failure(codeOf(ended), why);
   return {
     text: result,

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { JobAnswer } from "../../abi/fs-ops.ts";
 import { findPid } from "../../abi/member.ts";
-import { endTree, findTarget } from "../child-process.ts";
+import { endTree, findTarget, treeNote } from "../child-process.ts";
 import { askDevice } from "../device-json.ts";
 import { JobMeta, jobOutcome } from "../job-text.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
@@ -44,7 +44,8 @@ async function run({ shell_id: id }: Args, context: RunContext): Promise<Outcome
 }
 
 async function endChild(context: RunContext, pid: number): Promise<Outcome> {
-  const { exit, result } = await endTree(context, pid);
+  const ended = await endTree(context, pid);
+  const { exit, result } = ended;
   const meta = {
     shell_id: String(pid),
     state: "killed",
@@ -53,5 +54,5 @@ async function endChild(context: RunContext, pid: number): Promise<Outcome> {
     next_offset: 0,
     total_bytes: 0,
   };
-  return { text: `process ${pid} has ended, with all below it`, meta };
+  return { text: `process ${pid} has ended, with all below it${treeNote(ended)}`, meta };
 }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { codeOf } from "../../abi/errors.ts";
 import type { JobAnswer } from "../../abi/fs-ops.ts";
 import { asPid, type Pid } from "../../abi/ids.ts";
-import { findTarget } from "../child-process.ts";
+import { findTarget, treeNote } from "../child-process.ts";
 import { askDevice } from "../device-json.ts";
 import { readCruxFile } from "../files.ts";
 import { JobMeta, jobOutcome } from "../job-text.ts";
@@ -58,7 +58,7 @@ async function outputOfChild(context: RunContext, pid: Pid, waitMs: number): Pro
   }
   const words = ended === null || ended.result === "" ? await transcript(context, pid) : ended.result;
   const state = ended === null ? "running" : ended.exit.kind === "killed" ? "killed" : "exited";
-  const reason = ended === null ? "" : ` (${ended.exit.reason})`;
+  const reason = ended === null ? "" : ` (${ended.exit.reason})${treeNote(ended)}`;
   const total = Buffer.byteLength(words);
   return {
     text: words,

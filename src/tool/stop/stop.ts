@@ -1,6 +1,6 @@
 /** stop: ends a descendant of the caller with all below it, and returns when they are gone. */
 import * as z from "zod";
-import { endTree, findTarget } from "../child-process.ts";
+import { endTree, findTarget, treeNote } from "../child-process.ts";
 import { failure } from "../failure.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
 import text from "./stop.md";
@@ -28,10 +28,11 @@ export const stop = defineTool({
 async function run({ to }: Args, context: RunContext): Promise<Outcome> {
   const pid = await findTarget(context.sys, to);
   if (pid === undefined) throw failure("INVALID", `stop: not a pid or an agent: ${to}`);
-  const { exit, result } = await endTree(context, pid);
+  const ended = await endTree(context, pid);
+  const { exit, result } = ended;
   const said = result === "" ? "" : ` It said last:\n${result}`;
   return {
-    text: `Process ${pid} has ended, with all below it (${exit.reason}).${said}`,
+    text: `Process ${pid} has ended, with all below it (${exit.reason})${treeNote(ended)}.${said}`,
     meta: { pid, reason: exit.reason },
   };
 }

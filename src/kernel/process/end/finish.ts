@@ -12,6 +12,7 @@ import type { JournalHold } from "../../ports/journal-hold.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Process } from "../process.ts";
 import type { ProcessTable } from "../table.ts";
+import { treeOf } from "../worktree.ts";
 import { reportOf } from "./report.ts";
 
 /** What the end of a process needs of the kernel. */
@@ -115,6 +116,7 @@ async function journalExit(finish: Finish, more: readonly JournalDraft[]): Promi
     tokensUsed: proc.used.tokens,
     ...proc.used.paid,
     ...(proc.labels.length === 0 ? {} : { labels: proc.labels }),
+    ...treeOf(proc),
     ...failure,
   };
   const { pid } = proc;

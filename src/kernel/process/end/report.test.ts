@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { noticeText } from "../../../abi/child.ts";
 import { EXIT } from "../../../abi/process.ts";
 import { testKernel } from "../../testing/test-kernel.ts";
@@ -59,6 +59,37 @@ test("ended() with isTold drops the message that was not read, and brings the la
   await settle();
   expect(t.kernel.table.get(child.pid)).toBeUndefined();
   expect(await parent.sys.ended(child.pid)).toMatchObject({ exit: { reason: EXIT.budget.reason } });
+});
+
+test("ended() names the worktree of a child, until it is known to be gone; a notice names it too", async () => {
+  const turn = Promise.withResolvers<boolean>();
+  const tree = {
+    path: "/w/.crux/worktrees/a",
+    branch: "worktree/<a>",
+    main: "/w",
+    gitDir: "/w/.git",
+    base: "0",
+  };
+  const isThere = vi.fn(() => turn.promise);
+  const worktrees = { open: async () => tree, settle: () => {}, isKept: isThere };
+  const t = testKernel({ worktrees });
+  const parent = await t.start({ cwd: "/w" });
+  const child = await t.start({ by: parent.sys, child: { ...CHILD, isBackground: true }, worktree: "" });
+  child.end();
+  await child.proc.done.promise;
+  await settle();
+  const { data } = await parent.sys.recv({ timeoutMs: 0 });
+  expect(new TextDecoder().decode(data)).toContain(
+    "<worktree><path>/w/.crux/worktrees/a</path><branch>worktree/&lt;a&gt;</branch>",
+  );
+  expect(await parent.sys.ended(child.pid)).toMatchObject({ worktree: tree });
+  await parent.sys.reap(child.pid).catch(() => {});
+  expect(await parent.sys.ended(child.pid)).toMatchObject({ worktree: tree });
+  const last = parent.sys.ended(child.pid, { isSettled: true });
+  await settle();
+  expect(isThere).toHaveBeenCalledOnce();
+  turn.resolve(false);
+  expect(await last).not.toHaveProperty("worktree");
 });
 
 test("ended() of a process that is not below the caller: NOT_FOUND, whether it lives or not", async () => {

@@ -10,6 +10,7 @@ import type { Journal, JournalDraft } from "../../ports/journal.ts";
 import { type Redacting, redactedBytes } from "../../redact/model-bound.ts";
 import type { Process } from "../process.ts";
 import type { ProcessTable } from "../table.ts";
+import { treeOf } from "../worktree.ts";
 
 /** Nobody waits for the child any more. */
 export const detachedFacet: LiveFacet<boolean> = plainFacet("detached", {
@@ -76,6 +77,7 @@ export function reportOf(core: Reporting, proc: Process, exit: ExitStatus): Repo
     result: proc.result,
     tokensUsed: proc.used.tokens,
     elapsedMs: proc.elapsedMs(core.ports.clock.mono()),
+    ...treeOf(proc),
   });
   const data = redactedBytes(core, parent, new TextEncoder().encode(text));
   const labels = proc.labels.length === 0 ? undefined : proc.labels;

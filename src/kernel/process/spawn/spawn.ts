@@ -31,7 +31,7 @@ import { endLive, graceOf } from "../end/finish.ts";
 import { Process } from "../process.ts";
 import { checkPersonsRules, checkWish } from "../rights/given-rights.ts";
 import type { ProcessTable } from "../table.ts";
-import { worktreeFacet } from "../worktree.ts";
+import { treeOf, worktreeFacet } from "../worktree.ts";
 import { type Running, runProgram } from "./run.ts";
 import { type Birth, type Identity, type Seeding, seedOf } from "./seed.ts";
 import { handOver, installFiles, type StdFile } from "./stdio.ts";
@@ -315,11 +315,6 @@ async function journalSpawn(
   } catch (error) {
     throw core.ports.journal.state.state === "lost" ? unsure(pid, error) : error;
   }
-}
-
-function treeOf({ facts }: Process): { readonly worktree?: Worktree } {
-  const worktree = facts.of(worktreeFacet);
-  return worktree === null ? {} : { worktree };
 }
 
 /** After a failed sync the record may be on disk or not. */
