@@ -234,6 +234,19 @@ describe("process.stream.subscribe", () => {
     );
     expect((await client.ask("process.stream.subscribe", { stream: "nothing" })).fault?.code).toBe("INVALID");
   });
+
+  it("a program whose spool is full waits for its readers, if asked for: nothing is dropped", async () => {
+    const { pid } = await sh("head -c 1000000 /dev/zero | tr '\\0' a; echo end", {
+      spoolBytes: 65_536,
+      onSpoolFull: "block",
+    });
+    const all = await output(pid);
+    expect([all.length, all.endsWith("aend\n")]).toEqual([1_000_004, true]);
+    expect(await wait(pid)).toMatchObject({ exitCode: 0 });
+    expect(await client.call("process.status", { pid })).toMatchObject({
+      streams: { stdout: { bytes: 1_000_004, droppedBytes: 0 } },
+    });
+  });
 });
 
 describe("a program of a process", () => {

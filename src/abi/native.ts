@@ -31,6 +31,8 @@ export interface NativeOptions {
   readonly memoryBytes?: number;
   /** What a program with a name may do over the wire in its own name. */
   readonly scopes?: readonly string[];
-  /** The bytes of a stream that are kept; the oldest are dropped. Default 64 MiB. */
+  /** The bytes of a stream that are kept. Default 64 MiB. */
   readonly spoolBytes?: number;
+  /** `drop`, the default: the oldest are dropped. `block`: the program waits for the readers of the stream. */
+  readonly onSpoolFull?: "drop" | "block";
 }

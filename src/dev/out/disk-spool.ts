@@ -3,7 +3,7 @@
  * uses one fd while it is written, none before and after.
  */
 import { closeSync, constants, openSync, rmSync, writeSync } from "node:fs";
-import type { Spool } from "../../kernel/ports/spools.ts";
+import type { OnFull, Spool } from "../../kernel/ports/spools.ts";
 import { driverError } from "../driver-error.ts";
 import { SegmentReader, type SegmentSource } from "./segment-reader.ts";
 
@@ -15,8 +15,8 @@ export interface Segment {
 interface DiskSpoolOptions {
   /** Absolute path prefix; the number of the segment is appended. */
   readonly place: string;
-  /** What happens at the bound of two segments, which counts all bytes for `drop`, only unread ones for `refuse`. */
-  readonly onFull: "drop" | "refuse";
+  /** What happens at the bound of two segments. */
+  readonly onFull: OnFull;
   readonly segmentBytes: number;
   /** Called once at the end, with the existing segments in order. */
   onEnd(segments: readonly Segment[]): void;
@@ -27,6 +27,7 @@ interface DiskSpoolOptions {
 export class DiskSpool implements Spool, SegmentSource {
   readonly #options: DiskSpoolOptions;
   readonly #isDropping: boolean;
+  readonly #isRefusing: boolean;
   readonly #segmentBytes: number;
   readonly #readers = new Set<SegmentReader>();
   #bytes = 0;
@@ -40,10 +41,12 @@ export class DiskSpool implements Spool, SegmentSource {
   #left: readonly Segment[] | undefined;
   #isRemoved = false;
   #more: PromiseWithResolvers<void> | undefined;
+  #room: PromiseWithResolvers<void> | undefined;
 
   constructor(options: DiskSpoolOptions) {
     this.#options = options;
     this.#isDropping = options.onFull === "drop";
+    this.#isRefusing = options.onFull === "refuse";
     this.#segmentBytes = options.segmentBytes;
   }
 
@@ -64,18 +67,28 @@ export class DiskSpool implements Spool, SegmentSource {
   }
 
   /**
-   * If the disk is full, `drop` counts the missing bytes as dropped, and `refuse` throws UNAVAILABLE and accepts
-   * nothing of the chunk.
+   * If the disk is full, `refuse` throws UNAVAILABLE and accepts nothing of the chunk; the others count the missing
+   * bytes as dropped.
    */
   write(chunk: Uint8Array): void {
     if (this.isEnded) return;
-    const unread = this.#bytes - this.#readBytes;
-    if (!this.#isDropping && unread + chunk.byteLength > 2 * this.#segmentBytes) throw full();
+    if (this.#isRefusing && this.#unread + chunk.byteLength > 2 * this.#segmentBytes) throw full();
     const written = this.#store(chunk);
-    if (!this.#isDropping && written < chunk.byteLength) throw full();
+    if (this.#isRefusing && written < chunk.byteLength) throw full();
     this.#droppedBytes += chunk.byteLength - written;
     this.#bytes += written;
     this.#wake();
+  }
+
+  room(): Promise<void> | undefined {
+    if (this.#options.onFull !== "block" || this.isEnded || this.#unread < this.#segmentBytes)
+      return undefined;
+    this.#room ??= Promise.withResolvers<void>();
+    return this.#room.promise;
+  }
+
+  get #unread(): number {
+    return this.#bytes - this.#readBytes;
   }
 
   end(): void {
@@ -85,6 +98,7 @@ export class DiskSpool implements Spool, SegmentSource {
     this.#closeFile();
     this.#options.onEnd(this.#left);
     this.#wake();
+    this.#room?.resolve();
   }
 
   async remove(): Promise<void> {
@@ -112,16 +126,21 @@ export class DiskSpool implements Spool, SegmentSource {
   }
 
   /**
-   * The slowest reader defines what counts as read; with `refuse`, segments that all readers have read are removed.
+   * The slowest reader defines what counts as read; segments that all have read are removed, except with `drop`.
    */
   onRead(): void {
     const slowest = Math.min(...[...this.#readers].map(({ position }) => position));
     if (slowest > this.#readBytes && slowest !== Infinity) this.#readBytes = slowest;
     if (!this.#isDropping) this.#removeUpTo(Math.floor(this.#readBytes / this.#segmentBytes));
+    if (this.#unread >= this.#segmentBytes) return;
+    this.#room?.resolve();
+    this.#room = undefined;
   }
 
   onClose(reader: SegmentReader): void {
     this.#readers.delete(reader);
+    // the others may have read all, and wait for a writer that waits for this one
+    this.onRead();
   }
 
   /** Returns how many bytes the disk accepted; the caller counts them as written. */

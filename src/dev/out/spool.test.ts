@@ -141,6 +141,32 @@ describe("DiskSpools", () => {
     expect([spool.bytes, spool.droppedBytes]).toEqual([20, 0]);
   });
 
+  it("block: half of the limit unread is waited for, until all readers have read on, left, or the end", async () => {
+    const { store } = spools();
+    const spool = store.open("a", "block");
+    spool.write(Buffer.from("0123456"));
+    expect(spool.room()).toBeUndefined();
+    spool.write(Buffer.from("789abcdefghijklmnop"));
+    let hasRoom = false;
+    const room = spool.room()?.then(() => {
+      hasRoom = true;
+    });
+    const [fast, slow] = [spool.reader(0), spool.reader(0)];
+    let all = "";
+    while (all.length < 26) all += text(await fast.read(26, never));
+    expect(all).toBe("0123456789abcdefghijklmnop");
+    expect(hasRoom).toBe(false);
+    slow.close();
+    await room;
+    expect(spool.room()).toBeUndefined();
+    spool.write(Buffer.from("qrstuvwxyz"));
+    const last = spool.room();
+    spool.end();
+    await last;
+    expect(await rest(fast)).toBe("qrstuvwxyz");
+    expect([spool.bytes, spool.droppedBytes]).toEqual([36, 0]);
+  });
+
   it("a disk that takes no more is counted by drop and told by refuse; what comes later is whole", async () => {
     const { store, dir } = spools();
     const [drop, refuse] = [store.open("drop", "drop"), store.open("refuse", "refuse")];

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Spool, SpoolReader, SpoolStore } from "../../kernel/ports/spools.ts";
+import type { OnFull, Spool, SpoolReader, SpoolStore } from "../../kernel/ports/spools.ts";
 import { DiskSpool, type Segment } from "./disk-spool.ts";
 import { SegmentReader, type SegmentSource } from "./segment-reader.ts";
 
@@ -46,7 +46,7 @@ export class DiskSpools implements SpoolStore {
   }
 
   /** Creates a spool; it replaces an ended one of the same name. */
-  open(name: string, onFull: "drop" | "refuse", maxBytes = 2 * this.#limits.segmentBytes): Spool {
+  open(name: string, onFull: OnFull, maxBytes = 2 * this.#limits.segmentBytes): Spool {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) throw new Error(`not a name for a spool: ${name}`);
     if (this.#live.has(name)) throw new Error(`spool is in use: ${name}`);
     this.#forget(name);

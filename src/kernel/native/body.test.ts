@@ -311,6 +311,28 @@ describe("stdin and stdout of a native", () => {
     expect((await t.init.wait(pid)).code).toBe(0);
   });
 
+  test("with a spool that is full it waits for room; one that is killed waits no longer", async () => {
+    const { t, spools, programs, spawn } = bench();
+    const pid = await spawn(["yes"], { options: { id: "y", onSpoolFull: "block" } });
+    const { uuid } = t.proc(pid).seed;
+    const spool = spools.spools.get(`${uuid}.out`);
+    if (spool === undefined) throw new Error("no spool");
+    const space = Promise.withResolvers<void>();
+    spool.room = () => space.promise;
+    const passed: string[] = [];
+    const first = programs.last.print("a").then(() => passed.push("a"));
+    await settle();
+    expect([passed, spool.onFull]).toEqual([[], "block"]);
+    space.resolve();
+    await first;
+    spool.room = () => new Promise(() => {});
+    const second = programs.last.print("b").then(() => passed.push("b"));
+    await t.init.kill(pid, 2);
+    await second;
+    expect(passed).toEqual(["a", "b"]);
+    expect((await t.init.wait(pid)).code).toBe(137);
+  });
+
   test("what it says while it ends still reaches its reader", async () => {
     const { t, sys, outward, programs, spawn } = await piped();
     programs.stubborn.add("server");

@@ -46,7 +46,7 @@ export class NativeControl implements Native {
     this.isPty = options.pty !== undefined;
     this.#hasInput = options.stdin === "pipe" || this.isPty;
     const open = (suffix: string) =>
-      ports.spools.open(`${proc.seed.uuid}.${suffix}`, "drop", options.spoolBytes);
+      ports.spools.open(`${proc.seed.uuid}.${suffix}`, options.onSpoolFull ?? "drop", options.spoolBytes);
     this.output = { stdout: open("out"), ...(this.isPty ? {} : { stderr: open("err") }) };
   }
 

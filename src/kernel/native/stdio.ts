@@ -58,13 +58,18 @@ export class NativeOutput {
     this.#also = spools;
   }
 
-  /** Returns a promise if the stream must wait for its reader. */
+  /** Returns a promise if the stream must wait for a reader. */
   take(stream: "stdout" | "stderr", chunk: Buffer): Promise<void> | undefined {
     this.#spool.write(Buffer.from(this.#redacted?.[stream].push(chunk) ?? chunk));
     this.#also[stream]?.write(chunk);
     if (stream === "stdout") this.#remember(chunk);
     const fd = stream === "stdout" ? STDOUT : STDERR;
-    return this.#proc.fds.has(fd) && !this.#broken.has(fd) ? this.#pass(fd, chunk) : undefined;
+    const room = this.#also[stream]?.room();
+    const passed = this.#proc.fds.has(fd) && !this.#broken.has(fd) ? this.#pass(fd, chunk) : undefined;
+    if (room === undefined) return passed;
+    // one that is killed waits for nobody
+    const had = abortable(room, this.#proc.killed.signal).catch(() => {});
+    return Promise.all([passed, had]).then(() => {});
   }
 
   /** The end of its stdout, without trailing whitespace. */

@@ -9,9 +9,14 @@ export interface Spool {
   readonly droppedBytes: number;
   /**
    * Written synchronously to the page cache. Over the limit: `drop` drops the oldest, `refuse` throws UNAVAILABLE `pipe
-   * spool full`.
+   * spool full`; for `block` the writer awaits `room` between its writes.
    */
   write(chunk: Uint8Array): void;
+  /**
+   * With `block`: resolves once so much has been read that less than half of the limit is unread, or at the end.
+   * undefined: there is room.
+   */
+  room(): Promise<void> | undefined;
   /** No more will come. Idempotent. */
   end(): void;
   /** Reads from a byte position; if that was dropped, from the oldest byte left. Readers are independent. */
@@ -34,9 +39,12 @@ export interface SpoolReader {
   close(): void;
 }
 
+/** What happens at the limit, which counts all bytes for `drop` and only unread ones for the others. */
+export type OnFull = "drop" | "refuse" | "block";
+
 export interface SpoolStore {
-  /** `name`: a file name. `maxBytes`: instead of 64 MiB. `onFull` at that size: `drop` drops the oldest half, `refuse` refuses the write. */
-  open(name: string, onFull: "drop" | "refuse", maxBytes?: number): Spool;
+  /** `name`: a file name. `maxBytes`: instead of 64 MiB; `drop` drops the oldest half of it. */
+  open(name: string, onFull: OnFull, maxBytes?: number): Spool;
   /**
    * A reader from the oldest byte of a spool that is being written, or that has ended, also under an earlier daemon.
    * undefined: not found, or removed after 24 h or to make room for newer ones (1,000, or 4 GiB).

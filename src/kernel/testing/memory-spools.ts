@@ -2,12 +2,12 @@
 
 import { Fault } from "../../abi/errors.ts";
 import { abortable } from "../../lib/abort.ts";
-import type { PositionedReader, Spool, SpoolReader, SpoolStore } from "../ports/spools.ts";
+import type { OnFull, PositionedReader, Spool, SpoolReader, SpoolStore } from "../ports/spools.ts";
 
 export class MemorySpools implements SpoolStore {
   readonly spools = new Map<string, MemorySpool>();
 
-  open(name: string, onFull: "drop" | "refuse"): Spool {
+  open(name: string, onFull: OnFull): Spool {
     const spool = new MemorySpool(onFull, () => this.spools.delete(name));
     this.spools.set(name, spool);
     return spool;
@@ -24,14 +24,16 @@ class MemorySpool implements Spool {
   readonly droppedBytes = 0;
   /** The number of open readers. */
   readers = 0;
-  readonly #onFull: "drop" | "refuse";
+  readonly onFull: OnFull;
+  /** Tests may replace it. */
+  room: Spool["room"] = () => undefined;
   readonly #onRemove: () => void;
   #data = Buffer.alloc(0);
   #isEnded = false;
   #more = Promise.withResolvers<void>();
 
-  constructor(onFull: "drop" | "refuse", onRemove: () => void) {
-    this.#onFull = onFull;
+  constructor(onFull: OnFull, onRemove: () => void) {
+    this.onFull = onFull;
     this.#onRemove = onRemove;
   }
 
@@ -40,7 +42,7 @@ class MemorySpool implements Spool {
   }
 
   write(chunk: Uint8Array): void {
-    if (this.#onFull === "refuse" && this.bytes + chunk.length > LIMIT)
+    if (this.onFull === "refuse" && this.bytes + chunk.length > LIMIT)
       throw new Fault({ code: "UNAVAILABLE", message: "pipe spool full" });
     this.#data = Buffer.concat([this.#data, chunk]);
     this.#wake();

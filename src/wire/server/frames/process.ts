@@ -91,17 +91,16 @@ export const spawn: IpcHandler<"process.spawn"> = async ({ id, command, options 
 };
 
 /** UNAVAILABLE, by name: what this machine cannot enforce. Nothing has been started then. */
-function checkLimits({ limits, onSpoolFull }: IpcSpawnOptions): void {
+function checkLimits({ limits }: IpcSpawnOptions): void {
   const unavailable = (what: string, why: string): Fault =>
     new Fault({ code: "UNAVAILABLE", message: `${what}: ${why}`, details: { option: what } });
   if (limits?.cpu !== undefined) throw unavailable("limits.cpu", "this machine cannot enforce it");
   if (limits?.memory !== undefined && process.platform !== "linux")
     throw unavailable("limits.memory", "this machine cannot enforce it");
-  if (onSpoolFull === "block") throw unavailable("onSpoolFull", "only drop is supported");
 }
 
 function nativeOptions(id: string, options: IpcSpawnOptions): NativeOptions {
-  const { env, pty, limits, timeoutMs, scopes, spoolBytes, stdin = "pipe" } = options;
+  const { env, pty, limits, timeoutMs, scopes, spoolBytes, onSpoolFull, stdin = "pipe" } = options;
   const { cols = WINDOW.cols, rows = WINDOW.rows, term = TERM } = typeof pty === "object" ? pty : {};
   return {
     id,
@@ -112,6 +111,7 @@ function nativeOptions(id: string, options: IpcSpawnOptions): NativeOptions {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(scopes === undefined ? {} : { scopes }),
     ...(spoolBytes === undefined ? {} : { spoolBytes }),
+    ...(onSpoolFull === undefined ? {} : { onSpoolFull }),
   };
 }
 
