@@ -10,6 +10,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   top: async () => (await import("./command/process/top.ts")).top,
   tree: async () => (await import("./command/process/tree.ts")).tree,
   attach: async () => (await import("./command/process/attach.ts")).attach,
+  exec: async () => (await import("./command/process/exec.ts")).exec,
   wait: async () => (await import("./command/process/wait.ts")).wait,
   logs: async () => (await import("./command/process/logs.ts")).logs,
   jobs: async () => (await import("./command/process/jobs.ts")).jobs,

@@ -26,6 +26,12 @@ export function lazyDaemon(version: string, env: Environment, onHint: (hint: str
   };
   return {
     ensure: async (signal) => repeating(await ensured(signal)),
+    kernel: async (signal) => {
+      const { connection, socketPath } = await ensured(signal);
+      connection.close();
+      const { connectKernel } = await import("../../wire/client/kernel.ts");
+      return await connectKernel(socketPath, { token: env.CRUX_IPC_TOKEN, signal });
+    },
     find: async (signal) => {
       const found = await (await load()).findDaemon(options(signal));
       return found === undefined ? undefined : repeating(greeted(found));

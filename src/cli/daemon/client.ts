@@ -1,5 +1,6 @@
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
+import type { KernelClient } from "../../wire/client/kernel.ts";
 
 /** One connection to the daemon. Requests on it are answered in order; a stream occupies it until its end. */
 export interface DaemonClient {
@@ -24,6 +25,8 @@ export interface DaemonStream<R> {
 export interface DaemonAccess {
   /** Starts a daemon if none runs. */
   ensure(signal?: AbortSignal): Promise<DaemonClient>;
+  /** The same over the binary wire. */
+  kernel(signal?: AbortSignal): Promise<KernelClient>;
   /** undefined: no daemon runs; none is started. */
   find(signal?: AbortSignal): Promise<DaemonClient | undefined>;
   /** `crux fsck` without a daemon: the lines of journal.check, from a child process. Leaving the loop ends it. */

@@ -73,6 +73,30 @@ prints one JSON event a line.`,
     examples: ["crux attach 3", "crux attach 3 --json > events.ndjson"],
   },
   {
+    name: "exec",
+    head: "exec -- <command>",
+    brief: "run a program of the host as a process",
+    summary: "Run a program of the host as a process of the kernel",
+    usage: ["exec [-it] [-e NAME[=VALUE]]… -- <command> [args…]"],
+    options: [
+      { flag: "interactive", short: "i", meaning: "for -it: input is passed on in any case" },
+      { flag: "tty", short: "t", meaning: "on a terminal, of the size of this one" },
+      {
+        flag: "env",
+        short: "e",
+        value: "<NAME[=VALUE]>",
+        meaning: "a variable for it, with the value of this terminal if none is given; as often as needed",
+      },
+      { flag: "name", value: "<name>", meaning: "by which clients of the binary wire know it" },
+    ],
+    about: `It stands in crux ps, obeys crux kill, pause and cont, and is in the journal. It runs in this folder with the
+streams of this command, byte for byte, and its exit code is the command's: 128 + n after signal n, 127 if there is no
+such program. Its environment is that of commands that agents run, without keys. Ctrl-C and SIGTERM go to it; with -t
+Ctrl-C is a key. It ends with this command.
+Modes: --verbose tells its pid on stderr, --json prints one event a line: started, stdout and stderr with a text, exited.`,
+    examples: ["crux exec -- make test", "crux exec -it -- bash", "tar c src | crux exec -- wc -c"],
+  },
+  {
     name: "wait",
     head: "wait <pid>",
     brief: "wait for its end, and exit with its code",

@@ -91,6 +91,10 @@ export class FakeDaemon implements DaemonAccess {
     return this.#client();
   }
 
+  async kernel(): Promise<never> {
+    throw new Error("this daemon speaks the text wire alone");
+  }
+
   async find(): Promise<DaemonClient | undefined> {
     this.reached.push("find");
     return this.isRunning ? this.#client() : undefined;

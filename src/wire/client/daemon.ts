@@ -65,6 +65,8 @@ export interface DaemonOptions {
 export interface Daemon {
   /** The connection used for the first request; reused for the following ones. */
   readonly connection: Connection;
+  /** Where it listens. */
+  readonly socketPath: string;
   readonly version: string;
   /** Printed once: the daemon has another version. */
   readonly hint?: string;
@@ -262,7 +264,8 @@ function greet(seen: Extract<Probe, { kind: "answered" }>, place: Place, own: st
   const hint = place.inside ? undefined : versionHint(own, version, shell);
   const why = seen.readOnly ?? (seen.isSafeMode ? safeMode(seen) : undefined);
   const warning = why === undefined ? {} : { warning: why };
-  return { connection, version, ...(hint === undefined ? {} : { hint }), ...warning };
+  const { socketPath } = place;
+  return { connection, socketPath, version, ...(hint === undefined ? {} : { hint }), ...warning };
 }
 
 function safeMode({ unrestored }: Extract<Probe, { kind: "answered" }>): string {

@@ -1,0 +1,168 @@
+import { basename } from "node:path/posix";
+import { Fault } from "../../../abi/errors.ts";
+import type { IpcParams } from "../../../abi/methods/ipc/methods.ts";
+import { SIGNALS, type Signal } from "../../../abi/process.ts";
+import type { KernelClient, Output } from "../../../wire/client/kernel.ts";
+import { WireFault } from "../../../wire/client/wire-fault.ts";
+import { type Args, pairsFlag, textFlag } from "../../args.ts";
+import type { Call, Command } from "../../command.ts";
+import type { Host } from "../../host/host.ts";
+import { invalid } from "../../screen/errors.ts";
+import { oneLine } from "../../screen/text/json.ts";
+import type { Output as Writable } from "../../terminal/streams.ts";
+
+const USAGE = "crux exec [-it] [-e NAME[=VALUE]]… -- <command> [args…]";
+/** As shells say it. */
+const NOT_FOUND = 127;
+
+/**
+ * Runs a program of the host as a process of the kernel, with the streams of this command; ends as the program does. The
+ * program ends with this command, too.
+ */
+export const exec: Command = {
+  flags: {
+    interactive: { type: "boolean", short: "i" },
+    tty: { type: "boolean", short: "t" },
+    env: { type: "string", short: "e" },
+    name: { type: "string" },
+  },
+  run,
+};
+
+async function run(call: Call): Promise<number> {
+  const { args, console, host } = call;
+  const params = spawnParams(args, host);
+  const kernel = await host.daemon.kernel();
+  try {
+    const { pid, id } = await kernel.call("process.spawn", params);
+    if (console.mode === "json") await console.line(oneLine({ event: "started", pid, id }));
+    if (console.mode === "verbose") await console.errorLine(`[exec] PID ${pid}`);
+    using _joined = join(kernel, pid, call);
+    await pass(await kernel.output(pid), call);
+    return await ending(kernel, pid, call);
+  } catch (error) {
+    if (!(error instanceof WireFault && error.code === "NOT_FOUND")) throw error;
+    await console.fail(error);
+    return NOT_FOUND;
+  } finally {
+    kernel.close();
+  }
+}
+
+function spawnParams(args: Args, host: Host): IpcParams<"process.spawn"> {
+  const { behind: command = [], words } = args;
+  const [program = ""] = command;
+  if (program === "") throw invalid("a command is missing", USAGE);
+  if (words.length > command.length) throw invalid(`unknown argument: ${words[0]}`, USAGE);
+  const { randomUUID } = process.getBuiltinModule("node:crypto");
+  const name = basename(program)
+    .replaceAll(/[^A-Za-z0-9._-]/g, "-")
+    .slice(0, 64);
+  return {
+    id: textFlag(args, "name") ?? `exec:${name}:${randomUUID().slice(0, 8)}`,
+    command: [...command],
+    options: {
+      cwd: host.cwd,
+      env: pairsFlag(args, "env", host.env),
+      ...(args.flags.has("tty")
+        ? { pty: { ...sizeOf(host.stdout), term: host.env.TERM || "xterm-256color" } }
+        : {}),
+      stdin: "pipe",
+      onSpoolFull: "block",
+      onDisconnect: "terminate",
+    },
+  };
+}
+
+function sizeOf({ columns, rows }: Writable): { cols: number; rows: number } {
+  const within = (count: number): number => Math.min(count, 1_000);
+  return { cols: within(columns || 80), rows: within(rows || 24) };
+}
+
+/** Input, signals, keys and the size of the terminal go to the program until this is disposed. */
+function join(kernel: KernelClient, pid: number, { args, host }: Call): Disposable {
+  const stack = new DisposableStack();
+  const { stdin, stdout, lifecycle } = host;
+  const tell = (signal: Signal) => (): void => {
+    kernel.call("process.kill", { pid, signal }).catch(() => {});
+  };
+  stack.defer(host.interrupts.listen(tell(SIGNALS.SIGINT)));
+  stack.defer(lifecycle.onTerminate(tell(SIGNALS.SIGTERM)));
+  if (args.flags.has("tty")) {
+    const resize = (): void => {
+      kernel.call("process.pty.resize", { pid, ...sizeOf(stdout) }).catch(() => {});
+    };
+    stdout.on?.("resize", resize);
+    stack.defer(() => void stdout.off?.("resize", resize));
+    if (stdin.isTTY === true) {
+      const cook = (): void => void stdin.setRawMode?.(false);
+      stack.defer(cook);
+      stack.defer(lifecycle.onEnd(cook));
+      stdin.setRawMode?.(true);
+    }
+  }
+  stack.use(feed(kernel, pid, host));
+  return stack;
+}
+
+/** stdin, no faster than the program reads it. A program that reads no more hears no more. */
+function feed(kernel: KernelClient, pid: number, { stdin }: Pick<Host, "stdin">): Disposable {
+  const leave = (): void => {
+    stdin.off("data", take);
+    stdin.off("end", end);
+    stdin.off("error", end);
+    stdin.pause();
+  };
+  const take = (data: Buffer): void => {
+    stdin.pause();
+    kernel.call("process.stdin.write", { pid, data: new Uint8Array(data) }).then(() => stdin.resume(), leave);
+  };
+  const end = (): void => {
+    kernel.call("process.stdin.write", { pid, data: "", eof: true }).catch(() => {});
+  };
+  stdin.on("data", take);
+  stdin.on("end", end);
+  stdin.on("error", end);
+  stdin.resume();
+  return { [Symbol.dispose]: leave };
+}
+
+/** Resolves when both streams have ended and everything was written. */
+async function pass({ stdout, stderr }: Output, { console, host }: Call): Promise<void> {
+  const streams = [
+    ["stdout", stdout, host.stdout],
+    ["stderr", stderr, host.stderr],
+  ] as const;
+  await Promise.all(
+    streams.map(async ([name, chunks, output]) => {
+      const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+      const line = (text: string): Promise<void> =>
+        text === "" ? Promise.resolve() : console.line(oneLine({ event: name, text }));
+      for await (const { data = new Uint8Array() } of chunks ?? [])
+        if (console.mode === "json") await line(decoder.decode(data, { stream: true }));
+        else await put(output, data);
+      if (console.mode === "json") await line(decoder.decode());
+    }),
+  );
+}
+
+function put(output: Writable, data: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    output.write(data, () => resolve());
+  });
+}
+
+/** The exit code of the program. DRIVER: the disk took not all of its output. */
+async function ending(kernel: KernelClient, pid: number, { console }: Call): Promise<number> {
+  const { exitCode, signal, reason } = await kernel.call("process.wait", { pid });
+  const { streams } = await kernel.call("process.status", { pid });
+  const lost = streams.stdout.droppedBytes + streams.stderr.droppedBytes;
+  if (lost > 0)
+    throw new Fault({
+      code: "DRIVER",
+      message: `${lost} bytes of its output were lost: the disk took no more`,
+    });
+  if (console.mode === "json")
+    await console.line(oneLine({ event: "exited", pid, exit_code: exitCode, signal, reason }));
+  return exitCode;
+}
