@@ -93,7 +93,7 @@ prints one JSON event a line.`,
 streams of this command, byte for byte, and its exit code is the command's: 128 + n after signal n, 127 if there is no
 such program. Its environment is that of commands that agents run, without keys. Ctrl-C and SIGTERM go to it; with -t
 Ctrl-C is a key. It ends with this command.
-Modes: --verbose tells its pid on stderr, --json prints one event a line: started, stdout and stderr with a text, exited.`,
+Modes: --verbose tells its pid on stderr, --json prints one event a line: started, stdout and stderr, exited.`,
     examples: ["crux exec -- make test", "crux exec -it -- bash", "tar c src | crux exec -- wc -c"],
   },
   {
