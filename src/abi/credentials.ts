@@ -2,7 +2,7 @@
 export const CREDENTIAL_DRIVERS = ["anthropic", "openai", "gemini", "xai", "vllm"] as const;
 export type CredentialDriver = (typeof CREDENTIAL_DRIVERS)[number];
 
-export interface CredentialVariables {
+interface CredentialVariables {
   readonly key: string;
   readonly baseUrl: string;
   /** Another credential of the same driver. */

@@ -15,7 +15,7 @@ import { isWithin } from "../lib/path.ts";
 import { digestOf, readBrought, serverEntries } from "./trust/inventory.ts";
 import type { ProjectView } from "./trust/trust.ts";
 
-export interface ProjectDirs {
+interface ProjectDirs {
   /** Directories that rank below the shipped ones: files in the formats of other programs. */
   readonly low: readonly string[];
   /** Directories that rank above the user's own. */

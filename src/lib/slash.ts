@@ -1,5 +1,5 @@
 /** A line that the user begins with `/`: the name of a command or skill, then its arguments. */
-export interface SlashLine {
+interface SlashLine {
   readonly name: string;
   readonly args: string;
 }

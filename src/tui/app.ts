@@ -37,7 +37,7 @@ const TICK_MS = 250;
 const DRAFT_MS = 300;
 const HINT_MS = 2_000;
 
-export interface AppOptions {
+interface AppOptions {
   readonly call: Call;
   readonly cwd: string;
   /** The directory of the socket, where the terminal is noted as taken. */

@@ -16,13 +16,13 @@ export const PANEL_AT_START: PanelState = { footerSelection: null, selectedBgAge
 
 export type PanelKey = "up" | "down" | "enter" | "escape" | "shift_down" | "x";
 
-export type PanelAction =
+type PanelAction =
   | { readonly kind: "view" | "leave" | "stop" | "clear"; readonly agentId: string }
   /** The dialog of all processes. */
   | { readonly kind: "processes" };
 
 /** `isIdle`: the editor is empty, at the end of its history. */
-export interface PanelScene {
+interface PanelScene {
   readonly rows: readonly PanelRow[];
   readonly isIdle: boolean;
 }

@@ -92,7 +92,7 @@ export function nextEviction(rows: readonly PanelRow[]): number | undefined {
   return due.length === 0 ? undefined : Math.min(...due);
 }
 
-export interface PanelCounts {
+interface PanelCounts {
   readonly running: number;
   readonly queued: number;
   readonly blocked: number;

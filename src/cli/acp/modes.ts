@@ -21,7 +21,7 @@ export function modeState(current: PermissionMode, withBypass: boolean): Session
 }
 
 /** `current`: as `process.model` takes it; `ready`: the known models of the drivers that are set up. */
-export interface ModelChoices {
+interface ModelChoices {
   readonly current: string;
   readonly ready: readonly string[];
 }

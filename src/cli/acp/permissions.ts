@@ -17,7 +17,7 @@ const MAX_REJECTED = 200;
 type Asked = Omit<RequestPermissionRequest, "sessionId">;
 type Choice = { readonly kind: "chosen"; readonly id: string } | { readonly kind: "cancelled" };
 
-export interface PermissionsAround {
+interface PermissionsAround {
   request(asked: Asked, signal: AbortSignal): Promise<RequestPermissionResponse>;
   /** Never rejects. */
   answer(askId: string, reply: AskReply): Promise<void>;

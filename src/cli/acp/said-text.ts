@@ -2,7 +2,7 @@
  * The text of a reply on its way to an editor, which cannot take back what it was sent. An attempt that broke off is
  * repeated: what was sent of it already is not sent again, unless the model now says something else.
  */
-export type TextKind = "text" | "thinking";
+type TextKind = "text" | "thinking";
 
 export interface Piece {
   readonly kind: TextKind;

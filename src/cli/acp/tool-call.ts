@@ -42,7 +42,7 @@ const SUBJECTS = [
 const TITLE_CHARS = 200;
 
 type Input = Readonly<Record<string, unknown>>;
-export type CallShape = Pick<ToolCall, "title" | "kind" | "locations" | "content" | "rawInput">;
+type CallShape = Pick<ToolCall, "title" | "kind" | "locations" | "content" | "rawInput">;
 
 /** `input` undefined: the arguments still come. */
 export function callShape(name: string, input: unknown, cwd: string): CallShape {

@@ -17,7 +17,7 @@ interface OpenCall {
   isAsked: boolean;
 }
 
-export interface UpdatesOptions {
+interface UpdatesOptions {
   readonly cwd: string;
   /** The name of this client, whose own messages the editor shows itself. */
   readonly client: string;

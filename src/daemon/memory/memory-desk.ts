@@ -20,7 +20,7 @@ const MAX_BYTES = 25_000;
 /** Larger ones are not read at all. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
-export interface MemoryDeskOptions {
+interface MemoryDeskOptions {
   readonly configDir: string;
   readonly realPath: RealPath;
   /** Off by the settings, for the workspace at `root`. */

@@ -25,7 +25,7 @@ interface Repository {
   readonly base: string;
 }
 
-export interface WorktreeDeps extends GitDeps {
+interface WorktreeDeps extends GitDeps {
   readonly warn: (line: string) => void;
 }
 

@@ -4,7 +4,7 @@ import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "./process.ts";
 
 /** Where the windows of models are known. */
-export interface Windows {
+interface Windows {
   readonly ports: { readonly models: Pick<KernelPorts["models"], "window"> };
 }
 

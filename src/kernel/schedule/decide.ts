@@ -11,7 +11,7 @@ import type { Lane } from "./lane.ts";
 import { rankOf, type Ticket } from "./ticket.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-export type LaneDecision =
+type LaneDecision =
   /** `isInTurn`: by virtual time, not by age. */
   | { readonly kind: "grant"; readonly ticket: Ticket; readonly isInTurn: boolean }
   /** `ticket`: the one that is waited for; absent: the lane is closed. */

@@ -4,13 +4,13 @@ const ROLES = [
   ...(["text", "dim", "accent", "success", "warning", "error", "info", "border", "selection"] as const),
   ...(["diffAdd", "diffRemove"] as const),
 ] as const;
-export type Role = (typeof ROLES)[number];
+export type Paint = (typeof ROLES)[number];
 
 /** For each role the parameters of an SGR sequence; "" leaves the text as it is. */
-export type Theme = Readonly<Record<Role, string>>;
+export type Theme = Readonly<Record<Paint, string>>;
 
 /** How many colours the terminal has. */
-export type Depth = "none" | 16 | 256 | "24bit";
+type Depth = "none" | 16 | 256 | "24bit";
 
 /** Hexadecimal colours, in the order of the roles; "": the colour of the terminal. */
 const PALETTES = {

@@ -2,7 +2,7 @@
 import { widthOf } from "../../cli/screen/text/width.ts";
 import { graphemesOf } from "../text/line.ts";
 
-export interface EditorRows {
+interface EditorRows {
   readonly rows: readonly string[];
   readonly row: number;
   readonly column: number;

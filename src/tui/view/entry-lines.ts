@@ -6,7 +6,7 @@ import { safeLine, safeLines } from "../../cli/screen/text/safe-text.ts";
 import type { CallEntry, NoticeLevel, TranscriptEntry } from "../state/model.ts";
 import { cutLine, type Line, plain, wrapped } from "../text/line.ts";
 import { type MarkdownLook, markdownLines } from "../text/markdown.ts";
-import type { Role } from "../text/theme.ts";
+import type { Paint } from "../text/theme.ts";
 import { detailLines } from "./call-details.ts";
 
 export interface EntryLook extends MarkdownLook {
@@ -16,7 +16,7 @@ export interface EntryLook extends MarkdownLook {
   readonly tailChars?: number;
 }
 
-const NOTICE: Readonly<Record<NoticeLevel, { readonly mark: string; readonly role: Role }>> = {
+const NOTICE: Readonly<Record<NoticeLevel, { readonly mark: string; readonly role: Paint }>> = {
   info: { mark: "·", role: "dim" },
   success: { mark: "✓", role: "success" },
   warning: { mark: "!", role: "warning" },
@@ -119,7 +119,7 @@ function callHead(entry: CallEntry, { theme, width }: EntryLook): Line[] {
   };
   const [mark = "●", ...rest] = [...callLine(known, width, PLAIN)];
   const isBad = known.error !== undefined;
-  const role: Role = !isFinal ? "dim" : isBad ? "error" : "success";
+  const role: Paint = !isFinal ? "dim" : isBad ? "error" : "success";
   return [
     [
       { text: isFinal ? mark : "○", style: theme[role] },

@@ -2,11 +2,11 @@
 import type { PermissionMode } from "../../abi/process.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import { type Line, lineWidth, type Span } from "../text/line.ts";
-import type { Role } from "../text/theme.ts";
+import type { Paint } from "../text/theme.ts";
 import type { Scene } from "./frame.ts";
 
 /** Each mode has a word, a symbol and a colour. */
-const MODES: Readonly<Record<PermissionMode, { readonly words: string; readonly role: Role }>> = {
+const MODES: Readonly<Record<PermissionMode, { readonly words: string; readonly role: Paint }>> = {
   plan: { words: "◇ plan", role: "info" },
   dont_ask: { words: "∅ don't ask", role: "dim" },
   default: { words: "○ default", role: "dim" },

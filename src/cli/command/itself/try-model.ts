@@ -6,7 +6,7 @@ import type { Host } from "../../host/host.ts";
 const TEST_CALL_MS = 30_000;
 const TEST_INTENT = "Answer with the one word: ok";
 
-export type ModelAnswer =
+type ModelAnswer =
   | { readonly kind: "answered"; readonly tokens: number }
   /** The built-in interpreter refused the question. */
   | { readonly kind: "no_model" }

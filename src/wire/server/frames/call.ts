@@ -7,7 +7,7 @@ import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
 import type { RequestContext } from "../handler.ts";
 import type { EventSubscription } from "./event-subscription.ts";
 import type { Scopes } from "./scopes.ts";
-import type { Output, StreamSubscription } from "./stream-subscription.ts";
+import type { FrameOutput, StreamSubscription } from "./stream-subscription.ts";
 
 /** What a request sees of its connection. */
 export interface Session {
@@ -21,7 +21,7 @@ export interface Session {
   cancel(id: string): boolean;
   /** The kernel with all its parts: methods narrow by `scopes` themselves. */
   readonly kernel: KernelApi;
-  readonly output: Output;
+  readonly output: FrameOutput;
   readonly subscriptions: ReadonlyMap<string, StreamSubscription>;
   /** Names a subscription and starts it after the answer to the request. */
   subscribe(make: (name: string) => StreamSubscription): string;

@@ -3,11 +3,11 @@ import { type IpcEvent, PACKET } from "../../../abi/ipc.ts";
 import type { EventLog, EventPlace, KernelEvent } from "../../../kernel/ports/events.ts";
 import { ABORTED, abortable } from "../../../lib/abort.ts";
 import { packFrame } from "../../codec/msgpack.ts";
-import type { Output } from "./stream-subscription.ts";
+import type { FrameOutput } from "./stream-subscription.ts";
 
 const MAX_CREDIT = 65_536;
 
-export interface EventWish {
+interface EventWish {
   readonly name: string;
   readonly log: EventLog;
   readonly after: number;
@@ -21,7 +21,7 @@ export interface EventWish {
 
 export class EventSubscription {
   readonly #wish: EventWish;
-  readonly #output: Output;
+  readonly #output: FrameOutput;
   readonly #stop = new AbortController();
   #credit: number;
   #place: EventPlace;
@@ -29,7 +29,7 @@ export class EventSubscription {
   /** Replaced at each step forward. */
   #step = Promise.withResolvers<void>();
 
-  constructor(wish: EventWish, output: Output) {
+  constructor(wish: EventWish, output: FrameOutput) {
     this.#wish = wish;
     this.#output = output;
     this.#credit = wish.window;

@@ -12,9 +12,9 @@ import type { EventSubscription } from "./event-subscription.ts";
 import { Pace } from "./events.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { Scopes } from "./scopes.ts";
-import type { Output, StreamSubscription } from "./stream-subscription.ts";
+import type { FrameOutput, StreamSubscription } from "./stream-subscription.ts";
 
-export interface OpenRequest {
+interface OpenRequest {
   readonly signal: AbortSignal;
   /** The value, or the reason for which the request was ended before. */
   until<T>(value: Promise<T>): Promise<T>;
@@ -33,7 +33,7 @@ export class FrameSession implements Session {
   /** It showed a token that is not its own: the connection closes after the answer. */
   isRefused = false;
 
-  readonly output: Output;
+  readonly output: FrameOutput;
   readonly #subscriptions = new Map<string, StreamSubscription>();
   readonly #followed = new Map<string, EventSubscription>();
   readonly pace = new Pace();
@@ -41,7 +41,7 @@ export class FrameSession implements Session {
   readonly #endings: (() => void)[] = [];
   #names = 0;
 
-  constructor(desk: Desk, look: () => ServerContext, output: Output) {
+  constructor(desk: Desk, look: () => ServerContext, output: FrameOutput) {
     this.desk = desk;
     this.output = output;
     this.#look = look;

@@ -12,13 +12,13 @@ import { LineSplitter, type SplitLine } from "./line-splitter.ts";
 /** Several chunks are read at once: each reading opens the file anew. */
 const READ_BYTES = 1024 * 1024;
 
-export interface Output {
+export interface FrameOutput {
   /** Resolves when there is room for one message more. */
   room(): Promise<void>;
   send(frame: Buffer): void;
 }
 
-export interface StreamWish {
+interface StreamWish {
   /** The name of the subscription. */
   readonly name: string;
   readonly native: Native;
@@ -37,7 +37,7 @@ export class StreamSubscription {
   /** Resolves when the end was sent, or the subscription was closed. */
   readonly over: Promise<void>;
   readonly #wish: StreamWish;
-  readonly #output: Output;
+  readonly #output: FrameOutput;
   readonly #stop = new AbortController();
   readonly #lines: LineSplitter | null;
   readonly #done = Promise.withResolvers<void>();
@@ -48,7 +48,7 @@ export class StreamSubscription {
   /** The position after what was sent, or is being split into lines. */
   #position: number;
 
-  constructor(wish: StreamWish, output: Output) {
+  constructor(wish: StreamWish, output: FrameOutput) {
     this.#wish = wish;
     this.#output = output;
     this.native = wish.native;
