@@ -7,6 +7,7 @@ import type { ProjectEventWire } from "../../../abi/compose/wire.ts";
 import type { WireStreamLine } from "../../../abi/wire.ts";
 import { WireFault } from "../../../wire/client/wire-fault.ts";
 import { runCli } from "../../cli.ts";
+import { CONFIGURE_LINES } from "../../run/configure-help.ts";
 import { FakeDaemon, Feed } from "../../testing/fake-daemon.ts";
 import { aMachine, crux, MODE_FLAGS } from "../../testing/run-command.ts";
 import { parseComposeArgs } from "./compose.ts";
@@ -149,7 +150,7 @@ describe("compose up", () => {
     );
     const { out, err } = await up("", following(answered));
     expect(out).toBe(SCREEN);
-    expect(err).toMatch(/^A script answers\.\n( {2}→ .*\n){3}$/);
+    expect(err).toBe(["A script answers.", ...CONFIGURE_LINES, ""].join("\n"));
     expect((await up("-q", following(answered))).err).toMatch(/^A script answers\.\n/);
     expect(await up("--json", following(answered))).toMatchObject({
       err: "",
