@@ -6,6 +6,7 @@ import { serve, serveInTurn, server, startModel, world } from "./harness/stage.t
 import { TerminalWindow } from "./harness/terminal.ts";
 import { CRUX, settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
+import { type ModelRequest, userTexts } from "./model-server/request.ts";
 
 /** In the mode line once the session is there. */
 const READY = "% context";
@@ -87,6 +88,26 @@ describe("crux at a terminal", () => {
     await window.shows("interpreter");
     const all = window.everything;
     expect(all).toMatch(/No model is set up.*→ crux auth login.*\n› /s);
+  });
+
+  it("hands an agent that is waited for to the background by ctrl-b, and tells of its end", async () => {
+    const gate = Promise.withResolvers<void>();
+    const isChild = ({ messages }: ModelRequest) => userTexts(messages[0]!)[0]?.startsWith("dig it") === true;
+    await serve((request) => {
+      if (isChild(request)) return text("Found it.").until(gate.promise);
+      if (request.assistantTurns > 0)
+        return text(request.rawBody.includes("<result>Found it.") ? "It was found." : "Meanwhile more.");
+      return toolUse({ name: "agent", input: { description: "digs", prompt: "dig it" } });
+    });
+    await using window = new TerminalWindow(world, []);
+    await window.shows(READY);
+    window.type("lead\r");
+    await settled(() => server.requests.some(isChild), Boolean, 30_000);
+    window.type("\x02");
+    await window.shows("[kernel] PID 2: in the background");
+    await window.shows("Meanwhile more.");
+    gate.resolve();
+    await window.shows("It was found.");
   });
 
   it("keeps the text in the editor and shows nothing twice when the daemon is killed in mid-stream", async () => {

@@ -32,6 +32,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   grants: async () => (await import("./command/rights/grants.ts")).grants,
   context: async () => (await import("./command/session/context.ts")).context,
   compact: async () => (await import("./command/session/context.ts")).compact,
+  bg: async () => (await import("./command/process/bg.ts")).bg,
   renice: async () => (await import("./command/process/renice.ts")).renice,
   note: async () => (await import("./command/process/note.ts")).note,
   label: async () => (await import("./command/rights/label.ts")).label,

@@ -80,6 +80,7 @@ import { abandonAll } from "./process/end/abandon.ts";
 import { endLive, graceOf } from "./process/end/finish.ts";
 import { reapProcess } from "./process/end/reap.ts";
 import { Reaper } from "./process/end/reaper.ts";
+import { handOver } from "./process/end/report.ts";
 import { endAll, endServices } from "./process/end/shutdown.ts";
 import { jobOutput, jobsOf, liveJobs } from "./process/jobs.ts";
 import { lendEnv } from "./process/lending.ts";
@@ -300,6 +301,10 @@ export class Kernel implements KernelApi {
 
   renice(pid: Pid, change: { readonly weight: number; readonly by: GrantBy }): Promise<void> {
     return renice(this, pid, change);
+  }
+
+  handOver(pid: Pid): Promise<readonly Pid[]> {
+    return handOver(this, pid);
   }
 
   chooseModel(pid: Pid, wish: ModelWish): Promise<ModelAnswering> {

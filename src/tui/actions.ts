@@ -87,6 +87,8 @@ export class Actions {
       case "shift+tab":
         app.do(async () => this.#showMode(await app.client.nextMode(app.pid)));
         return true;
+      case "ctrl+b":
+        return app.isRunning && this.#slash("/bg");
       case "ctrl+z":
         app.do(() => app.yielded(() => app.call.host.lifecycle.suspend()));
         return true;

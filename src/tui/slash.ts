@@ -50,6 +50,7 @@ const process =
 const ROWS: Readonly<Record<string, Row>> = {
   agents: { about: "agent files, and what is wrong with them", does: run("agents") },
   back: { about: "take back your last message that has not been read", does: act("back") },
+  bg: { about: "agents that it waits for go on in the background", does: ofSession("bg") },
   budget: { about: "what this session may spend, and has spent", does: ofSession("budget") },
   clear: { about: "an empty view for the model; pins stay", does: act("clear") },
   compact: { about: "put a summary in place of what was said", does: act("compact") },
@@ -149,6 +150,7 @@ export function helpText(): string {
     ["esc", "interrupt; ctrl+c clears, twice leaves; ctrl+d leaves"],
     ["shift+tab", "the next permission mode"],
     ["ctrl+o", "the whole transcript, with search"],
+    ["ctrl+b", "while it works: its agents into the background"],
     ["ctrl+g", "edit in $EDITOR"],
     ["ctrl+t · shift+↓", "tasks · processes"],
   ].map(([name = "", about = ""]) => `  ${name.padEnd(42)}${about}`);

@@ -129,6 +129,14 @@ export const JOB_DOCS: MethodDocs<keyof typeof JOB_METHODS> = {
     stream: "`log` lines with the bytes in base64, then `eof`; or `error`.",
     lines: [{ type: "log", payload: { pid: 3, data: { base64: "cmVhZHkK" } } }, { type: "eof" }],
   },
+  "process.background": {
+    errors: {
+      NOT_FOUND: NO_PROCESS,
+      CONFLICT: "It has ended, or no call waits for it or for a child of it.",
+    },
+    params: { pid: 3 },
+    result: { handed_over: [4, 5] },
+  },
   "task.list": { errors: {}, params: {}, result: { lists: [{ list: "shop", open: 2, completed: 1 }] } },
 };
 

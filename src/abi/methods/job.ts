@@ -1,4 +1,4 @@
-/** Methods on background commands and task lists. */
+/** Methods on work in the background and task lists. */
 import * as z from "zod";
 import { TASK_STATUSES } from "../task.ts";
 import { type MethodSpec, pid } from "./spec.ts";
@@ -50,6 +50,16 @@ export const JOB_METHODS = {
       follow: z.boolean().optional(),
     }),
     result: undefined,
+  },
+  "process.background": {
+    summary:
+      "a child that a call waits for goes on in the background; of a process that is no child, all its children",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid }),
+    result: z.strictObject({
+      handed_over: z.array(pid).describe("Their callers go on, and get a message when they end."),
+    }),
   },
   "task.list": {
     summary: "task lists, and the tasks of one of them",

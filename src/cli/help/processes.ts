@@ -247,6 +247,17 @@ model; an agent that may see the process sees it in its list. At most 200 charac
     examples: ["crux note 3 waits for the release", "crux note rm 3"],
   },
   {
+    name: "bg",
+    head: "bg <pid>",
+    brief: "let an agent that is waited for go on in the background",
+    words: [["<pid>"]],
+    summary: "Hand an agent that a call waits for to the background",
+    usage: ["bg <pid>"],
+    about: `The call returns, its caller goes on, and gets a message when the agent ends. With the pid of a run or a session:
+every agent that it waits for, as Ctrl-B does in a conversation.`,
+    examples: ["crux bg 4"],
+  },
+  {
     name: "renice",
     head: "renice <pid> <weight>",
     brief: "change its share of a busy model",

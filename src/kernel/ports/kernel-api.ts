@@ -102,6 +102,8 @@ export interface KernelApi {
   chooseModel(pid: Pid, wish: ModelWish): Promise<ModelAnswering>;
   /** Changes the share of a process of the models that others wait for too. Errors as of `pin`. */
   renice(pid: Pid, change: { readonly weight: number; readonly by: GrantBy }): Promise<void>;
+  /** Hands a child that a call waits for, or all of a process that is none, to the background: their pids. NOT_FOUND, CONFLICT. */
+  handOver(pid: Pid): Promise<readonly Pid[]>;
   /** Pins a line to a process; "" removes it; absent: no change. Returns the pinned line. NOT_FOUND, INVALID. */
   pin(pid: Pid, change?: { readonly text: string; readonly by: GrantBy }): Promise<string>;
   listGroups(): readonly GroupView[];

@@ -53,6 +53,7 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
     { pid: LIVE, weight: 20 },
     { pid: RESTS, weight: 20 },
   ],
+  "process.background": [{ pid: LIVE }],
   "process.model": [
     { pid: LIVE, model: "fake" },
     { pid: RESTS, model: "fake" },

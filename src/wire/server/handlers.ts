@@ -1,5 +1,6 @@
 /** The methods of the registry, one file each if they take more than a few lines. A missing method does not compile. */
 
+import { asPid } from "../../abi/ids.ts";
 import type { Result } from "../../abi/methods/methods.ts";
 import type { ServerDeps } from "./deps.ts";
 import type { Handlers } from "./handler.ts";
@@ -76,6 +77,9 @@ export const HANDLERS: Handlers = {
   "process.note": processNote,
   "process.renice": processRenice,
   "process.model": processModel,
+  "process.background": async ({ pid }, { kernel }) => ({
+    payload: { handed_over: [...(await kernel.handOver(asPid(pid)))] },
+  }),
   "process.resume": processResume,
   "process.attach": processAttach,
   "process.logs": processLogs,

@@ -305,6 +305,10 @@ export class FakeKernel implements KernelApi {
 
   async renice() {}
 
+  async handOver(pid: Pid) {
+    return [pid];
+  }
+
   async chooseModel(_pid: Pid, { model }: { readonly model: string }) {
     return { device: "/dev/llm/fake", model, from: "step" } as const;
   }

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { noticeText } from "../../../abi/child.ts";
+import { asPid } from "../../../abi/ids.ts";
 import { EXIT } from "../../../abi/process.ts";
 import { testKernel } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
@@ -119,4 +120,38 @@ test("noticeText() escapes what others said, and cuts a long result", () => {
   );
   expect(text).toContain("job_output agent-0 has all of it");
   expect(text.length).toBeLessThan(31_000);
+});
+
+test("handOver() takes one child that is waited for, or all of a process that is none; the end of each is then a message", async () => {
+  const t = testKernel();
+  const parent = await t.start();
+  const start = (by = parent.sys) => t.start({ by, child: CHILD, onParentExit: "terminate" });
+  const [one, two, three] = [await start(), await start(), await start()];
+  await t.start({ by: parent.sys, onParentExit: "terminate" });
+  const below = await start(one.sys);
+  const woken = [one, two, three].map(({ pid }) => parent.sys.sleep(60_000, undefined, { pid }));
+  expect(await t.kernel.handOver(two.pid)).toEqual([two.pid]);
+  expect(await woken[1]).toBe("detached");
+  // those that are there already, and those of others, are not touched
+  expect(await t.kernel.handOver(parent.pid)).toEqual([one.pid, three.pid]);
+  expect(await Promise.all(woken)).toEqual(["detached", "detached", "detached"]);
+  expect(t.journal.bodies("child.detached")).toHaveLength(3);
+  one.end();
+  await one.proc.done.promise;
+  await settle();
+  expect(t.journal.bodies("mail.put")).toHaveLength(1);
+  expect(below.proc.isLive).toBe(false);
+});
+
+test("handOver() is refused where no call waits, and where nothing can be recorded", async () => {
+  const t = testKernel();
+  const parent = await t.start();
+  const child = await t.start({ by: parent.sys, child: { ...CHILD, isBackground: true } });
+  const ended = await t.start({ by: parent.sys, child: CHILD });
+  ended.end();
+  await ended.proc.done.promise;
+  for (const { pid } of [parent, child, ended])
+    await expect(t.kernel.handOver(pid)).rejects.toMatchObject({ code: "CONFLICT" });
+  await expect(t.kernel.handOver(asPid(99))).rejects.toMatchObject({ code: "NOT_FOUND" });
+  expect(t.journal.bodies("child.detached")).toEqual([]);
 });

@@ -3,11 +3,14 @@
  * neither lost nor told twice. A child that is waited for tells nothing; it becomes one of the background by `detach`.
  */
 import { agentIdOf, noticeText } from "../../../abi/child.ts";
+import { Fault } from "../../../abi/errors.ts";
+import type { Pid } from "../../../abi/ids.ts";
 import type { ExitStatus } from "../../../abi/process.ts";
 import { type LiveFacet, plainFacet } from "../../facts/facet.ts";
 import { type Letters, letterTo } from "../../ipc/post.ts";
 import type { Journal, JournalDraft } from "../../ports/journal.ts";
 import { type Redacting, redactedBytes } from "../../redact/model-bound.ts";
+import { type Noting, notable } from "../note.ts";
 import type { Process } from "../process.ts";
 import type { ProcessTable } from "../table.ts";
 import { treeOf } from "../worktree.ts";
@@ -50,6 +53,26 @@ export async function detach({ ports: { journal } }: Detaching, proc: Process): 
   }
   for (const told of LISTENERS.get(proc) ?? []) told();
   return true;
+}
+
+interface HandingOver extends Omit<Noting, "table"> {
+  readonly ports: Noting["ports"] & Detaching["ports"];
+  readonly table: Pick<ProcessTable, "get" | "childrenOf">;
+}
+
+/**
+ * The user's wish: nobody waits any more for this child or, where no call started the process, for its children. Which ones
+ * go on in the background by that, once it is recorded. NOT_FOUND: no such process; CONFLICT: it has ended, or no call waits.
+ */
+export async function handOver(core: HandingOver, pid: Pid): Promise<readonly Pid[]> {
+  const proc = await notable(core, pid, { syscall: "Detach", what: "place in the background" });
+  const meant = proc.seed.child === undefined ? core.table.childrenOf(pid) : [proc];
+  const waited = meant.filter((each) => each.seed.child !== undefined && !isInBackground(each));
+  const areOver = await Promise.all(waited.map((each) => detach(core, each)));
+  const handed = waited.filter((_, i) => areOver[i] === true).map((each) => each.pid);
+  if (handed.length > 0) return handed;
+  const whom = proc.seed.child === undefined ? "an agent below process" : "process";
+  throw new Fault({ code: "CONFLICT", message: `no call waits for ${whom} ${pid}` });
 }
 
 interface Reporting extends Letters, Redacting {
