@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { unconfined } from "./harness/confined.ts";
 import { modelEnv } from "./harness/model.ts";
 import { settled, World } from "./harness/world.ts";
@@ -21,6 +21,9 @@ const COMMANDS = [
   "git branch other || echo unbranched",
 ];
 
+/** Its target is known only when it runs. */
+const CONFIGURE = 'echo evil >> "$(git rev-parse --git-common-dir)/$(echo config)" || echo unconfigured';
+
 beforeAll(async () => {
   server = await startModelServer({
     script: ({ lastUserText, assistantTurns }) => {
@@ -30,6 +33,8 @@ beforeAll(async () => {
         return assistantTurns === 0 ? childCall("write there").and(childCall("look there")) : text("Both.");
       if (lastUserText.includes("write there") && assistantTurns === 0)
         return toolUse({ name: "bash", input: { command: "echo two > a.txt" } });
+      if (lastUserText.includes("commit by hand") && assistantTurns === 0)
+        return toolUse({ name: "bash", input: { command: `${COMMANDS[0]}; ${CONFIGURE}` } });
       const command = lastUserText.includes("do the work") ? COMMANDS[assistantTurns] : undefined;
       return command === undefined ? text("Done.") : toolUse({ name: "bash", input: { command } });
     },
@@ -85,6 +90,27 @@ it.skipIf(unconfined !== undefined)(
     );
     expect(doctor).toContain(left);
     git("worktree", "remove", path);
+  },
+);
+
+it.skipIf(unconfined !== undefined)(
+  "commits in a worktree that was made by hand, and configures nothing there",
+  async () => {
+    const hand = join(world.work, "by hand");
+    git("worktree", "add", "-q", "-b", "hand", hand);
+    onTestFinished(() => {
+      git("worktree", "remove", "--force", hand);
+      git("branch", "-D", "hand");
+    });
+    const config = readFileSync(join(main, ".git/config"), "utf8");
+    const from = server.requests.length;
+    await world.crux(["--cwd", hand, "--permission-mode", "bypass", "-q", "commit by hand"]);
+    const said = server.requests.slice(from).flatMap(({ lastToolResults }) => lastToolResults);
+    expect(said.map(({ content }) => content)).toEqual([
+      expect.stringMatching(/^committed$[\s\S]*^unconfigured$/m),
+    ]);
+    expect(git("log", "-1", "--format=%s", "hand")).toBe("work");
+    expect(readFileSync(join(main, ".git/config"), "utf8")).toBe(config);
   },
 );
 

@@ -245,9 +245,24 @@ describe("the profile of a command", () => {
     const who = me({ cwd: tree, roots: [tree] });
     const found = profileOf("make", { who });
     expect(found?.write).toEqual([tree, join(main, ".git/worktrees/tree"), join(main, ".git")]);
-    expect(found?.protect).toContain(join(main, ".git/hooks"));
+    for (const name of ["hooks/", "config", "worktrees/tree/commondir"])
+      expect(found?.protect).toContain(join(main, ".git", name));
+    // git commit writes to these
+    for (const name of ["HEAD", "index"])
+      expect(found?.protect).not.toContain(join(main, ".git/worktrees/tree", name));
+    expect(found?.protect).not.toContain(join(main, ".git/worktrees"));
     writeFileSync(join(work, ".git"), `gitdir: ${join(main, ".git")}\n`);
     expect(profileOf("make")?.write).toEqual([work]);
+  });
+
+  test("of what only claims to be a worktree has nothing but that", () => {
+    const own = join(home, "worktrees/x");
+    const tree = join(own, "tree");
+    mkdirSync(tree, { recursive: true });
+    writeFileSync(join(tree, ".git"), `gitdir: ${own}\n`);
+    writeFileSync(join(own, "gitdir"), join(tree, ".git"));
+    writeFileSync(join(own, "commondir"), "../..");
+    expect(profileOf("make", { who: me({ cwd: tree, roots: [tree] }) })?.write).toEqual([tree]);
   });
 
   test("behind a wall has the worktree alone: the checkout is hidden, its git directory read-only but for commits", () => {

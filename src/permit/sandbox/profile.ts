@@ -168,15 +168,15 @@ function profileOf(
   const isReader = isReadOnly(options, subject, request);
   const tmp = temporary(subject, [...options.added, ...lifted]);
   const walls = subject.rights?.walls ?? [];
-  // of a git directory, gitPlaces() says what is protected: git writes to the rest of it
-  const isGit = (root: string) => walls.some(({ gitDir }) => isWithin(gitDir, root));
+  const gitDirs = roots.flatMap((root) => repositoryOf(root)?.gitDirs ?? []);
+  // of the git directory of a worktree, gitPlaces() says what is protected: git writes to the rest of it
+  const isGit = (root: string) => gitDirs.some((dir) => isWithin(dir, root));
   const found = roots.filter((root) => root !== tmp && !isGit(root)).flatMap((root) => finder.find(root));
   const isLifted = (path: string) => lifted.includes(path.replace(/\/$/, ""));
   const secrets = gathered(found.filter(({ kind }) => kind === "secret").map(({ path }) => path));
   const nested = found.flatMap(({ kind, path, isDirectory }) =>
     kind !== "protected" ? [] : isDirectory && path.endsWith("/.git") ? gitPlaces(path) : [path],
   );
-  const own = roots.flatMap((root) => repositoryOf(root)?.gitDirs ?? []).flatMap(gitPlaces);
   const hide = [
     ...[...kernelPaths, ...SOCKETS, ...OWN_SOCKETS.map((name) => posix.join(home, name))].map(realPath),
     ...WITH_SOCKETS.flatMap((name) => socketsIn(realPath(posix.join(home, name)))),
@@ -184,7 +184,7 @@ function profileOf(
       (p) => !isLifted(p),
     ),
     ...paths(settings.denyRead),
-    ...(subject.rights?.walls ?? []).map(({ dir }) => dir),
+    ...walls.map(({ dir }) => dir),
   ];
   const denied = [...paths(settings.denyWrite), ...(subject.programs ?? [])];
   const isShut = (place: string) => [...NEVER_OPENED, ...hide, ...denied].some((dir) => isWithin(dir, place));
@@ -192,7 +192,9 @@ function profileOf(
   const write = isReader ? [] : [...roots, ...opened];
   const guarded = write.filter((root) => root !== tmp && !isGit(root));
   const protect = [
-    ...[...placesInRoots(protections, guarded), ...nested, ...own].filter((p) => !isLifted(p) && !gives(p)),
+    ...[...placesInRoots(protections, guarded), ...nested, ...gitDirs.flatMap(gitPlaces)].filter(
+      (p) => !isLifted(p) && !gives(p),
+    ),
     ...patternsInRoots(protections, guarded).filter((p) => !gives(p)),
     ...denied.filter((dir) => write.some((root) => isWithin(root, dir))),
   ];

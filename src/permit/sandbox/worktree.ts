@@ -1,5 +1,5 @@
 /** The repository of a working tree whose `.git` lies elsewhere: a worktree commits to it. */
-import { lstatSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path/posix";
 
 interface Repository {
@@ -11,7 +11,7 @@ const maxBytes = 4096;
 
 /**
  * undefined: no repository, or `.git` is a directory. A repository must point back to the worktree and must name as its
- * common directory the one that contains it, since these directories are opened for writing.
+ * common directory the one that contains it, which must be a git directory, since these are opened for writing.
  */
 export function repositoryOf(root: string): Repository | undefined {
   const pointer = join(root, ".git");
@@ -22,6 +22,7 @@ export function repositoryOf(root: string): Repository | undefined {
     const gitDir = realpathSync(resolve(root, to));
     if (realpathSync(lineOf(join(gitDir, "gitdir"))) !== realpathSync(pointer)) return undefined;
     const common = realpathSync(resolve(gitDir, lineOf(join(gitDir, "commondir"))));
+    if (!["HEAD", "objects", "refs"].every((name) => existsSync(join(common, name)))) return undefined;
     return dirname(gitDir) === join(common, "worktrees") ? { gitDirs: [gitDir, common] } : undefined;
   } catch {
     return undefined;
