@@ -110,6 +110,23 @@ describe("crux at a terminal", () => {
     await window.shows("It was found.");
   });
 
+  it("completes the name of a file after @, which Enter does not send yet", async () => {
+    await serve(text("Read."));
+    world.write("src/deep/main.ts", "");
+    world.write("other.md", "");
+    await using window = new TerminalWindow(world, []);
+    await window.shows(READY);
+    window.type("look at @mai");
+    await window.shows("▸ @src/deep/main.ts");
+    window.type("\r");
+    await window.shows("› look at @src/deep/main.ts");
+    await window.until(({ rows }) => !rows.join("\n").includes("▸"), "closed");
+    expect(server.requests).toEqual([]);
+    window.type("now\r");
+    await window.shows("Read.");
+    expect(JSON.stringify(server.requests.at(-1))).toContain("look at @src/deep/main.ts now");
+  });
+
   it("keeps the text in the editor and shows nothing twice when the daemon is killed in mid-stream", async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     let asked = 0;

@@ -8,9 +8,9 @@ import { sentText } from "./editor/buffer.ts";
 import { continued, emptied, replaced } from "./editor/edit.ts";
 import type { Press } from "./editor/keys.ts";
 import { innerHost } from "./inner-call.ts";
-import { helpText, nearOnes, type Offer, offersFor, type Slash, slashOf } from "./slash.ts";
+import { helpText, nearOnes, type Offer, type Slash, slashOf } from "./slash.ts";
+import { Suggestions } from "./suggestions.ts";
 import { THEMES } from "./text/theme.ts";
-import type { Offers } from "./view/offer-lines.ts";
 
 /** A second Ctrl-C, or a second Esc, within this time, in ms. */
 const TWICE_MS = 2_000;
@@ -22,20 +22,11 @@ export class Actions {
   #pressedMono = Number.NEGATIVE_INFINITY;
   /** Typed before there was a session. */
   #unsent: string[] = [];
-  /** The chosen suggestion. */
-  #chosen = 0;
-  #offered = "";
-  #isDismissed = false;
+  readonly suggestions: Suggestions;
 
   constructor(app: App) {
     this.#app = app;
-  }
-
-  offers(): Offers {
-    const { text } = this.#app.editing.buffer;
-    if (text !== this.#offered) [this.#offered, this.#chosen, this.#isDismissed] = [text, 0, false];
-    const items = this.#isDismissed ? [] : offersFor(text, this.#app.skills);
-    return { items, at: Math.min(this.#chosen, Math.max(0, items.length - 1)), mark: "/" };
+    this.suggestions = new Suggestions(app);
   }
 
   dialogKey(press: Press): void {
@@ -64,7 +55,8 @@ export class Actions {
       case "ctrl+enter":
         return this.#now(this.#taken());
       case "tab":
-        return this.#complete();
+        this.suggestions.complete();
+        return true;
       case "up":
       case "down":
         return this.#move(press.name, isEmpty);
@@ -162,12 +154,7 @@ export class Actions {
       app.editing = next;
       return true;
     }
-    const { items, at } = this.offers();
-    const chosen = items[at];
-    const typed = app.editing.buffer.text.slice(1);
-    // a name begun is completed, a whole one is meant
-    if (chosen !== undefined && !items.some(({ name }) => name === typed))
-      app.editing = replaced(app.editing, `/${chosen.name}`);
+    if (this.suggestions.entered()) return true;
     const text = this.#taken();
     return text === "" ? true : this.#slash(text);
   }
@@ -181,21 +168,9 @@ export class Actions {
     return text;
   }
 
-  #complete(): boolean {
-    const { items, at } = this.offers();
-    const chosen = items[at];
-    if (chosen !== undefined) this.#app.editing = replaced(this.#app.editing, `/${chosen.name} `);
-    return true;
-  }
-
   /** In a list of suggestions; ↑ in an empty editor takes back what waits. */
   #move(name: "up" | "down", isEmpty: boolean): boolean {
-    const { items } = this.offers();
-    if (items.length > 0) {
-      this.#chosen = Math.max(0, Math.min(items.length - 1, this.#chosen + (name === "up" ? -1 : 1)));
-      this.#app.changed();
-      return true;
-    }
+    if (this.suggestions.move(name)) return true;
     const waits =
       isEmpty && name === "up" && this.#app.model.queued.some(({ isMine, seq }) => isMine && seq > 0);
     if (waits) this.#app.do(() => this.#takeBack());
@@ -204,10 +179,8 @@ export class Actions {
 
   #escape(isEmpty: boolean): boolean {
     const app = this.#app;
-    if (this.offers().items.length > 0) {
-      this.#isDismissed = true;
-      app.changed();
-    } else if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
+    if (this.suggestions.dismiss()) return true;
+    if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
     else if (!isEmpty) app.hint("ctrl+c clears");
     return true;
   }

@@ -212,6 +212,7 @@ export class App implements Disposable {
     this.#hasEnded = true;
     this.#draftNow();
     this.overlay[Symbol.dispose]();
+    this.#actions.suggestions[Symbol.dispose]();
     this.#unlisten();
     this.#screen.draw(this.#finished(this.#model.entries.length), { lines: [], cursor: undefined });
     this.#screen.clear();
@@ -245,7 +246,7 @@ export class App implements Disposable {
       committed: this.#committed - this.#model.dropped,
       editing: this.#editing,
       dialog: lines && { lines, back: this.box.back },
-      offers: offerLines(this.#actions.offers(), look),
+      offers: offerLines(this.#actions.suggestions.offers(), look),
       below: this.below,
       hint: this.#hint,
       look,

@@ -151,6 +151,7 @@ export function helpText(): string {
     ["shift+tab", "the next permission mode"],
     ["ctrl+o", "the whole transcript, with search"],
     ["ctrl+b", "while it works: its agents into the background"],
+    ["@ and letters of a path", "name a file; tab or enter completes it"],
     ["ctrl+g", "edit in $EDITOR"],
     ["ctrl+t · shift+↓", "tasks · processes"],
   ].map(([name = "", about = ""]) => `  ${name.padEnd(42)}${about}`);
