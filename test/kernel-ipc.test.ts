@@ -1,7 +1,4 @@
 /** Programs over the binary wire, on the booted system: real processes, pipes, terminals and tokens. */
-import { execFile, spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FrameClient } from "../src/wire/server/frames/testing.ts";
 import { World } from "./harness/world.ts";
@@ -380,12 +377,4 @@ describe("events", () => {
     await client.until(() => client.events.length === 1);
     expect(client.events[0]).toMatchObject({ event: "other.thing", seq, data: { kept: true } });
   });
-});
-
-const python = spawnSync("python3", ["--version"]).status === 0;
-it.skipIf(!python)("the client in Python runs a program through the kernel (needs python3)", async () => {
-  const example = fileURLToPath(new URL("../clients/python/example.py", import.meta.url));
-  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
-  const run = promisify(execFile)("python3", [example, world.socket], { env });
-  expect((await run).stdout.split("\n")).toEqual(["crux 1 user", "NOT_FOUND False", "a", "b", "c", "0", ""]);
 });
