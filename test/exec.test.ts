@@ -31,14 +31,23 @@ async function written(): Promise<number> {
 }
 
 it("passes input, both outputs and the exit code, and takes the folder it is called in", async () => {
-  const run = await sh('pwd; read line; echo "got $line"; echo err >&2; exit 3', [], "x y\n");
+  const run = await sh('pwd; read line; echo "got $line"; echo err >&2; exit 3', ["-i"], "x y\n");
   expect(run).toMatchObject({ code: 3, stdout: `${world.work}\ngot x y\n`, stderr: "err\n" });
-  expect(await exec(["cat"])).toMatchObject({ code: 0, stdout: "", stderr: "" });
+  expect(await exec(["cat"], ["-i"])).toMatchObject({ code: 0, stdout: "", stderr: "" });
+});
+
+it("without -i stdin is left to the loop around it", async () => {
+  const loop = 'while read x; do "$0" exec -- sh -c "cat; echo $x"; done';
+  const child = spawn("sh", ["-c", loop, CRUX], { cwd: world.work, env: world.env });
+  child.stdin.end("one\ntwo\n");
+  const out: Buffer[] = [];
+  for await (const chunk of child.stdout) out.push(chunk as Buffer);
+  expect(Buffer.concat(out).toString()).toBe("one\ntwo\n");
 });
 
 it("every byte arrives, of more than a spool holds too, though its reader is slow", async () => {
   const data = randomBytes(200_000);
-  const child = spawn(CRUX, ["exec", "--", "sh", "-c", "cat; head -c 100000000 /dev/zero"], {
+  const child = spawn(CRUX, ["exec", "-i", "--", "sh", "-c", "cat; head -c 100000000 /dev/zero"], {
     cwd: world.work,
     env: world.env,
     stdio: ["pipe", "pipe", "inherit"],

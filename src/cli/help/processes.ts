@@ -79,7 +79,7 @@ prints one JSON event a line.`,
     summary: "Run a program of the host as a process of the kernel",
     usage: ["exec [-it] [-e NAME[=VALUE]]… -- <command> [args…]"],
     options: [
-      { flag: "interactive", short: "i", meaning: "for -it: input is passed on in any case" },
+      { flag: "interactive", short: "i", meaning: "pass stdin on; without it the command reads nothing" },
       { flag: "tty", short: "t", meaning: "on a terminal, of the size of this one" },
       {
         flag: "env",
@@ -91,10 +91,10 @@ prints one JSON event a line.`,
     ],
     about: `It stands in crux ps, obeys crux kill, pause and cont, and is in the journal. It runs in this folder with the
 streams of this command, byte for byte, and its exit code is the command's: 128 + n after signal n, 127 if there is no
-such program. Its environment is that of commands that agents run, without keys. Ctrl-C and SIGTERM go to it; with -t
-Ctrl-C is a key. It ends with this command.
+such program. Its environment is that of commands that agents run, without keys. Without -i stdin is left alone, as the
+shell loop around it needs it. Ctrl-C and SIGTERM go to it; with -it Ctrl-C is a key. It ends with this command.
 Modes: --verbose tells its pid on stderr, --json prints one event a line: started, stdout and stderr, exited.`,
-    examples: ["crux exec -- make test", "crux exec -it -- bash", "tar c src | crux exec -- wc -c"],
+    examples: ["crux exec -- make test", "crux exec -it -- bash", "tar c src | crux exec -i -- wc -c"],
   },
   {
     name: "wait",

@@ -67,7 +67,7 @@ function spawnParams(args: Args, host: Host): IpcParams<"process.spawn"> {
       ...(args.flags.has("tty")
         ? { pty: { ...sizeOf(host.stdout), term: host.env.TERM || "xterm-256color" } }
         : {}),
-      stdin: "pipe",
+      stdin: args.flags.has("interactive") ? "pipe" : "null",
       onSpoolFull: "block",
       onDisconnect: "terminate",
     },
@@ -94,14 +94,15 @@ function join(kernel: KernelClient, pid: number, { args, host }: Call): Disposab
     };
     stdout.on?.("resize", resize);
     stack.defer(() => void stdout.off?.("resize", resize));
-    if (stdin.isTTY === true) {
+    if (stdin.isTTY === true && args.flags.has("interactive")) {
       const cook = (): void => void stdin.setRawMode?.(false);
       stack.defer(cook);
       stack.defer(lifecycle.onEnd(cook));
       stdin.setRawMode?.(true);
     }
   }
-  stack.use(feed(kernel, pid, host));
+  // without -i it belongs to others: in a loop of a shell, to the `read` that comes next
+  if (args.flags.has("interactive")) stack.use(feed(kernel, pid, host));
   return stack;
 }
 
