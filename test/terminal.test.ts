@@ -52,13 +52,14 @@ describe("crux at a terminal", () => {
     await window.shows(READY);
     window.type("make it\r");
     await window.shows("[y]es / [n]o");
-    await window.shows("sandbox:");
-    window.type("draft");
+    await window.shows("3 no (Enter)");
+    window.type("yes, a draft");
+    await window.shows("› yes, a draft");
+    await window.until(takesKeys, "the question takes keys");
     expect(existsSync(join(world.work, "made"))).toBe(false);
-    await window.until((each) => {
-      each.type("y");
-      return each.rows.join("\n").includes("Done so.");
-    }, "answered");
+    window.type("1");
+    await window.shows("Done so.");
+    await window.shows("› yes, a draft");
     expect(existsSync(join(world.work, "made"))).toBe(true);
     await window.shows("● bash touch made");
   });
@@ -72,10 +73,9 @@ describe("crux at a terminal", () => {
     await window.shows(READY);
     window.type("make it\r");
     await window.shows("[y]es / [n]o");
-    await window.until((each) => {
-      each.type("n");
-      return each.rows.join("\n").includes("As you say.");
-    }, "answered");
+    await window.until(takesKeys, "the question takes keys");
+    window.type("n");
+    await window.shows("As you say.");
     await window.shows("✗ write b.txt → refused");
     expect(window.everything).not.toContain("denied");
   });
@@ -229,6 +229,9 @@ describe("crux at a terminal", () => {
     },
   );
 });
+
+/** The open question has been there for a moment, and no text is under way. */
+const takesKeys = ({ rows }: TerminalWindow): boolean => !rows.join("\n").includes("until you pause");
 
 /** Whether a mode was last set (`h`) or reset (`l`). */
 function lastOf(bytes: string, mode: string): string | undefined {

@@ -23,7 +23,8 @@ type ResolveRequest = Parameters<ModelResolver["resolve"]>[0];
 
 /** The hint for setting up a real model. */
 const configureHelp =
-  "set ANTHROPIC_API_KEY, GEMINI_API_KEY, XAI_API_KEY or OPENAI_API_KEY (with OPENAI_BASE_URL also for Ollama, vLLM, DeepSeek), " +
+  "run `crux auth login`, which stores a key of Anthropic, OpenAI, Gemini or xAI, or set ANTHROPIC_API_KEY, GEMINI_API_KEY, " +
+  "XAI_API_KEY or OPENAI_API_KEY (with OPENAI_BASE_URL also for Ollama, vLLM, DeepSeek), " +
   "or install the claude program: npm install -g @anthropic-ai/claude-code";
 
 const NOTICE =
@@ -31,10 +32,11 @@ const NOTICE =
   "count, list, show, search and write files.";
 
 const setUp: Readonly<Record<DriverName, string>> = {
-  anthropic: "Set ANTHROPIC_API_KEY.",
-  openai: "Set OPENAI_API_KEY, and OPENAI_BASE_URL for another server than OpenAI's.",
-  gemini: "Set GEMINI_API_KEY.",
-  xai: "Set XAI_API_KEY.",
+  anthropic: "Run `crux auth login anthropic`, or set ANTHROPIC_API_KEY.",
+  openai:
+    "Run `crux auth login openai`, or set OPENAI_API_KEY, and OPENAI_BASE_URL for another server than OpenAI's.",
+  gemini: "Run `crux auth login gemini`, or set GEMINI_API_KEY.",
+  xai: "Run `crux auth login xai`, or set XAI_API_KEY.",
   claude: "npm install -g @anthropic-ai/claude-code, then run `claude` and log in.",
   vertex: "Set ANTHROPIC_VERTEX_PROJECT_ID, and run `gcloud auth application-default login`.",
   vllm: "Set VLLM_BASE_URL to where vLLM runs, such as http://127.0.0.1:8000/v1.",

@@ -96,7 +96,7 @@ export class App implements Disposable {
     this.overlay = new Overlay(host.stdout, this);
     this.#actions = new Actions(this);
     const inner = innerCall(this);
-    this.#dialog = openDialog(inner, this.box.output, this.box.keys);
+    this.#dialog = openDialog(inner, this.box.output, { input: this.box.keys, isNumbered: true });
     const follower = {
       opened: (at: Opened) => this.#opened(at),
       event: (event: WireEvent) => this.#event(event),
@@ -245,7 +245,11 @@ export class App implements Disposable {
       model: this.#model,
       committed: this.#committed - this.#model.dropped,
       editing: this.#editing,
-      dialog: lines && { lines, back: this.box.back },
+      dialog: lines && {
+        lines,
+        back: this.box.back,
+        isSettled: this.box.isSettled(this.#editing.buffer.text !== ""),
+      },
       offers: offerLines(this.#actions.suggestions.offers(), look),
       below: this.below,
       hint: this.#hint,
@@ -319,8 +323,11 @@ export class App implements Disposable {
     if (press === undefined) return;
     if (!this.#isPainted) this.#typedAhead(press);
     else if (this.overlay.isOpen) this.overlay.press(press);
-    else if (this.box.isSettled) this.#actions.dialogKey(press);
-    else if (!this.#actions.key(press)) this.editing = edited(this.#editing, press) ?? this.#editing;
+    else if (this.box.isSettled(this.#editing.buffer.text !== "")) this.#actions.dialogKey(press);
+    else {
+      this.box.passed();
+      if (!this.#actions.key(press)) this.editing = edited(this.#editing, press) ?? this.#editing;
+    }
   }
 
   /** Typed before there was anything to see: it is text, and nothing else. */

@@ -84,7 +84,8 @@ class Chat implements AsyncDisposable {
       onEnd: () => this.#leave(),
     });
     const output = questionTerminal(call);
-    this.#dialog = output === undefined ? undefined : openDialog(call, output, this.#terminal.keys);
+    this.#dialog =
+      output === undefined ? undefined : openDialog(call, output, { input: this.#terminal.keys });
     // Ctrl-C at a question, or from outside
     this.#unlisten = host.interrupts.listen(() => this.#interrupted(true));
     this.#do(() => this.#learnMode());

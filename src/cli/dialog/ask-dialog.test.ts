@@ -25,12 +25,13 @@ const EVENT: AskEvent = {
   arguments: '{"command":"git log | sh"}',
 };
 
-function aDialog(results: boolean[] = []) {
+function aDialog(results: boolean[] = [], isNumbered = false) {
   const [input, output] = [new FakeInput(), new FakeOutput(true)];
   const replies: AskReply[] = [];
   let interrupts = 0;
   const dialog = new AskDialog({
     input,
+    isNumbered,
     onInterrupt: () => void interrupts++,
     write: (text) => new Promise((done) => void output.write(text, done)),
     answer: async (_id, reply) => {
@@ -70,6 +71,18 @@ describe("the dialog", () => {
     );
     await over(made);
     expect(made.replies).toEqual([]);
+  });
+
+  test("gives the five answers by number where they are listed, and says which one Enter gives", async () => {
+    const { input, output, replies, dialog } = aDialog([], true);
+    dialog.ask(EVENT);
+    await output.shows("? [y]es");
+    expect(output.text).toContain("\n  1 yes · 2 always · 3 no (Enter) · 4 no, and why · 5 edit\n[agent/2]");
+    input.type("7");
+    input.type("1");
+    await output.shows("yes\n");
+    await dialog[Symbol.asyncDispose]();
+    expect(replies).toEqual([{ answer: "yes" }]);
   });
 
   test("says once why a command that is all of the call asks", async () => {

@@ -30,6 +30,8 @@ interface Surroundings {
   answer(askId: string, reply: AskReply): Promise<boolean>;
   /** The arguments as edited by the user; undefined: unchanged. Absent: editing is not possible here. */
   readonly edit?: (text: string, ask: EditLine) => Promise<Readonly<Record<string, unknown>> | undefined>;
+  /** The answers are listed with their numbers, and with the one that Enter gives. */
+  readonly isNumbered?: boolean;
 }
 
 /** Lets the user edit one line; undefined: the user gave up. */
@@ -120,7 +122,9 @@ export class AskDialog implements AsyncDisposable {
   async #draw({ asked }: Question, isWhole: boolean): Promise<boolean> {
     const { lines, isCut } = askBlock(asked, isWhole);
     const keys = [...asked.options.map((option) => LABELS[option]), ...moreKeys(asked, isCut)].join(" / ");
-    await this.#around.write(`${lines.map((line) => `${line}\n`).join("")}${askedLine(asked)} ${keys} `);
+    const numbers = this.#around.isNumbered === true ? numberLine(asked) : [];
+    const above = [...lines, ...numbers].map((line) => `${line}\n`).join("");
+    await this.#around.write(`${above}${askedLine(asked)} ${keys} `);
     return isCut;
   }
 
@@ -128,8 +132,9 @@ export class AskDialog implements AsyncDisposable {
     const { asked, closed } = question;
     const { signal } = closed;
     for (;;) {
-      const keys = await keyboard.next(signal);
-      if (keys === undefined) return this.#voided(signal);
+      const sent = await keyboard.next(signal);
+      if (sent === undefined) return this.#voided(signal);
+      const keys = lettered(sent, asked);
       const more = moreOf(keys, asked, isCut);
       const answer = more === undefined ? answerOf(keys, asked.options) : undefined;
       if (more === undefined && answer === undefined) continue;
@@ -208,6 +213,32 @@ export class AskDialog implements AsyncDisposable {
   ): Promise<string | undefined> {
     return enterLine({ keyboard, write: this.#around.write }, { prompt, initial }, signal);
   }
+}
+
+/** The five answers, by the digit that gives each. */
+const ANSWERS: ReadonlyArray<{ readonly key: string; readonly words: string }> = [
+  { key: "y", words: "yes" },
+  { key: "a", words: "always" },
+  { key: "n", words: "no (Enter)" },
+  { key: "t", words: "no, and why" },
+  { key: "e", words: "edit" },
+];
+
+/** None for an amount, whose digits are its own. */
+function numberLine(question: AskEvent): readonly string[] {
+  if (question.amount !== undefined || question.questions !== undefined) return [];
+  const shown = ANSWERS.flatMap(({ key, words }, at) =>
+    moreOf(key, question, false) !== undefined || answerOf(key, question.options) !== undefined
+      ? [`${at + 1} ${words}`]
+      : [],
+  );
+  return [`  ${shown.join(" · ")}`];
+}
+
+/** A digit as the letter of its answer. */
+function lettered(keys: string, { amount }: AskEvent): string {
+  const at = amount === undefined && /^[1-5]$/.test(keys) ? Number(keys) - 1 : -1;
+  return ANSWERS[at]?.key ?? keys;
 }
 
 /** An older daemon that sends only the question accepts only its options. */

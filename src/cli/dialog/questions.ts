@@ -18,10 +18,11 @@ export function questionTerminal({ console, host }: Call): Output | undefined {
 export function openDialog(
   { console, host }: Pick<Call, "console" | "host">,
   terminal: Output,
-  input: Input = host.stdin,
+  { input = host.stdin, isNumbered = false }: { input?: Input; isNumbered?: boolean } = {},
 ): AskDialog {
   return new AskDialog({
     input,
+    isNumbered,
     onInterrupt: () => {
       // as the terminal echoes it outside raw mode; later output begins on a new line
       terminal.write("^C\n", () => {});

@@ -31,7 +31,7 @@ export const ANTHROPIC_ENV = [
 ] as const;
 
 const device = "/dev/llm/anthropic";
-const setKey = "Set ANTHROPIC_API_KEY to your API key.";
+const setKey = "Run `crux auth login anthropic`, or set ANTHROPIC_API_KEY to your API key.";
 /** The version of the interface: https://docs.claude.com/en/api/versioning */
 const headers = { "anthropic-version": "2023-06-01" } as const;
 

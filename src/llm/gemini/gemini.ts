@@ -39,7 +39,7 @@ function geminiProfile(env: Env): Profile {
     model: "",
     named: (model) => namedByEnv(env, model),
     hasVendorsModels: true,
-    setUpHint: "Set GEMINI_API_KEY to your API key.",
+    setUpHint: "Run `crux auth login gemini`, or set GEMINI_API_KEY to your API key.",
     keyHeader: "x-goog-api-key",
     endpoint: {
       device: "/dev/llm/gemini",

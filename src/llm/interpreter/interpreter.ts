@@ -50,7 +50,8 @@ export class InterpreterDriver implements Driver {
   async close(): Promise<void> {}
 }
 
-const HINT = "for anything else set ANTHROPIC_API_KEY or OPENAI_API_KEY, see crux doctor";
+const HINT =
+  "for anything else set up a model: crux auth login, or ANTHROPIC_API_KEY or OPENAI_API_KEY; see crux doctor";
 const UNKNOWN = `the built-in interpreter does not understand this. It can:
   crux "count the lines of every file here and write them to LINES.md"
   crux "list the files in src"

@@ -27,7 +27,7 @@ export function openaiProfile(env: Env): Profile {
     model: env.OPENAI_MODEL ?? "",
     hasVendorsModels: baseUrl === OPENAI_URL,
     setUpHint:
-      "Set OPENAI_API_KEY to your API key; OPENAI_BASE_URL names another server, OPENAI_MODEL its model.",
+      "Run `crux auth login openai`, or set OPENAI_API_KEY to your API key; OPENAI_BASE_URL names another server, OPENAI_MODEL its model.",
     endpoint: {
       device: "/dev/llm/openai",
       vendor: "OpenAI",

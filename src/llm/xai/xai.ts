@@ -17,7 +17,7 @@ function xaiProfile(env: Env): Profile {
     baseUrlName: "XAI_BASE_URL",
     model: "",
     hasVendorsModels: true,
-    setUpHint: "Set XAI_API_KEY to your API key.",
+    setUpHint: "Run `crux auth login xai`, or set XAI_API_KEY to your API key.",
     patience: { connectMs: 10_000, silenceMs: XAI_PATIENCE_MS + 10_000 },
     endpoint: {
       device: "/dev/llm/xai",

@@ -10,6 +10,8 @@ import { type Line, wrapped } from "../text/line.ts";
 
 /** The keys of a dialog that has just appeared were meant for what was there before, for so long, in ms. */
 const SETTLING_MS = 250;
+/** A text in the editor is being typed for so long after its last key, in ms: the next one belongs to it, too. */
+const TYPING_MS = 1_000;
 /** Far more than a dialog has. */
 const MAX_CHARS = 200_000;
 
@@ -37,6 +39,7 @@ export class DialogBox {
   readonly #nowMono: () => number;
   #text = "";
   #sinceMono = 0;
+  #passedMono = Number.NEGATIVE_INFINITY;
   /** How many rows it is scrolled up. */
   back = 0;
 
@@ -61,9 +64,16 @@ export class DialogBox {
     return this.keys.listenerCount("data") > 0;
   }
 
-  /** Open for long enough that a key is meant for it. */
-  get isSettled(): boolean {
-    return this.isOpen && this.#sinceMono > 0 && this.#nowMono() - this.#sinceMono >= SETTLING_MS;
+  /** Open for long enough that a key is meant for it. `hasText`: the editor holds a text, which may be under way. */
+  isSettled(hasText: boolean): boolean {
+    if (!this.isOpen || this.#sinceMono === 0) return false;
+    const now = this.#nowMono();
+    return now - this.#sinceMono >= SETTLING_MS && !(hasText && now - this.#passedMono < TYPING_MS);
+  }
+
+  /** A key went to the editor. */
+  passed(): void {
+    this.#passedMono = this.#nowMono();
   }
 
   press(press: Press): void {

@@ -64,7 +64,8 @@ test.each([40, 80, 200])("liveFrame() fits into %i columns and its rows, whateve
 
 test("a dialog is never taller than the screen, and scrolls inside", () => {
   const rows = Array.from({ length: 5_000 }, (_, n) => [{ text: `row ${n}`, style: "" }]);
-  const shown = (back: number) => liveFrame(aScene({}, { dialog: { lines: rows, back } })).lines.map(textOf);
+  const shown = (back: number) =>
+    liveFrame(aScene({}, { dialog: { lines: rows, back, isSettled: true } })).lines.map(textOf);
   expect(shown(0)).toHaveLength(10);
   expect(shown(0).at(-2)).toBe("row 4999");
   expect(shown(5)).toContain("row 4994");
@@ -118,4 +119,20 @@ test.each([
   const note = { tool: "write", about: "b.txt", error, refused: true } as const;
   const lines = entryLines({ kind: "call", id: "", tool: "write", input: {}, note, isFinal: true }, look);
   expect(lines.map(textOf)).toEqual([line]);
+});
+
+test("a text under way stands below the open dialog and has the cursor until the dialog takes keys", () => {
+  const rows = [[{ text: "allow it? ", style: "" }]];
+  const editing = { ...NEW, buffer: insert(NEW.buffer, "half a") };
+  const shown = (isSettled: boolean) =>
+    liveFrame(
+      aScene({}, { size: { columns: 60, rows: 12 }, editing, dialog: { lines: rows, back: 0, isSettled } }),
+    );
+  const before = shown(false);
+  expect(before.lines.map(textOf)).toEqual([
+    ...["─".repeat(59), "allow it? ", "─".repeat(59), "› half a"],
+    "  ○ default · keys go to the editor until you pause",
+  ]);
+  expect(before.cursor).toEqual({ row: 3, column: 8 });
+  expect(shown(true).cursor).toEqual({ row: 1, column: 10 });
 });

@@ -31,6 +31,8 @@ interface DialogRows {
   readonly lines: readonly Line[];
   /** How many rows it is scrolled up. */
   readonly back: number;
+  /** The keys are its own; before that they are the editor's. */
+  readonly isSettled: boolean;
 }
 
 export interface Frame {
@@ -50,7 +52,7 @@ export function liveFrame(scene: Scene): Frame {
   const foot = [...scene.offers, modeLine(scene), ...scene.below];
   const head = [...activityLines(scene), ...queuedLines(scene)];
   const most = Math.max(1, room - foot.length - head.length - 1);
-  const { lines, cursor } = scene.dialog === undefined ? editorPart(scene, most) : dialogPart(scene, most);
+  const { lines, cursor } = scene.dialog === undefined ? editorPart(scene, most) : bothParts(scene, most);
   const left = Math.max(0, room - foot.length - head.length - lines.length);
   const live = liveLines(scene, left);
   const above = live.length + head.length;
@@ -123,6 +125,18 @@ function editorPart(scene: Scene, most: number): Frame {
     ],
   );
   return { lines: [rule(scene), ...lines], cursor: { row: row + 1, column: column + LEFT } };
+}
+
+/** An open dialog, and below it the text in the editor that keys still go to, or went to. */
+function bothParts(scene: Scene, most: number): Frame {
+  if (scene.editing.buffer.text === "" || most < 8) return dialogPart(scene, most);
+  const editor = editorPart(scene, 4);
+  const dialog = dialogPart(scene, most - editor.lines.length);
+  const below = editor.cursor && { ...editor.cursor, row: editor.cursor.row + dialog.lines.length };
+  return {
+    lines: [...dialog.lines, ...editor.lines],
+    cursor: scene.dialog?.isSettled === true ? dialog.cursor : below,
+  };
 }
 
 /** Never taller than what is left: it scrolls inside. */

@@ -26,7 +26,12 @@ export function modeLine({ model, hint, size, look: { theme }, dialog }: Scene):
   ];
   const spans: Span[] = [{ text: `  ${words}`, style: theme[role] }];
   for (const text of facts) add(spans, text, theme.dim, size.columns);
-  const usual = dialog === undefined ? "shift+tab mode · /help" : "";
+  const usual =
+    dialog === undefined
+      ? "shift+tab mode · /help"
+      : dialog.isSettled
+        ? ""
+        : "keys go to the editor until you pause";
   add(spans, hint === "" ? usual : hint, hint === "" ? theme.dim : theme.warning, size.columns);
   return spans;
 }

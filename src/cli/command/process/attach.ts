@@ -75,7 +75,10 @@ async function showToEnd(call: Call, attached: Attached): Promise<number | undef
       ? new SharedTerminal(host.stdin, host.lifecycle, () => leaving.abort())
       : undefined;
     const terminal = findTerminal(call);
-    await using dialog = terminal === undefined ? undefined : openDialog(call, terminal, keys ?? host.stdin);
+    await using dialog =
+      terminal === undefined
+        ? undefined
+        : openDialog(call, terminal, keys === undefined ? {} : { input: keys });
     await using output = row?.kind === "native" ? await followOutput(call, pid, leaving.signal) : undefined;
     return await showEvents(call, attached, { dialog, output });
   } finally {

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { DialogBox } from "./dialog-box.ts";
+
+function opened() {
+  const clock = { now: 10_000 };
+  const box = new DialogBox(
+    () => 80,
+    () => clock.now,
+    () => {},
+  );
+  const heard: string[] = [];
+  const open = () => {
+    box.keys.on("data", (bytes) => heard.push(bytes.toString()));
+    box.output.write("allow it? ", () => {});
+  };
+  return { box, clock, heard, open };
+}
+
+test("a dialog takes no key of its first 250 ms", () => {
+  const { box, clock, open } = opened();
+  expect(box.isSettled(false)).toBe(false);
+  open();
+  clock.now += 249;
+  expect(box.isSettled(false)).toBe(false);
+  clock.now += 1;
+  expect(box.isSettled(false)).toBe(true);
+});
+
+test("a text under way is typed to its end, Enter included, before the dialog takes a key", () => {
+  const { box, clock, open } = opened();
+  box.passed();
+  clock.now += 600;
+  open();
+  for (const pause of [300, 900, 999]) {
+    clock.now += pause;
+    expect(box.isSettled(true)).toBe(false);
+    box.passed();
+  }
+  // sent by Enter: the editor is empty
+  expect(box.isSettled(false)).toBe(true);
+  clock.now += 1_000;
+  expect(box.isSettled(true)).toBe(true);
+});
