@@ -149,6 +149,22 @@ export function driverContract(rig: Rig): void {
       expect(isBadInput(block.input)).toBe(true);
     });
 
+    it("stream() gives one complete answer as the events of a stream, if that is asked for", async () => {
+      const blocks = [
+        { type: "text", text: "I look." },
+        { type: "tool_use", name: "view", json: '{"path":"a"}' },
+      ] as const;
+      const reply = await ask({ blocks, usage: { input: 9, output: 4 } }, { whole: true });
+      expect(reply.blocks).toMatchObject([
+        { type: "text", text: "I look." },
+        { type: "tool_use", name: "view", input: { path: "a" } },
+      ]);
+      expect([reply.stopReason, reply.usage.output_tokens]).toEqual([
+        "tool_use",
+        rig.can.countsNothing === true ? 0 : 4,
+      ]);
+    });
+
     it("stream() joins characters and frames that come in pieces", async () => {
       const text = "naïve 漢字 👩‍👩‍👧 \u2028 end\r\nnext";
       const reply = await ask({ blocks: [{ type: "text", text }], split: 1 });

@@ -221,12 +221,18 @@ async function drive(driver: string, clock: Clock, { path = "", env, begun }: Pl
   return { process, exit, edited };
 }
 
+interface Breaking {
+  readonly begun?: () => void;
+  /** How many replies break; absent: the first. */
+  readonly times?: number;
+}
+
 /** Before a server whose first reply is broken; what is not done then, the model does next. */
-async function runWith(wire: Wire, broken: Reply, begun?: () => void) {
+async function runWith(wire: Wire, broken: Reply, { begun, times = 1 }: Breaking = {}) {
   let asked = 0;
   const server = await serve({
     script: ({ assistantTurns, messages }) => {
-      if (asked++ === 0) return broken;
+      if (asked++ < times) return broken;
       if (assistantTurns === 0) return work;
       const done = messages.flatMap(({ content }) => content.filter(({ type }) => type === "tool_result"));
       return done.length < 2 ? toolUse(edit("b")) : text("Done.");
@@ -270,9 +276,16 @@ describe.each(WIRES)("$driver by $dialect", (wire) => {
     const [, at] = pointsOf(wire.dialect).find(([where]) => where === "after a finished call")!;
     const begun = Promise.withResolvers<void>();
     const broken = passing[what]!(work.until(begun.promise, at), at, wire.dialect);
-    const run = await runWith(wire, broken, begun.resolve);
+    const run = await runWith(wire, broken, { begun: begun.resolve });
     expectOnce(run);
     expect(run.server.requestCount).toBe(3);
+  });
+
+  it("two broken streams in a row: one complete answer is asked for, and its calls run once", async () => {
+    const [, at] = pointsOf(wire.dialect)[1]!;
+    const run = await runWith(wire, work.truncate(at), { times: 2 });
+    expectOnce(run);
+    expect(run.server.requests.map(({ stream }) => stream)).toEqual([true, true, false, true]);
   });
 
   it.each(Object.entries(lasting))("%s is no success, and starts no tool", async (kind, status) => {

@@ -12,7 +12,7 @@ export type Route =
 
 const chatPath = /\/chat\/completions$/;
 const responsesPath = /\/responses$/;
-const vertexPath = /\/publishers\/anthropic\/models\/[^/]+:streamRawPredict$/;
+const vertexPath = /\/publishers\/anthropic\/models\/[^/]+:(streamRawPredict|rawPredict)$/;
 const geminiPath = /\/models\/[^/]+:(streamGenerateContent|generateContent)$/;
 const messagesPath = /\/v1\/messages(\/count_tokens)?$/;
 const modelsPath = /\/models(?:\/([^/]+))?$/;

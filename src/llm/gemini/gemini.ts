@@ -17,12 +17,13 @@ export function geminiDriver(env: Env): HttpDriver {
 }
 
 const geminiCodec: Codec = {
-  path: (model) => `/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
+  path: (model, isWhole) => `/models/${encodeURIComponent(model)}:${generate(isWhole)}`,
   body: (request, model, { maxOutputTokens }) => {
     const card = withOwn({ ...cardOf("gemini", model), id: model }, request.own);
     return geminiBody(request, card, maxOutputTokens);
   },
   decoder: (model) => new GeminiDecoder(model),
+  whole: (answer) => [answer],
   refusal: ({ error }, fallback) => refusalWords(error, fallback),
   modelsPath: "/models?pageSize=1000",
   modelIds: ({ models }) =>
@@ -30,6 +31,11 @@ const geminiCodec: Codec = {
       .filter(({ supportedGenerationMethods: can }) => Array.isArray(can) && can.includes("generateContent"))
       .map(({ name }) => stringOf(name).replace(/^models\//, "")),
 };
+
+/** The verb of the vendor's interface. */
+export function generate(isWhole: boolean): string {
+  return isWhole ? "generateContent" : "streamGenerateContent?alt=sse";
+}
 
 function geminiProfile(env: Env): Profile {
   const { GEMINI_API_KEY: own = "", GOOGLE_API_KEY: shared = "" } = env;

@@ -25,10 +25,12 @@ export interface Limits {
 }
 
 export interface Codec {
-  /** Below the base URL. */
-  path(model: string): string;
+  /** Below the base URL. `isWhole`: one complete answer is asked for in place of a stream. */
+  path(model: string, isWhole: boolean): string;
   /** The body as JSON. Throws LlmError for a request that the server would not answer as it is meant. */
   body(request: AttemptRequest, model: string, limits: Limits): string;
+  /** A complete answer as the events of its stream. */
+  whole(answer: Json): Iterable<Json>;
   /** The events in the body of a reply, as JSON; absent: it is a stream of server-sent events. */
   readonly frames?: (body: Body) => AsyncIterable<string>;
   /** Asks the server of the user's own about a model, once; absent: nothing is known but what is published. */

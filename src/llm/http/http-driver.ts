@@ -3,7 +3,7 @@ import type { ModelCard, StreamEvent, Usage } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
 import { type CardedDriver, cardOf, costOf, findTier } from "../cards.ts";
 import type { AttemptRequest, Check, Driver } from "../driver.ts";
-import { objectOf } from "../json.ts";
+import { type Json, objectOf } from "../json.ts";
 import { withOwn } from "../own-models.ts";
 import { type Body, HttpClient, HttpRefusal, type Patience } from "./client.ts";
 import type { Ask, Codec, Decoder, ModelFacts } from "./codec.ts";
@@ -16,7 +16,7 @@ import {
   malformedStream,
   notConfigured,
 } from "./failure.ts";
-import { readRest, readSse } from "./sse.ts";
+import { readRest, readSse, readText } from "./sse.ts";
 
 /** The server that a driver talks to, from the caller's environment. */
 export interface Profile {
@@ -93,12 +93,16 @@ export class HttpDriver implements Driver {
       const model = await this.#modelOf(request.model, signal);
       decoder = this.#codec.decoder(model);
       const reply = await this.#post(http, request, { model, signal });
+      if (request.whole === true) {
+        for (const event of this.#codec.whole(parseEvent(await readText(reply), endpoint)))
+          yield* decoded(decoder, event, endpoint);
+        if (decoder.isFinished) yield* this.#finish(decoder, request);
+        else throw malformedStream(endpoint, "the answer is not complete");
+        return;
+      }
       for await (const data of (this.#codec.frames ?? readSse)(reply)) {
         if (data !== "[DONE]") {
-          const event = parseEvent(data, endpoint);
-          const failure = decoder.failure(event);
-          if (failure !== undefined) throw answerError(endpoint, { status: undefined, ...failure });
-          yield* decoder.decode(event);
+          yield* decoded(decoder, parseEvent(data, endpoint), endpoint);
           if (!decoder.isOver) continue;
         }
         // read the rest first: a consumer may stop after the last event
@@ -151,7 +155,11 @@ export class HttpDriver implements Driver {
       const maxOutputTokens = Math.min(request.maxOutputTokens, most);
       const json = this.#codec.body(request, model, { maxOutputTokens, facts });
       const headers = await this.#headers(signal);
-      return await http.post(this.#codec.path(model), json, { signal, headers, limited: request.limited });
+      return await http.post(this.#codec.path(model, request.whole === true), json, {
+        signal,
+        headers,
+        limited: request.limited,
+      });
     } catch (error) {
       throw this.#failure(error);
     }
@@ -210,6 +218,13 @@ export class HttpDriver implements Driver {
     this.#client ??= new HttpClient(baseUrl, secret === "" ? {} : { [name]: value }, this.#profile.patience);
     return this.#client;
   }
+}
+
+/** Throws LlmError if the event is a failure. */
+function decoded(decoder: Decoder, event: Json, endpoint: Endpoint): Iterable<StreamEvent> {
+  const failure = decoder.failure(event);
+  if (failure !== undefined) throw answerError(endpoint, { status: undefined, ...failure });
+  return decoder.decode(event);
 }
 
 function parseEvent(data: string, endpoint: Endpoint): Record<string, unknown> {

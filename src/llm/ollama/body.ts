@@ -29,7 +29,7 @@ export function ollamaBody(request: AttemptRequest, model: string, room: Room): 
       ...(temperature === undefined ? {} : { temperature }),
       ...(stopSequences === undefined ? {} : { stop: stopSequences }),
     },
-    stream: true,
+    stream: request.whole !== true,
   };
 }
 

@@ -29,6 +29,7 @@ const ollamaCodec: Codec = {
     return JSON.stringify(ollamaBody(request, model, { ...room, thinks: limits.facts.thinks === true }));
   },
   decoder: () => new OllamaDecoder(),
+  whole: (answer) => [answer],
   frames: readLines,
   facts: shownFacts,
   refusal: ({ error }, fallback) => ({ type: "", code: "", message: stringOf(error) || fallback }),

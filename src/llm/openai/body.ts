@@ -8,7 +8,7 @@ import { effortOf } from "../effort.ts";
 import type { Codec } from "../http/codec.ts";
 import { withOwn } from "../own-models.ts";
 import { resultText } from "../result-text.ts";
-import { ChatDecoder, OPENAI_SERVER } from "./chunks.ts";
+import { ChatDecoder, chunkOf, OPENAI_SERVER } from "./chunks.ts";
 import { isOpenAiHost } from "./profile.ts";
 
 type Part = Record<string, unknown>;
@@ -45,6 +45,7 @@ export function chatCodec(baseUrl: string, driver: "openai" | "vllm" = "openai")
       return JSON.stringify(chatBody(request, card, maxOutputTokens, quirks));
     },
     decoder: () => new ChatDecoder(),
+    whole: (answer) => [chunkOf(answer)],
   };
 }
 
@@ -67,8 +68,7 @@ export function chatBody(
     ...(withTools ? { tools: tools.map(functionOf) } : {}),
     ...effortPart(request, card, quirks),
     [quirks.maxTokensField]: maxOutputTokens,
-    stream: true,
-    stream_options: { include_usage: true },
+    ...(request.whole === true ? {} : { stream: true, stream_options: { include_usage: true } }),
   };
 }
 

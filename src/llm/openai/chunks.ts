@@ -183,6 +183,12 @@ function wordsOf(error: unknown, fallback = ""): ErrorWords {
   return { type: stringOf(type), code: stringOf(code), message: text };
 }
 
+/** A complete answer as the one chunk of its stream. */
+export function chunkOf(answer: Json): Json {
+  const choices = objectsOf(answer.choices).map(({ message, ...choice }) => ({ ...choice, delta: message }));
+  return { ...answer, choices };
+}
+
 /** What every interface of such a server has in common. */
 export const OPENAI_SERVER: Pick<Codec, "refusal" | "modelsPath" | "modelIds"> = {
   refusal: ({ error }, fallback) => wordsOf(error, fallback),

@@ -46,7 +46,7 @@ export function responsesBody(
     ...(process === undefined ? {} : { prompt_cache_key: process }),
     max_output_tokens: Math.max(LEAST_OUTPUT_TOKENS, maxOutputTokens),
     store: false,
-    stream: true,
+    stream: request.whole !== true,
   };
   const input = itemsBy(maker).of(request.messages).slice(0, -1);
   return `${JSON.stringify(before).slice(0, -1)},"input":[${input}],${JSON.stringify(after).slice(1)}`;

@@ -8,7 +8,7 @@ import type { Endpoint } from "../http/failure.ts";
 import { OPENAI_SERVER } from "../openai/chunks.ts";
 import { isOpenAiHost } from "../openai/profile.ts";
 import { type Manner, responsesBody } from "./body.ts";
-import { ResponsesDecoder } from "./events.ts";
+import { eventsOfResponse, ResponsesDecoder } from "./events.ts";
 
 /** `name`: of the driver. */
 export function responsesCodec(name: "openai" | "xai", { baseUrl, secret }: Endpoint): Codec {
@@ -22,6 +22,7 @@ export function responsesCodec(name: "openai" | "xai", { baseUrl, secret }: Endp
     body: (request, model, { maxOutputTokens }) =>
       responsesBody(request, makerOf(model), { maxOutputTokens, manner }),
     decoder: (model) => new ResponsesDecoder(makerOf(model)),
+    whole: eventsOfResponse,
   };
 }
 

@@ -204,6 +204,18 @@ export class ResponsesDecoder implements Decoder {
   }
 }
 
+/** A complete response as the events of its stream. */
+export function* eventsOfResponse(response: Json): Generator<Json> {
+  yield { type: "response.created", response };
+  for (const [output_index, item] of objectsOf(response.output).entries()) {
+    yield { type: "response.output_item.added", output_index, item };
+    yield { type: "response.output_item.done", output_index, item };
+  }
+  const ends = ["completed", "incomplete", "failed"];
+  const isEnd = ends.includes(stringOf(response.status));
+  yield { type: isEnd ? `response.${stringOf(response.status)}` : "response.in_progress", response };
+}
+
 function wordsOf({ code, message, type }: Json): ErrorWords {
   const told = stringOf(code);
   const isPolicy = /policy/.test(told) && !/image/.test(told);

@@ -1,13 +1,14 @@
 /** Claude and Gemini on Google Cloud: the wires of their vendors, with Google's credentials and the model in the path. */
 import type { ModelCard, StreamEvent } from "../../abi/llm.ts";
 import { messagesBody } from "../anthropic/body.ts";
-import { MessagesDecoder } from "../anthropic/events.ts";
+import { eventsOfMessage, MessagesDecoder } from "../anthropic/events.ts";
 import { thinkingPart } from "../anthropic/thinking.ts";
 import { cardOf } from "../cards.ts";
 import type { AttemptRequest } from "../driver.ts";
 import { geminiBody } from "../gemini/body.ts";
 import { GeminiDecoder } from "../gemini/events.ts";
 import { refusalWords } from "../gemini/failure.ts";
+import { generate } from "../gemini/gemini.ts";
 import { findBaseUrl } from "../http/base-url.ts";
 import type { Codec, Decoder, ErrorWords } from "../http/codec.ts";
 import { notConfigured } from "../http/failure.ts";
@@ -31,10 +32,10 @@ export function vertexDriver(env: Env): HttpDriver {
 function vertexCodec(project: string, region: string): Codec {
   const publishers = `/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(region)}/publishers`;
   return {
-    path: (model) => {
+    path: (model, isWhole) => {
       const [publisher, verb] = isClaude(model)
-        ? ["anthropic", "streamRawPredict"]
-        : ["google", "streamGenerateContent?alt=sse"];
+        ? ["anthropic", isWhole ? "rawPredict" : "streamRawPredict"]
+        : ["google", generate(isWhole)];
       return `${publishers}/${publisher}/models/${encodeURIComponent(model)}:${verb}`;
     },
     body: (request, model, { maxOutputTokens }) => {
@@ -43,6 +44,7 @@ function vertexCodec(project: string, region: string): Codec {
       return claudeBody(request, card, maxOutputTokens);
     },
     decoder: (model) => (isClaude(model) ? new ClaudeStream() : new GeminiDecoder(model)),
+    whole: (answer) => (answer.type === "message" ? eventsOfMessage(answer) : [answer]),
     refusal,
     modelsPath: `${publishers}/google/models`,
     modelIds: ({ publisherModels }) =>
@@ -57,7 +59,7 @@ function isClaude(model: string): boolean {
 function claudeBody(request: AttemptRequest, card: ModelCard, maxOutputTokens: number): string {
   return messagesBody(request, {
     before: { anthropic_version: VERSION, max_tokens: maxOutputTokens },
-    after: { ...thinkingPart(request, card, maxOutputTokens), stream: true },
+    after: { ...thinkingPart(request, card, maxOutputTokens), stream: request.whole !== true },
   });
 }
 

@@ -10,7 +10,8 @@ export function plainRequest(
   http: HttpRequest,
   body: JsonObject,
 ): { readonly http: HttpRequest; readonly body: JsonObject } | ApiError {
-  const [, model] = /\/publishers\/anthropic\/models\/([^/]+):streamRawPredict$/.exec(http.path) ?? [];
+  const [, model] =
+    /\/publishers\/anthropic\/models\/([^/]+):(streamRawPredict|rawPredict)$/.exec(http.path) ?? [];
   if (model === undefined) return { http, body };
   const { anthropic_version: told, ...rest } = body;
   if (told !== version) return invalidRequest(`anthropic_version: Input should be '${version}'`);
