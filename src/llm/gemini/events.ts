@@ -3,9 +3,10 @@
  * signature; a call comes whole. The last chunk has the reason for the end and the usage.
  */
 import { randomUUID } from "node:crypto";
-import type { BlockDelta, StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
+import type { StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
 import { bind, type Maker } from "../bound.ts";
 import { NO_USAGE } from "../fold.ts";
+import { BlockWriter } from "../http/block-writer.ts";
 import type { Decoder, ErrorWords } from "../http/codec.ts";
 import { type Json, numberOf, objectOf, objectsOf, stringOf } from "../json.ts";
 import { eventWords } from "./failure.ts";
@@ -27,8 +28,7 @@ const refused = /SAFETY|RECITATION|BLOCKLIST|PROHIBITED|SPII|LANGUAGE|MODEL_ARMO
 export class GeminiDecoder implements Decoder {
   readonly #maker: Maker;
   #hasStarted = false;
-  #nextBlock = 0;
-  #open: { readonly type: "text" | "thinking"; readonly block: number } | undefined;
+  readonly #blocks = new BlockWriter();
   #hasWords = false;
   #hasCalls = false;
   #finishReason = "";
@@ -70,7 +70,7 @@ export class GeminiDecoder implements Decoder {
   }
 
   *finish(): Generator<StreamEvent> {
-    yield* this.#end();
+    yield* this.#blocks.end();
     yield { type: "message_delta", delta: { stop_reason: this.#stopReason() }, usage: this.#usage };
     yield { type: "message_stop" };
   }
@@ -85,51 +85,32 @@ export class GeminiDecoder implements Decoder {
     const signature = stringOf(part.thoughtSignature);
     const text = stringOf(part.text);
     if (part.functionCall !== undefined) {
-      yield* this.#end();
+      yield* this.#blocks.end();
       yield* this.#mark(signature, false);
       yield* this.#call(objectOf(part.functionCall));
     } else if (part.thought === true) {
-      yield* this.#text("thinking", text);
-      if (signature !== "" && this.#open !== undefined)
-        yield* this.#delta({ type: "signature_delta", signature: bind(this.#maker, signature) });
-      if (signature !== "") yield* this.#end();
+      yield* this.#blocks.prose("thinking", text);
+      if (signature !== "")
+        yield* this.#blocks.delta({ type: "signature_delta", signature: bind(this.#maker, signature) });
+      if (signature !== "") yield* this.#blocks.end();
     } else if (signature === "") {
-      yield* this.#text("text", text);
+      yield* this.#text(text);
     } else {
-      yield* this.#end();
+      yield* this.#blocks.end();
       yield* this.#mark(signature, text === "");
-      yield* this.#text("text", text);
-      yield* this.#end();
+      yield* this.#text(text);
+      yield* this.#blocks.end();
     }
   }
 
-  *#text(type: "text" | "thinking", text: string): Generator<StreamEvent> {
-    if (text === "") return;
-    if (type === "text") this.#hasWords = true;
-    if (this.#open?.type !== type) {
-      yield* this.#end();
-      this.#open = { type, block: this.#nextBlock++ };
-      const content_block =
-        type === "text" ? ({ type, text: "" } as const) : ({ type, thinking: "", signature: "" } as const);
-      yield { type: "content_block_start", index: this.#open.block, content_block };
-    }
-    yield* this.#delta(
-      type === "text" ? { type: "text_delta", text } : { type: "thinking_delta", thinking: text },
-    );
-  }
-
-  *#delta(delta: BlockDelta): Generator<StreamEvent> {
-    if (this.#open !== undefined) yield { type: "content_block_delta", index: this.#open.block, delta };
-  }
-
-  *#end(): Generator<StreamEvent> {
-    if (this.#open !== undefined) yield { type: "content_block_stop", index: this.#open.block };
-    this.#open = undefined;
+  *#text(text: string): Generator<StreamEvent> {
+    if (text !== "") this.#hasWords = true;
+    yield* this.#blocks.prose("text", text);
   }
 
   *#mark(signature: string, isAlone: boolean): Generator<StreamEvent> {
     if (signature === "") return;
-    const index = this.#nextBlock++;
+    const index = this.#blocks.take();
     const data = markOf({ signature, isAlone }, this.#maker);
     yield { type: "content_block_start", index, content_block: { type: "redacted_thinking", data } };
     yield { type: "content_block_stop", index };
@@ -137,13 +118,7 @@ export class GeminiDecoder implements Decoder {
 
   *#call({ id, name, args }: Json): Generator<StreamEvent> {
     this.#hasCalls = true;
-    const index = this.#nextBlock++;
-    const own = stringOf(id) || `${UNNUMBERED}${randomUUID()}`;
-    const content_block = { type: "tool_use", id: own, name: stringOf(name), input: {} } as const;
-    yield { type: "content_block_start", index, content_block };
-    const delta = { type: "input_json_delta", partial_json: JSON.stringify(args ?? {}) } as const;
-    yield { type: "content_block_delta", index, delta };
-    yield { type: "content_block_stop", index };
+    yield* this.#blocks.call(stringOf(id) || `${UNNUMBERED}${randomUUID()}`, stringOf(name), args);
   }
 }
 

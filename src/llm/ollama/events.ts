@@ -2,13 +2,13 @@
 import { randomUUID } from "node:crypto";
 import type { StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
 import { NO_USAGE } from "../fold.ts";
+import { BlockWriter } from "../http/block-writer.ts";
 import type { Decoder, ErrorWords } from "../http/codec.ts";
 import { type Json, numberOf, objectOf, objectsOf, stringOf } from "../json.ts";
 
 export class OllamaDecoder implements Decoder {
   #hasStarted = false;
-  #nextBlock = 0;
-  #open: { readonly type: "text" | "thinking"; readonly block: number } | undefined;
+  readonly #blocks = new BlockWriter();
   #hasCalls = false;
   #doneReason: string | undefined;
   #usage: Usage = NO_USAGE;
@@ -31,8 +31,8 @@ export class OllamaDecoder implements Decoder {
       yield { type: "message_start", message: { id: "", model: stringOf(line.model), usage: NO_USAGE } };
     }
     const { thinking, content, tool_calls: calls } = objectOf(line.message);
-    yield* this.#text("thinking", stringOf(thinking));
-    yield* this.#text("text", stringOf(content));
+    yield* this.#blocks.prose("thinking", stringOf(thinking));
+    yield* this.#blocks.prose("text", stringOf(content));
     for (const call of objectsOf(calls)) yield* this.#call(call);
     if (line.done !== true) return;
     this.#doneReason = stringOf(line.done_reason);
@@ -41,7 +41,7 @@ export class OllamaDecoder implements Decoder {
   }
 
   *finish(): Generator<StreamEvent> {
-    yield* this.#end();
+    yield* this.#blocks.end();
     yield { type: "message_delta", delta: { stop_reason: this.#stopReason() }, usage: this.#usage };
     yield { type: "message_stop" };
   }
@@ -51,38 +51,10 @@ export class OllamaDecoder implements Decoder {
     return this.#hasCalls ? "tool_use" : "end_turn";
   }
 
-  *#text(type: "text" | "thinking", text: string): Generator<StreamEvent> {
-    if (text === "") return;
-    if (this.#open?.type !== type) {
-      yield* this.#end();
-      this.#open = { type, block: this.#nextBlock++ };
-      const content_block =
-        type === "text" ? ({ type, text: "" } as const) : ({ type, thinking: "", signature: "" } as const);
-      yield { type: "content_block_start", index: this.#open.block, content_block };
-    }
-    const delta =
-      type === "text"
-        ? ({ type: "text_delta", text } as const)
-        : ({ type: "thinking_delta", thinking: text } as const);
-    yield { type: "content_block_delta", index: this.#open.block, delta };
-  }
-
-  *#end(): Generator<StreamEvent> {
-    if (this.#open !== undefined) yield { type: "content_block_stop", index: this.#open.block };
-    this.#open = undefined;
-  }
-
   /** Ids are new in Ollama. */
   *#call({ id, function: called }: Json): Generator<StreamEvent> {
-    yield* this.#end();
     this.#hasCalls = true;
     const { name, arguments: args } = objectOf(called);
-    const index = this.#nextBlock++;
-    const own = stringOf(id) || `call_${randomUUID()}`;
-    const content_block = { type: "tool_use", id: own, name: stringOf(name), input: {} } as const;
-    yield { type: "content_block_start", index, content_block };
-    const delta = { type: "input_json_delta", partial_json: JSON.stringify(args ?? {}) } as const;
-    yield { type: "content_block_delta", index, delta };
-    yield { type: "content_block_stop", index };
+    yield* this.#blocks.call(stringOf(id) || `call_${randomUUID()}`, stringOf(name), args);
   }
 }

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
 import { NO_USAGE } from "../fold.ts";
+import { BlockWriter } from "../http/block-writer.ts";
 import type { Codec, Decoder, ErrorWords } from "../http/codec.ts";
 import { type Json, numberOf, objectOf, objectsOf, stringOf } from "../json.ts";
 
@@ -28,8 +29,7 @@ const OVERLOADED = "insufficient_system_resource";
 
 export class ChatDecoder implements Decoder {
   #hasStarted = false;
-  #nextBlock = 0;
-  #open: { readonly type: "text" | "thinking"; readonly block: number } | undefined;
+  readonly #blocks = new BlockWriter();
   /** Calls by the server's index; if it is used again, the last call that began there. */
   readonly #calls = new Map<number, OpenCall>();
   #finishReason = "";
@@ -63,18 +63,18 @@ export class ChatDecoder implements Decoder {
     const [choice] = objectsOf(chunk.choices);
     if (choice === undefined) return;
     const delta = objectOf(choice.delta);
-    yield* this.#text("thinking", stringOf(delta.reasoning_content) || stringOf(delta.reasoning));
-    yield* this.#text("text", stringOf(delta.content));
+    yield* this.#blocks.prose("thinking", stringOf(delta.reasoning_content) || stringOf(delta.reasoning));
+    yield* this.#blocks.prose("text", stringOf(delta.content));
     const refusal = stringOf(delta.refusal);
     if (refusal !== "") this.#isRefusal = true;
-    yield* this.#text("text", refusal);
+    yield* this.#blocks.prose("text", refusal);
     for (const [at, fragment] of objectsOf(delta.tool_calls).entries()) yield* this.#call(fragment, at);
     this.#finishReason = stringOf(choice.finish_reason) || this.#finishReason;
   }
 
   /** The events that end the reply. */
   *finish(): Generator<StreamEvent> {
-    yield* this.#endText();
+    yield* this.#blocks.end();
     for (const call of this.#calls.values()) yield* endCall(call);
     yield { type: "message_delta", delta: { stop_reason: this.#stopReason() }, usage: this.#usage };
     yield { type: "message_stop" };
@@ -88,27 +88,6 @@ export class ChatDecoder implements Decoder {
     return said === "tool_use" && this.#calls.size === 0 ? "end_turn" : said;
   }
 
-  *#text(type: "text" | "thinking", text: string): Generator<StreamEvent> {
-    if (text === "") return;
-    if (this.#open?.type !== type) {
-      yield* this.#endText();
-      this.#open = { type, block: this.#nextBlock++ };
-      const content_block =
-        type === "text" ? ({ type, text: "" } as const) : ({ type, thinking: "", signature: "" } as const);
-      yield { type: "content_block_start", index: this.#open.block, content_block };
-    }
-    const delta =
-      type === "text"
-        ? ({ type: "text_delta", text } as const)
-        : ({ type: "thinking_delta", thinking: text } as const);
-    yield { type: "content_block_delta", index: this.#open.block, delta };
-  }
-
-  *#endText(): Generator<StreamEvent> {
-    if (this.#open !== undefined) yield { type: "content_block_stop", index: this.#open.block };
-    this.#open = undefined;
-  }
-
   /**
    * Adds a fragment of a call. Servers may omit index or id, or number every call 0; a name with a new id begins a
    * call.
@@ -119,10 +98,10 @@ export class ChatDecoder implements Decoder {
     const id = stringOf(fragment.id);
     let call = this.#calls.get(index);
     if (call === undefined || (id !== "" && id !== call.id && stringOf(name) !== "")) {
-      yield* this.#endText();
+      yield* this.#blocks.end();
       for (const other of this.#calls.values()) if (isComplete(other)) yield* endCall(other);
       if (call !== undefined) yield* endCall(call);
-      call = { block: this.#nextBlock++, id: id || `call_${randomUUID()}`, json: [], isEnded: false };
+      call = { block: this.#blocks.take(), id: id || `call_${randomUUID()}`, json: [], isEnded: false };
       // the previous call with this index has ended: move it to a number that no server sends
       const previous = this.#calls.get(index);
       if (previous !== undefined) this.#calls.set(-1 - previous.block, previous);
