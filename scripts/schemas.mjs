@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { composeJsonSchema } from "../src/abi/compose/schema.ts";
-import { printJsonSchema } from "../src/abi/print.ts";
+import { printJsonSchema } from "../src/abi/print/print.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const schemas = {

@@ -20,7 +20,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { O_RDWR, O_WRONLY } from "../src/abi/device.ts";
-import type { FsRequest } from "../src/abi/fs-ops.ts";
+import type { FsRequest } from "../src/abi/ops/fs.ts";
 import { EXIT } from "../src/abi/process.ts";
 import type { ProgramStart } from "../src/abi/program.ts";
 import { fsDevice } from "../src/dev/fs/device.ts";

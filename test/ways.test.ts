@@ -8,7 +8,8 @@ import { asPid } from "../src/abi/ids.ts";
 import { LlmError } from "../src/abi/llm-error.ts";
 import { CONTINUES, type Continue, ENDS, exitOf, type Terminal } from "../src/abi/loop.ts";
 import { refusalDetails } from "../src/abi/refusal.ts";
-import { call, type FakeOptions, FakeProcess, reply, StreamedReply, says } from "../src/agent/testing.ts";
+import { type FakeOptions, FakeProcess, StreamedReply } from "../src/agent/testing/fake-process.ts";
+import { call, reply, says } from "../src/agent/testing/replies.ts";
 import { endingOf } from "../src/cli/print/ending.ts";
 
 const failure = (kind: LlmError["kind"]) => new LlmError({ kind, message: `it is ${kind}` });

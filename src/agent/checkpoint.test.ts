@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { ContextMessage } from "../abi/sys.ts";
 import { answeredIn, finishedCalls, placeOf, unknownResult } from "./checkpoint.ts";
-import { call, FakeProcess, type FakeTool, type Kept, reply, restoredFrom, says } from "./testing.ts";
+import { FakeProcess, type FakeTool, type Kept, restoredFrom } from "./testing/fake-process.ts";
+import { call, reply, says } from "./testing/replies.ts";
 
 /** Lets all go on that can go on without time. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));

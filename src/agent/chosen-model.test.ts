@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { DriverError } from "../abi/errors.ts";
 import type { ChosenModel } from "../abi/program.ts";
-import { call, FakeProcess, reply, restoredFrom, says } from "./testing.ts";
+import { FakeProcess, restoredFrom } from "./testing/fake-process.ts";
+import { call, reply, says } from "./testing/replies.ts";
 
 const OTHER = "/dev/llm/other";
 const chosen = (more: Partial<ChosenModel> = {}): ChosenModel => ({

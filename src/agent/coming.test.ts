@@ -3,16 +3,14 @@ import { describe, expect, test } from "vitest";
 import { LlmError } from "../abi/llm-error.ts";
 import type { ToolCall } from "../abi/loop.ts";
 import {
-  call,
   type FakeOptions,
   FakeProcess,
   type FakeTool,
   type Kept,
-  reply,
   restoredFrom,
   StreamedReply,
-  says,
-} from "./testing.ts";
+} from "./testing/fake-process.ts";
+import { call, reply, says } from "./testing/replies.ts";
 
 const text = (said: string) => ({ type: "text", text: said }) as const;
 const done = reply("done");

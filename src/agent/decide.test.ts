@@ -5,7 +5,7 @@ import type { Reply } from "../abi/llm.ts";
 import { decide, endOfFailure, type TurnFacts } from "./decide.ts";
 import { textOf } from "./model/blocks.ts";
 import { continued, freshState, type LoopState } from "./state.ts";
-import { call, reply } from "./testing.ts";
+import { call, reply } from "./testing/replies.ts";
 
 const first: LoopState = { ...freshState(0), turn: 1 };
 const facts: TurnFacts = {

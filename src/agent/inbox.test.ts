@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { asPid, PID_KERNEL } from "../abi/ids.ts";
 import { MAX_PER_STEP, messageText, readInbox } from "./inbox.ts";
-import { FakeProcess, reply } from "./testing.ts";
+import { FakeProcess } from "./testing/fake-process.ts";
+import { reply } from "./testing/replies.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { INPUT_BYTES, INPUT_PATH, inputMessage } from "./input.ts";
-import { FakeProcess, reply } from "./testing.ts";
+import { FakeProcess } from "./testing/fake-process.ts";
+import { reply } from "./testing/replies.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -7,16 +7,13 @@ import type { Surroundings } from "../abi/surroundings.ts";
 import { callsOf } from "./model/blocks.ts";
 import {
   type Answer,
-  agentInfo,
-  call,
   type FakeOptions,
   FakeProcess,
   type FakeTool,
   MODEL_DEVICE,
-  reply,
   restoredFrom,
-  says,
-} from "./testing.ts";
+} from "./testing/fake-process.ts";
+import { agentInfo, call, reply, says } from "./testing/replies.ts";
 
 const tools = { view: says("content"), ls: says("a\nb", true), bash: says("") };
 

@@ -5,7 +5,8 @@ import type { Block, LlmRequest } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
 import type { ContextMessage } from "../abi/sys.ts";
 import { callsOf } from "./model/blocks.ts";
-import { type Answer, call, FakeProcess, reply, restoredFrom, StreamedReply, says } from "./testing.ts";
+import { type Answer, FakeProcess, restoredFrom, StreamedReply } from "./testing/fake-process.ts";
+import { call, reply, says } from "./testing/replies.ts";
 
 interface Turn {
   readonly text: string;

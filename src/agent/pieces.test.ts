@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { RESUME_NOTE } from "./pieces.ts";
-import { call, type FakeOptions, FakeProcess, type FakeTool, reply, restoredFrom, says } from "./testing.ts";
+import { type FakeOptions, FakeProcess, type FakeTool, restoredFrom } from "./testing/fake-process.ts";
+import { call, reply, says } from "./testing/replies.ts";
 
 const tools = { view: says("content"), ls: says("a\nb", true) };
 

@@ -3,8 +3,8 @@ import { isUtf8 } from "node:buffer";
 import { posix } from "node:path";
 import { type HostStat, O_RDONLY, O_RDWR, O_WRONLY, type OpenFlag } from "../abi/device.ts";
 import { codeOf } from "../abi/errors.ts";
-import type { FsListing, FsRequest, FsWritten } from "../abi/fs-ops.ts";
 import type { Fd } from "../abi/ids.ts";
+import type { FsListing, FsRequest, FsWritten } from "../abi/ops/fs.ts";
 import type { Syscalls } from "../abi/sys.ts";
 import { failure } from "./failure.ts";
 

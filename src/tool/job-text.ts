@@ -1,6 +1,6 @@
 /** The output and the state of a job, as text for the model. */
 import * as z from "zod";
-import type { JobAnswer } from "../abi/fs-ops.ts";
+import type { JobAnswer } from "../abi/ops/fs.ts";
 import type { Outcome } from "./tool.ts";
 
 export const JobMeta = z.strictObject({

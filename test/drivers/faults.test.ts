@@ -14,7 +14,7 @@ import { asFd, asPid } from "../../src/abi/ids.ts";
 import type { Clock } from "../../src/abi/program.ts";
 import type { Sys } from "../../src/abi/sys.ts";
 import { agentProgram } from "../../src/agent/loop.ts";
-import { FakeProcess } from "../../src/agent/testing.ts";
+import { FakeProcess } from "../../src/agent/testing/fake-process.ts";
 import { systemClock } from "../../src/lib/system-clock.ts";
 import { modelDevices } from "../../src/llm/devices.ts";
 import { testAct, testCaller } from "../../src/llm/testing/callers.ts";

@@ -6,7 +6,7 @@ import type { LlmRequest } from "../../abi/llm.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
 import { messageTokens } from "../../lib/tokens/message.ts";
-import { reply } from "../testing.ts";
+import { reply } from "../testing/replies.ts";
 import { WindowKeeper } from "./keeper.ts";
 import type { Turn } from "./passage.ts";
 

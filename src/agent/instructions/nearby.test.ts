@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Nearby } from "../../abi/surroundings.ts";
-import { call, FakeProcess, reply, says } from "../testing.ts";
+import { FakeProcess } from "../testing/fake-process.ts";
+import { call, reply, says } from "../testing/replies.ts";
 
 const around = { confinement: null, scratch: "", git: "", instructions: [], notices: [] };
 const cwd = "/home/ada/project";

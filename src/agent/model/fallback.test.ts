@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { DriverError } from "../../abi/errors.ts";
 import { LlmError } from "../../abi/llm-error.ts";
-import { call, type FakeOptions, FakeProcess, reply, restoredFrom, says } from "../testing.ts";
+import { type FakeOptions, FakeProcess, restoredFrom } from "../testing/fake-process.ts";
+import { call, reply, says } from "../testing/replies.ts";
 
 const tools = { ls: says("a\nb", true) };
 const busy = new LlmError({ kind: "overloaded", message: "busy", status: 529 });

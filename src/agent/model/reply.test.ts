@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { call, eventsOf, reply } from "../testing.ts";
+import { call, eventsOf, reply } from "../testing/replies.ts";
 import { ReplyReader } from "./reply.ts";
 
 const parseReply = (given: readonly string[], device: string) => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
-import { call } from "../testing.ts";
+import { call } from "../testing/replies.ts";
 import { callsOf } from "./blocks.ts";
 import { OUTCOME_UNKNOWN, toWireMessages } from "./wire-messages.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { DriverError } from "../../abi/errors.ts";
 import type { ToolResult } from "../../abi/tool.ts";
-import { FakeProcess } from "../testing.ts";
+import { FakeProcess } from "../testing/fake-process.ts";
 import { callTool } from "./tool-call.ts";
 
 async function given(result: ToolResult | Error) {

@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { SkillLine } from "../../abi/skill.ts";
-import { call, FakeProcess, type FakeTool, reply, says } from "../testing.ts";
+import { FakeProcess, type FakeTool } from "../testing/fake-process.ts";
+import { call, reply, says } from "../testing/replies.ts";
 
 const line = (name: string, paths?: readonly string[]): SkillLine => ({
   name,

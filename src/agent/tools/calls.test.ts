@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ToolCall } from "../../abi/loop.ts";
-import { agentInfo, call, FakeProcess, type FakeTool, says } from "../testing.ts";
+import { FakeProcess, type FakeTool } from "../testing/fake-process.ts";
+import { agentInfo, call, says } from "../testing/replies.ts";
 import { batchSizes } from "./calls.ts";
 import { Executor } from "./executor.ts";
 import { runCalls } from "./testing.ts";

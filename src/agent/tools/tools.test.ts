@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { isToolName } from "../program/programs.ts";
-import { agentInfo, FakeProcess, says } from "../testing.ts";
+import { FakeProcess } from "../testing/fake-process.ts";
+import { agentInfo, says } from "../testing/replies.ts";
 import { FIRST_TOOLS, offeredTools } from "./tools.ts";
 
 const mounted = Object.fromEntries([...FIRST_TOOLS, "todo"].map((name) => [name, says("x", name === "ls")]));

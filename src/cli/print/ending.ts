@@ -1,7 +1,7 @@
 /** Why a run ended, in the words of the result. Pure. */
 import type { WireError } from "../../abi/errors.ts";
 import { ENDS, type Terminal } from "../../abi/loop.ts";
-import type { Subtype } from "../../abi/print.ts";
+import type { Subtype } from "../../abi/print/print.ts";
 import { EXIT } from "../../abi/process.ts";
 import type { CompleteEvent, IdleEvent } from "../../abi/wire-events.ts";
 

@@ -1,6 +1,6 @@
 /** `crux -p`: a run for scripts. Nobody is asked anything; stdout has the answer in the chosen format, and nothing else. */
 import { randomUUID } from "node:crypto";
-import type { ControlResponse } from "../../abi/print.ts";
+import type { ControlResponse } from "../../abi/print/print.ts";
 import { SIGNALS } from "../../abi/process.ts";
 import { ChatClient } from "../chat/client.ts";
 import type { Call, Command } from "../command.ts";

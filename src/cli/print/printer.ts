@@ -4,7 +4,7 @@
  */
 import type { WireError } from "../../abi/errors.ts";
 import type { StreamEvent } from "../../abi/llm.ts";
-import type { InitLine, ResultLine, SessionLine } from "../../abi/print.ts";
+import type { InitLine, ResultLine, SessionLine } from "../../abi/print/print.ts";
 import type {
   CompleteEvent,
   IdleEvent,

@@ -1,6 +1,6 @@
 /** What a run has used so far, counted from its events. */
 import type { Block, StopReason, Usage } from "../../abi/llm.ts";
-import type { ResultLine } from "../../abi/print.ts";
+import type { ResultLine } from "../../abi/print/print.ts";
 import type { MessageEvent, ToolResultEvent, WireRefusal } from "../../abi/wire-events.ts";
 
 type ToolUse = Extract<Block, { type: "tool_use" }>;

@@ -5,7 +5,7 @@
 import { journalDir } from "../../lib/paths.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { takeLease } from "../../store/lease.ts";
-import { FakeKernel } from "../../wire/server/testing.ts";
+import { FakeKernel } from "../../wire/server/testing/fake-kernel.ts";
 import { runDaemon } from "../run.ts";
 
 const code = await runDaemon(

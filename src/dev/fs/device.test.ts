@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { FileStat } from "../../abi/device.ts";
-import type { GrepAnswer } from "../../abi/fs-ops.ts";
+import type { GrepAnswer } from "../../abi/ops/fs.ts";
 import { deviceContract } from "../contract.ts";
 import { actOf, ask, askJson, callerIn, openAndRead, tempFolder } from "../testing.ts";
 import { fsForTests } from "./testing.ts";

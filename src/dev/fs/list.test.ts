@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { FsListing } from "../../abi/fs-ops.ts";
+import type { FsListing } from "../../abi/ops/fs.ts";
 import { ask, askJson, callerIn, tempFolder } from "../testing.ts";
 import { fsForTests } from "./testing.ts";
 

@@ -3,7 +3,7 @@ import { type Dirent, existsSync } from "node:fs";
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import ignore, { type Ignore } from "ignore";
-import type { FsListing, FsRequest } from "../../abi/fs-ops.ts";
+import type { FsListing, FsRequest } from "../../abi/ops/fs.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
 import { kindOf } from "./stat.ts";
 

@@ -1,7 +1,7 @@
 /** The requests on a single entry: read, mkdir, remove, rename. Paths are absolute host paths. */
 import { lstatSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { FsRequest } from "../../abi/fs-ops.ts";
+import type { FsRequest } from "../../abi/ops/fs.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
 import { openToRead } from "./regular.ts";

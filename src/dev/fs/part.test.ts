@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { FsWritten } from "../../abi/fs-ops.ts";
+import type { FsWritten } from "../../abi/ops/fs.ts";
 import { askJson, callerIn, tempFolder } from "../testing.ts";
 import { fsForTests } from "./testing.ts";
 

@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { getDocumentProxy } from "unpdf";
-import type { PdfAnswer } from "../../abi/fs-ops.ts";
+import type { PdfAnswer } from "../../abi/ops/fs.ts";
 import type { PdfJob } from "./pdf.ts";
 
 type Document = Awaited<ReturnType<typeof getDocumentProxy>>;

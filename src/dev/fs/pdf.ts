@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import type { FsRequest, PdfAnswer } from "../../abi/fs-ops.ts";
+import type { FsRequest, PdfAnswer } from "../../abi/ops/fs.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
 import { readPart } from "./ops.ts";
 

@@ -11,7 +11,7 @@ import {
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import type { FsWritten } from "../../abi/fs-ops.ts";
+import type { FsWritten } from "../../abi/ops/fs.ts";
 import { askJson, callerIn, tempFolder } from "../testing.ts";
 import { fsForTests } from "./testing.ts";
 

@@ -1,7 +1,7 @@
 /** The `write` request: replaces a file atomically. */
 import { createHash } from "node:crypto";
 import type { Caller, FileChange } from "../../abi/device.ts";
-import type { FsWritten } from "../../abi/fs-ops.ts";
+import type { FsWritten } from "../../abi/ops/fs.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
 import { Announcer, makeParents } from "./announce.ts";
 import { findWritable, openToRead } from "./regular.ts";

@@ -1,7 +1,7 @@
 /** /dev/fs opened for requests: takes one JSON object, returns its answer. */
 import { lstatSync } from "node:fs";
 import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
-import type { FsRequest } from "../../abi/fs-ops.ts";
+import type { FsRequest } from "../../abi/ops/fs.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { ABORTED } from "../../lib/abort.ts";
 import { Answer, jsonBytes } from "../answer.ts";

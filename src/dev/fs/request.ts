@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { WritePlan } from "../../abi/device.ts";
 import type { Effect, EffectClass } from "../../abi/effects.ts";
-import type { FsRequest } from "../../abi/fs-ops.ts";
+import type { FsRequest } from "../../abi/ops/fs.ts";
 import { driverError } from "../driver-error.ts";
 import { otherPath } from "./path.ts";
 

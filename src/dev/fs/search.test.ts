@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import type { FilesAnswer, FsRequest, GrepAnswer } from "../../abi/fs-ops.ts";
+import type { FilesAnswer, FsRequest, GrepAnswer } from "../../abi/ops/fs.ts";
 import { ask, askJson, callerIn, tempFolder } from "../testing.ts";
 import { Ripgrep } from "./ripgrep.ts";
 import { depthOf, globFilter } from "./search.ts";

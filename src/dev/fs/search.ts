@@ -6,7 +6,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import picomatch from "picomatch";
-import type { FilesAnswer, FilesRequest, GrepAnswer, GrepRequest } from "../../abi/fs-ops.ts";
+import type { FilesAnswer, FilesRequest, GrepAnswer, GrepRequest } from "../../abi/ops/fs.ts";
 import { findMatching } from "../../lib/text/find-matching.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
 import { findEntry } from "./regular.ts";

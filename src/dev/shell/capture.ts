@@ -1,5 +1,5 @@
 /** Captures the output of a command: a bounded part in memory, and all of it in a file once it is long. */
-import type { ShellAnswer } from "../../abi/fs-ops.ts";
+import type { ShellAnswer } from "../../abi/ops/fs.ts";
 import type { RedactedBytes } from "../../lib/redact/bytes.ts";
 import { PrintedText } from "../../lib/text/printed-text.ts";
 import type { OutputFile } from "../out/output-store.ts";

@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import type { Act, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
-import type { JobAnswer, JobRequest } from "../../abi/fs-ops.ts";
+import type { JobAnswer, JobRequest } from "../../abi/ops/fs.ts";
 import type { Clock } from "../../abi/program.ts";
 import { ABORTED, linkSignals } from "../../lib/abort.ts";
 import { Answer, jsonBytes } from "../answer.ts";

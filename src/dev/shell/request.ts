@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import * as z from "zod";
 import type { WritePlan } from "../../abi/device.ts";
-import type { ShellRequest } from "../../abi/fs-ops.ts";
+import type { ShellRequest } from "../../abi/ops/fs.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { driverError } from "../driver-error.ts";
 import { isDirectory } from "../program.ts";

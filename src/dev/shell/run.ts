@@ -3,8 +3,8 @@
  */
 import { constants } from "node:os";
 import type { Act, Caller } from "../../abi/device.ts";
-import type { ShellAnswer } from "../../abi/fs-ops.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
+import type { ShellAnswer } from "../../abi/ops/fs.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { HostExec } from "../../kernel/ports/host.ts";
 import { ABORTED } from "../../lib/abort.ts";

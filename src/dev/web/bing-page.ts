@@ -1,6 +1,6 @@
 /** Extracts the results from a Bing result page by its CSS classes (as of November 2026; Bing may change them). */
 import domino, { type HtmlNode } from "@mixmark-io/domino";
-import type { SearchResult } from "../../abi/web-ops.ts";
+import type { SearchResult } from "../../abi/ops/web.ts";
 
 const MAX_RESULTS = 10;
 /** Selectors of the text under a result, the best first. */

@@ -3,7 +3,7 @@
  * only GET requests; the gate and its rules decide which hosts are allowed.
  */
 import type { Caller, Device, FileStat } from "../../abi/device.ts";
-import { SEARCH_HOSTS } from "../../abi/web-ops.ts";
+import { SEARCH_HOSTS } from "../../abi/ops/web.ts";
 import { jsonBytes } from "../answer.ts";
 import { driverError } from "../driver-error.ts";
 import { type Exchange, openExchange } from "../exchange-file.ts";

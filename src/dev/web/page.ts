@@ -1,7 +1,7 @@
 /** Fetches one page, from request to answer: from the cache or the network, as text or as a file under /var/out. */
 import type { CallId, ProcUuid } from "../../abi/ids.ts";
+import type { SearchAdapter, WebAnswer } from "../../abi/ops/web.ts";
 import type { Clock } from "../../abi/program.ts";
-import type { SearchAdapter, WebAnswer } from "../../abi/web-ops.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import { driverError, unreadError } from "../driver-error.ts";
 import type { OutputStore } from "../out/output-store.ts";

@@ -1,5 +1,5 @@
 /** Parses a written request. INVALID: not a valid request. */
-import { SEARCH_ADAPTERS, type SearchRequest, type WebRequest } from "../../abi/web-ops.ts";
+import { SEARCH_ADAPTERS, type SearchRequest, type WebRequest } from "../../abi/ops/web.ts";
 import { driverError } from "../driver-error.ts";
 import { type PageUrl, parsePageUrl } from "./page-url.ts";
 

@@ -2,7 +2,7 @@
  * A search through one of the adapters: a Bing result page, or the LLM context API of Brave
  * (https://api.search.brave.com).
  */
-import { SEARCH_HOSTS, type SearchRequest, type SearchResult } from "../../abi/web-ops.ts";
+import { SEARCH_HOSTS, type SearchRequest, type SearchResult } from "../../abi/ops/web.ts";
 import { driverError } from "../driver-error.ts";
 import { exchange } from "./exchange.ts";
 import { readHtml } from "./html-job.ts";

@@ -2,7 +2,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { type HostStat, O_RDONLY, O_RDWR, O_WRONLY } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
-import type { FsRequest } from "../../abi/fs-ops.ts";
+import type { FsRequest } from "../../abi/ops/fs.ts";
 import type { Syscalls } from "../../abi/sys.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";

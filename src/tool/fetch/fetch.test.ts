@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { WebAnswer } from "../../abi/web-ops.ts";
+import type { WebAnswer } from "../../abi/ops/web.ts";
 import { Bench, textOf } from "../testing/bench.ts";
 import { fetchTool } from "./fetch.ts";
 

@@ -1,7 +1,7 @@
 /** fetch: one web page as text, or a model's answer about it. */
 import * as z from "zod";
 import { O_RDWR } from "../../abi/device.ts";
-import type { WebAnswer, WebRequest } from "../../abi/web-ops.ts";
+import type { WebAnswer, WebRequest } from "../../abi/ops/web.ts";
 import { askModel, modelEffect } from "../ask-model.ts";
 import { readToEnd, withFile } from "../files.ts";
 import { foreignText } from "../foreign-text.ts";

@@ -1,7 +1,7 @@
 /** glob: finds files by a path pattern, newest first. */
 import { posix } from "node:path";
 import * as z from "zod";
-import type { FilesAnswer } from "../../abi/fs-ops.ts";
+import type { FilesAnswer } from "../../abi/ops/fs.ts";
 import { endLine } from "../budget.ts";
 import { failure } from "../failure.ts";
 import { fsAnswer } from "../files.ts";

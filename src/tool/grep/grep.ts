@@ -1,7 +1,7 @@
 /** grep: finds lines that match a pattern, in a file or below a directory. */
 import { posix } from "node:path";
 import * as z from "zod";
-import type { GrepAnswer, GrepRequest } from "../../abi/fs-ops.ts";
+import type { GrepAnswer, GrepRequest } from "../../abi/ops/fs.ts";
 import { endLine } from "../budget.ts";
 import { failure } from "../failure.ts";
 import { findStat, fsAnswer, type Io } from "../files.ts";

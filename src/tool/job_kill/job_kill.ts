@@ -1,7 +1,7 @@
 /** job_kill: ends a background job and everything it started, or a child process. */
 import * as z from "zod";
-import type { JobAnswer } from "../../abi/fs-ops.ts";
 import { findPid } from "../../abi/member.ts";
+import type { JobAnswer } from "../../abi/ops/fs.ts";
 import { endTree, findTarget, treeNote } from "../child-process.ts";
 import { askDevice } from "../device-json.ts";
 import { JobMeta, jobOutcome } from "../job-text.ts";

@@ -1,8 +1,8 @@
 /** job_output: the output of a job since it was last read, or the state of a child process. */
 import * as z from "zod";
 import { codeOf } from "../../abi/errors.ts";
-import type { JobAnswer } from "../../abi/fs-ops.ts";
 import { asPid, type Pid } from "../../abi/ids.ts";
+import type { JobAnswer } from "../../abi/ops/fs.ts";
 import { findTarget, treeNote } from "../child-process.ts";
 import { askDevice } from "../device-json.ts";
 import { readCruxFile } from "../files.ts";

@@ -1,7 +1,7 @@
 /** ls: the tree below a directory. */
 import { posix } from "node:path";
 import * as z from "zod";
-import type { FsListing } from "../../abi/fs-ops.ts";
+import type { FsListing } from "../../abi/ops/fs.ts";
 import { cruxNames } from "../crux-tree.ts";
 import { fsAnswer } from "../files.ts";
 import { hostPath, isCruxPath, readEffect } from "../path.ts";

@@ -6,7 +6,7 @@ import * as z from "zod";
 import { O_RDWR } from "../../abi/device.ts";
 import type { Effect } from "../../abi/effects.ts";
 import { messageOf } from "../../abi/errors.ts";
-import type { ShellAnswer, ShellRequest } from "../../abi/fs-ops.ts";
+import type { ShellAnswer, ShellRequest } from "../../abi/ops/fs.ts";
 import { isOwnSkill, MAX_SKILLS_IN_USE, type SkillText } from "../../abi/skill.ts";
 import { failure } from "../failure.ts";
 import { readToEnd, withFile } from "../files.ts";

@@ -5,8 +5,8 @@
 import { readFileSync } from "node:fs";
 import type { FileStat, OpenFlag } from "../../abi/device.ts";
 import type { Effect } from "../../abi/effects.ts";
-import type { FsRequest, PdfAnswer, ShellAnswer, ShellRequest } from "../../abi/fs-ops.ts";
 import { asFd, asPid, type Fd } from "../../abi/ids.ts";
+import type { FsRequest, PdfAnswer, ShellAnswer, ShellRequest } from "../../abi/ops/fs.ts";
 import type { Syscalls } from "../../abi/sys.ts";
 import { fault, filesOf, grepOf, json, listOf, statOf, writeOf } from "./host-files.ts";
 

@@ -1,4 +1,4 @@
-/** For tests only: the operations of /dev/fs on the real host, as abi/fs-ops.ts describes them. */
+/** For tests only: the operations of /dev/fs on the real host, as abi/ops/fs.ts describes them. */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -7,8 +7,8 @@ import { rgPath } from "@vscode/ripgrep";
 import type { FileStat } from "../../abi/device.ts";
 import type { ErrorCode } from "../../abi/errno.ts";
 import { VfsError } from "../../abi/errors.ts";
-import type { FilesAnswer, FsListing, FsRequest, GrepAnswer } from "../../abi/fs-ops.ts";
 import { asPid } from "../../abi/ids.ts";
+import type { FilesAnswer, FsListing, FsRequest, GrepAnswer } from "../../abi/ops/fs.ts";
 
 export function fault(code: ErrorCode, message: string): VfsError {
   return new VfsError({ op: "Write", pid: asPid(1), code, message });

@@ -1,5 +1,5 @@
 /** PDF files: a small one as a document, for a model that accepts documents; otherwise the text of its pages. */
-import type { PdfAnswer } from "../../abi/fs-ops.ts";
+import type { PdfAnswer } from "../../abi/ops/fs.ts";
 import { failure } from "../failure.ts";
 import { fsAnswer, type Io } from "../files.ts";
 import { cutEnd } from "../text.ts";

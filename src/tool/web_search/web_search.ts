@@ -1,7 +1,7 @@
 /** web_search: web results for a query, from the adapter chosen by the environment. */
 import * as z from "zod";
 import { O_RDWR } from "../../abi/device.ts";
-import { SEARCH_ADAPTERS, SEARCH_HOSTS, type SearchAdapter, type SearchResult } from "../../abi/web-ops.ts";
+import { SEARCH_ADAPTERS, SEARCH_HOSTS, type SearchAdapter, type SearchResult } from "../../abi/ops/web.ts";
 import { failure } from "../failure.ts";
 import { readToEnd, withFile } from "../files.ts";
 import { foreignText } from "../foreign-text.ts";

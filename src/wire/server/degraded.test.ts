@@ -9,7 +9,7 @@ import { settle } from "../../kernel/testing/virtual-clock.ts";
 import type { MethodAnswer, RequestContext } from "./handler.ts";
 import { HANDLERS } from "./handlers.ts";
 import { Repeats } from "./repeats.ts";
-import { ServerFixture } from "./testing.ts";
+import { ServerFixture } from "./testing/fixture.ts";
 
 const FILE = { name: "notes", services: { a: { command: ["a"] } } };
 const UP = { file: FILE, dir: "/desk" };

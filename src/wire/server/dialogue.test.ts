@@ -4,7 +4,8 @@ import { Fault, SyscallError, VfsError } from "../../abi/errors.ts";
 import type { ProcessEvent, SyscallEvent } from "../../abi/events.ts";
 import { asPid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
-import { FakeSubscription, procInfo, type RawClient, ServerFixture, until } from "./testing.ts";
+import { FakeSubscription, procInfo } from "./testing/fake-kernel.ts";
+import { type RawClient, ServerFixture, until } from "./testing/fixture.ts";
 
 let fixture: ServerFixture;
 let client: RawClient;

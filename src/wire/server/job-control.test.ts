@@ -4,7 +4,8 @@ import type { ProcessEvent } from "../../abi/events.ts";
 import { asPgid, asPid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { LogPiece } from "../../kernel/ports/subscription.ts";
-import { FakeSubscription, procInfo, type RawClient, ServerFixture, until } from "./testing.ts";
+import { FakeSubscription, procInfo } from "./testing/fake-kernel.ts";
+import { type RawClient, ServerFixture, until } from "./testing/fixture.ts";
 
 let fixture: ServerFixture;
 let client: RawClient;

@@ -8,7 +8,8 @@ import type { ChildClient } from "../../kernel/ports/kernel-api.ts";
 import { authorize } from "./authority.ts";
 import { type Peer, type Principal, principalOf } from "./principal.ts";
 import { ProcessSockets } from "./process-sockets.ts";
-import { procInfo, type RawClient, ServerFixture } from "./testing.ts";
+import { procInfo } from "./testing/fake-kernel.ts";
+import { type RawClient, ServerFixture } from "./testing/fixture.ts";
 
 const COOKIE = "c".repeat(64);
 const sent: unknown[] = [];

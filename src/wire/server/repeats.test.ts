@@ -5,7 +5,7 @@ import type { RequestMark } from "../../abi/request-mark.ts";
 import type { Requested } from "../../kernel/ports/requests.ts";
 import type { Principal } from "./principal.ts";
 import { Repeats } from "./repeats.ts";
-import { FakeKernel } from "./testing.ts";
+import { FakeKernel } from "./testing/fake-kernel.ts";
 
 const USER: Principal = { kind: "user", isProven: true, uid: 1000 };
 const process = (pid: number) => ({ kind: "process", client: { pid: asPid(pid) } }) as Principal;

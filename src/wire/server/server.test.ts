@@ -9,7 +9,7 @@ import { EXIT } from "../../abi/process.ts";
 import { PROTOCOL } from "../../abi/wire.ts";
 import { settle } from "../../kernel/testing/virtual-clock.ts";
 import { startServer } from "./server.ts";
-import { type RawClient, ServerFixture, until } from "./testing.ts";
+import { type RawClient, ServerFixture, until } from "./testing/fixture.ts";
 
 let fixture: ServerFixture;
 let client: RawClient;

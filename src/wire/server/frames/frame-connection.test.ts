@@ -10,7 +10,8 @@ import { encodeFrame } from "../../codec/frame.ts";
 import { packFrame } from "../../codec/msgpack.ts";
 import { OF_A_PROCESS } from "../authority.ts";
 import type { Peer } from "../principal.ts";
-import { procInfo, ServerFixture } from "../testing.ts";
+import { procInfo } from "../testing/fake-kernel.ts";
+import { ServerFixture } from "../testing/fixture.ts";
 import { Tokens } from "../tokens.ts";
 import { FrameClient } from "./testing.ts";
 

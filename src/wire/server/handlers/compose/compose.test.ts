@@ -4,7 +4,8 @@ import type { ProjectEvent, ProjectView } from "../../../../abi/compose/compose.
 import { SyscallError } from "../../../../abi/errors.ts";
 import { asPid, PID_KERNEL } from "../../../../abi/ids.ts";
 import type { Projects, ProjectUp } from "../../../../kernel/ports/projects.ts";
-import { FakeSubscription, procInfo, type RawClient, ServerFixture, until } from "../../testing.ts";
+import { FakeSubscription, procInfo } from "../../testing/fake-kernel.ts";
+import { type RawClient, ServerFixture, until } from "../../testing/fixture.ts";
 
 class FakeProjects implements Projects {
   readonly calls: unknown[] = [];

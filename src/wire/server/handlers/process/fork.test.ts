@@ -1,6 +1,6 @@
 /** process.steps, process.fork and process.rewind over the socket, on a kernel that does what the test says. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type RawClient, ServerFixture } from "../../testing.ts";
+import { type RawClient, ServerFixture } from "../../testing/fixture.ts";
 
 let fixture: ServerFixture;
 let client: RawClient;

@@ -1,6 +1,6 @@
 /** For tests: files below /var/out, in memory. A file exists once it is closed. */
-import type { FileStat } from "../abi/device.ts";
-import type { Fd } from "../abi/ids.ts";
+import type { FileStat } from "../../abi/device.ts";
+import type { Fd } from "../../abi/ids.ts";
 
 const MOUNT = "/var/out";
 

@@ -1,20 +1,21 @@
 /** For tests: a process whose model is a script, whose tools are functions and whose clock is virtual. */
-import type { AgentInfo, AgentManifest } from "../abi/agent.ts";
-import type { CallNote } from "../abi/call-note.ts";
-import type { ContextMove, Measures } from "../abi/context.ts";
-import { DriverError, Fault, VfsError } from "../abi/errors.ts";
-import { asCtxId, asFd, asPid, type Fd } from "../abi/ids.ts";
-import { type Block, type LlmRequest, type Reply, type StreamEvent, totalTokens } from "../abi/llm.ts";
-import type { Message } from "../abi/mail.ts";
-import type { Activity, ExitStatus } from "../abi/process.ts";
-import type { ChosenModel, ProgramStart, Restored } from "../abi/program.ts";
-import type { Nearby, Surroundings } from "../abi/surroundings.ts";
-import type { ContextMessage, Sys } from "../abi/sys.ts";
-import type { ToolResult } from "../abi/tool.ts";
-import { abortable } from "../lib/abort.ts";
-import { retryWords, switchWords } from "../lib/text/model-words.ts";
+import type { AgentInfo } from "../../abi/agent.ts";
+import type { CallNote } from "../../abi/call-note.ts";
+import type { ContextMove, Measures } from "../../abi/context.ts";
+import { DriverError, Fault, VfsError } from "../../abi/errors.ts";
+import { asCtxId, asFd, asPid, type Fd } from "../../abi/ids.ts";
+import { type Block, type LlmRequest, type Reply, totalTokens } from "../../abi/llm.ts";
+import type { Message } from "../../abi/mail.ts";
+import type { Activity, ExitStatus } from "../../abi/process.ts";
+import type { ChosenModel, ProgramStart, Restored } from "../../abi/program.ts";
+import type { Nearby, Surroundings } from "../../abi/surroundings.ts";
+import type { ContextMessage, Sys } from "../../abi/sys.ts";
+import type { ToolResult } from "../../abi/tool.ts";
+import { abortable } from "../../lib/abort.ts";
+import { retryWords, switchWords } from "../../lib/text/model-words.ts";
+import { type AgentOptions, agentProgram } from "../loop.ts";
 import { FakeOutputs } from "./fake-outputs.ts";
-import { type AgentOptions, agentProgram } from "./loop.ts";
+import { eventsOf, reply } from "./replies.ts";
 
 export type Answer = Reply | Error | ((request: LlmRequest) => Reply | Error) | StreamedReply;
 
@@ -425,64 +426,6 @@ export class FakeProcess {
     this.#unread.set(fd, unread.slice(length));
     return unread.slice(0, length);
   }
-}
-
-export function reply(blocks: readonly Block[] | string, more: Partial<Reply> = {}): Reply {
-  const list: readonly Block[] = typeof blocks === "string" ? [{ type: "text", text: blocks }] : blocks;
-  const usage = {
-    input_tokens: 80,
-    output_tokens: 20,
-    cache_creation_input_tokens: 0,
-    cache_read_input_tokens: 0,
-  };
-  const stopReason = list.some((block) => block.type === "tool_use") ? "tool_use" : "end_turn";
-  return { id: "m1", model: "fake-1", blocks: [...list], stopReason, usage, ...more };
-}
-
-export function call(
-  name: string,
-  input: unknown = {},
-  id = `id-${name}`,
-): Extract<Block, { type: "tool_use" }> {
-  return { type: "tool_use", id, name, input };
-}
-
-export function says(text: string, parallel = false): FakeTool {
-  return { parallel, run: () => ({ ok: true, content: [{ type: "text", text }] }) };
-}
-
-export function eventsOf(reply: Reply): StreamEvent[] {
-  const { id, model, usage, stopReason } = reply;
-  const blocks = reply.blocks.flatMap((content_block, index): StreamEvent[] => [
-    { type: "content_block_start", index, content_block },
-    { type: "content_block_stop", index },
-  ]);
-  return [
-    { type: "message_start", message: { id, model, usage } },
-    ...blocks,
-    { type: "message_delta", delta: { stop_reason: stopReason }, usage },
-    { type: "message_stop" },
-  ];
-}
-
-export function agentInfo(manifest: Partial<AgentManifest> = {}): AgentInfo {
-  const base = {
-    name: "a",
-    description: "",
-    models: {},
-    contextBudget: 0,
-    maxSteps: 0,
-    skills: [],
-    tools: null,
-    mcp: [],
-  };
-  return {
-    manifest: { ...base, ...manifest },
-    instructions: "",
-    skills: [],
-    systemPrompt: "",
-    allowedDevices: null,
-  };
 }
 
 function encodeLines(values: readonly unknown[]): Uint8Array {
