@@ -51,7 +51,7 @@ const rings = {
     ["kernel/labels", "kernel/redact"],
     ["kernel/vfs", "kernel/ipc", "kernel/context", "kernel/account", "kernel/log", "kernel/schedule"],
     ["kernel/process"],
-    ["kernel/native"],
+    ["kernel/native", "kernel/events"],
     ["kernel/gate"],
     ["kernel/calls"],
     ["supervise/record"],

@@ -291,6 +291,102 @@ describe("a program of a process", () => {
   });
 });
 
+describe("intents", () => {
+  const ended = (events: readonly { event: string; intentId?: string; data: object }[], id: string) =>
+    events.find(({ event, intentId }) => event === "intent.ended" && intentId === id)?.data;
+
+  it("a cancelled one ends all that was started for it; a late spawn is refused; the timeline has every cause", async () => {
+    const own = await FrameClient.open(world.socket);
+    const agreed = await own.call("kernel.hello", { features: ["intents", "projections", "new"] });
+    expect(agreed.features).toEqual(["intents", "projections"]);
+    await own.call("event.subscribe", { events: ["*"] });
+    const { intentId, correlationId } = await own.call<{ intentId: string; correlationId: string }>(
+      "intent.begin",
+      { name: "render" },
+    );
+    const meta = { intentId };
+    const command = ["sleep", "60"];
+    const spawn = (id: string) => own.call<Spawned>("process.spawn", { id, command }, { meta });
+    const { pid } = await spawn("in:1");
+    await own.call("event.publish", { event: "render.progress", data: { n: 1 }, pid }, { meta });
+    expect(await own.call("process.status", { pid })).toMatchObject({ intentId });
+    expect(await own.call("process.list", { intentId })).toHaveLength(1);
+    const waiting = own.ask("process.wait", { pid }, { meta });
+    const cancelled = await own.call("intent.cancel", { intentId, graceMs: 0 });
+    expect(cancelled).toEqual({ intents: [intentId], processes: [pid] });
+    expect((await waiting).fault).toMatchObject({ code: "CANCELLED", details: { effect: "none" } });
+    await expect(spawn("in:2")).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(await own.call("process.wait", { pid })).toMatchObject({ kind: "killed", exitCode: 143 });
+    await own.until(() => ended(own.events, intentId) !== undefined);
+    expect(ended(own.events, intentId)).toMatchObject({ outcome: "cancelled" });
+    const { state } = await own.call<{ state: { event: string; causationId: string | null }[] }>(
+      "event.project",
+      { projection: "timeline", correlationId },
+    );
+    expect(state.map(({ event }) => event).filter((name) => name !== "process.state")).toEqual([
+      "intent.started",
+      "process.started",
+      "render.progress",
+      "intent.cancel_requested",
+      "process.exited",
+      "intent.ended",
+    ]);
+    const causes = state.slice(0, 5).map(({ causationId }) => causationId);
+    expect(causes.every((cause) => /^(r_[0-9A-Z]{26}|e_\d+)$/.test(cause ?? ""))).toBe(true);
+    own.socket.destroy();
+  });
+
+  it("a program that cooperates ends its own before the deadline; its open intents fail when it is killed", async () => {
+    const script = 'echo "$CRUX_IPC_SOCKET $CRUX_IPC_TOKEN"; read line';
+    const { pid } = await sh(script, { scopes: ["spawn"] });
+    const { subscriptions } = await client.call<{ subscriptions: { stdout: string } }>(
+      "process.stream.subscribe",
+      { pid, from: "start", filter: "stdout", mode: "line" },
+    );
+    const line = () => client.chunks.find(({ stream }) => stream === subscriptions.stdout)?.lines?.[0];
+    await client.until(() => line() !== undefined);
+    const [socket = "", token] = line()?.split(" ") ?? [];
+    const wrapper = await FrameClient.open(socket);
+    await wrapper.call("kernel.hello", { token, features: ["cancel"] });
+    const { intentId } = await wrapper.call<{ intentId: string }>("intent.begin", { name: "transcode" });
+    const meta = { intentId };
+    const command = ["sh", "-c", 'read q; echo "got $q"'];
+    const job = await wrapper.call<Spawned>("process.spawn", { id: "job", command }, { meta });
+    await client.call("intent.cancel", { intentId, graceMs: 60_000 });
+    await wrapper.until(() => wrapper.events.some(({ event }) => event === "intent.cancel_requested"));
+    await wrapper.call("process.stdin.write", { pid: job.pid, data: "q\n" });
+    expect(await wrapper.call("process.wait", { pid: job.pid })).toMatchObject({ exitCode: 0 });
+    // it has ended, and is known to whoever started it
+    expect(await wrapper.call("process.status", { pid: job.pid })).toMatchObject({ state: "dead" });
+    await wrapper.call("intent.end", { intentId, outcome: "completed" });
+    const other = await wrapper.call<{ intentId: string }>("intent.begin", { name: "next" });
+    const stranger = await client.call<{ intentId: string }>("intent.begin", { name: "the user's" });
+    const theft = await wrapper.ask("kernel.ping", {}, { meta: { intentId: stranger.intentId } });
+    expect(theft.fault?.code).toBe("NOT_FOUND");
+    expect((await wrapper.ask("event.compact", { before: 1 })).fault).toMatchObject({
+      code: "PERMISSION",
+      details: { scope: "user" },
+    });
+    await client.call("process.kill", { pid, signal: 2 });
+    await wait(pid);
+    const open = async () => {
+      const { state } = await client.call<{ state: { id: string; outcome: string | null }[] }>(
+        "event.project",
+        {
+          projection: "intents",
+        },
+      );
+      const outcomes = [intentId, other.intentId, stranger.intentId];
+      return outcomes.map((id) => state.find((each) => each.id === id)?.outcome);
+    };
+    await client.until(() => true);
+    while ((await open())[1] === null) await client.call("kernel.ping");
+    expect(await open()).toEqual(["cancelled", "failed", null]);
+    wrapper.socket.destroy();
+    expect((await client.ask("event.project", { projection: "none" })).fault?.code).toBe("NOT_FOUND");
+  });
+});
+
 describe("events", () => {
   it("the ends of the streams, then process.exited, then the answer to wait; 20 processes side by side", async () => {
     const own = await FrameClient.open(world.socket);

@@ -33,7 +33,17 @@ export const IPC = {
   pingPayloadBytes: 1_024,
 } as const;
 
-export const FEATURES = ["events", "streams", "flow", "pty", "cancel", "idempotency", "ready"] as const;
+export const FEATURES = [
+  "events",
+  "streams",
+  "flow",
+  "pty",
+  "intents",
+  "cancel",
+  "idempotency",
+  "projections",
+  "ready",
+] as const;
 export type Feature = (typeof FEATURES)[number];
 
 export interface Limits {

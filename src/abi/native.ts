@@ -10,6 +10,14 @@ export interface WindowSize {
   readonly rows: number;
 }
 
+/** Where an event stands in its story (kernel IPC chapter, 7.1). */
+export interface EventIds {
+  readonly intentId?: string;
+  readonly correlationId?: string;
+  /** The direct cause. `r_…`: a request; `e_<seq>`: an event. */
+  readonly causationId?: string;
+}
+
 /** The options for starting a native program. Its limits follow from its rights. */
 export interface NativeOptions {
   /** Absolute; absent: the parent's. */
@@ -35,4 +43,6 @@ export interface NativeOptions {
   readonly spoolBytes?: number;
   /** `drop`, the default: the oldest are dropped. `block`: the program waits for the readers of the stream. */
   readonly onSpoolFull?: "drop" | "block";
+  /** The story that it belongs to; its events have the same, and what it does over the wire. */
+  readonly ids?: EventIds;
 }

@@ -44,6 +44,8 @@ import { makeBudgets } from "./account/budgets.ts";
 import { handlesWith } from "./calls/handle.ts";
 import { ClockWatch } from "./clock-watch.ts";
 import { ContextSpaces } from "./context/spaces.ts";
+import { IntentTable } from "./events/intent-table.ts";
+import { JournalledEvents } from "./events/journalled-events.ts";
 import { type EndedList, type EndedPage, type EndedProcess, endedProcesses, endOf } from "./facts/ended.ts";
 import type { Consent } from "./gate/consent.ts";
 import type { Scope } from "./gate/scope.ts";
@@ -53,7 +55,6 @@ import { JournalWatch } from "./journal-watch.ts";
 import { KeptEnds } from "./kept-ends.ts";
 import { LIMITS } from "./limits.ts";
 import { openLogs } from "./log/logs.ts";
-import { JournalledEvents } from "./native/journalled-events.ts";
 import { NativeTable } from "./native/native-control.ts";
 import { spawnProcess } from "./native/spawn-process.ts";
 import type { Budgets } from "./ports/budgets.ts";
@@ -117,6 +118,7 @@ export class Kernel implements KernelApi {
   readonly projects: Projects & ProjectRoster = makeProjects(() => this);
   readonly natives = new NativeTable();
   readonly events: JournalledEvents;
+  readonly intents: IntentTable;
   readonly services: Services = new ServiceTable(() => this);
   readonly sessions = new SessionTable(() => this);
   readonly views: ViewControl = makeViewControl(() => this);
@@ -155,6 +157,7 @@ export class Kernel implements KernelApi {
     this.ports = ports;
     this.asks = new Asks(ports);
     this.events = new JournalledEvents(ports);
+    this.intents = new IntentTable(() => this, this.events);
     this.mounts = new Mounts(this, (owner, config) => serverSandbox(this, owner, config));
     this.fileLabels = new FileLabels(ports.journal);
     this.#rest = new RestWatch(

@@ -180,6 +180,19 @@ export const LIMITS = {
   nativesEnded: 1_000,
   /** Events that are kept in memory beside the journal; half of them are let go at once. */
   eventsInMemory: 10_000,
+  /** After so many events a copy of what they amount to is kept, and how many such copies. */
+  eventsOfSnapshot: 10_000,
+  eventSnapshots: 32,
+  /** Events are compacted after this age, or when so many bytes have come since the last time. Looked at once an hour. */
+  eventsKeptMs: 7 * 24 * 60 * 60 * 1000,
+  eventBytes: 256 * 1024 * 1024,
+  eventsTidyMs: 60 * 60 * 1000,
+  /** Events that stay in a range that is compacted, at most; there it ends. */
+  eventsKept: 10_000,
+  /** How deep intents nest: beyond, INVALID. */
+  intentDepth: 16,
+  /** An intent of the user about which nothing has happened for so long is abandoned. */
+  intentIdleMs: 24 * 60 * 60 * 1000,
   /** How often the memory of a program with a limit is measured, in ms. */
   memoryLookMs: 100,
   /** Words and bytes of a command: beyond, INVALID. */

@@ -4,7 +4,7 @@
  */
 import { Fault } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
-import type { NativeOptions, WindowSize } from "../../abi/native.ts";
+import type { EventIds, NativeOptions, WindowSize } from "../../abi/native.ts";
 import { exitReport } from "../../lib/exit-report.ts";
 import { maskedCommand } from "../../lib/redact/server-label.ts";
 import { LIMITS } from "../limits.ts";
@@ -19,12 +19,15 @@ export class NativeControl implements Native {
   readonly id: string;
   readonly command: readonly string[];
   readonly isPty: boolean;
+  readonly ids: EventIds;
   readonly output: Readonly<Partial<Record<StreamName, Spool>>>;
   readonly #ports: Pick<KernelPorts, "clock">;
   readonly #proc: Process;
   readonly #hasInput: boolean;
   readonly #begun = Promise.withResolvers<void>();
   readonly #told = Promise.withResolvers<number>();
+  /** The seq of its start among the events. */
+  #startedAs: Promise<number> | undefined;
   readonly #events: EventLog;
   #child: ExecChild | undefined;
   #isInputOpen = false;
@@ -44,6 +47,7 @@ export class NativeControl implements Native {
     this.id = options.id ?? "";
     this.command = command;
     this.isPty = options.pty !== undefined;
+    this.ids = options.ids ?? {};
     this.#hasInput = options.stdin === "pipe" || this.isPty;
     const open = (suffix: string) =>
       ports.spools.open(`${proc.seed.uuid}.${suffix}`, options.onSpoolFull ?? "drop", options.spoolBytes);
@@ -101,7 +105,13 @@ export class NativeControl implements Native {
     this.#isInputOpen = this.#hasInput;
     this.measure();
     const { pid, ppid, id, osPid = null, command } = this;
-    void this.#tell("process.started", { id, pid, ppid, osPid, command: maskedCommand(command) });
+    this.#startedAs = this.#tell("process.started", {
+      id,
+      pid,
+      ppid,
+      osPid,
+      command: maskedCommand(command),
+    });
     this.#begun.resolve();
   }
 
@@ -113,9 +123,11 @@ export class NativeControl implements Native {
   }
 
   /** Resolves with the seq; 0: the disk refuses, and nobody is told. */
-  #tell(event: string, data: object): Promise<number> {
-    const { pid, id } = this;
-    return this.#events.publish({ event, pid, id, data }).catch(() => 0);
+  async #tell(event: string, data: object): Promise<number> {
+    const { pid, id, ids } = this;
+    const started = (await this.#startedAs) ?? 0;
+    const cause = started === 0 ? {} : { causationId: `e_${started}` };
+    return this.#events.publish({ event, pid, id, ...ids, ...cause, data }).catch(() => 0);
   }
 
   measure(): NativeUsage | undefined {

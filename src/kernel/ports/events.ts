@@ -1,6 +1,8 @@
 /** The events of the binary wire: what happened to named programs, and what programs have published. */
 
-export interface KernelEvent {
+import type { EventIds } from "../../abi/native.ts";
+
+export interface KernelEvent extends EventIds {
   readonly event: string;
   /** The lsn of its record: rising, never reused. It is durable before anybody is told. */
   readonly seq: number;
@@ -9,9 +11,8 @@ export interface KernelEvent {
   /** The process that it is about. */
   readonly pid?: number;
   readonly id?: string;
-  readonly intentId?: string;
-  readonly correlationId?: string;
-  readonly causationId?: string;
+  /** Only the newest of its process and name matters. */
+  readonly retain?: "latest";
   readonly data: object;
 }
 
@@ -23,13 +24,41 @@ export interface EventPlace {
   readonly record?: number;
 }
 
+/** What stands in the place of events that were compacted: the data of `event.compacted`. */
+export interface Compacted {
+  readonly from: number;
+  readonly to: number;
+  readonly counts: Readonly<Record<string, number>>;
+  /** Times of the first and the last of them, ms since the epoch. */
+  readonly first: number;
+  readonly last: number;
+  /** SHA-256 of the removed events: the JSON of each, followed by a line feed. */
+  readonly digest: string;
+}
+
+/** `kept`: events in the range that stay, of processes and intents that go on. */
+export interface Compaction {
+  readonly from: number;
+  readonly to: number;
+  readonly removed: number;
+  readonly kept: number;
+}
+
 export interface EventLog {
   /** The newest event; without any, the newest record of earlier daemons. */
   head(): Promise<number>;
+  /** The oldest seq from which on nothing was compacted. */
+  floor(): Promise<number>;
   /** Resolves with its seq once it is synced. UNAVAILABLE: the disk refuses. */
   publish(draft: EventDraft): Promise<number>;
-  /** The next events after a place; empty: there are none yet. Old ones are read from the journal. */
-  read(after: EventPlace): Promise<{ readonly events: readonly KernelEvent[]; readonly next: EventPlace }>;
+  /**
+   * The next events after a place; empty: there are none yet. Old ones are read from the journal. In the place of
+   * compacted ones comes one `event.compacted`; `whole`: all as they were.
+   */
+  read(
+    after: EventPlace,
+    how?: "whole",
+  ): Promise<{ readonly events: readonly KernelEvent[]; readonly next: EventPlace }>;
   /** Resolves at the next event. */
   more(): Promise<void>;
 }

@@ -12,6 +12,7 @@ import type { Budgets } from "./budgets.ts";
 import type { EventLog } from "./events.ts";
 import type { Forks } from "./forks.ts";
 import type { GroupView } from "./groups.ts";
+import type { Intents } from "./intents.ts";
 import type { ModelAnswering, ModelWish } from "./models.ts";
 import type { Natives } from "./natives.ts";
 import type { Projects } from "./projects.ts";
@@ -52,6 +53,7 @@ export interface KernelApi {
   readonly services: Services;
   readonly natives: Natives;
   readonly events: EventLog;
+  readonly intents: Intents;
   readonly forks: Forks;
   readonly sessions: Sessions;
   readonly views: ViewControl;

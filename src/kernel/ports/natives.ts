@@ -1,6 +1,6 @@
 /** Programs of the host that have a name: what a client steers over the binary wire. */
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
-import type { WindowSize } from "../../abi/native.ts";
+import type { EventIds, WindowSize } from "../../abi/native.ts";
 import type { ExitStatus } from "../../abi/process.ts";
 import type { NativeUsage } from "./host.ts";
 import type { Spool } from "./spools.ts";
@@ -18,6 +18,8 @@ export interface Native {
   /** ms since the epoch. */
   readonly startedAt: number;
   readonly isPty: boolean;
+  /** The story that it belongs to; the cause is the request that has started it. */
+  readonly ids: EventIds;
   /** undefined: it has not started, or could not. */
   readonly osPid: number | undefined;
   /** Everything that it has written, unchanged. With a terminal there is no stderr. */

@@ -5,6 +5,7 @@
 import type * as z from "zod";
 import { METHODS, type MethodName } from "../methods.ts";
 import { IPC_EVENT_METHODS } from "./events.ts";
+import { IPC_INTENT_METHODS } from "./intents.ts";
 import { IPC_KERNEL_METHODS } from "./kernel.ts";
 import { IPC_PROCESS_METHODS } from "./process.ts";
 import type { IpcMethodSpec } from "./spec.ts";
@@ -13,6 +14,7 @@ export const IPC_METHODS = {
   ...IPC_KERNEL_METHODS,
   ...IPC_PROCESS_METHODS,
   ...IPC_EVENT_METHODS,
+  ...IPC_INTENT_METHODS,
 } as const satisfies Record<string, IpcMethodSpec>;
 
 export type IpcMethodName = keyof typeof IPC_METHODS;

@@ -7,7 +7,9 @@ import type { MethodSpec } from "../spec.ts";
  * `right` is also the scope that a process needs. `idempotent: false`: a repeated request takes effect once more,
  * unless it has an idempotency key. `errors`: besides those that every method may return.
  */
-export interface IpcMethodSpec extends MethodSpec {
+export interface IpcMethodSpec extends Omit<MethodSpec, "right"> {
+  /** `user`: no process may call it. */
+  readonly right: MethodSpec["right"] | "user";
   readonly result: z.ZodType;
   readonly idempotent: boolean;
   readonly errors?: readonly ErrorCode[];

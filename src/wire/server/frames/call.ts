@@ -32,10 +32,10 @@ export interface Session {
   readonly eventSubscriptions: ReadonlyMap<string, EventSubscription>;
   follow(make: (name: string) => EventSubscription): string;
   unfollow(name: string): boolean;
+  /** It has begun this intent, and may end it by itself when that is to be cancelled. */
+  beginIntent(id: string): void;
   /** Resolves when its subscriptions have sent all events up to this one, or may send no more. */
   caughtUp(seq: number): Promise<void>;
-  /** How fast it may publish. */
-  readonly pace: { take(now: number): void };
   /** Names an attachment; `release` is called at its end, at the latest with the connection. */
   attach(release: () => void): string;
   detach(attachment: string): boolean;

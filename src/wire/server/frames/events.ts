@@ -2,11 +2,11 @@
 import { Fault } from "../../../abi/errors.ts";
 import { IPC, PACKET } from "../../../abi/ipc.ts";
 import type { KernelEvent } from "../../../kernel/ports/events.ts";
-import { ulid } from "../../../lib/ulid.ts";
 import { packFrame } from "../../codec/msgpack.ts";
 import { invalid } from "../request.ts";
 import type { IpcCall, IpcHandler } from "./call.ts";
 import { EventSubscription } from "./event-subscription.ts";
+import { idsOf } from "./ids.ts";
 import { pidOf } from "./process.ts";
 
 const WINDOW = 256;
@@ -17,6 +17,8 @@ const RESERVED = new Set(
   "kernel process device intent event stream agent supervisor system llm context journal kairo".split(" "),
 );
 const PREFIX = "kairo.";
+/** It stands in the place of events that may have been wanted. */
+const COMPACTED = "event.compacted";
 
 export const subscribe: IpcHandler<"event.subscribe"> = async (params, call) => {
   const { session } = call;
@@ -28,19 +30,22 @@ export const subscribe: IpcHandler<"event.subscribe"> = async (params, call) => 
   if (session.eventSubscriptions.size + session.subscriptions.size >= IPC.subscriptions)
     throw new Fault({ code: "UNAVAILABLE", message: `too many subscriptions (${IPC.subscriptions})` });
   const matches = events.map(matcher);
+  const floor = await log.floor();
   const wants = (event: KernelEvent): boolean =>
-    matches.some((matches) => matches(event.event)) &&
-    (pid === undefined || event.pid === pid) &&
-    (intentId === undefined || event.intentId === intentId) &&
-    (correlationId === undefined || event.correlationId === correlationId) &&
-    session.scopes.seesEvent(event.pid);
+    event.event === COMPACTED ||
+    (matches.some((matches) => matches(event.event)) &&
+      (pid === undefined || event.pid === pid) &&
+      (intentId === undefined || event.intentId === intentId) &&
+      (correlationId === undefined || event.correlationId === correlationId) &&
+      session.scopes.seesEvent(event.pid));
   const before = async ({ event, pid: about }: KernelEvent): Promise<void> => {
     if (event === "process.exited" && about !== undefined) await session.delivered(about);
   };
   const limit = session.features.has("flow") ? window : Infinity;
-  const wish = { log, after, window: limit, prefix, wants, before };
+  const { clock } = call.context;
+  const wish = { log, clock, after, window: limit, prefix, wants, before };
   const subscription = session.follow((name) => new EventSubscription({ ...wish, name }, session.output));
-  return { subscription, head, floor: 1 };
+  return { subscription, head, floor };
 };
 
 function refOf({ id, pid }: { id?: string | undefined; pid?: number | undefined }) {
@@ -55,7 +60,7 @@ function matcher(pattern: string): (name: string) => boolean {
   return (name) => name.startsWith(bare.slice(0, -1));
 }
 
-export const publish: IpcHandler<"event.publish"> = async ({ event, data, pid }, call) => {
+export const publish: IpcHandler<"event.publish"> = async ({ event, data, pid, retain }, call) => {
   const { session } = call;
   const [word = ""] = event.split(".");
   if (RESERVED.has(word))
@@ -63,25 +68,27 @@ export const publish: IpcHandler<"event.publish"> = async ({ event, data, pid },
   if (packFrame(PACKET.event, data).length > DATA_BYTES + 8)
     throw invalid(`params.data: at most ${DATA_BYTES} bytes`);
   const about = pid === undefined ? session.scopes.actor : pidOf({ pid }, call);
-  session.pace.take(call.context.clock.mono());
-  return {
-    seq: await session.kernel.events.publish({ event, ...idsOf(call), ...aboutOf(about, call), data }),
-  };
+  paceOf(session).take(call.context.clock.mono());
+  const isLatest = (retain ?? (event.endsWith(".progress") ? "latest" : "all")) === "latest";
+  const kept = isLatest ? ({ retain: "latest" } as const) : {};
+  const draft = { event, ...idsOf(call), ...aboutOf(about, call), ...kept, data };
+  return { seq: await session.kernel.events.publish(draft) };
 };
+
+/** What a program publishes is counted for its process, over all its connections. */
+const paces = new WeakMap<object, Pace>();
+
+function paceOf(session: IpcCall["session"]): Pace {
+  const whose = session.kernel.natives.of(session.scopes.actor) ?? session;
+  const pace = paces.get(whose) ?? new Pace();
+  paces.set(whose, pace);
+  return pace;
+}
 
 function aboutOf(pid: number, { session }: IpcCall): Pick<KernelEvent, "pid" | "id"> {
   if (pid === 0) return {};
   const id = session.kernel.natives.list().find((native) => native.pid === pid)?.id;
   return { pid, ...(id === undefined ? {} : { id }) };
-}
-
-/** The story and the cause of what a request brings about. */
-function idsOf({ meta, requestId, context }: IpcCall): Omit<KernelEvent, "event" | "seq" | "at" | "data"> {
-  return {
-    correlationId: meta.correlationId ?? `c_${ulid(context.clock.now(), Math.random)}`,
-    causationId: meta.causationId ?? requestId,
-    ...(meta.intentId === undefined ? {} : { intentId: meta.intentId }),
-  };
 }
 
 export const ready: IpcHandler<"process.ready"> = async ({ message }, call) => {
@@ -95,7 +102,7 @@ export const ready: IpcHandler<"process.ready"> = async ({ message }, call) => {
 };
 
 /** A token bucket. */
-export class Pace {
+class Pace {
   #left = BURST;
   #at = 0;
 

@@ -179,7 +179,7 @@ export class FrameConnection {
   async #run(request: Request): Promise<void> {
     const { clock } = this.#options;
     const requestId = `r_${ulid(clock.now(), Math.random)}`;
-    const open = this.#session.begin(request.id, request.meta.timeoutMs, clock);
+    const open = this.#session.begin(request, clock);
     try {
       const answer = callMethod(request, { requestId, signal: open.signal, session: this.#session });
       // what is ready at once is answered at once

@@ -70,10 +70,12 @@ export function introspect(
   };
 }
 
+type AnySpec = Omit<MethodSpec, "right"> &
+  Pick<IpcMethodSpec, "right"> &
+  Partial<Omit<IpcMethodSpec, "result" | "right">>;
+
 function describe(name: string, isFull: boolean): IpcResult<"kernel.introspect">["methods"][number] {
-  const spec: MethodSpec & Partial<Omit<IpcMethodSpec, "result">> = isIpcMethod(name)
-    ? IPC_METHODS[name]
-    : METHODS[name as keyof typeof METHODS];
+  const spec: AnySpec = isIpcMethod(name) ? IPC_METHODS[name] : METHODS[name as keyof typeof METHODS];
   const { summary, right, kind, idempotent = right === "self" || right === "observe", errors = [] } = spec;
   return {
     name,
@@ -91,10 +93,7 @@ type Schemas = Partial<Record<"params" | "result" | "chunk", Record<string, unkn
 
 const made = new Map<string, Schemas>();
 
-function schemasOf(
-  name: string,
-  { params, result, chunk }: MethodSpec & Partial<Omit<IpcMethodSpec, "result">>,
-): Schemas {
+function schemasOf(name: string, { params, result, chunk }: AnySpec): Schemas {
   const known = made.get(name);
   if (known !== undefined) return known;
   const schemas = {

@@ -1,5 +1,6 @@
 /** Carries out a request of the binary wire: a method of the kernel IPC chapter, else one of the text wire. */
 import { Fault } from "../../../abi/errors.ts";
+import { asPid } from "../../../abi/ids.ts";
 import {
   IPC_METHODS,
   type IpcMethodName,
@@ -16,6 +17,8 @@ import type { IpcCall, IpcHandler, IpcHandlers } from "./call.ts";
 import type { Envelope } from "./envelope.ts";
 import { subscribe as follow, publish, ready } from "./events.ts";
 import { digestOf } from "./idempotency.ts";
+import { checkIds } from "./ids.ts";
+import { begin, cancel, end, project } from "./intents.ts";
 import { nearMethods } from "./introspect.ts";
 import { KERNEL_HANDLERS } from "./kernel.ts";
 import { controlled, kill, nativeOf, signalled, spawn, wait, write } from "./process.ts";
@@ -47,6 +50,11 @@ const IPC_HANDLERS: IpcHandlers = {
   "event.subscribe": follow,
   "event.unsubscribe": ({ subscription }, { session }) => ({ closed: session.unfollow(subscription) }),
   "event.publish": publish,
+  "event.project": project,
+  "event.compact": ({ before }, { session }) => session.kernel.intents.compact(before),
+  "intent.begin": begin,
+  "intent.end": end,
+  "intent.cancel": cancel,
   "process.ready": ready,
   "stream.credit": ({ stream, bytes = 0, events = 0 }, { session }) => {
     const found = session.subscriptions.get(stream);
@@ -75,6 +83,18 @@ export function callMethod(
   { method, params, meta }: Extract<Envelope, { kind: "request" }>,
   { session, requestId, signal }: Calling,
 ): Answer | Promise<Answer> {
+  const { intentId, correlationId } = meta;
+  if (intentId !== undefined || correlationId !== undefined)
+    return checkIds(method, meta, session).then(() =>
+      carryOut({ method, params, meta }, { session, requestId, signal }),
+    );
+  return carryOut({ method, params, meta }, { session, requestId, signal });
+}
+
+function carryOut(
+  { method, params, meta }: Pick<Extract<Envelope, { kind: "request" }>, "method" | "params" | "meta">,
+  { session, requestId, signal }: Calling,
+): Answer | Promise<Answer> {
   if (isIpcMethod(method)) {
     session.scopes.check(method);
     let context: IpcCall["context"] | undefined;
@@ -90,7 +110,7 @@ export function callMethod(
     };
     return handled(method, params, call);
   }
-  if (isMethodName(method)) return textMethod(method, params, session);
+  if (isMethodName(method)) return textMethod(method, params, { session, meta });
   throw new Fault({
     code: "INVALID",
     message: `unknown method: ${method.slice(0, 128)}`,
@@ -152,7 +172,14 @@ function unknownOutcome({ pid, digest }: Requested, asked: string): Fault {
 }
 
 /** A method without a result answers with an empty map, so that a result is never null. */
-async function textMethod(method: MethodName, params: unknown, session: FrameSession): Promise<Answer> {
+async function textMethod(
+  method: MethodName,
+  params: unknown,
+  { session, meta }: { readonly session: FrameSession; readonly meta: IpcCall["meta"] },
+): Promise<Answer> {
   const { payload, follow } = await session.desk.call(method, params);
+  const { pid } = (payload ?? {}) as { readonly pid?: number };
+  if (method === "spawn" && meta.intentId !== undefined && pid !== undefined)
+    session.kernel.intents.join(meta.intentId, asPid(pid));
   return { result: payload ?? {}, ...(follow === undefined ? {} : { follow }) };
 }

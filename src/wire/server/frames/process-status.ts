@@ -21,13 +21,16 @@ export const status: IpcHandler<"process.status"> = async (ref, call) => {
   return statusOf(pid, info, native);
 };
 
-export const list: IpcHandler<"process.list"> = async ({ kind, state }, call: IpcCall) => {
+export const list: IpcHandler<"process.list"> = async ({ kind, state, intentId }, call: IpcCall) => {
   const { kernel, scopes } = call.session;
   const procs = await kernel.init.listProcs();
   return procs
     .filter(
       (proc) =>
-        scopes.sees(proc.pid) && proc.kind === (kind ?? proc.kind) && proc.state === (state ?? proc.state),
+        scopes.sees(proc.pid) &&
+        proc.kind === (kind ?? proc.kind) &&
+        proc.state === (state ?? proc.state) &&
+        (intentId === undefined || intentId === intentOf(kernel.natives.of(proc.pid), proc)),
     )
     .map((proc) => statusOf(proc.pid, proc, kernel.natives.of(proc.pid)));
 };
@@ -50,13 +53,19 @@ function statusOf(pid: Pid, info: ProcInfo | undefined, native: Native | undefin
     pty: native?.isPty ?? false,
     usage: native?.usage ?? null,
     exit: exit === null ? null : exitOf(native, pid, exit),
-    intentId: null,
+    intentId: intentOf(native, info),
     streams: {
       stdin: native === undefined ? CLOSED : inputOf(native),
       stdout: outputOf(native, "stdout"),
       stderr: outputOf(native, "stderr"),
     },
   };
+}
+
+/** What it was started for; an agent is an intent of its own. */
+function intentOf(native: Native | undefined, info: ProcInfo | undefined): string | null {
+  if (native !== undefined) return native.ids.intentId ?? null;
+  return info?.kind === "agent" ? `i_${info.pid}` : null;
 }
 
 function endOf({ createdAt, elapsedMs }: ProcInfo): number {

@@ -7,11 +7,13 @@ import type { IpcExit, IpcSpawnOptions } from "../../../abi/methods/ipc/process.
 import type { NativeOptions } from "../../../abi/native.ts";
 import { type ProcInfo, SIGNALS, type Signal } from "../../../abi/process.ts";
 import type { Syscalls } from "../../../abi/sys.ts";
+import type { Intent } from "../../../kernel/ports/intents.ts";
 import type { Native } from "../../../kernel/ports/natives.ts";
 import { abortable } from "../../../lib/abort.ts";
 import { exitReport } from "../../../lib/exit-report.ts";
 import { invalid } from "../request.ts";
 import type { IpcCall, IpcHandler } from "./call.ts";
+import { checkGoesOn, idsOf } from "./ids.ts";
 import { checkHold } from "./stdin-hold.ts";
 
 const WINDOW = { cols: 80, rows: 24 };
@@ -66,7 +68,8 @@ function handsOf({ context, session }: IpcCall): Syscalls {
 /** NOT_FOUND: another's process; only the user reaches all. */
 export function controlled(pid: Pid, call: IpcCall): Pid {
   const { principal } = call.context;
-  if (principal.kind === "process" && !principal.client.controls(pid)) throw notFound(pid);
+  const isOwn = principal.kind !== "process" || principal.client.controls(pid);
+  if (!isOwn && !call.session.scopes.hasSeenEnd(pid)) throw notFound(pid);
   return pid;
 }
 
@@ -74,9 +77,12 @@ export const spawn: IpcHandler<"process.spawn"> = async ({ id, command, options 
   const { scopes, kernel } = call.session;
   for (const scope of options.scopes ?? []) scopes.require(scope, "options.scopes");
   checkLimits(options);
+  const ids = idsOf(call);
+  const intent = await intentOf(ids.intentId, call);
+  if (intent !== undefined) checkGoesOn(intent);
   const opts = {
     command,
-    options: nativeOptions(id, options),
+    options: { ...nativeOptions(id, options), ids },
     ...(options.group === undefined ? {} : { group: options.group }),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     ...(call.request === undefined ? {} : { request: call.request }),
@@ -85,10 +91,20 @@ export const spawn: IpcHandler<"process.spawn"> = async ({ id, command, options 
   const native = kernel.natives.of(pid);
   await native?.begun;
   if (native === undefined) throw new Fault({ code: "INTERNAL", message: `process ${pid} has no streams` });
+  const now = await intentOf(ids.intentId, call);
+  // it was cancelled meanwhile
+  if (now !== undefined && (now.deadline !== null || now.outcome === "cancelled"))
+    void kernel.init.kill(pid, SIGNALS.SIGTERM).catch(() => {});
   if (options.onDisconnect === "terminate")
     call.session.atEnd(() => void kernel.init.kill(pid, SIGNALS.SIGTERM).catch(() => {}));
   return spawned(native);
 };
+
+async function intentOf(id: string | undefined, { session }: IpcCall): Promise<Intent | undefined> {
+  if (id === undefined) return undefined;
+  await session.kernel.intents.ready();
+  return session.kernel.intents.find(id);
+}
 
 /** UNAVAILABLE, by name: what this machine cannot enforce. Nothing has been started then. */
 function checkLimits({ limits }: IpcSpawnOptions): void {

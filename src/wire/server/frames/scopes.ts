@@ -6,6 +6,7 @@ import { Fault } from "../../../abi/errors.ts";
 import { asPid, PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { Authority } from "../../../abi/methods/ipc/kernel.ts";
 import { IPC_METHODS, type IpcMethodName } from "../../../abi/methods/ipc/methods.ts";
+import type { Natives } from "../../../kernel/ports/natives.ts";
 import type { Principal } from "../principal.ts";
 import type { Capability } from "../tokens.ts";
 
@@ -16,12 +17,14 @@ const OF_A_GUEST = /^kernel\.|^system\.get_metrics$/;
 
 export class Scopes {
   readonly #principal: () => Principal;
+  readonly #natives: () => Natives;
   #token: { readonly text: string; readonly capability: Capability } | null = null;
 
   readonly #knew = new Set<number>();
 
-  constructor(principal: () => Principal) {
+  constructor(principal: () => Principal, natives: () => Natives) {
     this.#principal = principal;
+    this.#natives = natives;
   }
 
   /** The process for which it acts; pid 0 for the user. */
@@ -89,10 +92,19 @@ export class Scopes {
     return true;
   }
 
-  /** Its own process and those below it; the user sees all. */
+  /** Its own process and those below it, also programs that have ended; the user sees all. */
   sees(pid: number): boolean {
     const principal = this.#principal();
     if (principal.kind !== "process") return principal.kind === "user";
-    return principal.client.sees(asPid(pid));
+    return principal.client.sees(asPid(pid)) || this.hasSeenEnd(pid);
+  }
+
+  /** A program below its own process that has ended, and may have left the table. */
+  hasSeenEnd(pid: number): boolean {
+    const natives = this.#natives();
+    let at = natives.of(asPid(pid));
+    if (at === undefined || at.end === null) return false;
+    for (; at !== undefined; at = natives.of(at.ppid)) if (at.ppid === this.actor) return true;
+    return false;
   }
 }

@@ -1,15 +1,18 @@
 /** The state of a binary connection: what it has agreed on, who it acts for, and its open requests. */
 import { Fault } from "../../../abi/errors.ts";
-import type { Feature } from "../../../abi/ipc.ts";
+import { type Feature, PACKET, type RequestMeta } from "../../../abi/ipc.ts";
+import { IPC_METHODS, isIpcMethod } from "../../../abi/methods/ipc/methods.ts";
 import type { Clock } from "../../../abi/program.ts";
+import type { KernelEvent } from "../../../kernel/ports/events.ts";
+import type { IntentClient } from "../../../kernel/ports/intents.ts";
 import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
 import { ABORTED, abortable } from "../../../lib/abort.ts";
 import { MAX_TIMER_MS } from "../../../lib/max-timer.ts";
+import { packFrame } from "../../codec/msgpack.ts";
 import type { Desk, ServerContext } from "../desk.ts";
 import type { RequestContext } from "../handler.ts";
 import type { Session } from "./call.ts";
 import type { EventSubscription } from "./event-subscription.ts";
-import { Pace } from "./events.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { Scopes } from "./scopes.ts";
 import type { FrameOutput, StreamSubscription } from "./stream-subscription.ts";
@@ -21,11 +24,23 @@ interface OpenRequest {
   end(): void;
 }
 
-export class FrameSession implements Session {
+/** An open request. */
+interface Open {
+  readonly control: AbortController;
+  readonly method: string;
+  readonly intentId: string | undefined;
+}
+
+/** Intents that a connection is known to have begun; beyond, the oldest is forgotten. */
+const MAX_BEGUN = 1_000;
+/** These end an intent themselves. */
+const OF_ITS_END = new Set(["intent.end", "intent.cancel"]);
+
+export class FrameSession implements Session, IntentClient {
   readonly scopes: Scopes;
   readonly desk: Desk;
   readonly #look: () => ServerContext;
-  readonly #open = new Map<string, AbortController>();
+  readonly #open = new Map<string, Open>();
   /** Requests that wait for something which may never come end when the client sends no more. */
   readonly #closed = new AbortController();
   #features: ReadonlySet<Feature> = new Set();
@@ -36,7 +51,8 @@ export class FrameSession implements Session {
   readonly output: FrameOutput;
   readonly #subscriptions = new Map<string, StreamSubscription>();
   readonly #followed = new Map<string, EventSubscription>();
-  readonly pace = new Pace();
+  readonly #begun = new Set<string>();
+  #isAttending = false;
   readonly #attachments = new Map<string, () => void>();
   readonly #endings: (() => void)[] = [];
   #names = 0;
@@ -45,7 +61,10 @@ export class FrameSession implements Session {
     this.desk = desk;
     this.output = output;
     this.#look = look;
-    this.scopes = new Scopes(() => desk.principal);
+    this.scopes = new Scopes(
+      () => desk.principal,
+      () => this.kernel.natives,
+    );
   }
 
   get features(): ReadonlySet<Feature> {
@@ -65,6 +84,42 @@ export class FrameSession implements Session {
     if (this.#requests > 1)
       throw new Fault({ code: "CONFLICT", message: "kernel.hello comes once, and before other requests" });
     this.#features = new Set(features);
+    if (this.isCooperative) this.#attend();
+  }
+
+  get actor(): number {
+    return this.scopes.actor;
+  }
+
+  get isCooperative(): boolean {
+    return this.#features.has("cancel");
+  }
+
+  hasBegun(intentId: string): boolean {
+    return this.#begun.has(intentId);
+  }
+
+  beginIntent(id: string): void {
+    this.#begun.add(id);
+    const [oldest] = this.#begun;
+    if (this.#begun.size > MAX_BEGUN && oldest !== undefined) this.#begun.delete(oldest);
+  }
+
+  told(event: KernelEvent): void {
+    this.output.send(packFrame(PACKET.event, event));
+  }
+
+  abort(intents: ReadonlySet<string>): void {
+    for (const { control, method, intentId = "" } of this.#open.values())
+      if (intents.has(intentId) && !OF_ITS_END.has(method))
+        control.abort(cancelled(method, "its intent was cancelled"));
+  }
+
+  /** From now on it is notified of intents that are to end. */
+  #attend(): void {
+    if (this.#isAttending) return;
+    this.#isAttending = true;
+    this.atEnd(this.kernel.intents.attend(this));
   }
 
   become(token: string): void {
@@ -160,10 +215,15 @@ export class FrameSession implements Session {
     return this.#open.has(id);
   }
 
-  begin(id: string, timeoutMs: number | undefined, clock: Pick<Clock, "sleep">): OpenRequest {
+  begin(
+    { id, method, meta: { timeoutMs, intentId } }: { id: string; method: string; meta: RequestMeta },
+    clock: Pick<Clock, "sleep">,
+  ): OpenRequest {
     this.#requests++;
+    if (intentId !== undefined) this.#attend();
     const control = new AbortController();
-    this.#open.set(id, control);
+    const open = { control, method, intentId };
+    this.#open.set(id, open);
     const done = timeoutMs === undefined || timeoutMs > MAX_TIMER_MS ? undefined : new AbortController();
     if (timeoutMs !== undefined && done !== undefined)
       clock.sleep(timeoutMs, done.signal).then(
@@ -175,15 +235,14 @@ export class FrameSession implements Session {
       until: (value) => abortable(value, control.signal),
       end: () => {
         done?.abort(ABORTED);
-        if (this.#open.get(id) === control) this.#open.delete(id);
+        if (this.#open.get(id) === open) this.#open.delete(id);
       },
     };
   }
 
   cancel(id: string): boolean {
     const open = this.#open.get(id);
-    const details = { effect: "unknown" };
-    open?.abort(new Fault({ code: "CANCELLED", message: "cancelled by the client", details }));
+    open?.control.abort(cancelled(open.method, "cancelled by the client"));
     return open !== undefined;
   }
 
@@ -194,8 +253,14 @@ export class FrameSession implements Session {
 
   close(): void {
     this.settle();
-    for (const open of this.#open.values()) open.abort(ABORTED);
+    for (const { control } of this.#open.values()) control.abort(ABORTED);
     for (const each of [...this.#subscriptions.values(), ...this.#followed.values()]) each.close();
     for (const end of [...this.#attachments.values(), ...this.#endings]) end();
   }
+}
+
+/** `effect`: what the request may have done. */
+function cancelled(method: string, message: string): Fault {
+  const isReading = isIpcMethod(method) && IPC_METHODS[method].idempotent;
+  return new Fault({ code: "CANCELLED", message, details: { effect: isReading ? "none" : "unknown" } });
 }

@@ -246,6 +246,11 @@ export class FakeKernel implements KernelApi {
   readonly projects = {} as KernelApi["projects"];
   readonly services = {} as KernelApi["services"];
   readonly events = {} as KernelApi["events"];
+  readonly intents = {
+    ready: async () => {},
+    find: () => undefined,
+    attend: () => () => {},
+  } as unknown as KernelApi["intents"];
   readonly natives: KernelApi["natives"] = { list: () => [], of: () => undefined };
   readonly sessions = {
     awake: async (pid: Pid, options: AwakeOptions = {}) =>

@@ -1,0 +1,125 @@
+/** Projections as clients ask for them (kernel IPC chapter, 7.6). */
+import { Fault } from "../../abi/errors.ts";
+import type { Compacted, EventPlace, KernelEvent } from "../ports/events.ts";
+import type { Intent, Projected, ProjectionWish } from "../ports/intents.ts";
+import type { EventStates } from "./event-states.ts";
+import { COMPACTED } from "./gaps.ts";
+import type { JournalledEvents } from "./journalled-events.ts";
+import type { States } from "./projections.ts";
+
+const PAGE = 1_000;
+const SUMMARY_CHARS = 200;
+
+interface Sources {
+  readonly events: JournalledEvents;
+  readonly states: EventStates;
+}
+
+export async function project({ events, states }: Sources, wish: ProjectionWish): Promise<Projected> {
+  const at = wish.at ?? (await events.head());
+  const then = await states.at(at);
+  const { projection } = wish;
+  if (projection === "timeline") return { projection, at, ...(await timeline(events, at, wish)) };
+  return { projection, at, state: STATES[projection](then, wish) };
+}
+
+type Shown = (states: States, wish: ProjectionWish) => unknown;
+
+const STATES: { readonly [N in Exclude<ProjectionWish["projection"], "timeline">]: Shown } = {
+  processes: ({ processes }, { pid, intentId, sees }) =>
+    Object.fromEntries(
+      [...processes].filter(
+        ([key, each]) =>
+          sees(key) && isAsked(pid, key) && (intentId === undefined || each.intentId === intentId),
+      ),
+    ),
+  progress: ({ progress }, { pid, sees }) => {
+    const shown: Record<string, Record<string, object>> = {};
+    for (const [key, data] of progress) {
+      const [about = "", name = ""] = key.split(" ");
+      if (!sees(Number(about) || undefined) || !isAsked(pid, Number(about))) continue;
+      shown[about] = { ...shown[about], [name]: data };
+    }
+    return shown;
+  },
+  devices: ({ devices }) => Object.fromEntries(devices),
+  intents: ({ intents }, { pid, intentId, correlationId, sees }) => {
+    const all = [...intents.values()].filter(
+      (each) =>
+        sees(each.owner === 0 ? undefined : each.owner) &&
+        isAsked(pid, each.owner) &&
+        (correlationId === undefined || each.correlationId === correlationId),
+    );
+    const isRoot = ({ id, parent }: Intent): boolean =>
+      intentId === undefined ? parent === null || !all.some((other) => other.id === parent) : id === intentId;
+    return all.filter(isRoot).map((root) => tree(root, all));
+  },
+};
+
+function isAsked(asked: number | undefined, own: number): boolean {
+  return asked === undefined || asked === own;
+}
+
+function tree(
+  { id, name, outcome, start, end, processes, correlationId }: Intent,
+  all: readonly Intent[],
+): object {
+  const children = all.filter(({ parent }) => parent === id).map((child) => tree(child, all));
+  return { id, name, outcome, start, end, correlationId, children, processes };
+}
+
+interface Page {
+  readonly state: readonly object[];
+  readonly next?: string;
+}
+
+/** INVALID: of neither a story nor an intent. A range that was compacted is one row. */
+async function timeline(log: JournalledEvents, at: number, wish: ProjectionWish): Promise<Page> {
+  const { correlationId, intentId, pid, sees } = wish;
+  if (correlationId === undefined && intentId === undefined)
+    throw new Fault({ code: "INVALID", message: "params: timeline needs correlationId or intentId" });
+  const rows: object[] = [];
+  let place: EventPlace = { seq: wish.after ?? 0 };
+  for (;;) {
+    const { events, next } = await log.read(place);
+    for (const event of events) {
+      if (event.seq > at) return { state: rows };
+      const isGap = event.event === COMPACTED;
+      const isOwn =
+        (correlationId === undefined || event.correlationId === correlationId) &&
+        (intentId === undefined || event.intentId === intentId) &&
+        (pid === undefined || event.pid === pid) &&
+        sees(event.pid);
+      if (!isOwn && !isGap) continue;
+      rows.push(rowOf(event));
+      if (rows.length === PAGE) return { state: rows, next: String(event.seq) };
+    }
+    if (events.length === 0 && next.record === place.record) return { state: rows };
+    place = next;
+  }
+}
+
+function rowOf(event: KernelEvent): object {
+  const { seq, at, event: name, pid = null, causationId = null } = event;
+  return { seq, at, event: name, pid, causationId, summary: summaryOf(event) };
+}
+
+function summaryOf({ event, data }: KernelEvent): string {
+  if (event === COMPACTED) {
+    const { counts } = data as Compacted;
+    const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    return `${total} events compacted`;
+  }
+  const { name, command, reason, message, outcome, summary } = data as Record<string, unknown>;
+  const words = [
+    name,
+    outcome,
+    Array.isArray(command) ? command.join(" ") : command,
+    reason,
+    message,
+    summary,
+  ]
+    .filter((each) => typeof each === "string" && each !== "")
+    .join(": ");
+  return (words === "" ? JSON.stringify(data) : words).slice(0, SUMMARY_CHARS);
+}

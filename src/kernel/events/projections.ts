@@ -1,0 +1,171 @@
+/**
+ * What the events amount to (kernel IPC chapter, 7.6): a pure fold, one function for each state. All states are plain
+ * data, so that they can be stored, and bounded: what has ended longest ago is forgotten first.
+ */
+import type { KernelEvent } from "../ports/events.ts";
+import type { Intent, Outcome } from "../ports/intents.ts";
+
+/** Ended processes and intents that a state keeps, and names under which progress is kept. */
+const KEPT = 1_000;
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** A program as its events tell. */
+export interface ProcessFold {
+  readonly id: string;
+  readonly pid: number;
+  readonly ppid: number;
+  readonly osPid: number | null;
+  readonly kind: "native";
+  readonly state: string;
+  readonly activity: string | null;
+  readonly command: readonly string[] | null;
+  readonly cwd: string;
+  readonly pty: boolean;
+  readonly startedAt: number;
+  readonly elapsedMs: number;
+  readonly ready: boolean;
+  readonly usage: unknown;
+  readonly exit: Data | null;
+  readonly intentId: string | null;
+}
+
+export interface States {
+  readonly processes: Map<number, ProcessFold>;
+  readonly intents: Map<string, Intent>;
+  /** By pid and name, as `7 tool.progress`. */
+  readonly progress: Map<string, object>;
+  readonly devices: Map<string, Data>;
+}
+
+export function emptyStates(): States {
+  return { processes: new Map(), intents: new Map(), progress: new Map(), devices: new Map() };
+}
+
+/** The same states, which no later fold changes. Their entries are never changed, only replaced. */
+export function copyStates({ processes, intents, progress, devices }: States): States {
+  return {
+    processes: new Map(processes),
+    intents: new Map(intents),
+    progress: new Map(progress),
+    devices: new Map(devices),
+  };
+}
+
+/** Takes one event into the states, and returns them. */
+export function fold(states: States, event: KernelEvent): States {
+  if (event.event.startsWith("process.")) foldProcess(states.processes, event);
+  if (event.event.startsWith("device.")) foldDevice(states.devices, event);
+  if (event.event.endsWith(".progress")) foldProgress(states.progress, event);
+  foldIntent(states.intents, event);
+  return states;
+}
+
+function foldProcess(
+  processes: States["processes"],
+  { event, pid = 0, at, intentId, data }: KernelEvent,
+): void {
+  const given = data as Data;
+  if (event === "process.started") {
+    processes.set(pid, { ...begun(given), pid, startedAt: at, intentId: intentId ?? null });
+    return;
+  }
+  const known = processes.get(pid);
+  if (known === undefined) return;
+  if (event === "process.ready") processes.set(pid, { ...known, ready: true });
+  if (event === "process.state")
+    processes.set(pid, {
+      ...known,
+      state: String(given.state),
+      activity: (given.activity ?? null) as string | null,
+    });
+  if (event !== "process.exited") return;
+  const { streams: _streams, ...exit } = given;
+  const ended = { state: "dead", activity: null, usage: given.usage ?? null, exit };
+  processes.delete(pid);
+  processes.set(pid, { ...known, ...ended, elapsedMs: Math.max(0, at - known.startedAt) });
+  forget(processes, ({ exit }) => exit !== null);
+}
+
+function begun(data: Data): Omit<ProcessFold, "pid" | "startedAt" | "intentId"> {
+  return {
+    id: String(data.id),
+    ppid: Number(data.ppid ?? 0),
+    osPid: (data.osPid ?? null) as number | null,
+    kind: "native",
+    state: "running",
+    activity: null,
+    command: (data.command ?? null) as string[] | null,
+    cwd: String(data.cwd ?? ""),
+    pty: data.pty === true,
+    elapsedMs: 0,
+    ready: false,
+    usage: null,
+    exit: null,
+  };
+}
+
+function foldIntent(intents: States["intents"], event: KernelEvent): void {
+  const { event: name, at, pid, correlationId, intentId = "" } = event;
+  const data = event.data as Data;
+  if (name === "intent.started") {
+    intents.set(intentId, {
+      id: intentId,
+      name: String(data.name),
+      owner: pid ?? 0,
+      parent: (data.parentIntentId ?? null) as string | null,
+      correlationId: correlationId ?? null,
+      start: at,
+      end: null,
+      last: at,
+      outcome: null,
+      processes: [],
+      deadline: null,
+    });
+    return;
+  }
+  const known = intents.get(intentId);
+  if (known === undefined || known.end !== null) return;
+  const processes =
+    name === "process.started" && pid !== undefined ? [...known.processes, pid] : known.processes;
+  const deadline = name === "intent.cancel_requested" ? Number(data.deadline) : known.deadline;
+  intents.set(intentId, { ...known, last: at, processes: processes.slice(-KEPT), deadline });
+  if (name !== "intent.ended") return;
+  intents.delete(intentId);
+  intents.set(intentId, { ...known, last: at, end: at, outcome: data.outcome as Outcome });
+  forget(intents, ({ end }) => end !== null);
+}
+
+function foldProgress(progress: States["progress"], { event, pid = 0, data }: KernelEvent): void {
+  const key = `${pid} ${event}`;
+  progress.delete(key);
+  progress.set(key, data);
+  forget(progress, () => true);
+}
+
+function foldDevice(devices: States["devices"], { event, data }: KernelEvent): void {
+  const given = data as Data;
+  const id = String(given.device ?? given.id);
+  if (event === "device.added" || event === "device.gone")
+    devices.set(
+      id,
+      event === "device.gone" ? { ...devices.get(id), ...given, state: "gone", claim: null } : given,
+    );
+  const known = devices.get(id);
+  if (known === undefined) return;
+  const { pid, mode, expiresAt = null } = given;
+  if (event === "device.claimed")
+    devices.set(id, { ...known, state: "claimed", claim: { pid, mode, expiresAt } });
+  if (event === "device.released") devices.set(id, { ...known, state: "free", claim: null });
+  forget(devices, ({ state }) => state === "gone");
+}
+
+/** Beyond the bound the oldest that may be forgotten goes. */
+function forget<K, V>(map: Map<K, V>, mayGo: (value: V) => boolean): void {
+  if (map.size <= KEPT) return;
+  for (const [key, value] of map)
+    if (mayGo(value)) {
+      map.delete(key);
+      return;
+    }
+}
