@@ -288,7 +288,7 @@ function again(known: Intent, owner: number): Intent {
 }
 
 /** CANCELLED: it is to end, or was ended so. CONFLICT: it has ended. */
-export function checkOpen({ id, end, outcome, deadline }: Intent): void {
+function checkOpen({ id, end, outcome, deadline }: Intent): void {
   if (deadline !== null || outcome === "cancelled")
     throw new Fault({ code: "CANCELLED", message: `intent ${id} was cancelled`, details: { intentId: id } });
   if (end !== null) throw new Fault({ code: "CONFLICT", message: `intent ${id} has ended: ${outcome}` });

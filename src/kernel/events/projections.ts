@@ -11,7 +11,7 @@ const KEPT = 1_000;
 type Data = Readonly<Record<string, unknown>>;
 
 /** A program as its events tell. */
-export interface ProcessFold {
+interface ProcessFold {
   readonly id: string;
   readonly pid: number;
   readonly ppid: number;

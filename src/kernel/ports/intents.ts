@@ -6,8 +6,7 @@ import type { Pid } from "../../abi/ids.ts";
 import type { EventIds } from "../../abi/native.ts";
 import type { Compaction, KernelEvent } from "./events.ts";
 
-export const OUTCOMES = ["completed", "failed", "cancelled"] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type Outcome = "completed" | "failed" | "cancelled";
 
 export interface Intent {
   readonly id: string;
