@@ -6,7 +6,16 @@ import type { Kernel } from "../kernel/kernel.ts";
 
 type Asked = Pick<
   Kernel,
-  "clientOf" | "fileLabels" | "hasEnded" | "notify" | "rested" | "services" | "table" | "taskPlace"
+  | "clientOf"
+  | "fileLabels"
+  | "hasEnded"
+  | "init"
+  | "natives"
+  | "notify"
+  | "rested"
+  | "services"
+  | "table"
+  | "taskPlace"
 >;
 
 export class KernelLink {

@@ -6,6 +6,7 @@ import type { Settings } from "../abi/settings/settings.ts";
 import { fsDevice } from "../dev/fs/device.ts";
 import { gitDevice } from "../dev/git/device.ts";
 import { realPath } from "../dev/host/real-path.ts";
+import { nativeDevice } from "../dev/native/device.ts";
 import { nullDevice } from "../dev/null/device.ts";
 import { outDevice } from "../dev/out/device.ts";
 import { planDevice } from "../dev/plan/device.ts";
@@ -36,6 +37,7 @@ export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path
     ["/dev/null", nullDevice],
     ["/dev/fs", fsDevice({ exec, clock, realPath, env, isSecret: secretPaths(home, realPath) })],
     ["/dev/shell", shellOf(parts)],
+    ["/dev/native", nativesOf(parts)],
     ...modelsOf(parts, kernel.view()),
     ["/dev/web", webOf(parts)],
     ["/dev/git", gitDevice({ exec, clock, env })],
@@ -71,6 +73,16 @@ function shellOf({ context, config, host, outputs, jobs }: Parts): Device {
     ...(redactor === undefined ? {} : { redacted: () => new RedactedBytes(redactor) }),
     socketOf: host.socketOf,
     passes: (shell, cwd) => host.passes({ argv: ["bash", "-c", shell], shell, certain: false }, cwd),
+  });
+}
+
+function nativesOf({ context: { clock }, spools, link }: Parts): Device {
+  return nativeDevice({
+    clock,
+    spools,
+    natives: () => link.kernel.natives,
+    notify: (pid, text) => link.kernel.notify(pid, text),
+    reap: (pid) => link.kernel.init.reap(pid),
   });
 }
 

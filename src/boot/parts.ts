@@ -21,6 +21,7 @@ import { realPath } from "../dev/host/real-path.ts";
 import { mcpHost } from "../dev/mcp/host.ts";
 import { OutputStore } from "../dev/out/output-store.ts";
 import { ScratchStore } from "../dev/out/scratch.ts";
+import { DiskSpools } from "../dev/out/spool.ts";
 import { Jobs } from "../dev/shell/jobs.ts";
 import { TaskStore } from "../dev/tasks/store.ts";
 import { Tasks } from "../dev/tasks/tasks.ts";
@@ -47,6 +48,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   const host = new Host({ context, store, config, link });
   const machine = new Machine(clock, stateDir);
   const outputs = new OutputStore(join(stateDir, "outputs"));
+  const spools = new DiskSpools(join(stateDir, "spools"));
   const scratch = new ScratchStore(join(stateDir, "scratch"));
   const jobs = new Jobs({
     outputs,
@@ -93,7 +95,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   // a secret gets the same mark under every daemon of this state directory
   context.redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   return {
-    ...{ context, store, link, trust, config, host, outputs, scratch },
+    ...{ context, store, link, trust, config, host, outputs, spools, scratch },
     ...{ jobs, taskStore, tasks, agents, guides, mcp, key, machine, worktrees },
   };
 }

@@ -1,6 +1,5 @@
 /** The ports of the kernel, implemented by the parts. */
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { messageOf } from "../abi/errors.ts";
 import { asProcUuid, type Pid, type ProcUuid } from "../abi/ids.ts";
 import { deferredSetting } from "../agent/deferred/setting.ts";
@@ -9,7 +8,6 @@ import { budgetPolicy } from "../daemon/budget-policy.ts";
 import { bypassRefusal } from "../daemon/bypass-refusal.ts";
 import { loadComposeProject } from "../dev/host/compose-source.ts";
 import { realPath } from "../dev/host/real-path.ts";
-import { DiskSpools } from "../dev/out/spool.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import { redactedJournal } from "../kernel/redact/redacted-journal.ts";
@@ -18,8 +16,8 @@ import { makeClassifier } from "../permit/auto/classifier.ts";
 import type { Parts } from "./parts.ts";
 
 export function portsOf(parts: Parts): KernelPorts {
-  const { context, store, config, host, scratch, jobs, agents, guides, mcp, key, worktrees } = parts;
-  const { paths, home, env, clock, version, gaps, redactor, log } = context;
+  const { context, store, config, host, spools, scratch, jobs, agents, guides, mcp, key, worktrees } = parts;
+  const { home, env, clock, version, gaps, redactor, log } = context;
   const { journal, ends } = store;
   return {
     ...(redactor === undefined ? { journal } : { journal: redactedJournal(journal, redactor), redactor }),
@@ -34,7 +32,7 @@ export function portsOf(parts: Parts): KernelPorts {
     clock,
     ...(gaps === undefined ? {} : { gaps }),
     exec: host.exec,
-    spools: new DiskSpools(join(paths.stateDir, "spools")),
+    spools,
     mcp,
     commandEnv: host.commandEnv,
     tokenFor: ({ pid, uuid }, scopes) => host.tokens.issue(pid, uuid, scopes),

@@ -17,6 +17,10 @@ import { notebookEdit } from "../tool/notebook_edit/notebook_edit.ts";
 import { pipe } from "../tool/pipe/pipe.ts";
 import { planEnter } from "../tool/plan_enter/plan_enter.ts";
 import { planExit } from "../tool/plan_exit/plan_exit.ts";
+import { processControl } from "../tool/process_control/process_control.ts";
+import { processRead } from "../tool/process_read/process_read.ts";
+import { processSpawn } from "../tool/process_spawn/process_spawn.ts";
+import { processWrite } from "../tool/process_write/process_write.ts";
 import { send } from "../tool/send/send.ts";
 import { signals } from "../tool/signals/signals.ts";
 import { skill } from "../tool/skill/skill.ts";
@@ -52,6 +56,10 @@ export const TOOLS = [
   pipe,
   planEnter,
   planExit,
+  processControl,
+  processRead,
+  processSpawn,
+  processWrite,
   send,
   signals,
   skill,

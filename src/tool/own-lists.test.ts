@@ -10,6 +10,14 @@ import jobKillText from "./job_kill/job_kill.md";
 import { jobKill } from "./job_kill/job_kill.ts";
 import jobOutputText from "./job_output/job_output.md";
 import { jobOutput } from "./job_output/job_output.ts";
+import processControlText from "./process_control/process_control.md";
+import { processControl } from "./process_control/process_control.ts";
+import processReadText from "./process_read/process_read.md";
+import { processRead } from "./process_read/process_read.ts";
+import processSpawnText from "./process_spawn/process_spawn.md";
+import { processSpawn } from "./process_spawn/process_spawn.ts";
+import processWriteText from "./process_write/process_write.md";
+import { processWrite } from "./process_write/process_write.ts";
 import sendText from "./send/send.md";
 import { send } from "./send/send.ts";
 import sleepText from "./sleep/sleep.md";
@@ -38,6 +46,10 @@ const CASES: readonly [Tool, string, boolean, boolean, Kind, "core" | "deferred"
   [gitStatus, gitStatusText, true, true, "read", "deferred", "cancel"],
   [jobKill, jobKillText, false, true, "state", "deferred", "cancel"],
   [jobOutput, jobOutputText, true, true, "state", "deferred", "cancel"],
+  [processControl, processControlText, false, false, "state", "deferred", "cancel"],
+  [processRead, processReadText, true, true, "state", "deferred", "cancel"],
+  [processSpawn, processSpawnText, false, false, "exec", "deferred", "cancel"],
+  [processWrite, processWriteText, false, false, "state", "deferred", "cancel"],
   [send, sendText, false, false, "message", "deferred", "cancel"],
   [sleep, sleepText, true, true, "state", "deferred", "cancel"],
   [stop, stopText, false, true, "state", "deferred", "cancel"],

@@ -3,7 +3,7 @@ import type { ShellAnswer } from "../../abi/ops/fs.ts";
 import type { RedactedBytes } from "../../lib/redact/bytes.ts";
 import { PrintedText } from "../../lib/text/printed-text.ts";
 import type { OutputFile } from "../out/output-store.ts";
-import { Pages } from "./pages.ts";
+import { Pages } from "../pages.ts";
 
 /** Output up to this size gets no file. */
 const fileFromBytes = 64 * 1024;

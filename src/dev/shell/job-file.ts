@@ -9,8 +9,8 @@ import type { Clock } from "../../abi/program.ts";
 import { ABORTED, linkSignals } from "../../lib/abort.ts";
 import { Answer, jsonBytes } from "../answer.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
+import { wholeCharacters } from "../pages.ts";
 import type { OwnJobs } from "./jobs.ts";
-import { wholeCharacters } from "./pages.ts";
 
 const MAX_OUTPUT_BYTES = 256 * 1024;
 const MAX_WAIT_MS = 600_000;

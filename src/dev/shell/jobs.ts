@@ -10,6 +10,7 @@ import { findJobs, type JobRecord, jobName } from "../../abi/jobs.ts";
 import type { JobDesk } from "../../kernel/ports/jobs.ts";
 import { abortable } from "../../lib/abort.ts";
 import { driverError } from "../driver-error.ts";
+import { keptInMemory } from "../kept-in-memory.ts";
 import type { OutputStore } from "../out/output-store.ts";
 import type { Command, CommandEnd } from "./command.ts";
 import { tellViolation, violationWords } from "./violation.ts";
@@ -90,7 +91,7 @@ export class OwnJobs {
   constructor(deps: JobsDeps, caller: Caller) {
     this.#deps = deps;
     this.caller = caller;
-    this.#kept = caller.kept ?? memory();
+    this.#kept = caller.kept ?? keptInMemory();
     const jobs = this.list();
     this.#last = Math.max(0, ...jobs.map(({ id }) => numberOf(id)));
     // started by an earlier daemon, or by the process that this one was forked from
@@ -300,14 +301,4 @@ async function readPart(path: string, from: number, maxBytes: number): Promise<U
   } finally {
     await file.close();
   }
-}
-
-/** A substitute in memory, for a caller without kept values. */
-function memory(): KeptValues {
-  const values = new Map<string, unknown>();
-  return {
-    get: (name) => values.get(name),
-    entries: () => values,
-    set: (name, value) => void (value === null ? values.delete(name) : values.set(name, value)),
-  };
 }

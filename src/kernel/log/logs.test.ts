@@ -3,6 +3,7 @@ import { printed } from "../../abi/errors.ts";
 import { asPid } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus, type ProcessKind } from "../../abi/process.ts";
 import { LIMITS } from "../limits.ts";
+import { outputName } from "../ports/spools.ts";
 import type { LogPiece, Subscription } from "../ports/subscription.ts";
 import type { Body } from "../process/body.ts";
 import type { Process } from "../process/process.ts";
@@ -10,7 +11,6 @@ import { spawnBody } from "../process/spawn/spawn.ts";
 import { MemorySpools } from "../testing/memory-spools.ts";
 import { bytes, NOTHING_LEFT, type Started, type TestKernel, testKernel } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
-import { outputName } from "./logs.ts";
 
 const ALL = { tail: 1_000, follow: false };
 

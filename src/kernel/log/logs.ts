@@ -11,7 +11,7 @@ import type { ProcessKind } from "../../abi/process.ts";
 import { LIMITS } from "../limits.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
-import type { SpoolReader } from "../ports/spools.ts";
+import { outputName, type SpoolReader } from "../ports/spools.ts";
 import type { LogPiece, Subscription } from "../ports/subscription.ts";
 import { Queue } from "../queue.ts";
 import { LineTail } from "./line-tail.ts";
@@ -36,11 +36,6 @@ interface LogOptions {
   readonly tail: number;
   /** Continue until the process ends. */
   readonly follow: boolean;
-}
-
-/** The name of the spool with a native's stdout and stderr, in order of arrival. */
-export function outputName(uuid: ProcUuid): string {
-  return `${uuid}.log`;
 }
 
 export async function openLogs(

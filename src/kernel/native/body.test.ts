@@ -3,7 +3,7 @@ import { Fault } from "../../abi/errors.ts";
 import { asFd, type Pid } from "../../abi/ids.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import { LIMITS } from "../limits.ts";
-import { outputName } from "../log/logs.ts";
+import { outputName } from "../ports/spools.ts";
 import { ByteDevice } from "../testing/fake-devices.ts";
 import { FakePrograms } from "../testing/fake-programs.ts";
 import { MemorySpools } from "../testing/memory-spools.ts";

@@ -11,10 +11,10 @@ import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../../abi/process.t
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import { maskedCommand } from "../../lib/redact/server-label.ts";
 import { LIMITS } from "../limits.ts";
-import { outputName } from "../log/logs.ts";
 import type { EventLog } from "../ports/events.ts";
 import type { ExecChild } from "../ports/host.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
+import { outputName } from "../ports/spools.ts";
 import type { Body, Making } from "../process/body.ts";
 import { endLive, type Finishing, forceAfter } from "../process/end/finish.ts";
 import type { Process } from "../process/process.ts";
@@ -102,6 +102,7 @@ class NativeBody implements Body {
     const output = new NativeOutput(core, proc, spool, () => this.#endUnread(proc));
     const control = this.#control;
     if (control !== undefined) {
+      control.log = spool;
       output.alsoTo(control.output);
       const end = (): void => core.natives.end(control);
       proc.done.promise.then(end, end);

@@ -21,6 +21,8 @@ export class NativeControl implements Native {
   readonly isPty: boolean;
   readonly ids: EventIds;
   readonly output: Readonly<Partial<Record<StreamName, Spool>>>;
+  /** Set before it is started. */
+  log: Spool | undefined;
   readonly #ports: Pick<KernelPorts, "clock">;
   readonly #proc: Process;
   readonly #hasInput: boolean;

@@ -24,6 +24,8 @@ export interface Native {
   readonly osPid: number | undefined;
   /** Everything that it has written, unchanged. With a terminal there is no stderr. */
   readonly output: Readonly<Partial<Record<StreamName, Spool>>>;
+  /** Both streams in order of arrival, without secrets: what its log shows. Absent before it runs. */
+  readonly log: Spool | undefined;
   /** Resolves when the program runs, or could not be started. */
   readonly begun: Promise<void>;
   /** The seq of its end among the events; 0: it could not be recorded. Never rejects. */

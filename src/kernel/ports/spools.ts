@@ -1,6 +1,12 @@
 /**
  * Bytes kept on disk between a writer and its readers, so that neither waits for the other. `dev/out` implements it.
  */
+import type { ProcUuid } from "../../abi/ids.ts";
+
+/** The name of the spool with a native's stdout and stderr, in order of arrival. */
+export function outputName(uuid: ProcUuid): string {
+  return `${uuid}.log`;
+}
 
 export interface Spool {
   /** Bytes written so far. */

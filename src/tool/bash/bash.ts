@@ -24,7 +24,7 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 const Args = z.object({
   command: z.string().min(1).max(32_768),
-  description: z.string().max(120).optional().describe("what it does, in a few words"),
+  description: z.string().max(120).optional(),
   working_dir: z.string().optional(),
   timeout: z.int().min(1).max(600_000).optional().describe("ms"),
   run_in_background: z.boolean().optional(),

@@ -11,7 +11,7 @@ import { defineTool, type Outcome, type RunContext } from "../tool.ts";
 import text from "./glob.md";
 
 const Args = z.object({
-  pattern: z.string().min(1).describe("such as src/**/*.ts"),
+  pattern: z.string().min(1),
   path: z.string().default(""),
   limit: z.int().min(1).max(1000).default(100),
   offset: z.int().min(0).default(0),

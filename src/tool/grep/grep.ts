@@ -15,7 +15,7 @@ import { contentOf, countsOf, type FileHits, filesOf, type GrepHits, pathsOf, pr
 const MAX_WARNINGS = 10;
 
 const Args = z.object({
-  pattern: z.string().min(1).describe("regular expression"),
+  pattern: z.string().min(1),
   path: z.string().default("").describe("file or directory"),
   include: z.string().min(1).optional().describe("glob of file names"),
   mode: z.enum(["content", "files", "count"]).default("content"),

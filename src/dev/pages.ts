@@ -2,7 +2,7 @@
  * The first and the last part of a stream, in bounded memory: the bytes in between are dropped as they leave the last
  * part.
  */
-import { withoutBrokenEnd, withoutBrokenStart } from "../../lib/text/utf8.ts";
+import { withoutBrokenEnd, withoutBrokenStart } from "../lib/text/utf8.ts";
 
 const pageBytes = 64 * 1024;
 
