@@ -45,6 +45,8 @@ const gemini: DriverCards = {
   cache: "automatic",
 };
 
+const bedrock: DriverCards = { ...anthropic, own: /^(([a-z-]+\.)?anthropic\.)?claude-/ };
+
 /** The models of both vendors, at their list prices. */
 const vertex: DriverCards = {
   tiers: anthropic.tiers,
@@ -82,7 +84,7 @@ const xai: DriverCards = {
   cache: "automatic",
 };
 
-const drivers = { anthropic, openai, gemini, xai, vertex, vllm, ollama, claude } as const;
+const drivers = { anthropic, openai, gemini, xai, bedrock, vertex, vllm, ollama, claude } as const;
 export type CardedDriver = keyof typeof drivers;
 
 export function isCarded(driver: string): driver is CardedDriver {
@@ -177,6 +179,7 @@ const SIGHTED: Readonly<Record<string, RegExp>> = {
   anthropic: /^claude-/,
   openai: /^(gpt-4o|gpt-4\.1|gpt-([5-9]|\d\d)|chatgpt-|o[1-9](-|$))/,
   gemini: /^gemini-/,
+  bedrock: /claude-/,
   vertex: /^(claude|gemini)-/,
   xai: /^grok-(4\.|build-)/,
 };

@@ -7,6 +7,7 @@ import type { LaneQueue } from "../abi/lanes.ts";
 import type { Clock } from "../abi/program.ts";
 import type { HostExec } from "../kernel/ports/host.ts";
 import { ANTHROPIC_ENV, AnthropicDriver } from "./anthropic/anthropic.ts";
+import { BEDROCK_ENV } from "./bedrock/env.ts";
 import { ClaudeDriver } from "./claude/claude.ts";
 import type { Driver, DriverCaller } from "./driver.ts";
 import { ModelFile } from "./file.ts";
@@ -71,6 +72,13 @@ export function modelDevices({
       isLocal: true,
       envKeys: OLLAMA_ENV,
       make: { load: async () => (await import("./ollama/ollama.ts")).ollamaDriver },
+    }),
+    llmDevice({
+      name: "bedrock",
+      ...own,
+      silenceMs: REASONING_MS,
+      envKeys: BEDROCK_ENV,
+      make: { load: async () => (await import("./bedrock/bedrock.ts")).bedrockDriver },
     }),
     llmDevice({
       name: "vertex",

@@ -7,6 +7,7 @@ export const DRIVERS = [
   "openai",
   "gemini",
   "xai",
+  "bedrock",
   "vertex",
   "claude",
   "vllm",
@@ -18,9 +19,16 @@ export type DriverName = (typeof DRIVERS)[number];
 
 type Env = Readonly<Record<string, string>>;
 
+/** An id of Bedrock's, perhaps with the region of its inference profile: `eu.anthropic.claude-sonnet-4-5-20250929-v1:0`. */
+const BEDROCK_ID = /^([a-z-]+\.)?anthropic\.claude-|^arn:aws[a-z-]*:bedrock:/;
+
 /** Name patterns that identify the vendor. `claude` runs the same models as `anthropic`. */
 const FAMILIES: readonly { readonly pattern: RegExp; readonly drivers: readonly DriverName[] }[] = [
-  { pattern: /^(claude|opus|sonnet|haiku)(?![a-z])/i, drivers: ["anthropic", "vertex", "claude"] },
+  {
+    pattern: /^(claude|opus|sonnet|haiku)(?![a-z])/i,
+    drivers: ["anthropic", "bedrock", "vertex", "claude"],
+  },
+  { pattern: BEDROCK_ID, drivers: ["bedrock"] },
   {
     // open-weight models (gpt-oss) run on any server
     pattern: /^(gpt-(?!oss)|chatgpt-|o\d(-|$)|codex-|ft:gpt-|computer-use-)/i,
@@ -48,6 +56,9 @@ export function isSize(model: string): boolean {
  */
 export function mayHave(driver: DriverName, model: string, isNamed: boolean, env: Env): boolean {
   if (driver === "interpreter" || driver === "script") return false;
+  // AWS's keys are for many services: they are used for what is asked for there
+  if (driver === "bedrock" && !isNamed && !BEDROCK_ID.test(model) && !env.AWS_BEARER_TOKEN_BEDROCK)
+    return false;
   if (model === "" || isSize(model)) return true;
   const vendors = vendorsOf(model);
   if (vendors.length > 0)
@@ -69,6 +80,7 @@ function takesAnyId(driver: DriverName, env: Env): boolean {
       return isElsewhere(env.GEMINI_BASE_URL, "generativelanguage.googleapis.com");
     case "xai":
       return isElsewhere(env.XAI_BASE_URL, "api.x.ai");
+    case "bedrock":
     case "vertex":
     case "claude":
     case "interpreter":

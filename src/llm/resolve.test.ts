@@ -83,6 +83,16 @@ describe("resolve()", () => {
     expect(await resolve({ env, model: "gemini-x" })).toEqual(["gemini", "gemini-x"]);
   });
 
+  it("takes AWS's keys, which are for much else, only for a model that is asked for at bedrock", async () => {
+    const env = { ...claude, AWS_ACCESS_KEY_ID: "k" };
+    expect(await resolve({ env })).toEqual(["claude", ""]);
+    expect(await resolve({ env, model: "large" })).toEqual(["claude", "large"]);
+    expect(await resolve({ env, model: "bedrock/sonnet" })).toEqual(["bedrock", "sonnet"]);
+    const id = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0";
+    expect(await resolve({ env, model: id })).toEqual(["bedrock", id]);
+    expect(await resolve({ env: { AWS_BEARER_TOKEN_BEDROCK: "k" } })).toEqual(["bedrock", ""]);
+  });
+
   it("falls back to the built-in interpreter, which says so", async () => {
     expect(await resolve({})).toEqual([
       "interpreter",

@@ -10,6 +10,7 @@ import type { ModelPlace } from "../abi/loop.ts";
 import type { Settings } from "../abi/settings/settings.ts";
 import type { ModelChoice, ModelDesk, ModelResolver } from "../kernel/ports/models.ts";
 import { nearNames } from "../lib/near-names.ts";
+import { hasAwsCredentials } from "./bedrock/env.ts";
 import { type CardedDriver, cardOf, findTier, isCarded, modelId, showsImages } from "./cards.ts";
 import { findProgram } from "./claude/program.ts";
 import { DRIVERS, type DriverName, isSize, mayHave, vendorsOf } from "./names.ts";
@@ -38,6 +39,7 @@ const setUp: Readonly<Record<DriverName, string>> = {
   gemini: "Run `crux auth login gemini`, or set GEMINI_API_KEY.",
   xai: "Run `crux auth login xai`, or set XAI_API_KEY.",
   claude: "npm install -g @anthropic-ai/claude-code, then run `claude` and log in.",
+  bedrock: "Set AWS_REGION, and AWS_BEARER_TOKEN_BEDROCK, AWS_PROFILE or AWS_ACCESS_KEY_ID with its secret.",
   vertex: "Set ANTHROPIC_VERTEX_PROJECT_ID, and run `gcloud auth application-default login`.",
   vllm: "Set VLLM_BASE_URL to where vLLM runs, such as http://127.0.0.1:8000/v1.",
   ollama: "Start Ollama with `ollama serve`, or set OLLAMA_HOST to where it runs.",
@@ -350,7 +352,7 @@ function owners(model: string): string {
 
 /** Without the clouds: whoever has an account there knows. */
 function usualVendors(model: string): readonly DriverName[] {
-  return vendorsOf(model).filter((driver) => driver !== "vertex");
+  return vendorsOf(model).filter((driver) => driver !== "vertex" && driver !== "bedrock");
 }
 
 function wayTo(model: string): Fact {
@@ -384,6 +386,8 @@ class DriverFinder {
         return Boolean(env.XAI_API_KEY);
       case "claude":
         return findProgram("claude", env) !== undefined;
+      case "bedrock":
+        return hasAwsCredentials(env);
       case "vertex":
         return Boolean(env.ANTHROPIC_VERTEX_PROJECT_ID);
       case "vllm":
@@ -412,9 +416,10 @@ class DriverFinder {
   }
 }
 
-/** GOOGLE_API_KEY may be a key for maps: it is used for a model that is asked for. */
+/** GOOGLE_API_KEY may be a key for maps, as AWS's keys are for much else: they are used for a model that is asked for. */
 function mayBeFirst(name: DriverName, env: Env): boolean {
   if (name === "gemini") return Boolean(env.GEMINI_API_KEY);
+  if (name === "bedrock") return Boolean(env.AWS_BEARER_TOKEN_BEDROCK);
   return name !== "interpreter" && name !== "script";
 }
 

@@ -18,6 +18,7 @@ import { FakeProcess } from "../../src/agent/testing/fake-process.ts";
 import { systemClock } from "../../src/lib/system-clock.ts";
 import { modelDevices } from "../../src/llm/devices.ts";
 import { testAct, testCaller } from "../../src/llm/testing/callers.ts";
+import { AWS_KEYS } from "../model-server/bedrock/request.ts";
 import { dialects } from "../model-server/dialect.ts";
 import { Mint } from "../model-server/identity.ts";
 import { composeMessage } from "../model-server/message.ts";
@@ -71,6 +72,11 @@ const WIRES: readonly Wire[] = [
       onTestFinished(leave);
       return env(server);
     },
+  },
+  {
+    driver: "bedrock",
+    dialect: "bedrock",
+    env: ({ url }) => ({ ...AWS_KEYS, AWS_REGION: "eu-west-1", ANTHROPIC_BEDROCK_BASE_URL: url }),
   },
   {
     driver: "vllm",

@@ -20,6 +20,11 @@ export function modelEnv(server: Urls, dialect: DialectName = "openai"): Record<
     openai,
     responses: { ...openai, CRUX_OPENAI_API: "responses" },
     anthropic: { ANTHROPIC_API_KEY: MODEL_KEY, ANTHROPIC_BASE_URL: server.anthropicBaseUrl },
+    bedrock: {
+      AWS_BEARER_TOKEN_BEDROCK: MODEL_KEY,
+      AWS_REGION: "eu-west-1",
+      ANTHROPIC_BEDROCK_BASE_URL: server.anthropicBaseUrl,
+    },
     gemini: { GEMINI_API_KEY: MODEL_KEY, GEMINI_BASE_URL: server.geminiBaseUrl },
     ollama: { OLLAMA_HOST: server.url, OLLAMA_MODEL: "test-model", CRUX_PROVIDER: "ollama" },
   };

@@ -38,6 +38,7 @@ export async function deliver(reply: Reply, exchange: Exchange, mint: Mint): Pro
   }
   const { streamType = "text/event-stream; charset=utf-8" } = exchange.dialect;
   const type = { "content-type": streamType, "cache-control": "no-cache" };
+  outlet.isBinary = exchange.dialect.isBinary === true;
   outlet.open(200, { ...exchange.dialect.headers(exchange.requestId), ...type, ...plan.headers });
   return sendStream(message, actions, exchange);
 }

@@ -6,6 +6,7 @@ import {
   streamAnthropic,
 } from "./anthropic/encode.ts";
 import { refuseAnthropic } from "./anthropic/validate.ts";
+import { bedrockErrorFrame, bedrockStatus, exceptionOf, streamBedrock } from "./bedrock/encode.ts";
 import type { ApiError } from "./error.ts";
 import { completeGemini, streamGemini } from "./gemini/encode.ts";
 import { geminiErrorBody, geminiErrorFrame, geminiStatus } from "./gemini/error.ts";
@@ -33,6 +34,8 @@ export interface Dialect {
   headers(requestId: string): Record<string, string>;
   /** The type of a stream, if it is none of events. */
   readonly streamType?: string;
+  /** Each character of a frame is a byte. */
+  readonly isBinary?: boolean;
   /** Headers of an error, if not those that the script wrote. */
   errorHeaders?(error: ApiError): Record<string, string>;
 }
@@ -79,6 +82,18 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
     errorBody: anthropicErrorBody,
     errorFrame: anthropicErrorFrame,
     headers: (requestId) => ({ ...anthropicHeaders, "request-id": requestId }),
+  },
+  bedrock: {
+    refuse: (request, limits) => refuseAnthropic(request, limits, false),
+    stream: streamBedrock,
+    complete: completeAnthropic,
+    statusOf: bedrockStatus,
+    errorBody: ({ message }) => ({ message }),
+    errorFrame: bedrockErrorFrame,
+    headers: (requestId) => ({ "x-amzn-requestid": requestId }),
+    streamType: "application/vnd.amazon.eventstream",
+    isBinary: true,
+    errorHeaders: (error) => ({ ...error.headers, "x-amzn-errortype": exceptionOf(error) }),
   },
   openai: {
     refuse: refuseOpenai,

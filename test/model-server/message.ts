@@ -37,6 +37,7 @@ export interface Frame {
 
 const idPrefixes = {
   anthropic: { message: "msg_01", call: "toolu_01" },
+  bedrock: { message: "msg_bdrk_01", call: "toolu_bdrk_01" },
   openai: { message: "chatcmpl-", call: "call_" },
   responses: { message: "resp_", call: "call_" },
   gemini: { message: "", call: "" },

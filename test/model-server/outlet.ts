@@ -11,6 +11,8 @@ export class Outlet {
   #isCut = false;
   /** Counted SSE events handed to the socket. */
   eventsSent = 0;
+  /** Each character of what is written is a byte. */
+  isBinary = false;
 
   /** `onSilence`: called when a silence of the script begins. */
   constructor(response: ServerResponse, onSilence: (isEndless: boolean) => void = () => {}) {
@@ -43,8 +45,8 @@ export class Outlet {
   /** Resolves when the kernel has the bytes. With `splitBytes`, each piece is a write of its own. */
   async write(text: string, splitBytes?: number): Promise<void> {
     if (text === "") return;
-    if (splitBytes === undefined) return this.#push(text);
-    const bytes = Buffer.from(text);
+    const bytes = this.#bytesOf(text);
+    if (splitBytes === undefined) return this.#push(bytes);
     for (let at = 0; at < bytes.length && !this.signal.aborted; at += splitBytes) {
       await this.#push(bytes.subarray(at, at + splitBytes));
       // lets a reader in this process see the piece before the next one joins it
@@ -53,7 +55,11 @@ export class Outlet {
   }
 
   end(text?: string): void {
-    if (!this.signal.aborted) this.#response.end(text);
+    if (!this.signal.aborted) this.#response.end(this.#bytesOf(text ?? ""));
+  }
+
+  #bytesOf(text: string): Buffer {
+    return Buffer.from(text, this.isBinary ? "latin1" : "utf8");
   }
 
   async cut(isReset: boolean): Promise<void> {
@@ -88,7 +94,7 @@ export class Outlet {
     }
   }
 
-  async #push(piece: string | Uint8Array): Promise<void> {
+  async #push(piece: Uint8Array): Promise<void> {
     const done = Promise.withResolvers<void>();
     this.#response.write(piece, () => done.resolve());
     await this.wait(done.promise);

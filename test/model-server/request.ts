@@ -9,7 +9,7 @@ import { parseOllama } from "./ollama/parse.ts";
 import { parseOpenai } from "./openai/parse.ts";
 import { parseResponses } from "./responses/parse.ts";
 
-export type DialectName = "anthropic" | "openai" | "responses" | "gemini" | "ollama";
+export type DialectName = "anthropic" | "openai" | "responses" | "gemini" | "ollama" | "bedrock";
 
 export interface HttpRequest {
   readonly method: string;
@@ -39,6 +39,7 @@ export interface ModelRequest extends HttpRequest, RequestContent {
 
 const parsers = {
   anthropic: parseAnthropic,
+  bedrock: parseAnthropic,
   openai: parseOpenai,
   responses: parseResponses,
   gemini: parseGemini,

@@ -4,7 +4,7 @@ import type { DialectName } from "./request.ts";
 
 export type Route =
   | { readonly to: "model"; readonly dialect: DialectName }
-  | { readonly to: "count"; readonly dialect: "anthropic" }
+  | { readonly to: "count"; readonly dialect: "anthropic" | "bedrock" }
   | { readonly to: "models"; readonly dialect: DialectName; readonly id: string | undefined }
   | { readonly to: "show" | "version"; readonly dialect: "ollama" }
   | { readonly to: "wrong method"; readonly dialect: DialectName }
@@ -13,6 +13,7 @@ export type Route =
 const chatPath = /\/chat\/completions$/;
 const responsesPath = /\/responses$/;
 const vertexPath = /\/publishers\/anthropic\/models\/[^/]+:(streamRawPredict|rawPredict)$/;
+const bedrockPath = /\/model\/[^/]+\/(invoke|invoke-with-response-stream|count-tokens)$/;
 const geminiPath = /\/models\/[^/]+:(streamGenerateContent|generateContent)$/;
 const messagesPath = /\/v1\/messages(\/count_tokens)?$/;
 const modelsPath = /\/models(?:\/([^/]+))?$/;
@@ -25,6 +26,9 @@ export function findRoute(method: string, path: string, headers: IncomingHttpHea
   if (chatPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "openai" };
   if (responsesPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "responses" };
   if (vertexPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "anthropic" };
+  const invoked = bedrockPath.exec(path)?.[1];
+  if (invoked === "count-tokens" && isPost) return { to: "count", dialect: "bedrock" };
+  if (invoked !== undefined) return { to: isPost ? "model" : "wrong method", dialect: "bedrock" };
   if (geminiPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "gemini" };
   const own = /\/api\/(chat|show|tags|version)$/.exec(path)?.[1];
   if (own === "tags") return { to: "models", dialect: "ollama", id: undefined };

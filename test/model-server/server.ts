@@ -9,6 +9,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { PromptCache, type PromptCacheOptions } from "./anthropic/prompt-cache.ts";
 import { plainRequest } from "./anthropic/vertex.ts";
+import { countInvoke, invokeRequest, refuseSignature } from "./bedrock/request.ts";
 import { readBody } from "./body.ts";
 import { deliver, type Exchange, sendError } from "./deliver.ts";
 import { dialects } from "./dialect.ts";
@@ -260,7 +261,9 @@ export class ModelServer {
     const requestId = this.#mint.next("req_011C");
     const exchange = { requestId, dialect: dialects[route.dialect], outlet };
     const known = route.to === "model" || route.to === "count" || route.to === "models";
-    const refusal = known ? refuseKey(http, route.dialect, this.#options.apiKey) : undefined;
+    const key = this.#options.apiKey;
+    const check = route.dialect === "bedrock" ? refuseSignature : refuseKey;
+    const refusal = known ? check(http, key, route.dialect) : undefined;
     if (refusal !== undefined) this.#reject(http, refusal, exchange);
     else if (body.kind === "too large") this.#reject(http, apiError(413), exchange);
     else if (route.to === "model") await this.#answerModel(http, route.dialect, exchange);
@@ -302,6 +305,7 @@ export class ModelServer {
       case "count": {
         const body = findObject(http.rawBody);
         if (body === undefined) return { kind: "error", error: notJson };
+        if (route.dialect === "bedrock") return countInvoke(http, body);
         return countTokens(readRequest(http, "anthropic", body, this.#script.turn), this.#limits);
       }
       case "wrong method":
@@ -318,13 +322,14 @@ export class ModelServer {
   ): Promise<void> {
     const whole = findObject(http.rawBody);
     if (whole === undefined) return this.#reject(http, notJson, part);
-    const asked = plainRequest(http, whole);
+    const asked = dialect === "bedrock" ? invokeRequest(http, whole) : plainRequest(http, whole);
     if (!("body" in asked)) return this.#reject(http, asked, part);
     const { body } = asked;
     const plain = readRequest(asked.http, dialect, body, this.#script.turn);
     const refusal = this.#options.validate === false ? undefined : part.dialect.refuse(plain, this.#limits);
     if (refusal !== undefined) return this.#reject(http, refusal, part);
-    const cache = dialect === "anthropic" ? this.#cache?.use(body) : this.#prefixes?.use(body);
+    const cache =
+      dialect === "anthropic" || dialect === "bedrock" ? this.#cache?.use(body) : this.#prefixes?.use(body);
     const request = cache === undefined ? plain : { ...plain, cache };
     const exchange: Exchange = { ...part, request };
     const { outlet } = exchange;

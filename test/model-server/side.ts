@@ -56,8 +56,8 @@ export function countTokens(request: ModelRequest, limits: Limits): SideAnswer {
 /** Refusal by key; `expected` undefined takes any key, and none. */
 export function refuseKey(
   http: HttpRequest,
-  dialect: DialectName,
   expected: string | undefined,
+  dialect: DialectName,
 ): ApiError | undefined {
   const key = findKey(http.headers);
   if (expected === undefined || key === expected) return undefined;

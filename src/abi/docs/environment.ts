@@ -75,6 +75,30 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     GEMINI_DEFAULT_SONNET_MODEL: { means: "Model of the driver `gemini` for the size `mid` (`sonnet`)." },
     XAI_API_KEY: { means: "Key of the driver `xai`; setting it makes the driver ready." },
     XAI_BASE_URL: { means: "Server of the driver `xai`.", otherwise: "`https://api.x.ai/v1`" },
+    AWS_BEARER_TOKEN_BEDROCK: {
+      means: "API key of the driver `bedrock`; setting it makes the driver ready.",
+    },
+    AWS_ACCESS_KEY_ID: {
+      means:
+        "With `AWS_SECRET_ACCESS_KEY`: keys of the driver `bedrock`, for a model that is asked for there.",
+    },
+    AWS_SECRET_ACCESS_KEY: { means: "See `AWS_ACCESS_KEY_ID`." },
+    AWS_SESSION_TOKEN: { means: "Session of `AWS_ACCESS_KEY_ID`, if its keys are temporary." },
+    AWS_PROFILE: {
+      means: "Profile of the driver `bedrock`, in AWS's own files, where the environment has no keys.",
+      otherwise: "`default`",
+    },
+    AWS_SHARED_CREDENTIALS_FILE: {
+      means: "File with the keys of AWS's profiles.",
+      otherwise: "`~/.aws/credentials`",
+    },
+    AWS_CONFIG_FILE: { means: "File with the settings of AWS's profiles.", otherwise: "`~/.aws/config`" },
+    AWS_REGION: { means: "Region of the driver `bedrock`.", otherwise: "`AWS_DEFAULT_REGION`" },
+    AWS_DEFAULT_REGION: { means: "See `AWS_REGION`." },
+    ANTHROPIC_BEDROCK_BASE_URL: {
+      means: "Server of the driver `bedrock`.",
+      otherwise: "that of the region",
+    },
     ANTHROPIC_VERTEX_PROJECT_ID: {
       means: "Google Cloud project of the driver `vertex`; setting it makes the driver ready.",
     },

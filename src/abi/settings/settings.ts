@@ -170,7 +170,7 @@ export const Settings = z.looseObject({
     .string()
     .optional()
     .describe(
-      "The driver of the model: anthropic, openai, gemini, xai, vertex, claude, vllm, ollama, interpreter or script.",
+      "The driver of the model: anthropic, openai, gemini, xai, bedrock, vertex, claude, vllm, ollama, interpreter or script.",
     ),
   ollama: z
     .looseObject({

@@ -25,11 +25,15 @@ const geminiCodec: Codec = {
   decoder: (model) => new GeminiDecoder(model),
   whole: (answer) => [answer],
   refusal: ({ error }, fallback) => refusalWords(error, fallback),
-  modelsPath: "/models?pageSize=1000",
-  modelIds: ({ models }) =>
-    objectsOf(models)
-      .filter(({ supportedGenerationMethods: can }) => Array.isArray(can) && can.includes("generateContent"))
-      .map(({ name }) => stringOf(name).replace(/^models\//, "")),
+  models: {
+    path: "/models?pageSize=1000",
+    ids: ({ models }) =>
+      objectsOf(models)
+        .filter(
+          ({ supportedGenerationMethods: can }) => Array.isArray(can) && can.includes("generateContent"),
+        )
+        .map(({ name }) => stringOf(name).replace(/^models\//, "")),
+  },
 };
 
 /** The verb of the vendor's interface. */

@@ -40,10 +40,11 @@ export interface Codec {
   /** What the user should know of a reply, by its usage. */
   readonly remark?: (request: AttemptRequest, usage: Usage) => string | undefined;
   /** What the body of a refusal says; `fallback`: its text, if it has no message. */
-  refusal(body: Json, fallback: string): ErrorWords;
-  /** The ids in the server's list of models, which is at `modelsPath`. */
-  readonly modelsPath: string;
-  modelIds(list: Json): readonly string[];
+  refusal(body: Json, fallback: string, status: number): ErrorWords;
+  /** Where the server lists its models, and their ids in that list; absent: it has none. */
+  readonly models?: { readonly path: string; ids(list: Json): readonly string[] };
+  /** What is asked to see whether the server answers; absent: for the list of models. */
+  readonly check?: (model: string) => { readonly path: string; readonly json: string };
 }
 
 export interface Decoder {

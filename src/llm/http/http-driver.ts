@@ -39,7 +39,16 @@ export interface Profile {
   /** False: the server may ask for none. */
   readonly needsKey?: false;
   /** The headers that prove who asks, for each request, in place of a key. */
-  readonly authorize?: (signal: AbortSignal) => Promise<Readonly<Record<string, string>>>;
+  readonly authorize?: (sent: Sent) => Promise<Readonly<Record<string, string>>>;
+}
+
+/** A request that is about to be sent. */
+export interface Sent {
+  readonly method: "GET" | "POST";
+  readonly url: URL;
+  /** "": it has none. */
+  readonly body: string;
+  readonly signal: AbortSignal;
 }
 
 /** Of how many models the facts are kept. */
@@ -76,13 +85,9 @@ export class HttpDriver implements Driver {
   }
 
   async models(signal: AbortSignal): Promise<ModelCard[]> {
-    const { modelsPath } = this.#codec;
-    const http = this.#http;
-    const headers = await this.#headers(signal);
-    const answer = await http.ask(modelsPath, { signal, headers }).catch((error: unknown) => {
-      throw this.#failure(error);
-    });
-    return this.#codec.modelIds(objectOf(answer)).map((id) => this.card(id));
+    const { models } = this.#codec;
+    if (models === undefined) return [];
+    return models.ids(await this.#ask(models.path, signal)).map((id) => this.card(id));
   }
 
   async *stream(request: AttemptRequest, signal: AbortSignal): AsyncGenerator<StreamEvent> {
@@ -132,7 +137,9 @@ export class HttpDriver implements Driver {
 
   async check(signal: AbortSignal): Promise<Check> {
     try {
-      await this.models(signal);
+      const asked = this.#codec.check?.(this.card("small").id);
+      if (asked === undefined) await this.models(signal);
+      else await this.#ask(asked.path, signal, asked.json);
       return { ok: true };
     } catch (error) {
       const failure = error instanceof LlmError ? error : connectionError(this.#endpoint, error);
@@ -142,6 +149,16 @@ export class HttpDriver implements Driver {
 
   async close(): Promise<void> {
     this.#client?.close();
+  }
+
+  async #ask(path: string, signal: AbortSignal, json?: string): Promise<Json> {
+    const http = this.#http;
+    const headers = await this.#headers(path, signal, json);
+    const body = json === undefined ? {} : { json };
+    const answer = await http.ask(path, { signal, headers, ...body }).catch((error: unknown) => {
+      throw this.#failure(error);
+    });
+    return objectOf(answer);
   }
 
   async #post(
@@ -154,12 +171,9 @@ export class HttpDriver implements Driver {
       const facts = await this.#factsOf(model, http, signal);
       const maxOutputTokens = Math.min(request.maxOutputTokens, most);
       const json = this.#codec.body(request, model, { maxOutputTokens, facts });
-      const headers = await this.#headers(signal);
-      return await http.post(this.#codec.path(model, request.whole === true), json, {
-        signal,
-        headers,
-        limited: request.limited,
-      });
+      const path = this.#codec.path(model, request.whole === true);
+      const headers = await this.#headers(path, signal, json);
+      return await http.post(path, json, { signal, headers, limited: request.limited });
     } catch (error) {
       throw this.#failure(error);
     }
@@ -196,14 +210,21 @@ export class HttpDriver implements Driver {
     });
   }
 
-  async #headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
-    return (await this.#profile.authorize?.(signal)) ?? {};
+  async #headers(
+    path: string,
+    signal: AbortSignal,
+    json?: string,
+  ): Promise<Readonly<Record<string, string>>> {
+    const { authorize } = this.#profile;
+    if (authorize === undefined) return {};
+    const url = new URL(this.#endpoint.baseUrl + path);
+    return authorize({ method: json === undefined ? "GET" : "POST", url, body: json ?? "", signal });
   }
 
   #failure(error: unknown): unknown {
     if (!(error instanceof HttpRefusal)) return error;
     const { status, headers, body, message } = error;
-    return answerError(this.#endpoint, { status, headers, ...this.#codec.refusal(body, message) });
+    return answerError(this.#endpoint, { status, headers, ...this.#codec.refusal(body, message, status) });
   }
 
   get #http(): HttpClient {

@@ -38,8 +38,10 @@ const ollamaCodec: Codec = {
     if (read === 0 || read * 2 >= sent) return undefined;
     return `Ollama read ${read} tokens of a prompt of about ${sent}: it may have cut it. Set ollama.numCtx to a larger context, or OLLAMA_CONTEXT_LENGTH of the server.`;
   },
-  modelsPath: "/api/tags",
-  modelIds: ({ models }) => objectsOf(models).map(({ name }) => stringOf(name)),
+  models: {
+    path: "/api/tags",
+    ids: ({ models }) => objectsOf(models).map(({ name }) => stringOf(name)),
+  },
 };
 
 /** Older servers name no abilities. */

@@ -169,8 +169,7 @@ export function chunkOf(answer: Json): Json {
 }
 
 /** What every interface of such a server has in common. */
-export const OPENAI_SERVER: Pick<Codec, "refusal" | "modelsPath" | "modelIds"> = {
+export const OPENAI_SERVER: Pick<Codec, "refusal" | "models"> = {
   refusal: ({ error }, fallback) => wordsOf(error, fallback),
-  modelsPath: "/models",
-  modelIds: ({ data }) => objectsOf(data).map(({ id }) => stringOf(id)),
+  models: { path: "/models", ids: ({ data }) => objectsOf(data).map(({ id }) => stringOf(id)) },
 };

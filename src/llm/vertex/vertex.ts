@@ -1,7 +1,8 @@
 /** Claude and Gemini on Google Cloud: the wires of their vendors, with Google's credentials and the model in the path. */
-import type { ModelCard, StreamEvent } from "../../abi/llm.ts";
+import type { ModelCard } from "../../abi/llm.ts";
 import { messagesBody } from "../anthropic/body.ts";
-import { eventsOfMessage, MessagesDecoder } from "../anthropic/events.ts";
+import { eventsOfMessage } from "../anthropic/events.ts";
+import { ClaudeStream } from "../anthropic/stream.ts";
 import { thinkingPart } from "../anthropic/thinking.ts";
 import { cardOf } from "../cards.ts";
 import type { AttemptRequest } from "../driver.ts";
@@ -10,7 +11,7 @@ import { GeminiDecoder } from "../gemini/events.ts";
 import { refusalWords } from "../gemini/failure.ts";
 import { generate } from "../gemini/gemini.ts";
 import { findBaseUrl } from "../http/base-url.ts";
-import type { Codec, Decoder, ErrorWords } from "../http/codec.ts";
+import type { Codec, ErrorWords } from "../http/codec.ts";
 import { notConfigured } from "../http/failure.ts";
 import { HttpDriver, type Profile } from "../http/http-driver.ts";
 import { type Json, objectOf, objectsOf, stringOf } from "../json.ts";
@@ -43,12 +44,14 @@ function vertexCodec(project: string, region: string): Codec {
       if (!isClaude(model)) return geminiBody(request, card, maxOutputTokens);
       return claudeBody(request, card, maxOutputTokens);
     },
-    decoder: (model) => (isClaude(model) ? new ClaudeStream() : new GeminiDecoder(model)),
+    decoder: (model) => (isClaude(model) ? new ClaudeStream(failureOf) : new GeminiDecoder(model)),
     whole: (answer) => (answer.type === "message" ? eventsOfMessage(answer) : [answer]),
     refusal,
-    modelsPath: `${publishers}/google/models`,
-    modelIds: ({ publisherModels }) =>
-      objectsOf(publisherModels).map(({ name }) => stringOf(name).replace(/^.*\//, "")),
+    models: {
+      path: `${publishers}/google/models`,
+      ids: ({ publisherModels }) =>
+        objectsOf(publisherModels).map(({ name }) => stringOf(name).replace(/^.*\//, "")),
+    },
   };
 }
 
@@ -70,27 +73,8 @@ function refusal(body: Json, fallback: string): ErrorWords {
   return { type: stringOf(type), code: "", message: stringOf(message) || fallback };
 }
 
-class ClaudeStream implements Decoder {
-  readonly #decoder = new MessagesDecoder();
-  isOver = false;
-
-  get isFinished(): boolean {
-    return this.isOver;
-  }
-
-  failure(event: Json): ErrorWords | undefined {
-    return event.type === "error" ? refusal(event, "") : undefined;
-  }
-
-  *decode(event: Json): Generator<StreamEvent> {
-    const decoded = this.#decoder.decode(event);
-    if (decoded?.type === "message_stop") this.isOver = true;
-    else if (decoded !== undefined) yield decoded;
-  }
-
-  *finish(): Generator<StreamEvent> {
-    yield { type: "message_stop" };
-  }
+function failureOf(event: Json): ErrorWords | undefined {
+  return event.type === "error" ? refusal(event, "") : undefined;
 }
 
 function vertexProfile(env: Env, region: string): Profile {
@@ -103,7 +87,7 @@ function vertexProfile(env: Env, region: string): Profile {
     hasVendorsModels: true,
     setUpHint,
     needsKey: false,
-    authorize: async (signal) => {
+    authorize: async ({ signal }) => {
       if (!env.ANTHROPIC_VERTEX_PROJECT_ID)
         throw notConfigured(device, "ANTHROPIC_VERTEX_PROJECT_ID is not set", setUpHint);
       return { authorization: `Bearer ${await token.get(signal)}` };

@@ -116,6 +116,7 @@ function models({ env }: Host): Finding {
     ...(["GEMINI_API_KEY", "GOOGLE_API_KEY"].some(has) ? ["gemini"] : []),
     ...(has("XAI_API_KEY") ? ["xai"] : []),
     ...(findProgram("claude", env.PATH ?? "") === undefined ? [] : ["claude (the program)"]),
+    ...(has("AWS_BEARER_TOKEN_BEDROCK") ? ["bedrock"] : []),
     ...(has("ANTHROPIC_VERTEX_PROJECT_ID") ? ["vertex"] : []),
     ...(has("VLLM_BASE_URL") ? ["vllm (from VLLM_BASE_URL)"] : []),
     ...(has("OLLAMA_HOST") ? ["ollama (from OLLAMA_HOST)"] : []),

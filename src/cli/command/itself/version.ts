@@ -64,6 +64,7 @@ function drivers(env: Host["env"]): Array<[name: string, state: string]> {
   configure("anthropic", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"], ["ANTHROPIC_BASE_URL"]);
   configure("openai", ["OPENAI_API_KEY"], ["OPENAI_BASE_URL"]);
   configure("gemini", ["GEMINI_API_KEY", "GOOGLE_API_KEY"], ["GEMINI_BASE_URL"]);
+  configure("bedrock", ["AWS_BEARER_TOKEN_BEDROCK"], []);
   if (has("ANTHROPIC_VERTEX_PROJECT_ID")) found.push(["vertex", "ready"]);
   if (has("VLLM_BASE_URL")) found.push(["vllm", "ready"]);
   configure("xai", ["XAI_API_KEY"], ["XAI_BASE_URL"]);

@@ -1,0 +1,118 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { bedrockDriver } from "../../src/llm/bedrock/bedrock.ts";
+import { contractRequest, driverContract } from "../../src/llm/contract.ts";
+import { fold } from "../../src/llm/fold.ts";
+import { AWS_KEYS } from "../model-server/bedrock/request.ts";
+import { error, text } from "../model-server/reply.ts";
+import type { ModelServer } from "../model-server/server.ts";
+import { serve, serverRig, TEXT_STOPS } from "./rig.ts";
+
+const envOf = ({ url }: ModelServer) => ({ AWS_REGION: "eu-west-1", ANTHROPIC_BEDROCK_BASE_URL: url });
+
+driverContract(
+  serverRig({
+    name: "bedrock",
+    connect: (server) => bedrockDriver({ ...AWS_KEYS, ...envOf(server) }),
+    stops: TEXT_STOPS,
+    errors: [
+      { kind: "invalid", status: 400 },
+      { kind: "forbidden", status: 403 },
+      { kind: "model_not_found", status: 404 },
+      { kind: "timeout", status: 408 },
+      { kind: "server", status: 424 },
+      { kind: "rate_limit", status: 429, retryAfterS: 7 },
+      { kind: "server", status: 500 },
+      { kind: "overloaded", status: 503 },
+    ],
+    can: { thinking: true, retryAfter: true, interleave: true },
+  }),
+);
+
+describe("bedrockDriver()", () => {
+  const none = new AbortController().signal;
+  const ask = (server: ModelServer, env: Record<string, string>, model = "sonnet") =>
+    fold(bedrockDriver({ ...envOf(server), ...env }).stream(contractRequest({ model }), none));
+
+  it.each([
+    ["sonnet", "global.anthropic.claude-sonnet-5-5"],
+    ["claude-opus-4-8", "global.anthropic.claude-opus-4-8"],
+    ["eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0"],
+    [
+      "arn:aws:bedrock:eu-west-1:1:inference-profile/x",
+      "arn%3Aaws%3Abedrock%3Aeu-west-1%3A1%3Ainference-profile%2Fx",
+    ],
+  ])("stream() asks for %s by a signed request, as Crux", async (model, spelled) => {
+    const server = await serve({ script: text("Hi.") });
+    expect((await ask(server, { ...AWS_KEYS, AWS_SESSION_TOKEN: "a session" }, model)).blocks).toEqual([
+      { type: "text", text: "Hi." },
+    ]);
+    const [{ path, headers } = expect.fail()] = server.requests;
+    expect(path).toBe(`/model/${spelled}/invoke-with-response-stream`);
+    expect(headers["user-agent"]).toMatch(/^crux\/\d/);
+    expect(headers.authorization).toContain("/eu-west-1/bedrock/aws4_request");
+    expect(headers["x-amz-security-token"]).toBe("a session");
+  });
+
+  it("stream() and check() take an API key in place of a signature", async () => {
+    const server = await serve({ script: text("Hi."), apiKey: "key-0123456789" });
+    const env = { AWS_BEARER_TOKEN_BEDROCK: "key-0123456789" };
+    expect((await ask(server, env)).stopReason).toBe("end_turn");
+    expect(await bedrockDriver({ ...envOf(server), ...env }).check(none)).toEqual({ ok: true });
+    expect(server.sideRequests.map(({ path }) => path)).toEqual([
+      "/model/global.anthropic.claude-haiku-5-5/count-tokens",
+    ]);
+    expect(
+      await bedrockDriver({ ...envOf(server), AWS_BEARER_TOKEN_BEDROCK: "other" }).check(none),
+    ).toMatchObject({
+      ok: false,
+      error: { kind: "auth" },
+    });
+  });
+
+  it("stream() reads the keys of a profile anew for each request", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "crux-aws-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const [credentials, config] = [join(folder, "credentials"), join(folder, "config")];
+    const env = { AWS_PROFILE: "work", AWS_SHARED_CREDENTIALS_FILE: credentials, AWS_CONFIG_FILE: config };
+    const server = await serve({ script: () => text("Hi.") });
+    const driver = bedrockDriver({ ...envOf(server), ...env });
+    const asked = () => fold(driver.stream(contractRequest(), none));
+    await expect(asked()).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("work"),
+    });
+    const keys = (secret: string) => `aws_access_key_id = AKIDEXAMPLE\naws_secret_access_key=${secret}\n`;
+    await writeFile(credentials, `[default]\n${keys("x")}[ other ]\n`);
+    await writeFile(config, `[profile work]\ns3 =\n  aws_secret_access_key = nested\n${keys("wrong")}`);
+    await expect(asked()).rejects.toMatchObject({ kind: "auth" });
+    await writeFile(config, `[profile work]\n${keys(AWS_KEYS.AWS_SECRET_ACCESS_KEY)}`);
+    expect((await asked()).stopReason).toBe("end_turn");
+  });
+
+  it("stream() tells of a missing region before anything is sent", async () => {
+    const server = await serve({ script: text("") });
+    await expect(ask(server, { ...AWS_KEYS, AWS_REGION: "" })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: "AWS_REGION is not set",
+    });
+    expect(server.requestCount).toBe(0);
+  });
+
+  it.each([
+    [429, undefined, "rate_limit"],
+    [503, undefined, "overloaded"],
+    [408, undefined, "timeout"],
+    [424, undefined, "server"],
+    [400, "Input is too long for requested model.", "prompt_too_long"],
+    [400, "messages: at least one is required", "invalid"],
+  ])("stream() maps an exception of %i within the stream (%s)", async (status, message, kind) => {
+    const words = message === undefined ? {} : { message };
+    const server = await serve({
+      script: text("Hello.").fail(error(status, undefined, words.message), { afterEvents: 2 }),
+    });
+    await expect(ask(server, AWS_KEYS)).rejects.toMatchObject({ kind });
+  });
+});
