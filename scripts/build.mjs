@@ -1,4 +1,5 @@
 // Bundles src/ into dist/: the client in one file, the daemon with a chunk for each part that is loaded when it is needed.
+import { execFile } from "node:child_process";
 import {
   copyFileSync,
   linkSync,
@@ -11,6 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { build } from "esbuild";
 import { removeLeftovers } from "./leftovers.mjs";
 import { sourceStamp } from "./stamp.mjs";
@@ -161,6 +163,18 @@ const daemon = {
 };
 
 /**
+ * What other programs import as `crux/client`, for any Node that is still maintained.
+ * @type {import("esbuild").BuildOptions}
+ */
+const published = {
+  ...common,
+  target: "node20",
+  entryPoints: ["src/wire/client/kernel.ts"],
+  outfile: join(fresh, "client.js"),
+  format: "esm",
+};
+
+/**
  * The thread that writes the journal, in one file: it is started beside the rest of boot and shares nothing with it.
  * @type {import("esbuild").BuildOptions}
  */
@@ -216,6 +230,8 @@ async function bundle() {
       build(acp),
       build(table),
       build(daemon),
+      build(published),
+      declarations(),
       build(writerThread),
       build(pdfThread),
       build(htmlThread),
@@ -223,6 +239,14 @@ async function bundle() {
   } catch {
     process.exit(1); // esbuild has printed why
   }
+}
+
+/** The types of `crux/client`. They come also where a type is wrong: that is for the check to say. */
+async function declarations() {
+  const compiler = fileURLToPath(import.meta.resolve("typescript/package.json"));
+  const tsc = join(dirname(compiler), "bin/tsc");
+  const args = [tsc, "-p", join(root, "scripts/client-types.json"), "--outDir", join(fresh, "types")];
+  await promisify(execFile)(process.execPath, args).catch(() => {});
 }
 
 /**

@@ -1,48 +1,111 @@
 /**
- * A client of the binary wire: requests side by side, and the output of programs as it comes. Thin: it loads no schemas,
- * because the daemon validates the requests.
+ * A client of the binary wire: requests side by side, the output of programs and events as they come. Thin: it loads no
+ * schemas, because the daemon validates the requests. With `reconnect` it outlives its connections: what was not answered
+ * is asked again with its key, and what was followed goes on where it stopped.
  */
+import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
-import { Fault, type WireError } from "../../abi/errors.ts";
-import { type Feature, type IpcChunk, type IpcResponse, PACKET, type RequestMeta } from "../../abi/ipc.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { codeOf, type WireError } from "../../abi/errors.ts";
+import {
+  type Feature,
+  type IpcChunk,
+  type IpcEvent,
+  type IpcFault,
+  type IpcResponse,
+  PACKET,
+  type RequestMeta,
+} from "../../abi/ipc.ts";
 import type { IpcMethodName, IpcParams, IpcResult } from "../../abi/methods/ipc/methods.ts";
+import { ipcSocketPath, socketPath } from "../../lib/paths.ts";
 import { FrameDecoder } from "../codec/frame.ts";
 import { packFrame, unpack } from "../codec/msgpack.ts";
 import { openSocket } from "./connection.ts";
+import {
+  type EventWish,
+  type Followed,
+  type FollowHub,
+  followEvents,
+  followStream,
+  type StreamName,
+  type StreamWish,
+  WINDOW,
+} from "./followed.ts";
+import type { Inbox } from "./inbox.ts";
 import { WireFault } from "./wire-fault.ts";
 
-const NEEDED: readonly Feature[] = ["streams", "flow", "pty"];
-/** Bytes of a stream that are on their way, or wait for their reader here. */
-const WINDOW = 1024 * 1024;
+const NEEDED: readonly Feature[] = ["events", "streams", "flow", "pty"];
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
 
-type StreamName = "stdout" | "stderr";
 /** For a single reader each; they end with the program's stream. */
 export type Output = Readonly<Partial<Record<StreamName, AsyncIterable<IpcChunk>>>>;
 
-interface Pending {
-  resolve(result: unknown): void;
-  reject(error: Error): void;
+export interface CallMore extends RequestMeta {
+  /** Cancels the request, and rejects with the reason of the signal. */
+  readonly signal?: AbortSignal;
 }
 
 export interface KernelClient {
-  /** Rejects with a WireFault if the kernel refuses, UNAVAILABLE if the connection ends before the answer. */
-  call<M extends IpcMethodName>(method: M, params: IpcParams<M>, meta?: RequestMeta): Promise<IpcResult<M>>;
+  /** Rejects with a KernelError if the kernel refuses, UNAVAILABLE if the connection ends before the answer. */
+  call<M extends IpcMethodName>(method: M, params: IpcParams<M>, more?: CallMore): Promise<IpcResult<M>>;
   /** What a program writes, from its first byte that is kept. A slow reader is waited for. */
   output(pid: number): Promise<Output>;
+  /** A stream of a program as it comes; like lines() and events() for one reader, which is waited for. */
+  chunks(wish: StreamWish): AsyncIterable<IpcChunk>;
+  /** Without their ends. One of more than 64 KiB comes in pieces. */
+  lines(wish: StreamWish): AsyncIterable<string>;
+  events(wish: EventWish): AsyncIterable<IpcEvent>;
+  /** Calls `handler` for each event of that name that belongs to no subscription: `intent.cancel_requested`. */
+  on(event: string, handler: (event: IpcEvent) => void): void;
   /** Idempotent. */
   close(): void;
 }
 
+export interface KernelOptions {
+  readonly token?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly client?: { readonly name: string; readonly version: string };
+  /** In addition to those that this client needs. */
+  readonly features?: readonly Feature[];
+  /** Connects again when the connection is lost, after 100 ms, doubled up to 5 s. */
+  readonly reconnect?: boolean;
+}
+
+/** A refusal by the kernel, or the end of the connection (UNAVAILABLE). `code` is that of the wire. */
+export class KernelError extends WireFault {
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(fault: IpcFault & Pick<WireError, "fact">) {
+    super(fault);
+    this.retryable = fault.retryable;
+    this.retryAfterMs = fault.retryAfterMs;
+  }
+}
+
+export interface ConnectOptions extends KernelOptions {
+  /** Default: that of the process which Crux has started, else that of the user's daemon. */
+  readonly path?: string;
+}
+
+/**
+ * For other programs (`crux/client`). One that Crux has started acts for its process, with its token. UNAVAILABLE: no
+ * daemon listens.
+ */
+export function connect({ path, ...options }: ConnectOptions = {}): Promise<KernelClient> {
+  const { env } = process;
+  const own = ipcSocketPath(env);
+  const token = own === undefined ? undefined : env.CRUX_IPC_TOKEN;
+  const found = path ?? own ?? socketPath(env, process.getuid?.() ?? 0);
+  return connectKernel(found, { token, ...options });
+}
+
 /** UNAVAILABLE: no daemon listens there. PERMISSION: the token is not one of this process. */
-export async function connectKernel(
-  path: string,
-  { token, signal }: { readonly token?: string | undefined; readonly signal?: AbortSignal | undefined } = {},
-): Promise<KernelClient> {
-  const opened = await openSocket(path, signal);
-  if (opened.kind === "absent") throw new Fault({ code: "UNAVAILABLE", message: "daemon is not running" });
-  const client = new FrameClient(opened.socket);
+export async function connectKernel(path: string, options: KernelOptions = {}): Promise<KernelClient> {
+  const client = new FrameClient(path, options);
   try {
-    await client.call("kernel.hello", { features: [...NEEDED], ...(token === undefined ? {} : { token }) });
+    await client.open();
     return client;
   } catch (error) {
     client.close();
@@ -50,44 +113,157 @@ export async function connectKernel(
   }
 }
 
-class FrameClient implements KernelClient {
-  readonly #socket: Socket;
-  readonly #decoder = new FrameDecoder();
-  readonly #pending = new Map<string, Pending>();
-  readonly #streams = new Map<string, ChunkQueue>();
-  #requests = 0;
-  #isClosed = false;
+interface Pending {
+  /** The connection that it was sent on last. */
+  sentOn?: Socket | undefined;
+  readonly request: {
+    readonly id: string;
+    readonly method: IpcMethodName;
+    readonly params: object;
+    readonly meta: RequestMeta;
+  };
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
 
-  constructor(socket: Socket) {
+class FrameClient implements KernelClient {
+  readonly #path: string;
+  readonly #options: KernelOptions;
+  readonly #pending = new Map<string, Pending>();
+  readonly #followed = new Set<Followed>();
+  /** By their names on the present connection. */
+  readonly #names = new Map<string, Followed>();
+  readonly #handlers = new Map<string, ((event: IpcEvent) => void)[]>();
+  readonly #keys = randomUUID();
+  readonly #over = new AbortController();
+  /** What subscriptions ask of the connection. */
+  readonly #hub: FollowHub = {
+    credit: (followed, amount) => this.#credit(followed, amount),
+    leave: (followed, method, key) => this.#leave(followed, method, key),
+  };
+  #socket: Socket | undefined;
+  #requests = 0;
+
+  constructor(path: string, options: KernelOptions) {
+    this.#path = path;
+    this.#options = options;
+  }
+
+  async open(): Promise<void> {
+    const { signal, token, client, features = [] } = this.#options;
+    const opened = await openSocket(this.#path, signal);
+    if (opened.kind === "absent")
+      throw new KernelError({ code: "UNAVAILABLE", message: "daemon is not running", retryable: true });
+    const { socket } = opened;
+    const decoder = new FrameDecoder();
+    socket.on("data", (bytes: Buffer) => this.#take(socket, decoder, bytes));
+    socket.once("close", () => this.#lost(socket));
+    if (this.#isClosed) socket.destroy();
     this.#socket = socket;
-    socket.on("data", (bytes: Buffer) => this.#take(bytes));
-    socket.once("close", () => this.#end());
+    const hello = {
+      features: [...new Set([...NEEDED, ...features])],
+      ...(token === undefined ? {} : { token }),
+      ...(client === undefined ? {} : { client }),
+    };
+    await this.#ask("kernel.hello", hello, {}, (result) => result);
+  }
+
+  get #isClosed(): boolean {
+    return this.#over.signal.aborted;
   }
 
   call<M extends IpcMethodName>(
     method: M,
     params: IpcParams<M>,
-    meta: RequestMeta = {},
+    { signal, ...meta }: CallMore = {},
   ): Promise<IpcResult<M>> {
-    return this.#ask(method, params, meta, (result) => result as IpcResult<M>);
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
+    const key = this.#options.reconnect === true ? { idempotencyKey: `${this.#keys}:${this.#requests}` } : {};
+    const asked = this.#ask(method, params, { ...key, ...meta }, (result) => result as IpcResult<M>);
+    return signal === undefined ? asked : this.#until(signal, String(this.#requests), asked);
   }
 
   output(pid: number): Promise<Output> {
     const asked = { pid, from: "start" as const, window: WINDOW };
-    // in the turn of the answer: the chunks that follow it find their queues
+    // in the turn of the answer: the chunks that follow it find their readers
     return this.#ask("process.stream.subscribe", asked, {}, (result) => {
       const { subscriptions } = result as IpcResult<"process.stream.subscribe">;
-      const { stdout, stderr } = subscriptions;
-      return {
-        ...(stdout === undefined ? {} : { stdout: this.#queue(stdout) }),
-        ...(stderr === undefined ? {} : { stderr: this.#queue(stderr) }),
-      };
+      const names = Object.entries(subscriptions) as [StreamName, string][];
+      return Object.fromEntries(
+        names.map(([filter, name]) => {
+          const { followed, inbox } = followStream({ pid, filter }, "chunk", this.#hub);
+          this.#name(followed, name);
+          return [filter, inbox];
+        }),
+      );
     });
   }
 
+  chunks(wish: StreamWish): AsyncIterable<IpcChunk> {
+    return this.#begin(followStream(wish, "chunk", this.#hub));
+  }
+
+  async *lines(wish: StreamWish): AsyncGenerator<string, void, void> {
+    for await (const { lines = [] } of this.#begin(followStream(wish, "line", this.#hub))) yield* lines;
+  }
+
+  events(wish: EventWish): AsyncIterable<IpcEvent> {
+    return this.#begin(followEvents(wish, this.#hub));
+  }
+
+  on(event: string, handler: (event: IpcEvent) => void): void {
+    this.#handlers.set(event, [...(this.#handlers.get(event) ?? []), handler]);
+  }
+
   close(): void {
-    this.#socket.destroy();
-    this.#end();
+    if (this.#isClosed) return;
+    this.#fail(cutOff());
+  }
+
+  #begin<T>({ followed, inbox }: { followed: Followed; inbox: Inbox<T> }): Inbox<T> {
+    if (this.#isClosed) inbox.end(cutOff());
+    else this.#subscribe(followed);
+    return inbox;
+  }
+
+  /** A refusal comes to the reader. */
+  #subscribe(followed: Followed): void {
+    this.#followed.add(followed);
+    const [method, params] = followed.wish();
+    this.#ask(method, params, {}, (result) => {
+      const name = followed.nameIn(result);
+      if (name !== undefined) this.#name(followed, name);
+      else this.#end(followed, null);
+    }).catch((error: Error) => this.#end(followed, error));
+  }
+
+  #name(followed: Followed, name: string): void {
+    this.#followed.add(followed);
+    this.#names.set(name, followed);
+  }
+
+  #end(followed: Followed, error: Error | null): void {
+    this.#followed.delete(followed);
+    followed.end(error);
+  }
+
+  #nameOf(followed: Followed): string | undefined {
+    return [...this.#names].find(([, each]) => each === followed)?.[0];
+  }
+
+  #credit(followed: Followed, amount: { bytes?: number; events?: number }): void {
+    const stream = this.#nameOf(followed);
+    const isSome = (amount.bytes ?? amount.events ?? 0) > 0;
+    if (stream === undefined || this.#isClosed || !isSome) return;
+    this.#send({ id: "", method: "stream.credit", params: { stream, ...amount } });
+  }
+
+  #leave(followed: Followed, method: IpcMethodName, key: "stream" | "subscription"): void {
+    const name = this.#nameOf(followed);
+    this.#followed.delete(followed);
+    if (name === undefined) return;
+    this.#names.delete(name);
+    this.#ask(method, { [key]: name }, {}, () => {}).catch(() => {});
   }
 
   #ask<T>(
@@ -98,37 +274,47 @@ class FrameClient implements KernelClient {
   ): Promise<T> {
     if (this.#isClosed) return Promise.reject(cutOff());
     const id = String(++this.#requests);
+    const request = { id, method, params, meta };
     return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve: (result) => resolve(read(result)), reject });
-      this.#send({ id, method, params, meta });
+      const pending: Pending = { request, resolve: (result) => resolve(read(result)), reject };
+      this.#pending.set(id, pending);
+      this.#sendOnce(pending);
     });
   }
 
-  #send(request: object): void {
+  #until<T>(signal: AbortSignal, id: string, asked: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const cancel = (): void => {
+        reject(signal.reason as Error);
+        this.#ask("request.cancel", { id }, {}, () => {}).catch(() => {});
+      };
+      signal.addEventListener("abort", cancel, { once: true });
+      asked.then(resolve, reject).finally(() => signal.removeEventListener("abort", cancel));
+    });
+  }
+
+  #sendOnce(pending: Pending): void {
+    if (pending.sentOn === this.#socket && this.#socket !== undefined) return;
+    pending.sentOn = this.#send(pending.request) ? this.#socket : undefined;
+  }
+
+  #send(request: object): boolean {
+    if (this.#socket?.writable !== true) return false;
     this.#socket.write(packFrame(PACKET.request, request));
+    return true;
   }
 
-  #queue(stream: string): ChunkQueue {
-    const allow = (bytes: number): void => {
-      const params = { stream, bytes };
-      if (!this.#isClosed && bytes > 0) this.#send({ id: "", method: "stream.credit", params });
-    };
-    const queue = new ChunkQueue(allow);
-    this.#streams.set(stream, queue);
-    return queue;
-  }
-
-  #take(bytes: Buffer): void {
+  #take(socket: Socket, decoder: FrameDecoder, bytes: Buffer): void {
     try {
-      for (const framed of this.#decoder.push(bytes)) {
+      for (const framed of decoder.push(bytes)) {
         if (framed.kind !== "frame") throw new Error(framed.kind);
         const message: unknown = unpack(framed.payload);
         if (framed.type === PACKET.response) this.#answer(message as IpcResponse);
-        else if (framed.type === PACKET.chunk) this.#pass(message as IpcChunk);
+        else this.#pass(message as IpcChunk & IpcEvent);
       }
     } catch {
       // not this protocol: whoever waits hears that the connection has ended
-      this.close();
+      socket.destroy();
     }
   }
 
@@ -136,67 +322,63 @@ class FrameClient implements KernelClient {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     if (fault === undefined) pending?.resolve(result);
-    else pending?.reject(new WireFault(fault satisfies WireError));
+    else pending?.reject(new KernelError(fault));
   }
 
-  #pass(chunk: IpcChunk): void {
-    this.#streams.get(chunk.stream)?.push(chunk);
-    if (chunk.end === true) this.#streams.delete(chunk.stream);
+  #pass(message: IpcChunk & IpcEvent): void {
+    const name = message.stream ?? message.subscription;
+    if (name === undefined) for (const handler of this.#handlers.get(message.event) ?? []) handler(message);
+    const followed = this.#names.get(name ?? "");
+    if (followed === undefined) return;
+    followed.take(message);
+    if (message.end !== true || name === undefined) return;
+    this.#names.delete(name);
+    this.#end(followed, null);
   }
 
-  #end(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    const error = cutOff();
-    for (const { reject } of this.#pending.values()) reject(error);
-    for (const queue of this.#streams.values()) queue.fail(error);
-    this.#pending.clear();
-    this.#streams.clear();
-  }
-}
-
-/** Chunks between the connection and their reader: as many as the window lets come. */
-class ChunkQueue implements AsyncIterable<IpcChunk> {
-  readonly #allow: (bytes: number) => void;
-  readonly #chunks: IpcChunk[] = [];
-  #failure: Error | undefined;
-  #more = Promise.withResolvers<void>();
-
-  constructor(allow: (bytes: number) => void) {
-    this.#allow = allow;
+  #lost(socket: Socket): void {
+    if (this.#isClosed || this.#socket !== socket) return;
+    for (const [id, { request, reject }] of this.#pending) {
+      if (request.method !== "kernel.hello") continue;
+      this.#pending.delete(id);
+      reject(cutOff());
+      return;
+    }
+    if (this.#options.reconnect === true) void this.#again();
+    else this.close();
   }
 
-  push(chunk: IpcChunk): void {
-    this.#chunks.push(chunk);
-    this.#more.resolve();
-  }
-
-  fail(error: Error): void {
-    this.#failure = error;
-    this.#more.resolve();
-  }
-
-  /** A chunk makes room for others once its reader asks for the next. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<IpcChunk, void, void> {
-    for (;;) {
-      const chunk = this.#chunks.shift();
-      if (chunk !== undefined) {
-        if (chunk.end === true) return;
-        yield chunk;
-        this.#allow(chunk.data?.byteLength ?? 0);
-      } else if (this.#failure !== undefined) throw this.#failure;
-      else {
-        this.#more = Promise.withResolvers<void>();
-        await this.#more.promise;
+  async #again(): Promise<void> {
+    // one whose request was not answered is asked for again with all other requests
+    const named = [...this.#names.values()];
+    this.#names.clear();
+    for (let waitMs = FIRST_WAIT_MS; !this.#isClosed; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+      try {
+        await delay(waitMs, undefined, { signal: this.#over.signal });
+        await this.open();
+        for (const pending of this.#pending.values()) this.#sendOnce(pending);
+        for (const each of named) if (this.#followed.has(each)) this.#subscribe(each);
+        return;
+      } catch (error) {
+        if (codeOf(error) === "UNAVAILABLE") continue;
+        if (!this.#isClosed) this.#fail(error as Error);
+        return;
       }
     }
   }
+
+  #fail(error: Error): void {
+    this.#over.abort();
+    this.#socket?.destroy();
+    for (const { reject } of this.#pending.values()) reject(error);
+    for (const followed of this.#followed) followed.end(error);
+    this.#pending.clear();
+    this.#followed.clear();
+    this.#names.clear();
+  }
 }
 
-function cutOff(): Fault {
-  return new Fault({
-    code: "UNAVAILABLE",
-    message: "daemon closed the connection",
-    fact: { kind: "stopping" },
-  });
+function cutOff(): KernelError {
+  const message = "daemon closed the connection";
+  return new KernelError({ code: "UNAVAILABLE", message, retryable: true, fact: { kind: "stopping" } });
 }

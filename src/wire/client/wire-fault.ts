@@ -3,9 +3,9 @@ import { Fault, type WireError } from "../../abi/errors.ts";
 /** A refusal by the daemon, as received over the wire. */
 export class WireFault extends Fault {
   readonly wire: WireError;
-  constructor(wire: WireError) {
-    const { code, message, device, hint, fact } = wire;
-    super({ code, message, device, hint, fact });
+  constructor(wire: WireError & { readonly details?: object }) {
+    const { code, message, device, hint, fact, details } = wire;
+    super({ code, message, device, hint, fact, ...(details === undefined ? {} : { details }) });
     this.wire = wire;
   }
   override place(): string {
