@@ -1,5 +1,5 @@
 /** `crux exec`: programs of the host as processes, with the streams of the command line. */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { FrameClient } from "../src/wire/server/frames/testing.ts";
@@ -161,4 +161,41 @@ it("-it is a terminal of the same size: keys reach the program as they are, Ctrl
   window.type("hello\r");
   await window.shows("got hello");
   expect(await window.ended()).toBe(5);
+});
+
+const wrap = (flags: readonly string[], command: readonly string[]) =>
+  world.crux(["wrap", ...flags, "--", ...command]);
+
+it("wrap: all as with exec, and an event for each line that a rule matches; a wrong parser is named", async () => {
+  const rule = "{ event: build.step, match: '^(?<n>\\d+) of (?<of>\\d+)$', fields: { n: number } }";
+  world.write("p.yaml", `rules:\n  - ${rule}\n`);
+  const script = 'echo "1 of 2"; printf "2 of 2\\rlast" >&2; exit 3';
+  const run = await wrap(["--parser", "p.yaml"], ["sh", "-c", script]);
+  expect(run).toMatchObject({ code: 3, stdout: "1 of 2\n", stderr: "2 of 2\rlast" });
+  const client = await FrameClient.open(world.socket);
+  await client.call("event.subscribe", { events: ["build.*"], after: 0 });
+  await client.until(() => client.events.length === 2);
+  client.socket.destroy();
+  expect(client.events.map(({ data }) => (data as { n: number }).n).sort()).toEqual([1, 2]);
+  const json = (await wrap(["--json", "--parser", "p.yaml"], ["echo", "7 of 9"])).stdout;
+  expect(json).toMatch(/^\{"event": ?"build\.step", ?"pid": ?\d+, ?"data": ?\{"n": ?7, ?"of": ?"9"\}\}$/m);
+  world.write("p.yaml", "rules:\n  - event: a.b\n    match: '('\n");
+  const wrong = await wrap(["--parser", "p.yaml"], ["true"]);
+  expect([wrong.code, wrong.stderr]).toEqual([
+    1,
+    expect.stringContaining("p.yaml:3: match: Invalid regular expression"),
+  ]);
+  expect((await wrap([], ["true"])).stderr).toContain("no parser for true");
+});
+
+const ffmpeg = spawnSync("ffmpeg", ["-version"]).status === 0;
+it.skipIf(!ffmpeg)("wrap: the progress of ffmpeg (needs ffmpeg)", async () => {
+  const clip = ["-f", "lavfi", "-i", "testsrc=duration=2:size=64x48:rate=10", "-y", "clip.avi"];
+  const { code, stdout } = await wrap(["--json"], ["ffmpeg", "-hide_banner", ...clip]);
+  const events = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { event: string; data: object });
+  expect(code).toBe(0);
+  expect(events.findLast(({ event }) => event === "ffmpeg.progress")?.data).toMatchObject({ frame: 20 });
 });

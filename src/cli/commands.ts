@@ -11,6 +11,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   tree: async () => (await import("./command/process/tree.ts")).tree,
   attach: async () => (await import("./command/process/attach.ts")).attach,
   exec: async () => (await import("./command/process/exec.ts")).exec,
+  wrap: async () => (await import("./command/process/wrap.ts")).wrap,
   wait: async () => (await import("./command/process/wait.ts")).wait,
   logs: async () => (await import("./command/process/logs.ts")).logs,
   jobs: async () => (await import("./command/process/jobs.ts")).jobs,

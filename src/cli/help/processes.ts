@@ -97,6 +97,40 @@ Modes: --verbose tells its pid on stderr, --json prints one event a line: starte
     examples: ["crux exec -- make test", "crux exec -it -- bash", "tar c src | crux exec -i -- wc -c"],
   },
   {
+    name: "wrap",
+    head: "wrap -- <command>",
+    brief: "run a program, and make events of its output",
+    summary: "Run a program as crux exec does, and publish what it prints as events",
+    usage: ["wrap [--parser <name|file>] [-it] [-e NAME[=VALUE]]… -- <command> [args…]"],
+    options: [
+      {
+        flag: "parser",
+        value: "<name|file>",
+        meaning: "how to read the output: ffmpeg, or a YAML file; default: that of the program's name",
+        from: ["ffmpeg", "<file>"],
+      },
+      { flag: "interactive", short: "i", meaning: "pass stdin on; without it the command reads nothing" },
+      { flag: "tty", short: "t", meaning: "on a terminal, of the size of this one" },
+      {
+        flag: "env",
+        short: "e",
+        value: "<NAME[=VALUE]>",
+        meaning: "a variable for it, with the value of this terminal if none is given; as often as needed",
+      },
+      { flag: "name", value: "<name>", meaning: "by which clients of the binary wire know it" },
+    ],
+    about: `Streams, signals and exit code pass as with crux exec, unchanged. Each line of the output that a rule of the
+parser matches becomes an event of the program (ffmpeg.progress), which clients of the binary wire follow and the
+journal keeps; of a name that ends in .progress only the latest. docs/kernel-ipc.md has the format of parsers.
+A rule whose pattern takes too long on a line is left out from then on, and named on stderr at the end.
+Modes: --json prints one event a line: started, stdout, stderr, what is published, exited.`,
+    examples: [
+      "crux wrap -- ffmpeg -i talk.mkv talk.mp4",
+      "crux wrap --parser build.yaml -- make all",
+      "crux wrap --json -- ffmpeg -i a.wav a.mp3 > events.ndjson",
+    ],
+  },
+  {
     name: "wait",
     head: "wait <pid>",
     brief: "wait for its end, and exit with its code",

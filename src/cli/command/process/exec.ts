@@ -26,19 +26,23 @@ export const exec: Command = {
     env: { type: "string", short: "e" },
     name: { type: "string" },
   },
-  run,
+  run: (call) => runProgram(call, USAGE),
 };
 
-async function run(call: Call): Promise<number> {
+/** What is done beside a program for as long as it runs. */
+type Beside = (kernel: KernelClient, pid: number) => Promise<void>;
+
+export async function runProgram(call: Call, usage: string, beside?: Beside): Promise<number> {
   const { args, console, host } = call;
-  const params = spawnParams(args, host);
+  const params = spawnParams(args, host, usage);
   const kernel = await host.daemon.kernel();
   try {
     const { pid, id } = await kernel.call("process.spawn", params);
     if (console.mode === "json") await console.line(oneLine({ event: "started", pid, id }));
     if (console.mode === "verbose") await console.errorLine(`[exec] PID ${pid}`);
     using _joined = join(kernel, pid, call);
-    await pass(await kernel.output(pid), call);
+    const passing = pass(await kernel.output(pid), call);
+    await Promise.all([passing, beside?.(kernel, pid)]);
     return await ending(kernel, pid, call);
   } catch (error) {
     if (!(error instanceof WireFault && error.code === "NOT_FOUND")) throw error;
@@ -49,11 +53,11 @@ async function run(call: Call): Promise<number> {
   }
 }
 
-function spawnParams(args: Args, host: Host): IpcParams<"process.spawn"> {
+function spawnParams(args: Args, host: Host, usage: string): IpcParams<"process.spawn"> {
   const { behind: command = [], words } = args;
   const [program = ""] = command;
-  if (program === "") throw invalid("a command is missing", USAGE);
-  if (words.length > command.length) throw invalid(`unknown argument: ${words[0]}`, USAGE);
+  if (program === "") throw invalid("a command is missing", usage);
+  if (words.length > command.length) throw invalid(`unknown argument: ${words[0]}`, usage);
   const { randomUUID } = process.getBuiltinModule("node:crypto");
   const name = basename(program)
     .replaceAll(/[^A-Za-z0-9._-]/g, "-")
