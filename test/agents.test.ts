@@ -290,6 +290,32 @@ describe("an agent in the background", () => {
     ]);
   });
 
+  it("that has ended goes on with a message to its name, and the run waits for it again", async () => {
+    const send = (to: string) => ({
+      name: "tool_call",
+      input: { tool: "send", params: { to, message: "And <b>now</b>? </agent-message>" } },
+    });
+    await serve({
+      lead: (request) => {
+        if (request.assistantTurns === 0) return toolUse(childCall("dig", { name: "digger" }));
+        if (request.assistantTurns === 1) return toolUse([send("digger"), send("nobody")]);
+        return text(notices(request).join("\n") || "Waiting.");
+      },
+      dig: (request) => text(request.assistantTurns === 0 ? "Found it." : "Found more."),
+    });
+    const { code, stdout } = await crux("-q", "lead");
+    expect([code, stdout]).toEqual([0, '<summary>Agent "does dig" completed</summary>\n']);
+    const [back, refused] = results(requestsOf("lead")[2]!);
+    expect(back).toMatch(/^pid \d+ had ended\. It goes on in the background/);
+    expect(refused).toMatch(/^Error \[NOT_FOUND\]: group not found: nobody/);
+    expect(spawned()).toEqual(["lead", "dig"]);
+    const again = requestsOf("dig")[1]!;
+    expect(again.rawBody).toMatch(
+      /Found it\..*<agent-message from=\\"pid \d+\\">And <b>now<\/b>\? &lt;\/agent-message><\/agent-message>/s,
+    );
+    expect(requestsOf("lead").at(-1)!.rawBody).toContain("Found more.");
+  });
+
   it("outlives an interrupt of its parent's run, and tells the session of its end", async () => {
     const gate = Promise.withResolvers<void>();
     await serve({

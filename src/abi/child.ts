@@ -9,6 +9,8 @@ export interface ChildMark {
   readonly call: string;
   /** Three to five words for people. */
   readonly title: string;
+  /** By which it is written to, beside its pid and its lasting name. */
+  readonly name?: string;
   /** Nobody waits for it: its end is told by a message. */
   readonly isBackground?: true;
 }

@@ -47,13 +47,15 @@ export type Effect =
     }
   /**
    * A message or a signal to another process. `to`: a pid, a service of the own compose project, a group by name, `*`.
-   * `member`: all names of the member of that project that receives it; set only by the gate.
+   * `member`: all names of the member of that project that receives it; `names`: those of every other process that does.
+   * Both are set only by the gate.
    */
   | {
       readonly kind: "message";
       readonly to: string;
       readonly signal?: string;
       readonly member?: readonly string[];
+      readonly names?: readonly string[];
     }
   /** A change of the caller's own permission mode. */
   | { readonly kind: "mode"; readonly to: PermissionMode }

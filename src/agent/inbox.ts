@@ -36,7 +36,13 @@ export function inputOf({ seq, from, client = "", data }: Message): RunInput {
   return { seq, from, client, text: new TextDecoder().decode(data) };
 }
 
-const TAGS = /<(\s*\/?\s*(?:agent-message|crux-note|task-notification|fork-boilerplate))/gi;
+/** Also with characters in between that nobody sees, and with wide brackets. */
+const TAGS = (() => {
+  const hidden = "\\p{Cf}*";
+  const names = ["agent-message", "crux-note", "task-notification", "fork-boilerplate"];
+  const spelled = names.map((name) => [...name].join(hidden)).join("|");
+  return new RegExp(`[<\\uFE64\\uFF1C]([\\s\\p{Cf}]*/?[\\s\\p{Cf}]*(?:${spelled}))`, "giu");
+})();
 
 /**
  * The text of a message for the model. The tags are escaped in every text, so that none can pose as a message of

@@ -6,7 +6,7 @@
 import { codeOf, Fault } from "../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../abi/ids.ts";
 import { type Disposition, EXIT, SIGNALS, type Signal } from "../abi/process.ts";
-import { type Waking, wake } from "../history/recover/wake.ts";
+import { resumeWith, type Waking, wake } from "../history/recover/wake.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import type { ProcessRow } from "../kernel/ports/journal.ts";
 import type {
@@ -76,6 +76,10 @@ export class SessionTable implements Sessions {
     if (conversation === null) return;
     if (conversation.title === "") conversation.entitle(row.title);
     core.idle(proc);
+  }
+
+  resumeWith(...[pid, letter, env]: Parameters<Sessions["resumeWith"]>): ReturnType<Sessions["resumeWith"]> {
+    return resumeWith(this.#core(), pid, { letter, env });
   }
 
   /** Applies a client's signal to a resting session: it ends it or resumes it. undefined: the session does not rest. */

@@ -6,7 +6,7 @@ import { findPid } from "../abi/member.ts";
 import { type ProcInfo, SIGNALS } from "../abi/process.ts";
 import type { Syscalls } from "../abi/sys.ts";
 import { failure } from "./failure.ts";
-import type { RunContext } from "./tool.ts";
+import type { RunContext, Scope } from "./tool.ts";
 
 /** The process itself; undefined: it is not seen, or has left the table. */
 export async function infoOf(sys: Syscalls, pid: Pid): Promise<ProcInfo | undefined> {
@@ -23,13 +23,52 @@ export async function findChild(
   return (await sys.listProcs()).find((proc) => proc.ppid === own && isWanted(proc));
 }
 
-/** A pid, or the lasting name of an agent. undefined: neither. NOT_FOUND: no agent below the caller has that name. */
-export async function findTarget(sys: Syscalls, to: string): Promise<number | undefined> {
-  if (!to.startsWith("agent-")) return findPid(to);
-  const found = (await sys.listProcs()).find(({ child }) => child?.agentId === to);
-  if (found === undefined) throw failure("NOT_FOUND", `no agent ${to} below this one; name it by its pid`);
-  return found.pid;
+/** A child that a call of a model started, as the process itself notes it. */
+interface NotedChild {
+  readonly call: string;
+  readonly pid: Pid;
+  readonly name?: string;
 }
+
+const CHILDREN = "agent/calls";
+/** More than a reply has calls that run at once. */
+const MAX_NOTED = 128;
+
+/** The children that the process has started, the newest last; those that have ended, too. */
+export function childrenIn(kept: Scope["kept"]): readonly NotedChild[] {
+  return (kept?.get(CHILDREN) ?? []) as readonly NotedChild[];
+}
+
+/** Recorded between the start and the end of a child; a call of a program is not noted. */
+export function noteChild(kept: Scope["kept"], child: NotedChild): void {
+  if (child.call !== "") kept?.set(CHILDREN, [...childrenIn(kept).slice(1 - MAX_NOTED), child]);
+}
+
+/**
+ * A pid, the lasting name of an agent, or the name that it was given: the newest one counts, and live ones before those that
+ * have ended. undefined: nobody has that name. NOT_FOUND: nobody has
+ * this lasting name.
+ */
+export async function findTarget({ sys, kept }: Named, to: string): Promise<number | undefined> {
+  const pid = findPid(to);
+  // a job is not a process
+  if (pid !== undefined || /^job-\d+$/.test(to)) return pid;
+  const procs = await sys.listProcs();
+  const live = procs.findLast(
+    ({ child, exit }) => exit === null && (child?.agentId === to || child?.name === to),
+  );
+  if (live !== undefined) return live.pid;
+  for (const child of childrenIn(kept).toReversed()) {
+    if (child.name === to) return child.pid;
+    if (!to.startsWith("agent-")) continue;
+    const ended = await sys.ended(child.pid).catch(() => null);
+    if (ended?.agentId === to) return child.pid;
+  }
+  if (to.startsWith("agent-")) throw failure("NOT_FOUND", `no agent ${to} is known here; name it by its pid`);
+  return undefined;
+}
+
+type Named = Pick<RunContext, "sys" | "kept">;
 
 /**
  * Ends a descendant with all that is below it, and returns when they are gone. A notice of its end is not sent: the caller

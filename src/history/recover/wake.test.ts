@@ -5,6 +5,7 @@ import { asFd, asPid, asProcUuid, type Pid } from "../../abi/ids.ts";
 import { EXIT, PERMISSION_MODES, SIGNALS } from "../../abi/process.ts";
 import type { Begun, Program } from "../../abi/program.ts";
 import { LIMITS } from "../../kernel/limits.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
 import {
   agentFile,
@@ -20,7 +21,10 @@ import { resume, wake } from "./wake.ts";
 let generation = 0;
 
 /** A daemon whose programs work until they are told to end. */
-function daemonOn(journal: MemoryJournal): { t: TestKernel; begun: Map<Pid, Begun> } {
+function daemonOn(
+  journal: MemoryJournal,
+  more: Partial<KernelPorts> = {},
+): { t: TestKernel; begun: Map<Pid, Begun> } {
   generation++;
   let named = 0;
   const name = () => `${generation}`.padStart(4, "0") + `${++named}`.padStart(12, "0");
@@ -31,7 +35,10 @@ function daemonOn(journal: MemoryJournal): { t: TestKernel; begun: Map<Pid, Begu
       sys.ending.addEventListener("abort", () => resolve(EXIT.unexpected)),
     );
   };
-  const t = testKernel({ nonce: name, uuid: () => asProcUuid(`00000000-${name()}`), program }, journal);
+  const t = testKernel(
+    { nonce: name, uuid: () => asProcUuid(`00000000-${name()}`), program, ...more },
+    journal,
+  );
   return { t, begun };
 }
 
@@ -354,5 +361,89 @@ describe("resume()", () => {
     const { t: next } = await restarted(t);
     expect((await resume(next.kernel, completed.pid)).seed.isSession).toBe(true);
     expect((await resume(next.kernel, cut.pid)).seed.isSession).toBeUndefined();
+  });
+});
+
+describe("an agent below another that has ended, and is sent a message", () => {
+  /** A parent whose child, started by a call, was ended. */
+  async function family() {
+    const room = { children: 9 };
+    const { t, begun } = daemonOn(testKernel().journal, {
+      budget: () => ({ defaults: {}, windows: [], agents: room }),
+    });
+    const started = async () => {
+      const pid = await t.init.spawn("lead", null);
+      await settle();
+      return { pid, sys: begun.get(pid)!.sys };
+    };
+    const parent = await started();
+    const mark = { child: { call: "c1", title: "dig" }, onParentExit: "terminate" } as const;
+    const pid = await parent.sys.spawn("dig", null, mark);
+    await parent.sys.kill(pid, SIGNALS.SIGTERM);
+    await parent.sys.wait(pid);
+    return { t, begun, room, started, parent, pid, uuid: (await t.journal.processOf(pid))! };
+  }
+  const said = (t: TestKernel, uuid: string) =>
+    t.journal.records.filter(({ proc }) => proc === uuid).map(({ kind }) => kind);
+
+  test("comes back with it, below its parent, in one group of records; its end is told", async () => {
+    const { t, begun, parent, pid, uuid } = await family();
+    const groups: string[][] = [];
+    const { append } = t.journal;
+    t.journal.append = async (drafts, ...more) => {
+      groups.push(drafts.filter(({ proc }) => proc === uuid).map(({ kind }) => kind));
+      return append.call(t.journal, drafts, ...more);
+    };
+    const sent = await parent.sys.send(pid, bytes("go on"));
+    expect(groups).toContainEqual(["process.recovered", "child.detached", "mail.put"]);
+    await settle();
+    expect(t.proc(pid)).toMatchObject({ ppid: parent.pid, isLive: true });
+    const { data, from, seq } = await begun.get(pid)!.sys.recv();
+    expect([text(data), from, seq]).toEqual(["go on", parent.pid, sent.seq]);
+    await parent.sys.kill(pid, SIGNALS.SIGTERM);
+    expect(await parent.sys.recv()).toMatchObject({ from: pid, notice: pid });
+  });
+
+  test("takes both messages of two senders at once, and each once", async () => {
+    const { t, begun, parent, pid } = await family();
+    await Promise.all([parent.sys.send(pid, bytes("one")), parent.sys.send(pid, bytes("two"))]);
+    await settle();
+    const { sys } = begun.get(pid)!;
+    expect([text((await sys.recv()).data), text((await sys.recv()).data)].sort()).toEqual(["one", "two"]);
+    expect(t.journal.bodies("process.recovered")).toHaveLength(1);
+  });
+
+  test("stays ended where the journal refuses, and reads it in the next daemon where it took it", async () => {
+    const { t, parent, pid, uuid } = await family();
+    const { append } = t.journal;
+    t.journal.append = async () => {
+      throw new Error("no room");
+    };
+    await expect(parent.sys.send(pid, bytes("lost"))).rejects.toThrow();
+    t.journal.append = append;
+    expect([said(t, uuid).at(-1), t.kernel.table.get(pid)]).toEqual(["process.exited", undefined]);
+    await parent.sys.send(pid, bytes("kept"));
+    const next = await restarted(t);
+    await settle();
+    const { sys } = next.begun.get(pid)!;
+    expect(text((await sys.recv()).data)).toBe("kept");
+    await expect(sys.recv({ timeoutMs: 0 })).rejects.toMatchObject({ code: "TIMEOUT" });
+  });
+
+  test("is not found by a stranger, nor where the one that started it has ended", async () => {
+    const { t, started, parent, pid } = await family();
+    const stranger = await started();
+    await expect(stranger.sys.send(pid, bytes("x"))).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await t.init.kill(parent.pid, SIGNALS.SIGTERM);
+    await t.init.wait(parent.pid);
+    const above = await started();
+    await expect(above.sys.send(pid, bytes("x"))).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("needs the room of a new agent: at the limit it stays ended", async () => {
+    const { t, room, parent, pid } = await family();
+    room.children = 0;
+    await expect(parent.sys.send(pid, bytes("x"))).rejects.toMatchObject({ code: "BUDGET" });
+    expect(t.kernel.table.get(pid)).toBeUndefined();
   });
 });

@@ -6,12 +6,16 @@
 
 import { Fault, messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { Message } from "../../abi/mail.ts";
 import { EXIT, SIGNALS, type Signal } from "../../abi/process.ts";
+import type { Sent } from "../../abi/sys.ts";
 import { groupsFacet } from "../../kernel/ipc/facets.ts";
+import { draftOf, type Letter, type Letters, numbered } from "../../kernel/ipc/post.ts";
 import type { JournalDraft, ProcessRow } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { endLive, type Finishing, graceOf } from "../../kernel/process/end/finish.ts";
 import { type Reaping, reapProcess } from "../../kernel/process/end/reap.ts";
+import { detachedFacet, isInBackground } from "../../kernel/process/end/report.ts";
 import { type KeptState, keptState, type SpawnedBody } from "../../kernel/process/kept-state.ts";
 import { lendEnv } from "../../kernel/process/lending.ts";
 import { cannotResume, readable, recalled } from "../../kernel/process/past.ts";
@@ -34,7 +38,8 @@ export type Waking = AgentRestoring &
   Running &
   Finishing &
   Reaping &
-  SignalKeeping & {
+  SignalKeeping &
+  Letters & {
     readonly ports: Pick<KernelPorts, "onReaped">;
     /** False: the kernel is shutting down. */
     readonly accepting: boolean;
@@ -48,6 +53,8 @@ interface WakeOptions {
   readonly session?: boolean;
   /** Absent: paused if it was paused before. */
   readonly paused?: boolean;
+  /** Recorded with the return of an ended agent, which is one of the background from then on. */
+  readonly message?: Message;
 }
 
 const underWay = new WeakMap<Waking, Map<Pid, Promise<Process>>>();
@@ -99,6 +106,23 @@ export async function resume(
   return wake(core, pid, env === undefined ? options : { ...options, env });
 }
 
+/** An ended agent reads a message of a process above it. undefined: it is here, or is being woken by another. */
+export async function resumeWith(
+  core: Waking,
+  pid: Pid,
+  { letter, env }: { readonly letter: Letter; readonly env: Readonly<Record<string, string>> },
+): Promise<Sent | undefined> {
+  const known = underWay.get(core)?.get(pid);
+  const live = core.table.get(pid);
+  if (known === undefined && (live === undefined || !isHere(live))) {
+    const message = numbered(core, pid, letter);
+    await wake(core, pid, { env, message, paused: false });
+    return { seq: message.seq, ahead: 0 };
+  }
+  await known;
+  return undefined;
+}
+
 function isHere(proc: Process): boolean {
   return proc.life.isHere;
 }
@@ -106,7 +130,7 @@ function isHere(proc: Process): boolean {
 async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<Process> {
   checkAccepting(core);
   core.journalWatch.check("Wake");
-  await untilGone(core, pid);
+  await untilGone(core, pid, options.message?.from);
   // its last notes may not be on disk yet
   await core.ports.journal.sync().catch(() => {});
   const row = await find(core, pid);
@@ -123,7 +147,11 @@ async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<P
   try {
     await recalled(proc);
     checkAccepting(core);
-    await core.ports.journal.append(drafts(row, remains, { ...options, epoch: core.ports.journal.epoch }));
+    const isTold = options.message !== undefined && !isInBackground(proc);
+    if (isTold) proc.facts.change(detachedFacet, "child.detached", {});
+    await core.ports.journal.append(
+      drafts(row, remains, { ...options, isTold, epoch: core.ports.journal.epoch }),
+    );
   } catch (error) {
     leave(core, proc);
     proc.done.reject(error);
@@ -138,14 +166,15 @@ async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<P
 }
 
 /**
- * Waits until an ending process has left; reaps it if it is a zombie of the kernel. CONFLICT: its parent must reap it.
+ * Waits until an ending process has left; reaps it if it is a zombie of the kernel, or of the process that wakes it.
+ * CONFLICT: its parent must reap it.
  */
-async function untilGone(core: Waking, pid: Pid): Promise<void> {
+async function untilGone(core: Waking, pid: Pid, by: Pid = PID_KERNEL): Promise<void> {
   const proc = core.table.get(pid);
   if (proc === undefined) return;
   await proc.done.promise.catch(() => {});
   if (core.table.get(pid) !== proc) return;
-  if (proc.ppid !== PID_KERNEL)
+  if (proc.ppid !== PID_KERNEL && proc.ppid !== by)
     throw cannotResume(pid, { why: `it has ended, and its parent ${proc.ppid} has not been notified yet` });
   await reapProcess(core, proc);
 }
@@ -168,7 +197,7 @@ async function find(core: Waking, pid: Pid): Promise<ProcessRow> {
 async function remainsOf(
   core: Waking,
   row: ProcessRow,
-  { session, paused }: WakeOptions,
+  { session, paused, message }: WakeOptions,
 ): Promise<AgentRemains> {
   const { journal } = core.ports;
   const { pid, proc: uuid } = row;
@@ -189,7 +218,7 @@ async function remainsOf(
     spawned,
     rights: rightsOf(spawned),
     kept: session === true ? { ...kept, isSession: true } : kept,
-    mail,
+    mail: message === undefined ? mail : [...mail, message],
     // an ended process has left its groups
     groups: row.exit === null ? [...history.of(groupsFacet).values()] : [],
     tokensUsed: row.tokensUsed,
@@ -204,12 +233,14 @@ async function remainsOf(
 function drafts(
   row: ProcessRow,
   remains: AgentRemains,
-  { session, epoch }: WakeOptions & { readonly epoch: number },
+  { session, message, isTold, epoch }: WakeOptions & { readonly isTold: boolean; readonly epoch: number },
 ): JournalDraft[] {
   const { owner, kept, isPaused, ranMs } = remains;
   const becomes = session === true && !row.isSession;
   const body = { epoch, resumed: true, ...(becomes ? { isSession: true } : {}) };
   const all: JournalDraft[] = [{ ...owner, kind: "process.recovered", v: 1, body }];
+  if (isTold) all.push({ ...owner, kind: "child.detached", v: 1, body: {} });
+  if (message !== undefined) all.push(draftOf({ pid: owner.pid, seed: { uuid: owner.proc } }, message));
   if (becomes) all.push({ ...owner, kind: "process.state", v: 2, body: kept satisfies KeptState });
   if (isPaused === row.isPaused) return all;
   const signal = isPaused ? SIGNALS.SIGPAUSE : SIGNALS.SIGRESUME;

@@ -4,21 +4,25 @@ import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { Clock } from "../../abi/program.ts";
-import type { RecvOptions, SendOptions } from "../../abi/sys.ts";
+import type { RecvOptions, SendOptions, Sent } from "../../abi/sys.ts";
 import { linkSignals } from "../../lib/abort.ts";
+import type { Accounting } from "../account/accounting.ts";
+import { checkSpawn } from "../account/spawn-guard.ts";
+import { type EndSearch, endOf } from "../facts/ended.ts";
 import type { Call, CallPass } from "../gate/call.ts";
 import type { Policed } from "../gate/decide.ts";
 import { checkFellow, type Fellowship } from "../gate/fellow-mail.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { joins } from "../ipc/joins.ts";
 import { disturbed, type Mailbox, type Wanted } from "../ipc/mailbox.ts";
-import { type Office, post } from "../ipc/post.ts";
+import { type Letter, type Office, post } from "../ipc/post.ts";
 import { type Taker, takenDrafts, tookMail } from "../ipc/taken.ts";
 import { readLabels } from "../labels/label-set.ts";
 import { addLabels, type LabelKeeper, type Labelled } from "../labels/labelled.ts";
 import { LIMITS } from "../limits.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { JournalHold } from "../ports/journal-hold.ts";
+import type { Sessions } from "../ports/sessions.ts";
 import type { LifeCycle } from "../process/life/life-cycle.ts";
 import type { Process } from "../process/process.ts";
 import type { ProcessTable } from "../process/table.ts";
@@ -29,16 +33,18 @@ import { type Redacting, redactedBytes } from "../redact/model-bound.ts";
 type Sending = Office &
   Redacting &
   Policed &
+  Accounting &
   Fellowship & {
     readonly table: ProcessTable;
     readonly journalWatch: Pick<JournalHold<Process>, "check" | "held">;
-    readonly sessions: { isHere(pid: Pid): boolean; awake(pid: Pid): Promise<void> };
+    readonly sessions: Pick<Sessions, "awake" | "resumeWith"> & { isHere(pid: Pid): boolean };
+    readonly ports: EndSearch["ports"];
   };
 
 /**
  * Send(pid, size): puts a message into the mailbox of a process that the caller sees: itself, its descendants,
  * ancestors, group members, fellow members of its compose project. Any other pid is NOT_FOUND: an invisible process
- * looks like a missing one. Resolves when the message is durable. Back-pressure: a full box refuses with UNAVAILABLE
+ * looks like a missing one. An agent below the caller that has ended comes back and reads it. Resolves when the message is durable. Back-pressure: a full box refuses with UNAVAILABLE
  * and stores nothing; the sender decides whether to wait, drop or report it.
  */
 const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions, Sending> = {
@@ -58,12 +64,30 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions, Sen
     else if (pass.scope === null) await core.journalWatch.held(self, "Send", pass.signal);
     // a message from the user wakes a resting session
     if (self.pid === PID_KERNEL && !core.sessions.isHere(pid)) await core.sessions.awake(pid);
+    const labels = self.labels.length === 0 ? undefined : self.labels;
+    const letter = { from: self.pid, data, client, labels, request };
+    const mayResume = pass.scope === null || pass.scope.effects.some(({ kind }) => kind === "message");
+    const back = mayResume ? await resumed(core, self, pid, letter) : undefined;
+    if (back !== undefined) return back;
     const target = core.table.require(self.pid, pid, "Send", "see");
     checkFellow(pass, pid);
-    const labels = self.labels.length === 0 ? undefined : self.labels;
-    return post(core, target, { from: self.pid, data, client, labels, request });
+    return post(core, target, letter);
   },
 };
+
+/**
+ * The agent has ended, is below the caller, and the one that started it still lives: it reads the letter and works on, within
+ * the limits that hold for a new agent there. undefined: there is no such agent. CONFLICT: it cannot be resumed.
+ */
+async function resumed(core: Sending, self: Process, pid: Pid, letter: Letter): Promise<Sent | undefined> {
+  const known = core.table.get(pid);
+  if (self.pid === PID_KERNEL || known?.isLive === true || self.pid === pid) return undefined;
+  const ppid = known?.ppid ?? (await endOf(core, pid))?.ppid;
+  const parent = ppid === undefined ? undefined : core.table.get(ppid);
+  if (parent?.isLive !== true || !core.table.controls(self.pid, parent.pid)) return undefined;
+  checkSpawn(core, parent);
+  return core.sessions.resumeWith(pid, letter, self.seed.env);
+}
 
 /** The parts of the kernel that receiving uses. */
 interface ReceiverKernel extends LabelKeeper {

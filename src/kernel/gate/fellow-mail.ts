@@ -8,29 +8,34 @@ import { asCallId, type Pid } from "../../abi/ids.ts";
 import { type Member, memberName, membersNamed } from "../../abi/member.ts";
 import type { Process } from "../process/process.ts";
 import { decide, type Policed } from "./decide.ts";
+import { type Neighbourhood, namesNear } from "./near-mail.ts";
 import type { Scope } from "./scope.ts";
 
 type MessageEffect = Extract<Effect, { kind: "message" }>;
 
 /** Finds the other members of a process's project. */
-export interface Fellowship {
+export interface Fellowship extends Neighbourhood {
   readonly projects: { fellowsOf(self: Process): readonly Member[] };
 }
 
 /** A message to check before it is sent. */
 interface Mail {
-  readonly core: Fellowship & Policed & { readonly table: { looksInto(viewer: Pid, pid: Pid): boolean } };
+  readonly core: Fellowship & Policed;
   readonly self: Process;
   readonly scope: Scope | null;
 }
 
-/** Fills in the names of the one member that the message is for; what the caller claims about that is ignored. */
-export function withMember(core: Fellowship, self: Process, effect: Effect): Effect {
+/** Fills in the names of those whom the message is for; what the caller claims about that is ignored. */
+export function withReceivers(core: Fellowship, self: Process, effect: Effect): Effect {
   if (effect.kind !== "message") return effect;
-  const { member: _, ...asked } = effect;
+  const { member: _, names: _names, ...asked } = effect;
   if (asked.signal !== undefined) return asked;
   const [found, ...others] = membersNamed(core.projects.fellowsOf(self), asked.to);
-  if (found === undefined || others.length > 0) return asked;
+  if (others.length > 0) return asked;
+  if (found === undefined) {
+    const names = namesNear(core, self, asked.to);
+    return names === undefined ? asked : { ...asked, names };
+  }
   return { ...asked, member: [found.service, memberName(found), String(found.pid)] };
 }
 
@@ -55,7 +60,7 @@ function isFellow(fellows: readonly Member[], named: readonly MessageEffect[], p
 
 /** Sent through the process's own handle, not through a tool. */
 function checkUndeclared(core: Fellowship & Policed, self: Process, pid: Pid): void {
-  const effects = [withMember(core, self, { kind: "message", to: String(pid) })];
+  const effects = [withReceivers(core, self, { kind: "message", to: String(pid) })];
   const scope = { callId: asCallId("c_mail"), tool: "send", effects };
   const decision = decide({ core, self, scope });
   if (decision.behavior === "allow") return;

@@ -16,7 +16,7 @@ import type { JournalDraft, RecordKind } from "../ports/journal.ts";
 import { costOf, means, settled, untilMayBegin } from "./cost.ts";
 import { checkCovered } from "./covers.ts";
 import type { Effectful } from "./effectful.ts";
-import { withMember } from "./fellow-mail.ts";
+import { withReceivers } from "./fellow-mail.ts";
 import { cancelled } from "./gate.ts";
 import { decided, type KernelPass, type Passage } from "./passage.ts";
 import { allowing, permit } from "./permit.ts";
@@ -123,7 +123,7 @@ function effectsOf(pass: KernelPass, { syscall, device, effects }: Effectful): r
       throw new SyscallError({ syscall, pid: self.pid, device, code: "INVALID", message: problem });
   }
   return withShown(core, self, effects).map((effect) =>
-    withMember(core, self, withQuoted(core, self, resolved(pass, effect))),
+    withReceivers(core, self, withQuoted(core, self, resolved(pass, effect))),
   );
 }
 

@@ -300,6 +300,17 @@ describe("one who wants only some", () => {
     expect([box.size, box.bytes]).toEqual([0, 0]);
   });
 
+  test("gets the notice of an end after all that was said, but nothing past what is being journalled", () => {
+    const box = new Mailbox();
+    box.claim(1).fill({ ...message(1), notice: asPid(9) });
+    box.claim(1).fill(message(2));
+    const unknown = box.claim(1);
+    box.claim(1).fill(message(4));
+    expect([box.tryTake()?.seq, box.tryTake()?.seq, box.tryTake()]).toEqual([2, 1, undefined]);
+    unknown.giveBack();
+    expect(box.tryTake()?.seq).toBe(4);
+  });
+
   test("what is withdrawn is gone, and what is put back is where it was", () => {
     const box = new Mailbox();
     for (const seq of [1, 2, 3]) box.claim(1).fill(said(seq, "a"));

@@ -1,5 +1,5 @@
 /**
- * The messages for one process, oldest first. Bounded by `mailboxMessages` and `mailboxBytes`: a full mailbox refuses
+ * The messages for one process, oldest first; notices that a child has ended come after all others. Bounded by `mailboxMessages` and `mailboxBytes`: a full mailbox refuses
  * with UNAVAILABLE and drops no message to make room, so an acknowledged message stays. A place is claimed before its
  * message is journalled: the order in the mailbox is that of the claims, whichever append finishes first.
  */
@@ -212,11 +212,14 @@ export class Mailbox {
 
   /** Stops at a message that is being journalled: it may turn out to be wanted, so nothing overtakes it. */
   #find(wants: Wanted): FilledPlace | undefined {
+    let notice: FilledPlace | undefined;
     for (const place of this.#places) {
-      if (!isFilled(place)) return undefined;
-      if (wants(place.message)) return place;
+      if (!isFilled(place)) return notice;
+      if (!wants(place.message)) continue;
+      if (place.message.notice === undefined) return place;
+      notice ??= place;
     }
-    return undefined;
+    return notice;
   }
 }
 

@@ -33,7 +33,7 @@ interface Addressee {
   tell(event: ProcessEvent, mono: number): void;
 }
 
-interface Letter extends Pick<Message, "from" | "data"> {
+export interface Letter extends Pick<Message, "from" | "data"> {
   readonly client?: Message["client"] | undefined;
   readonly notice?: Message["notice"] | undefined;
   readonly labels?: Message["labels"] | undefined;
@@ -90,7 +90,7 @@ export function letterTo(office: Letters, to: Addressee, letter: Letter) {
   };
 }
 
-function numbered(office: Letters, to: Pid, letter: Letter): Message {
+export function numbered(office: Letters, to: Pid, letter: Letter): Message {
   const { from, data, client, notice, labels } = letter;
   const whose = client === undefined ? {} : { client };
   const known = {
@@ -108,7 +108,11 @@ function aheadOf({ mailbox, conversation }: Addressee, message: Message): number
   return (mailbox?.size ?? 1) - 1 + (run === null ? 0 : 1);
 }
 
-function draftOf({ pid, seed }: Addressee, message: Message, request?: RequestMark) {
+export function draftOf(
+  { pid, seed }: Pick<Addressee, "pid" | "seed">,
+  message: Message,
+  request?: RequestMark,
+) {
   const data = Buffer.from(message.data).toString("base64");
   const body = { ...message, data, ...(request === undefined ? {} : { request }) };
   return { proc: seed.uuid, pid, kind: "mail.put", v: 1, body } as const;

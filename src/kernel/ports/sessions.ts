@@ -1,5 +1,7 @@
 /** Sessions, the processes that the user talks to, as the wires see them: live ones, and resting ones on disk. */
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
+import type { Sent } from "../../abi/sys.ts";
+import type { Letter } from "../ipc/post.ts";
 
 /** `resting`: it has left memory but not ended; opening it or sending it a message brings it back. */
 export type SessionState = "running" | "waiting" | "blocked" | "paused" | "resting" | "ended";
@@ -57,6 +59,12 @@ export interface Sessions {
   view(pid: Pid): Promise<SessionView>;
   /** Does nothing if the process is live or unknown: the following call reports that. Rejects as `wake` does. */
   awake(pid: Pid, options?: AwakeOptions): Promise<void>;
+  /**
+   * Brings an ended agent back with a message of a process above it, whose environment it gets; recorded in one group. It is
+   * one of the background from then on. undefined: it is here meanwhile, so the message goes to its mailbox. Rejects as `wake`
+   * does.
+   */
+  resumeWith(pid: Pid, letter: Letter, env: Readonly<Record<string, string>>): Promise<Sent | undefined>;
   /** NOT_FOUND; INVALID: `before` does not come from an earlier page. */
   history(pid: Pid, options: { readonly before?: string; readonly limit: number }): Promise<HistoryPage>;
   /** Durable when it resolves. INVALID: a title too long, or blank. */

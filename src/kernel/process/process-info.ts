@@ -47,9 +47,10 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
   };
 }
 
-function childOf(proc: Process, { call, title }: ChildMark): NonNullable<ProcInfo["child"]> {
+function childOf(proc: Process, { call, title, name }: ChildMark): NonNullable<ProcInfo["child"]> {
   const background = isInBackground(proc) ? { isBackground: true as const } : {};
-  return { call, title, ...background, agentId: agentIdOf(proc.seed.uuid) };
+  const named = name === undefined ? {} : { name };
+  return { call, title, ...named, ...background, agentId: agentIdOf(proc.seed.uuid) };
 }
 
 /** Its longest wait for a slot; a short one is not shown. */

@@ -67,6 +67,19 @@ describe("a message to a member of the same compose project", () => {
     expect(judged(to("writer"), [], {}, { policyProblems: ["policy: not JSON"] })).toBe("deny");
   });
 
+  test("is one to a process of the own tree or group, too, and held by any of its names", () => {
+    const near: Effect = { kind: "message", to: "digger", names: ["7", "agent-0123456789ab"] };
+    expect(judged(near)).toBe("allow");
+    expect(judged({ kind: "message", to: "digger", names: [] })).toBe("allow");
+    for (const text of ["send", "send(digger)", "send(7)", "send(agent-0123456789ab)"])
+      expect([text, judged(near, [denied(text)]), judged(near, [asked(text)])]).toEqual([
+        text,
+        "deny",
+        "ask",
+      ]);
+    expect(judged(near, [], { labels: [web] })).toBe("ask");
+  });
+
   test("is no signal: that asks as before", () => {
     expect(judged({ kind: "message", to: "writer", signal: "SIGTERM", member: ["writer"] })).toBe("ask");
   });

@@ -77,18 +77,19 @@ function isCalled(
 }
 
 /**
- * Members of one compose project may message each other without a question, unless a deny or ask rule names the
- * receiver by any of its names.
+ * Members of one compose project, of one group and of one tree may message each other without a question, unless a deny or
+ * ask rule names the receiver by any of its names. A process sees nobody else, and writes to nobody whom it does not see.
  */
-export function judgeMessage(c: Case, { to, signal, member }: Message): Verdict {
+export function judgeMessage(c: Case, { to, signal, member, names: near = member }: Message): Verdict {
   const always = signal === undefined && /^[\w.*-]+$/.test(to) ? `send(${to})` : null;
-  const isFellow = signal === undefined && member !== undefined;
-  const names = isFellow ? [to, ...member] : [to];
+  const isNear = signal === undefined && near !== undefined;
+  const names = isNear ? [to, ...near] : [to];
   const isNamed = ({ match, tool }: Rule) =>
     tool === "send" && match.kind === "program" && names.includes(match.name);
   const topic = { what: `${signal ?? "a message"} to ${shown(to)}`, isNamed };
-  if (!isFellow) return byRules(c, topic, always);
-  return restricted(c, topic) ?? allow("default", "members of one compose project");
+  if (!isNear) return byRules(c, topic, always);
+  const whose = member === undefined ? "one tree or group" : "one compose project";
+  return restricted(c, topic) ?? allow("default", `members of ${whose}`);
 }
 
 /**

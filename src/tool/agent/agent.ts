@@ -4,7 +4,7 @@ import { DEFAULT_AGENT } from "../../abi/agent.ts";
 import type { Ended } from "../../abi/child.ts";
 import type { Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
-import { findChild, infoOf } from "../child-process.ts";
+import { childrenIn, findChild, infoOf, noteChild } from "../child-process.ts";
 import { failure } from "../failure.ts";
 import { HIDDEN } from "../schema.ts";
 import { defineTool, type Outcome, type RunContext, type Scope } from "../tool.ts";
@@ -28,6 +28,10 @@ const Args = z.object({
   model: z.string().min(1).max(200).optional(),
   run_in_background: z.boolean().optional(),
   isolation: z.literal("worktree").optional(),
+  name: z
+    .string()
+    .regex(/^(?!main$|(agent|job)-)[A-Za-z][\w.-]{0,63}$/)
+    .optional(),
   /** The call of the model; and whether an earlier daemon may have begun it. */
   tool_use_id: z.string().max(200).optional().meta(HIDDEN),
   again: z.boolean().optional().meta(HIDDEN),
@@ -91,16 +95,20 @@ function isBackground({ run_in_background: isWanted }: Args, { env, background }
 
 async function started(args: Args, context: RunContext): Promise<Pid> {
   const { sys, signal, kept } = context;
-  const { prompt, description: title, model, isolation, tool_use_id: call = "" } = args;
+  const { prompt, description: title, model, isolation, name, tool_use_id: call = "" } = args;
   signal.throwIfAborted();
   const intent = isolation === undefined ? prompt : `${prompt}\n\n${IN_TREE}`;
   const pid = await sys.spawn(intent, typeOf(args), {
     onParentExit: "terminate",
-    child: { call, title, ...(isBackground(args, context) ? { isBackground: true } : {}) },
+    child: {
+      ...{ call, title },
+      ...(name === undefined ? {} : { name }),
+      ...(isBackground(args, context) ? { isBackground: true } : {}),
+    },
     ...(model === undefined ? {} : { model }),
     ...(isolation === undefined ? {} : { worktree: "" }),
   });
-  if (call !== "") kept?.set(KEPT, [...callsIn(kept).slice(1 - MAX_KEPT), { call, pid }]);
+  noteChild(kept, { call, pid, ...(name === undefined ? {} : { name }) });
   return pid;
 }
 
@@ -111,20 +119,7 @@ async function started(args: Args, context: RunContext): Promise<Pid> {
 async function begun({ tool_use_id: call }: Args, { sys, kept }: RunContext): Promise<Pid | undefined> {
   if (call === undefined) return undefined;
   const found = await findChild(sys, ({ child }) => child?.call === call);
-  return found?.pid ?? callsIn(kept).findLast((each) => each.call === call)?.pid;
-}
-
-const KEPT = "agent/calls";
-/** More calls than a reply has that runs at once. */
-const MAX_KEPT = 128;
-
-interface Begun {
-  readonly call: string;
-  readonly pid: Pid;
-}
-
-function callsIn(kept: Scope["kept"]): readonly Begun[] {
-  return (kept?.get(KEPT) ?? []) as readonly Begun[];
+  return found?.pid ?? childrenIn(kept).findLast((each) => each.call === call)?.pid;
 }
 
 /**

@@ -38,7 +38,7 @@ function isChild(id: string): boolean {
 }
 
 async function run({ shell_id: id }: Args, context: RunContext): Promise<Outcome> {
-  const child = await findTarget(context.sys, id);
+  const child = await findTarget(context, id);
   if (child !== undefined) return endChild(context, child);
   return jobOutcome(await askDevice<JobAnswer>(context, `/dev/shell/jobs/${id}`, { op: "kill" }));
 }

@@ -42,7 +42,7 @@ export const jobOutput = defineTool({
 
 async function run(args: Args, context: RunContext): Promise<Outcome> {
   const { shell_id: id, block = true, timeout, offset } = args;
-  const child = await findTarget(context.sys, id);
+  const child = await findTarget(context, id);
   if (child !== undefined) return outputOfChild(context, asPid(child), block ? timeout : 0);
   const request = { op: "output", block, timeout_ms: timeout, ...(offset === undefined ? {} : { offset }) };
   return jobOutcome(await askDevice<JobAnswer>(context, `/dev/shell/jobs/${id}`, request));

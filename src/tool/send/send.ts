@@ -3,19 +3,21 @@ import * as z from "zod";
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import { asPid, type Pgid, type Pid } from "../../abi/ids.ts";
 import { findPid, type Member, memberName, membersNamed } from "../../abi/member.ts";
+import type { ProcInfo } from "../../abi/process.ts";
 import type { Syscalls } from "../../abi/sys.ts";
+import { findTarget } from "../child-process.ts";
 import { failure } from "../failure.ts";
 import { defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
 import text from "./send.md";
 
 const Args = z.object({
-  to: z.string().min(1).max(64).describe("pid, service, group, or * for the own groups"),
+  to: z.string().min(1).max(64).describe("name, agent-…, pid, main, service, group, or * for the own groups"),
   message: z.string().min(1).max(100_000),
   summary: z.string().max(120).optional().describe("in a few words"),
 });
 type Args = z.output<typeof Args>;
 
-const Meta = z.strictObject({ to: z.array(z.int()) });
+const Meta = z.strictObject({ to: z.array(z.int()), status: z.literal("async_launched").optional() });
 
 export const send = defineTool({
   name: "send",
@@ -41,19 +43,28 @@ async function run({ to, message }: Args, context: RunContext): Promise<Outcome>
   const { sys, signal } = context;
   const pids = await receivers(to, context);
   const data = new TextEncoder().encode(message);
-  const reached: number[] = [];
+  const live = new Set((await sys.listProcs()).flatMap(({ pid, exit }) => (exit === null ? [pid] : [])));
+  const reached: Pid[] = [];
   for (const pid of pids) {
     await sys.send(pid, data, signal);
     reached.push(pid);
   }
-  return { text: `Sent to ${reached.map((pid) => `pid ${pid}`).join(", ")}.`, meta: { to: reached } };
+  const [resumed] = reached.filter((pid) => !live.has(pid));
+  if (resumed === undefined)
+    return { text: `Sent to ${reached.map((pid) => `pid ${pid}`).join(", ")}.`, meta: { to: reached } };
+  return {
+    text: `pid ${resumed} had ended. It goes on in the background with this message; you are told when it ends.`,
+    // the run waits for it as for one that was started
+    meta: { to: reached, status: "async_launched" },
+  };
 }
 
 /**
- * A pid, otherwise a member of the caller's compose project, otherwise a group: a group cannot take over a service's
+ * A member of the caller's compose project, otherwise a pid or an agent, otherwise a group: neither takes over a service's
  * name.
  */
-async function receivers(to: string, { sys }: LookContext): Promise<readonly Pid[]> {
+async function receivers(to: string, context: LookContext): Promise<readonly Pid[]> {
+  const { sys } = context;
   const own = sys.getPid();
   const procs = await sys.listProcs();
   const self = procs.find(({ pid }) => pid === own);
@@ -63,15 +74,36 @@ async function receivers(to: string, { sys }: LookContext): Promise<readonly Pid
   const hint = (): string | undefined => hintOf(self?.member, fellows);
   if (more.length > 0) throw ambiguous(to, [member, ...more] as Member[]);
   if (member !== undefined) return [member.pid];
-  const pid = findPid(to);
-  if (pid === Number(own)) throw failure("INVALID", "send: a process does not write to itself");
+  if (findPid(to) === Number(own)) throw failure("INVALID", "send: a process does not write to itself");
+  const pid = to === "main" ? topmost(procs, own) : await findTarget(context, to);
   if (pid !== undefined) {
-    if (others.some((proc) => proc.pid === pid)) return [asPid(pid)];
+    if (others.some((proc) => proc.pid === pid) || (await hasEnded(sys, asPid(pid)))) return [asPid(pid)];
     throw failure("NOT_FOUND", `process not found: ${to}`, hint());
   }
   const pids = (await inGroups(to, sys, self?.groups ?? [], hint)).filter((each) => each !== own);
   if (pids.length === 0) throw failure("NOT_FOUND", `nobody to send to: ${to}`, hint());
   return pids;
+}
+
+/** The agent that the user has started, above the caller. undefined: it is the caller itself. */
+function topmost(procs: readonly ProcInfo[], own: Pid): Pid | undefined {
+  let at = own;
+  for (let proc = byPid(procs, own); proc !== undefined; proc = byPid(procs, proc.ppid)) at = proc.pid;
+  return at === own ? undefined : at;
+}
+
+function byPid(procs: readonly ProcInfo[], wanted: Pid | undefined): ProcInfo | undefined {
+  return procs.find(({ pid }) => pid === wanted);
+}
+
+/** An agent below the caller that has ended reads the message all the same. */
+async function hasEnded(sys: Syscalls, pid: Pid): Promise<boolean> {
+  try {
+    return (await sys.ended(pid)) !== null;
+  } catch (error) {
+    if (codeOf(error) !== "NOT_FOUND") throw error;
+    return false;
+  }
 }
 
 async function inGroups(

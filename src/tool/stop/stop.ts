@@ -5,7 +5,7 @@ import { failure } from "../failure.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
 import text from "./stop.md";
 
-const Args = z.object({ to: z.string().min(1).max(64).describe("pid or agent-…") });
+const Args = z.object({ to: z.string().min(1).max(64).describe("pid, agent-… or name") });
 type Args = z.output<typeof Args>;
 
 const Meta = z.strictObject({ pid: z.int(), reason: z.string() });
@@ -26,8 +26,8 @@ export const stop = defineTool({
 });
 
 async function run({ to }: Args, context: RunContext): Promise<Outcome> {
-  const pid = await findTarget(context.sys, to);
-  if (pid === undefined) throw failure("INVALID", `stop: not a pid or an agent: ${to}`);
+  const pid = await findTarget(context, to);
+  if (pid === undefined) throw failure("NOT_FOUND", `stop: no agent is called ${to}`);
   const ended = await endTree(context, pid);
   const { exit, result } = ended;
   const said = result === "" ? "" : ` It said last:\n${result}`;
