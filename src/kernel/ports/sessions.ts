@@ -1,7 +1,7 @@
 /** Sessions, the processes that the user talks to, as the wires see them: live ones, and resting ones on disk. */
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
+import type { Message } from "../../abi/mail.ts";
 import type { Sent } from "../../abi/sys.ts";
-import type { Letter } from "../ipc/post.ts";
 
 /** `resting`: it has left memory but not ended; opening it or sending it a message brings it back. */
 export type SessionState = "running" | "waiting" | "blocked" | "paused" | "resting" | "ended";
@@ -64,7 +64,11 @@ export interface Sessions {
    * one of the background from then on. undefined: it is here meanwhile, so the message goes to its mailbox. Rejects as `wake`
    * does.
    */
-  resumeWith(pid: Pid, letter: Letter, env: Readonly<Record<string, string>>): Promise<Sent | undefined>;
+  resumeWith(
+    pid: Pid,
+    letter: Pick<Message, "from" | "data"> & { readonly labels?: Message["labels"] | undefined },
+    env: Readonly<Record<string, string>>,
+  ): Promise<Sent | undefined>;
   /** NOT_FOUND; INVALID: `before` does not come from an earlier page. */
   history(pid: Pid, options: { readonly before?: string; readonly limit: number }): Promise<HistoryPage>;
   /** Durable when it resolves. INVALID: a title too long, or blank. */
