@@ -89,11 +89,15 @@ describe.each(DIALECTS)("behind the %s base URL", (dialect) => {
   });
 
   it("with partial messages the pieces make up the blocks", async () => {
-    await serve([view.fragment(3), done.fragment(2)]);
+    await serve([view.fragment(3).truncate({ afterEvents: 6 }), view.fragment(3), done.fragment(2)]);
     const env = modelEnv(server, dialect);
     const lines = checkedLines(
       (await world.crux([...stream, "--include-partial-messages", "look"], { env })).stdout,
     );
+    const at = lines.findIndex(({ subtype }) => subtype === "tombstone");
+    const begun = lines.slice(0, at).flatMap(({ event }) => ((event as Line)?.message as Line)?.id ?? []);
+    expect(begun).toEqual([lines[at]?.message_id]);
+    lines.splice(0, at);
     const events = lines.flatMap(({ type, event }) => (type === "stream_event" ? [event as Line] : []));
     const deltas = events.flatMap(({ delta }) => (delta === undefined ? [] : [delta as Line]));
     expect(deltas.map(({ text: piece = "" }) => piece).join("")).toBe("Looking.All done.");

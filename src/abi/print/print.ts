@@ -50,6 +50,15 @@ const notice = z
   })
   .describe("A retry, a refusal, a line of stdin that is not a message.");
 
+const tombstone = z
+  .strictObject({
+    type: z.literal("system"),
+    subtype: z.literal("tombstone"),
+    ...common,
+    message_id: z.string().describe("The id of its `message_start`."),
+  })
+  .describe("The `stream_event` lines of this reply were dropped: whoever shows them takes them away.");
+
 const assistant = z
   .strictObject({
     type: z.literal("assistant"),
@@ -149,7 +158,7 @@ const controlResponse = z
   .describe("The answer to a `control_request` on stdin; it belongs to no session.");
 
 const printLine = z
-  .union([init, notice, assistant, user, streamEvent, result, controlResponse])
+  .union([init, notice, tombstone, assistant, user, streamEvent, result, controlResponse])
   .describe("A line of crux -p --output-format stream-json.");
 
 type PrintLine = z.infer<typeof printLine>;

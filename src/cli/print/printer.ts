@@ -42,6 +42,8 @@ export class Printer {
   readonly #newUuid: () => string;
   #tally = new Tally();
   #error: WireError | undefined;
+  /** The reply of which pieces were printed, until it is there as a whole. */
+  #previewed: string | undefined;
 
   constructor(newUuid: () => string) {
     this.#newUuid = newUuid;
@@ -68,18 +70,22 @@ export class Printer {
   take(event: WireEvent): SessionLine[] {
     switch (event.event) {
       case "message":
+        this.#previewed = undefined;
         return this.#message(event);
       case "tool_result":
         return [this.#toolResult(event)];
       case "delta":
-        return [{ type: "stream_event", event: published(event.piece), ...this.#common() }];
+        return this.#piece(event.piece);
+      case "api_retry":
+      case "model_switch":
+        return this.dropped();
       case "spawn":
         return event.notice === undefined ? [] : [this.notice("warn", event.notice)];
       case "log":
         return event.level === "info" ? [] : [this.notice(levelOf(event.level), event.message)];
       case "error":
         this.#error = event.error ?? { code: "INTERNAL", message: event.error_message };
-        return [];
+        return this.dropped();
       default:
         return [];
     }
@@ -138,6 +144,20 @@ export class Printer {
       ...this.#common(),
     };
     return { line, exitCode };
+  }
+
+  #piece(piece: StreamEvent): SessionLine[] {
+    const before = piece.type === "message_start" ? this.dropped() : [];
+    if (piece.type === "message_start") this.#previewed = piece.message.id;
+    return [...before, { type: "stream_event", event: published(piece), ...this.#common() }];
+  }
+
+  /** What is told when the reply that was previewed does not come: a run may end so. */
+  dropped(): SessionLine[] {
+    const message_id = this.#previewed;
+    this.#previewed = undefined;
+    if (message_id === undefined) return [];
+    return [{ type: "system", subtype: "tombstone", ...this.#common(), message_id }];
   }
 
   #message(event: MessageEvent): SessionLine[] {

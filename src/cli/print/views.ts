@@ -28,7 +28,9 @@ function streamView({ printer, outlet }: Screen): View {
       for (const line of printer.take(event)) outlet.put(`${JSON.stringify(line)}\n`);
     },
     notice: (message, about) => outlet.put(`${JSON.stringify(printer.notice("error", message, about))}\n`),
-    result: ({ line }) => outlet.put(`${JSON.stringify(line)}\n`),
+    result: ({ line }) => {
+      for (const each of [...printer.dropped(), line]) outlet.put(`${JSON.stringify(each)}\n`);
+    },
   };
 }
 
