@@ -57,6 +57,32 @@ describe("crux acp", () => {
     await editor.close();
   });
 
+  it("reads what is not saved in the editor, and writes through it, behind the same questions", async () => {
+    const path = world.write("notes.txt", "one\ntwo\n");
+    await serve((request) => {
+      const turns = [
+        toolUse({ name: "view", input: { file_path: path } }),
+        toolUse({ name: "edit", input: { file_path: path, old_string: "unsaved", new_string: "edited" } }),
+        toolUse({ name: "write", input: { file_path: `${world.work}/made.txt`, content: "made\n" } }),
+      ];
+      return turns[request.assistantTurns] ?? text("Done.");
+    });
+    const fs = { readTextFile: true, writeTextFile: true };
+    const editor = await EditorDouble.open(world, { capabilities: { fs } });
+    editor.permit = () => ({ outcome: "selected", optionId: "yes" });
+    editor.buffers.set(path, "one\nunsaved\n");
+    const { sessionId } = await editor.begin(world.work);
+    expect(await editor.prompt(sessionId, "change it")).toEqual({ stopReason: "end_turn" });
+    expect(editor.asked).toHaveLength(2);
+    expect([...editor.buffers]).toEqual([
+      [path, "one\nedited\n"],
+      [`${world.work}/made.txt`, "made\n"],
+    ]);
+    expect(world.file("notes.txt")).toBe("one\nedited\n");
+    await editor.close();
+    expect(editor.stderr).toBe("");
+  });
+
   it("asks the editor, once or for the session, and takes a no for all else", async () => {
     await serve((request) =>
       request.lastUserText.includes("again") || request.assistantTurns % 2 === 0

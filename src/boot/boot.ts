@@ -28,6 +28,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     journal,
     serves: {
       ...{ desk: keeper.desk, tasks: parts.taskStore, trust: parts.trust, models: config.resolver },
+      editors: parts.editors,
       loadAgent: parts.agents.load,
       definitions: parts.agents.look,
       notes: (cwd) => parts.guides.notes(cwd),

@@ -35,7 +35,14 @@ export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path
   const placeOf = ({ pid }: { pid: Pid }) => kernel.taskPlace(pid);
   return [
     ["/dev/null", nullDevice],
-    ["/dev/fs", fsDevice({ exec, clock, realPath, env, isSecret: secretPaths(home, realPath) })],
+    [
+      "/dev/fs",
+      fsDevice({
+        ...{ exec, clock, realPath, env },
+        isSecret: secretPaths(home, realPath),
+        editorOf: (pid) => parts.editors.find(pid),
+      }),
+    ],
     ["/dev/shell", shellOf(parts)],
     ["/dev/native", nativesOf(parts)],
     ...modelsOf(parts, kernel.view()),

@@ -14,6 +14,7 @@ import { ownSkillFolders, type SkillPlaces } from "../daemon/skills/skill-folder
 import { SkillUsage } from "../daemon/skills/skill-usage.ts";
 import { TrustStore } from "../daemon/trust/store.ts";
 import { Trust } from "../daemon/trust/trust.ts";
+import { Editors } from "../dev/fs/editors.ts";
 import { GitSummaries } from "../dev/git/summary.ts";
 import { GitWorktrees } from "../dev/git/worktrees.ts";
 import { Machine } from "../dev/hal/machine.ts";
@@ -62,6 +63,10 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     hasEnded: (pid) => link.kernel.hasEnded(pid),
     notify: (pid, text) => link.kernel.notify(pid, text),
   });
+  const editors = new Editors({
+    clock,
+    sessionOf: (pid) => link.kernel.taskPlace(pid)?.leader ?? pid,
+  });
   const agents = agentDesk({ ...places, log, trust, tools: TOOLS.map(({ name }) => name) });
   const summaries = new GitSummaries({
     exec: host.exec,
@@ -96,7 +101,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   context.redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   return {
     ...{ context, store, link, trust, config, host, outputs, spools, scratch },
-    ...{ jobs, taskStore, tasks, agents, guides, mcp, key, machine, worktrees },
+    ...{ editors, jobs, taskStore, tasks, agents, guides, mcp, key, machine, worktrees },
   };
 }
 

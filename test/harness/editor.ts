@@ -1,5 +1,6 @@
 /** An editor, by the protocol's own client library: `crux acp` on real pipes, and all that it sends. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import {
   type ClientCapabilities,
@@ -30,6 +31,8 @@ export class EditorDouble {
   readonly child: ChildProcess;
   readonly exited: Promise<number | null>;
   permit: Permit;
+  /** Files that are open in the editor, with text that may not be saved; it is asked for others too. */
+  readonly buffers = new Map<string, string>();
   stderr = "";
   #connection!: ClientConnection;
 
@@ -99,6 +102,14 @@ export class EditorDouble {
       .onRequest("session/request_permission", async ({ params }) => {
         this.asked.push(params);
         return { outcome: await this.permit(params) };
+      })
+      .onRequest("fs/read_text_file", ({ params: { path } }) => ({
+        content: this.buffers.get(path) ?? readFileSync(path, "utf8"),
+      }))
+      .onRequest("fs/write_text_file", ({ params: { path, content } }) => {
+        this.buffers.set(path, content);
+        writeFileSync(path, content);
+        return {};
       })
       .onNotification("session/update", ({ params }) => {
         this.updates.push(params.update);

@@ -83,6 +83,24 @@ export const SESSION_DOCS: MethodDocs<keyof typeof SESSION_METHODS> = {
     params: { pid: 3, seq: 5 },
     result: undefined,
   },
+  "session.serve_files": {
+    errors: { NOT_FOUND: NO_PROCESS },
+    params: { pid: 3, read: true, write: true },
+    result: undefined,
+    stream:
+      "`event` lines, each a request of the session: `read` or `write` of one file. It ends with the connection.",
+    lines: [
+      {
+        type: "event",
+        payload: { id: "6f2c", op: "read", path: "/home/ana/shop/cart.ts" },
+      },
+    ],
+  },
+  "session.answer_file": {
+    errors: { NOT_FOUND: "The request was answered, or nobody waits for it any more." },
+    params: { id: "6f2c", text: "export const cart = [];\n" },
+    result: undefined,
+  },
   "session.history": {
     errors: { ...ON_RECORD, INVALID: "`before` is not the `next` of a page." },
     params: { pid: 3, limit: 20 },

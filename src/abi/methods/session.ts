@@ -3,6 +3,9 @@ import * as z from "zod";
 import { DETAILS } from "../events.ts";
 import { environment, idempotencyKey, type MethodSpec, pid, text } from "./spec.ts";
 
+/** The most of a file that an editor answers with. */
+const MAX_FILE_CHARS = 4 * 1024 * 1024;
+
 const client = z.string().max(64);
 
 const sessionView = z.strictObject({
@@ -72,6 +75,28 @@ export const SESSION_METHODS = {
     kind: "request",
     right: "control",
     params: z.strictObject({ pid, seq: z.int().min(1) }),
+    result: undefined,
+  },
+  "session.serve_files": {
+    summary: "show unsaved text of an editor to a session, and write its files",
+    kind: "stream",
+    right: "approve",
+    params: z.strictObject({
+      pid,
+      read: z.boolean().optional().describe("The client answers reads with the text that it shows."),
+      write: z.boolean().optional().describe("The client writes files."),
+    }),
+    result: undefined,
+  },
+  "session.answer_file": {
+    summary: "answer a request of `session.serve_files`",
+    kind: "request",
+    right: "approve",
+    params: z.strictObject({
+      id: z.string().max(64),
+      text: z.string().max(MAX_FILE_CHARS).optional().describe("The text of the file that was read."),
+      error: z.string().max(1000).optional().describe("Why nothing was read or written."),
+    }),
     result: undefined,
   },
   "session.history": {

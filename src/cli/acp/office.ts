@@ -180,6 +180,7 @@ export class Office implements AsyncDisposable {
         log: this.#log,
       };
       const session = new EditorSession(around, stream, { cwd, client, mode, model });
+      await session.serveFiles();
       this.#sessions.set(session.uuid, session);
       return session;
     } catch (error) {
@@ -220,6 +221,15 @@ export class Office implements AsyncDisposable {
     await session.setMode(mode);
   }
 
+  #filesOf(editor: AgentContext): Editor["files"] {
+    const { readTextFile = false, writeTextFile = false } = this.#capabilities?.fs ?? {};
+    const read = async (sessionId: string, path: string) =>
+      (await editor.request("fs/read_text_file", { sessionId, path })).content;
+    const write = async (sessionId: string, path: string, content: string) =>
+      void (await editor.request("fs/write_text_file", { sessionId, path, content }));
+    return { read: readTextFile ? read : undefined, write: writeTextFile ? write : undefined };
+  }
+
   get #link(): Editor {
     const editor = this.#editor;
     if (editor === undefined) throw new Error("the connection has not begun");
@@ -231,6 +241,7 @@ export class Office implements AsyncDisposable {
           stopWaitingOnCancel: true,
         }),
       showsTerminals: this.#capabilities?._meta?.terminal_output === true,
+      files: this.#filesOf(editor),
     };
   }
 }

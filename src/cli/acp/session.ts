@@ -15,6 +15,7 @@ import type { ChatClient } from "../chat/client.ts";
 import type { Host } from "../host/host.ts";
 import { clientEnvironment } from "../run/environment.ts";
 import { refuseUnknownSkill } from "../run/slash.ts";
+import { Buffers, type EditorFiles } from "./buffers.ts";
 import type { SessionStream } from "./openings.ts";
 import { Permissions } from "./permissions.ts";
 import { promptResponse } from "./prompt.ts";
@@ -29,6 +30,7 @@ export interface Editor {
   update(uuid: string, update: SessionUpdate): Promise<void>;
   permit(asked: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionResponse>;
   readonly showsTerminals: boolean;
+  readonly files: EditorFiles;
 }
 
 interface Surroundings {
@@ -58,6 +60,7 @@ export class EditorSession {
   readonly #queue = new PromptQueue();
   readonly #updates: Updates;
   readonly #permissions: Permissions;
+  readonly #buffers: Buffers;
   readonly #closed = new AbortController();
   #stream: SessionStream;
   #told: Told = { stopReason: undefined, error: undefined };
@@ -75,7 +78,8 @@ export class EditorSession {
     this.mode = mode;
     this.model = model;
     this.#client = client;
-    const { showsTerminals } = around.editor;
+    const { showsTerminals, files } = around.editor;
+    this.#buffers = new Buffers(files, around.host.daemon, around.log);
     this.#updates = new Updates({ cwd, client: client.name, showsTerminals });
     this.#permissions = new Permissions({
       request: (asked, signal) => around.editor.permit({ sessionId: this.uuid, ...asked }, signal),
@@ -86,6 +90,11 @@ export class EditorSession {
 
   get pid(): number {
     return this.#stream.pid;
+  }
+
+  /** From now on the session reads and writes through the editor, where that offers it. */
+  serveFiles(): Promise<void> {
+    return this.#buffers.serve(this);
   }
 
   /** From now on updates are sent. */
@@ -129,6 +138,7 @@ export class EditorSession {
     this.#closed.abort();
     this.#permissions.leave();
     this.#stream.close();
+    this.#buffers.close();
     await this.#following;
     for (const prompt of this.#queue.open) this.#queue.end(prompt, { kind: "cancelled" });
   }
@@ -285,6 +295,7 @@ export class EditorSession {
       try {
         await this.#around.clock.sleep(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0, signal);
         this.#stream = await this.#around.reopen(this.uuid);
+        await this.serveFiles();
         await this.#settleMissed();
         return;
       } catch (error) {

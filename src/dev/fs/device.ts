@@ -18,6 +18,8 @@ interface FsDeps {
   readonly env: Env;
   /** Secret files, which a search of a directory leaves out; a caller that names one has been asked. */
   readonly isSecret: (path: string) => boolean;
+  /** The editor that shows the files of a process. Absent: no editors. */
+  readonly editorOf?: FsParts["editorOf"];
   /** The clock for the time limit of a search; default: the machine's clock. */
   readonly clock?: Pick<Clock, "sleep">;
 }
@@ -27,6 +29,7 @@ export function fsDevice(deps: FsDeps): Device {
     locks: new PathLocks(),
     realPath: deps.realPath,
     isSecret: deps.isSecret,
+    editorOf: deps.editorOf,
     ripgrep: new Ripgrep(deps.exec, deps.env, { clock: deps.clock }),
   };
   return {

@@ -9,7 +9,7 @@ import { TempFile } from "./temp-file.ts";
 
 const chunkBytes = 1024 * 1024;
 
-interface Replacement {
+export interface Replacement {
   readonly content: Uint8Array;
   readonly append: boolean;
   /** The SHA-256 that the file must have; null: the file must not exist; undefined: no condition. */
@@ -83,7 +83,7 @@ class Splice {
   }
 }
 
-function checkExpected(real: string, found: string | null, expected: string | null): void {
+export function checkExpected(real: string, found: string | null, expected: string | null): void {
   if (found === expected) return;
   if (expected === null) throw driverError("Write", "CONFLICT", `exists already: ${real}`);
   if (found === null) throw driverError("Write", "CONFLICT", `was removed meanwhile: ${real}`);

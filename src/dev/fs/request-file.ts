@@ -1,13 +1,17 @@
 /** /dev/fs opened for requests: takes one JSON object, returns its answer. */
 import { lstatSync } from "node:fs";
 import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
+import type { Pid } from "../../abi/ids.ts";
 import type { FsRequest } from "../../abi/ops/fs.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { ABORTED } from "../../lib/abort.ts";
+import { isWithin } from "../../lib/path.ts";
 import { Answer, jsonBytes } from "../answer.ts";
 import { driverError, hostError, throwIfAborted } from "../driver-error.ts";
 import { Announcer } from "./announce.ts";
+import { readBuffer, writeBuffer } from "./buffer.ts";
 import type { Target } from "./byte-files.ts";
+import type { EditorFiles } from "./editors.ts";
 import { listTree } from "./list.ts";
 import type { PathLocks } from "./locks.ts";
 import { entryPath, makeDirectory, readPart, removeEntry, renameEntry } from "./ops.ts";
@@ -24,6 +28,8 @@ export interface FsParts {
   readonly realPath: RealPath;
   readonly ripgrep: Ripgrep;
   readonly isSecret: (path: string) => boolean;
+  /** The editor that shows the files of a process. Absent: no editors. */
+  readonly editorOf?: ((pid: Pid) => EditorFiles | undefined) | undefined;
 }
 
 const done = { ok: true } as const;
@@ -105,7 +111,7 @@ export class RequestFile implements OpenFile {
     const search = new Search(ripgrep, place, signal);
     switch (request.op) {
       case "read":
-        return readPart(real, request, signal);
+        return this.#read(real, request, signal);
       case "pdf":
         return jsonBytes(await readPdf(real, request, signal));
       case "stat":
@@ -119,6 +125,21 @@ export class RequestFile implements OpenFile {
       default:
         return jsonBytes(await this.#change(request, real, act));
     }
+  }
+
+  #read(real: string, request: Extract<FsRequest, { op: "read" }>, signal: AbortSignal): Promise<Uint8Array> {
+    const editor = this.#editorAt(real);
+    return editor === undefined
+      ? readPart(real, request, signal)
+      : readBuffer(editor, { real, request }, signal);
+  }
+
+  /** An editor has a say only in the folders that the process works in. */
+  #editorAt(real: string): EditorFiles | undefined {
+    const { editorOf, realPath } = this.#parts;
+    const editor = editorOf?.(this.#caller.pid);
+    if (editor === undefined) return undefined;
+    return this.#caller.roots.some((root) => isWithin(realPath(root), real)) ? editor : undefined;
   }
 
   #change(
@@ -141,7 +162,11 @@ export class RequestFile implements OpenFile {
           changing,
           call,
         };
-        return locks.hold(real, signal, () => replaceFile(real, want, signal));
+        return locks.hold(real, signal, async () => {
+          const editor = this.#editorAt(real);
+          const written = editor && (await writeBuffer(editor, { real, want }, signal));
+          return written ?? replaceFile(real, want, signal);
+        });
       }
       case "mkdir":
         return locks.hold(real, signal, async () => {

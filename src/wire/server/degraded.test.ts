@@ -126,6 +126,7 @@ const OTHERS: readonly MethodName[] = [
   ...(["kill", "compose.down", "supervisor.stop_child", "mcp.unmount", "shutdown"] as const),
   "process.wait",
   ...(["job.output", "task.list"] as const),
+  ...(["session.serve_files", "session.answer_file"] as const),
   ...([
     "agents.check",
     "skills.check",

@@ -6,6 +6,7 @@ import type { Result } from "../../abi/methods/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { SandboxStatus } from "../../abi/sandbox.ts";
 import type { CredentialDesk } from "../../kernel/ports/credentials.ts";
+import type { EditorDesk } from "../../kernel/ports/editors.ts";
 import type { JournalDesk } from "../../kernel/ports/journal-tools.ts";
 import type { KernelApi } from "../../kernel/ports/kernel-api.ts";
 import type { ModelDesk } from "../../kernel/ports/models.ts";
@@ -65,6 +66,8 @@ export interface ServerDeps {
   machine?(): MachineMetrics;
   /** The available models; absent: not known. */
   readonly models?: ModelDesk;
+  /** The editors that show files of sessions; absent: this daemon asks none. */
+  readonly editors?: EditorDesk;
   /** Whether the settings show calls on terminals; absent: they do. */
   showsCalls?(): boolean;
   /** Begins the shutdown of the daemon and returns at once. Called after the response is written out. */

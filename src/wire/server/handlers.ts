@@ -53,6 +53,7 @@ import {
   labelList,
   processMode,
 } from "./handlers/rights.ts";
+import { answerFile, serveFiles } from "./handlers/session-files.ts";
 import { sessionDescribe, sessionHistory, sessionList } from "./handlers/session-history.ts";
 import { sessionOpen } from "./handlers/session-open.ts";
 import { sessionSay, sessionWithdraw } from "./handlers/session-say.ts";
@@ -117,6 +118,8 @@ export const HANDLERS: Handlers = {
   "session.open": sessionOpen,
   "session.say": sessionSay,
   "session.withdraw": sessionWithdraw,
+  "session.serve_files": serveFiles,
+  "session.answer_file": answerFile,
   "session.history": sessionHistory,
   "session.describe": sessionDescribe,
   "context.stat": contextStat,
