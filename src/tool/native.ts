@@ -7,7 +7,7 @@ import {
   type NativeRecord,
   type NativeRequest,
   type NativeWait,
-} from "../abi/native-record.ts";
+} from "../abi/native/native-record.ts";
 import { askDevice } from "./device-json.ts";
 import { failure } from "./failure.ts";
 import type { Outcome, RunContext, Scope } from "./tool.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { asPid, asProcUuid, type Pid } from "../../abi/ids.ts";
-import { findNative, type NativeAnswer } from "../../abi/native-record.ts";
+import { findNative, type NativeAnswer } from "../../abi/native/native-record.ts";
 import { EXIT } from "../../abi/process.ts";
 import type { Native } from "../../kernel/ports/natives.ts";
 import { outputName } from "../../kernel/ports/spools.ts";

@@ -6,7 +6,12 @@
 import * as z from "zod";
 import { type Act, type Device, type FileStat, O_RDONLY, type WritePlan } from "../../abi/device.ts";
 import { asPid, type Pid } from "../../abi/ids.ts";
-import type { NativeAnswer, NativeRecord, NativeRequest, NativeState } from "../../abi/native-record.ts";
+import type {
+  NativeAnswer,
+  NativeRecord,
+  NativeRequest,
+  NativeState,
+} from "../../abi/native/native-record.ts";
 import type { Native } from "../../kernel/ports/natives.ts";
 import { abortable } from "../../lib/abort.ts";
 import { jsonBytes } from "../answer.ts";

@@ -2,7 +2,7 @@
  * Reads what a program prints from a position on, until what is waited for has come. In bounded memory: of a long output
  * the first and the last part are kept.
  */
-import type { NativeWait, NativeWoken } from "../../abi/native-record.ts";
+import type { NativeWait, NativeWoken } from "../../abi/native/native-record.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { PositionedReader } from "../../kernel/ports/spools.ts";
 import { ABORTED, linkSignals } from "../../lib/abort.ts";

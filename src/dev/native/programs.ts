@@ -1,12 +1,12 @@
 /**
  * The programs that each process has started and talks to. A record of each is kept with the process
- * (abi/native-record.ts), so that it is known after a restart how far its output was read. A process is told once that a
+ * (abi/native/native-record.ts), so that it is known after a restart how far its output was read. A process is told once that a
  * program has ended, by an answer or else by a note, and of a match that it asked for. Programs themselves, their limit
  * and their end belong to the kernel.
  */
 import type { Caller, KeptValues } from "../../abi/device.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
-import { findNatives, type NativeRecord, nativeKey } from "../../abi/native-record.ts";
+import { findNatives, type NativeRecord, nativeKey } from "../../abi/native/native-record.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { Native, Natives } from "../../kernel/ports/natives.ts";
 import {

@@ -1,6 +1,6 @@
 /** process_read: what a program has printed since it was read last, after a wait for more. */
 import * as z from "zod";
-import { findNatives } from "../../abi/native-record.ts";
+import { findNatives } from "../../abi/native/native-record.ts";
 import {
   askProgram,
   findProgram,

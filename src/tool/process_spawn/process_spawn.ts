@@ -2,7 +2,7 @@
 import { basename } from "node:path/posix";
 import * as z from "zod";
 import type { Effect } from "../../abi/effects.ts";
-import { findNatives } from "../../abi/native-record.ts";
+import { findNatives } from "../../abi/native/native-record.ts";
 import { SIGNALS } from "../../abi/process.ts";
 import { askProgram, NativeMeta, programOutcome, waitArgs, waitOf } from "../native.ts";
 import { hostPath } from "../path.ts";

@@ -1,7 +1,7 @@
 /** process_write: types into a program and returns what it answers. Judged as the command that the program was started by. */
 import * as z from "zod";
 import type { Effect } from "../../abi/effects.ts";
-import { findNative } from "../../abi/native-record.ts";
+import { findNative } from "../../abi/native/native-record.ts";
 import {
   askProgram,
   findProgram,

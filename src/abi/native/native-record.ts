@@ -1,5 +1,5 @@
 /** Programs that a process starts and talks to: as stored with the process, and as /dev/native answers. */
-import type { Pid, ProcUuid } from "./ids.ts";
+import type { Pid, ProcUuid } from "../ids.ts";
 
 /** The stored value `native/<pid>` of the process that started it. Plain data. */
 export interface NativeRecord {
