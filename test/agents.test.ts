@@ -346,6 +346,42 @@ describe("an agent in the background", () => {
   });
 });
 
+describe("a coordinator", () => {
+  it("has three tools, lets workers change files, takes their ends as reports, and corrects the one that worked", async () => {
+    const hasReturned = Promise.withResolvers<void>();
+    const send = { name: "send", input: { to: "first", message: "And the docs." } };
+    const work = (prompt: string, name: string) => childCall(prompt, { subagent_type: "worker", name });
+    await serve({
+      lead: (request) => {
+        if (request.assistantTurns === 0) return toolUse([work("fix a", "first"), work("fix b", "second")]);
+        const told = notices(request);
+        if (request.assistantTurns === 1) hasReturned.resolve();
+        if (told.length === 2 && results(request).length === 0) return toolUse(send);
+        return text(told.length < 3 ? "Running." : `Done: ${told.length}`);
+      },
+      "fix a": (request) =>
+        request.assistantTurns === 0
+          ? toolUse({ name: "write", input: { file_path: "a.txt", content: "a" } })
+          : text(`a ${request.assistantTurns}`).until(hasReturned.promise),
+      "fix b": () => text("b").until(hasReturned.promise),
+    });
+    const { code, stdout } = await crux(
+      "-q",
+      "--agent",
+      "coordinator",
+      "--permission-mode",
+      "accept_edits",
+      "lead",
+    );
+    expect([code, stdout]).toEqual([0, "Done: 3\n"]);
+    expect(requestsOf("lead")[0]!.tools).toEqual(["agent", "send", "stop"]);
+    expect(results(requestsOf("lead")[1]!)[0]).toContain("in the background");
+    expect(world.file("a.txt")).toBe("a");
+    expect(requestsOf("fix a").at(-1)!.rawBody).toContain("And the docs.");
+    expect(requestsOf("fix a")[0]!.tools).not.toContain("send");
+  });
+});
+
 describe("kill -9 of the daemon while agents are waited for", () => {
   it("each child answers its call once, and none is started twice", async () => {
     const gate = Promise.withResolvers<void>();

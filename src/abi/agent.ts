@@ -28,6 +28,8 @@ export interface AgentManifest {
   readonly skills: readonly string[];
   /** The texts of these skills are part of its instructions; absent: it is told what they are for. */
   readonly preload?: true;
+  /** Where a call starts it, nobody waits for it. */
+  readonly background?: true;
   /** Allow-list of tool names; null: the default set. */
   readonly tools: readonly string[] | null;
   /** Tools that it is not offered and may not call, by canonical name; tools of MCP servers as `mcp__…`. */

@@ -25,7 +25,6 @@ export function parseManifest(
 
 /** Keys of the format without effect in Crux: reported by a check, not each time the file is loaded. */
 export const UNUSED_KEYS: ReadonlySet<string> = new Set([
-  "background",
   "color",
   "hooks",
   "initial_prompt",
@@ -54,6 +53,7 @@ export function manifestOf(
     maxSteps: maxSteps(fields),
     skills: fields.list("skills") ?? [],
     ...(fields.flag("preload") === true ? { preload: true } : {}),
+    ...(fields.flag("background") === true ? { background: true } : {}),
     tools: tools(fields),
     ...disallowed(fields),
     ...delegation(fields),

@@ -21,7 +21,7 @@ const agents = makeAgentLoader({
 test("every shipped agent loads without a warning", async () => {
   const names = await agents.list();
   expect(names).toEqual([
-    ...["code-analyst", "explore", "general-purpose", "plan", "verification", "worker"],
+    ...["code-analyst", "coordinator", "explore", "general-purpose", "plan", "verification", "worker"],
   ]);
   for (const name of names) expect((await agents.load(name)).manifest.name).toBe(name);
   expect(warnings).toEqual([]);
@@ -60,6 +60,14 @@ test("those that only look change nothing and start nobody", async () => {
   const { manifest, instructions } = await agents.load("verification");
   expect(manifest).toMatchObject({ disallowedTools: ["agent", ...writers] });
   expect(instructions).toMatch(/PASS .* FAIL .* PARTIAL/);
+});
+
+test("a coordinator only gives work to others, and its workers may change files", async () => {
+  expect((await agents.load("coordinator")).manifest).toMatchObject({
+    tools: ["agent", "send", "stop"],
+    delegate: true,
+  });
+  expect((await agents.load("worker")).manifest).toMatchObject({ background: true, tools: null });
 });
 
 test("the prompt of each shipped agent is short, and its description a line", async () => {

@@ -84,7 +84,8 @@ function typeOf({ subagent_type: type = DEFAULT_AGENT }: Args): string {
 async function run(args: Args, context: RunContext): Promise<Outcome> {
   const before = args.again === true ? await begun(args, context) : undefined;
   const pid = before ?? (await started(args, context));
-  if (isBackground(args, context)) return launched(args, pid, context);
+  const isAlone = isBackground(args, context) || (await infoOf(context.sys, pid))?.child?.isBackground;
+  if (isAlone === true) return launched(args, pid, context);
   const ended = await untilEnd(pid, context);
   return ended === null ? launched(args, pid, context) : outcomeOf(args, pid, ended);
 }

@@ -26,11 +26,13 @@ export async function loadedAgent(
   if (typeof named !== "string") return { intent, agent: named, opts };
   const { cwd, env } = caller.seed;
   const agent = await abortable(core.ports.loadAgent(named, opts.cwd ?? cwd, env), signal);
-  const { models = {}, maxSteps = 0 } = agent?.manifest ?? {};
+  const { models = {}, maxSteps = 0, background = false } = agent?.manifest ?? {};
   const hasOwn = models.preferred !== undefined || models.provider !== undefined;
   const model = env.CRUX_SUBAGENT_MODEL || opts.model || (hasOwn ? "" : modelOf(caller));
   const maxTurns = opts.maxTurns || maxSteps || LIMITS.childSteps;
-  return { intent, agent, opts: { ...opts, maxTurns, ...(model === "" ? {} : { model }) } };
+  const { child } = opts;
+  const alone = background && child !== undefined ? { child: { ...child, isBackground: true as const } } : {};
+  return { intent, agent, opts: { ...opts, ...alone, maxTurns, ...(model === "" ? {} : { model }) } };
 }
 
 /** "": it has none. */
