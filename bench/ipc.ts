@@ -4,6 +4,8 @@
  * Messages: two agents' handles on a kernel with the real journal on disk, so each send is synced before it resolves; the
  * baseline is a bare append and fdatasync of the same bytes. Pipes: 64 KiB writes from one handle to another; the
  * baseline is the same chunks through node:stream's PassThrough with the same bound.
+ * The binary wire, on a daemon of its own (npm run build first): pings one after another against an echo of the same bytes by
+ * another process, pings without waiting, and the output of a program against the same program at a pipe of Node.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -14,6 +16,7 @@ import type { Syscalls } from "../src/abi/sys.ts";
 import { TestKernel } from "../src/kernel/testing/test-kernel.ts";
 import { systemClock } from "../src/lib/system-clock.ts";
 import { openJournal } from "../src/store/sqlite/open-journal.ts";
+import { wireRows } from "./parts/binary-wire.ts";
 import { printTable, type Row } from "./table.ts";
 
 const MESSAGES = Number(process.env.CRUX_BENCH_MESSAGES ?? 20_000);
@@ -40,6 +43,7 @@ try {
   await journal.close();
   rmSync(dir, { recursive: true, force: true });
 }
+rows.push(...(await wireRows()));
 printTable(["what", "figure", "baseline", "ratio"], rows);
 
 async function messages(

@@ -16,12 +16,16 @@ export type Framed =
 
 export function encodeFrame(type: Packet, payload: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(FRAME.headerBytes + payload.byteLength);
+  writeHeader(frame, type, payload.byteLength);
+  frame.set(payload, FRAME.headerBytes);
+  return frame;
+}
+
+export function writeHeader(frame: Buffer, type: Packet, length: number): void {
   frame.writeUInt16BE(FRAME.magic, 0);
   frame[2] = FRAME.version;
   frame[3] = type;
-  frame.writeUInt32BE(payload.byteLength, 4);
-  frame.set(payload, FRAME.headerBytes);
-  return frame;
+  frame.writeUInt32BE(length, 4);
 }
 
 /**

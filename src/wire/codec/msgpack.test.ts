@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { FRAME, PACKET } from "../../abi/ipc.ts";
 import { encodeFrame, FrameDecoder } from "./frame.ts";
-import { PackError, packFrame, unpack } from "./msgpack.ts";
+import { PackError, packBefore, packFrame, unpack } from "./msgpack.ts";
 
 const FRAMES = Number(process.env.CRUX_IPC_FRAMES ?? 20_000);
 
@@ -143,4 +143,14 @@ test(`${FRAMES} broken frames each decode, are refused in words, or end the fram
     }
   }
   expect(Object.values(seen).every((count) => count > FRAMES / 50)).toBe(true);
+});
+
+it("packBefore() and the bytes behind it are the frame that packFrame() makes", () => {
+  for (const length of [0, 1, 255, 256, 65_536]) {
+    const data = new Uint8Array(length).fill(7);
+    const message = { stream: "s1", seq: 3, next: length };
+    const frame = Buffer.concat([packBefore(PACKET.chunk, message, data), data]);
+    expect(frame.readUInt32BE(4)).toBe(frame.length - FRAME.headerBytes);
+    expect(unpack(frame.subarray(FRAME.headerBytes))).toEqual({ ...message, data });
+  }
 });

@@ -6,7 +6,7 @@
 import { isUtf8 } from "node:buffer";
 import { decode, Encoder } from "@msgpack/msgpack";
 import { FRAME, type Packet } from "../../abi/ipc.ts";
-import { encodeFrame } from "./frame.ts";
+import { encodeFrame, writeHeader } from "./frame.ts";
 
 /** What is wrong with a payload, in words for the client. */
 export class PackError extends Error {}
@@ -16,6 +16,20 @@ const encoder = new Encoder({ ignoreUndefined: true, maxDepth: FRAME.maxDepth + 
 /** Keys with the value undefined are left out; typed arrays become `bin`. Throws for what MsgPack has no form for. */
 export function packFrame(type: Packet, message: object): Buffer {
   return encodeFrame(type, encoder.encodeSharedRef(message));
+}
+
+const NONE = new Uint8Array(0);
+
+/** The beginning of a frame whose last entry is `data`: these bytes follow it as they are. */
+export function packBefore(type: Packet, message: object, data: Uint8Array): Buffer {
+  // it ends with `c4 00`, a `bin` without bytes, which gets the real length
+  const bare = encoder.encodeSharedRef({ ...message, data: NONE });
+  const frame = Buffer.allocUnsafe(FRAME.headerBytes + bare.byteLength + 3);
+  frame.set(bare, FRAME.headerBytes);
+  frame[frame.length - 5] = 0xc6;
+  frame.writeUInt32BE(data.byteLength, frame.length - 4);
+  writeHeader(frame, type, frame.length - FRAME.headerBytes + data.byteLength);
+  return frame;
 }
 
 /** Throws a PackError: not one map of plain MsgPack within the bounds. The bytes of the result are copies. */

@@ -2,6 +2,7 @@
 import { ERRNO } from "../../../abi/errno.ts";
 import type { Fault } from "../../../abi/errors.ts";
 import { IPC, type IpcFault, type IpcResponse, type RequestMeta } from "../../../abi/ipc.ts";
+import { ulid } from "../../../lib/ulid.ts";
 import { toWireError } from "../../codec/error.ts";
 import { invalid } from "../request.ts";
 
@@ -68,4 +69,30 @@ export function faultOf(error: unknown, redact: (text: string) => string): IpcFa
 export function failed(id: string, fault: IpcFault, requestId?: string): IpcResponse {
   const meta = requestId === undefined ? {} : { meta: { requestId } };
   return { id, result: null, error: fault.message, fault, ...meta };
+}
+
+const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/** The last characters, which count. */
+const COUNTED = 4;
+const MOST = 32 ** COUNTED;
+
+/**
+ * The kernel's own names of requests, `r_` and a ULID (github.com/ulid/spec). Of one millisecond only the first is made
+ * anew; the others count on from it, as the standard has it for rising ids.
+ */
+export class RequestIds {
+  #now = -1;
+  #begin = "";
+  #count = MOST;
+
+  next(now: number): string {
+    if (now !== this.#now || this.#count >= MOST) {
+      this.#now = now;
+      this.#begin = `r_${ulid(Math.floor(now), Math.random).slice(0, -COUNTED)}`;
+      this.#count = 0;
+    }
+    const n = this.#count++;
+    const digit = (at: number): string => DIGITS.charAt((n >> at) & 31);
+    return `${this.#begin}${digit(15)}${digit(10)}${digit(5)}${digit(0)}`;
+  }
 }

@@ -6,13 +6,12 @@ import type { Socket } from "node:net";
 import { Fault } from "../../../abi/errors.ts";
 import { FRAME, IPC, type IpcEvent, type IpcResponse, PACKET } from "../../../abi/ipc.ts";
 import type { MethodName } from "../../../abi/methods/methods.ts";
-import { ulid } from "../../../lib/ulid.ts";
 import { FrameDecoder, type Framed } from "../../codec/frame.ts";
 import { PackError, packFrame, unpack } from "../../codec/msgpack.ts";
 import type { Desk, DeskOptions } from "../desk.ts";
 import type { MethodAnswer } from "../handler.ts";
 import { invalid } from "../request.ts";
-import { type Envelope, failed, faultOf, parseEnvelope } from "./envelope.ts";
+import { type Envelope, failed, faultOf, parseEnvelope, RequestIds } from "./envelope.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import { callMethod } from "./methods.ts";
 import { FrameSession } from "./session.ts";
@@ -26,6 +25,12 @@ interface Around {
 
 type Request = Extract<Envelope, { kind: "request" }>;
 
+interface Running {
+  readonly requestId: string;
+  readonly open: ReturnType<FrameSession["begin"]>;
+  readonly answer: ReturnType<typeof callMethod>;
+}
+
 export class FrameConnection {
   readonly #socket: Socket;
   readonly #options: DeskOptions;
@@ -36,7 +41,10 @@ export class FrameConnection {
   readonly #session: FrameSession;
   readonly #over = Promise.withResolvers<void>();
   /** What has arrived and is not looked at yet. */
-  readonly #framed: Framed[] = [];
+  #framed: Framed[] = [];
+  /** How many of these were looked at. */
+  #looked = 0;
+  readonly #ids = new RequestIds();
   #isYielding = false;
   #lastByteAt = 0;
   #isEnding = false;
@@ -78,6 +86,7 @@ export class FrameConnection {
   /** Reads no further requests; those in progress still get their answers. */
   finish(): void {
     this.#isEnding = true;
+    this.#writer.flush();
     this.#session.settle();
     if (this.#session.open === 0) this.#over.resolve();
   }
@@ -93,7 +102,9 @@ export class FrameConnection {
   #take(chunk: Buffer): void {
     if (this.#isEnding) return;
     this.#lastByteAt = this.#options.clock.mono();
-    this.#framed.push(...this.#decoder.push(chunk));
+    const framed = this.#decoder.push(chunk);
+    if (this.#framed.length === 0) this.#framed = framed;
+    else for (const each of framed) this.#framed.push(each);
     this.#acceptAll();
     if (this.#writer.isFull) this.#socket.pause();
   }
@@ -101,19 +112,27 @@ export class FrameConnection {
   /** More requests than may be open wait for a turn of the event loop: most are answered by then. */
   #acceptAll(): void {
     if (this.#isYielding) return;
-    for (let framed = this.#framed.shift(); framed !== undefined; framed = this.#framed.shift()) {
+    for (let framed = this.#next(); framed !== undefined; framed = this.#next()) {
       this.#accept(framed);
       if (this.#session.open < IPC.openRequests || this.#framed.length === 0) continue;
       this.#isYielding = true;
       this.#socket.pause();
       setImmediate(() => {
         this.#isYielding = false;
-        this.#accept(this.#framed.shift() as Framed);
+        this.#accept(this.#next() as Framed);
         this.#acceptAll();
         this.#readOn();
       });
       return;
     }
+  }
+
+  #next(): Framed | undefined {
+    const next = this.#framed[this.#looked++];
+    if (this.#looked < this.#framed.length) return next;
+    this.#framed = [];
+    this.#looked = 0;
+    return next;
   }
 
   #accept(framed: Framed): void {
@@ -172,30 +191,51 @@ export class FrameConnection {
       this.#fail(id, new Fault({ code: "UNAVAILABLE", message }));
       return;
     }
-    void this.#run(envelope);
+    this.#run(envelope);
+  }
+
+  /** What is ready at once is answered at once, without a promise. */
+  #run(request: Request): void {
+    const { clock } = this.#options;
+    const requestId = this.#ids.next(clock.now());
+    const open = this.#session.begin(request, clock);
+    try {
+      const answer = callMethod(request, { requestId, control: open.control, session: this.#session });
+      if (answer instanceof Promise || answer.follow !== undefined) {
+        void this.#finishRun(request, { requestId, open, answer });
+        return;
+      }
+      this.#respond({ id: request.id, result: answer.result, meta: { requestId } });
+    } catch (error) {
+      this.#failRun(request, error, { requestId, open });
+    }
+    this.#close(open);
   }
 
   /** Never rejects. */
-  async #run(request: Request): Promise<void> {
-    const { clock } = this.#options;
-    const requestId = `r_${ulid(clock.now(), Math.random)}`;
-    const open = this.#session.begin(request, clock);
+  async #finishRun(request: Request, { requestId, open, answer }: Running): Promise<void> {
     try {
-      const answer = callMethod(request, { requestId, signal: open.signal, session: this.#session });
-      // what is ready at once is answered at once
       const { result, follow, replayed } = answer instanceof Promise ? await open.until(answer) : answer;
       const meta = replayed === true ? ({ requestId, replayed } as const) : { requestId };
       this.#respond({ id: request.id, result, meta });
       if (follow !== undefined) await this.#follow(request.id, follow);
     } catch (error) {
-      if (!(error instanceof Fault) && !open.signal.aborted)
-        this.#options.log("error", `${request.method}: ${error instanceof Error ? error.stack : error}`);
-      if (request.id !== "") this.#fail(request.id, error, requestId);
-      if (this.#session.isRefused) this.#end();
+      this.#failRun(request, error, { requestId, open });
     } finally {
-      open.end();
-      if (this.#isEnding && this.#session.open === 0) this.#over.resolve();
+      this.#close(open);
     }
+  }
+
+  #failRun(request: Request, error: unknown, { requestId, open }: Omit<Running, "answer">): void {
+    if (!(error instanceof Fault) && !open.control.isAborted)
+      this.#options.log("error", `${request.method}: ${error instanceof Error ? error.stack : error}`);
+    if (request.id !== "") this.#fail(request.id, error, requestId);
+    if (this.#session.isRefused) this.#end();
+  }
+
+  #close(open: Running["open"]): void {
+    open.end();
+    if (this.#isEnding && this.#session.open === 0) this.#over.resolve();
   }
 
   /** The stream of a text method, as events. The request stays open until its end. */

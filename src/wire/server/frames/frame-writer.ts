@@ -6,6 +6,8 @@ import type { Socket } from "node:net";
 import { IPC } from "../../../abi/ipc.ts";
 import type { Clock } from "../../../abi/program.ts";
 
+/** Frames up to this size are copied together, so that a tick of small answers is one write. */
+const SMALL_BYTES = 8 * 1024;
 /** Large frames are sent in pieces, so that a slow but living reader shows progress. */
 const PIECE_BYTES = 64 * 1024;
 /** Subscriptions wait while so much is unsent: answers come first. */
@@ -17,6 +19,9 @@ export class FrameWriter {
   #waiting = 0;
   #waitingSince: number | undefined;
   #isJoining = false;
+  /** Small frames of this tick, in order, and their bytes. */
+  #small: Buffer[] = [];
+  #smallBytes = 0;
   /** Subscriptions that wait, served in turn. */
   #turns: (() => void)[] = [];
 
@@ -33,18 +38,48 @@ export class FrameWriter {
 
   /** Too much is unsent: nothing more is read from this client. */
   get isFull(): boolean {
-    return this.#socket.writableLength >= IPC.maxUnsentBytes;
+    return this.#unsent >= IPC.maxUnsentBytes;
   }
 
-  send(frame: Buffer): void {
+  get #unsent(): number {
+    return this.#socket.writableLength + this.#smallBytes;
+  }
+
+  /** `rest`: bytes of the frame that stand elsewhere; they are not copied, and may not change. */
+  send(frame: Buffer, rest?: Uint8Array): void {
     if (!this.#socket.writable) return;
     this.#joinNext();
-    for (let at = 0; at < frame.length; at += PIECE_BYTES) this.#put(frame.subarray(at, at + PIECE_BYTES));
+    if (frame.length > SMALL_BYTES) this.#putAll(frame);
+    else {
+      this.#small.push(frame);
+      this.#smallBytes += frame.length;
+      if (this.#smallBytes >= PIECE_BYTES) this.#putSmall();
+    }
+    if (rest !== undefined) this.#putAll(Buffer.from(rest.buffer, rest.byteOffset, rest.byteLength));
+  }
+
+  #putAll(bytes: Buffer): void {
+    this.#putSmall();
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) this.#put(bytes.subarray(at, at + PIECE_BYTES));
+  }
+
+  /** Before the socket is ended: nothing can be written behind that. */
+  flush(): void {
+    this.#putSmall();
+  }
+
+  #putSmall(): void {
+    const [first] = this.#small;
+    if (first === undefined) return;
+    const joined = this.#small.length === 1 ? first : Buffer.concat(this.#small, this.#smallBytes);
+    this.#small = [];
+    this.#smallBytes = 0;
+    this.#put(joined);
   }
 
   /** Resolves in turn, when there is room for a message of a subscription, or when nothing can be sent any more. */
   async room(): Promise<void> {
-    while (this.#socket.writable && this.#socket.writableLength >= FULL_BYTES)
+    while (this.#socket.writable && this.#unsent >= FULL_BYTES)
       await new Promise<void>((resolve) => this.#turns.push(resolve));
   }
 
@@ -55,6 +90,7 @@ export class FrameWriter {
     this.#socket.cork();
     process.nextTick(() => {
       this.#isJoining = false;
+      this.#putSmall();
       this.#socket.uncork();
     });
   }

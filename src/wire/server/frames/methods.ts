@@ -74,26 +74,28 @@ interface Answer {
   readonly follow?: MethodAnswer<MethodName>["follow"];
 }
 
-interface Calling extends Pick<IpcCall, "requestId" | "signal"> {
+interface Calling extends Pick<IpcCall, "requestId"> {
+  /** Its signal is made when it is looked at. */
+  readonly control: Pick<IpcCall, "signal">;
   readonly session: FrameSession;
 }
 
 /** Errors are those of the method; INVALID: no such method, or params that its schema refuses. */
 export function callMethod(
   { method, params, meta }: Extract<Envelope, { kind: "request" }>,
-  { session, requestId, signal }: Calling,
+  { session, requestId, control }: Calling,
 ): Answer | Promise<Answer> {
   const { intentId, correlationId } = meta;
   if (intentId !== undefined || correlationId !== undefined)
     return checkIds(method, meta, session).then(() =>
-      carryOut({ method, params, meta }, { session, requestId, signal }),
+      carryOut({ method, params, meta }, { session, requestId, control }),
     );
-  return carryOut({ method, params, meta }, { session, requestId, signal });
+  return carryOut({ method, params, meta }, { session, requestId, control });
 }
 
 function carryOut(
   { method, params, meta }: Pick<Extract<Envelope, { kind: "request" }>, "method" | "params" | "meta">,
-  { session, requestId, signal }: Calling,
+  { session, requestId, control }: Calling,
 ): Answer | Promise<Answer> {
   if (isIpcMethod(method)) {
     session.scopes.check(method);
@@ -102,7 +104,9 @@ function carryOut(
       session,
       meta,
       requestId,
-      signal,
+      get signal() {
+        return control.signal;
+      },
       get context() {
         context ??= session.context();
         return context;
@@ -157,7 +161,7 @@ async function once<M extends IpcMethodName>(
   const { value, replayed } = await idempotency.once({ ...keyed, caller }, async () => {
     const made = await kernel.requests.find(request.id);
     if (made !== undefined) throw unknownOutcome(made, request.digest);
-    return handler(keyed.params, { ...call, context: call.context, request });
+    return handler(keyed.params, { ...call, context: call.context, signal: call.signal, request });
   });
   return { result: value, replayed };
 }

@@ -18,15 +18,34 @@ import { Scopes } from "./scopes.ts";
 import type { FrameOutput, StreamSubscription } from "./stream-subscription.ts";
 
 interface OpenRequest {
-  readonly signal: AbortSignal;
+  readonly control: LazyControl;
   /** The value, or the reason for which the request was ended before. */
   until<T>(value: Promise<T>): Promise<T>;
   end(): void;
 }
 
+/** Most requests are answered at once, and never look at their signal: it is made when somebody does. */
+class LazyControl {
+  #made: AbortController | undefined;
+
+  get signal(): AbortSignal {
+    this.#made ??= new AbortController();
+    return this.#made.signal;
+  }
+
+  get isAborted(): boolean {
+    return this.#made?.signal.aborted === true;
+  }
+
+  abort(reason: unknown): void {
+    this.#made ??= new AbortController();
+    this.#made.abort(reason);
+  }
+}
+
 /** An open request. */
 interface Open {
-  readonly control: AbortController;
+  readonly control: LazyControl;
   readonly method: string;
   readonly intentId: string | undefined;
 }
@@ -221,7 +240,7 @@ export class FrameSession implements Session, IntentClient {
   ): OpenRequest {
     this.#requests++;
     if (intentId !== undefined) this.#attend();
-    const control = new AbortController();
+    const control = new LazyControl();
     const open = { control, method, intentId };
     this.#open.set(id, open);
     const done = timeoutMs === undefined || timeoutMs > MAX_TIMER_MS ? undefined : new AbortController();
@@ -231,7 +250,7 @@ export class FrameSession implements Session, IntentClient {
         () => {},
       );
     return {
-      signal: control.signal,
+      control,
       until: (value) => abortable(value, control.signal),
       end: () => {
         done?.abort(ABORTED);

@@ -6,7 +6,7 @@ import { IPC, type IpcChunk, PACKET } from "../../../abi/ipc.ts";
 import type { Native, StreamName } from "../../../kernel/ports/natives.ts";
 import type { PositionedReader, Spool } from "../../../kernel/ports/spools.ts";
 import { ABORTED } from "../../../lib/abort.ts";
-import { packFrame } from "../../codec/msgpack.ts";
+import { packBefore, packFrame } from "../../codec/msgpack.ts";
 import { LineSplitter, type SplitLine } from "./line-splitter.ts";
 
 /** Several chunks are read at once: each reading opens the file anew. */
@@ -15,7 +15,8 @@ const READ_BYTES = 1024 * 1024;
 export interface FrameOutput {
   /** Resolves when there is room for one message more. */
   room(): Promise<void>;
-  send(frame: Buffer): void;
+  /** `rest`: bytes of the frame that stand elsewhere; they are not copied, and may not change. */
+  send(frame: Buffer, rest?: Uint8Array): void;
 }
 
 interface StreamWish {
@@ -161,7 +162,9 @@ export class StreamSubscription {
     const { name, native, stream, prefix } = this.#wish;
     const { pid, id } = native;
     const event = `${prefix}process.${stream}.chunk`;
-    const chunk: IpcChunk = { stream: name, event, seq: ++this.#seq, pid, id, ...more };
-    this.#output.send(packFrame(PACKET.chunk, chunk));
+    const { data, ...rest } = more;
+    const chunk: IpcChunk = { stream: name, event, seq: ++this.#seq, pid, id, ...rest };
+    if (data === undefined) this.#output.send(packFrame(PACKET.chunk, chunk));
+    else this.#output.send(packBefore(PACKET.chunk, chunk, data), data);
   }
 }
