@@ -75,6 +75,8 @@ describe.each(DIALECTS)("behind the %s base URL", (dialect) => {
       stop_reason: "end_turn",
       usage: { input_tokens: 300, output_tokens: 30, cache_read_input_tokens: 5 },
     });
+    const [used = expect.fail()] = Object.values(lines[0]?.modelUsage as Record<string, Line>);
+    expect(used.contextWindow).toBe(dialect === "openai" ? 128_000 : 1_000_000);
     const all = checkedLines((await world.crux([...stream, "look"], { env })).stdout);
     expect(typesOf(all)).toEqual([
       ...["system/init", "assistant", "assistant", "user", "assistant", "result/success"],

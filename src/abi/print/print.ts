@@ -134,6 +134,9 @@ const result = z.strictObject({
       cacheReadInputTokens: count,
       cacheCreationInputTokens: count,
       costUSD: z.number().optional().describe("Absent: the price is not known."),
+      contextWindow: count
+        .optional()
+        .describe("In tokens, of the model that answered last; absent: of another, or not known."),
     }),
   ),
   permission_denials: z.array(

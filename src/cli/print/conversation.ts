@@ -179,7 +179,17 @@ export class Conversation {
     const [only = "", ...more] = this.#around.printer.models;
     const priced = more.length === 0 ? {} : { usdByModel: await this.#spentByModel() };
     if (more.length === 0) this.#usdByModel.set(only, (this.#usdByModel.get(only) ?? 0) + facts.usd);
-    return { ...facts, usd: rounded(facts.usd), totalUsd: rounded(facts.totalUsd), ...priced };
+    const window = await this.#window();
+    const known = window === undefined ? {} : { window };
+    return { ...facts, usd: rounded(facts.usd), totalUsd: rounded(facts.totalUsd), ...priced, ...known };
+  }
+
+  /** undefined: not known, as after the end of the session. */
+  async #window(): Promise<number | undefined> {
+    if (this.#hasEnded || this.#around.printer.models.length === 0) return undefined;
+    const { pid } = this.#session;
+    const found = await this.#around.client.request("context.stat", { pid }).catch(() => undefined);
+    return found?.window;
   }
 
   /** US dollars of each model since the last result; a model whose price is not known is left out. */

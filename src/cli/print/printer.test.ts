@@ -139,8 +139,10 @@ test("where several models answered, each has its own cost, if its price is know
   printer.take(message());
   printer.take({ ...message(), model: "haiku" });
   expect(printer.models).toEqual(["sonnet", "haiku"]);
-  const { modelUsage } = printer.end(idle(), { ...facts, usdByModel: new Map([["haiku", 0.001]]) }).line;
+  const known = { usdByModel: new Map([["haiku", 0.001]]), window: 200_000 };
+  const { modelUsage } = printer.end(idle(), { ...facts, ...known }).line;
   expect([modelUsage.haiku?.costUSD, modelUsage.sonnet?.costUSD]).toEqual([0.001, undefined]);
+  expect([modelUsage.haiku?.contextWindow, modelUsage.sonnet?.contextWindow]).toEqual([200_000, undefined]);
 });
 
 test("a refusal names the call that was refused, and what allows it", () => {

@@ -27,6 +27,8 @@ export interface RunFacts {
   readonly totalUsd: number;
   /** Of the run, where several models answered; one is absent where its price is not known. */
   readonly usdByModel?: ReadonlyMap<string, number>;
+  /** The window of the model that answered last, in tokens; absent: not known. */
+  readonly window?: number;
   /** With --json-schema: the value that matches. */
   readonly structured?: ResultLine["structured_output"];
 }
@@ -121,7 +123,7 @@ export class Printer {
     { subtype, terminalReason, errors, exitCode }: Ending,
     more: RunFacts & { result: string; refused: NonNullable<CompleteEvent["denied"]> },
   ): Ended {
-    const { durationMs, usd, totalUsd, usdByModel, result, refused, structured } = more;
+    const { durationMs, totalUsd, result, refused, structured } = more;
     const tally = this.#tally;
     this.#tally = new Tally();
     this.#error = undefined;
@@ -139,7 +141,7 @@ export class Printer {
       duration_api_ms: Math.round(tally.apiMs),
       total_cost_usd: totalUsd,
       usage: tally.usage,
-      modelUsage: tally.modelUsage(usd, usdByModel),
+      modelUsage: tally.modelUsage(more),
       permission_denials: tally.denials(refused),
       ...this.#common(),
     };

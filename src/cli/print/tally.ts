@@ -13,6 +13,13 @@ const NONE: Usage = {
   cache_read_input_tokens: 0,
 };
 
+interface Spent {
+  readonly usd: number;
+  readonly usdByModel?: ReadonlyMap<string, number> | undefined;
+  /** Of the model that answered last, in tokens. */
+  readonly window?: number | undefined;
+}
+
 export class Tally {
   turns = 0;
   apiMs = 0;
@@ -20,6 +27,7 @@ export class Tally {
   /** The last text of the agent. */
   text = "";
   readonly #byModel = new Map<string, Usage>();
+  #lastModel = "";
   /** Calls without a result. */
   readonly #open = new Map<string, ToolUse>();
   /** Calls whose result is an error, in the order of the results. */
@@ -29,6 +37,7 @@ export class Tally {
     this.turns++;
     this.apiMs += duration_ms;
     this.stopReason = stop_reason;
+    this.#lastModel = model;
     this.#byModel.set(model, plus(this.#byModel.get(model) ?? NONE, usage));
     const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
     if (texts.some((text) => text.trim() !== "")) this.text = texts.join("");
@@ -55,8 +64,8 @@ export class Tally {
     return [...this.#byModel.keys()];
   }
 
-  /** `usd`: what the run has cost, which is the cost of its only model; `byModel`: where there are several. */
-  modelUsage(usd: number, byModel: ReadonlyMap<string, number> = new Map()): ResultLine["modelUsage"] {
+  /** `usd`: what the run has cost, which is the cost of its only model; `usdByModel`: where there are several. */
+  modelUsage({ usd, usdByModel: byModel = new Map(), window }: Spent): ResultLine["modelUsage"] {
     const costOf = (model: string): number => (this.#byModel.size > 1 ? (byModel.get(model) ?? 0) : usd);
     const all = [...this.#byModel].map(([model, usage]) => [
       model,
@@ -66,6 +75,7 @@ export class Tally {
         cacheReadInputTokens: usage.cache_read_input_tokens,
         cacheCreationInputTokens: usage.cache_creation_input_tokens,
         ...(costOf(model) > 0 ? { costUSD: costOf(model) } : {}),
+        ...(model === this.#lastModel && window !== undefined ? { contextWindow: window } : {}),
       },
     ]);
     return Object.fromEntries(all) as ResultLine["modelUsage"];
