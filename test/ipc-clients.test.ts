@@ -53,6 +53,15 @@ describe("crux/client", () => {
     writeFileSync(join(foreign(), "example.mts"), example);
   });
 
+  it("is part of what is packed", () => {
+    const { files, exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    expect(files).toContain("dist");
+    expect(Object.values(exports["./client"])).toEqual([
+      "./dist/types/wire/client/kernel.d.ts",
+      "./dist/client.js",
+    ]);
+  });
+
   it("is imported by another project, with any Node there is; the example of its page runs", async () => {
     const env: NodeJS.ProcessEnv = { ...process.env, CRUX_SOCKET: world.socket };
     // the one that npm was started with, which may be older than that of the project
