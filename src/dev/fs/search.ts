@@ -171,13 +171,13 @@ async function withTimes(
 const MAX_CHARS = 1_000;
 
 /** Time limit for matching all names of one search. */
-const maxMs = 500;
+const GLOB_MS = 500;
 
 /**
  * Returns a filter for the paths that match the glob. INVALID: a glob that cannot match anything: an unclosed bracket
- * or brace. TIMEOUT: matching the names takes too long.
+ * or brace. TIMEOUT: matching the names takes longer than `maxMs`.
  */
-export function globFilter(glob: string): (paths: readonly string[]) => readonly string[] {
+export function globFilter(glob: string, maxMs = GLOB_MS): (paths: readonly string[]) => readonly string[] {
   const anchored = glob.replace(/^\.?\//, "");
   const pattern = anchored === glob && !glob.includes("/") ? `**/${glob}` : anchored;
   if (glob === "" || glob.length > MAX_CHARS || !isClosed(glob))
