@@ -14,12 +14,28 @@ const markdownAsText: Plugin = {
 
 /** What takes longest. Vitest goes by size where it has no results of an earlier run, and would end with some of these alone. */
 const LONGEST = [
-  ...["corpus/fuzz", "corpus/options", "journal/journal", "shell/oracle", "process/rights-model"],
-  ...["journal/journal-damage", "mcp/host", "host/exec", "ipc/signal-races", "journal/journal-process"],
-  ...["mcp/real-servers", "corpus/precedence", "host/egress"],
-  ...["file-crashes", "trust", "journal-crashes", "soak", "attacks/attacks", "crash", "files", "ownership"],
-  ...["crash-points", "daemon-faults", "job-control", "full-disk", "failing-disk", "faults/frozen"],
-  ...["safe-mode", "start-race", "demo"],
+  ...["corpus/fuzz", "process/rights-model", "sqlite/open-journal", "ipc/signal-races", "sandbox/as-bash"],
+  ...[
+    "host/namespace",
+    "mcp/host",
+    "host/exec",
+    "corpus/options",
+    "sqlite/journal-damage",
+    "host/many-commands",
+  ],
+  ...["sqlite/journal-process", "sandbox/sandbox", "shell/oracle", "mcp/real-servers", "corpus/precedence"],
+  ...["journal-crashes", "attacks/attacks", "soak", "daemon-faults", "crash-points", "early-start", "leaks"],
+  ...["print", "faults/read-only", "fork", "pause", "file-crashes", "trust", "lifecycles", "files"],
+  ...[
+    "faults/safe-mode",
+    "terminal",
+    "supervisors-recovery",
+    "job-control",
+    "crash",
+    "recovery",
+    "start-race",
+  ],
+  ...["sessions", "run", "faults/full-disk", "acp", "signals", "ownership"],
 ].map((name) => `/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {
@@ -71,6 +87,8 @@ export default defineConfig({
           // report says so
           retry: 1,
           maxWorkers: 3,
+          // one module graph per worker, as above: a file that is started less
+          isolate: false,
           sequence: { groupOrder: 1 },
         },
       },
