@@ -107,7 +107,7 @@ describe.each(CASES)("%o", (tool, text, readOnly, parallel, kind, listed, interr
 
 const TASKS = [taskCreate, taskGet, taskList, taskUpdate];
 
-test("exactly one of todo and the task tools is on", () => {
+test("the task tools are on unless the settings say todo; todo is off where they take its place", () => {
   const env = (more: Partial<ToolEnv>): ToolEnv => ({
     platform: "linux",
     env: {},
@@ -115,15 +115,15 @@ test("exactly one of todo and the task tools is on", () => {
     isSession: false,
     ...more,
   });
-  const rows: readonly [Partial<ToolEnv>, boolean][] = [
-    [{}, false],
-    [{ isSession: true }, true],
-    [{ env: { CRUX_ENABLE_TASKS: "1" } }, true],
-    [{ isSession: true, tasks: "todo" }, false],
-    [{ env: { CRUX_ENABLE_TASKS: "1" }, tasks: "todo" }, false],
+  const rows: readonly [Partial<ToolEnv>, boolean, boolean][] = [
+    [{}, true, true],
+    [{ isSession: true }, true, false],
+    [{ env: { CRUX_ENABLE_TASKS: "1" } }, true, false],
+    [{ isSession: true, tasks: "todo" }, false, true],
+    [{ env: { CRUX_ENABLE_TASKS: "1" }, tasks: "todo" }, false, true],
   ];
-  for (const [more, areTasks] of rows) {
-    expect(todo.enabled(env(more)) === true).toBe(!areTasks);
+  for (const [more, areTasks, isTodo] of rows) {
+    expect(todo.enabled(env(more)) === true).toBe(isTodo);
     for (const tool of TASKS) expect(tool.enabled(env(more)) === true).toBe(areTasks);
   }
 });

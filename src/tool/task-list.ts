@@ -8,13 +8,14 @@ const TASKS_PATH = "/var/tasks";
 export const TASK_EFFECTS = [{ kind: "state", path: TASKS_PATH }] as const;
 
 /** Either the task tools are enabled, or todo. */
+/** Whether they take the place of todo. A run has both: todo is sent with each request, the task tools are found. */
 export function usesTasks({ env, isSession, tasks }: ToolEnv): boolean {
   if (tasks === "todo") return false;
   return isSession || env.CRUX_ENABLE_TASKS === "1";
 }
 
 export function tasksEnabled(env: ToolEnv): true | string {
-  return usesTasks(env) || "todo is used here; CRUX_ENABLE_TASKS=1 switches to tasks";
+  return env.tasks !== "todo" || 'the setting tasks is "todo": todo is used here';
 }
 
 export const TaskMeta = z.strictObject({

@@ -154,7 +154,9 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     CRUX_DISABLE_COMPACT: {
       means: "`1`: a conversation is never shortened; one that is too long ends the run.",
     },
-    CRUX_ENABLE_TASKS: { means: "`1`: runs get the task tools too, which sessions always have." },
+    CRUX_ENABLE_TASKS: {
+      means: "`1`: in runs, too, the task tools take the place of `todo`, as in sessions.",
+    },
     CRUX_TASK_LIST_ID: { means: "The task list to use.", otherwise: "that of the group or session" },
     CRUX_TEAM_NAME: { means: "The task list of a process that is in no group." },
     CRUX_SUBAGENT_MODEL: {

@@ -141,3 +141,10 @@ test("an interrupt of the call ends the child", async () => {
   await expect(call({}, interrupt)).rejects.toThrow();
   expect(calls.kill).toHaveBeenCalledExactlyOnceWith(7, 1);
 });
+
+test("a name that could be taken for another address is refused, and nothing is started", async () => {
+  const { call, calls } = parent();
+  for (const name of ["main", "7", "agent-0123456789ab", "job-1", "*", ""])
+    await expect(call({ name, run_in_background: true })).rejects.toMatchObject({ code: "INVALID" });
+  expect(calls.spawn).not.toHaveBeenCalled();
+});

@@ -21,17 +21,17 @@ const HAND_OVER_MS = 120_000;
 /** Agents whose result is all there is to say: nobody goes on with them. */
 const ONE_SHOT: ReadonlySet<string> = new Set(["explore", "plan", "guide"]);
 
+/** None that could be taken for another address; it is not part of the schema, which is sent with every request. */
+const NAME = /^(?!main$|(agent|job)-)[A-Za-z][\w.-]{0,63}$/;
+
 const Args = z.object({
-  description: z.string().min(1).max(200).describe("3-5 words"),
+  description: z.string().min(1).max(200),
   prompt: z.string().min(1).max(262_144),
   subagent_type: z.string().min(1).max(64).optional(),
   model: z.string().min(1).max(200).optional(),
   run_in_background: z.boolean().optional(),
   isolation: z.literal("worktree").optional(),
-  name: z
-    .string()
-    .regex(/^(?!main$|(agent|job)-)[A-Za-z][\w.-]{0,63}$/)
-    .optional(),
+  name: z.string().optional(),
   /** The call of the model; and whether an earlier daemon may have begun it. */
   tool_use_id: z.string().max(200).optional().meta(HIDDEN),
   again: z.boolean().optional().meta(HIDDEN),
@@ -97,6 +97,8 @@ function isBackground({ run_in_background: isWanted }: Args, { env, background }
 async function started(args: Args, context: RunContext): Promise<Pid> {
   const { sys, signal, kept } = context;
   const { prompt, description: title, model, isolation, name, tool_use_id: call = "" } = args;
+  if (name !== undefined && !NAME.test(name))
+    throw failure("INVALID", `not a name for an agent: ${name.slice(0, 80)}`);
   signal.throwIfAborted();
   const intent = isolation === undefined ? prompt : `${prompt}\n\n${IN_TREE}`;
   const pid = await sys.spawn(intent, typeOf(args), {
