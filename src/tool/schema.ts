@@ -9,7 +9,7 @@ export const HIDDEN = { hidden: true };
 /** Bounds and default values that matter are in the description; a call that violates one gets an error that names it. */
 const NOISE = new Set([
   ...["$schema", "additionalProperties", "default", "minLength", "maxLength"],
-  ...["minimum", "maximum", "minItems", "maxItems"],
+  ...["minimum", "maximum", "minItems", "maxItems", "pattern"],
 ]);
 
 export function terseSchema(args: z.ZodObject): Json {
