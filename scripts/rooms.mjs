@@ -49,7 +49,7 @@ const rings = {
     [["kernel/ports", "kernel/limits"]],
     ["kernel/facts"],
     ["kernel/labels", "kernel/redact"],
-    ["kernel/vfs", "kernel/ipc", "kernel/context", "kernel/account", "kernel/log", "kernel/schedule"],
+    ["kernel/vfs", "kernel/ipc", "kernel/context", "kernel/account", "kernel/log", "kernel/schedule", "kernel/hal"],
     ["kernel/process"],
     ["kernel/native", "kernel/events"],
     ["kernel/gate"],

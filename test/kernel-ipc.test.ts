@@ -1,5 +1,7 @@
 /** Programs over the binary wire, on the booted system: real processes, pipes, terminals and tokens. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PACKET } from "../src/abi/ipc.ts";
+import { packFrame } from "../src/wire/codec/msgpack.ts";
 import { FrameClient } from "../src/wire/server/frames/testing.ts";
 import { World } from "./harness/world.ts";
 
@@ -243,6 +245,138 @@ describe("process.stream.subscribe", () => {
     expect(await client.call("process.status", { pid })).toMatchObject({
       streams: { stdout: { bytes: 1_000_004, droppedBytes: 0 } },
     });
+  });
+});
+
+describe("devices", () => {
+  // a claim is of its connection, and what it hears is not for the other tests
+  let client: FrameClient;
+  beforeAll(async () => {
+    client = await FrameClient.open(world.socket);
+  });
+  afterAll(() => void client.socket.destroy());
+
+  const record = async (id: string) =>
+    (await client.call<{ id: string; state: string; claim: object | null }[]>("device.list")).find(
+      (each) => each.id === id,
+    );
+  const claim = (device: string, more: object = {}, by = client) =>
+    by.call<{ claim: string; fence: number; mode: string }>("device.claim", { device, ...more });
+  const read = async (own: { claim: string }, more: object = {}) => {
+    const asked = { claim: own.claim, length: 65_536, ...more };
+    const { data, eof } = await client.call<{ data: Uint8Array; eof: boolean }>("device.read", asked);
+    return { text: Buffer.from(data).toString(), eof };
+  };
+
+  it("metrics and the clock are read by a shared claim, as the system's own metrics are", async () => {
+    expect(await record("system/metrics")).toMatchObject({ path: "/dev/hal/system/metrics", state: "free" });
+    const own = await claim("system/metrics", { mode: "shared" });
+    const { text, eof } = await read(own);
+    const metrics = await client.call("system.get_metrics");
+    expect(Object.keys(JSON.parse(text))).toEqual(Object.keys(metrics));
+    expect(Object.keys(JSON.parse(text).kernel)).toEqual(Object.keys(metrics.kernel as object));
+    expect(eof).toBe(true);
+    expect(await client.call("device.release", { claim: own.claim })).toEqual({ released: true });
+    expect(await client.call("device.release", { claim: own.claim })).toEqual({ released: false });
+    const clock = await claim("system/clock", { mode: "shared" });
+    expect(JSON.parse((await read(clock)).text)).toMatchObject({ at: expect.any(Number) });
+    await client.call("device.release", { claim: clock.claim });
+  });
+
+  it("virtual/loop0 gives back what is written; a claim is refused, renewed, timed and ended by name", async () => {
+    const own = await claim("virtual/loop0");
+    expect(await client.call("device.write", { claim: own.claim, data: "round trip" })).toEqual({
+      written: 10,
+    });
+    expect(await read(own, { length: 5 })).toEqual({ text: "round", eof: false });
+    expect(await read(own)).toEqual({ text: " trip", eof: false });
+    const other = await FrameClient.open(world.socket);
+    const held = await other.ask("device.claim", { device: "virtual/loop0" });
+    expect(held.fault).toMatchObject({
+      code: "CONFLICT",
+      details: { holder: { pid: 0, mode: "exclusive" } },
+    });
+    const code = async (method: string, params: object, by = client) =>
+      (await by.ask(method, params)).fault?.code;
+    expect(await code("device.read", { claim: own.claim, length: 1 }, other)).toBe("CONFLICT");
+    expect(await code("device.read", { claim: own.claim, length: 1, timeoutMs: 1 })).toBe("TIMEOUT");
+    expect(await code("device.claim", { device: "virtual/loop9" })).toBe("NOT_FOUND");
+    expect(await code("device.claim", {})).toBe("INVALID");
+    const renewed = await client.call<{ fence: number }>("device.claim", { claim: own.claim, ttlMs: 60_000 });
+    expect(renewed.fence).toBe(own.fence);
+    const waiting = claim("virtual/loop0", { waitMs: 60_000 }, other);
+    await client.call("device.release", { claim: own.claim });
+    const next = await waiting;
+    expect(next.fence).toBeGreaterThan(own.fence);
+    expect((await client.ask("device.write", { claim: own.claim, data: "late" })).fault).toMatchObject({
+      code: "CONFLICT",
+      message: "claim expired",
+    });
+    const { head } = await client.call<{ head: number }>("event.subscribe", { events: ["device.*"] });
+    expect(head).toBeGreaterThan(0);
+    other.socket.destroy();
+    const ofNext = () =>
+      client.events.find(
+        ({ data }) =>
+          (data as { claim?: string }).claim === next.claim && (data as { cause?: string }).cause !== "claim",
+      );
+    await client.until(() => ofNext() !== undefined);
+    expect(ofNext()).toMatchObject({
+      event: "device.released",
+      data: { device: "virtual/loop0", pid: 0, mode: "exclusive", fence: next.fence, cause: "disconnected" },
+    });
+    expect(await record("virtual/loop0")).toMatchObject({ state: "free", claim: null });
+  });
+
+  it("a stream goes both ways within its credit, and ends with its claim", async () => {
+    const own = await claim("virtual/loop0");
+    const asked = { claim: own.claim, direction: "both" };
+    const { stream } = await client.call<{ stream: string }>("device.stream", asked);
+    const send = (seq: number, data: string) =>
+      client.socket.write(packFrame(PACKET.chunk, { stream, seq, data: new Uint8Array(Buffer.from(data)) }));
+    const chunks = () => client.chunks.filter((each) => each.stream === stream);
+    const text = () => Buffer.concat(chunks().map(({ data = new Uint8Array() }) => data)).toString();
+    for (let n = 0; n < 20; n++) send(n + 1, String(n).repeat(10_000));
+    await client.until(() => text().length === 300_000);
+    expect(text()).toBe(Array.from({ length: 20 }, (_, n) => String(n).repeat(10_000)).join(""));
+    const granted = client.events.filter(({ subscription }) => subscription === stream);
+    expect(granted.reduce((sum, { data }) => sum + (data as { bytes: number }).bytes, 0)).toBe(300_000);
+    await client.call("device.release", { claim: own.claim });
+    await client.until(() => chunks().at(-1)?.end === true);
+    expect(chunks().map(({ seq, event, id }) => [seq, event, id])).toEqual(
+      chunks().map((_, n) => [n + 1, "device.chunk", "virtual/loop0"]),
+    );
+    expect(await client.call("stream.close", { stream })).toEqual({ closed: false });
+  });
+
+  it("a program has those of its scopes alone, for its life", async () => {
+    const script = 'echo "$CRUX_IPC_SOCKET $CRUX_IPC_TOKEN"; read line';
+    const { pid } = await sh(script, { scopes: ["device:virtual/*"] });
+    const asked = { pid, from: "start", filter: "stdout", mode: "line" };
+    const { subscriptions } = await client.call<{ subscriptions: { stdout: string } }>(
+      "process.stream.subscribe",
+      asked,
+    );
+    const line = () => client.chunks.find(({ stream }) => stream === subscriptions.stdout)?.lines?.[0];
+    await client.until(() => line() !== undefined);
+    const [socket = "", token] = line()?.split(" ") ?? [];
+    const program = await FrameClient.open(socket);
+    await program.call("kernel.hello", { token });
+    const refused = await program.ask("device.claim", { device: "system/metrics", mode: "shared" });
+    expect(refused.fault).toMatchObject({ code: "PERMISSION", details: { scope: "device:system/metrics" } });
+    const wider = await program.ask("kernel.token.derive", { scopes: ["device:*"] });
+    expect(wider.fault).toMatchObject({ code: "PERMISSION", details: { scope: "device:*" } });
+    const narrower = { scopes: ["self", "device:virtual/loop0"] };
+    expect(await program.call("kernel.token.derive", narrower)).toBeDefined();
+    const own = await claim("virtual/loop0", { ttlMs: 3_600_000 }, program);
+    expect(await record("virtual/loop0")).toMatchObject({ claim: { pid, mode: "exclusive" } });
+    const { head } = await client.call<{ head: number }>("event.subscribe", { events: ["device.released"] });
+    await client.call("process.kill", { pid, signal: 2 });
+    await wait(pid);
+    const told = () => client.events.find(({ seq, event }) => seq > head && event === "device.released");
+    await client.until(() => told() !== undefined);
+    expect(told()).toMatchObject({ pid, data: { claim: own.claim } });
+    program.socket.destroy();
   });
 });
 

@@ -38,6 +38,7 @@ export const FEATURES = [
   "streams",
   "flow",
   "pty",
+  "devices",
   "intents",
   "cancel",
   "idempotency",

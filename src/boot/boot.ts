@@ -17,6 +17,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   const parts = makeParts(context, store);
   const kernel = new Kernel(portsOf(parts));
   parts.link.connect(kernel);
+  for (const driver of parts.hal) kernel.hal.add(driver);
   for (const [path, device] of mountsOf(kernel, parts)) kernel.mount(path, device);
   if (store.isTouched) await bringBack(kernel, parts);
   const { journal } = store;
@@ -33,7 +34,10 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
       definitions: parts.agents.look,
       notes: (cwd) => parts.guides.notes(cwd),
       sandbox: () => ({ ...host.exec.sandbox, mode: config.permitFor(context.home).sandboxMode ?? "on" }),
-      machine: () => parts.machine.read(),
+      metrics: () => parts.machine.system(),
+      figuresFrom: (figures) => {
+        parts.machine.figures = figures;
+      },
       showsCalls: () => config.settings.ui?.calls !== false,
       ...(context.isSafeMode ? await unrestoredOf(journal) : {}),
     },

@@ -5,6 +5,7 @@ import type { Pid } from "../abi/ids.ts";
 import type { Settings } from "../abi/settings/settings.ts";
 import { fsDevice } from "../dev/fs/device.ts";
 import { gitDevice } from "../dev/git/device.ts";
+import { halDevice } from "../dev/hal/device.ts";
 import { realPath } from "../dev/host/real-path.ts";
 import { nativeDevice } from "../dev/native/device.ts";
 import { nullDevice } from "../dev/null/device.ts";
@@ -19,6 +20,7 @@ import { PageCache } from "../dev/web/cache.ts";
 import { webDevice } from "../dev/web/device.ts";
 import { hostPorts } from "../dev/web/ports.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { HAL_MOUNT } from "../kernel/ports/hal.ts";
 import type { ProcView } from "../kernel/ports/proc-view.ts";
 import { RedactedBytes } from "../lib/redact/bytes.ts";
 import { modelDevices } from "../llm/devices.ts";
@@ -53,6 +55,9 @@ export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path
     ["/dev/tty", ttyDevice({ ask })],
     ["/var/out", outDevice(outputs)],
     ["/var/tasks", tasksDevice({ store: taskStore, tasks, placeOf })],
+    ...parts.hal.map(
+      (driver) => [`${HAL_MOUNT}/${driver.identity.id}`, halDevice(kernel.hal, driver)] as const,
+    ),
     ["/proc", procDevice(kernel.view())],
     ["/bin", toolDevice(TOOLS, { now: () => clock.now(), ...ofTools(parts) })],
   ];

@@ -17,6 +17,7 @@ import { Trust } from "../daemon/trust/trust.ts";
 import { Editors } from "../dev/fs/editors.ts";
 import { GitSummaries } from "../dev/git/summary.ts";
 import { GitWorktrees } from "../dev/git/worktrees.ts";
+import { halDrivers } from "../dev/hal/drivers.ts";
 import { Machine } from "../dev/hal/machine.ts";
 import { realPath } from "../dev/host/real-path.ts";
 import { mcpHost } from "../dev/mcp/host.ts";
@@ -48,6 +49,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   const config = new Configuration(context, { realPath, trust, skillPaths: ownSkillFolders(places) });
   const host = new Host({ context, store, config, link });
   const machine = new Machine(clock, stateDir);
+  const hal = halDrivers(clock, machine);
   const outputs = new OutputStore(join(stateDir, "outputs"));
   const spools = new DiskSpools(join(stateDir, "spools"));
   const scratch = new ScratchStore(join(stateDir, "scratch"));
@@ -101,7 +103,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   context.redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   return {
     ...{ context, store, link, trust, config, host, outputs, spools, scratch },
-    ...{ editors, jobs, taskStore, tasks, agents, guides, mcp, key, machine, worktrees },
+    ...{ editors, jobs, taskStore, tasks, agents, guides, mcp, key, machine, hal, worktrees },
   };
 }
 

@@ -50,6 +50,7 @@ import { type EndedList, type EndedPage, type EndedProcess, endedProcesses, endO
 import type { Consent } from "./gate/consent.ts";
 import type { Scope } from "./gate/scope.ts";
 import { serverSandbox } from "./gate/servers.ts";
+import { HalTable } from "./hal/table.ts";
 import { Groups } from "./ipc/groups.ts";
 import { JournalWatch } from "./journal-watch.ts";
 import { KeptEnds } from "./kept-ends.ts";
@@ -119,6 +120,7 @@ export class Kernel implements KernelApi {
   readonly natives = new NativeTable();
   readonly events: JournalledEvents;
   readonly intents: IntentTable;
+  readonly hal: HalTable;
   readonly services: Services = new ServiceTable(() => this);
   readonly sessions = new SessionTable(() => this);
   readonly views: ViewControl = makeViewControl(() => this);
@@ -158,6 +160,7 @@ export class Kernel implements KernelApi {
     this.asks = new Asks(ports);
     this.events = new JournalledEvents(ports);
     this.intents = new IntentTable(() => this, this.events);
+    this.hal = new HalTable(ports, this.events);
     this.mounts = new Mounts(this, (owner, config) => serverSandbox(this, owner, config));
     this.fileLabels = new FileLabels(ports.journal);
     this.#rest = new RestWatch(
@@ -455,6 +458,7 @@ export class Kernel implements KernelApi {
     await this.mounts.unmountAll();
     await endServices(this);
     await this.devices.close();
+    this.hal.close();
     this.ports.journal.note([
       { proc: KERNEL_UUID, pid: PID_KERNEL, kind: "kernel.shutdown", v: 1, body: {} },
     ]);

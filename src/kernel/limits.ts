@@ -193,6 +193,8 @@ export const LIMITS = {
   intentDepth: 16,
   /** An intent of the user about which nothing has happened for so long is abandoned. */
   intentIdleMs: 24 * 60 * 60 * 1000,
+  /** Claims of devices of one process, or of one connection of the user: beyond, UNAVAILABLE. */
+  claims: 32,
   /** How often the memory of a program with a limit is measured, in ms. */
   memoryLookMs: 100,
   /** Words and bytes of a command: beyond, INVALID. */

@@ -5,7 +5,7 @@ export interface MethodSpec {
   readonly summary: string;
   readonly kind: "request" | "stream";
   /** The right that a caller needs; clients on the user's own socket have all rights. */
-  readonly right: "self" | "observe" | "control" | "spawn" | "approve" | "admin";
+  readonly right: "self" | "observe" | "control" | "spawn" | "approve" | "admin" | "device";
   readonly params: z.ZodType;
   /** undefined: the response has no payload. */
   readonly result: z.ZodType | undefined;

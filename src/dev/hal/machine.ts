@@ -1,9 +1,10 @@
 /** What the machine has and uses: processor, memory, battery, disk. Read at most once a second. */
 import { readdirSync, readFileSync, statfsSync } from "node:fs";
 import { type CpuInfo, cpus, freemem, loadavg, totalmem } from "node:os";
-import type { MachineMetrics } from "../../abi/methods/ipc/kernel.ts";
+import type { DaemonFigures, MachineMetrics, SystemMetrics } from "../../abi/methods/ipc/kernel.ts";
 import type { Clock } from "../../abi/program.ts";
 
+const NO_FIGURES: DaemonFigures = { uptimeMs: 0, loopLagMs: 0, processes: 0, connections: 0 };
 const FRESH_MS = 1_000;
 const POWER = "/sys/class/power_supply";
 
@@ -31,6 +32,16 @@ export class Machine {
     };
     this.#read = { metrics, mono };
     return metrics;
+  }
+
+  /** What the daemon knows of itself; absent: nothing yet. */
+  figures: (() => DaemonFigures) | undefined;
+
+  /** The machine, and what the daemon uses of it. */
+  system(): SystemMetrics {
+    const { rss, heapUsed } = process.memoryUsage();
+    const { uptimeMs, ...own } = this.figures?.() ?? NO_FIGURES;
+    return { ...this.read(), uptimeMs, kernel: { rssBytes: rss, heapBytes: heapUsed, ...own } };
   }
 
   /** The use since the last reading; at the first, since the machine started. */

@@ -12,6 +12,7 @@ import type { Budgets } from "./budgets.ts";
 import type { EventLog } from "./events.ts";
 import type { Forks } from "./forks.ts";
 import type { GroupView } from "./groups.ts";
+import type { Hal } from "./hal.ts";
 import type { Intents } from "./intents.ts";
 import type { ModelAnswering, ModelWish } from "./models.ts";
 import type { Natives } from "./natives.ts";
@@ -52,6 +53,7 @@ export interface KernelApi {
   readonly projects: Projects;
   readonly services: Services;
   readonly natives: Natives;
+  readonly hal: Hal;
   readonly events: EventLog;
   readonly intents: Intents;
   readonly forks: Forks;

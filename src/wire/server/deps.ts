@@ -1,7 +1,7 @@
 /** What the server needs besides the kernel; provided by the composition root. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { Definition } from "../../abi/methods/definition.ts";
-import type { MachineMetrics } from "../../abi/methods/ipc/kernel.ts";
+import type { DaemonFigures, SystemMetrics } from "../../abi/methods/ipc/kernel.ts";
 import type { Result } from "../../abi/methods/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { SandboxStatus } from "../../abi/sandbox.ts";
@@ -62,8 +62,10 @@ export interface ServerDeps {
   readonly arePeersRead?: boolean;
   /** Whether commands are confined. Absent: not known. The first call may wait for a probe. */
   sandbox?(): SandboxStatus;
-  /** The machine's metrics, at most a second old; absent: they are not read. */
-  machine?(): MachineMetrics;
+  /** Metrics, at most a second old; absent: they are not read. */
+  metrics?(): SystemMetrics;
+  /** Called once, before anybody is served: where the figures of this server come from. */
+  figuresFrom?(figures: () => DaemonFigures): void;
   /** The available models; absent: not known. */
   readonly models?: ModelDesk;
   /** The editors that show files of sessions; absent: this daemon asks none. */

@@ -74,6 +74,12 @@ class SocketServer implements Server {
     this.#startedAt = options.clock.mono();
     this.#idempotency = new Idempotency(options.clock);
     this.#loopLag = new LoopLag(options.clock);
+    options.deps.figuresFrom?.(() => ({
+      uptimeMs: this.#uptimeMs,
+      loopLagMs: Math.round(this.#loopLag.longestMs() * 10) / 10,
+      processes: options.kernel.active(),
+      connections: this.#open.size,
+    }));
     this.#listener = net.createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
   }
 
@@ -128,6 +134,10 @@ class SocketServer implements Server {
     rmSync(this.#options.socketPath, { force: true });
   }
 
+  get #uptimeMs(): number {
+    return Math.floor(this.#options.clock.mono() - this.#startedAt);
+  }
+
   /** `ownOf`: the process through whose socket the client connected; null: the user's socket. */
   #accept(socket: net.Socket, ownOf: string | null = null): void {
     const { kernel, deps, clock, log, cookie } = this.#options;
@@ -140,7 +150,7 @@ class SocketServer implements Server {
       deps,
       clock,
       connections: this.#open.size,
-      uptimeMs: Math.floor(clock.mono() - this.#startedAt),
+      uptimeMs: this.#uptimeMs,
       loopLag: this.#loopLag,
       repeats: this.#repeats,
       tokens: this.#options.tokens,

@@ -70,4 +70,8 @@ export const KERNEL_EVENTS: Readonly<Record<string, string>> = {
   "intent.ended": "an intent has ended, with its outcome",
   "intent.cancel_requested": "an intent is to end by its deadline",
   "event.compacted": "a summary in the place of events that were removed",
+  "device.added": "a device is there",
+  "device.gone": "a device has disappeared, and its claims have ended",
+  "device.claimed": "a device was claimed",
+  "device.released": "a claim has ended: released, expired, disconnected or gone",
 };

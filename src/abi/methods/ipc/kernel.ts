@@ -70,7 +70,11 @@ const metrics = z.strictObject({
     connections: int,
   }),
 });
-export type MachineMetrics = Omit<z.infer<typeof metrics>, "kernel" | "uptimeMs">;
+export type SystemMetrics = z.infer<typeof metrics>;
+export type MachineMetrics = Omit<SystemMetrics, "kernel" | "uptimeMs">;
+/** What the daemon knows of itself. */
+export type DaemonFigures = Pick<SystemMetrics, "uptimeMs"> &
+  Pick<SystemMetrics["kernel"], "loopLagMs" | "processes" | "connections">;
 
 export const IPC_KERNEL_METHODS = {
   "kernel.hello": {

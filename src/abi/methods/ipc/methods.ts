@@ -4,6 +4,7 @@
  */
 import type * as z from "zod";
 import { METHODS, type MethodName } from "../methods.ts";
+import { IPC_DEVICE_METHODS } from "./device.ts";
 import { IPC_EVENT_METHODS } from "./events.ts";
 import { IPC_INTENT_METHODS } from "./intents.ts";
 import { IPC_KERNEL_METHODS } from "./kernel.ts";
@@ -13,6 +14,7 @@ import type { IpcMethodSpec } from "./spec.ts";
 export const IPC_METHODS = {
   ...IPC_KERNEL_METHODS,
   ...IPC_PROCESS_METHODS,
+  ...IPC_DEVICE_METHODS,
   ...IPC_EVENT_METHODS,
   ...IPC_INTENT_METHODS,
 } as const satisfies Record<string, IpcMethodSpec>;

@@ -86,7 +86,7 @@ const spawnOptions = z.strictObject({
 });
 export type IpcSpawnOptions = z.infer<typeof spawnOptions>;
 
-const chunk = z.strictObject({
+export const chunk = z.strictObject({
   stream,
   event: z.string(),
   seq: int,

@@ -7,7 +7,7 @@ import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
 import type { RequestContext } from "../handler.ts";
 import type { EventSubscription } from "./event-subscription.ts";
 import type { Scopes } from "./scopes.ts";
-import type { FrameOutput, StreamSubscription } from "./stream-subscription.ts";
+import type { Followed, FrameOutput } from "./stream-subscription.ts";
 
 /** What a request sees of its connection. */
 export interface Session {
@@ -22,9 +22,9 @@ export interface Session {
   /** The kernel with all its parts: methods narrow by `scopes` themselves. */
   readonly kernel: KernelApi;
   readonly output: FrameOutput;
-  readonly subscriptions: ReadonlyMap<string, StreamSubscription>;
+  readonly subscriptions: ReadonlyMap<string, Followed>;
   /** Names a subscription and starts it after the answer to the request. */
-  subscribe(make: (name: string) => StreamSubscription): string;
+  subscribe(make: (name: string) => Followed): string;
   /** False: there is none of this name. */
   unsubscribe(name: string): boolean;
   /** Resolves when its subscriptions to the output of this process have sent all that they may. */

@@ -65,6 +65,13 @@ describe("frames", () => {
     expect(client.responses[0]?.meta?.requestId).toMatch(/^r_[0-9A-HJKMNP-TV-Z]{26}$/);
   });
 
+  it("a claim of a device is the bytes of the page", () => {
+    const params = { device: "virtual/loop0" };
+    const bytes = packFrame(PACKET.request, { id: "1", method: "device.claim", params });
+    const page = readFileSync(new URL("../../../../docs/kernel-ipc.md", import.meta.url), "utf8");
+    expect(page).toContain(`\n${bytes.toString("hex").replace(/(..)(?!$)/g, "$1 ")}\n`);
+  });
+
   it("a thousand requests in one write are all answered", async () => {
     const all = Array.from({ length: 1_000 }, (_, n) => request(`n${n}`, "kernel.ping"));
     client.socket.write(Buffer.concat(all));

@@ -139,7 +139,8 @@ export class FrameConnection {
     switch (framed.kind) {
       case "frame":
         if (framed.type === PACKET.request) this.#request(framed.payload);
-        else if (framed.type !== PACKET.chunk) this.#end();
+        else if (framed.type === PACKET.chunk) this.#feed(framed.payload);
+        else this.#end();
         return;
       case "broken":
         this.#end();
@@ -166,6 +167,15 @@ export class FrameConnection {
   #end(): void {
     this.#isEnding = true;
     this.#over.resolve();
+  }
+
+  #feed(payload: Buffer): void {
+    try {
+      this.#session.feed(unpack(payload));
+    } catch (error) {
+      const why = error instanceof PackError ? error.message : "not MsgPack";
+      this.#fail("", invalid(`payload is not a message: ${why}`));
+    }
   }
 
   #request(payload: Buffer): void {

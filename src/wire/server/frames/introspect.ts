@@ -21,7 +21,6 @@ import { nearNames } from "../../../lib/near-names.ts";
 /** Errors that every method may return. */
 const COMMON: readonly ErrorCode[] = ["INVALID", "PERMISSION"];
 const SPOOL_BYTES = 64 * 1024 * 1024;
-const CLAIMS = 32;
 
 export const WIRE_LIMITS: Limits = {
   payloadBytes: FRAME.maxPayloadBytes,
@@ -32,7 +31,7 @@ export const WIRE_LIMITS: Limits = {
   connectionsPerProcess: PROTOCOL.maxConnectionsOfProcess,
   spoolBytes: SPOOL_BYTES,
   natives: KERNEL_LIMITS.natives,
-  claims: CLAIMS,
+  claims: KERNEL_LIMITS.claims,
 };
 
 /** The names that are close to a mistyped one. */

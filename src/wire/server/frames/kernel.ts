@@ -8,6 +8,7 @@ import { mayCall } from "../authority.ts";
 import { invalid } from "../request.ts";
 import type { IpcCall, IpcHandler, IpcHandlers } from "./call.ts";
 import { introspect, WIRE_LIMITS } from "./introspect.ts";
+import { covers } from "./scopes.ts";
 import type { FrameSession } from "./session.ts";
 
 const hello: IpcHandler<"kernel.hello"> = ({ protocol, features = [], token }, call) => {
@@ -51,7 +52,7 @@ const derive: IpcHandler<"kernel.token.derive"> = ({ scopes, ttlMs }, { session,
   const { tokens } = context;
   if (authority.kind !== "process" || context.principal.kind !== "process" || tokens === undefined)
     throw new Fault({ code: "PERMISSION", message: "only a program of a process derives tokens" });
-  const more = scopes.find((scope) => own?.includes(scope) === false);
+  const more = scopes.find((scope) => own !== null && !covers(own, scope));
   if (more !== undefined)
     throw new Fault({
       code: "PERMISSION",
@@ -84,18 +85,9 @@ export const KERNEL_HANDLERS: Pick<
     revoked: principal.kind === "process" && tokens?.revoke(token, principal.client.uuid) === true,
   }),
   "system.get_metrics": (_params, { context }) => {
-    const machine = context.deps.machine?.();
-    if (machine === undefined)
-      throw new Fault({ code: "UNAVAILABLE", message: "this daemon does not read the machine's metrics" });
-    const { rss, heapUsed } = process.memoryUsage();
-    const kernel = {
-      rssBytes: rss,
-      heapBytes: heapUsed,
-      loopLagMs: Math.round(context.loopLag.longestMs() * 10) / 10,
-      processes: context.kernel.active(),
-      connections: context.connections,
-    };
-    return { ...machine, uptimeMs: context.uptimeMs, kernel };
+    const metrics = context.deps.metrics?.();
+    if (metrics !== undefined) return metrics;
+    throw new Fault({ code: "UNAVAILABLE", message: "this daemon does not read the machine's metrics" });
   },
   "request.cancel": ({ id }, { session }) => ({ found: session.cancel(id) }),
 };

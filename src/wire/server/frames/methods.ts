@@ -14,6 +14,8 @@ import type { Requested } from "../../../kernel/ports/requests.ts";
 import type { MethodAnswer } from "../handler.ts";
 import { describeIssue, invalid, isMethodName } from "../request.ts";
 import type { IpcCall, IpcHandler, IpcHandlers } from "./call.ts";
+import { stream } from "./device-stream.ts";
+import { claim, list as listDevices, read, release, write as writeDevice } from "./devices.ts";
 import type { Envelope } from "./envelope.ts";
 import { subscribe as follow, publish, ready } from "./events.ts";
 import { digestOf } from "./idempotency.ts";
@@ -47,6 +49,13 @@ const IPC_HANDLERS: IpcHandlers = {
     native.resize({ cols, rows });
     return { cols, rows };
   },
+  "device.list": listDevices,
+  "device.claim": claim,
+  "device.release": release,
+  "device.read": read,
+  "device.write": writeDevice,
+  "device.stream": stream,
+  "stream.close": ({ stream: name }, { session }) => ({ closed: session.unsubscribe(name) }),
   "event.subscribe": follow,
   "event.unsubscribe": ({ subscription }, { session }) => ({ closed: session.unfollow(subscription) }),
   "event.publish": publish,

@@ -58,7 +58,7 @@ function notFound(what: string | number | undefined): Fault {
 }
 
 /** What acts in the caller's name, through the gate. PERMISSION: an agent acts only by its own calls. */
-function handsOf({ context, session }: IpcCall): Syscalls {
+export function handsOf({ context, session }: IpcCall): Syscalls {
   const { principal } = context;
   const sys = principal.kind === "process" ? principal.client.sys : session.kernel.init;
   if (sys !== null) return sys;

@@ -15,6 +15,32 @@ const LOOKING: readonly string[] = ["self", "observe"];
 /** What a program may do that belongs to no known process. */
 const OF_A_GUEST = /^kernel\.|^system\.get_metrics$/;
 
+const OF_DEVICES = "device:";
+
+function isOfDevices(scope: string): boolean {
+  return scope.startsWith(OF_DEVICES);
+}
+
+/** Scopes of devices are patterns, in which `*` is any text. One covers a pattern if it covers all that it matches. */
+export function covers(scopes: readonly string[], wanted: string): boolean {
+  if (scopes.includes(wanted)) return true;
+  return isOfDevices(wanted) && scopes.some((scope) => isOfDevices(scope) && matches(scope, wanted));
+}
+
+/** In time that grows with the product of the lengths, whatever the pattern. */
+function matches(pattern: string, text: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  if (rest.length === 0 || !text.startsWith(first)) return false;
+  const last = rest.pop() ?? "";
+  let at = first.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
+
 export class Scopes {
   readonly #principal: () => Principal;
   readonly #natives: () => Natives;
@@ -75,9 +101,12 @@ export class Scopes {
     throw new Fault({ code: "PERMISSION", message, details: { scope } });
   }
 
+  /** `device`: any scope of devices. */
   #has(scope: string): boolean {
-    const { authority } = this;
-    return authority.kind === "process" && authority.scopes.includes(scope);
+    const { own } = this;
+    return (
+      own !== null && (covers(own, scope) || (scope === "device" && own.some((each) => isOfDevices(each))))
+    );
   }
 
   /** Events of no process are for the user. */

@@ -15,7 +15,7 @@ import type { Session } from "./call.ts";
 import type { EventSubscription } from "./event-subscription.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { Scopes } from "./scopes.ts";
-import type { FrameOutput, StreamSubscription } from "./stream-subscription.ts";
+import { type Followed, type FrameOutput, StreamSubscription } from "./stream-subscription.ts";
 
 interface OpenRequest {
   readonly control: LazyControl;
@@ -68,7 +68,7 @@ export class FrameSession implements Session, IntentClient {
   isRefused = false;
 
   readonly output: FrameOutput;
-  readonly #subscriptions = new Map<string, StreamSubscription>();
+  readonly #subscriptions = new Map<string, Followed>();
   readonly #followed = new Map<string, EventSubscription>();
   readonly #begun = new Set<string>();
   #isAttending = false;
@@ -167,11 +167,11 @@ export class FrameSession implements Session, IntentClient {
     return this.#look().idempotency;
   }
 
-  get subscriptions(): ReadonlyMap<string, StreamSubscription> {
+  get subscriptions(): ReadonlyMap<string, Followed> {
     return this.#subscriptions;
   }
 
-  subscribe(make: (name: string) => StreamSubscription): string {
+  subscribe(make: (name: string) => Followed): string {
     const name = `s${++this.#names}`;
     const made = make(name);
     this.#subscriptions.set(name, made);
@@ -185,6 +185,11 @@ export class FrameSession implements Session, IntentClient {
   unsubscribe(name: string): boolean {
     this.#subscriptions.get(name)?.close();
     return this.#subscriptions.delete(name);
+  }
+
+  /** A chunk of the client. One that is not a chunk of a stream is ignored. */
+  feed(chunk: Readonly<Record<string, unknown>>): void {
+    if (typeof chunk.stream === "string") this.#subscriptions.get(chunk.stream)?.feed?.(chunk);
   }
 
   get eventSubscriptions(): ReadonlyMap<string, EventSubscription> {
@@ -209,9 +214,9 @@ export class FrameSession implements Session, IntentClient {
   }
 
   async delivered(pid: number): Promise<void> {
-    const own = [...this.#subscriptions.values()].filter(
-      ({ native, isHeld }) => native.pid === pid && !isHeld,
-    );
+    const own = [...this.#subscriptions.values()]
+      .filter((each) => each instanceof StreamSubscription)
+      .filter(({ native, isHeld }) => native.pid === pid && !isHeld);
     await Promise.all(own.map((each) => Promise.race([each.over, each.held])));
   }
 

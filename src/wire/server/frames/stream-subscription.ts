@@ -19,6 +19,19 @@ export interface FrameOutput {
   send(frame: Buffer, rest?: Uint8Array): void;
 }
 
+/** A stream of this connection: the output of a program, or a device. */
+export interface Followed {
+  /** Resolves when its end was sent, or it was closed. */
+  readonly over: Promise<void>;
+  /** The client may be sent so many bytes more. */
+  allow(bytes: number): void;
+  close(): void;
+  /** Never rejects. */
+  run(): Promise<void>;
+  /** Absent: it takes nothing. */
+  feed?(chunk: Partial<IpcChunk>): void;
+}
+
 interface StreamWish {
   /** The name of the subscription. */
   readonly name: string;
@@ -33,7 +46,7 @@ interface StreamWish {
   readonly window: number;
 }
 
-export class StreamSubscription {
+export class StreamSubscription implements Followed {
   readonly native: Native;
   /** Resolves when the end was sent, or the subscription was closed. */
   readonly over: Promise<void>;
