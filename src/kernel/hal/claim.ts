@@ -135,6 +135,6 @@ export class Claim implements HalClaim {
   }
 }
 
-export function expired(op: string): DriverError {
+function expired(op: string): DriverError {
   return new DriverError({ op, code: "CONFLICT", message: "claim expired" });
 }

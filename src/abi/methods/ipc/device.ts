@@ -9,7 +9,7 @@ const int = z.int();
 const claim = z.string().min(1).max(128);
 const stream = z.string().min(1).max(128);
 
-export const DEVICE_KINDS = ["serial", "camera", "audio", "gpu", "gpio", "sensor", "virtual"] as const;
+const DEVICE_KINDS = ["serial", "camera", "audio", "gpu", "gpio", "sensor", "virtual"] as const;
 const kind = z.enum(DEVICE_KINDS);
 const id = z
   .string()
@@ -17,7 +17,6 @@ const id = z
     /^(?=.{1,128}$)[A-Za-z0-9_][A-Za-z0-9._-]*(\/[A-Za-z0-9_][A-Za-z0-9._-]*)*$/,
     "must be words of A-Z a-z 0-9 . _ -, joined by /",
   );
-export const deviceId = id;
 const mode = z.enum(["exclusive", "shared"]);
 export type ClaimMode = z.infer<typeof mode>;
 

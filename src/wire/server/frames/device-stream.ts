@@ -40,7 +40,7 @@ interface DeviceWish {
   readonly clock: Pick<Clock, "now">;
 }
 
-export class DeviceStream implements Followed {
+class DeviceStream implements Followed {
   readonly #wish: DeviceWish;
   readonly #output: FrameOutput;
   readonly #stop = new AbortController();
