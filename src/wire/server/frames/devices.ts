@@ -175,7 +175,7 @@ export function writeBy(
 }
 
 /** The device's own words and details, without the file call that carried them. */
-export function ofDevice(error: unknown): unknown {
+function ofDevice(error: unknown): unknown {
   if (!(error instanceof VfsError) || !(error.cause instanceof DriverError)) return error;
   const { code, message, cause, device } = error;
   return new Fault({ code, message, details: cause.details, device: device?.replace(/\/@.*$/, "") });
