@@ -127,6 +127,27 @@ describe("crux at a terminal", () => {
     expect(JSON.stringify(server.requests.at(-1))).toContain("look at @src/deep/main.ts now");
   });
 
+  it("runs a line after ! by the user's shell, which the model reads with the next message, and esc ends one", async () => {
+    await serve(text("Read."));
+    await using window = new TerminalWindow(world, []);
+    await window.shows(READY);
+    window.type("!echo one; echo two >&2; exit 3\r");
+    await window.shows("  exit 3");
+    window.type("!echo begun; exec sleep 1000\r");
+    await window.shows("  begun");
+    window.type("\x1b");
+    await window.shows("exit SIGTERM");
+    expect(server.requests).toEqual([]);
+    window.type("what was it\r");
+    await window.shows("Read.");
+    const sent = userTexts(server.requests.at(-1)!.messages.at(-1)!).join("\n");
+    expect(sent).toMatch(
+      /<shell_line command="echo one; .*" exit="3">\n(?:one\ntwo|two\none)\n<\/shell_line>/,
+    );
+    expect(sent).toMatch(/exit="SIGTERM">\nbegun\n<\/shell_line>[\s\S]*what was it/);
+    expect(count(window.everything, "! echo begun")).toBe(1);
+  });
+
   it("keeps the text in the editor and shows nothing twice when the daemon is killed in mid-stream", async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     let asked = 0;

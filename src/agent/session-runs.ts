@@ -11,6 +11,7 @@ import { ENDS, exitOf, type Terminal } from "../abi/loop.ts";
 import type { Message } from "../abi/mail.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
 import type { ProgramStart, RunInput } from "../abi/program.ts";
+import { findShellNote } from "../abi/shell-line.ts";
 import type { Sys } from "../abi/sys.ts";
 import { prefixOf, tellChanges } from "./asking.ts";
 import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
@@ -86,12 +87,17 @@ async function closeKept(run: Run): Promise<null> {
   return forget(run);
 }
 
-/** null: the message is blank, or the user asks something of the context instead. */
-async function nextMessage(sys: Sys, { viewRequests }: ProgramStart): Promise<Beginning | null> {
+/** null: the message is blank or a shell line, which starts no run, or the user asks something of the context instead. */
+async function nextMessage(sys: Sys, { viewRequests, ctxId }: ProgramStart): Promise<Beginning | null> {
   sys.setActivity("waiting");
   const message = await received(sys, viewRequests === true);
   if (message === null) return null;
   const text = messageText(message);
+  if (message.from === PID_KERNEL && findShellNote(text) !== undefined) {
+    await sys.unit(() => sys.appendMessage(ctxId, "user", text));
+    sys.joinRun(inputOf(message));
+    return null;
+  }
   return text.trim() === "" ? null : { kind: "message", input: inputOf(message), text };
 }
 

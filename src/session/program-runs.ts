@@ -4,6 +4,7 @@ import { printed, SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { ExitStatus, RunOutcome } from "../abi/process.ts";
 import type { RunInput } from "../abi/program.ts";
+import { findShellNote } from "../abi/shell-line.ts";
 import type { Sys } from "../abi/sys.ts";
 import type { RecordKind } from "../kernel/ports/journal.ts";
 import type { JournalHold } from "../kernel/ports/journal-hold.ts";
@@ -81,7 +82,7 @@ function conversationOf({ pid, conversation }: Process): Conversation {
 /** Takes the title from the first message, until the user gives another. */
 function nameIt(core: SessionRunning, proc: Process, text: string): void {
   const conversation = conversationOf(proc);
-  if (conversation.title !== "" || proc.seed.intent !== "") return;
+  if (conversation.title !== "" || proc.seed.intent !== "" || findShellNote(text) !== undefined) return;
   const title = firstWords(text);
   conversation.entitle(title);
   if (title !== "") core.note(proc, "process.described", { title });

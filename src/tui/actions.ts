@@ -8,6 +8,7 @@ import { sentText } from "./editor/buffer.ts";
 import { continued, emptied, replaced } from "./editor/edit.ts";
 import type { Press } from "./editor/keys.ts";
 import { innerHost } from "./inner-call.ts";
+import { ShellLines } from "./shell.ts";
 import { helpText, nearOnes, type Offer, type Slash, slashOf } from "./slash.ts";
 import { Suggestions } from "./suggestions.ts";
 import { THEMES } from "./text/theme.ts";
@@ -23,10 +24,12 @@ export class Actions {
   /** Typed before there was a session. */
   #unsent: string[] = [];
   readonly suggestions: Suggestions;
+  readonly #shell: ShellLines;
 
   constructor(app: App) {
     this.#app = app;
     this.suggestions = new Suggestions(app);
+    this.#shell = new ShellLines(app);
   }
 
   dialogKey(press: Press): void {
@@ -113,6 +116,7 @@ export class Actions {
     if (isAgain) return;
     const hasText = app.editing.buffer.text !== "";
     if (hasText) app.clearEditor();
+    else if (this.#shell.end()) return;
     else if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
     app.hint("ctrl+c again leaves; the session stays");
   }
@@ -179,7 +183,7 @@ export class Actions {
 
   #escape(isEmpty: boolean): boolean {
     const app = this.#app;
-    if (this.suggestions.dismiss()) return true;
+    if (this.suggestions.dismiss() || this.#shell.end()) return true;
     if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
     else if (!isEmpty) app.hint("ctrl+c clears");
     return true;
@@ -202,6 +206,8 @@ export class Actions {
         return this.#run(slash.argv, line.trim());
       case "mode":
         return this.#mode(slash.mode, slash.text);
+      case "shell":
+        return this.#shell.run(slash.command, (note) => this.#tell(note));
       case "refused":
         return app.say(slash.message, "error");
       case "do":
@@ -251,6 +257,12 @@ export class Actions {
       app.editing = replaced(app.editing, typed === "" ? text : `${text}\n${typed}`);
       throw error;
     }
+  }
+
+  /** What the model shall know with the next message. */
+  async #tell(note: string): Promise<void> {
+    if (this.#app.pid === 0) this.#unsent.push(note);
+    else await this.#app.client.say(this.#app.pid, note);
   }
 
   #now(text: string): boolean {

@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
 import { offersFor, slashOf } from "./slash.ts";
 
+test("a line after ! is the shell's, and none without a command", () => {
+  expect(slashOf("! ls -l ", 1)).toEqual({ kind: "shell", command: "ls -l" });
+  expect(slashOf("!", 1)).toMatchObject({ kind: "refused" });
+});
+
 test.each([
   ["   ", undefined],
   ["hello ", { kind: "say", text: "hello" }],

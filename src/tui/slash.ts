@@ -10,6 +10,8 @@ export type Slash =
   | { readonly kind: "run"; readonly argv: readonly string[] }
   | { readonly kind: "mode"; readonly mode: PermissionMode | undefined; readonly text: string }
   | { readonly kind: "do"; readonly name: Doing; readonly text: string }
+  /** For the user's shell. */
+  | { readonly kind: "shell"; readonly command: string }
   | { readonly kind: "refused"; readonly message: string };
 
 type Doing =
@@ -106,6 +108,7 @@ const COMMANDS: readonly Offer[] = Object.entries(ROWS).map(([name, { about }]) 
 export function slashOf(line: string, pid: number): Slash | undefined {
   const text = line.trim();
   if (text === "") return undefined;
+  if (text.startsWith("!")) return shellSlash(text.slice(1).trim());
   const called = slashLine(text);
   // with both slashes, so that it is not read as a call of a skill
   if (called === undefined) return { kind: "say", text: line.trimEnd() };
@@ -130,6 +133,11 @@ export function offersFor(typed: string, skills: readonly Offer[]): readonly Off
   return [...COMMANDS, ...skills].filter(isBegun);
 }
 
+function shellSlash(command: string): Slash {
+  if (command === "") return { kind: "refused", message: "! needs a command, which your shell runs" };
+  return { kind: "shell", command };
+}
+
 function modeSlash(text: string): Slash {
   const mode = text === "" ? undefined : findPermissionMode(text);
   if (text === "" || mode !== undefined) return { kind: "mode", mode, text: "" };
@@ -150,6 +158,7 @@ export function helpText(): string {
     ["esc", "interrupt; ctrl+c clears, twice leaves; ctrl+d leaves"],
     ["shift+tab", "the next permission mode"],
     ["ctrl+o", "the whole transcript, with search"],
+    ["! and a command", "your shell runs it, the model reads its output; esc ends it"],
     ["ctrl+b", "while it works: its agents into the background"],
     ["@ and letters of a path", "name a file; tab or enter completes it"],
     ["ctrl+g", "edit in $EDITOR"],

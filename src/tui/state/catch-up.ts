@@ -1,10 +1,13 @@
 /** What was said before this client came, or while it was cut off, from the pages of the history. */
 import { INTERRUPTED_NOTE } from "../../abi/events.ts";
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
+import { findShellNote } from "../../abi/shell-line.ts";
 import { type Model, type TranscriptEntry, withEntries } from "./model.ts";
 
 function entriesOf({ role, text, calls }: WireHistoryItem): readonly TranscriptEntry[] {
   if (text === INTERRUPTED_NOTE) return [{ kind: "notice", text: "interrupted", level: "warning" }];
+  const line = role === "user" ? findShellNote(text) : undefined;
+  if (line !== undefined) return [{ kind: "shell", id: "", ...line, isFinal: true }];
   if (role === "user") return [{ kind: "user", text, from: "" }];
   const made = calls.map((line): TranscriptEntry => ({ kind: "past_call", line }));
   return text.trim() === "" ? made : [{ kind: "text", text, isFinal: true }, ...made];
@@ -33,6 +36,7 @@ export function caughtUp(model: Model, items: readonly WireHistoryItem[]): Model
 
 function keyOf(entry: TranscriptEntry): string | undefined {
   if (entry.kind === "user") return `user ${entry.text.trim()}`;
+  if (entry.kind === "shell") return `shell ${entry.command} ${entry.output.trim()}`;
   if (entry.kind === "text") return `text ${entry.text.trim()}`;
   return entry.kind === "notice" && entry.text === "interrupted" ? "interrupted" : undefined;
 }

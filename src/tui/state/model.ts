@@ -8,6 +8,7 @@ export type TranscriptEntry =
   | { readonly kind: "text"; readonly text: string; readonly isFinal: boolean }
   | { readonly kind: "thinking"; readonly text: string; readonly isFinal: boolean }
   | CallEntry
+  | ShellEntry
   /** A call of an earlier time, of which only a line is known. */
   | { readonly kind: "past_call"; readonly line: string }
   | NoticeEntry
@@ -16,12 +17,23 @@ export type TranscriptEntry =
 
 export type NoticeLevel = "info" | "success" | "warning" | "error";
 
-export interface NoticeEntry {
+interface NoticeEntry {
   readonly kind: "notice";
   readonly text: string;
   readonly level: NoticeLevel;
   /** That a call was refused; gone once the line of the call says so. */
   readonly isDenial?: boolean;
+}
+
+/** A line that the user's shell runs. */
+export interface ShellEntry {
+  readonly kind: "shell";
+  readonly id: string;
+  readonly command: string;
+  readonly output: string;
+  /** The exit code, the name of the signal that ended it, or why it was not run. */
+  readonly exit?: string;
+  readonly isFinal: boolean;
 }
 
 export interface CallEntry {

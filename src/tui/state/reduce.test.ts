@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { shellNote } from "../../abi/shell-line.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import { caughtUp } from "./catch-up.ts";
 import { EMPTY, isFinal, MAX_ENTRIES, type Model, type TranscriptEntry } from "./model.ts";
@@ -50,6 +51,22 @@ const idle: Told = {
   queued: 0,
 };
 const input = (seq: number, text: string): Told => ({ event: "input", seq, from: 0, client: "me", text });
+
+test("a shell line of another client is shown, one's own is shown already, and neither waits nor begins a run", () => {
+  const said = shellNote({ command: "ls", exit: "0", output: "a\n" });
+  const input = { event: "input", pid: 1, seq: 9, from: 0, text: said, joins: true } as const;
+  const at = { client: "me", mono: 0 };
+  const waits = reduce(
+    EMPTY,
+    { event: "queued", pid: 1, seq: 9, from: 0, client: "me", text: said } as never,
+    at,
+  );
+  expect(waits.queued).toEqual([]);
+  expect(reduce(waits, { ...input, client: "me" }, at).entries).toEqual([]);
+  const { entries, activity } = reduce(waits, { ...input, client: "other" }, at);
+  expect(entries).toMatchObject([{ kind: "shell", command: "ls", output: "a\n", exit: "0", isFinal: true }]);
+  expect(activity).toBeUndefined();
+});
 
 test("a reply grows piece by piece, and the whole one takes its place", () => {
   const streaming = after([

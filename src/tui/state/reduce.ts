@@ -5,6 +5,7 @@
 import type { CallNote } from "../../abi/call-note.ts";
 import type { Block, StreamEvent } from "../../abi/llm.ts";
 import { totalTokens } from "../../abi/llm.ts";
+import { findShellNote } from "../../abi/shell-line.ts";
 import type {
   IdleEvent,
   InputEvent,
@@ -20,8 +21,8 @@ import {
   type CallEntry,
   isFinal,
   type Model,
-  type NoticeEntry,
   type NoticeLevel,
+  type ShellEntry,
   type TranscriptEntry,
   withEntries,
 } from "./model.ts";
@@ -89,7 +90,7 @@ function told(model: Model, event: WireEvent, at: At): Model {
 
 function logged(model: Model, event: Of<"log">): Model {
   const denial = event.message.startsWith(DENIAL) ? { isDenial: true } : {};
-  return noticed(model, { kind: "notice", text: logLine(event), level: levelOf(event.level), ...denial });
+  return inserted(model, { kind: "notice", text: logLine(event), level: levelOf(event.level), ...denial });
 }
 
 type Of<E extends WireEvent["event"]> = Extract<WireEvent, { event: E }>;
@@ -115,6 +116,10 @@ function waiting(model: Model, waits: string): Model {
 function input(model: Model, { seq, from, client, text }: InputEvent, at: At): Model {
   const queue = model.queued.filter((each) => each.seq !== seq);
   const isMine = from === 0 && client === at.client;
+  const line = from === 0 ? findShellNote(text) : undefined;
+  // it starts no run, and this terminal has shown its own
+  if (line !== undefined)
+    return isMine ? model : inserted(model, { kind: "shell", id: `seq-${seq}`, ...line, isFinal: true });
   const sender = isMine ? "" : from !== 0 ? `process ${from}` : "another client";
   const next = withEntries(sealed({ ...model, queued: queue, replyFrom: undefined }), [
     { kind: "user", text, from: sender },
@@ -123,7 +128,7 @@ function input(model: Model, { seq, from, client, text }: InputEvent, at: At): M
 }
 
 function queued(model: Model, { seq, from, client, text }: QueuedEvent, at: At): Model {
-  if (model.queued.some((each) => each.seq === seq)) return model;
+  if (model.queued.some((each) => each.seq === seq) || findShellNote(text) !== undefined) return model;
   const isMine = from === 0 && client === at.client;
   return { ...model, queued: [...model.queued, { seq, text, isMine }] };
 }
@@ -283,14 +288,23 @@ export function sealed(model: Model): Model {
 }
 
 export function notice(model: Model, text: string, level: NoticeLevel = "info"): Model {
-  return noticed(model, { kind: "notice", text, level });
+  return inserted(model, { kind: "notice", text, level });
 }
 
-function noticed(model: Model, entry: NoticeEntry): Model {
+/** An entry that belongs to no reply. */
+export function inserted(model: Model, entry: TranscriptEntry): Model {
   const { replyFrom } = model;
   if (replyFrom === undefined) return withEntries(model, [entry]);
   // before the reply in progress, whose blocks stand together
   return { ...model, entries: model.entries.toSpliced(replyFrom, 0, entry), replyFrom: replyFrom + 1 };
+}
+
+/** Nothing changes once the line is over. */
+export function shellChanged(model: Model, id: string, change: Partial<ShellEntry>): Model {
+  const at = model.entries.findLastIndex((entry) => entry.kind === "shell" && entry.id === id);
+  const entry = model.entries[at];
+  if (entry?.kind !== "shell" || entry.isFinal) return model;
+  return { ...model, entries: model.entries.with(at, { ...entry, ...change }) };
 }
 
 function levelOf(level: string): NoticeLevel {

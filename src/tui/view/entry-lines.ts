@@ -3,7 +3,7 @@ import type { CallNote } from "../../abi/call-note.ts";
 import { callLine } from "../../cli/screen/call-line.ts";
 import { PLAIN } from "../../cli/screen/text/paint.ts";
 import { safeLine, safeLines } from "../../cli/screen/text/safe-text.ts";
-import type { CallEntry, NoticeLevel, TranscriptEntry } from "../state/model.ts";
+import type { CallEntry, NoticeLevel, ShellEntry, TranscriptEntry } from "../state/model.ts";
 import { cutLine, type Line, plain, wrapped } from "../text/line.ts";
 import { type MarkdownLook, markdownLines } from "../text/markdown.ts";
 import type { Paint } from "../text/theme.ts";
@@ -15,6 +15,10 @@ export interface EntryLook extends MarkdownLook {
   /** Only the last so many characters of a text are looked at; absent: all. */
   readonly tailChars?: number;
 }
+
+/** The most lines of a shell line's output, at its begin and its end. */
+const SHELL_HEAD = 20;
+const SHELL_TAIL = 20;
 
 const NOTICE: Readonly<Record<NoticeLevel, { readonly mark: string; readonly role: Paint }>> = {
   info: { mark: "·", role: "dim" },
@@ -35,6 +39,8 @@ export function entryLines(entry: TranscriptEntry, look: EntryLook): readonly Li
       return thinkingLines(entry.text, look);
     case "call":
       return [...callHead(entry, look), ...(look.isUnfolded ? detailLines(entry, look) : [])];
+    case "shell":
+      return shellLines(entry, look);
     case "past_call":
       return [
         cutLine(
@@ -110,6 +116,30 @@ function thinkingLines(text: string, look: EntryLook): Line[] {
   ];
 }
 
+/** The output is foreign; of a long one the begin and the end. */
+function shellLines({ command, output, exit, isFinal }: ShellEntry, look: EntryLook): Line[] {
+  const { theme, width, isUnfolded, tailChars } = look;
+  const text = output.replace(/\r\n/g, "\n").trimEnd();
+  const rows = text === "" ? [] : text.split("\n").map((row) => row.slice(row.lastIndexOf("\r") + 1));
+  const shown =
+    isUnfolded || rows.length <= SHELL_HEAD + SHELL_TAIL
+      ? rows
+      : [
+          ...(tailChars === undefined ? rows.slice(0, SHELL_HEAD) : []),
+          `… ${rows.length - SHELL_HEAD - SHELL_TAIL} lines more; ctrl+o shows them …`,
+          ...rows.slice(-SHELL_TAIL),
+        ];
+  const body = shown.flatMap((row) => coloured(row.replaceAll("\t", "    "), width - 2));
+  const words = !isFinal ? "running · esc ends it" : exit === undefined || exit === "0" ? "" : `exit ${exit}`;
+  const end = words === "" ? [] : hung("  ", words, look, isFinal ? theme.error : theme.dim);
+  return [
+    [],
+    ...hung("! ", command, look, theme.warning),
+    ...body.map((line): Line => [{ text: "  ", style: "" }, ...line]),
+    ...end,
+  ];
+}
+
 function callHead(entry: CallEntry, { theme, width }: EntryLook): Line[] {
   const { tool, note, isFinal, isError } = entry;
   const known = (note && withReason(note)) ?? {
@@ -148,7 +178,7 @@ function aboutOf({ input }: CallEntry): string {
   return texts[0]?.split("\n", 1)[0] ?? "";
 }
 
-/** What our own commands printed: their SGR sequences as styles, everything else that steers a terminal escaped. */
+/** What commands printed: their SGR sequences as styles, everything else that steers a terminal escaped. */
 function coloured(text: string, width: number): Line[] {
   return text.split("\n").flatMap((row) => {
     let style = "";

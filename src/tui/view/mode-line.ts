@@ -16,7 +16,7 @@ const MODES: Readonly<Record<PermissionMode, { readonly words: string; readonly 
 };
 const SEPARATOR = " · ";
 
-export function modeLine({ model, hint, size, look: { theme }, dialog }: Scene): Line {
+export function modeLine({ model, hint, size, look: { theme }, dialog, editing }: Scene): Line {
   const { words, role } = MODES[model.mode];
   const facts = [
     ...(model.link === "connecting" ? ["connecting …"] : []),
@@ -26,14 +26,18 @@ export function modeLine({ model, hint, size, look: { theme }, dialog }: Scene):
   ];
   const spans: Span[] = [{ text: `  ${words}`, style: theme[role] }];
   for (const text of facts) add(spans, text, theme.dim, size.columns);
-  const usual =
-    dialog === undefined
-      ? "shift+tab mode · /help"
-      : dialog.isSettled
-        ? ""
-        : "keys go to the editor until you pause";
-  add(spans, hint === "" ? usual : hint, hint === "" ? theme.dim : theme.warning, size.columns);
+  add(
+    spans,
+    hint === "" ? usualHint(dialog, editing.buffer.text) : hint,
+    hint === "" ? theme.dim : theme.warning,
+    size.columns,
+  );
   return spans;
+}
+
+function usualHint(dialog: Scene["dialog"], text: string): string {
+  if (dialog !== undefined) return dialog.isSettled ? "" : "keys go to the editor until you pause";
+  return text.startsWith("!") ? "your shell runs it, the model reads its output" : "shift+tab mode · /help";
 }
 
 /** What does not fit is left out whole. */
