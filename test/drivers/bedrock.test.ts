@@ -1,11 +1,14 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { bedrockDriver } from "../../src/llm/bedrock/bedrock.ts";
+import { readEventStream } from "../../src/llm/bedrock/event-stream.ts";
 import { contractRequest, driverContract } from "../../src/llm/contract.ts";
 import { fold } from "../../src/llm/fold.ts";
+import { bedrockErrorFrame } from "../model-server/bedrock/encode.ts";
 import { AWS_KEYS } from "../model-server/bedrock/request.ts";
+import { apiError } from "../model-server/error.ts";
 import { error, text } from "../model-server/reply.ts";
 import type { ModelServer } from "../model-server/server.ts";
 import { serve, serverRig, TEXT_STOPS } from "./rig.ts";
@@ -114,5 +117,53 @@ describe("bedrockDriver()", () => {
       script: text("Hello.").fail(error(status, undefined, words.message), { afterEvents: 2 }),
     });
     await expect(ask(server, AWS_KEYS)).rejects.toMatchObject({ kind });
+  });
+});
+
+describe("readEventStream()", () => {
+  const frame = (message: string): Buffer =>
+    Buffer.from(bedrockErrorFrame(apiError(429, { message })), "latin1");
+  const read = async (pieces: readonly Buffer[]): Promise<unknown[]> => {
+    const left = pieces.values();
+    const next = async () => {
+      const { value } = left.next();
+      return value === undefined ? ({ done: true, value } as const) : { done: false, value };
+    };
+    const found: unknown[] = [];
+    for await (const data of readEventStream({ next, close: () => {} })) found.push(JSON.parse(data).message);
+    return found;
+  };
+
+  it("takes messages that come together, and drops one that was cut off", async () => {
+    const all = Buffer.concat([frame("one"), frame("two"), frame("three").subarray(0, -1)]);
+    expect(await read([all])).toEqual(["one", "two"]);
+  });
+
+  it("copies each byte at most three times, however small the pieces are", async () => {
+    const long = frame("x".repeat(1_000_000));
+    const pieces = Array.from(long, (_, at) => long.subarray(at, at + 1));
+    const concat = vi.spyOn(Buffer, "concat");
+    onTestFinished(() => concat.mockRestore());
+    const [message] = await read(pieces);
+    const copied = concat.mock.results.reduce((sum, { value }) => sum + (value as Buffer).length, 0);
+    expect((message as string).length).toBe(1_000_000);
+    expect(copied).toBeLessThan(3 * long.length);
+  });
+
+  it.each([
+    ["a wrong length", 2, "checksum of a length"],
+    ["a changed payload", 60, "checksum is wrong"],
+  ])("refuses %s", async (_what, at, words) => {
+    const bytes = frame("a message of some length, so that byte 60 is in it");
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    await expect(read([bytes])).rejects.toMatchObject({
+      kind: "stream_malformed",
+      message: expect.stringContaining(words),
+    });
+  });
+
+  it("refuses a message of more than 2 MiB before it has come", async () => {
+    const head = frame("x".repeat(2 * 1024 * 1024)).subarray(0, 12);
+    await expect(read([head])).rejects.toMatchObject({ kind: "stream_malformed" });
   });
 });
