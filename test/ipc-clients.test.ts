@@ -22,7 +22,17 @@ const python = spawnSync("python3", ["--version"]).status === 0;
 it.skipIf(!python)("the client in Python runs a program through the kernel (needs python3)", async () => {
   const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
   const { stdout } = await run("python3", [join(clients, "python/example.py"), world.socket], { env });
-  expect(stdout.split("\n")).toEqual(["crux 1 user", "NOT_FOUND False", "a", "b", "c", "0", ""]);
+  expect(stdout.split("\n")).toEqual([
+    "crux 1 user",
+    "NOT_FOUND False",
+    "a",
+    "b",
+    "c",
+    "0",
+    "round trip",
+    "True",
+    "",
+  ]);
 });
 
 const HEADER = { input: "#include <stdio.h>\n" };
@@ -32,7 +42,17 @@ it.skipIf(!cc)("the client in C runs a program through the kernel (needs cc)", a
   const flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"];
   await run("cc", [...flags, "-o", program, join(clients, "c/example.c")]);
   const { stdout } = await run(program, [world.socket]);
-  expect(stdout.split("\n")).toEqual(["crux 1 user", "NOT_FOUND false", "a", "b", "c", "0", ""]);
+  expect(stdout.split("\n")).toEqual([
+    "crux 1 user",
+    "NOT_FOUND false",
+    "a",
+    "b",
+    "c",
+    "0",
+    "round trip",
+    "true",
+    "",
+  ]);
 });
 
 describe("crux/client", () => {

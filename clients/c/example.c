@@ -1,4 +1,4 @@
-/* Runs a program through the kernel, feeds it, and prints what it writes, line by line. */
+/* Runs a program through the kernel, feeds it, and prints what it writes, line by line; then claims a device and uses it. */
 #define _POSIX_C_SOURCE 200809L
 #include "crux_ipc.h"
 
@@ -98,6 +98,51 @@ static int show_output(crux_client *kernel) {
     return 1;
 }
 
+/* {claim, ...}: so many more pairs follow. */
+static crux_buffer by_claim(const char *claim, uint32_t more) {
+    crux_buffer params = {0};
+    crux_put_map(&params, 1 + more);
+    crux_put_text(&params, "claim");
+    crux_put_text(&params, claim);
+    return params;
+}
+
+static int use_device(crux_client *kernel) {
+    crux_view result;
+    char claim[129];
+    size_t length;
+    crux_buffer params = {0};
+    crux_put_map(&params, 1);
+    crux_put_text(&params, "device");
+    crux_put_text(&params, "virtual/loop0");
+    int code = crux_call(kernel, "device.claim", &params, &result);
+    crux_drop(&params);
+    if (code != CRUX_OK) return fail(result);
+    const char *name = crux_bytes(crux_get(result, "claim"), &length);
+    if (name == NULL || length >= sizeof claim) return 1;
+    memcpy(claim, name, length);
+    claim[length] = 0;
+    params = by_claim(claim, 1);
+    crux_put_text(&params, "data");
+    crux_put_bytes(&params, "round trip", 10);
+    code = crux_call(kernel, "device.write", &params, &result);
+    crux_drop(&params);
+    if (code != CRUX_OK) return fail(result);
+    params = by_claim(claim, 1);
+    crux_put_text(&params, "length");
+    crux_put_int(&params, 64);
+    code = crux_call(kernel, "device.read", &params, &result);
+    crux_drop(&params);
+    if (code != CRUX_OK) return fail(result);
+    print(crux_get(result, "data"), "\n");
+    params = by_claim(claim, 0);
+    code = crux_call(kernel, "device.release", &params, &result);
+    crux_drop(&params);
+    if (code != CRUX_OK) return fail(result);
+    puts(crux_int(crux_get(result, "released")) ? "true" : "false");
+    return 0;
+}
+
 int main(int count, char **words) {
     crux_client kernel;
     crux_view result;
@@ -114,6 +159,7 @@ int main(int count, char **words) {
         crux_drop(&params);
         if (code == CRUX_OK) printf("%lld\n", crux_int(crux_get(result, "exitCode")));
     }
+    if (!code) code = use_device(&kernel);
     crux_close(&kernel);
     return code ? 1 : 0;
 }

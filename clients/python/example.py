@@ -1,4 +1,4 @@
-"""Runs a program through the kernel, feeds it, and prints what it writes, line by line."""
+"""Runs a program through the kernel, feeds it, and prints what it writes, line by line; then claims a device and uses it."""
 import sys
 
 from crux_ipc import Client, Fault
@@ -18,3 +18,7 @@ with Client(sys.argv[1] if len(sys.argv) > 1 else None) as kernel:
         print(*chunk["lines"], sep="\n")
         chunk = kernel.pushed()
     print(kernel.call("process.wait", {"pid": job["pid"]})["exitCode"])
+    own = kernel.call("device.claim", {"device": "virtual/loop0"})
+    kernel.call("device.write", {"claim": own["claim"], "data": b"round trip"})
+    print(kernel.call("device.read", {"claim": own["claim"], "length": 64})["data"].decode())
+    print(kernel.call("device.release", {"claim": own["claim"]})["released"])
