@@ -9,7 +9,7 @@ const view = (file_path: string) => call("view", { file_path });
 const edit = call("edit", { file_path: "a.txt", old_string: "one", new_string: "uno" });
 const bash = call("bash", { command: "cat a.txt && echo ran > c.txt" });
 
-it.each(["responses", "gemini", "ollama"] as const)(
+it.each(["responses", "gemini", "ollama", "bedrock"] as const)(
   "works over %s: calls side by side and one after another, and every request is taken",
   async (dialect) => {
     await startModel({
