@@ -66,6 +66,8 @@ export const KERNEL_EVENTS: Readonly<Record<string, string>> = {
   "process.ready": "a program said that it is ready for work",
   "process.state": "a program was paused or resumed",
   "process.exited": "a program has ended, and its streams are complete",
+  "process.stdout.chunk": "what a program has written, to those who subscribed to the stream",
+  "process.stderr.chunk": "the same of its stderr",
   "intent.started": "an intent has begun",
   "intent.ended": "an intent has ended, with its outcome",
   "intent.cancel_requested": "an intent is to end by its deadline",
