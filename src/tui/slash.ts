@@ -155,6 +155,7 @@ export function helpText(): string {
     ["shift+enter, alt+enter, ctrl+j, \\ enter", "a line break"],
     ["ctrl+enter, /now", "interrupt and send"],
     ["↑ on an empty line", "take back what waits, else earlier messages"],
+    ["ctrl+r", "the last earlier message with what you typed; again: the one before"],
     ["esc", "interrupt; ctrl+c clears, twice leaves; ctrl+d leaves"],
     ["shift+tab", "the next permission mode"],
     ["ctrl+o", "the whole transcript, with search"],

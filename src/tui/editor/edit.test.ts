@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { TypedReader } from "../../cli/terminal/typed.ts";
-import { continued, type Editing, edited, emptied, NEW } from "./edit.ts";
+import { continued, type Editing, edited, emptied, NEW, replaced } from "./edit.ts";
 import { pressOf } from "./keys.ts";
 
 /** The editor after these bytes of a terminal. */
@@ -55,4 +55,21 @@ test("continued() makes of a backslash before Enter a line break; emptied() reme
   expect(continued(after("one"))).toBeUndefined();
   const sent = emptied(after("same", { ...NEW, history: ["same"] }), "same");
   expect([sent.buffer.text, sent.history]).toEqual(["", ["same"]]);
+});
+
+test("ctrl+r brings back earlier messages with what was typed, one after the other, and ↓ what was typed", () => {
+  const history = ["fix the test", "list files", "Fix a bug", "fixed"];
+  const key = (name: string) => ({ kind: "key", name }) as const;
+  const typed = replaced({ ...NEW, history }, "fix");
+  const first = edited(typed, key("ctrl+r"))!;
+  const second = edited(first, key("ctrl+r"))!;
+  const third = edited(second, key("ctrl+r"))!;
+  expect([first, second, third].map(({ buffer }) => buffer.text)).toEqual([
+    ...["fix the test", "Fix a bug", "fixed"],
+  ]);
+  expect(edited(third, key("ctrl+r"))).toBeUndefined();
+  expect(edited(first, key("down"))?.buffer.text).toBe("fix");
+  // another key ends the search: the next one looks for the text as it is now
+  const changed = edited(first, key("ctrl+w"))!;
+  expect(edited(changed, key("ctrl+r"))?.buffer.text).toBe("fix the test");
 });

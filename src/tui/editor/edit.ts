@@ -10,6 +10,8 @@ export interface Editing {
   /** Where in the history it is; -1: at what is being typed, which then stands in `draft`. */
   readonly place: number;
   readonly draft: string;
+  /** What Ctrl-R looks for in the history; undefined: the last key was another one. */
+  readonly query?: string | undefined;
 }
 
 export const NEW: Editing = { buffer: BLANK, history: [], place: -1, draft: "" };
@@ -48,6 +50,12 @@ const CHANGES: Readonly<Record<string, (buffer: Buffer) => Buffer>> = {
 
 /** undefined: the key is not one of the editor's, or there is nothing that it could do. */
 export function edited(editing: Editing, press: Press): Editing | undefined {
+  if (press.kind === "key" && press.name === "ctrl+r") return searched(editing);
+  const next = changed(editing, press);
+  return next === undefined ? undefined : { ...next, query: undefined };
+}
+
+function changed(editing: Editing, press: Press): Editing | undefined {
   const { buffer } = editing;
   if (press.kind === "text") return at(editing, change.insert(buffer, press.text));
   if (press.kind === "paste") return at(editing, change.paste(buffer, press.text));
@@ -80,6 +88,21 @@ export function replaced(editing: Editing, text: string): Editing {
 
 function at(editing: Editing, buffer: Buffer): Editing {
   return { ...editing, buffer };
+}
+
+/** The next earlier message that contains what was typed; Ctrl-R again goes further back. */
+function searched(editing: Editing): Editing | undefined {
+  const { buffer, history, place, draft } = editing;
+  const query = editing.query ?? buffer.text;
+  const from = editing.query === undefined ? 0 : place + 1;
+  const words = query.toLowerCase();
+  const found = history.findIndex(
+    (text, at) => at >= from && text !== buffer.text && text.toLowerCase().includes(words),
+  );
+  const older = history[found];
+  if (older === undefined) return undefined;
+  const typed = place < 0 ? buffer.text : draft;
+  return { ...replaced(editing, older), place: found, draft: typed, query };
 }
 
 function above(editing: Editing): Editing | undefined {
