@@ -328,6 +328,18 @@ describe("devices", () => {
     expect(await record("virtual/loop0")).toMatchObject({ state: "free", claim: null });
   });
 
+  it("crux devices lists them, and who holds them", async () => {
+    const own = await claim("virtual/loop0");
+    const { stdout } = await world.crux(["devices"]);
+    expect(stdout).toMatch(/^\/dev\/hal\/system\/metrics +sensor +read,stream +free$/m);
+    expect(stdout).toMatch(
+      /^\/dev\/hal\/virtual\/loop0 +virtual +read,write,stream +claimed by you \(exclusive\)$/m,
+    );
+    await client.call("device.release", { claim: own.claim });
+    const listed = JSON.parse((await world.crux(["devices", "--json"])).stdout);
+    expect(listed.data.devices).toEqual(await client.call("device.list"));
+  });
+
   it("a stream goes both ways within its credit, and ends with its claim", async () => {
     const own = await claim("virtual/loop0");
     const asked = { claim: own.claim, direction: "both" };

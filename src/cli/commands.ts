@@ -26,6 +26,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   fork: async () => (await import("./command/history/fork.ts")).fork,
   rewind: async () => (await import("./command/history/rewind.ts")).rewind,
   undo: async () => (await import("./command/history/undo.ts")).undo,
+  devices: async () => (await import("./command/process/devices.ts")).devices,
   groups: async () => (await import("./command/process/groups.ts")).groups,
   signal: async () => (await import("./command/process/signal.ts")).signal,
   mode: async () => (await import("./command/rights/mode.ts")).mode,

@@ -312,6 +312,14 @@ the daemon. crux cat /proc/<pid>/sched shows weight and place; docs/models.md ha
     about: `Modes: --quiet prints names alone.`,
   },
   {
+    name: "devices",
+    head: "devices",
+    brief: "list devices of the machine",
+    summary: "List the devices of the machine that programs can claim, and who holds them",
+    usage: ["devices"],
+    about: `Each is a file, too. docs/kernel-ipc.md says how programs claim them. Modes: --quiet prints paths alone.`,
+  },
+  {
     name: "signal",
     head: "signal <group> <signal>",
     brief: "send a group a signal",
