@@ -34,7 +34,7 @@ export interface BudgetWindow {
   readonly perMs: number;
 }
 
-export type BudgetUnit = "tokens" | "usd" | "steps" | "wall" | "depth" | "children" | "concurrent";
+export type BudgetUnit = "tokens" | "usd" | "steps" | "wall" | "depth" | "children" | "concurrent" | "queue";
 
 /** The details of a refusal because a budget is exhausted. */
 export interface BudgetRefusal {

@@ -91,6 +91,8 @@ export interface ProcInfo {
    * queue.
    */
   slot?: { readonly lane: string; readonly waitedMs: number; readonly place?: number };
+  /** It waits to begin: its place in the queue of its tree, from 1, and the length of that; absent: it does not. */
+  queue?: { readonly place: number; readonly of: number };
   intent: string;
   skills: readonly string[];
   tokensUsed: number;

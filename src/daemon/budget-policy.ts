@@ -28,11 +28,10 @@ function guardsOf({ depth, tree, spawnsPerDay }: AgentLimits = {}): Budget {
   };
 }
 
-function atOnceOf({ children, kernel }: AgentLimits = {}): Pick<BudgetPolicy, "agents"> {
-  if (children === undefined && kernel === undefined) return {};
-  return {
-    agents: { ...(children === undefined ? {} : { children }), ...(kernel === undefined ? {} : { kernel }) },
-  };
+function atOnceOf(limits: AgentLimits = {}): Pick<BudgetPolicy, "agents"> {
+  const { children, kernel, queue, spawnsPerMinute: perMinute } = limits;
+  const given = Object.entries({ children, kernel, perMinute, queue }).filter(([, n]) => n !== undefined);
+  return given.length === 0 ? {} : { agents: Object.fromEntries(given) };
 }
 
 const NAMES = ["tokens", "steps", "wallMs", "depth", "children", "concurrent"] as const;

@@ -40,6 +40,7 @@ import { makeProjects } from "../supervise/compose/projects.ts";
 import { restoreSupervised } from "../supervise/compose/restored.ts";
 import type { ProjectRoster } from "../supervise/compose/roster.ts";
 import { spawnSupervisor } from "../supervise/spawn-call.ts";
+import { Admission } from "./account/admission.ts";
 import { makeBudgets } from "./account/budgets.ts";
 import { handlesWith } from "./calls/handle.ts";
 import { ClockWatch } from "./clock-watch.ts";
@@ -128,6 +129,7 @@ export class Kernel implements KernelApi {
   readonly forks: Forks = makeForks(() => this);
   readonly requests: Requests = makeRequests(() => this);
   readonly budgets: Budgets = makeBudgets(() => this);
+  readonly admission = new Admission(() => this);
   readonly #rest: RestWatch;
   readonly replays: Replays = makeReplays(
     () => this,
@@ -448,6 +450,7 @@ export class Kernel implements KernelApi {
     this.#accepting = false;
     this.#reaper.close();
     this.#rest.close();
+    this.admission.close();
     return abandonAll(this, words);
   }
 
@@ -455,6 +458,7 @@ export class Kernel implements KernelApi {
     this.#accepting = false;
     this.#reaper.close();
     await endAll(this, graceMs);
+    this.admission.close();
     await this.mounts.unmountAll();
     await endServices(this);
     await this.devices.close();
@@ -465,7 +469,9 @@ export class Kernel implements KernelApi {
   }
 
   info(proc: Process): ProcInfo {
-    return infoOf(proc, this.groups.of(proc), this.ports.clock.mono());
+    const info = infoOf(proc, this.groups.of(proc), this.ports.clock.mono());
+    const queue = proc.halt.isQueued ? this.admission.placeOf(proc) : undefined;
+    return queue === undefined ? info : { ...info, queue };
   }
 
   /** The content of /proc. */

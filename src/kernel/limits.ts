@@ -97,9 +97,12 @@ export const LIMITS = {
   agentDepth: 5,
   agentChildren: 16,
   agentTree: 64,
-  /** Agents started in one tree in total, and running in the kernel. Beyond any of these, BUDGET. */
-  agentSpawns: 1_000,
+  /** Agents running in the kernel. Beyond any of these but the levels, a new one waits: so many of a tree, then BUDGET. */
   agents: 1_000,
+  agentQueue: 256,
+  /** Agents of one tree that begin within a minute: beyond, they wait. Started in one tree in total: beyond, BUDGET. */
+  agentsPerMinute: 30,
+  agentSpawns: 1_000,
   /** The step limit of an agent that was started by its name, if its file sets none. */
   childSteps: 200,
   /** Internal forks of one process at once, beyond: UNAVAILABLE; and the text that one has beside the conversation. */

@@ -32,6 +32,10 @@ export const WireProc = z.strictObject({
     .describe(
       "Driver and model whose slot it waits for, and how long already; absent: it does not wait for one.",
     ),
+  queue: z
+    .strictObject({ place: z.int(), of: z.int() })
+    .optional()
+    .describe("Its place among the agents of its tree that wait to begin; absent: it does not wait."),
   created_at: z.string(),
   ctx_id: z.int(),
   allowed_devices: z.array(z.string()).nullable(),

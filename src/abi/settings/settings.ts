@@ -347,6 +347,12 @@ export const Settings = z.looseObject({
             .min(0)
             .optional()
             .describe("How many agents of one tree may run at once; another name of `budget.concurrent`."),
+          queue: z.int().min(1).optional().describe("How many agents of one tree may wait to begin."),
+          spawnsPerMinute: z
+            .int()
+            .min(1)
+            .optional()
+            .describe("How many agents of one tree may begin within a minute; others wait."),
           kernel: z.int().min(0).optional().describe("How many agents may run at once in all."),
           spawnsPerDay: z
             .int()

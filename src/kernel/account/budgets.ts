@@ -14,7 +14,12 @@ import { type LimitsAtSpawn, limitsAtSpawn, readKept, useOfKept } from "./kept-a
 import { openAccounts } from "./open-accounts.ts";
 import { grantBody, setLimits } from "./set-limits.ts";
 
-export function makeBudgets(core: () => Accounting): Budgets {
+/** Agents that wait to begin may begin under new limits. */
+interface Admitting extends Accounting {
+  readonly admission: { check(): void };
+}
+
+export function makeBudgets(core: () => Admitting): Budgets {
   return {
     list: async (pid) => ({ processes: await listed(core(), pid), windows: windowsOf(core()) }),
     set: (pid, change) => set(core(), pid, change),
@@ -82,7 +87,7 @@ function windowsOf({ root, ports }: Accounting): readonly WindowView[] {
   });
 }
 
-async function set(core: Accounting, pid: Pid, change: BudgetChange): Promise<BudgetLimits> {
+async function set(core: Admitting, pid: Pid, change: BudgetChange): Promise<BudgetLimits> {
   if (pid === PID_KERNEL)
     throw invalid("the user's own limits are not those of a process", {
       hint: "they are budget.windows in settings.json",
@@ -92,6 +97,7 @@ async function set(core: Accounting, pid: Pid, change: BudgetChange): Promise<Bu
   if (account !== undefined) {
     const limits = changed(pid, account.limits, change);
     await setLimits(core, account, { limits, by: change.by });
+    core.admission.check();
     return limits;
   }
   return setAtRest(core, pid, change);

@@ -1,16 +1,19 @@
 /** A program of the host that starts agents in its own name. */
 import { expect, test } from "vitest";
 import { codeOf } from "../../abi/errors.ts";
-import { asFd } from "../../abi/ids.ts";
+import { asFd, type Pid } from "../../abi/ids.ts";
+import { EXIT, type ExitStatus, SIGNALS } from "../../abi/process.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { LIMITS } from "../limits.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { childClient } from "../process/child-client.ts";
 import { FakePrograms } from "../testing/fake-programs.ts";
 import { bytes, testKernel } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
 
-async function program(budget: object = {}) {
+async function program(budget: object = {}, ports: Partial<KernelPorts> = {}) {
   const exec = new FakePrograms();
-  const t = testKernel({ exec });
+  const t = testKernel({ exec, ...ports });
   const pid = await t.init.spawn("", null, { command: ["bomb"], budget });
   const proc = t.proc(pid);
   const sys = childClient(t.kernel, proc.seed.uuid)?.sys;
@@ -22,13 +25,57 @@ async function program(budget: object = {}) {
   return { t, pid, proc, spawn: () => sys.spawn("a", null, {}) };
 }
 
-test("has no more agents at once than an agent has", async () => {
-  const { t, pid, spawn } = await program();
-  for (let i = 0; i < LIMITS.agentChildren; i++) await spawn();
+test("has no more agents at once than an agent has: the next ones wait in order, and their number is bounded", async () => {
+  const budget = () => ({ defaults: {}, windows: [], agents: { queue: 3, perMinute: 100 } });
+  const { t, spawn } = await program({}, { budget });
+  const running = [];
+  for (let i = 0; i < LIMITS.agentChildren; i++) running.push(await spawn());
+  const waiting = [await spawn(), await spawn(), await spawn()];
+  const shown = () =>
+    waiting.map((pid) => t.kernel.info(t.proc(pid))).map(({ state, queue }) => queue ?? state);
+  expect(shown()).toEqual([1, 2, 3].map((place) => ({ place, of: 3 })));
   await expect(spawn()).rejects.toMatchObject({
     code: "BUDGET",
-    details: { account: pid, unit: "concurrent", limit: LIMITS.agentChildren },
+    message: expect.stringContaining("wait until some of them have ended"),
+    details: { unit: "queue", limit: 3, retryable: false, raise: "agents.limits.queue in settings.json" },
   });
+  // one that is stopped while it waits leaves the queue; an end lets the next one begin
+  await t.init.kill(waiting[1] as Pid, SIGNALS.SIGTERM);
+  await t.init.kill(running[0] as Pid, SIGNALS.SIGKILL);
+  await settle(20);
+  expect(t.proc(waiting[1] as Pid).exit).toMatchObject({ reason: "killed: SIGTERM" });
+  expect(t.kernel.info(t.proc(waiting[0] as Pid)).state).toBe("running");
+  expect(t.kernel.info(t.proc(waiting[2] as Pid)).queue).toEqual({ place: 1, of: 1 });
+  await t.kernel.abandon("over");
+});
+
+test("agents of a tree beyond those of a minute wait for the next one", async () => {
+  const budget = () => ({ defaults: {}, windows: [], agents: { perMinute: 2 } });
+  const { t, spawn } = await program({}, { budget });
+  const pids = [await spawn(), await spawn(), await spawn()];
+  const states = () => pids.map((pid) => t.kernel.info(t.proc(pid)).state);
+  expect(states()).toEqual(["running", "running", "created"]);
+  await t.clock.advance(60_000);
+  expect(states()).toEqual(["running", "running", "running"]);
+  await t.kernel.abandon("over");
+});
+
+test("agents that wait for others hold no place, so a tree whose places are all taken goes on", async () => {
+  const budget = () => ({ defaults: { concurrent: 2 }, windows: [] });
+  const t = testKernel({ budget });
+  const exits: string[] = [];
+  const both = async (sys: Sys, intent: string): Promise<ExitStatus> => {
+    const pids = [await sys.spawn(intent, null, {}), await sys.spawn(intent, null, {})];
+    await Promise.all(pids.map((pid) => sys.wait(pid)));
+    exits.push(intent);
+    return EXIT.completed;
+  };
+  t.programs.set("top", (sys) => both(sys, "middle"));
+  t.programs.set("middle", (sys) => both(sys, "leaf"));
+  const pid = await t.init.spawn("top", null, {});
+  await settle(200);
+  expect(exits).toEqual(["leaf", "leaf", "middle"]);
+  expect(t.proc(pid).exit).toMatchObject({ code: 0 });
   await t.kernel.abandon("over");
 });
 
@@ -44,7 +91,10 @@ test("has no more in all than its limit says, whether they ended or not", async 
 });
 
 test("a bomb of agents that all call the model ends within the budget, and nothing is left", async () => {
-  const { t, pid, proc, spawn } = await program({ tokens: 1_000, children: 40 });
+  const { t, pid, proc, spawn } = await program(
+    { tokens: 1_000, children: 40 },
+    { budget: () => ({ defaults: {}, windows: [], agents: { perMinute: 100 } }) },
+  );
   t.model.script.effects = [{ kind: "llm", device: "/dev/llm/fake", maxTokens: 0 }];
   t.model.script.plan = { reserve: { tokens: 100, usd: null } };
   t.model.script.charge = () => ({ tokens: 60, usd: null });

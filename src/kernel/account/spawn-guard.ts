@@ -1,4 +1,4 @@
-/** Limits agents that start agents, so that this comes to an end: by depth, in total, and at once. */
+/** Limits agents that start agents, so that this comes to an end: by depth, in total, and by how many wait to begin. */
 import type { BudgetRefusal, BudgetUnit } from "../../abi/budget.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
@@ -15,11 +15,16 @@ interface Bound {
   readonly used: number;
 }
 
+/** How many agents of a tree wait to begin (admission.ts). */
+interface Queues {
+  readonly admission: { waitingIn(account: Account): number };
+}
+
 /**
- * BUDGET: an agent, or a program of the host, may not start another agent now. The user, and supervisors that the user
- * started, are limited only by the process table.
+ * BUDGET: an agent, or a program of the host, may not start another agent. The user, and supervisors that the user
+ * started, are limited only by the process table. Beyond what may run at once, a new agent waits.
  */
-export function checkSpawn(core: Accounting, parent: Payer): void {
+export function checkSpawn(core: Accounting & Queues, parent: Payer): void {
   if (isPersons(parent)) return;
   for (const bound of boundsOf(core, parent)) if (bound.used >= bound.limit) throw refused(parent, bound);
 }
@@ -41,34 +46,24 @@ export function countDrafts(core: Accounting, parent: Payer): readonly JournalDr
   return counted.flatMap((account) => useDraft(account, core.ports.clock.mono()) ?? []);
 }
 
-function* boundsOf(core: Accounting, parent: Payer): Generator<Bound> {
+function* boundsOf(core: Accounting & Queues, parent: Payer): Generator<Bound> {
   const own = parent.seed.account;
-  const { children = LIMITS.agentChildren, kernel = LIMITS.agents } = core.ports.budget?.().agents ?? {};
+  const { queue = LIMITS.agentQueue } = core.ports.budget?.().agents ?? {};
   const depth = own.depth + 1;
   const top = topOf(own);
   if (top.limits.depth === undefined)
     yield { account: top, unit: "depth", limit: LIMITS.agentDepth, used: depth - 1 };
-  const live = liveAgents(core);
-  const counts = isCounted(parent);
-  if (counts)
-    yield {
-      account: own,
-      unit: "concurrent",
-      limit: own.limits.concurrent ?? children,
-      used: childrenOf(live, parent),
-    };
   for (const account of own.chain()) {
     const { limits, depth: at } = account;
     if (limits.depth !== undefined)
       yield { account, unit: "depth", limit: limits.depth, used: depth - 1 - at };
     const most = childrenLimit(account, top);
-    if (most !== undefined && counts)
+    if (most !== undefined && isCounted(parent))
       yield { account, unit: "children", limit: most, used: account.children };
-    const atOnce = limits.concurrent ?? (account === top ? LIMITS.agentTree : undefined);
-    if (atOnce !== undefined)
-      yield { account, unit: "concurrent", limit: atOnce, used: below(live, account) };
+    // nothing would ever end so that it could begin
+    if (limits.concurrent === 0) yield { account, unit: "concurrent", limit: 0, used: 0 };
   }
-  yield { account: own, unit: "concurrent", limit: kernel, used: live.length };
+  yield { account: top, unit: "queue", limit: Math.max(1, queue), used: core.admission.waitingIn(own) };
 }
 
 /** The limit on agents started in total; the top account always has one. */
@@ -77,36 +72,33 @@ function childrenLimit(account: Account, top: Account): number | undefined {
 }
 
 /** The account of the topmost agent; for a program of the user that starts agents, its own. */
-function topOf(own: Account): Account {
+export function topOf(own: Account): Account {
   return own.chain().find(({ isTop }) => isTop) ?? own;
 }
 
 /** Restarts by a supervisor do not count as new agents. */
-function isCounted({ seed }: Payer): boolean {
+export function isCounted({ seed }: Payer): boolean {
   return seed.kind === "agent" || seed.kind === "native";
 }
 
-function isPersons({ pid, seed }: Payer): boolean {
+export function isPersons({ pid, seed }: Payer): boolean {
   if (pid !== PID_KERNEL && seed.kind !== "supervisor") return false;
   return seed.account.chain().every(({ givesAll }) => givesAll);
-}
-
-function liveAgents(core: Accounting): readonly Payer[] {
-  return [...core.table.all()].filter(({ isLive, seed }) => isLive && seed.kind === "agent");
-}
-
-function childrenOf(live: readonly Payer[], { pid }: Payer): number {
-  return live.filter(({ ppid }) => ppid === pid).length;
-}
-
-function below(live: readonly Payer[], account: Account): number {
-  return live.filter(({ seed }) => seed.account !== account && seed.account.chain().includes(account)).length;
 }
 
 const WORDS: Partial<Record<BudgetUnit, string>> = {
   depth: "levels of agents below",
   children: "agents started below",
   concurrent: "agents below that run at once",
+  queue: "agents below that wait to begin",
+};
+
+/** What the agent can do itself. */
+const ADVICE: Partial<Record<BudgetUnit, string>> = {
+  depth: "do this work yourself instead of starting an agent",
+  children: "finish with the agents that were started",
+  concurrent: "do this work yourself instead of starting an agent",
+  queue: "wait until some of them have ended before you start more",
 };
 
 function refused({ pid }: Payer, { account, unit, limit, used }: Bound): SyscallError {
@@ -121,7 +113,14 @@ function refused({ pid }: Payer, { account, unit, limit, used }: Bound): Syscall
     retryable: false,
   };
   const whose = of === pid ? "" : ` of process ${of}`;
-  const message = `budget exceeded${whose}: ${WORDS[unit] ?? unit}: limit ${limit}, used ${used}`;
+  const message = `budget exceeded${whose}: ${WORDS[unit] ?? unit}: limit ${limit}, used ${used}; ${ADVICE[unit] ?? ""}`;
+  const refusal = { syscall: "Spawn", pid, code: "BUDGET", message } as const;
+  // the length of the queue is a setting, not part of a budget
+  if (unit === "queue")
+    return new SyscallError({
+      ...refusal,
+      details: { ...details, raise: "agents.limits.queue in settings.json" },
+    });
   const fact = { kind: "limit_reached", pid: of, unit, need: used + 1 } as const;
-  return new SyscallError({ syscall: "Spawn", pid, code: "BUDGET", message, fact, details });
+  return new SyscallError({ ...refusal, fact, details });
 }

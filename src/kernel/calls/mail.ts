@@ -91,6 +91,8 @@ async function resumed(core: Sending, self: Process, pid: Pid, letter: Letter): 
 
 /** The parts of the kernel that receiving uses. */
 interface ReceiverKernel extends LabelKeeper {
+  /** Who waits takes no place from agents that have not begun. */
+  readonly admission: { idle(proc: object): () => void };
   readonly ports: {
     readonly clock: Pick<Clock, "sleep">;
     readonly journal: Pick<Journal, "note">;
@@ -125,7 +127,7 @@ const recv: Call<"recv", RecvOptions, ReceiverKernel, Receiver> = {
     const wants: Wanted = (each) => client === undefined || joins(each, client);
     const message =
       box.tryTake(wants) ??
-      (await shownWaiting(self, () =>
+      (await shownWaiting(core, self, () =>
         within(pass, timeoutMs, (signal) => box.take(signal, wants, orViewRequest)),
       ));
     // the previous message counts as handled, whatever the program did with it
@@ -143,12 +145,18 @@ function checkTimeout({ pid }: Receiver, timeoutMs: number | undefined): void {
 }
 
 /** Shows the activity `waiting` during the wait, then the previous one again. */
-async function shownWaiting(self: Receiver, wait: () => Promise<Message>): Promise<Message> {
+async function shownWaiting(
+  { admission }: Pick<ReceiverKernel, "admission">,
+  self: Receiver,
+  wait: () => Promise<Message>,
+): Promise<Message> {
   const before = self.life.activity;
   self.life.act("waiting");
+  const resumed = admission.idle(self);
   try {
     return await wait();
   } finally {
+    resumed();
     if (self.life.activity === "waiting") self.life.act(before);
   }
 }

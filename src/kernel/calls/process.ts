@@ -141,10 +141,15 @@ function nameOf(agent: AgentInfo | string | null): string {
   return typeof agent === "string" ? agent : (agent?.manifest.name ?? "");
 }
 
+/** Who waits takes no place from agents that have not begun. */
+interface Idling {
+  readonly admission: { idle(proc: object): () => void };
+}
+
 /**
  * Wait(pid): the exit status of a process once it has ended; reaps it. Cancelling the call leaves the process alone.
  */
-const wait: KernelCall<"wait", { pid: Pid }, LabelKeeper & Reaping & Controlling> = {
+const wait: KernelCall<"wait", { pid: Pid }, LabelKeeper & Reaping & Controlling & Idling> = {
   name: "Wait",
   take: (pid) => ({ pid }),
   args: ({ pid }) => ({ pid }),
@@ -153,7 +158,11 @@ const wait: KernelCall<"wait", { pid: Pid }, LabelKeeper & Reaping & Controlling
     const { core, self } = pass;
     const proc = core.table.require(self.pid, pid, "Wait", "control");
     const waited = proc.awaited();
-    const exit = await abortable(proc.done.promise, pass.signal).finally(waited);
+    const resumed = core.admission.idle(self);
+    const exit = await abortable(proc.done.promise, pass.signal).finally(() => {
+      waited();
+      resumed();
+    });
     // the waiting process receives its result, and so its labels
     addLabels(core, self, proc.labels);
     await abortable(reapProcess(core, proc), pass.signal);

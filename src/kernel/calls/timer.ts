@@ -16,6 +16,8 @@ import type { Process } from "../process/process.ts";
 interface Kernel {
   readonly ports: { readonly clock: Pick<Clock, "sleep"> };
   readonly table: Lookup<Process>;
+  /** Who waits takes no place from agents that have not begun. */
+  readonly admission: { idle(proc: object): () => void };
 }
 
 interface Sleeper {
@@ -59,10 +61,12 @@ export const sleep: Call<"sleep", { ms: number; pid?: Pid }, Kernel, Sleeper> = 
         : watchOther(core.table.require(self.pid, pid, "Sleep", "see"), resolve);
     const before = self.life.activity;
     if (pid === undefined) self.life.act("waiting");
+    const resumed = core.admission.idle(self);
     try {
       return await promise;
     } finally {
       if (self.life.activity === "waiting" && pid === undefined) self.life.act(before);
+      resumed();
       unwatch();
       over.abort(ABORTED);
       pass.signal.removeEventListener("abort", giveUp);

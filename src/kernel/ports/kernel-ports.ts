@@ -123,7 +123,13 @@ export interface BudgetPolicy {
   /** At the limit of a window: `wait` for room, only for processes that nobody follows. Absent: fail. */
   readonly onWindow?: "fail" | "wait";
   /**
-   * Agents running at once, if no account sets it: children of one agent, and agents in all. Absent: as in limits.ts.
+   * Agents running at once, if no account sets it: children of one agent, and agents in all; agents of one tree that begin in a
+   * minute, and that wait. Absent: as in limits.ts.
    */
-  readonly agents?: { readonly children?: number; readonly kernel?: number };
+  readonly agents?: {
+    readonly children?: number;
+    readonly kernel?: number;
+    readonly perMinute?: number;
+    readonly queue?: number;
+  };
 }

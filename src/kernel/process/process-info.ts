@@ -18,7 +18,7 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
     pid: proc.pid,
     ppid: proc.ppid,
     kind: seed.kind,
-    state: proc.state,
+    state: proc.isLive && proc.halt.isQueued ? "created" : proc.state,
     activity: shownActivity(proc),
     intent: seed.intent || (proc.conversation?.title ?? ""),
     skills: [...seed.skills],

@@ -206,7 +206,7 @@ export class Process {
     const { now, activity } = this.life;
     const waits = this.conversation !== null && activity === "waiting";
     const runs = now.is === "running" || now.is === "finishing";
-    return runs && this.halt.why === null && this.halt.openAsks === 0 && !waits;
+    return runs && this.halt.why === null && !this.halt.isQueued && this.halt.openAsks === 0 && !waits;
   }
 
   /** null after reaping step 4: late events are skipped. */

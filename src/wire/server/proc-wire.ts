@@ -21,6 +21,7 @@ export function toWireProc(proc: ProcInfo): WireProc {
     activity: proc.activity,
     ...(proc.held === undefined ? {} : { held: proc.held }),
     ...(proc.slot === undefined ? {} : { slot: slotOf(proc.slot) }),
+    ...(proc.queue === undefined ? {} : { queue: proc.queue }),
     created_at: proc.createdAt.toISOString(),
     ctx_id: proc.ctxId,
     allowed_devices: proc.allowedDevices === null ? null : [...proc.allowedDevices],

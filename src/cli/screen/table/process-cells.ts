@@ -10,7 +10,7 @@ export const INTENT_COLUMNS = 40;
 /** Only this much of an intent is processed: it may be long, and its escaped form longer. */
 const INTENT_CHARS = 2 * INTENT_COLUMNS;
 
-type Doing = Pick<WireRow, "state" | "activity" | "held" | "slot">;
+type Doing = Pick<WireRow, "state" | "activity" | "held" | "slot" | "queue">;
 
 /**
  * `running/thinking`; for a held process the word that `ps` uses; `exited(1)` for an ended one; without an activity the
@@ -20,10 +20,16 @@ export function stateCell(row: Doing & Partial<Pick<WireRow, "exit">>): string {
   const { state, activity, exit = null } = row;
   if (state === "dead" && exit !== null) return `exited(${exit.code})`;
   return (
+    queuedWord(row) ??
     heldWord(row) ??
     slotWord(row) ??
     (activity === null || state !== "running" ? state : `${state}/${activity}`)
   );
+}
+
+/** `queued 3/10`: its place among those of its tree that wait to begin; undefined: it does not wait. */
+function queuedWord({ queue }: Pick<WireRow, "queue">): string | undefined {
+  return queue === undefined ? undefined : `queued ${queue.place}/${queue.of}`;
 }
 
 /** `slot 12s #3`: how long it has waited for a slot of its model, and its place; undefined: it does not. */

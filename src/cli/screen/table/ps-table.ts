@@ -111,13 +111,19 @@ export function worktreeLines(processes: readonly WireProc[]): readonly string[]
   );
 }
 
-/** Lines below the table: who waits for a slot of a model, and how long. */
+/** Lines below the table: who waits to begin, or for a slot of a model, and how long. */
 export function slotLines(processes: readonly WireProc[]): readonly string[] {
-  return processes.flatMap(({ pid, slot }) =>
+  const queued = processes.flatMap(({ pid, queue }) =>
+    queue === undefined
+      ? []
+      : [`[kernel] PID ${pid} waits to begin: place ${queue.place} of ${queue.of} in the queue of its tree`],
+  );
+  const slots = processes.flatMap(({ pid, slot }) =>
     slot === undefined
       ? []
       : [`[kernel] PID ${pid} has waited ${seconds(slot.waited_ms)} for a slot of ${safeLine(slot.lane)}`],
   );
+  return [...queued, ...slots];
 }
 
 /** Lines beside the table: the models in use, one line for each. */

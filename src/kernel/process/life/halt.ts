@@ -21,6 +21,8 @@ export class Halt {
   #pause: Pause | null = null;
   /** Set while the disk refuses writes and the process waits to begin something. */
   #stall: PromiseWithResolvers<void> | null = null;
+  /** Set while it waits for its turn to begin. */
+  #queue: PromiseWithResolvers<void> | null = null;
   #openAsks = 0;
 
   constructor(changed: () => void) {
@@ -35,6 +37,32 @@ export class Halt {
   get why(): Hold | null {
     if (this.#pause !== null) return this.#pause.why;
     return this.#stall === null ? null : "disk";
+  }
+
+  /** It has not begun: others of its tree run. */
+  get isQueued(): boolean {
+    return this.#queue !== null;
+  }
+
+  /** Holds it before its first step. Idempotent. */
+  enqueue(mono: number): void {
+    if (this.#queue !== null) return;
+    this.#time.hold(mono);
+    this.#queue = Promise.withResolvers();
+    this.#changed();
+  }
+
+  /** Its turn has come. Idempotent. */
+  admit(mono: number): void {
+    if (this.#queue === null) return;
+    this.#queue.resolve();
+    this.#queue = null;
+    this.#go(mono);
+  }
+
+  /** Resolves once its turn has come; rejects when `signal` fires. */
+  async untilAdmitted(signal: AbortSignal): Promise<void> {
+    if (this.#queue !== null) await this.quiescence.hold(abortable(this.#queue.promise, signal));
   }
 
   /** The number of questions that wait for the user. */
@@ -98,7 +126,7 @@ export class Halt {
 
   /** Resolves when the pause ends, or else the wait for the disk. null: not halted. */
   get end(): Promise<void> | null {
-    return (this.#pause?.over ?? this.#stall)?.promise ?? null;
+    return (this.#pause?.over ?? this.#queue ?? this.#stall)?.promise ?? null;
   }
 
   /** Resolves once the process is not paused; rejects when `signal` fires. */
@@ -122,7 +150,7 @@ export class Halt {
   }
 
   #go(mono: number): void {
-    if (this.why === null) this.#time.release(mono);
+    if (this.why === null && !this.isQueued) this.#time.release(mono);
     this.#changed();
   }
 }

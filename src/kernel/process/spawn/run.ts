@@ -5,6 +5,7 @@
 import { printed, SyscallError } from "../../../abi/errors.ts";
 import { EXIT, type ExitStatus } from "../../../abi/process.ts";
 import type { Accounting } from "../../account/accounting.ts";
+import type { Admission } from "../../account/admission.ts";
 import { countWork } from "../../account/wall-limit.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import { bodyOf } from "../body.ts";
@@ -23,15 +24,20 @@ export type Running = Accounting &
   Finishing &
   Timing & {
     readonly ports: Pick<KernelPorts, "inTurn">;
+    readonly admission: Pick<Admission, "check" | "enter" | "leave">;
     readonly clockWatch: { enter(): void; leave(): void };
   };
 
 export function runProgram(core: Running, proc: Process, timeoutMs: number): void {
   countWork(core, proc);
   core.clockWatch.enter();
-  const over = (): void => core.clockWatch.leave();
+  const over = (): void => {
+    core.clockWatch.leave();
+    core.admission.leave(proc);
+  };
   proc.done.promise.then(over, over);
   proc.start(core.ports.clock.mono(), () => loop(core, proc, timeoutMs));
+  core.admission.check();
 }
 
 /**
@@ -54,6 +60,7 @@ async function run(core: Running, proc: Process): Promise<ExitStatus> {
   try {
     // before it is recorded: what is killed while it waits for its turn has not begun
     if (proc.seed.kind === "agent") await core.ports.inTurn?.();
+    await proc.halt.untilAdmitted(proc.abort.signal);
     await proc.halt.untilResumed(proc.abort.signal);
     if (proc.ending.verdict !== null) return proc.ending.verdict;
     const exit: ExitStatus | undefined = await bodyOf(proc).run(proc);

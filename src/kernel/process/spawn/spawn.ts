@@ -15,6 +15,7 @@ import { linkSignals } from "../../../lib/abort.ts";
 import { isWithin } from "../../../lib/path.ts";
 import { secretValues } from "../../../lib/redact/secret-values.ts";
 import type { Account } from "../../account/account.ts";
+import type { Admission } from "../../account/admission.ts";
 import { moreLimits } from "../../account/kept-account.ts";
 import { checkSpawn, countDrafts, countSpawn } from "../../account/spawn-guard.ts";
 import type { Groups } from "../../ipc/groups.ts";
@@ -69,6 +70,7 @@ export type Spawning = {
   readonly root: Process;
   /** False: the kernel is shutting down. */
   readonly accepting: boolean;
+  readonly admission: Pick<Admission, "check" | "enter" | "leave" | "waitingIn">;
   readonly journalWatch: Pick<JournalHold<Process>, "check" | "wait" | "append">;
   nextPid(): Pid;
 } & Running &
@@ -242,9 +244,12 @@ async function build(
   core.table.add(proc);
   undo.push(() => {
     core.table.remove(proc.pid);
+    core.admission.leave(proc);
     core.groups.leaveAll(proc);
     proc.closeChannels();
   });
+  core.admission.enter(proc);
+  core.admission.check();
   if (isCounted(proc)) undo.push(countSpawn(parent));
   undo.push(() => endHandle(core, proc));
   handOver(core.devices, { caller, proc, opts });
