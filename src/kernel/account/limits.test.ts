@@ -375,6 +375,7 @@ describe("spawning", () => {
     expect(t.kernel.info(t.proc(4)).queue).toEqual({ place: 1, of: 1 });
     one?.end();
     await third;
+    await t.kernel.budgets.set(top.pid, { set: { concurrent: 9 }, add: {}, by: PERSON });
     await expect(spawn()).rejects.toMatchObject({ details: { unit: "children", limit: 3, used: 3 } });
     await t.kernel.budgets.set(top.pid, { set: {}, add: { children: 1 }, by: PERSON });
     await spawn();

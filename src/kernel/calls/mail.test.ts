@@ -165,7 +165,7 @@ describe("send()", () => {
   });
 
   test("of 32 senders arrives in the order of the numbers, each sender's own in its order", async () => {
-    const t = testKernel();
+    const t = testKernel({ budget: () => ({ defaults: {}, windows: [], agents: { perMinute: 100 } }) });
     const reader = await t.start({ budget: { concurrent: 32 } });
     const senders = await Promise.all(Array.from({ length: 32 }, () => t.start({ by: reader.sys })));
     const all = Promise.all(
