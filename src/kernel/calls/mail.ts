@@ -7,6 +7,7 @@ import type { Clock } from "../../abi/program.ts";
 import type { RecvOptions, SendOptions, Sent } from "../../abi/sys.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import type { Accounting } from "../account/accounting.ts";
+import type { Admission } from "../account/admission.ts";
 import { checkSpawn } from "../account/spawn-guard.ts";
 import { type EndSearch, endOf } from "../facts/ended.ts";
 import type { Call, CallPass } from "../gate/call.ts";
@@ -37,6 +38,7 @@ type Sending = Office &
   Fellowship & {
     readonly table: ProcessTable;
     readonly journalWatch: Pick<JournalHold<Process>, "check" | "held">;
+    readonly admission: Pick<Admission, "waitingIn">;
     readonly sessions: Pick<Sessions, "awake" | "resumeWith"> & { isHere(pid: Pid): boolean };
     readonly ports: EndSearch["ports"];
   };
