@@ -86,7 +86,9 @@ export class Player implements Tape {
   play(beat: Exclude<Beat, { is: "exit" }>): Difference | undefined {
     // earlier records and inputs are compared first; an unrecorded input counts only after them
     const isBefore = beat.is === "own" ? this.#done.length > 0 : beat.is === "input" && beat.wasTaken;
-    const unknown = isBefore ? undefined : this.#unknown(beat.seq);
+    // one that ends here was ended in the middle of a turn, and here goes on until it waits: it may ask for one input more
+    const isEnded = beat.is === "abort" && beat.verdict !== null;
+    const unknown = isBefore || isEnded ? undefined : this.#unknown(beat.seq);
     if (unknown !== undefined) return unknown;
     switch (beat.is) {
       case "own":
@@ -160,7 +162,10 @@ export class Player implements Tape {
     const controller = this.#signals[n - 1];
     if (controller === undefined)
       return { seq, what: "signal", expected: `signal ${n} is heard`, got: this.#stand() };
-    if (verdict !== null) this.#proc.ending.decide(verdict as RecordedExit);
+    if (verdict !== null) {
+      this.#unknownInput = null;
+      this.#proc.ending.decide(verdict as RecordedExit);
+    }
     controller.abort();
     return undefined;
   }

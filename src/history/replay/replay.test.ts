@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import type { Device } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
-import { type Fd, PID_KERNEL } from "../../abi/ids.ts";
+import { type Fd, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { findLlmError, LlmError } from "../../abi/llm-error.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { Program } from "../../abi/program.ts";
@@ -251,6 +251,29 @@ describe("replay()", () => {
     await t.journal.sync();
     expect(exit.reason).toBe(reason);
     expect(await t.kernel.replays.replay(pid)).toMatchObject({ outcome: "same", steps: 1 });
+  });
+
+  test("a signal that ends it comes in the middle of a turn, before it asks for more", async () => {
+    const t = testKernel();
+    const started = Promise.withResolvers<Pid>();
+    let isFirst = true;
+    t.programs.set("work", async (sys) => {
+      const pid = await started.promise;
+      sys.hasMail();
+      if (isFirst) void t.init.signal(pid, SIGNALS.SIGTERM);
+      isFirst = false;
+      for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+      sys.ending.throwIfAborted();
+      sys.random();
+      await sys.delay(1_000_000, sys.ending);
+      return EXIT.completed;
+    });
+    const pid = await t.init.spawn("work", null);
+    started.resolve(pid);
+    await t.proc(pid).done.promise;
+    await t.journal.sync();
+    expect(passages(t.journal.records).map(({ s }) => s)).not.toContain("random");
+    expect((await t.kernel.replays.replay(pid)).difference).toBeUndefined();
   });
 
   test("of a process that runs goes as far as is recorded, and leaves it alone", async () => {
