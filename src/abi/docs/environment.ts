@@ -228,6 +228,10 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     CRUX_REDUCE_MOTION: { means: "`1`: nothing on the screen moves while it waits." },
     VISUAL: { means: "The editor that opens the arguments of a call when you change them." },
     EDITOR: { means: "The editor, where `VISUAL` is not set." },
+    SHELL: {
+      means:
+        "The shell that runs a line after `!` in the terminal; absent, or not one of those that Crux knows: `/bin/sh`.",
+    },
     SHLVL: { means: "Passed to commands; 1 where it is missing, so that bash reads no start-up files." },
   },
   given: {

@@ -440,10 +440,16 @@ describe("an agent below another that has ended, and is sent a message", () => {
     await expect(above.sys.send(pid, bytes("x"))).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  test("needs the room of a new agent: at the limit it stays ended", async () => {
-    const { t, room, parent, pid } = await family();
+  test("waits for its turn where as many run as may, like a new agent", async () => {
+    const { t, room, begun, parent, pid } = await family();
     room.children = 0;
-    await expect(parent.sys.send(pid, bytes("x"))).rejects.toMatchObject({ code: "BUDGET" });
-    expect(t.kernel.table.get(pid)).toBeUndefined();
+    begun.delete(pid);
+    await parent.sys.send(pid, bytes("go on"));
+    await settle();
+    expect([t.kernel.info(t.proc(pid)).queue, begun.has(pid)]).toEqual([{ place: 1, of: 1 }, false]);
+    room.children = 1;
+    t.kernel.admission.check();
+    await settle();
+    expect(text((await begun.get(pid)!.sys.recv()).data)).toBe("go on");
   });
 });

@@ -9,6 +9,7 @@ import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import { EXIT, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Sent } from "../../abi/sys.ts";
+import type { Admission } from "../../kernel/account/admission.ts";
 import { groupsFacet } from "../../kernel/ipc/facets.ts";
 import { draftOf, type Letter, type Letters, numbered } from "../../kernel/ipc/post.ts";
 import type { JournalDraft, ProcessRow } from "../../kernel/ports/journal.ts";
@@ -41,6 +42,7 @@ export type Waking = AgentRestoring &
   SignalKeeping &
   Letters & {
     readonly ports: Pick<KernelPorts, "onReaped">;
+    readonly admission: Pick<Admission, "enter" | "check">;
     /** False: the kernel is shutting down. */
     readonly accepting: boolean;
     deliver(proc: Process, signal: Signal): Promise<unknown>;
@@ -159,7 +161,10 @@ async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<P
     if (row.exit !== null) await core.ports.onReaped(uuid);
     throw error;
   }
+  // whom a message wakes waits for its turn as a new agent does
+  if (options.message !== undefined) core.admission.enter(proc);
   runProgram(core, proc, 0);
+  core.admission.check();
   if (proc.ending.verdict !== null) endLive(core, proc, graceOf(proc));
   await wakeChildren(core, proc, options);
   return proc;
