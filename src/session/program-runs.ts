@@ -4,13 +4,13 @@ import { printed, SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { ExitStatus, RunOutcome } from "../abi/process.ts";
 import type { RunInput } from "../abi/program.ts";
-import { findShellNote } from "../abi/shell-line.ts";
 import type { Sys } from "../abi/sys.ts";
 import type { RecordKind } from "../kernel/ports/journal.ts";
 import type { JournalHold } from "../kernel/ports/journal-hold.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import type { Conversation } from "../kernel/process/conversation.ts";
 import type { Process } from "../kernel/process/process.ts";
+import { findShellNote } from "../lib/text/shell-line.ts";
 import { firstWords } from "./title.ts";
 
 /** One run: its calls and waits end with `signal`, and it only takes messages of `client`. */

@@ -1,7 +1,7 @@
 /** Lines that begin with `!`: the user's shell runs them, the transcript shows their output, and the model reads it. */
 import { messageOf } from "../abi/errors.ts";
-import { shellNote } from "../abi/shell-line.ts";
 import { runShellLine } from "../cli/run/shell-line.ts";
+import { shellNote } from "../lib/text/shell-line.ts";
 import type { App } from "./app.ts";
 import type { ShellEntry } from "./state/model.ts";
 import { inserted, shellChanged } from "./state/reduce.ts";

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import { SIGNALS } from "../../abi/process.ts";
-import type { ShellLine } from "../../abi/shell-line.ts";
+import type { ShellLine } from "../../lib/text/shell-line.ts";
 import type { Host } from "../host/host.ts";
 
 /** The daemon takes none of these from a request, or sets them itself for a command without a terminal. */

@@ -18,7 +18,7 @@ import { jsonBytes } from "../answer.ts";
 import { driverError } from "../driver-error.ts";
 import { type Exchange, openExchange } from "../exchange-file.ts";
 import { snapshotFile } from "../snapshot.ts";
-import { type Followed, follow } from "./follow.ts";
+import { follow, type Looked } from "./follow.ts";
 import { type NativeDeps, type OwnPrograms, Programs } from "./programs.ts";
 
 const MOUNT = "/dev/native";
@@ -155,7 +155,7 @@ class ProgramFile implements Exchange {
   async #read({ record, from, matchFrom, request }: ReadWish, signal: AbortSignal): Promise<NativeAnswer> {
     const reader = this.#own.reader(record, from);
     const { clock } = this.#deps;
-    const followed: Followed =
+    const followed: Looked =
       reader === undefined
         ? { output: "", next: from, dropped: 0, wokenBy: "end" }
         : await follow(reader, { from, matchFrom, wait: request.wait }, { clock, signal });

@@ -19,7 +19,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const MATCH_BYTES = 4 * 1024;
 const MATCH_MS = 250;
 
-export interface Followed {
+export interface Looked {
   readonly output: string;
   /** The position after what was read. */
   readonly next: number;
@@ -45,7 +45,7 @@ export async function follow(
   reader: PositionedReader,
   { from, matchFrom, wait }: FollowWish,
   { clock, signal }: Waiting,
-): Promise<Followed> {
+): Promise<Looked> {
   const pattern = wait.until === undefined ? null : new OutputPattern(wait.until);
   const printed = new PrintedText();
   const pages = new Pages(PART_BYTES);
@@ -54,7 +54,7 @@ export async function follow(
   let taken = 0;
   let expected = from;
   let dropped = 0;
-  const over = (wokenBy: NativeWoken): Followed => {
+  const over = (wokenBy: NativeWoken): Looked => {
     add(printed.end());
     return { output: pages.text(), next: reader.position, dropped, wokenBy };
   };

@@ -13,7 +13,7 @@ import type { AttemptRequest } from "../driver.ts";
 import { findBaseUrl } from "../http/base-url.ts";
 import type { Codec, ErrorWords } from "../http/codec.ts";
 import { kindOf, notConfigured } from "../http/failure.ts";
-import { HttpDriver, type Profile, type Sent } from "../http/http-driver.ts";
+import { HttpDriver, type Outgoing, type Profile } from "../http/http-driver.ts";
 import { type Json, objectOf, stringOf } from "../json.ts";
 import { withOwn } from "../own-models.ts";
 import { awsKeys } from "./credentials.ts";
@@ -116,7 +116,7 @@ function wordsOf({ type, message, status }: Json, fallback: string): ErrorWords 
 function bedrockProfile(env: Env, now: () => number): Profile {
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || "";
   const { AWS_BEARER_TOKEN_BEDROCK: bearer = "" } = env;
-  const authorize = async ({ method, url, body }: Sent): Promise<Record<string, string>> => {
+  const authorize = async ({ method, url, body }: Outgoing): Promise<Record<string, string>> => {
     if (region === "") throw notConfigured(device, "AWS_REGION is not set", setUpHint);
     if (bearer !== "") return {};
     return signed(

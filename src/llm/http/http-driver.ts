@@ -39,11 +39,11 @@ export interface Profile {
   /** False: the server may ask for none. */
   readonly needsKey?: false;
   /** The headers that prove who asks, for each request, in place of a key. */
-  readonly authorize?: (sent: Sent) => Promise<Readonly<Record<string, string>>>;
+  readonly authorize?: (sent: Outgoing) => Promise<Readonly<Record<string, string>>>;
 }
 
 /** A request that is about to be sent. */
-export interface Sent {
+export interface Outgoing {
   readonly method: "GET" | "POST";
   readonly url: URL;
   /** "": it has none. */

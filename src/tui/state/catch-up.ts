@@ -1,7 +1,7 @@
 /** What was said before this client came, or while it was cut off, from the pages of the history. */
 import { INTERRUPTED_NOTE } from "../../abi/events.ts";
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
-import { findShellNote } from "../../abi/shell-line.ts";
+import { findShellNote } from "../../lib/text/shell-line.ts";
 import { type Model, type TranscriptEntry, withEntries } from "./model.ts";
 
 function entriesOf({ role, text, calls }: WireHistoryItem): readonly TranscriptEntry[] {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { shellNote } from "../../abi/shell-line.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
+import { shellNote } from "../../lib/text/shell-line.ts";
 import { caughtUp } from "./catch-up.ts";
 import { EMPTY, isFinal, MAX_ENTRIES, type Model, type TranscriptEntry } from "./model.ts";
 import { notice, reduce } from "./reduce.ts";

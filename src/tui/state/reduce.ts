@@ -5,7 +5,6 @@
 import type { CallNote } from "../../abi/call-note.ts";
 import type { Block, StreamEvent } from "../../abi/llm.ts";
 import { totalTokens } from "../../abi/llm.ts";
-import { findShellNote } from "../../abi/shell-line.ts";
 import type {
   IdleEvent,
   InputEvent,
@@ -17,6 +16,7 @@ import type {
 import { CONFIGURE_LINES } from "../../cli/run/configure-help.ts";
 import { pausedLine } from "../../cli/screen/chat-lines.ts";
 import { logLine, retryLine, slotLine, switchLine } from "../../cli/screen/run-lines.ts";
+import { findShellNote } from "../../lib/text/shell-line.ts";
 import {
   type CallEntry,
   isFinal,
