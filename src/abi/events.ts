@@ -66,6 +66,15 @@ export type ProcessEvent =
     }
   /** A call of the model has ended, or was malformed. Sent in addition to `tool`, which counts bytes. */
   | { readonly event: "call"; readonly pid: Pid; readonly call: CallNote }
+  /** A call of the model has started an agent, and this is how it is followed meanwhile. */
+  | {
+      readonly event: "child";
+      readonly pid: Pid;
+      readonly child: Pid;
+      /** Name of the agent; "": the default one. */
+      readonly agent: string;
+      readonly title: string;
+    }
   /** Text of the model beside its calls, in a process that is not a session. */
   | { readonly event: "said"; readonly pid: Pid; readonly text: string }
   /** A whole reply of the model that the process goes on with. Only for clients that follow the messages. */

@@ -19,6 +19,7 @@ export type WireEvent =
   | AskClosedEvent
   | ToolEvent
   | CallEvent
+  | ChildEvent
   | SaidEvent
   | MessageEvent
   | ToolResultEvent
@@ -136,6 +137,15 @@ export interface ToolEvent extends Told<"tool"> {
 export interface CallEvent extends Told<"call"> {
   /** The tool call: tool, argument and outcome in one line each. */
   readonly call: CallNote;
+}
+
+/** Sent with `calls`: an agent was started, and works now. */
+export interface ChildEvent extends Told<"child"> {
+  readonly child: number;
+  /** Name of the agent; "": the default one. */
+  readonly agent: string;
+  /** Some words on what it is to do. */
+  readonly title: string;
 }
 
 interface SaidEvent extends Told<"said"> {

@@ -71,6 +71,10 @@ export const EVENT_DOCS: EventDocs = {
       call: { tool: "edit", about: "src/a.ts", facts: { added: 3, removed: 1 } },
     },
   },
+  child: {
+    sent: "When a call of the model has started an agent.",
+    example: { event: "child", pid, child: asPid(9), agent: "explore", title: "find the callers" },
+  },
   api_retry: {
     sent: "When a model call has failed and will be sent again after a wait.",
     example: {

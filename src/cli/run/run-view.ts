@@ -2,7 +2,7 @@ import type { WireError } from "../../abi/errors.ts";
 import type { CallEvent, CompleteEvent, IdleEvent, SpawnEvent, WireEvent } from "../../abi/wire-events.ts";
 import type { Console } from "../console.ts";
 import { daemonVanished } from "../daemon/vanished.ts";
-import { callLine } from "../screen/call-line.ts";
+import { callLine, childLine } from "../screen/call-line.ts";
 import { idleLine, leftLine } from "../screen/chat-lines.ts";
 import { failureJson, hintLine } from "../screen/errors.ts";
 import { resultBox } from "../screen/result-box.ts";
@@ -68,7 +68,10 @@ export class RunView {
         if (this.#verbose) await this.#screen(toolLine(event));
         break;
       case "call":
-        await this.#call(event);
+        await this.#call((columns) => callLine(event.call, columns, this.#paint));
+        break;
+      case "child":
+        await this.#call((columns) => childLine(event, columns, this.#paint));
         break;
       case "said":
         await this.#said(event.text);
@@ -152,12 +155,12 @@ export class RunView {
     if (this.#verbose) await this.#screen(detailsLine(event));
   }
 
-  async #call({ call }: CallEvent): Promise<void> {
+  async #call(lineOf: (columns: number) => string): Promise<void> {
     if (!this.#console.showsCalls) return;
     const said = this.#reply;
     this.#reply = "";
     await this.#said(said);
-    await this.#console.line(callLine(call, this.#console.columns, this.#paint));
+    await this.#console.line(lineOf(this.#console.columns));
   }
 
   /** The text of the model besides its calls. */

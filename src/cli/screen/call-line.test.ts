@@ -1,11 +1,25 @@
 import { describe, expect, test } from "vitest";
 import type { CallNote } from "../../abi/call-note.ts";
-import { callLine } from "./call-line.ts";
+import { callLine, childLine } from "./call-line.ts";
 import { COLOURED, PLAIN } from "./text/paint.ts";
 import { widthOf } from "./text/width.ts";
 
 const line = (call: Partial<CallNote>, columns = 80) =>
   callLine({ tool: "bash", about: "npm test", ...call }, columns, PLAIN);
+
+test("childLine() names the agent, what it does and where it is found, and fits", () => {
+  const event = {
+    event: "child",
+    pid: 1,
+    child: 12,
+    agent: "explore",
+    title: "find the\u001b callers",
+  } as const;
+  expect(childLine(event, 80, PLAIN)).toBe("○ agent explore find the\\x1b callers pid 12");
+  expect(childLine({ ...event, agent: "" }, 24, PLAIN)).toBe("○ agent find the… pid 12");
+  for (let columns = 1; columns < 60; columns++)
+    expect(widthOf(childLine(event, columns, PLAIN))).toBeLessThanOrEqual(Math.max(3, columns));
+});
 
 describe("callLine()", () => {
   test.each<[string, Partial<CallNote>]>([

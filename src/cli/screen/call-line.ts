@@ -3,6 +3,7 @@
  * requested.
  */
 import type { CallFacts, CallNote, CountUnit } from "../../abi/call-note.ts";
+import type { ChildEvent } from "../../abi/wire-events.ts";
 import { byteSize } from "./byte-size.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine } from "./text/safe-text.ts";
@@ -34,6 +35,15 @@ export function callLine(call: Readonly<CallNote>, columns: number, paint: Paint
   const mark = hasFailed ? paint.red("✗") : paint.green("●");
   const outcome = end === "" ? "" : isBad(call) ? paint.red(end) : paint.dim(end);
   return `${mark} ${head}${shown}${outcome}`;
+}
+
+/** An agent has begun: its end has a line of its own (`callLine`). */
+export function childLine({ child, agent, title }: ChildEvent, columns: number, paint: Paint): string {
+  const head = `agent${agent === "" ? "" : ` ${safeLine(agent)}`}`;
+  const shown = cutToWidth(head, Math.min(MAX_TOOL_COLUMNS, Math.max(1, columns - 2)));
+  const room = Math.max(0, columns - 2 - widthOf(shown));
+  const end = fitted(`pid ${child}`, room);
+  return `${paint.dim("○")} ${shown}${fitted(safeLine(title), room - widthOf(end))}${paint.dim(end)}`;
 }
 
 /** With a leading blank; "" if not even one character fits. */

@@ -34,6 +34,7 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
       return idleLine(event);
     case "spawn":
     case "call":
+    case "child":
     case "said":
     case "message":
     case "tool_result":

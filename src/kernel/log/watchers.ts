@@ -13,6 +13,7 @@ const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set([
   "step",
   "tool",
   "call",
+  "child",
   "said",
   "log",
   "api_retry",

@@ -70,6 +70,8 @@ function toPayload(event: ProcessEvent, audience: Audience): WireEvent | undefin
       return audience.verbose ? waitingPayload(event) : undefined;
     case "call":
       return audience.calls ? { event: "call", pid, call: event.call } : undefined;
+    case "child":
+      return audience.calls ? event : undefined;
     case "said":
       return audience.calls ? { event: "said", pid, text: event.text } : undefined;
     case "message":

@@ -125,6 +125,7 @@ export async function spawnBody(
     await build({ core, caller, parent, proc, opts, more, undo }, signal);
     more.onMade?.(proc);
     begin(core, proc, opts);
+    tellParent(core, parent, proc);
     return proc;
   } catch (error) {
     const failure = spawnError(id.pid, error);
@@ -133,6 +134,13 @@ export async function spawnBody(
     proc?.done.reject(failure);
     throw failure;
   }
+}
+
+function tellParent({ ports }: Spawning, parent: Process, { pid: child, seed }: Process): void {
+  if (seed.child === undefined) return;
+  const { title } = seed.child;
+  const agent = seed.agent?.manifest.name ?? "";
+  parent.tell({ event: "child", pid: parent.pid, child, agent, title }, ports.clock.mono());
 }
 
 /** Runs the undo steps in reverse order; a step that fails is logged and the next one runs. */
