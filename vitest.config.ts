@@ -87,8 +87,6 @@ export default defineConfig({
           // report says so
           retry: 1,
           maxWorkers: 3,
-          // one module graph per worker, as above: a file that is started less
-          isolate: false,
           sequence: { groupOrder: 1 },
         },
       },
