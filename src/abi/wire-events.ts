@@ -134,7 +134,7 @@ export interface ToolEvent extends Told<"tool"> {
 }
 
 /** Sent with `calls`, like `said`. */
-export interface CallEvent extends Told<"call"> {
+interface CallEvent extends Told<"call"> {
   /** The tool call: tool, argument and outcome in one line each. */
   readonly call: CallNote;
 }

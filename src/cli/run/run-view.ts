@@ -1,5 +1,5 @@
 import type { WireError } from "../../abi/errors.ts";
-import type { CallEvent, CompleteEvent, IdleEvent, SpawnEvent, WireEvent } from "../../abi/wire-events.ts";
+import type { CompleteEvent, IdleEvent, SpawnEvent, WireEvent } from "../../abi/wire-events.ts";
 import type { Console } from "../console.ts";
 import { daemonVanished } from "../daemon/vanished.ts";
 import { callLine, childLine } from "../screen/call-line.ts";
