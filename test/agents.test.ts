@@ -75,21 +75,6 @@ describe("the tool agent", () => {
     expect(requestsOf("dig")[0]!.rawBody).not.toContain("It said");
   });
 
-  it("shows a line as soon as one is started", async () => {
-    const shown = Promise.withResolvers<void>();
-    await serve({
-      lead: (request) => (request.assistantTurns === 0 ? toolUse(childCall("dig")) : text("Done.")),
-      dig: async () => {
-        await shown.promise;
-        return text("Found it.");
-      },
-    });
-    const run = world.start(["lead"], { env: modelEnv(server) });
-    await run.seen(/^○ agent.* does dig pid \d+$/m);
-    shown.resolve();
-    expect(await run.done).toMatchObject({ code: 0 });
-  });
-
   it("runs the calls of one reply beside each other", async () => {
     const both = Promise.withResolvers<void>();
     let waiting = 0;

@@ -436,7 +436,9 @@ describe("which model answers", () => {
     world.write("mine/agent.yaml", "name: mine\nskils: [a]\n");
     const mine = await world.crux(["agents", "check", "mine/agent.yaml"]);
     expect(mine.stdout).toContain("mine/agent.yaml:2: unknown key 'skils' (did you mean skills?)");
-    expect((await world.crux(["agents", "-q"])).stdout).toMatch(/^code-analyst\nexplore\ngeneral-purpose\n/);
+    expect((await world.crux(["agents", "-q"])).stdout).toMatch(
+      /^code-analyst\ncoordinator\nexplore\ngeneral-purpose\n/,
+    );
     expect((await world.crux(["skills", "check"])).code).toBe(0);
   });
 });

@@ -62,8 +62,14 @@ export class EditorDouble {
     return this.agent.request("session/new", { cwd, mcpServers: [], ...more });
   }
 
-  prompt(sessionId: string, text: string): Promise<PromptResponse> {
-    return this.agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
+  async prompt(sessionId: string, text: string): Promise<PromptResponse> {
+    const answer = await this.agent.request("session/prompt", {
+      sessionId,
+      prompt: [{ type: "text", text }],
+    });
+    // the library hands an update on a turn after it has read it: one that came before the answer is here by then
+    await new Promise((resolve) => setImmediate(resolve));
+    return answer;
   }
 
   cancel(sessionId: string): Promise<void> {
