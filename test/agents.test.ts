@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { modelEnv } from "./harness/model.ts";
 import { server, startModel, world } from "./harness/stage.ts";
+import { TerminalWindow } from "./harness/terminal.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
 import { type Reply, text, toolUse } from "./model-server/reply.ts";
@@ -73,6 +74,21 @@ describe("the tool agent", () => {
     );
     expect(requestsOf("dig")[0]!.tools).toContain("agent");
     expect(requestsOf("dig")[0]!.rawBody).not.toContain("It said");
+  });
+
+  it("shows a line as soon as one is started", async () => {
+    const shown = Promise.withResolvers<void>();
+    await serve({
+      "lead please": (request) => (request.assistantTurns === 0 ? toolUse(childCall("dig")) : text("Done.")),
+      dig: async () => {
+        await shown.promise;
+        return text("Found it.");
+      },
+    });
+    await using window = new TerminalWindow(world, ["lead please"], { columns: 100, env: modelEnv(server) });
+    await window.until(({ rows }) => rows.some((row) => /^○ agent.* does dig pid \d+$/.test(row)));
+    shown.resolve();
+    await window.shows("Done.");
   });
 
   it("runs the calls of one reply beside each other", async () => {
