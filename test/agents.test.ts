@@ -364,6 +364,8 @@ describe("an agent in the background", () => {
 
 describe("a coordinator", () => {
   it("has three tools, lets workers change files, takes their ends as reports, and corrects the one that worked", async () => {
+    // what is shipped passes its own check
+    expect(await world.crux(["agents", "check"])).toMatchObject({ code: 0 });
     const hasReturned = Promise.withResolvers<void>();
     const send = { name: "send", input: { to: "first", message: "And the docs." } };
     const work = (prompt: string, name: string) => childCall(prompt, { subagent_type: "worker", name });
