@@ -48,6 +48,9 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** In both projects: one that fails by chance says why, though it passes then. */
+const setupFiles = ["test/harness/tries.ts"];
+
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
@@ -57,6 +60,7 @@ export default defineConfig({
         plugins: [markdownAsText],
         test: {
           name: "unit",
+          setupFiles,
           environment: "node",
           // ends what hangs, on a machine that has other things to do too; nothing here waits for time to pass
           testTimeout: 180_000,
@@ -78,6 +82,7 @@ export default defineConfig({
         test: {
           // boots the built system: few at a time, each with its own daemon, which wait for one another half of the time
           name: "system",
+          setupFiles,
           environment: "node",
           include: ["test/**/*.test.ts"],
           // what a test waits for says its own limit; this one ends what hangs, on the slowest machine too
