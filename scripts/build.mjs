@@ -133,6 +133,16 @@ const marked = {
 };
 
 /**
+ * The colours of code in the terminal: highlight.js with its languages.
+ * @type {import("esbuild").BuildOptions}
+ */
+const languages = {
+  ...client,
+  entryPoints: ["src/tui/text/languages.ts"],
+  outfile: join(fresh, "languages.cjs"),
+};
+
+/**
  * The table of commands: help, completion and the man page.
  * @type {import("esbuild").BuildOptions}
  */
@@ -154,6 +164,10 @@ const cli = {
         build.onResolve({ filter: /^zod$/ }, () => ({ path: "./zod.cjs", external: true }));
         build.onResolve({ filter: /^@agentclientprotocol\/sdk$/ }, () => ({
           path: "./acp-sdk.cjs",
+          external: true,
+        }));
+        build.onResolve({ filter: /\/text\/languages\.ts$/ }, () => ({
+          path: "./languages.cjs",
           external: true,
         }));
         build.onResolve({ filter: /\/table\/main\.ts$/ }, () => ({ path: "./table.cjs", external: true }));
@@ -241,6 +255,7 @@ async function bundle() {
       build(yaml),
       build(zod),
       build(marked),
+      build(languages),
       build(acp),
       build(table),
       build(daemon),

@@ -14,7 +14,7 @@ const count = (whole: string, part: string): number => whole.split(part).length 
 
 describe("crux at a terminal", () => {
   it("answers what is typed, in Markdown, in the scrollback, and leaves the screen to the shell", async () => {
-    await serve(text("# Title\n\nSome **bold** words."));
+    await serve(text("# Title\n\nSome **bold** words.\n\n```ts\nconst a = 1;\n```"));
     await using window = new TerminalWindow(world, []);
     await window.shows(READY);
     window.type("hello there");
@@ -22,6 +22,18 @@ describe("crux at a terminal", () => {
     window.type("\r");
     await window.shows("Some bold words.");
     await window.until(({ rows }) => !rows.join("\n").includes("esc to interrupt"), "at rest");
+    // the theme that is for the background which the terminal reports, then the one that was chosen, now and later
+    expect([window.colourOf("const"), window.colourOf(" a =")]).toEqual([179, -1]);
+    window.type("\x1b]11;rgb:ffff/ffff/ffff\x07");
+    await window.until(() => window.colourOf("○ default") === 242, "light");
+    window.type("/theme dark-daltonized\r");
+    await window.until(() => window.colourOf("○ default") === 245, "dark");
+    const kept = join(world.dir, "config/crux/settings.json");
+    await settled(
+      () => existsSync(kept) && readFileSync(kept, "utf8").includes("daltonized"),
+      Boolean,
+      30_000,
+    );
     window.type("\x04");
     expect(await window.ended()).toBe(0);
     await window.shows("waits; crux -r 1");

@@ -5,13 +5,13 @@ import { editorOf, editText } from "../cli/dialog/ask-editor.ts";
 import type { Output } from "../cli/terminal/streams.ts";
 import type { App } from "./app.ts";
 import { sentText } from "./editor/buffer.ts";
-import { continued, emptied, replaced } from "./editor/edit.ts";
+import { cleared, continued, emptied, replaced } from "./editor/edit.ts";
 import type { Press } from "./editor/keys.ts";
 import { innerHost } from "./inner-call.ts";
 import { ShellLines } from "./shell.ts";
 import { helpText, nearOnes, type Offer, type Slash, slashOf } from "./slash.ts";
+import { withEntries } from "./state/model.ts";
 import { Suggestions } from "./suggestions.ts";
-import { THEMES } from "./text/theme.ts";
 
 /** A second Ctrl-C, or a second Esc, within this time, in ms. */
 const TWICE_MS = 2_000;
@@ -115,7 +115,7 @@ export class Actions {
     if (isAgain) app.leave();
     if (isAgain) return;
     const hasText = app.editing.buffer.text !== "";
-    if (hasText) app.clearEditor();
+    if (hasText) app.editing = cleared(app.editing);
     else if (this.#shell.end()) return;
     else if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
     app.hint("ctrl+c again leaves; the session stays");
@@ -217,7 +217,7 @@ export class Actions {
 
   async #do(name: Extract<Slash, { kind: "do" }>["name"], text: string): Promise<void> {
     const app = this.#app;
-    if (name === "help") return app.output("/help", helpText());
+    if (name === "help") return this.#output("/help", helpText());
     if (name === "exit") return app.leave();
     if (name === "stop") return app.client.interrupt(app.pid);
     if (name === "back") return this.#takeBack();
@@ -328,7 +328,13 @@ export class Actions {
       write: (text, done) => this.#aside(String(text), parts, done),
     };
     await app.call.host.command(argv, innerHost(app, stdout, stderr));
-    app.output(title, parts.join("").slice(0, MAX_OUTPUT_CHARS));
+    this.#output(title, parts.join("").slice(0, MAX_OUTPUT_CHARS));
+    if (argv[0] === "config") await app.prefer();
+  }
+
+  #output(title: string, text: string): void {
+    const entry = { kind: "output", title, text: text.replace(/\n+$/, "") } as const;
+    this.#app.model = withEntries(this.#app.model, [entry]);
   }
 
   /** What a question writes is the dialog's, everything else is output. */
@@ -364,13 +370,14 @@ export class Actions {
     app.say(`copied ${text.length} characters`, "success");
   }
 
-  #theme(name: string): void {
-    const app = this.#app;
-    if (!THEMES.includes(name)) {
-      app.say(`themes: ${THEMES.join(", ")}`, name === "" ? "info" : "error");
-      return;
-    }
-    app.theme = name;
-    app.redraw();
+  /** For now and later. */
+  async #theme(name: string): Promise<void> {
+    const { appearance, client, cwd } = this.#app;
+    if (name === "") return this.#app.say(`themes: ${appearance.names().join(", ")}`);
+    const { isKnown, problems } = appearance.choose(name);
+    for (const problem of problems) this.#app.say(problem, "error");
+    if (!isKnown) return;
+    this.#app.redraw();
+    await client.request("settings.set", { cwd, destination: "userSettings", key: "ui.theme", value: name });
   }
 }

@@ -12,29 +12,28 @@ import { errorLines } from "../cli/screen/errors.ts";
 import { PLAIN } from "../cli/screen/text/paint.ts";
 import { type Typed, TypedReader } from "../cli/terminal/typed.ts";
 import { Actions } from "./actions.ts";
+import { Appearance } from "./appearance.ts";
 import { DialogBox } from "./drive/dialog-box.ts";
 import { InlineScreen } from "./drive/inline-screen.ts";
 import { Overlay } from "./drive/overlay.ts";
 import { Tty } from "./drive/tty.ts";
-import { BLANK } from "./editor/buffer.ts";
 import { type Editing, edited, NEW, replaced } from "./editor/edit.ts";
 import { type Press, pressOf } from "./editor/keys.ts";
 import { innerCall } from "./inner-call.ts";
 import { Keep } from "./keep.ts";
 import { Link, type Opened, type Start, type Wait } from "./link.ts";
+import { readPreferences, USUAL } from "./preferences.ts";
 import type { Offer } from "./slash.ts";
-import { caughtUp } from "./state/catch-up.ts";
-import { EMPTY, isFinal, type Model, type NoticeLevel, withEntries } from "./state/model.ts";
-import { notice, reduce, sealed } from "./state/reduce.ts";
+import { lostModel, openedModel } from "./state/catch-up.ts";
+import { EMPTY, isFinal, type Model, type NoticeLevel } from "./state/model.ts";
+import { notice, reduce } from "./state/reduce.ts";
 import type { Line } from "./text/line.ts";
-import { depthOf, themeOf } from "./text/theme.ts";
 import { type EntryLook, entryLines } from "./view/entry-lines.ts";
 import { liveFrame, type Scene } from "./view/frame.ts";
 import { offerLines } from "./view/offer-lines.ts";
 
 const FRAME_MS = 16;
 const TICK_MS = 250;
-const DRAFT_MS = 300;
 const HINT_MS = 2_000;
 
 interface AppOptions {
@@ -52,6 +51,8 @@ export class App implements Disposable {
   readonly keep: Keep;
   readonly box: DialogBox;
   readonly overlay: Overlay;
+  readonly appearance: Appearance;
+  preferences = USUAL;
   readonly #options: AppOptions;
   readonly #tty: Tty;
   readonly #screen: InlineScreen;
@@ -71,11 +72,9 @@ export class App implements Disposable {
   #drawing: NodeJS.Timeout | undefined;
   #drawnMono = Number.NEGATIVE_INFINITY;
   #ticking: NodeJS.Timeout | undefined;
-  #drafting: NodeJS.Timeout | undefined;
   #hinting: NodeJS.Timeout | undefined;
   /** Below the mode line. */
   below: readonly Line[] = [];
-  theme = "dark";
   skills: readonly Offer[] = [];
 
   constructor(options: AppOptions) {
@@ -86,6 +85,7 @@ export class App implements Disposable {
     this.client = new ChatClient(host.daemon);
     this.keep = new Keep(host.env, cwd);
     this.#editing = { ...NEW, history: this.keep.prompts() };
+    this.appearance = new Appearance(host.env, call.console.paint === PLAIN, () => this.#lookChanged());
     this.#tty = new Tty(host, options.runtime);
     this.#screen = new InlineScreen(host.stdout);
     this.box = new DialogBox(
@@ -111,6 +111,7 @@ export class App implements Disposable {
   async untilOver(start: () => Promise<Start | "interrupted">): Promise<number> {
     // nothing else is loaded or begun while keys may arrive that were typed before there was anything to see
     await this.#painted.promise;
+    await this.prefer();
     const begun = await start();
     if (begun === "interrupted" || this.#hasEnded) return begun === "interrupted" ? 130 : 0;
     return (await this.#link.follow(begun)) ?? 0;
@@ -131,7 +132,7 @@ export class App implements Disposable {
 
   set editing(editing: Editing) {
     this.#editing = editing;
-    this.#draftLater();
+    this.keep.draftLater(() => this.#draftNow());
     this.changed();
   }
 
@@ -149,10 +150,21 @@ export class App implements Disposable {
   }
 
   get look(): EntryLook {
-    const { host, console } = this.call;
-    const isRefused = console.paint === PLAIN;
-    const theme = themeOf(this.theme, depthOf(host.env, isRefused));
-    return { theme, width: this.size.columns - 1, isUnfolded: false, highlight: this.overlay.highlight };
+    const { theme, highlighter } = this.appearance;
+    const highlight = highlighter.lines.bind(highlighter);
+    return { theme, width: this.size.columns - 1, isUnfolded: false, highlight };
+  }
+
+  /** Takes up what the settings say. */
+  async prefer(): Promise<void> {
+    this.preferences = await readPreferences(this.client, this.cwd);
+    for (const problem of this.appearance.choose(this.preferences.theme).problems)
+      this.say(problem, "warning");
+  }
+
+  #lookChanged(): void {
+    if (this.overlay.isOpen) this.overlay.resized();
+    this.changed();
   }
 
   /** The model of what is running; 0: no session yet. */
@@ -208,7 +220,7 @@ export class App implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const timer of [this.#drawing, this.#ticking, this.#drafting, this.#hinting]) clearTimeout(timer);
+    for (const timer of [this.#drawing, this.#ticking, this.#hinting]) clearTimeout(timer);
     this.#hasEnded = true;
     this.#draftNow();
     this.overlay[Symbol.dispose]();
@@ -233,9 +245,12 @@ export class App implements Disposable {
     }
     const { entries, dropped } = this.#model;
     const open = entries.findIndex((entry) => !isFinal(entry));
-    const above = this.#finished(open < 0 ? entries.length : open);
-    this.#committed = Math.max(this.#committed, dropped + (open < 0 ? entries.length : open));
-    this.#screen.draw(above, liveFrame(this.#scene()));
+    const until = open < 0 ? entries.length : open;
+    const above = this.#finished(until);
+    // code goes above for good once its colours are there
+    const isReady = !this.appearance.highlighter.isLoading;
+    if (isReady) this.#committed = Math.max(this.#committed, dropped + until);
+    this.#screen.draw(isReady ? above : [], liveFrame(this.#scene()));
   }
 
   #scene(): Scene {
@@ -256,7 +271,7 @@ export class App implements Disposable {
       look,
       size,
       nowMono: this.nowMono,
-      reducesMotion: this.call.host.env.CRUX_REDUCE_MOTION === "1",
+      reducesMotion: this.preferences.reducesMotion || this.call.host.env.CRUX_REDUCE_MOTION === "1",
     };
   }
 
@@ -278,15 +293,7 @@ export class App implements Disposable {
   }
 
   #opened({ pid, session, items, isAgain, sandbox }: Opened): void {
-    const model: Model = { ...this.#model, pid, link: "connected" };
-    const known = caughtUp(model, items);
-    const read = new Set(
-      known.entries.slice(model.entries.length).map((entry) => ("text" in entry ? entry.text : "")),
-    );
-    this.model = {
-      ...known,
-      queued: isAgain ? known.queued.filter(({ text }) => !read.has(text)) : known.queued,
-    };
+    this.model = openedModel(this.#model, { pid, items, isAgain });
     if (session?.state === "paused") this.say(pausedLine({ pid, is_paused: true }));
     if (sandbox !== undefined) this.say(`sandbox: off (${sandbox})`, "warning");
     const draft = this.keep.draft(pid);
@@ -305,17 +312,11 @@ export class App implements Disposable {
   }
 
   #lost(): void {
-    const { replyFrom, entries } = this.#model;
-    const whole = replyFrom === undefined ? entries : entries.slice(0, replyFrom);
-    this.model = {
-      ...sealed({ ...this.#model, entries: whole, replyFrom: undefined }),
-      activity: undefined,
-      link: "lost",
-    };
+    this.model = lostModel(this.#model);
   }
 
   readonly #input = (chunk: Buffer): void => {
-    for (const typed of this.#reader.take(chunk)) this.#typed(typed);
+    for (const typed of this.#reader.take(this.appearance.withoutAnswer(chunk))) this.#typed(typed);
   };
 
   #typed(typed: Typed): void {
@@ -347,7 +348,7 @@ export class App implements Disposable {
 
   #take(): void {
     const { stdin, stdout } = this.call.host;
-    this.#tty.enter();
+    this.#tty.enter(this.appearance.question());
     stdin.on("data", this.#input);
     stdin.on("end", this.#gone);
     stdin.resume();
@@ -371,31 +372,12 @@ export class App implements Disposable {
     this.#tty.leave();
   }
 
-  #draftLater(): void {
-    this.#drafting ??= setTimeout(() => this.#draftNow(), DRAFT_MS);
-  }
-
   #draftNow(): void {
-    clearTimeout(this.#drafting);
-    this.#drafting = undefined;
-    if (this.#model.pid !== undefined) this.keep.keepDraft(this.#model.pid, this.#editing.buffer.text);
-  }
-
-  /** What a command of the client printed. */
-  output(title: string, text: string): void {
-    this.model = withEntries(this.#model, [{ kind: "output", title, text: text.replace(/\n+$/, "") }]);
+    this.keep.keepDraft(this.#model.pid, this.#editing.buffer.text);
   }
 
   redraw(): void {
     this.#screen.clear();
     this.draw();
-  }
-
-  clearEditor(): void {
-    this.editing = {
-      ...NEW,
-      history: this.#editing.history,
-      buffer: { ...BLANK, cut: this.#editing.buffer.text },
-    };
   }
 }

@@ -9,11 +9,13 @@ const PRIVATE = { mode: 0o600 };
 /** What looks like a key is not written down. */
 const SECRET =
   /\b(?:sk|rk|pk|gh[pousr]|glpat|xox[abprs]|AKIA|AIza|eyJ)[-_A-Za-z0-9]{16,}|-----BEGIN [A-Z ]*PRIVATE KEY/;
+const DRAFT_MS = 300;
 const MAX_DRAFT_CHARS = 1_000_000;
 
 export class Keep {
   readonly #dir: string;
   readonly #prompts: string;
+  #drafting: NodeJS.Timeout | undefined;
 
   constructor(env: Environment, cwd: string) {
     this.#dir = join(stateDir(env, env.HOME ?? ""), "terminal");
@@ -39,7 +41,16 @@ export class Keep {
     return readOr(this.#draftFile(pid));
   }
 
-  keepDraft(pid: number, text: string): void {
+  /** Calls `keep` soon, once for all that is typed until then. */
+  draftLater(keep: () => void): void {
+    this.#drafting ??= setTimeout(keep, DRAFT_MS);
+  }
+
+  /** Without a session there is nothing to keep it for. */
+  keepDraft(pid: number | undefined, text: string): void {
+    clearTimeout(this.#drafting);
+    this.#drafting = undefined;
+    if (pid === undefined) return;
     const path = this.#draftFile(pid);
     if (text === "") rmSync(path, { force: true });
     else write(path, text.slice(0, MAX_DRAFT_CHARS));

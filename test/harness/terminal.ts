@@ -63,6 +63,16 @@ export class TerminalWindow implements AsyncDisposable {
     return Array.from({ length: active.length }, (_, at) => lineOf(active, at)).join("\n");
   }
 
+  /** The number of the colour in which the first of these letters was last written; -1: the terminal's own. */
+  colourOf(text: string): number | undefined {
+    const { active } = this.screen.buffer;
+    for (let at = active.length - 1; at >= 0; at--) {
+      const column = lineOf(active, at).indexOf(text);
+      if (column >= 0) return active.getLine(at)?.getCell(column)?.getFgColor();
+    }
+    return undefined;
+  }
+
   /** Resolves once the screen is as wanted; rejects with the screen when it never is. */
   async until(wanted: (window: this) => boolean, what = String(wanted)): Promise<void> {
     if (wanted(this)) return;

@@ -88,6 +88,8 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "skills.disabled": { example: ["survey"] },
   tasks: { example: "todo", otherwise: "the task tools" },
   "ui.calls": { example: false },
+  "ui.reduceMotion": { example: true },
+  "ui.theme": { example: "light-daltonized" },
   useAutoModeDuringPlan: { example: false, otherwise: "`true`" },
   "web.private": { example: ["localhost:3000"] },
 };

@@ -73,6 +73,8 @@ export const SETTING_KEYS = [
   "skills.disabled",
   "tasks",
   "ui.calls",
+  "ui.reduceMotion",
+  "ui.theme",
   "useAutoModeDuringPlan",
   "web.private",
 ] as const;
@@ -98,4 +100,6 @@ export const SETTING_DEFAULTS: Readonly<Record<string, unknown>> = {
   "sandbox.mode": "on",
   "sessions.restAfterMs": 600_000,
   "ui.calls": true,
+  "ui.reduceMotion": false,
+  "ui.theme": "auto",
 };

@@ -388,6 +388,17 @@ export const Settings = z.looseObject({
         .boolean()
         .optional()
         .describe("False: a terminal does not show tool calls, nor what the model says beside them."),
+      theme: z
+        .string()
+        .max(64)
+        .optional()
+        .describe(
+          "Colours of the interactive terminal: `auto` (by its background), `dark`, `light`, `high-contrast`, `dark-daltonized`, `light-daltonized`, `ansi`, or a theme of yours.",
+        ),
+      reduceMotion: z
+        .boolean()
+        .optional()
+        .describe("True: nothing in the interactive terminal moves while it waits."),
     })
     .optional(),
   daemon: z

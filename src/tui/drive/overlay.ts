@@ -3,7 +3,6 @@ import type { Size } from "../../cli/screen/top/frame.ts";
 import type { Output } from "../../cli/terminal/streams.ts";
 import type { Press } from "../editor/keys.ts";
 import type { Model } from "../state/model.ts";
-import type { Line } from "../text/line.ts";
 import type { EntryLook } from "../view/entry-lines.ts";
 import { openTranscript, type Transcript, transcriptKey, transcriptRows } from "../view/transcript.ts";
 import { AltScreen } from "./alt-screen.ts";
@@ -20,7 +19,6 @@ export class Overlay implements Disposable {
   readonly #below: Below;
   #screen: AltScreen | undefined;
   #transcript: Transcript | undefined;
-  highlight: ((code: string, language: string) => readonly Line[] | undefined) | undefined;
 
   constructor(output: Output, below: Below) {
     this.#output = output;

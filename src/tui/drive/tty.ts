@@ -23,12 +23,13 @@ export class Tty implements Disposable {
     this.#note = runtime === undefined ? undefined : noteOfTerminal(runtime);
   }
 
-  enter(): void {
+  /** `question`: what the terminal is asked. */
+  enter(question: string): void {
     if (this.#isOurs) return;
     this.#isOurs = true;
     this.#release = this.#host.lifecycle.onEnd(() => this.#restore());
     this.#host.stdin.setRawMode?.(true);
-    this.#write(ENTER);
+    this.#write(ENTER + question);
     if (this.#note !== undefined) noteHolder(this.#note);
   }
 

@@ -80,6 +80,11 @@ export function emptied({ buffer, history }: Editing, sent: string): Editing {
   return { ...NEW, buffer: { ...BLANK, cut: buffer.cut }, history: kept };
 }
 
+/** Ctrl-Y brings the text back. */
+export function cleared({ buffer, history }: Editing): Editing {
+  return { ...NEW, history, buffer: { ...BLANK, cut: buffer.text } };
+}
+
 export const MAX_HISTORY = 1_000;
 
 export function replaced(editing: Editing, text: string): Editing {

@@ -3,6 +3,7 @@ import { INTERRUPTED_NOTE } from "../../abi/events.ts";
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
 import { type Model, type TranscriptEntry, withEntries } from "./model.ts";
+import { sealed } from "./reduce.ts";
 
 function entriesOf({ role, text, calls }: WireHistoryItem): readonly TranscriptEntry[] {
   if (text === INTERRUPTED_NOTE) return [{ kind: "notice", text: "interrupted", level: "warning" }];
@@ -32,6 +33,29 @@ export function caughtUp(model: Model, items: readonly WireHistoryItem[]): Model
     return count === 0;
   });
   return withEntries(model, missing);
+}
+
+/** The session is there. `isAgain`: after the daemon was gone, when a message that waited may have been read. */
+export function openedModel(
+  model: Model,
+  { pid, items, isAgain }: { pid: number; items: readonly WireHistoryItem[]; isAgain: boolean },
+): Model {
+  const known = caughtUp({ ...model, pid, link: "connected" }, items);
+  const read = new Set(
+    known.entries.slice(model.entries.length).map((entry) => ("text" in entry ? entry.text : "")),
+  );
+  return { ...known, queued: isAgain ? known.queued.filter(({ text }) => !read.has(text)) : known.queued };
+}
+
+/** The daemon is gone: the reply in progress will come again, whole. */
+export function lostModel(model: Model): Model {
+  const { replyFrom, entries } = model;
+  const whole = replyFrom === undefined ? entries : entries.slice(0, replyFrom);
+  return {
+    ...sealed({ ...model, entries: whole, replyFrom: undefined }),
+    activity: undefined,
+    link: "lost",
+  };
 }
 
 function keyOf(entry: TranscriptEntry): string | undefined {

@@ -12,7 +12,9 @@ export interface MarkdownLook {
   readonly theme: Theme;
   readonly width: number;
   /** Colours code; undefined where the language is not known, or nothing was loaded yet. */
-  readonly highlight?: ((code: string, language: string) => readonly Line[] | undefined) | undefined;
+  readonly highlight?:
+    | ((code: string, language: string, theme: Theme) => readonly Line[] | undefined)
+    | undefined;
 }
 
 const NARROWEST = 8;
@@ -62,7 +64,7 @@ function codeLines({ text, lang = "" }: Tokens.Code, { theme, width, highlight }
   const code = text.replaceAll("\t", "    ");
   const language = lang.split(/\s/, 1)[0] ?? "";
   const coloured =
-    highlight?.(code, language) ?? code.split("\n").map((each) => [{ text: each, style: theme.info }]);
+    highlight?.(code, language, theme) ?? code.split("\n").map((each) => [{ text: each, style: theme.info }]);
   return coloured.flatMap((line) =>
     wrapped(line, width - 2).map((part): Line => [{ text: "  ", style: "" }, ...part]),
   );

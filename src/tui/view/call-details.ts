@@ -1,60 +1,103 @@
 /** What one call was asked, and what came of it: arguments, the diff of an edit, the output. */
-import { structuredPatch } from "diff";
+import { type StructuredPatchHunk, structuredPatch } from "diff";
 import { safeLines } from "../../cli/screen/text/safe-text.ts";
 import type { CallEntry } from "../state/model.ts";
 import { type Line, wrapped } from "../text/line.ts";
-import type { Theme } from "../text/theme.ts";
-
-interface Place {
-  readonly theme: Theme;
-  readonly width: number;
-}
+import type { MarkdownLook } from "../text/markdown.ts";
 
 /** The most lines of one part; the rest is counted. */
 const MOST_LINES = 400;
 /** The pairs of arguments that are the text before and after an edit. */
 const EDITS = [["old_string", "new_string"] as const, ["old_text", "new_text"] as const];
 
-export function detailLines({ input, result }: CallEntry, place: Place): Line[] {
+export function detailLines({ input, result }: CallEntry, place: MarkdownLook): Line[] {
   const { theme } = place;
   const given = typeof input === "object" && input !== null ? (input as Record<string, unknown>) : {};
   const pair = EDITS.find(
     ([before, after]) => typeof given[before] === "string" && typeof given[after] === "string",
   );
   const others = Object.entries(given).filter(([key]) => !(pair ?? []).includes(key as never));
-  const argued = others.flatMap(([key, value]) =>
-    block(`${key}: ${typeof value === "string" ? value : (JSON.stringify(value) ?? "")}`, place, theme.dim),
-  );
-  const diff = pair === undefined ? [] : diffLines(String(given[pair[0]]), String(given[pair[1]]), place);
+  const language = languageOf(given.file_path ?? given.path);
+  const argued = others.flatMap(([key, value]) => {
+    const text = `${key}: ${typeof value === "string" ? value : (JSON.stringify(value) ?? "")}`;
+    const isCode = key === "content" && typeof value === "string";
+    return isCode ? contentLines(value, language, place) : block(text, place, theme.dim);
+  });
+  const diff =
+    pair === undefined ? [] : diffLines([String(given[pair[0]]), String(given[pair[1]])], language, place);
   const output = result === undefined || result.trim() === "" ? [] : block(result.trimEnd(), place, "");
   return [...argued, ...diff, ...output];
 }
 
-/** With marks, so that colours are not needed. */
-function diffLines(before: string, after: string, place: Place): Line[] {
-  const { theme } = place;
-  const { hunks } = structuredPatch("", "", before, after, "", "", { context: 3 });
-  return hunks.flatMap(({ lines }) =>
-    lines
-      .filter((line) => !line.startsWith("\\"))
-      .flatMap((line) =>
-        block(
-          line,
-          place,
-          line.startsWith("+") ? theme.diffAdd : line.startsWith("-") ? theme.diffRemove : theme.dim,
-        ),
-      ),
+/** The ending of the name of a file, or its name: what a language is known by. */
+function languageOf(path: unknown): string {
+  const name = typeof path === "string" ? (path.split("/").at(-1) ?? "") : "";
+  return name.slice(name.lastIndexOf(".") + 1).toLowerCase();
+}
+
+function contentLines(content: string, language: string, place: MarkdownLook): Line[] {
+  const head: Line = [{ text: "content:", style: place.theme.dim }];
+  const plain = shownText(content).split("\n");
+  const lines = coloured(shownText(content), language, place);
+  return boxed(
+    [head, ...plain.map((text, at): Line => lines[at] ?? [{ text, style: place.theme.dim }])],
+    place,
   );
 }
 
-function block(text: string, { width, theme }: Place, style: string): Line[] {
-  const all = safeLines(text).replaceAll("\t", "    ").split("\n");
+/** With marks, so that colours are not needed. What is not coloured as a token has the colour of the change. */
+function diffLines([old, made]: readonly [string, string], language: string, place: MarkdownLook): Line[] {
+  const [before, after] = [shownText(old), shownText(made)];
+  const { hunks } = structuredPatch("", "", before, after, "", "", { context: 3 });
+  const sides = { old: coloured(before, language, place), made: coloured(after, language, place) };
+  return boxed(
+    hunks.flatMap((hunk) => hunkLines(hunk, sides, place)),
+    place,
+  );
+}
+
+function hunkLines(
+  { lines, oldStart, newStart }: StructuredPatchHunk,
+  { old, made }: { readonly old: readonly Line[]; readonly made: readonly Line[] },
+  { theme }: MarkdownLook,
+): Line[] {
+  let [oldAt, newAt] = [oldStart - 1, newStart - 1];
+  return lines.flatMap((line): Line[] => {
+    const [mark = "", text] = [line[0], line.slice(1)];
+    if (mark === "\\") return [];
+    const style = mark === "+" ? theme.diffAdd : mark === "-" ? theme.diffRemove : theme.dim;
+    const tokens = mark === "-" ? old[oldAt] : made[newAt];
+    if (mark !== "+") oldAt++;
+    if (mark !== "-") newAt++;
+    const body = tokens?.map((token) => (token.style === "" ? { ...token, style } : token));
+    return [[{ text: mark, style }, ...(body ?? [{ text, style }])]];
+  });
+}
+
+/** None where the language is not known. */
+function coloured(text: string, language: string, { highlight, theme }: MarkdownLook): readonly Line[] {
+  return highlight?.(text, language, theme) ?? [];
+}
+
+function shownText(text: string): string {
+  return safeLines(text).replaceAll("\t", "    ");
+}
+
+function block(text: string, place: MarkdownLook, style: string): Line[] {
+  const lines = shownText(text).split("\n");
+  return boxed(
+    lines.map((line): Line => [{ text: line, style }]),
+    place,
+  );
+}
+
+function boxed(all: readonly Line[], { width, theme }: MarkdownLook): Line[] {
   const shown = all.slice(0, MOST_LINES);
   const rest = all.length - shown.length;
   const more: Line[] = rest === 0 ? [] : [[{ text: `  │ … ${rest} lines more …`, style: theme.dim }]];
   return [
     ...shown.flatMap((line) =>
-      wrapped([{ text: line, style }], Math.max(8, width - 4)).map(
+      wrapped(line, Math.max(8, width - 4)).map(
         (part): Line => [{ text: "  │ ", style: theme.border }, ...part],
       ),
     ),

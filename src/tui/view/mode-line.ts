@@ -2,29 +2,27 @@
 import type { PermissionMode } from "../../abi/process.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import { type Line, lineWidth, type Span } from "../text/line.ts";
-import type { Paint } from "../text/theme.ts";
 import type { Scene } from "./frame.ts";
 
-/** Each mode has a word, a symbol and a colour. */
-const MODES: Readonly<Record<PermissionMode, { readonly words: string; readonly role: Paint }>> = {
-  plan: { words: "◇ plan", role: "info" },
-  dont_ask: { words: "∅ don't ask", role: "dim" },
-  default: { words: "○ default", role: "dim" },
-  accept_edits: { words: "✎ accept edits", role: "success" },
-  auto: { words: "▸ auto", role: "warning" },
-  bypass: { words: "! bypass", role: "error" },
+/** Each mode has a word, a symbol and a colour of its own name. */
+const MODES: Readonly<Record<PermissionMode, string>> = {
+  plan: "◇ plan",
+  dont_ask: "∅ don't ask",
+  default: "○ default",
+  accept_edits: "✎ accept edits",
+  auto: "▸ auto",
+  bypass: "! bypass",
 };
 const SEPARATOR = " · ";
 
 export function modeLine({ model, hint, size, look: { theme }, dialog, editing }: Scene): Line {
-  const { words, role } = MODES[model.mode];
   const facts = [
     ...(model.link === "connecting" ? ["connecting …"] : []),
     ...(model.model === "" ? [] : [safeLine(model.model)]),
     ...(model.context === undefined ? [] : [`${Math.round(model.context * 100)}% context`]),
     ...(model.costUsd === undefined ? [] : [`$${model.costUsd.toFixed(model.costUsd < 1 ? 3 : 2)}`]),
   ];
-  const spans: Span[] = [{ text: `  ${words}`, style: theme[role] }];
+  const spans: Span[] = [{ text: `  ${MODES[model.mode]}`, style: theme[model.mode] }];
   for (const text of facts) add(spans, text, theme.dim, size.columns);
   add(
     spans,
