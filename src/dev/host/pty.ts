@@ -2,7 +2,7 @@
  * Terminals for programs: a pair of fds from @lydell/node-pty. The program gets the one as its stdin, stdout and stderr,
  * the daemon reads and writes the other. node-pty starts no program here: programs keep their namespaces and sandboxes.
  */
-import { closeSync } from "node:fs";
+import { closeSync, constants, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Writable } from "node:stream";
 import { ReadStream } from "node:tty";
@@ -10,7 +10,8 @@ import type { WindowSize } from "../../abi/native.ts";
 import { driverError } from "../driver-error.ts";
 
 interface NativePty {
-  open(cols: number, rows: number): { readonly master: number; readonly slave: number };
+  /** Neither of the fds blocks; `pty` is the path of the program's end. */
+  open(cols: number, rows: number): { readonly master: number; readonly slave: number; readonly pty: string };
   resize(fd: number, cols: number, rows: number): void;
 }
 
@@ -30,9 +31,11 @@ export class Pty {
 
   constructor({ cols, rows }: WindowSize) {
     this.#native = load();
-    const { master, slave } = this.#native.open(cols, rows);
+    const { master, slave, pty } = this.#native.open(cols, rows);
     this.#master = master;
-    this.slave = slave;
+    // opened anew: programs expect that a read waits for input
+    this.slave = openSync(pty, constants.O_RDWR | constants.O_NOCTTY);
+    closeSync(slave);
     this.output = new ReadStream(master);
     const { output } = this;
     this.input = new Writable({
