@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PACKET } from "../src/abi/ipc.ts";
 import { packFrame } from "../src/wire/codec/msgpack.ts";
 import { FrameClient } from "../src/wire/server/frames/testing.ts";
+import { Wire } from "./harness/wire.ts";
 import { World } from "./harness/world.ts";
 
 interface Spawned {
@@ -245,6 +246,64 @@ describe("process.stream.subscribe", () => {
     expect(await client.call("process.status", { pid })).toMatchObject({
       streams: { stdout: { bytes: 1_000_004, droppedBytes: 0 } },
     });
+  });
+});
+
+describe("the text wire", () => {
+  it("has the same methods and answers; bytes are base64", async () => {
+    await using text = await Wire.open(world.socket);
+    const asked: [string, object][] = [
+      ["kernel.introspect", { prefix: "process." }],
+      ["device.list", {}],
+      ["event.project", { projection: "progress" }],
+      ["process.status", { id: "nobody" }],
+      ["kernel.ping", { payload: [1, { a: null }], nope: 1 }],
+    ];
+    for (const [method, params] of asked) {
+      const { result, fault } = await client.ask(method, params);
+      const reply = await text.askUnproven(method, params);
+      expect([method, reply?.payload ?? null, reply?.error?.code, reply?.error?.message]).toEqual([
+        method,
+        result,
+        fault?.code,
+        fault?.message,
+      ]);
+    }
+    const cat = { id: "text:cat", command: ["cat"] };
+    const started = await text.askUnproven("process.spawn", cat);
+    const { pid } = started?.payload ?? {};
+    const data = { base64: Buffer.from("\0\xff", "latin1").toString("base64") };
+    expect((await text.askUnproven("process.stdin.write", { pid, data, eof: true }))?.payload).toMatchObject({
+      written: 2,
+    });
+    text.send(
+      `${JSON.stringify({ method: "process.stream.subscribe", payload: { pid, from: "start", filter: "stdout" } })}\n`,
+    );
+    const [answer, ...lines] = await text.rest();
+    expect(answer?.payload).toMatchObject({ offsets: { stdout: 0 } });
+    expect(lines.map(({ type }) => type)).toEqual(["chunk", "chunk", "eof"]);
+    expect(lines[0]?.payload).toMatchObject({ event: "process.stdout.chunk", offset: 0, next: 2, data });
+    expect(lines[1]?.payload).toMatchObject({ offset: 2, end: true });
+  });
+});
+
+describe("limits and params", () => {
+  it("streams and events share the room of a connection; what names nothing or twice is refused", async () => {
+    const { pid, streams } = await sh("read line");
+    const code = async (method: string, params: object) => (await client.ask(method, params)).fault?.code;
+    const own = await FrameClient.open(world.socket);
+    for (let n = 0; n < 63; n++) await own.call("event.subscribe", { events: ["no.such"] });
+    expect((await own.ask("process.stream.subscribe", { pid })).fault?.code).toBe("UNAVAILABLE");
+    await own.call("process.stream.subscribe", { pid, filter: "stdout" });
+    expect((await own.ask("event.subscribe", { events: ["no.such"] })).fault?.code).toBe("UNAVAILABLE");
+    own.socket.destroy();
+    expect(await code("process.stream.subscribe", { pid, stream: streams.stdout })).toBe("INVALID");
+    const data = { data: "!", encoding: "base64" };
+    expect(await code("process.stdin.write", { pid, ...data })).toBe("INVALID");
+    for (const method of ["process.attach", "process.stream.subscribe"])
+      expect(await code(method, { pid: 999_999 })).toBe("NOT_FOUND");
+    expect(await code("event.publish", { event: "tool.x", data: {}, pid: 999_999 })).toBe("NOT_FOUND");
+    await client.call("process.kill", { pid, signal: 2 });
   });
 });
 

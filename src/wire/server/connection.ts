@@ -13,10 +13,16 @@ import { encodeLine } from "../codec/ndjson.ts";
 import type { Log } from "./deps.ts";
 import { Desk, type DeskOptions } from "./desk.ts";
 import { FrameConnection } from "./frames/frame-connection.ts";
+import { TextRequests } from "./frames/text-requests.ts";
 import type { MethodAnswer } from "./handler.ts";
 import { LineReader } from "./line-reader.ts";
 import { LineWriter } from "./line-writer.ts";
-import { invalid, type ParsedRequest, parseRequest, type RequestId } from "./request.ts";
+import { invalid, isMethodName, type ParsedRequest, parseRequest, type RequestId } from "./request.ts";
+
+interface Answer {
+  readonly payload?: unknown;
+  readonly follow?: MethodAnswer<MethodName>["follow"];
+}
 
 /** How long a client may take to close its end after we closed ours, in ms. */
 const LINGER_MS = 1_000;
@@ -31,6 +37,8 @@ export class Connection {
   readonly #desk: Desk;
   /** The connection speaks the binary wire. */
   #frames: FrameConnection | undefined;
+  /** Made at the first request of the kernel IPC chapter on the text wire. */
+  #ipc: TextRequests | undefined;
   readonly #reader: LineReader;
   readonly #writer: LineWriter;
   readonly #ended = new AbortController();
@@ -150,7 +158,10 @@ export class Connection {
   async #carriedOut(request: ParsedRequest): Promise<() => Promise<boolean>> {
     if (request.kind === "bad") return () => this.#fail(request.id, request.error);
     try {
-      const answer = await this.#desk.call(request.method, request.payload);
+      const { method, payload } = request;
+      const answer = isMethodName(method)
+        ? await this.#desk.call(method, payload)
+        : await this.#ipcRequests().call(method, request);
       return () => this.#answer(request.id, answer);
     } catch (error) {
       if (this.#hasLeft(error)) return async () => false;
@@ -159,7 +170,12 @@ export class Connection {
     }
   }
 
-  async #answer(id: RequestId | undefined, answer: MethodAnswer<MethodName>): Promise<boolean> {
+  #ipcRequests(): TextRequests {
+    this.#ipc ??= new TextRequests(this.#options, { ended: this.#ended.signal, gone: this.#gone.signal });
+    return this.#ipc;
+  }
+
+  async #answer(id: RequestId | undefined, answer: Answer): Promise<boolean> {
     if (answer.follow !== undefined) this.#reader.discard();
     const { payload } = answer;
     const response: WireResponse = { ok: true, ...(payload === undefined ? {} : { payload }) };
@@ -174,8 +190,9 @@ export class Connection {
     return [this.#ended, this.#gone].some(({ signal }) => signal.aborted && error === signal.reason);
   }
 
-  #fail(id: RequestId | undefined, error: unknown): Promise<boolean> {
-    return this.#respond(withId(id, { ok: false, error: toWireError(error) }));
+  async #fail(id: RequestId | undefined, error: unknown): Promise<boolean> {
+    const written = await this.#respond(withId(id, { ok: false, error: toWireError(error) }));
+    return written && this.#ipc?.isRefused !== true;
   }
 
   #respond(response: WireResponse): Promise<boolean> {

@@ -3,6 +3,7 @@
  */
 import type * as z from "zod";
 import { Fault } from "../../abi/errors.ts";
+import { type IpcMethodName, isIpcMethod } from "../../abi/methods/ipc/methods.ts";
 import { METHODS, type MethodName, type Params } from "../../abi/methods/methods.ts";
 import type { WireRequest } from "../../abi/wire.ts";
 import { parseLine } from "../codec/ndjson.ts";
@@ -15,12 +16,13 @@ export type ParsedRequest =
   | {
       readonly kind: "request";
       readonly id?: RequestId;
-      readonly method: MethodName;
+      readonly method: MethodName | IpcMethodName;
       readonly payload: unknown;
+      readonly meta: unknown;
     }
   | { readonly kind: "bad"; readonly id?: RequestId; readonly error: Fault };
 
-/** The envelope. Unknown keys beside `id`, `method` and `payload` are ignored. */
+/** The envelope. Unknown keys beside `id`, `method`, `payload` and `meta` are ignored. */
 export function parseRequest(line: Buffer): ParsedRequest {
   let value: unknown;
   try {
@@ -30,13 +32,14 @@ export function parseRequest(line: Buffer): ParsedRequest {
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return bad("line is not a request: not an object");
-  const { id, method, payload } = value as { id?: unknown; method?: unknown; payload?: unknown };
+  const { id, method, payload, meta } = value as Readonly<Record<string, unknown>>;
   if (id !== undefined && !isRequestId(id))
     return bad(`line is not a request: id must be a string or number of at most ${MAX_ID_BYTES} bytes`);
   const echoed = id === undefined ? {} : { id };
   if (typeof method !== "string") return { ...echoed, ...bad("line is not a request: no method") };
-  if (!isMethodName(method)) return { ...echoed, ...bad(`unknown method: ${method.slice(0, 128)}`) };
-  return { kind: "request", ...echoed, method, payload };
+  if (!isMethodName(method) && !isIpcMethod(method))
+    return { ...echoed, ...bad(`unknown method: ${method.slice(0, 128)}`) };
+  return { kind: "request", ...echoed, method, payload, meta };
 }
 
 /**
@@ -50,6 +53,14 @@ export function parseParams<M extends MethodName>(method: M, payload: unknown): 
 
 export function invalid(message: string): Fault {
   return new Fault({ code: "INVALID", message });
+}
+
+/** INVALID: not base64. */
+export function bytesIn(data: string | Uint8Array, encoding: "utf8" | "base64"): Uint8Array {
+  if (typeof data !== "string") return data;
+  if (encoding === "base64" && !/^[A-Za-z0-9+/_-]*={0,2}$/.test(data))
+    throw invalid("params.data: not base64");
+  return Buffer.from(data, encoding);
 }
 
 /** `root`: the key of the request under which the payload stands. */

@@ -23,6 +23,8 @@ export interface Session {
   readonly kernel: KernelApi;
   readonly output: FrameOutput;
   readonly subscriptions: ReadonlyMap<string, Followed>;
+  /** UNAVAILABLE: no room for so many streams and subscriptions more. */
+  checkRoom(count?: number): void;
   /** Names a subscription and starts it after the answer to the request. */
   subscribe(make: (name: string) => Followed): string;
   /** False: there is none of this name. */

@@ -2,7 +2,6 @@
  * A claimed device chunk by chunk, for one client. What it reads waits for credit in the device, whose record says what it
  * drops then; what it writes is held here within the credit that was given, and the device takes it in its time.
  */
-import { Fault } from "../../../abi/errors.ts";
 import { IPC, type IpcChunk, type IpcEvent, PACKET } from "../../../abi/ipc.ts";
 import type { Clock } from "../../../abi/program.ts";
 import { ABORTED } from "../../../lib/abort.ts";
@@ -21,8 +20,7 @@ export const stream: IpcHandler<"device.stream"> = (params, call) => {
   const { modes } = session.kernel.hal.driverOf(own.claim.device).identity;
   if (!modes.includes("stream")) throw invalid(`params.direction: ${own.claim.device} does not stream`);
   if (direction !== "read") checkWrites(own);
-  if (session.subscriptions.size + session.eventSubscriptions.size >= IPC.subscriptions)
-    throw new Fault({ code: "UNAVAILABLE", message: `too many subscriptions (${IPC.subscriptions})` });
+  session.checkRoom();
   const { output } = session;
   const credit = session.features.has("flow") ? window : Infinity;
   const wish = { own, direction, window, credit, clock: context.clock };

@@ -7,7 +7,7 @@ import type { Syscalls } from "../../../abi/sys.ts";
 import type { HalClaim, HalReading } from "../../../kernel/ports/hal.ts";
 import { linkSignals } from "../../../lib/abort.ts";
 import { Serial } from "../../../lib/serial.ts";
-import { invalid } from "../request.ts";
+import { bytesIn, invalid } from "../request.ts";
 import type { IpcCall, IpcHandler, Session } from "./call.ts";
 import { idsOf } from "./ids.ts";
 import { handsOf } from "./process.ts";
@@ -146,7 +146,7 @@ function checkLives({ ended }: HalClaim): void {
 export const write: IpcHandler<"device.write"> = async (params, call) => {
   const { claim: id, data, encoding = "utf8", offset } = params;
   const own = heldBy(id, call);
-  const bytes = typeof data === "string" ? Buffer.from(data, encoding) : data;
+  const bytes = bytesIn(data, encoding);
   checkWrites(own);
   try {
     await writeBy(own, bytes, { offset, signal: call.signal });

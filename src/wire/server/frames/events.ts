@@ -1,13 +1,13 @@
 /** Events over the binary wire: subscriptions, and what programs publish. */
 import { Fault } from "../../../abi/errors.ts";
-import { IPC, PACKET } from "../../../abi/ipc.ts";
+import { PACKET } from "../../../abi/ipc.ts";
 import type { KernelEvent } from "../../../kernel/ports/events.ts";
 import { packFrame } from "../../codec/msgpack.ts";
 import { invalid } from "../request.ts";
 import type { IpcCall, IpcHandler } from "./call.ts";
 import { EventSubscription } from "./event-subscription.ts";
 import { idsOf } from "./ids.ts";
-import { pidOf } from "./process.ts";
+import { knownPid, pidOf } from "./process.ts";
 
 const WINDOW = 256;
 const DATA_BYTES = 65_536;
@@ -27,8 +27,6 @@ export const subscribe: IpcHandler<"event.subscribe"> = async (params, call) => 
   const { events, after = head, window = WINDOW, prefix = "", intentId, correlationId } = params;
   if (after > head) throw invalid(`params.after: ${after} is above the newest event, ${head}`);
   const pid = params.pid === undefined && params.id === undefined ? undefined : pidOf(refOf(params), call);
-  if (session.eventSubscriptions.size + session.subscriptions.size >= IPC.subscriptions)
-    throw new Fault({ code: "UNAVAILABLE", message: `too many subscriptions (${IPC.subscriptions})` });
   const matches = events.map(matcher);
   const floor = await log.floor();
   const wants = (event: KernelEvent): boolean =>
@@ -44,6 +42,7 @@ export const subscribe: IpcHandler<"event.subscribe"> = async (params, call) => 
   const limit = session.features.has("flow") ? window : Infinity;
   const { clock } = call.context;
   const wish = { log, clock, after, window: limit, prefix, wants, before };
+  session.checkRoom();
   const subscription = session.follow((name) => new EventSubscription({ ...wish, name }, session.output));
   return { subscription, head, floor };
 };
@@ -67,7 +66,7 @@ export const publish: IpcHandler<"event.publish"> = async ({ event, data, pid, r
     throw new Fault({ code: "PERMISSION", message: `events of ${word} come from the kernel alone` });
   if (packFrame(PACKET.event, data).length > DATA_BYTES + 8)
     throw invalid(`params.data: at most ${DATA_BYTES} bytes`);
-  const about = pid === undefined ? session.scopes.actor : pidOf({ pid }, call);
+  const about = pid === undefined ? session.scopes.actor : await knownPid({ pid }, call);
   paceOf(session).take(call.context.clock.mono());
   const isLatest = (retain ?? (event.endsWith(".progress") ? "latest" : "all")) === "latest";
   const kept = isLatest ? ({ retain: "latest" } as const) : {};

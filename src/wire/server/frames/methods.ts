@@ -42,8 +42,8 @@ const IPC_HANDLERS: IpcHandlers = {
   "process.stdin.write": write,
   "process.stream.subscribe": subscribe,
   "process.stream.unsubscribe": ({ stream }, { session }) => ({ closed: session.unsubscribe(stream) }),
-  "process.pty.resize": ({ cols, rows, ...ref }, call) => {
-    const native = nativeOf(ref, call);
+  "process.pty.resize": async ({ cols, rows, ...ref }, call) => {
+    const native = await nativeOf(ref, call);
     controlled(native.pid, call);
     if (!native.isPty) throw invalid(`process ${native.pid} has no PTY`);
     native.resize({ cols, rows });

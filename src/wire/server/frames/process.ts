@@ -11,7 +11,7 @@ import type { Intent } from "../../../kernel/ports/intents.ts";
 import type { Native } from "../../../kernel/ports/natives.ts";
 import { abortable } from "../../../lib/abort.ts";
 import { exitReport } from "../../../lib/exit-report.ts";
-import { invalid } from "../request.ts";
+import { bytesIn, invalid } from "../request.ts";
 import type { IpcCall, IpcHandler } from "./call.ts";
 import { checkGoesOn, idsOf } from "./ids.ts";
 import { checkHold } from "./stdin-hold.ts";
@@ -45,8 +45,18 @@ export function pidOf({ id, pid }: Ref, { session }: IpcCall): Pid {
   return best.pid;
 }
 
-export function nativeOf(ref: Ref, call: IpcCall): Native {
+/** NOT_FOUND also for a pid that belongs to no process. */
+export async function knownPid(ref: Ref, call: IpcCall): Promise<Pid> {
   const pid = pidOf(ref, call);
+  const isKnown =
+    call.session.kernel.natives.of(pid) !== undefined || (await infoOf(pid, call)) !== undefined;
+  if (isKnown) return pid;
+  throw notFound(pid);
+}
+
+/** INVALID: a process without streams. */
+export async function nativeOf(ref: Ref, call: IpcCall): Promise<Native> {
+  const pid = await knownPid(ref, call);
   const native = call.session.kernel.natives.of(pid);
   if (native === undefined)
     throw invalid(`process ${pid} has no streams: it was not started by process.spawn`);
@@ -216,10 +226,10 @@ export function exitOf(
 
 export const write: IpcHandler<"process.stdin.write"> = async (params, call) => {
   const { data, encoding = "utf8", eof = false, ...ref } = params;
-  const native = nativeOf(ref, call);
+  const native = await nativeOf(ref, call);
   controlled(native.pid, call);
   checkHold(native, call.session);
-  const bytes = typeof data === "string" ? Buffer.from(data, encoding) : data;
+  const bytes = bytesIn(data, encoding);
   // the answer waits only for what is beyond the bound
   const written = bytes.byteLength === 0 ? Promise.resolve() : native.write(bytes);
   if (eof) native.endInput();

@@ -1,6 +1,6 @@
 /** The state of a binary connection: what it has agreed on, who it acts for, and its open requests. */
 import { Fault } from "../../../abi/errors.ts";
-import { type Feature, PACKET, type RequestMeta } from "../../../abi/ipc.ts";
+import { type Feature, IPC, PACKET, type RequestMeta } from "../../../abi/ipc.ts";
 import { IPC_METHODS, isIpcMethod } from "../../../abi/methods/ipc/methods.ts";
 import type { Clock } from "../../../abi/program.ts";
 import type { KernelEvent } from "../../../kernel/ports/events.ts";
@@ -169,6 +169,11 @@ export class FrameSession implements Session, IntentClient {
 
   get subscriptions(): ReadonlyMap<string, Followed> {
     return this.#subscriptions;
+  }
+
+  checkRoom(count = 1): void {
+    if (this.#subscriptions.size + this.#followed.size + count <= IPC.subscriptions) return;
+    throw new Fault({ code: "UNAVAILABLE", message: `too many subscriptions (${IPC.subscriptions})` });
   }
 
   subscribe(make: (name: string) => Followed): string {

@@ -1,6 +1,4 @@
 /** Attachments to programs, and subscriptions to their output, over the binary wire. */
-import { Fault } from "../../../abi/errors.ts";
-import { IPC } from "../../../abi/ipc.ts";
 import type { Native, StreamName } from "../../../kernel/ports/natives.ts";
 import { invalid } from "../request.ts";
 import type { IpcHandler } from "./call.ts";
@@ -11,9 +9,9 @@ import { StreamSubscription } from "./stream-subscription.ts";
 const WINDOW = 262_144;
 const NAMES: readonly StreamName[] = ["stdout", "stderr"];
 
-export const attach: IpcHandler<"process.attach"> = ({ stdin = false, ...ref }, call) => {
+export const attach: IpcHandler<"process.attach"> = async ({ stdin = false, ...ref }, call) => {
   const { session } = call;
-  const native = nativeOf(ref, call);
+  const native = await nativeOf(ref, call);
   if (stdin) {
     session.scopes.require("control", "process.attach with stdin");
     controlled(native.pid, call);
@@ -36,13 +34,12 @@ function offsetsOf({ output }: Native): Partial<Record<StreamName, number>> {
   };
 }
 
-export const subscribe: IpcHandler<"process.stream.subscribe"> = (params, call) => {
+export const subscribe: IpcHandler<"process.stream.subscribe"> = async (params, call) => {
   const { stream, filter, mode = "chunk", from = "now", window = WINDOW, prefix = "", ...ref } = params;
   const { session } = call;
-  const native = nativeOf(stream === undefined ? ref : { pid: pidIn(stream) }, call);
+  const native = await nativeOf(stream === undefined ? ref : { ...ref, pid: pidIn(stream, ref.pid) }, call);
   const names = wanted(native, stream === undefined ? filter : nameIn(stream));
-  if (session.subscriptions.size + names.length > IPC.subscriptions)
-    throw new Fault({ code: "UNAVAILABLE", message: `too many subscriptions (${IPC.subscriptions})` });
+  session.checkRoom(names.length);
   const subscriptions: Partial<Record<StreamName, string>> = {};
   const offsets: Partial<Record<StreamName, number>> = {};
   for (const name of names) {
@@ -70,7 +67,9 @@ function wanted(native: Native, filter: StreamName | "all" = "all"): readonly St
 
 const STREAM = /^p(\d{1,15})\.(stdout|stderr)$/;
 
-function pidIn(stream: string): number {
+/** `named`: what stands beside it; a stream is a name by itself. */
+function pidIn(stream: string, named: number | undefined): number {
+  if (named !== undefined) throw invalid("params: either id, pid or stream is needed");
   const [, pid] = STREAM.exec(stream) ?? [];
   if (pid === undefined) throw invalid(`no such stream: ${stream}`);
   return Number(pid);
