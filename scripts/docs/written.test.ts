@@ -66,6 +66,7 @@ function unpacked(page: string): string {
 function optionsFor(folder: string, warnings: string[] = []) {
   return {
     dirs: [join(folder, ".crux/agents")],
+    places: [join(folder, ".crux/agents")].map((dir) => ({ dir, source: "project" as const })),
     skillDirs: [join(folder, ".crux/skills")],
     skillFolders: [{ dir: join(folder, ".crux/skills"), source: "project", kind: "skills" } as const],
     files: {

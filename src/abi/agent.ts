@@ -60,6 +60,18 @@ export interface Skill {
 /** The shipped agent that is used by default; "none" means no agent file. */
 export const DEFAULT_AGENT = "general-purpose";
 
+/** Agents as JSON, by name: settings as in an agent file, and `prompt`, the instructions. */
+export type AgentMap = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** For whom an agent is looked up. */
+export interface AgentSeeker {
+  readonly cwd: string;
+  /** The variables for MCP server entries. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Agents that the user gave with the run. */
+  readonly agents?: AgentMap;
+}
+
 /** One line of the list of agents that a model is given. */
 export type AgentLine = Pick<AgentManifest, "name" | "description">;
 

@@ -4,7 +4,7 @@
  * `running`: every later call is CANCELLED. Every call that waits takes an AbortSignal; an abort gives CANCELLED.
  * Errors: SyscallError, VfsError, ContextError with a code of errno.ts.
  */
-import type { AgentInfo } from "./agent.ts";
+import type { AgentInfo, AgentMap } from "./agent.ts";
 import type { Budget } from "./budget.ts";
 import type { CallNote } from "./call-note.ts";
 import type { ChildMark, Ended } from "./child.ts";
@@ -65,6 +65,8 @@ export interface SpawnOpts {
   readonly cwd?: string;
   /** An agent works in a git worktree of this name, apart from the checkout at `cwd`; "": Crux names it. */
   readonly worktree?: string;
+  /** More agents, for it and all below it. Only pid 0 may give some. */
+  readonly agents?: AgentMap;
   /** Absent: the parent's. */
   readonly env?: Readonly<Record<string, string>>;
   /** Capped by the parent's mode. Absent: an agent started by an agent gets `accept_edits`, likewise capped. */

@@ -39,8 +39,8 @@ export const INSTRUCTION_NAMES: readonly string[] = BROUGHT_FILES.flatMap(([path
 
 /** Folders of which each file acts. */
 export const BROUGHT_FOLDERS: readonly (readonly [path: string, kind: BroughtKind])[] = [
-  [".crux/agents", "agent"],
   [".claude/agents", "agent"],
+  [".crux/agents", "agent"],
   [".agents/skills", "skill"],
   [".claude/skills", "skill"],
   [".crux/skills", "skill"],
@@ -52,6 +52,9 @@ export const BROUGHT_FOLDERS: readonly (readonly [path: string, kind: BroughtKin
 
 const foldersOf = (wanted: BroughtKind): readonly string[] =>
   BROUGHT_FOLDERS.flatMap(([path, kind]) => (kind === wanted ? [path] : []));
+
+/** Folders of agent files in any folder of a workspace, the lowest precedence first. */
+export const AGENT_FOLDERS: readonly string[] = foldersOf("agent");
 
 /** Folders of skills and of command files in any folder of a workspace, the lowest precedence first. */
 export const SKILL_FOLDERS: readonly string[] = foldersOf("skill");

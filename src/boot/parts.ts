@@ -69,7 +69,13 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     clock,
     sessionOf: (pid) => link.kernel.taskPlace(pid)?.leader ?? pid,
   });
-  const agents = agentDesk({ ...places, log, trust, tools: TOOLS.map(({ name }) => name) });
+  const agents = agentDesk({
+    ...places,
+    log,
+    trust,
+    settings: () => config.settings,
+    tools: TOOLS.map(({ name }) => name),
+  });
   const summaries = new GitSummaries({
     exec: host.exec,
     clock,
@@ -86,7 +92,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     isSecret: secretPaths(home, realPath),
     trust,
     gitState: (cwd, owner) => summaries.of(cwd, owner),
-    agents: (cwd) => agents.lines(cwd),
+    agents: (guided) => agents.lines(guided),
     skills: skillsOf(context, { places, trust, config }),
     memory: new MemoryDesk({
       configDir,

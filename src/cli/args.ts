@@ -28,6 +28,7 @@ export const RUN_FLAGS: FlagTable = {
   "fallback-model": { type: "string" },
   "max-steps": { type: "string" },
   agent: { type: "string" },
+  agents: { type: "string" },
   budget: { type: "string" },
   "max-usd": { type: "string" },
   "max-time": { type: "string" },

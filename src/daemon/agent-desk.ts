@@ -2,29 +2,32 @@
  * Loads and checks agents and skills: the shipped ones, the user's own, and those of a workspace that the user has
  * trusted.
  */
-import { join } from "node:path";
-import { type AgentInfo, type AgentLine, DEFAULT_AGENT } from "../abi/agent.ts";
+import { type AgentInfo, type AgentLine, type AgentSeeker, DEFAULT_AGENT } from "../abi/agent.ts";
 import { codeOf } from "../abi/errors.ts";
 import type { Definition } from "../abi/methods/definition.ts";
+import type { Settings } from "../abi/settings/settings.ts";
 import { DefinitionCache } from "../agent/definition/cache.ts";
 import { agentIssues, checkAgents, checkSkills, skillFileIssues } from "../agent/definition/check.ts";
 import type { AgentFiles } from "../agent/definition/files.ts";
+import { withJsonAgents } from "../agent/definition/json-files.ts";
 import { agentLines, makeAgentLoader } from "../agent/definition/loader.ts";
-import { isWithin } from "../lib/path.ts";
 import type { DefinitionWish, ServerDeps } from "../wire/server/deps.ts";
-import { projectDirs, refuseUntrusted, trustedFiles, withProject } from "./project.ts";
+import {
+  type AgentPlaces,
+  agentPlaces,
+  GIVEN_AGENTS,
+  settingsAgents,
+  settingsAgentsDir,
+} from "./agent-places.ts";
+import { refuseUntrusted, trustedFiles, withProject } from "./project.ts";
 import { definitionFiles } from "./skills/definition-files.ts";
 import { skillFolders } from "./skills/skill-folders.ts";
+import { digestOf } from "./trust/inventory.ts";
 import type { Trust } from "./trust/trust.ts";
 
-interface AgentDeskOptions {
-  readonly home: string;
-  readonly configDir: string;
-  /** The directory of what is shipped. */
-  readonly lib: string;
-  readonly trust: Trust;
-  /** The folder of the administrator's files. */
-  readonly policyDir: string;
+interface AgentDeskOptions extends AgentPlaces {
+  readonly trust: Pick<Trust, "viewOf">;
+  readonly settings: () => Settings;
   /** Names of all programs under /bin. */
   readonly tools: readonly string[];
   readonly log: (level: "info" | "warn" | "error", message: string) => void;
@@ -32,8 +35,8 @@ interface AgentDeskOptions {
 
 interface AgentDesk {
   readonly load: ServerDeps["loadAgent"];
-  /** The agents that a process in `cwd` may start, as its model is told of them. */
-  lines(cwd: string): Promise<readonly AgentLine[]>;
+  /** The agents that a process may start, as its model is told of them. */
+  lines(seeker: AgentSeeker): Promise<readonly AgentLine[]>;
   look(kind: "agents" | "skills", wish: DefinitionWish): Promise<readonly Definition[]>;
 }
 
@@ -47,37 +50,38 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
   const cache = new DefinitionCache<AgentInfo>(files, { most: MAX_KEPT, mayKeep });
   const lists = new DefinitionCache<readonly AgentLine[]>(files, { most: MAX_KEPT });
   return {
-    load: async (name = DEFAULT_AGENT, cwd, env) => {
+    load: async (name, seeker) => {
       if (name === "none") return null;
-      const { view, agents, dirs, brought } = placesOf(options, cwd);
+      const { cwd, env } = seeker;
+      const found = placesOf(options, seeker, name !== undefined);
+      const { view, dirs, places, brought } = found;
       const warn = (message: string) => log("warn", message);
       const childEnv = { ...env, CRUX_PROJECT_DIR: cwd };
       const load = (seen: AgentFiles) =>
-        makeAgentLoader({ ...dirs, env: childEnv, warn, files: trustedFiles(seen, view, brought) }).load(
-          name,
-        );
+        makeAgentLoader({
+          ...dirs,
+          env: childEnv,
+          warn,
+          dirs: places.map(({ dir }) => dir),
+          files: found.filesOver(seen),
+        }).load(name ?? DEFAULT_AGENT);
       try {
-        const agent = await cache.load(view.isTrusted ? `${view.key} ${name}` : name, load);
+        const agent = await cache.load(`${found.key} ${name ?? ""}`, load);
         return await withProject(agent, view, { env: childEnv, warn });
       } catch (error) {
-        if (codeOf(error) === "NOT_FOUND") await refuseUntrusted(name, view, [...agents.low, ...agents.high]);
+        if (codeOf(error) === "NOT_FOUND") await refuseUntrusted(name ?? DEFAULT_AGENT, view, brought);
         throw error;
       }
     },
-    lines: (cwd) => {
-      const { view, dirs, brought } = placesOf(options, cwd);
-      return lists.load(view.isTrusted ? view.key : "", (seen) =>
-        agentLines({ dirs: dirs.dirs, files: trustedFiles(seen, view, brought) }),
-      );
+    lines: (seeker) => {
+      const { places, key, filesOver } = placesOf(options, seeker);
+      const dirs = places.map(({ dir }) => dir);
+      return lists.load(key, (seen) => agentLines({ dirs, files: filesOver(seen) }));
     },
-    look: async (kind, { cwd, name, file }) => {
-      const { view, dirs, brought } = placesOf(options, cwd);
-      const known = {
-        ...dirs,
-        tools,
-        files: trustedFiles(files, view, brought),
-        env: process.env as Record<string, string>,
-      };
+    look: async (kind, { cwd, name, file, agents = {} }) => {
+      const env = process.env as Record<string, string>;
+      const { dirs, places, filesOver } = placesOf(options, { cwd, env, agents });
+      const known = { ...dirs, places, tools, files: filesOver(files), env };
       if (file === undefined) return kind === "agents" ? checkAgents(known, name) : checkSkills(known, name);
       const { path, text } = file;
       const issues =
@@ -88,19 +92,26 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
   };
 }
 
-function placesOf(options: AgentDeskOptions, cwd: string) {
-  const { home, configDir, lib, trust } = options;
-  const view = trust.viewOf(cwd);
-  const agents = projectDirs(view.root, isWithin(view.root, home));
-  const own = [join(lib, "agents"), join(configDir, "agents")];
+/** `isNamed`: false where nobody chose an agent; then the shipped one is found even if the shipped ones are off. */
+function placesOf(options: AgentDeskOptions, { cwd, env, agents: given = {} }: AgentSeeker, isNamed = true) {
+  const view = options.trust.viewOf(cwd);
+  const settings = options.settings();
+  const { all, brought } = agentPlaces(options, view, cwd);
+  const isOff = settings.agents?.builtins === false || env.CRUX_DISABLE_BUILTIN_AGENTS === "1";
+  const places = isOff && isNamed ? all.filter(({ source }) => source !== "bundled") : all;
   const folders = skillFolders(options, view, cwd);
   const ofProject = folders.filter(({ source }) => source === "other" || source === "project");
+  const maps = new Map([
+    [GIVEN_AGENTS, given],
+    [settingsAgentsDir(options), settingsAgents(settings)],
+  ]);
+  const trusted = [...brought, ...ofProject.map(({ dir }) => dir)];
   return {
-    view,
-    agents,
-    brought: [...agents.low, ...agents.high, ...ofProject.map(({ dir }) => dir)],
+    ...{ view, places, brought },
+    /** Of what is found, for a cache. */
+    key: `${view.isTrusted ? view.key : ""} ${digestOf(JSON.stringify([places, [...maps.values()]]))}`,
+    filesOver: (files: AgentFiles) => withJsonAgents(trustedFiles(files, view, trusted), maps),
     dirs: {
-      dirs: view.isTrusted ? [...agents.low, ...own, ...agents.high] : own,
       skillDirs: folders.flatMap(({ kind, dir }) => (kind === "skills" ? [dir] : [])),
       skillFolders: folders,
     },

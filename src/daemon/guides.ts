@@ -1,5 +1,5 @@
 /** Finds what guides an agent where it works: the state of a trusted repository, instruction files and skills. */
-import type { AgentLine } from "../abi/agent.ts";
+import type { AgentLine, AgentSeeker } from "../abi/agent.ts";
 import type { Pid } from "../abi/ids.ts";
 import type { SkillShelf } from "../abi/skill.ts";
 import type { Nearby } from "../abi/surroundings.ts";
@@ -14,7 +14,7 @@ interface GuideOptions extends InstructionPlaces {
   readonly trust: Pick<Trust, "viewOf">;
   /** The state of the repository of a folder, for the prompt; `owner`: whose OS processes they are. */
   readonly gitState: (cwd: string, owner: string) => Promise<string>;
-  readonly agents: (cwd: string) => Promise<readonly AgentLine[]>;
+  readonly agents: (seeker: AgentSeeker) => Promise<readonly AgentLine[]>;
   readonly skills: Pick<SkillDesk, "lines" | "linesBelow" | "shelf">;
   readonly memory: Pick<MemoryDesk, "notes" | "of">;
 }
@@ -32,14 +32,15 @@ export class GuideDesk implements Guides {
     this.#options = options;
   }
 
-  async around({ pid, cwd, env, hasAgent, denied }: Guided): Promise<Guidance> {
+  async around(guided: Guided): Promise<Guidance> {
+    const { pid, cwd, env, hasAgent, denied } = guided;
     const { trust, gitState, agents, skills, memory } = this.#options;
     const view = trust.viewOf(cwd);
     const [git, { texts, notices }, known, lines, found] = await Promise.all([
       // no git for a folder that is not trusted: a repository can make git start programs
       view.isTrusted ? gitState(cwd, `pid ${pid} git`) : "",
       hasAgent && !isOff(env) ? instructionsAt({ ...this.#options, denied }, view, cwd) : NONE,
-      hasAgent ? agents(cwd) : [],
+      hasAgent ? agents(guided) : [],
       hasAgent ? skills.lines(cwd) : [],
       hasAgent ? memory.of(view, env) : NO_MEMORY,
     ]);

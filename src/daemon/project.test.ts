@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentInfo } from "../abi/agent.ts";
 import { makeAgentLoader } from "../agent/definition/loader.ts";
-import { projectDirs, refuseUntrusted, trustedFiles, withProject } from "./project.ts";
+import { refuseUntrusted, trustedFiles, withProject } from "./project.ts";
 import { digestOf, serverEntries } from "./trust/inventory.ts";
 import type { ProjectView } from "./trust/trust.ts";
 
@@ -38,12 +38,10 @@ const view = (isTrusted = true): ProjectView => ({
   approves: (path, digest) => approved.get(path.replace(`${root}/`, "")) === digest,
 });
 
-const dirs = () => projectDirs(root, false);
+const dirs = () => [".claude/agents", ".crux/agents"].map((path) => join(root, path));
 const loader = (own: readonly string[] = []) => {
-  const { low, high } = dirs();
-  const brought = [...low, ...high];
-  const guarded = trustedFiles(files, view(), brought);
-  return makeAgentLoader({ dirs: [...low, ...own, ...high], skillDirs: [], files: guarded });
+  const guarded = trustedFiles(files, view(), dirs());
+  return makeAgentLoader({ dirs: [...own, ...dirs()], skillDirs: [], files: guarded });
 };
 const agentText = (words: string) => `---\nname: helper\n---\n${words}\n`;
 
@@ -53,7 +51,7 @@ describe("trustedFiles()", () => {
     expect((await loader().load("helper")).instructions).toBe("seen");
     put(".claude/agents/helper.md", agentText("changed"), false);
     await expect(loader().load("helper")).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(refuseUntrusted("Helper", view(), [...dirs().low, ...dirs().high])).rejects.toMatchObject({
+    await expect(refuseUntrusted("Helper", view(), dirs())).rejects.toMatchObject({
       code: "PERMISSION",
       fact: { kind: "untrusted", folder: root },
     });
@@ -83,11 +81,7 @@ describe("trustedFiles()", () => {
 });
 
 test("refuseUntrusted() says nothing of names that the project does not have", async () => {
-  await expect(refuseUntrusted("helper", view(), dirs().low)).resolves.toBeUndefined();
-});
-
-test("projectDirs() of a home directory leaves to other programs what is theirs", () => {
-  expect(projectDirs("/home/me", true)).toEqual({ low: [], high: ["/home/me/.crux/agents"] });
+  await expect(refuseUntrusted("helper", view(), dirs())).resolves.toBeUndefined();
 });
 
 describe("withProject()", () => {

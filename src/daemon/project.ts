@@ -15,21 +15,6 @@ import { isWithin } from "../lib/path.ts";
 import { digestOf, readBrought, serverEntries } from "./trust/inventory.ts";
 import type { ProjectView } from "./trust/trust.ts";
 
-interface ProjectDirs {
-  /** Directories that rank below the shipped ones: files in the formats of other programs. */
-  readonly low: readonly string[];
-  /** Directories that rank above the user's own. */
-  readonly high: readonly string[];
-}
-
-/** The directories of a workspace with agent files; a home directory contributes only Crux's own. */
-export function projectDirs(root: string, isHome: boolean): ProjectDirs {
-  return {
-    low: isHome ? [] : [join(root, ".claude/agents")],
-    high: [join(root, ".crux/agents")],
-  };
-}
-
 /**
  * Files reached through the project's folders are visible only as far as they are trusted, wherever they really are.
  * Files reached through other folders are the user's own, even inside the workspace.

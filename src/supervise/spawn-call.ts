@@ -123,8 +123,8 @@ async function serversOf(
     const own = endowment.of(id);
     if (start.kind === "supervisor") effects.push(...(await serversOf(pass, start.spec, own)));
     if (start.kind !== "agent" || start.agent === undefined) continue;
-    const { cwd, env } = self.seed;
-    const info = await abortable(core.ports.loadAgent(start.agent, start.opts.cwd ?? cwd, env), signal);
+    const seeker = { ...self.seed, cwd: start.opts.cwd ?? self.seed.cwd };
+    const info = await abortable(core.ports.loadAgent(start.agent, seeker), signal);
     own.agent = { info };
     const path = info?.manifest.name ?? "";
     for (const { config } of info?.manifest.mcp ?? [])

@@ -110,7 +110,7 @@ async function agentOf(
   if (name === undefined) return null;
   if (endowment.agent !== null) return endowment.agent.info;
   const { cwd, env } = rights.seed;
-  const loading = core.ports.loadAgent(name, opts.cwd ?? cwd, opts.env ?? env);
+  const loading = core.ports.loadAgent(name, { cwd: opts.cwd ?? cwd, env: opts.env ?? env });
   return endowment.takeAgent(await abortable(loading, signal), rights.pid === PID_KERNEL);
 }
 

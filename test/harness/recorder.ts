@@ -76,7 +76,7 @@ export class RecorderWorld {
   ): Promise<{ pid: Pid; ended: Promise<void> }> {
     const { kernel, serves } = this.booted;
     const env = this.#env;
-    const agent = await serves.loadAgent(undefined, HERE.work, env);
+    const agent = await serves.loadAgent(undefined, { cwd: HERE.work, env });
     const { pid, events } = await kernel.spawnWatched(intent, agent, {
       cwd: HERE.work,
       env,

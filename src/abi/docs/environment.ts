@@ -163,6 +163,7 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
       means: "The model of every agent that an agent starts.",
       otherwise: "that of the call, of the agent file, or of the agent that starts it",
     },
+    CRUX_DISABLE_BUILTIN_AGENTS: { means: "`1`: the shipped agents cannot be chosen." },
     CRUX_DISABLE_BACKGROUND_TASKS: { means: "`1`: agents wait for all agents that they start." },
     CRUX_DISABLE_BACKGROUND: { means: "`1`: agents cannot run commands in the background." },
     CRUX_DISABLE_AUTO_MEMORY: { means: "Not empty: agents have no memory (`memory.md`)." },

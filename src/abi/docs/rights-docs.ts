@@ -254,7 +254,7 @@ export const DEFINITION_DOCS: MethodDocs<keyof typeof DEFINITION_METHODS> = {
         {
           name: "reviewer",
           path: "/home/ana/shop/.crux/agents/reviewer/agent.yaml",
-          source: "",
+          source: "project",
           shadowedBy: "",
           model: "",
           description: "Reviews a change",

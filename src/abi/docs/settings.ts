@@ -11,6 +11,7 @@ interface SettingDoc {
 /** One for each key: a missing one does not compile. */
 export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: SettingDoc } = {
   "agents.autoBackgroundMs": { example: 60_000, otherwise: "120000" },
+  "agents.builtins": { example: false, otherwise: "true" },
   "agents.disableBackground": { example: true },
   "agents.limits.children": { example: 8 },
   "agents.limits.depth": { example: 3 },

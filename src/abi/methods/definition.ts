@@ -21,8 +21,10 @@ const definition = z.strictObject({
   path: z.string(),
   source: z
     .string()
-    .describe('Where a skill comes from: other, bundled, user, project or policy. "" for agents.'),
-  shadowedBy: z.string().describe('The file of the skill that has its name; "": it has the name itself.'),
+    .describe(
+      "Where it comes from: bundled, user, other (a folder of another program), project or policy; an agent also from settings or command.",
+    ),
+  shadowedBy: z.string().describe('The file of the one that has its name; "": it has the name itself.'),
   model: z.string().describe('The model the file names; "": none.'),
   description: z.string(),
   text: z.string().describe("Content of the file."),
@@ -30,9 +32,17 @@ const definition = z.strictObject({
 });
 export type Definition = z.infer<typeof definition>;
 
+const MAX_AGENTS_CHARS = 64 * 1024;
+
+/** Agents of the command line. */
+export const GivenAgents = z
+  .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/), z.record(z.string(), z.unknown()))
+  .refine((map) => JSON.stringify(map).length <= MAX_AGENTS_CHARS, "over 64 KiB of JSON");
+
 const params = z.strictObject({
   cwd: z.string().startsWith("/"),
   name: z.string().max(200).optional().describe("Name of one definition; absent: all."),
+  agents: GivenAgents.optional().describe("Agents of the command line, beside those of files and settings."),
   file: z
     .strictObject({ path: z.string().max(4096), text: z.string().max(256 * 1024) })
     .optional()

@@ -6,6 +6,7 @@ import { EFFORTS } from "../llm.ts";
 import { HOLDS, PERMISSION_MODES, PROCESS_KINDS } from "../process.ts";
 import { PROTOCOL } from "../wire.ts";
 import { WireBudget } from "./budget.ts";
+import { GivenAgents } from "./definition.ts";
 import { empty, environment, idempotencyKey, type MethodSpec, name, pid, text } from "./spec.ts";
 
 const exit = z.strictObject({ code: z.int(), reason: z.string(), kind: z.enum(["done", "fault", "killed"]) });
@@ -110,6 +111,9 @@ export const SpawnRequest = z.strictObject({
     .describe(
       'Work in a git worktree of this name, apart from the checkout at `cwd`, on the branch worktree/<name>; "": Crux names it.',
     ),
+  agents: GivenAgents.optional().describe(
+    "Agents that it and all below it may start, by name: settings as in an agent file, and `prompt`; at most 64 KiB.",
+  ),
   permission_mode: z.enum(PERMISSION_MODES).optional(),
   plan: z
     .boolean()

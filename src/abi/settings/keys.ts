@@ -5,6 +5,7 @@
  */
 export const SETTING_KEYS = [
   "agents.autoBackgroundMs",
+  "agents.builtins",
   "agents.disableBackground",
   "agents.limits.children",
   "agents.limits.depth",

@@ -331,6 +331,12 @@ export const Settings = z.looseObject({
         .describe(
           "How long an agent waits for one that it started, in ms, before that goes on in the background; 0: as long as it takes.",
         ),
+      builtins: z
+        .boolean()
+        .optional()
+        .describe(
+          "False: the shipped agents cannot be chosen; yours beside this key, `<name>: {prompt, …}`, can.",
+        ),
       disableBackground: z.boolean().optional().describe("Agents wait for all agents that they start."),
       limits: z
         .looseObject({

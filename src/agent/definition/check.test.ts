@@ -14,7 +14,7 @@ skills:
 `;
 
 const options = (files: Record<string, string>): CheckOptions => ({
-  dirs: ["/a/agents"],
+  places: [{ dir: "/a/agents", source: "user" }],
   skillDirs: ["/a/skills"],
   skillFolders: [{ dir: "/a/skills", source: "user", kind: "skills" }],
   files: memoryFiles(files),

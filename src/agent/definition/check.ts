@@ -9,13 +9,23 @@ import { canonicalToolName } from "../../abi/tool.ts";
 import { nearNames } from "../../lib/near-names.ts";
 import { catalogueOf, type SkillFolder } from "./catalogue.ts";
 import { parseFrontMatter } from "./front-matter.ts";
-import { type AgentSource, findAgent, type LoaderOptions, listAgents } from "./loader.ts";
-import { manifestOf, UNUSED_KEYS } from "./manifest.ts";
+import {
+  type AgentPlace,
+  type AgentSource,
+  describe,
+  findFile,
+  findFolder,
+  type LoaderOptions,
+  namesIn,
+} from "./loader.ts";
+import { manifestOf, UNUSED_KEYS, yamlSettings } from "./manifest.ts";
 import { findSkill, listSkills, parseSkill } from "./skill.ts";
 import { hasSettings, parseSkillFile } from "./skill-file.ts";
 import { parseYaml, type YamlFields } from "./yaml-fields.ts";
 
-export interface CheckOptions extends LoaderOptions {
+export interface CheckOptions extends Omit<LoaderOptions, "dirs"> {
+  /** Where agents are, lowest precedence first. */
+  readonly places: readonly AgentPlace[];
   /** Folders of skills and commands, lowest precedence first. */
   readonly skillFolders: readonly SkillFolder[];
   /** The names of all programs under /bin. */
@@ -25,31 +35,42 @@ export interface CheckOptions extends LoaderOptions {
 /** Tools that are not listed under /bin. */
 const LOOP_TOOLS = ["tool_search", "tool_call", "agent", "skill"];
 
-/** All agents, sorted by name, or only the one called `name`; empty if it does not exist. */
+/**
+ * All agents by name, or only those called `name`: the one that counts first, then those that it shadows. Empty if there
+ * are none.
+ */
 export async function checkAgents(options: CheckOptions, name?: string): Promise<readonly Definition[]> {
-  const { dirs, files } = options;
-  const looks: Definition[] = [];
-  for (const each of name === undefined ? await listAgents(dirs, files) : [name]) {
-    const look = await agentIn(dirs.toReversed(), each, options);
-    if (look !== undefined) looks.push(look);
-  }
-  return looks;
-}
-
-async function agentIn(
-  dirs: readonly string[],
-  name: string,
-  options: CheckOptions,
-): Promise<Definition | undefined> {
-  for (const dir of dirs) {
-    try {
-      const found = await findAgent(options.files, dir, name);
-      if (found !== undefined) return await lookAt(found, options);
-    } catch (error) {
-      return broken(name, `${dir}/${name}`, error);
+  /** From the lower-case name to the definitions, the strongest first. */
+  const byName = new Map<string, Definition[]>();
+  for (const place of options.places.toReversed()) {
+    for (const each of await namesIn(place.dir, options.files)) {
+      const key = each.toLowerCase();
+      if (name !== undefined && key !== name.toLowerCase()) continue;
+      const above = byName.get(key) ?? [];
+      for (const look of await looksAt(place, each, options))
+        above.push({ ...look, shadowedBy: above[0]?.path ?? "" });
+      if (above.length > 0) byName.set(key, above);
     }
   }
-  return undefined;
+  return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, looks]) => looks);
+}
+
+/** A folder and a file of one name in one place: the folder counts. */
+async function looksAt(
+  { dir, source }: AgentPlace,
+  name: string,
+  options: CheckOptions,
+): Promise<readonly Definition[]> {
+  const looks: Definition[] = [];
+  for (const find of [findFolder, findFile]) {
+    try {
+      const found = await find(options.files, dir, name);
+      if (found !== undefined) looks.push({ ...(await lookAt(found, options)), source });
+    } catch (error) {
+      looks.push({ ...broken(name, `${dir}/${name}`, error), source });
+    }
+  }
+  return looks;
 }
 
 async function lookAt(found: AgentSource, options: CheckOptions): Promise<Definition> {
@@ -61,7 +82,17 @@ async function lookAt(found: AgentSource, options: CheckOptions): Promise<Defini
     if (instructions === undefined)
       issues.push({ severity: "error", message: `${path}: instructions.md not found beside it` });
   }
-  return { name: entry, path, source: "", shadowedBy: "", text, ...shown(path, text), issues };
+  const description = await describe(found, options.files).catch(() => "");
+  return {
+    name: entry,
+    path,
+    source: "",
+    shadowedBy: "",
+    text,
+    description,
+    model: modelIn(path, text),
+    issues,
+  };
 }
 
 /** `path` ends with `.md` if the settings are front matter above the instructions. */
@@ -86,7 +117,7 @@ export async function agentIssues(
 }
 
 function fieldsOf(path: string, text: string): YamlFields {
-  return path.endsWith(".md") ? parseFrontMatter(path, text).fields : parseYaml(path, text);
+  return path.endsWith(".md") ? parseFrontMatter(path, text).fields : yamlSettings(path, text);
 }
 
 function toolIssues(fields: YamlFields, known: readonly string[]): DefinitionIssue[] {
@@ -196,16 +227,13 @@ function unknownKeys(fields: YamlFields): string[] {
   return fields.unknown("", new Set([...SKILL_KEYS, ...UNUSED_SKILL_KEYS]));
 }
 
-/** The description and model, or "" where the file cannot be parsed. */
-function shown(path: string, text: string): Pick<Definition, "description" | "model"> {
+/** "" where the file cannot be parsed. */
+function modelIn(path: string, text: string): string {
   try {
     const fields = fieldsOf(path, text);
-    return {
-      description: fields.text("description"),
-      model: fields.map("models").text("preferred") || fields.text("model"),
-    };
+    return fields.map("models").text("preferred") || fields.text("model");
   } catch {
-    return { description: "", model: "" };
+    return "";
   }
 }
 

@@ -4,14 +4,21 @@ import { Fault } from "../../abi/errors.ts";
 import { isWithin } from "../../lib/path.ts";
 import { type AgentFiles, checkName, escapes, ifThere, isName, readInside } from "./files.ts";
 import { parseFrontMatter } from "./front-matter.ts";
-import { manifestOf, parseManifest } from "./manifest.ts";
+import { manifestOf, parseManifest, yamlSettings } from "./manifest.ts";
 import { allowedDevices, findEntry, makeSkillLoader } from "./skill.ts";
-import { parseYaml } from "./yaml-fields.ts";
 
 /** The number of definitions read in one directory; the rest is ignored. */
 const MAX_DEFINITIONS = 500;
 /** Names with another meaning where an agent is chosen. */
 const RESERVED = new Set(["fork", "main"]);
+
+/** Where a definition is: shipped, the user's own, the user's settings, another program's or Crux's folder of a project, … */
+type AgentOrigin = "bundled" | "user" | "settings" | "other" | "project" | "command" | "policy";
+
+export interface AgentPlace {
+  readonly dir: string;
+  readonly source: AgentOrigin;
+}
 
 interface AgentLoader {
   /** INVALID: the name, or a file of the agent. NOT_FOUND: no such agent, or it lacks its instructions or a skill. */
@@ -77,15 +84,15 @@ interface FoundFile {
   readonly text: string;
 }
 
-export async function findAgent(
-  files: AgentFiles,
-  dir: string,
-  name: string,
-): Promise<AgentSource | undefined> {
+async function findAgent(files: AgentFiles, dir: string, name: string): Promise<AgentSource | undefined> {
   return (await findFolder(files, dir, name)) ?? (await findFile(files, dir, name));
 }
 
-async function findFolder(files: AgentFiles, dir: string, name: string): Promise<FoundFolder | undefined> {
+export async function findFolder(
+  files: AgentFiles,
+  dir: string,
+  name: string,
+): Promise<FoundFolder | undefined> {
   const entry = await findEntry(files, dir, name);
   if (entry === undefined) return undefined;
   const root = await files.realPath(dir);
@@ -98,7 +105,7 @@ async function findFolder(files: AgentFiles, dir: string, name: string): Promise
     : { kind: "folder", base, entry, path: `${dir}/${entry}/agent.yaml`, yaml };
 }
 
-async function findFile(files: AgentFiles, dir: string, name: string): Promise<FoundFile | undefined> {
+export async function findFile(files: AgentFiles, dir: string, name: string): Promise<FoundFile | undefined> {
   const entry = await findEntry(files, dir, `${name}.md`);
   if (entry === undefined) return undefined;
   const text = await readInside(files, await files.realPath(dir), `${dir}/${entry}`, "agent");
@@ -135,13 +142,36 @@ async function parts(found: AgentSource, { files, warn, env }: LoaderOptions) {
     return { manifest: manifestOf(fields, path, hear, env), instructions: body };
   }
   const manifest = parseManifest(found.yaml, hear, env, path);
-  const text = await readInside(files, found.base, `${found.base}/instructions.md`, "agent");
-  if (text === undefined)
+  const instructions = await instructionsOf(found, files);
+  if (instructions === undefined)
     throw new Fault({
       code: "NOT_FOUND",
       message: `agent ${entry}: instructions.md not found beside agent.yaml`,
     });
-  return { manifest, instructions: text.replace(/^\uFEFF/, "").trim() };
+  const description = manifest.description || firstLine(instructions);
+  return { manifest: { ...manifest, description }, instructions };
+}
+
+async function instructionsOf({ base }: FoundFolder, files: AgentFiles): Promise<string | undefined> {
+  const text = await readInside(files, base, `${base}/instructions.md`, "agent");
+  return text?.replace(/^\uFEFF/, "").trim();
+}
+
+function firstLine(instructions: string): string {
+  return (
+    instructions
+      .split("\n")
+      .find((line) => line.trim() !== "" && !line.startsWith("#"))
+      ?.trim() ?? ""
+  );
+}
+
+/** Its description, else the first line of its instructions. INVALID: its settings cannot be parsed. */
+export async function describe(found: AgentSource, files: AgentFiles): Promise<string> {
+  const { path } = found;
+  if (found.kind === "file") return parseFrontMatter(path, found.text).fields.text("description");
+  const said = yamlSettings(path, found.yaml).text("description");
+  return said || firstLine((await instructionsOf(found, files)) ?? "");
 }
 
 /** Those that can be read, sorted. A file that is wrong is reported where it is checked, and where it is used. */
@@ -155,10 +185,7 @@ export async function agentLines({
       for (const dir of dirs.toReversed()) {
         const found = await findAgent(files, dir, name);
         if (found === undefined) continue;
-        const { path } = found;
-        const fields =
-          found.kind === "file" ? parseFrontMatter(path, found.text).fields : parseYaml(path, found.yaml);
-        lines.push({ name, description: fields.text("description") });
+        lines.push({ name, description: await describe(found, files) });
         break;
       }
     } catch {}
@@ -166,15 +193,21 @@ export async function agentLines({
   return lines;
 }
 
-export async function listAgents(dirs: readonly string[], files: AgentFiles): Promise<string[]> {
+async function listAgents(dirs: readonly string[], files: AgentFiles): Promise<string[]> {
   /** From the lower-case name to the spelling with the highest precedence. */
   const names = new Map<string, string>();
   for (const dir of dirs) {
-    const listed = ((await ifThere(files.list(dir))) ?? []).filter(isName).slice(0, MAX_DEFINITIONS);
-    for (const entry of new Set(listed.map((each) => each.replace(/\.md$/i, "")))) {
+    for (const entry of await namesIn(dir, files)) {
       const found = await findAgent(files, dir, entry).catch(() => undefined);
-      if (found !== undefined && !RESERVED.has(entry.toLowerCase())) names.set(entry.toLowerCase(), entry);
+      if (found !== undefined) names.set(entry.toLowerCase(), entry);
     }
   }
   return [...names.values()].sort();
+}
+
+/** What could be agents, by name. */
+export async function namesIn(dir: string, files: AgentFiles): Promise<readonly string[]> {
+  const listed = ((await ifThere(files.list(dir))) ?? []).filter(isName).slice(0, MAX_DEFINITIONS);
+  const names = new Set(listed.map((each) => each.replace(/\.md$/i, "")));
+  return [...names].filter((name) => !RESERVED.has(name.toLowerCase()));
 }

@@ -20,7 +20,14 @@ export function parseManifest(
   env: Readonly<Record<string, string>> = {},
   file = FILE,
 ): AgentManifest {
-  return manifestOf(parseYaml(file, text), file, warn, env);
+  return manifestOf(yamlSettings(file, text), file, warn, env);
+}
+
+/** The settings of a folder. INVALID: they cannot be parsed, or have a prompt, which belongs into its own file. */
+export function yamlSettings(file: string, text: string): YamlFields {
+  const fields = parseYaml(file, text);
+  if (fields.has("prompt")) throw fields.wrong("prompt", "belongs into instructions.md beside it");
+  return fields;
 }
 
 /** Keys of the format without effect in Crux: reported by a check, not each time the file is loaded. */

@@ -13,12 +13,15 @@ export const DEFINITIONS: readonly CommandRow[] = [
     usage: [
       [
         "agents",
-        "those that can be started here, with model and file; ! beside one that has something wrong",
+        "all that are found here, with model, place and file; ! beside one that has something wrong",
       ],
-      ["agents show <name>", "its file"],
+      ["agents show <name>", "the file that counts; # shadowed names those of weaker places"],
       ["agents check [name|path]", "unknown keys, tools and skills, and YAML errors, with file and line"],
     ],
-    about: MODES,
+    options: [{ flag: "agents", value: "<json>", meaning: "as with a run: agents of the command line" }],
+    about: `A name is taken from the strongest place that has it: policy, --agents, .crux/agents and .claude/agents of a trusted
+project (the nearest folder first), settings.json, your own agents, ~/.claude/agents, shipped ones.
+${MODES}`,
     examples: ["crux agents", "crux agents check reviewer", "crux agents check ./agent.yaml"],
   },
   {

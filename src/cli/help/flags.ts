@@ -30,6 +30,11 @@ export const RUN_OPTIONS: readonly OptionRow[] = [
     meaning: "an agent file by its name; none for plain reasoning",
   },
   {
+    flag: "agents",
+    value: "<json>",
+    meaning: 'more agents for this run, by name: {"reviewer": {"description": "…", "prompt": "…"}}',
+  },
+  {
     flag: "effort",
     value: "<level>",
     from: ["low", "medium", "high", "xhigh", "max"],

@@ -1,7 +1,7 @@
 /** The request made by the flags of a run, or of a new session. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { Fault } from "../../abi/errors.ts";
+import { Fault, messageOf } from "../../abi/errors.ts";
 import { EFFORTS, type Effort, isEffort } from "../../abi/llm.ts";
 import type { SpawnRequest } from "../../abi/methods/process.ts";
 import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
@@ -17,6 +17,7 @@ import { flagSettings } from "./flag-settings.ts";
 export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "intent"> {
   const given = flagSettings(args, host.cwd);
   const agent = textFlag(args, "agent");
+  const agents = agentsFlag(args);
   const model = textFlag(args, "model") ?? given.model;
   const effort = effortFlag(args) ?? given.effort;
   const fallbacks = fallbackModels(args) ?? given.fallbacks;
@@ -28,6 +29,7 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
   const instructions = textFlag(args, "append-system-prompt");
   return {
     ...(agent === undefined ? {} : { agent }),
+    ...(agents === undefined ? {} : { agents }),
     ...(model === undefined ? {} : { model }),
     ...(effort === undefined ? {} : { effort }),
     ...(fallbacks === undefined ? {} : { fallback_models: fallbacks }),
@@ -45,6 +47,20 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
     // elapsed time, notice, tool and log lines are sent only to clients that request them
     verbose: true,
   };
+}
+
+/** Agents as JSON. INVALID: it is not a map of names to settings. */
+export function agentsFlag(args: Args): SpawnRequest["agents"] {
+  const text = textFlag(args, "agents");
+  if (text === undefined) return undefined;
+  try {
+    const map: unknown = JSON.parse(text);
+    const isMap = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
+    if (isMap(map) && Object.values(map as object).every(isMap)) return map as SpawnRequest["agents"];
+  } catch (error) {
+    throw invalid(`--agents: not JSON: ${messageOf(error)}`);
+  }
+  throw invalid("--agents takes an object: names of agents, each with its settings and a prompt");
 }
 
 /** Names separated by commas. */

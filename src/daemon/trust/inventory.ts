@@ -191,15 +191,15 @@ class Look {
 }
 
 /** What every folder of a workspace may bring, not only its root. */
-const NESTED_FOLDERS = BROUGHT_FOLDERS.filter(([, kind]) => kind === "skill" || kind === "command");
+const NESTED_FOLDERS = BROUGHT_FOLDERS.filter(([, kind]) => kind !== "hook");
 
-/** Folders below the root that are searched for instruction files and skills, the nearest first; beyond these none is looked at. */
+/** Folders below the root that are searched for instruction files, agents and skills, the nearest first; beyond these none is looked at. */
 const MAX_SEARCHED = 400;
 
 const BRINGING = [...new Set([...INSTRUCTION_NAMES, ".agents"].map((name) => name.split("/")[0] ?? name))];
 
 /**
- * The folders below `root` that hold something like an instruction file or a skill. Hidden folders, dependencies and other
+ * The folders below `root` that hold something like an instruction file, an agent or a skill. Hidden folders, dependencies and other
  * repositories are left out.
  */
 async function foldersBelow(root: string): Promise<readonly string[]> {

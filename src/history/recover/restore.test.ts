@@ -712,3 +712,32 @@ test("recover() records the calls without a result of those that come back, too"
   expect(unknown).toMatchObject([{ pid, call: asCallId(open!.call!) }]);
   expect(await t.journal.openCalls()).toEqual([]);
 });
+
+test("the agents of the command line are those of all below, also in the next daemon; no process gives others", async () => {
+  const given = { scout: { prompt: "Look ahead." } };
+  const sought: unknown[] = [];
+  const ports: Partial<KernelPorts> = {
+    loadAgent: async (name, { agents }) => {
+      sought.push([name, agents]);
+      return agentFile();
+    },
+  };
+  const t = daemonOn(testKernel().journal, ports);
+  const { pid, sys } = await t.start({ agents: given });
+  t.programs.set(
+    "work",
+    (own) => new Promise((resolve) => own.ending.addEventListener("abort", () => resolve(EXIT.unexpected))),
+  );
+  const child = await sys.spawn("work", "scout", { agents: { scout: { prompt: "other" } } });
+  await t.init.kill(child, PAUSE);
+  await t.init.kill(pid, PAUSE);
+  await t.journal.sync();
+  const { next, pids } = await afterCrash(t, ports);
+  expect(pids).toEqual([pid, child]);
+  const { sys: again } = await goOn(next, child);
+  await again.spawn("look", "scout");
+  expect(sought).toEqual([
+    ["scout", given],
+    ["scout", given],
+  ]);
+});

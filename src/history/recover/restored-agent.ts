@@ -93,6 +93,7 @@ function ownSeed(
     rights,
     onParentExit: kept.onParentExit,
     ...(kept.isSession ? { isSession: true } : {}),
+    ...(spawned.agents === undefined ? {} : { agents: spawned.agents }),
     ...(spawned.child === undefined ? {} : { child: spawned.child }),
     ...(kept.client === "" ? {} : { client: kept.client }),
   };

@@ -148,7 +148,7 @@ async function configured(
   servers: readonly string[],
 ): Promise<readonly McpServer[]> {
   if (servers.length === 0) return [];
-  const agent = await core.ports.loadAgent(seed.body.name, seed.cwd, seed.env);
+  const agent = await core.ports.loadAgent(seed.body.name, seed);
   return agent?.manifest.mcp.filter(({ name }) => servers.includes(name)) ?? [];
 }
 

@@ -1,13 +1,12 @@
 /** What guides agents besides their agent file: the state of their workspace, instruction files, skills. */
+import type { AgentSeeker } from "../../abi/agent.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { SkillShelf } from "../../abi/skill.ts";
 import type { Nearby, Surroundings } from "../../abi/surroundings.ts";
 
 /** The process that is guided. */
-export interface Guided {
+export interface Guided extends AgentSeeker {
   readonly pid: Pid;
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
   /** False: general mode. Then it is given no files. */
   readonly hasAgent: boolean;
   /** The rule that denies the process to read this file; undefined: none does. Absent: no rule is asked. */

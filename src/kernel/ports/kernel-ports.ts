@@ -1,6 +1,6 @@
 /** Everything the kernel needs from outside: it has no disk, no model, no clock of its own. `boot` fills it in. */
 
-import type { AgentInfo } from "../../abi/agent.ts";
+import type { AgentInfo, AgentSeeker } from "../../abi/agent.ts";
 import type { Budget, BudgetWindow } from "../../abi/budget.ts";
 import type { ComposeProject } from "../../abi/compose/compose.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
@@ -60,11 +60,7 @@ export interface KernelPorts {
   /** The version of Crux, for recordings; absent: it is not recorded. */
   readonly version?: string;
   /** Loads an agent by name, for starts inside the kernel: "none" is null. NOT_FOUND lists the known names. */
-  readonly loadAgent: (
-    name: string | undefined,
-    cwd: string,
-    env: Readonly<Record<string, string>>,
-  ) => Promise<AgentInfo | null>;
+  readonly loadAgent: (name: string | undefined, seeker: AgentSeeker) => Promise<AgentInfo | null>;
   /**
    * Reads and checks the compose file of a project of an earlier daemon. Absent: no project is restored with its
    * services.

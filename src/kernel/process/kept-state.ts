@@ -4,7 +4,7 @@
  * again from the agent file.
  */
 
-import type { AgentInfo } from "../../abi/agent.ts";
+import type { AgentInfo, AgentMap } from "../../abi/agent.ts";
 import type { BudgetLimits } from "../../abi/budget.ts";
 import type { ChildMark } from "../../abi/child.ts";
 import { Fault } from "../../abi/errors.ts";
@@ -74,6 +74,8 @@ export interface SpawnedBody extends KeptAbove, KeptRights {
   readonly request?: RequestMark;
   /** Absent: no call of a model started it. */
   readonly child?: ChildMark;
+  /** Absent: the user gave none with the run. */
+  readonly agents?: AgentMap;
   /** Absent: it works where it was started. */
   readonly worktree?: Worktree;
 }

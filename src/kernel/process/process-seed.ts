@@ -1,5 +1,5 @@
 /** What a process is given at its spawn; it never changes. */
-import type { AgentInfo } from "../../abi/agent.ts";
+import type { AgentInfo, AgentMap } from "../../abi/agent.ts";
 import type { ChildMark } from "../../abi/child.ts";
 import type { ForkWish } from "../../abi/fork.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
@@ -58,6 +58,8 @@ export interface ProcessSeed {
   readonly fork?: ForkWish;
   /** With a session: the client whose message the intent is. */
   readonly client?: string;
+  /** Agents that the user gave with the run; all below it may be started by these names. */
+  readonly agents?: AgentMap;
   /** A call of a model started it. */
   readonly child?: ChildMark;
 }

@@ -1,5 +1,5 @@
 /** What the server needs besides the kernel; provided by the composition root. */
-import type { AgentInfo } from "../../abi/agent.ts";
+import type { AgentInfo, AgentMap, AgentSeeker } from "../../abi/agent.ts";
 import type { Definition } from "../../abi/methods/definition.ts";
 import type { DaemonFigures, SystemMetrics } from "../../abi/methods/ipc/kernel.ts";
 import type { Result } from "../../abi/methods/methods.ts";
@@ -31,11 +31,7 @@ export interface ServerDeps {
    * The program of a spawn. undefined: the shipped default agent; "none": null, general mode. NOT_FOUND lists the
    * available agents.
    */
-  loadAgent(
-    name: string | undefined,
-    cwd: string,
-    env: Readonly<Record<string, string>>,
-  ): Promise<AgentInfo | null>;
+  loadAgent(name: string | undefined, seeker: AgentSeeker): Promise<AgentInfo | null>;
   /** The processes of the previous daemons were not restored: clients are notified. */
   readonly isSafeMode?: boolean;
   /** The agents among the processes that were not restored: their number, and the first pids. Absent: not known. */
@@ -81,6 +77,8 @@ export interface DefinitionWish {
   readonly cwd: string;
   readonly name?: string | undefined;
   readonly file?: { readonly path: string; readonly text: string } | undefined;
+  /** Agents of the command line. */
+  readonly agents?: AgentMap | undefined;
 }
 
 export interface ServerOptions {

@@ -5,14 +5,14 @@ import { basename, join, resolve } from "node:path";
 import { Fault } from "../../../abi/errors.ts";
 import type { Definition, DefinitionIssue } from "../../../abi/methods/definition.ts";
 import type { Call, Command } from "../../command.ts";
-import { workingDirectory } from "../../run/run-options.ts";
+import { agentsFlag, workingDirectory } from "../../run/run-options.ts";
 import { invalid } from "../../screen/errors.ts";
 import { definitionTable } from "../../screen/table/definition-table.ts";
 import { safeLine, safeLines } from "../../screen/text/safe-text.ts";
 
 type Kind = "agents" | "skills";
 
-export const agents: Command = { flags: {}, run: (call) => run(call, "agents") };
+export const agents: Command = { flags: { agents: { type: "string" } }, run: (call) => run(call, "agents") };
 export const skills: Command = { flags: {}, run: (call) => run(call, "skills") };
 
 async function run(call: Call, kind: Kind): Promise<number> {
@@ -44,7 +44,9 @@ async function look(call: Call, kind: Kind, name: string | undefined): Promise<r
       : { name };
   const client = await host.daemon.ensure();
   try {
-    return (await client.request(`${kind}.check`, { cwd, ...wish })).definitions;
+    const given = agentsFlag(args);
+    const agents = given === undefined ? {} : { agents: given };
+    return (await client.request(`${kind}.check`, { cwd, ...agents, ...wish })).definitions;
   } finally {
     client.close();
   }
@@ -68,11 +70,14 @@ async function list({ console }: Call, kind: Kind, found: readonly Definition[])
 }
 
 async function show({ console }: Call, found: readonly Definition[]): Promise<number> {
-  const [one] = found;
+  const [one, ...shadowed] = found;
   if (one === undefined) return 1;
   if (console.mode === "json") await console.data(one);
   else {
-    if (console.mode !== "quiet") await console.line(`# ${safeLine(one.path)}`);
+    if (console.mode !== "quiet") {
+      await console.line(`# ${safeLine(one.path)}`);
+      for (const { path } of shadowed) await console.line(`# shadowed: ${safeLine(path)}`);
+    }
     await console.line(safeLines(one.text.trimEnd()));
     for (const { message } of one.issues) await console.errorLine(safeLine(message));
   }

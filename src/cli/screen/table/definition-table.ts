@@ -31,7 +31,7 @@ export function definitionTable(
   found: readonly Definition[],
   room?: number,
 ): string {
-  return table([NAME, kind === "agents" ? MODEL : FROM, ...REST], found, room);
+  return table([NAME, ...(kind === "agents" ? [MODEL] : []), FROM, ...REST], found, room);
 }
 
 /** What it is for, or why it cannot be loaded. */

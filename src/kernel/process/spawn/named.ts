@@ -24,8 +24,9 @@ export async function loadedAgent(
   signal: AbortSignal,
 ): Promise<Wish & { readonly agent: AgentInfo | null }> {
   if (typeof named !== "string") return { intent, agent: named, opts };
-  const { cwd, env } = caller.seed;
-  const agent = await abortable(core.ports.loadAgent(named, opts.cwd ?? cwd, env), signal);
+  const { cwd, env, agents = {} } = caller.seed;
+  const seeker = { cwd: opts.cwd ?? cwd, env, agents };
+  const agent = await abortable(core.ports.loadAgent(named, seeker), signal);
   const { models = {}, maxSteps = 0, background = false } = agent?.manifest ?? {};
   const hasOwn = models.preferred !== undefined || models.provider !== undefined;
   const model = env.CRUX_SUBAGENT_MODEL || opts.model || (hasOwn ? "" : modelOf(caller));

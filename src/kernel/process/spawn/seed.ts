@@ -82,6 +82,7 @@ export function seedOf(core: Seeding, { pid, uuid }: Identity, birth: Birth): Pr
       }),
     session: parent.pid === PID_KERNEL ? new Session({ proc: uuid, pid }) : parent.seed.session,
     wording: wordingOf(core),
+    ...agentsOf(birth),
     onParentExit: opts.fork === undefined ? (opts.onParentExit ?? "reparent") : "terminate",
     ...(opts.fork === undefined ? {} : { fork: opts.fork }),
     ...((opts.timeoutMs ?? 0) > 0 ? { isTimed: true } : {}),
@@ -89,6 +90,12 @@ export function seedOf(core: Seeding, { pid, uuid }: Identity, birth: Birth): Pr
     ...(opts.child === undefined || body.kind !== "agent" ? {} : { child: opts.child }),
     ...(opts.session === true && body.kind === "agent" ? { isSession: true, client: opts.client ?? "" } : {}),
   };
+}
+
+/** Only the user gives some; a process passes on what it has. */
+function agentsOf({ caller, giver, opts }: Birth): Pick<ProcessSeed, "agents"> {
+  const agents = (caller.pid === PID_KERNEL ? opts.agents : undefined) ?? giver.seed.agents;
+  return agents === undefined ? {} : { agents };
 }
 
 /** The ancestors of a child of this process, nearest first. The kernel is not included. */

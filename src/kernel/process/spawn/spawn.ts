@@ -304,6 +304,7 @@ async function journalSpawn(
     createdAt: seed.createdAt.getTime(),
     ...(seed.isSession === true ? { isSession: true } : {}),
     ...(seed.child === undefined ? {} : { child: seed.child }),
+    ...(seed.agents === undefined ? {} : { agents: seed.agents }),
     ...treeOf(proc),
     ...(opts.request === undefined ? {} : { request: opts.request }),
     ...bodyOf(proc).record?.(proc),

@@ -8,7 +8,7 @@ import { grantedBy } from "../principal.ts";
 
 export const modelResolve: Handler<"model.resolve"> = async (params, { deps, ended }) => {
   const { cwd, agent: name, model = "", env = deps.env } = params;
-  const agent = await deps.loadAgent(name, cwd, env);
+  const agent = await deps.loadAgent(name, { cwd, env });
   const { provider = "", preferred = "", fallback = [] } = agent?.manifest.models ?? {};
   const { note, ...found } = await deskOf(deps).explain({ model, provider, preferred, fallback, env }, ended);
   return { payload: { ...found, ...(note === undefined ? {} : { note }) } };

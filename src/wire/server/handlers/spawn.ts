@@ -34,7 +34,8 @@ async function start(
   marked: Marked,
 ): Promise<MethodAnswer<"spawn">> {
   const { kernel, deps } = call;
-  const agent = await deps.loadAgent(params.agent, params.cwd ?? deps.home, params.env ?? deps.env);
+  const { cwd = deps.home, env = deps.env, agents = {} } = params;
+  const agent = await deps.loadAgent(params.agent, { cwd, env, agents });
   if (params.detach) {
     const opts = { ...toOpts({ ...params, interactive: false }), ...marked };
     return detached(params, call, await kernel.init.spawn(params.intent, agent, opts));
@@ -100,6 +101,7 @@ function toOpts(params: SpawnRequest): SpawnOpts {
     ...(budget === undefined ? {} : { contextBudget: budget }),
     ...(params.limits === undefined ? {} : { budget: toBudget(params.limits) }),
     ...(cwd === undefined ? {} : { cwd }),
+    ...(params.agents === undefined ? {} : { agents: params.agents }),
     ...(params.worktree === undefined ? {} : { worktree: params.worktree }),
     ...(env === undefined ? {} : { env }),
     ...(permission_mode === undefined ? {} : { permissionMode: permission_mode as PermissionMode }),

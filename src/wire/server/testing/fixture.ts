@@ -78,7 +78,7 @@ export class ServerFixture {
     version: "0.1.0",
     home: "/home/someone",
     env: { FROM: "daemon" },
-    loadAgent: async (name, cwd, env) => {
+    loadAgent: async (name, { cwd, env }) => {
       this.loaded.push([name, cwd, env]);
       if (name === "missing") throw new Fault({ code: "NOT_FOUND", message: "agent not found: missing" });
       return null;

@@ -32,7 +32,7 @@ export async function checkAgents({ services }: ComposeProject, deps: ServerDeps
   for (const { name, program, cwd } of services) {
     if (program.kind !== "agent") continue;
     try {
-      await deps.loadAgent(program.agent, cwd, env);
+      await deps.loadAgent(program.agent, { cwd, env });
     } catch (cause) {
       if (!(cause instanceof Fault)) throw cause;
       const { code, message, hint } = cause;
