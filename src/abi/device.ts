@@ -4,7 +4,7 @@ import type { CallEnd } from "./call-note.ts";
 import type { Charge, Effect, EffectClass, PermissionView } from "./effects.ts";
 import type { CallId, Pid, ProcUuid } from "./ids.ts";
 import type { LaneReport, LaneRequest } from "./lanes.ts";
-import type { StreamEvent } from "./llm.ts";
+import type { Stall, StreamEvent } from "./llm.ts";
 import type { PermissionMode } from "./process.ts";
 import type { SandboxProfile } from "./sandbox.ts";
 import type { SkillsInReach } from "./skill.ts";
@@ -166,6 +166,8 @@ export interface Caller {
    * attempt. Absent: nobody can.
    */
   readonly preview?: () => ((piece: StreamEvent) => void) | undefined;
+  /** Tells clients of a long silence within a reply. Absent: nobody is told. */
+  readonly stalled?: (stall: Stall) => void;
   /** Publishes a log entry of the process (`[agent/1] log: …`). */
   log(level: "info" | "warn" | "error", message: string): void;
   /** Adds to its history a text on what a sandbox refused to one of its programs. Absent: nothing is stored. */

@@ -4,7 +4,7 @@ import type { CallNote } from "./call-note.ts";
 import type { Notice } from "./fact.ts";
 import type { Pid } from "./ids.ts";
 import type { SlotWaiting } from "./lanes.ts";
-import type { Block, Reply, StreamEvent } from "./llm.ts";
+import type { Block, Reply, Stall, StreamEvent } from "./llm.ts";
 import type { ApiRetry, ModelSwitch } from "./loop.ts";
 import type { ExitStatus, PermissionMode, RunOutcome } from "./process.ts";
 import type { Refusal } from "./refusal.ts";
@@ -93,6 +93,10 @@ export type ProcessEvent =
     }
   /** A piece of a reply that still arrives: a preview. Only for clients that follow the deltas. */
   | { readonly event: "delta"; readonly pid: Pid; readonly piece: StreamEvent }
+  /** The pieces of this reply that were shown are void: it does not come. Only for clients that follow the deltas. */
+  | { readonly event: "tombstone"; readonly pid: Pid; readonly replyId: string }
+  /** After a silence of more than 30 s within a reply, the next piece has come. */
+  | (Stall & { readonly event: "llm.stall"; readonly pid: Pid })
   | (ApiRetry & { readonly event: "api_retry"; readonly pid: Pid })
   | (ModelSwitch & { readonly event: "model_switch"; readonly pid: Pid })
   /** A call of the model has waited for a slot for a second. */

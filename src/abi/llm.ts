@@ -130,6 +130,14 @@ export type BlockDelta =
   | { type: "signature_delta"; signature: string }
   | { type: "input_json_delta"; partial_json: string };
 
+/** A long silence within a reply, which is over. */
+export interface Stall {
+  readonly durationMs: number;
+  /** Number of such silences of the attempt. */
+  readonly count: number;
+  readonly totalMs: number;
+}
+
 /** The events that every driver yields; the code above the drivers does not know which driver is in use. */
 export type StreamEvent =
   | { type: "message_start"; message: { id: string; model: string; usage: Usage } }

@@ -24,6 +24,8 @@ export type WireEvent =
   | MessageEvent
   | ToolResultEvent
   | DeltaEvent
+  | TombstoneEvent
+  | LlmStallEvent
   | ApiRetryEvent
   | ModelSwitchEvent
   | SchedWaitingEvent
@@ -179,6 +181,21 @@ export interface ToolResultEvent extends Told<"tool_result"> {
 /** Sent with the detail `deltas`: a preview, which a broken attempt leaves incomplete. */
 interface DeltaEvent extends Told<"delta"> {
   readonly piece: StreamEvent;
+}
+
+/** Sent with the detail `deltas`: the reply does not come, and whoever shows its pieces takes them away. */
+export interface TombstoneEvent extends Told<"tombstone"> {
+  /** Id of the reply, as its pieces have it. */
+  readonly reply_id: string;
+}
+
+/** Sent with `verbose`, like `log`. The attempt goes on. */
+export interface LlmStallEvent extends Told<"llm.stall"> {
+  /** How long nothing came: more than 30 s. */
+  readonly stall_duration_ms: number;
+  /** Number of such silences of this attempt. */
+  readonly stall_count: number;
+  readonly total_stall_ms: number;
 }
 
 /** Sent with `verbose`, like `log`. */

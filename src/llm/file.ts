@@ -60,6 +60,8 @@ interface ModelFileOptions {
   readonly clock: Clock;
   /** Where clients follow the pieces of a reply, asked for each attempt; absent: nowhere. */
   readonly preview?: Caller["preview"];
+  /** Called after each long silence within a reply; absent: nobody is told. */
+  readonly stalled?: Caller["stalled"];
   /** The known messages of all files. */
   readonly known: KnownMessages;
   /** Called once, when the file is closed and its attempt has ended. */
@@ -294,9 +296,10 @@ export class ModelFile implements OpenFile {
     const abort = (reason: LlmError): void => controller.abort(reason);
     const show = request.purpose === "main" ? this.#options.preview?.() : undefined;
     const asked = process === undefined ? request : { ...request, process };
-    const { patience, clock } = this.#options;
+    const { patience, clock, stalled } = this.#options;
     const isSilent = request.whole === true;
-    const watch = { device, clock, patience: isSilent ? { firstMs: WHOLE_MS, gapMs: WHOLE_MS } : patience };
+    const limits = isSilent ? { firstMs: WHOLE_MS, gapMs: WHOLE_MS } : patience;
+    const watch = { device, clock, patience: limits, stalled: isSilent ? undefined : stalled };
     for await (const event of watched(driver.stream(asked, signal), watch, abort)) {
       meter.see(event);
       show?.(event);

@@ -1,5 +1,5 @@
 /** A timer over a stream, since a dead connection sends no event that could be checked for lateness. */
-import type { StreamEvent } from "../abi/llm.ts";
+import type { Stall, StreamEvent } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
 import type { Clock } from "../abi/program.ts";
 import { startTimer } from "./timer.ts";
@@ -9,10 +9,15 @@ export interface Patience {
   readonly gapMs: number;
 }
 
+/** A silence within a reply that is longer is reported once it is over; it ends nothing, since a model may think so long. */
+const STALL_MS = 30_000;
+
 interface Watch {
   readonly patience: Patience;
   readonly clock: Clock;
   readonly device: string;
+  /** Absent: nobody is told. */
+  readonly stalled?: ((stall: Stall) => void) | undefined;
 }
 
 const defaultGapMs = 90_000;
@@ -48,8 +53,9 @@ export async function* watched(
   try {
     for (;;) {
       silence.begin();
-      const step = await iterator.next().finally(() => silence.end());
+      const step = await iterator.next();
       if (step.done === true) return;
+      silence.end();
       yield step.value;
     }
   } finally {
@@ -65,6 +71,8 @@ class Silence {
   readonly #watch: Watch;
   readonly #abort: (reason: LlmError) => void;
   #hasEvent = false;
+  #stalls = 0;
+  #stalledMs = 0;
   /** When waiting began, by `mono()`; undefined: not waiting for an event. */
   #since: number | undefined;
   #stopTimer: (() => void) | undefined;
@@ -80,8 +88,12 @@ class Silence {
   }
 
   end(): void {
+    const durationMs = this.#since === undefined ? 0 : this.#watch.clock.mono() - this.#since;
     this.#since = undefined;
-    if (this.#hasEvent) return;
+    if (this.#hasEvent) {
+      if (durationMs > STALL_MS) this.#tell(durationMs);
+      return;
+    }
     this.#hasEvent = true;
     // the limit before the first event may be longer than the limit from now on
     this.stop();
@@ -90,6 +102,12 @@ class Silence {
   stop(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
+  }
+
+  #tell(durationMs: number): void {
+    this.#stalls += 1;
+    this.#stalledMs += durationMs;
+    this.#watch.stalled?.({ durationMs, count: this.#stalls, totalMs: this.#stalledMs });
   }
 
   get #limitMs(): number {

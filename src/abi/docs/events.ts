@@ -75,6 +75,14 @@ export const EVENT_DOCS: EventDocs = {
     sent: "When a call of the model has started an agent.",
     example: { event: "child", pid, child: asPid(9), agent: "explore", title: "find the callers" },
   },
+  tombstone: {
+    sent: "When a reply does not come of which pieces were sent. The client has asked for the detail `deltas`.",
+    example: { event: "tombstone", pid, replyId: "msg_1" },
+  },
+  "llm.stall": {
+    sent: "When a reply continues after more than 30 s in which nothing of it came.",
+    example: { event: "llm.stall", pid, durationMs: 41_000, count: 2, totalMs: 73_500 },
+  },
   api_retry: {
     sent: "When a model call has failed and will be sent again after a wait.",
     example: {

@@ -202,15 +202,12 @@ test("pieces of a reply that does not come as a whole are taken back, once", () 
     pid: 1,
     piece: { type: "message_start", message: { id, model: "sonnet", usage } },
   });
-  const retry = { attempt: 1, max_retries: 10, delay_ms: 500, error_kind: "connection" } as const;
   const printer = aPrinter();
   const take = (event: WireEvent) =>
     printer.take(event).map((line) => ("message_id" in line ? line.message_id : line.type));
   expect(take(start("m1"))).toEqual(["stream_event"]);
-  expect(take({ event: "api_retry", pid: 1, ...retry })).toEqual(["m1"]);
-  expect(take(start("m2"))).toEqual(["stream_event"]);
-  // the retry of another client's view may not be told
-  expect(take(start("m3"))).toEqual(["m2", "stream_event"]);
+  expect(take({ event: "tombstone", pid: 1, reply_id: "m1" })).toEqual(["m1"]);
+  expect(take(start("m3"))).toEqual(["stream_event"]);
   expect(take(message({ id: "m3" }))).toEqual(["assistant"]);
   expect(printer.dropped()).toEqual([]);
   take(start("m4"));

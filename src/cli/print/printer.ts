@@ -78,8 +78,7 @@ export class Printer {
         return [this.#toolResult(event)];
       case "delta":
         return this.#piece(event.piece);
-      case "api_retry":
-      case "model_switch":
+      case "tombstone":
         return this.dropped();
       case "spawn":
         return event.notice === undefined ? [] : [this.notice("warn", event.notice)];
@@ -87,7 +86,7 @@ export class Printer {
         return event.level === "info" ? [] : [this.notice(levelOf(event.level), event.message)];
       case "error":
         this.#error = event.error ?? { code: "INTERNAL", message: event.error_message };
-        return this.dropped();
+        return [];
       default:
         return [];
     }
@@ -149,12 +148,11 @@ export class Printer {
   }
 
   #piece(piece: StreamEvent): SessionLine[] {
-    const before = piece.type === "message_start" ? this.dropped() : [];
     if (piece.type === "message_start") this.#previewed = piece.message.id;
-    return [...before, { type: "stream_event", event: published(piece), ...this.#common() }];
+    return [{ type: "stream_event", event: published(piece), ...this.#common() }];
   }
 
-  /** What is told when the reply that was previewed does not come: a run may end so. */
+  /** What is told when the reply that was previewed does not come, also because the daemon has gone. */
   dropped(): SessionLine[] {
     const message_id = this.#previewed;
     this.#previewed = undefined;

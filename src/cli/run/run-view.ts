@@ -21,6 +21,7 @@ import {
   runErrorLine,
   slotLine,
   spawnLine,
+  stallLine,
   stepLine,
   switchLine,
   toolLine,
@@ -85,6 +86,9 @@ export class RunView {
       case "model_switch":
         await this.#log("warn", switchLine(event));
         break;
+      case "llm.stall":
+        await this.#log("info", stallLine(event));
+        break;
       case "sched.waiting":
         await this.#log("info", slotLine(event));
         break;
@@ -106,6 +110,7 @@ export class RunView {
       case "message":
       case "tool_result":
       case "delta":
+      case "tombstone":
       // session events: chat/view.ts
       case "paused":
       case "input":

@@ -11,10 +11,11 @@ import type {
   ModelSwitchEvent,
   SchedWaitingEvent,
   SpawnEvent,
+  LlmStallEvent,
   StepEvent,
   ToolEvent,
 } from "../../abi/wire-events.ts";
-import { retryWords, slotWords, switchWords } from "../../lib/text/model-words.ts";
+import { retryWords, slotWords, stallWords, switchWords } from "../../lib/text/model-words.ts";
 import { microUsd, shownUsd } from "../../lib/usd.ts";
 import { unpricedWords } from "./table/process-cells.ts";
 import { seconds } from "./text/elapsed.ts";
@@ -58,6 +59,11 @@ export function logLine({ pid, message }: LogEvent): string {
 export function retryLine({ pid, ...retry }: ApiRetryEvent): string {
   const { max_retries: maxRetries, delay_ms: delayMs, error_kind: errorKind } = retry;
   return `[agent/${pid}] log: ${safeLines(retryWords({ ...retry, maxRetries, delayMs, errorKind }))}`;
+}
+
+export function stallLine({ pid, stall_duration_ms, stall_count, total_stall_ms }: LlmStallEvent): string {
+  const stall = { durationMs: stall_duration_ms, count: stall_count, totalMs: total_stall_ms };
+  return `[agent/${pid}] log: ${stallWords(stall)}`;
 }
 
 export function slotLine({

@@ -10,7 +10,7 @@ import {
 import type { Charge, Effect } from "../../abi/effects.ts";
 import { printed, VfsError } from "../../abi/errors.ts";
 import type { CallId, Fd } from "../../abi/ids.ts";
-import type { StreamEvent } from "../../abi/llm.ts";
+import type { Stall, StreamEvent } from "../../abi/llm.ts";
 import type { SkillShelf, SkillsInReach } from "../../abi/skill.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
 import { isWithin } from "../../lib/path.ts";
@@ -189,6 +189,8 @@ function callerOf(core: Filing, self: Process, call?: CallId): Caller {
     seen: seenFilesOf(core, self),
     skills: () => skillsOf(core, self),
     preview: () => previewOf(core, self),
+    stalled: (stall: Stall) =>
+      self.tell({ event: "llm.stall", pid: self.pid, ...stall }, core.ports.clock.mono()),
     ...(self.past.origin === null ? {} : { prefixOf: self.past.origin.from }),
   };
   return { ...known, ...agent, ...(changing === undefined ? {} : { changing }) };

@@ -1,6 +1,6 @@
 /** The log line of a process event; undefined: not logged, the event is shown elsewhere. */
 import type { LogEntry, ProcessEvent, RunEnd } from "../../abi/events.ts";
-import { retryWords, slotWords, switchWords } from "../../lib/text/model-words.ts";
+import { retryWords, slotWords, stallWords, switchWords } from "../../lib/text/model-words.ts";
 import { LIMITS } from "../limits.ts";
 
 export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | undefined {
@@ -18,6 +18,8 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
       return { level: "warn", message: retryWords(event) };
     case "model_switch":
       return { level: "warn", message: switchWords(event) };
+    case "llm.stall":
+      return { level: "info", message: stallWords(event) };
     case "sched.waiting":
       return { level: "info", message: slotWords(event) };
     case "ask":
@@ -39,6 +41,7 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
     case "message":
     case "tool_result":
     case "delta":
+    case "tombstone":
     case "ask_closed":
     case "complete":
     case "paused":

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ProcessEvent } from "../../abi/events.ts";
 import { asPid } from "../../abi/ids.ts";
+import type { Reply } from "../../abi/llm.ts";
 import { EXIT } from "../../abi/process.ts";
 import { LIMITS } from "../limits.ts";
 import { Watchers } from "./watchers.ts";
@@ -78,6 +79,53 @@ describe("Watchers", () => {
     expect([events.dropped, heard.length]).toEqual([0, LIMITS.watchEvents + 2]);
     expect(heard.at(-3)).toEqual(piece(0, "901234"));
     expect(heard.slice(-2)).toEqual([piece(1, "bc"), COMPLETE]);
+  });
+
+  test("pieces of a reply that does not come are void, once, for those who got them", async () => {
+    const watchers = new Watchers();
+    const [close, closest] = [watchers.watch(undefined, "messages"), watchers.watch(undefined, "deltas")];
+    const usage = {
+      ...{ input_tokens: 1, output_tokens: 0 },
+      ...{ cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+    };
+    const begins = (id: string): ProcessEvent => ({
+      event: "delta",
+      pid,
+      piece: { type: "message_start", message: { id, model: "x", usage } },
+    });
+    const retry = { attempt: 1, maxRetries: 9, delayMs: 500, errorKind: "connection" } as const;
+    const reply: Reply = { id: "m3", model: "x", blocks: [], stopReason: "end_turn", usage };
+    const all: readonly ProcessEvent[] = [
+      begins("m1"),
+      piece(0, "a"),
+      { event: "api_retry", pid, ...retry },
+      { event: "api_retry", pid, ...retry },
+      // whole, but asked for again
+      begins("m2"),
+      begins("m3"),
+      { event: "message", pid, reply, durationMs: 1 },
+      begins("m4"),
+      COMPLETE,
+    ];
+    for (const event of all) watchers.publish(event);
+    const heard = await Array.fromAsync(closest);
+    const names = heard.map((event) => (event.event === "tombstone" ? event.replyId : event.event));
+    const delta = "delta";
+    expect(names).toEqual([
+      delta,
+      delta,
+      "m1",
+      "api_retry",
+      "api_retry",
+      delta,
+      "m2",
+      delta,
+      "message",
+      delta,
+      "m4",
+      "complete",
+    ]);
+    expect((await Array.fromAsync(close)).map(({ event }) => event)).not.toContain("tombstone");
   });
 
   test("after the end nothing comes, and nobody is heard", async () => {

@@ -4,6 +4,7 @@
  * accepts nothing for 30 s is cut off, which bounds them. Pieces of a reply are joined when the queue is full.
  */
 import type { Detail, ProcessEvent } from "../../abi/events.ts";
+import { asPid } from "../../abi/ids.ts";
 import type { BlockDelta } from "../../abi/llm.ts";
 import { LIMITS } from "../limits.ts";
 import { Queue } from "../queue.ts";
@@ -17,6 +18,7 @@ const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set([
   "said",
   "log",
   "api_retry",
+  "llm.stall",
   "sched.waiting",
   // the conversation itself is in the journal
   "input",
@@ -31,7 +33,17 @@ const NEEDS: { readonly [E in ProcessEvent["event"]]?: Detail } = {
   message: "messages",
   tool_result: "messages",
   delta: "deltas",
+  tombstone: "deltas",
 };
+
+/** After these, a reply that is not whole does not come. */
+const VOIDING: ReadonlySet<ProcessEvent["event"]> = new Set([
+  "api_retry",
+  "model_switch",
+  "idle",
+  "error",
+  "complete",
+]);
 
 /** A client that can answer the questions of its session. */
 interface Approving {
@@ -47,6 +59,8 @@ interface Watcher {
 export class Watchers {
   readonly #queues = new Map<Queue<ProcessEvent>, Watcher>();
   #ended = false;
+  /** The reply of which pieces were published, until it is there as a whole. */
+  #previewed: string | undefined;
   /** The last events of the process, for late watchers. */
   #last: readonly ProcessEvent[] = [];
   /** Called when the last watcher has left. */
@@ -92,12 +106,32 @@ export class Watchers {
 
   publish(event: ProcessEvent): void {
     if (this.#ended) return;
-    const needed = NEEDS[event.event];
-    for (const [queue, { detail }] of this.#queues) if (isEnough(detail, needed)) queue.push(event);
+    const gone = this.#goneWith(event);
+    if (gone !== undefined) this.#push({ event: "tombstone", pid: asPid(event.pid), replyId: gone });
+    this.#push(event);
     if (event.event === "error") this.#last = [event];
     if (event.event !== "complete") return;
     this.#last = [...this.#last, event];
     this.end();
+  }
+
+  #push(event: ProcessEvent): void {
+    const needed = NEEDS[event.event];
+    for (const [queue, { detail }] of this.#queues) if (isEnough(detail, needed)) queue.push(event);
+  }
+
+  /** The reply whose pieces are void with this event: another one comes in its place, or none does. */
+  #goneWith(event: ProcessEvent): string | undefined {
+    const before = this.#previewed;
+    if (event.event === "message") this.#previewed = undefined;
+    if (event.event === "delta") {
+      if (event.piece.type !== "message_start") return undefined;
+      this.#previewed = event.piece.message.id;
+      return before;
+    }
+    if (!VOIDING.has(event.event)) return undefined;
+    this.#previewed = undefined;
+    return before;
   }
 
   /** No more events will come: the process has ended, or rests. */

@@ -28,6 +28,17 @@ export function retryWords({ attempt, maxRetries, delayMs, errorKind, status, me
   return `model: ${what}, retry ${attempt}/${maxRetries} in ${(delayMs / 1000).toFixed(1)}s`;
 }
 
+/** `model: nothing came for 41.0s, then the reply continued (2 such silences, 73.5s in all)` */
+export function stallWords(stall: {
+  readonly durationMs: number;
+  readonly count: number;
+  readonly totalMs: number;
+}): string {
+  const { durationMs, count, totalMs } = stall;
+  const all = count === 1 ? "" : ` (${count} such silences, ${(totalMs / 1000).toFixed(1)}s in all)`;
+  return `model: nothing came for ${(durationMs / 1000).toFixed(1)}s, then the reply continued${all}`;
+}
+
 interface SlotWait {
   readonly class: string;
   readonly position: number;

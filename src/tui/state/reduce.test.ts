@@ -185,6 +185,22 @@ test("the transcript in memory is bounded, and the reply in progress survives th
   expect(model.entries.at(-1)).toEqual({ kind: "text", text: "xy", isFinal: false });
 });
 
+test("a reply that is dropped leaves the screen before it is told again, notices stay", () => {
+  const told = [begins, block(0, { type: "text", text: "" }), grows(0, "half a th")];
+  const retry = { attempt: 1, max_retries: 10, delay_ms: 500, error_kind: "connection" } as const;
+  const model = after([
+    ...told,
+    { event: "tombstone", reply_id: "m" },
+    { event: "api_retry", ...retry },
+    ...told,
+    message({ type: "text", text: "half a thought" }),
+  ]);
+  expect(model.entries.map((entry) => ("text" in entry ? entry.text : ""))).toEqual([
+    expect.stringContaining("retry 1/10"),
+    "half a thought",
+  ]);
+});
+
 test("caughtUp() shows what was said meanwhile, and nothing twice", () => {
   const item = (role: "user" | "assistant", text: string) => ({ role, text, calls: [], at: "", seq: 0 });
   const shown = after([input(1, "one"), message({ type: "text", text: "same" })]);

@@ -52,6 +52,8 @@ export function reduce(model: Model, event: WireEvent, at: At): Model {
       return { ...model, queued: model.queued.filter(({ seq }) => seq !== event.seq) };
     case "delta":
       return piece(running(model, at), event.piece);
+    case "tombstone":
+      return withoutPreview(model);
     case "message":
       return message(running(model, at), event);
     case "call":
@@ -76,7 +78,7 @@ function told(model: Model, event: WireEvent, at: At): Model {
       if (event.level === "info") return model;
       return logged(model, event);
     case "api_retry":
-      return notice(withoutPreview(model), retryLine(event), "warning");
+      return notice(model, retryLine(event), "warning");
     case "model_switch":
       return notice(model, switchLine(event), "warning");
     case "sched.waiting":

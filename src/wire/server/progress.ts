@@ -12,6 +12,7 @@ import type {
   QueuedEvent,
   SchedWaitingEvent,
   SpawnEvent,
+  LlmStallEvent,
   ToolEvent,
   ToolResultEvent,
   WireEvent,
@@ -62,6 +63,10 @@ function toPayload(event: ProcessEvent, audience: Audience): WireEvent | undefin
     case "tool":
     case "log":
       return audience.verbose ? activityPayload(event) : undefined;
+    case "tombstone":
+      return { event: "tombstone", pid, reply_id: event.replyId };
+    case "llm.stall":
+      return audience.verbose ? stallPayload(event) : undefined;
     case "api_retry":
       return audience.verbose ? retryPayload(event) : undefined;
     case "model_switch":
@@ -195,6 +200,10 @@ function activityPayload(event: Of<"tool" | "log">): ToolEvent | LogEvent {
 function retryPayload({ event, pid, ...retry }: Of<"api_retry">): ApiRetryEvent {
   const { attempt, maxRetries: max_retries, delayMs: delay_ms, errorKind: error_kind, ...more } = retry;
   return { event, pid, attempt, max_retries, delay_ms, error_kind, ...more };
+}
+
+function stallPayload({ event, pid, durationMs, count, totalMs }: Of<"llm.stall">): LlmStallEvent {
+  return { event, pid, stall_duration_ms: durationMs, stall_count: count, total_stall_ms: totalMs };
 }
 
 function waitingPayload({ event, pid, lane, ...wait }: Of<"sched.waiting">): SchedWaitingEvent {
