@@ -99,6 +99,7 @@ describe.each(DIALECTS)("behind the %s base URL", (dialect) => {
     const at = lines.findIndex(({ subtype }) => subtype === "tombstone");
     const begun = lines.slice(0, at).flatMap(({ event }) => ((event as Line)?.message as Line)?.id ?? []);
     expect(begun).toEqual([lines[at]?.message_id]);
+    expect(lines[at + 1]).toMatchObject({ subtype: "api_retry", error: "stream_malformed" });
     lines.splice(0, at);
     const events = lines.flatMap(({ type, event }) => (type === "stream_event" ? [event as Line] : []));
     const deltas = events.flatMap(({ delta }) => (delta === undefined ? [] : [delta as Line]));

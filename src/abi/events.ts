@@ -1,6 +1,7 @@
 /** Events: what `astrace`, clients and user interfaces see of a process while it runs. */
 
 import type { CallNote } from "./call-note.ts";
+import type { Boundary } from "./context.ts";
 import type { Notice } from "./fact.ts";
 import type { Pid } from "./ids.ts";
 import type { SlotWaiting } from "./lanes.ts";
@@ -101,6 +102,8 @@ export type ProcessEvent =
   | (ModelSwitch & { readonly event: "model_switch"; readonly pid: Pid })
   /** A call of the model has waited for a slot for a second. */
   | (SlotWaiting & { readonly event: "sched.waiting"; readonly pid: Pid })
+  /** The view of the conversation was shortened: of what the model is sent, not of what is kept. */
+  | (Boundary & { readonly event: "context.moved"; readonly pid: Pid })
   | { readonly event: "log"; readonly pid: Pid; readonly entry: LogEntry }
   /** The process was paused or resumed, for any reason. */
   | { readonly event: "paused"; readonly pid: Pid; readonly isPaused: boolean }

@@ -4,6 +4,7 @@
  */
 import type { AskAmount, AskAnswer, AskPart, AskRule, QuestionItem } from "./ask.ts";
 import type { CallNote } from "./call-note.ts";
+import type { Boundary } from "./context.ts";
 import type { WireError } from "./errors.ts";
 import type { LaneClass } from "./lanes.ts";
 import type { Block, LlmErrorKind, StopReason, StreamEvent, Usage } from "./llm.ts";
@@ -29,6 +30,7 @@ export type WireEvent =
   | ApiRetryEvent
   | ModelSwitchEvent
   | SchedWaitingEvent
+  | ContextMovedEvent
   | LogEvent
   | PausedEvent
   | InputEvent
@@ -184,7 +186,7 @@ interface DeltaEvent extends Told<"delta"> {
 }
 
 /** Sent with the detail `deltas`: the reply does not come, and whoever shows its pieces takes them away. */
-export interface TombstoneEvent extends Told<"tombstone"> {
+interface TombstoneEvent extends Told<"tombstone"> {
   /** Id of the reply, as its pieces have it. */
   readonly reply_id: string;
 }
@@ -236,6 +238,17 @@ export interface SchedWaitingEvent extends Told<"sched.waiting"> {
   readonly used: number;
   /** After how long the lane tries again, because its server refused an attempt; absent: it is open. */
   readonly closed_for_ms?: number;
+}
+
+/** Sent with `verbose`, like `log`. */
+export interface ContextMovedEvent extends Told<"context.moved"> {
+  /** micro: old tool results were cleared; full: summarised; drop: the oldest messages were left out; clear: all were. */
+  readonly layer: Boundary["layer"];
+  /** auto, manual: the user asked for it, or reactive: a request was refused as too long. */
+  readonly trigger: Boundary["trigger"];
+  /** Tokens, estimated. */
+  readonly before: number;
+  readonly after: number;
 }
 
 export interface LogEvent extends Told<"log"> {

@@ -159,6 +159,10 @@ export const EVENT_DOCS: EventDocs = {
       piece: { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "I look" } },
     },
   },
+  "context.moved": {
+    sent: "When the view of a conversation was shortened, so that the model is sent less of it.",
+    example: { event: "context.moved", pid, layer: "full", trigger: "auto", before: 167_200, after: 21_400 },
+  },
   log: {
     sent: "When the process logs a line.",
     example: {

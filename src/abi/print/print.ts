@@ -59,6 +59,35 @@ const tombstone = z
   })
   .describe("The `stream_event` lines of this reply were dropped: whoever shows them takes them away.");
 
+const apiRetry = z
+  .strictObject({
+    type: z.literal("system"),
+    subtype: z.literal("api_retry"),
+    ...common,
+    attempt: z.int().describe("From 1."),
+    max_retries: count,
+    retry_delay_ms: count,
+    error_status: z.int().nullable().describe("HTTP status; null: the failure had none."),
+    error: z.string().describe("The kind of failure."),
+  })
+  .describe("A model call has failed, and is made again after the wait.");
+
+const boundary = z
+  .strictObject({
+    type: z.literal("system"),
+    subtype: z.enum(["compact_boundary", "microcompact_boundary"]),
+    ...common,
+    compactMetadata: z.strictObject({
+      compactType: z.enum(["auto", "manual"]),
+      preCompactTokenCount: count.describe("Estimated."),
+      postCompactTokenCount: count,
+    }),
+    compact_metadata: z
+      .strictObject({ trigger: z.enum(["auto", "manual"]), pre_tokens: count })
+      .describe("The same, as other readers expect it."),
+  })
+  .describe("From here on the model is sent a shorter view. Micro: only old tool results were cleared.");
+
 const assistant = z
   .strictObject({
     type: z.literal("assistant"),
@@ -161,7 +190,7 @@ const controlResponse = z
   .describe("The answer to a `control_request` on stdin; it belongs to no session.");
 
 const printLine = z
-  .union([init, notice, tombstone, assistant, user, streamEvent, result, controlResponse])
+  .union([init, notice, tombstone, apiRetry, boundary, assistant, user, streamEvent, result, controlResponse])
   .describe("A line of crux -p --output-format stream-json.");
 
 type PrintLine = z.infer<typeof printLine>;

@@ -8,6 +8,7 @@ import type { LlmRequest, Reply } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Prompt, Sys } from "../../abi/sys.ts";
+import { viewWords } from "../../lib/text/view-words.ts";
 import { messageTokens } from "../../lib/tokens/message.ts";
 import { textOf } from "../model/blocks.ts";
 import type { TurnRequest } from "../model/request.ts";
@@ -293,7 +294,7 @@ export class Passage {
 
   async #move(move: ContextMove): Promise<boolean> {
     const { sys, start } = this.#turn;
-    const { layer, before, after } = move.boundary;
+    const { layer } = move.boundary;
     try {
       await sys.ctxMove(start.ctxId, move);
     } catch (error) {
@@ -304,24 +305,13 @@ export class Passage {
     this.#gauge.moved();
     this.#prompt = await this.#turn.renew(layer !== "micro");
     this.#made = null;
-    sys.log("info", `context: ${WORDS_OF[layer]}, about ${inK(before)} tokens before, ${inK(after)} now`);
+    sys.log("info", viewWords(move.boundary));
     return true;
   }
 }
 
-const WORDS_OF: Readonly<Record<Boundary["layer"], string>> = {
-  micro: "old tool results were cleared",
-  full: "earlier messages were summarised",
-  drop: "the oldest messages were left out",
-  clear: "all messages were left out",
-};
-
 function tokensOf(units: readonly Unit[]): number {
   return units.reduce((sum, { tokens }) => sum + tokens, 0);
-}
-
-function inK(tokens: number): string {
-  return tokens < 1_000 ? `${tokens}` : `${Math.round(tokens / 1_000)}K`;
 }
 
 /** The messages that a view shows, without its summary; shortened results are shortened as the kernel does, about. */

@@ -222,6 +222,35 @@ test("pieces of a reply that does not come as a whole are taken back, once", () 
   expect(line).toEqual({ type: "system", subtype: "tombstone", message_id: "m4" });
 });
 
+test("retries and shorter views are lines of their own", () => {
+  const lines = printed([
+    {
+      event: "api_retry",
+      pid: 1,
+      attempt: 2,
+      max_retries: 10,
+      delay_ms: 512.3,
+      error_kind: "server",
+      status: 500,
+    },
+    { event: "api_retry", pid: 1, attempt: 3, max_retries: 10, delay_ms: 1_000, error_kind: "connection" },
+    { event: "context.moved", pid: 1, layer: "full", trigger: "reactive", before: 160_000, after: 20_000 },
+    { event: "context.moved", pid: 1, layer: "micro", trigger: "auto", before: 9_000, after: 5_000 },
+  ]);
+  const retry = { type: "system", subtype: "api_retry", max_retries: 10 };
+  expect(lines).toEqual([
+    { ...retry, attempt: 2, retry_delay_ms: 512, error_status: 500, error: "server" },
+    { ...retry, attempt: 3, retry_delay_ms: 1_000, error_status: null, error: "connection" },
+    {
+      type: "system",
+      subtype: "compact_boundary",
+      compactMetadata: { compactType: "auto", preCompactTokenCount: 160_000, postCompactTokenCount: 20_000 },
+      compact_metadata: { trigger: "auto", pre_tokens: 160_000 },
+    },
+    expect.objectContaining({ subtype: "microcompact_boundary" }),
+  ]);
+});
+
 test("what is more than information is a notice, and nothing else of a run is a line", () => {
   expect(
     printed([

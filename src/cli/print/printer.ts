@@ -6,7 +6,9 @@ import type { WireError } from "../../abi/errors.ts";
 import type { StreamEvent } from "../../abi/llm.ts";
 import type { InitLine, ResultLine, SessionLine } from "../../abi/print/print.ts";
 import type {
+  ApiRetryEvent,
   CompleteEvent,
+  ContextMovedEvent,
   IdleEvent,
   MessageEvent,
   ToolResultEvent,
@@ -80,6 +82,10 @@ export class Printer {
         return this.#piece(event.piece);
       case "tombstone":
         return this.dropped();
+      case "api_retry":
+        return [this.#retry(event)];
+      case "context.moved":
+        return [this.#boundary(event)];
       case "spawn":
         return event.notice === undefined ? [] : [this.notice("warn", event.notice)];
       case "log":
@@ -145,6 +151,23 @@ export class Printer {
       ...this.#common(),
     };
     return { line, exitCode };
+  }
+
+  #retry({ attempt, max_retries, delay_ms, error_kind, status }: ApiRetryEvent): SessionLine {
+    const why = { error_status: status ?? null, error: error_kind };
+    const times = { attempt, max_retries, retry_delay_ms: Math.round(delay_ms) };
+    return { type: "system", subtype: "api_retry", ...this.#common(), ...times, ...why };
+  }
+
+  #boundary({ layer, trigger: by, before, after }: ContextMovedEvent): SessionLine {
+    const trigger = by === "manual" ? by : "auto";
+    return {
+      type: "system",
+      subtype: layer === "micro" ? "microcompact_boundary" : "compact_boundary",
+      ...this.#common(),
+      compactMetadata: { compactType: trigger, preCompactTokenCount: before, postCompactTokenCount: after },
+      compact_metadata: { trigger, pre_tokens: before },
+    };
   }
 
   #piece(piece: StreamEvent): SessionLine[] {

@@ -111,6 +111,7 @@ export class RunView {
       case "tool_result":
       case "delta":
       case "tombstone":
+      case "context.moved":
       // session events: chat/view.ts
       case "paused":
       case "input":

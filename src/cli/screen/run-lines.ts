@@ -6,12 +6,12 @@ import type {
   ApiRetryEvent,
   CompleteEvent,
   IdleEvent,
+  LlmStallEvent,
   LogEvent,
   ModeEvent,
   ModelSwitchEvent,
   SchedWaitingEvent,
   SpawnEvent,
-  LlmStallEvent,
   StepEvent,
   ToolEvent,
 } from "../../abi/wire-events.ts";

@@ -50,7 +50,11 @@ const ctxMove: ViewCall<"ctxMove", { cid: CtxId; move: ContextMove }> = {
     const { core, self } = pass;
     const { put } = move;
     const said = typeof put === "string" ? { ...move, put: redactedText(core, self, put) } : move;
-    return moved(pass, cid, core.contexts.move(cid, said));
+    const head = moved(pass, cid, core.contexts.move(cid, said));
+    const { pid } = self;
+    if (cid === self.ctxId)
+      self.tell({ event: "context.moved", pid, ...move.boundary }, core.ports.clock.mono());
+    return head;
   },
 };
 

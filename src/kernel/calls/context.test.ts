@@ -40,6 +40,21 @@ describe("a context", () => {
     expect(t.logs).toEqual([]);
   });
 
+  test("that is shown less of is told to those who follow the process, its own contexts are not", async () => {
+    const t = testKernel();
+    const { sys, pid, end, start } = await t.start();
+    const events = t.kernel.attach(pid, { interactive: false });
+    const own = await sys.ctxAlloc(4);
+    const boundary = { layer: "drop", trigger: "auto", before: 900, after: 20 } as const;
+    for (const cid of [own, start.ctxId]) {
+      await sys.appendMessage(cid, "user", "more");
+      await sys.ctxMove(cid, { from: 0, keep: [], clears: [], tailFrom: 2, boundary });
+    }
+    end();
+    const told = (await Array.fromAsync(events)).filter(({ event }) => event === "context.moved");
+    expect(told).toEqual([{ event: "context.moved", pid, ...boundary }]);
+  });
+
   test("made by a process is freed with it; its first it keeps to its end", async () => {
     const t = testKernel();
     const { sys, pid, end, start } = await t.start();

@@ -42,6 +42,8 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
     case "tool_result":
     case "delta":
     case "tombstone":
+    // the program logs it
+    case "context.moved":
     case "ask_closed":
     case "complete":
     case "paused":

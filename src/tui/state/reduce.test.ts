@@ -185,6 +185,17 @@ test("the transcript in memory is bounded, and the reply in progress survives th
   expect(model.entries.at(-1)).toEqual({ kind: "text", text: "xy", isFinal: false });
 });
 
+test("a summary that nobody asked for is a notice; what the user asked for, and cleared results, are none", () => {
+  const moved = { event: "context.moved", before: 160_000, after: 20_400 } as const;
+  const { entries } = after([
+    { ...moved, layer: "full", trigger: "auto" },
+    { ...moved, layer: "full", trigger: "manual" },
+    { ...moved, layer: "micro", trigger: "auto" },
+  ]);
+  const text = "context: earlier messages were summarised, about 160K tokens before, 20K now";
+  expect(entries).toEqual([{ kind: "notice", text, level: "info" }]);
+});
+
 test("a reply that is dropped leaves the screen before it is told again, notices stay", () => {
   const told = [begins, block(0, { type: "text", text: "" }), grows(0, "half a th")];
   const retry = { attempt: 1, max_retries: 10, delay_ms: 500, error_kind: "connection" } as const;

@@ -17,6 +17,7 @@ import { CONFIGURE_LINES } from "../../cli/run/configure-help.ts";
 import { pausedLine } from "../../cli/screen/chat-lines.ts";
 import { logLine, retryLine, slotLine, switchLine } from "../../cli/screen/run-lines.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
+import { viewWords } from "../../lib/text/view-words.ts";
 import {
   type CallEntry,
   isFinal,
@@ -81,6 +82,10 @@ function told(model: Model, event: WireEvent, at: At): Model {
       return notice(model, retryLine(event), "warning");
     case "model_switch":
       return notice(model, switchLine(event), "warning");
+    case "context.moved":
+      // what the user asked for is answered by its command
+      if (event.trigger === "manual" || event.layer === "micro") return model;
+      return notice(model, viewWords(event));
     case "sched.waiting":
       return waiting(running(model, at), slotLine(event));
     case "ask":

@@ -7,12 +7,12 @@ import type {
   CompleteEvent,
   IdleEvent,
   InputEvent,
+  LlmStallEvent,
   LogEvent,
   MessageEvent,
   QueuedEvent,
   SchedWaitingEvent,
   SpawnEvent,
-  LlmStallEvent,
   ToolEvent,
   ToolResultEvent,
   WireEvent,
@@ -70,6 +70,7 @@ function toPayload(event: ProcessEvent, audience: Audience): WireEvent | undefin
     case "api_retry":
       return audience.verbose ? retryPayload(event) : undefined;
     case "model_switch":
+    case "context.moved":
       return audience.verbose ? event : undefined;
     case "sched.waiting":
       return audience.verbose ? waitingPayload(event) : undefined;
