@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { defineConfig, type Plugin } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -71,8 +72,9 @@ export default defineConfig({
           // on a machine of CI one that fails is looked at once more, and the report says so: a delivery must not fail by chance;
           // anywhere else it fails, so that whoever made it depend on chance sees it first
           retry: process.env.CI ? 1 : 0,
-          // vitest leaves one core free, which would be every second one of a small machine
-          maxWorkers: "100%",
+          // vitest leaves one core free, which would be every second one of a small machine; and a third of their time the tests
+          // wait for a disk or a program
+          maxWorkers: Math.ceil(availableParallelism() * 1.5),
           // what a terminal can do is the tests' to say, not that of whoever runs them
           env: { TERM: "xterm-256color" },
         },

@@ -107,7 +107,7 @@ function shippedKept(written: readonly RuleText[], warnings: string[]): readonly
       warnings.push(`no such default rule to drop: ${text}`);
     else dropped.add(key);
   }
-  return SHIPPED_RULES.filter((rule) => !dropped.has(keyOf(rule.text)));
+  return dropped.size === 0 ? SHIPPED_RULES : SHIPPED_RULES.filter(({ text }) => !dropped.has(keyOf(text)));
 }
 
 /** The same key for equivalent spellings: `Bash(curl *)` and `bash(curl:*)`. */
