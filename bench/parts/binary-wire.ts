@@ -5,7 +5,8 @@ import * as net from "node:net";
 import { join } from "node:path";
 import { PACKET } from "../../src/abi/ipc.ts";
 import { FrameDecoder } from "../../src/wire/codec/frame.ts";
-import { packFrame, unpack } from "../../src/wire/codec/msgpack.ts";
+import { packFrame } from "../../src/wire/codec/msgpack.ts";
+import { unpack } from "../../src/wire/codec/unpack.ts";
 import type { Row } from "../table.ts";
 import { NODE, Place } from "./place.ts";
 

@@ -19,7 +19,8 @@ import {
 import type { IpcMethodName, IpcParams, IpcResult } from "../../abi/methods/ipc/methods.ts";
 import { ipcSocketPath, socketPath } from "../../lib/paths.ts";
 import { FrameDecoder } from "../codec/frame.ts";
-import { packFrame, unpack } from "../codec/msgpack.ts";
+import { packFrame } from "../codec/msgpack.ts";
+import { unpack } from "../codec/unpack.ts";
 import { openSocket } from "./connection.ts";
 import {
   type EventWish,

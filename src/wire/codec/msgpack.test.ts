@@ -1,38 +1,59 @@
 /** `CRUX_IPC_FRAMES` sets how many frames the fuzz makes; `npm run fuzz:ipc` makes a million. */
+import { decode, encode } from "@msgpack/msgpack";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { FRAME, PACKET } from "../../abi/ipc.ts";
 import { encodeFrame, FrameDecoder } from "./frame.ts";
-import { PackError, packBefore, packFrame, unpack } from "./msgpack.ts";
+import { packBefore, packFrame } from "./msgpack.ts";
+import { PackError, unpack } from "./unpack.ts";
 
 const FRAMES = Number(process.env.CRUX_IPC_FRAMES ?? 20_000);
 
 const payloadOf = (message: object): Buffer => packFrame(PACKET.request, message).subarray(FRAME.headerBytes);
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(" ", ""), "hex");
 
+/** Any value, with integers and texts of every width. */
+const value: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small" },
+    fc.constantFrom(null, true, false),
+    fc.maxSafeInteger(),
+    fc
+      .tuple(fc.integer({ min: 0, max: 53 }), fc.constantFrom(-1, 1))
+      .map(([bits, sign]) => sign * (2 ** bits - 1)),
+    fc.integer({ min: 0, max: 3 }).map((n) => "xä€".repeat(8 ** n)),
+    fc.double({ noNaN: true }).filter((n) => !Object.is(n, -0) && !Number.isInteger(n)),
+    fc.string({ unit: "grapheme" }),
+    fc.uint8Array().map((bytes) => new Uint8Array(bytes)),
+    fc.array(tie("value"), { maxLength: 5 }),
+    fc.dictionary(
+      fc.string().filter((key) => key !== "__proto__"),
+      tie("value"),
+      { maxKeys: 5, noNullPrototype: true },
+    ),
+  ),
+})).value;
+
 describe("unpack()", () => {
-  it("gives back what was packed, whatever it is", () => {
-    const value: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
-      value: fc.oneof(
-        { depthSize: "small" },
-        fc.constantFrom(null, true, false),
-        fc.maxSafeInteger(),
-        fc.double({ noNaN: true }).filter((n) => !Object.is(n, -0) && !Number.isInteger(n)),
-        fc.string({ unit: "grapheme" }),
-        fc.uint8Array().map((bytes) => new Uint8Array(bytes)),
-        fc.array(tie("value"), { maxLength: 5 }),
-        fc.dictionary(
-          fc.string().filter((key) => key !== "__proto__"),
-          tie("value"),
-          { maxKeys: 5, noNullPrototype: true },
-        ),
-      ),
-    })).value;
+  it("gives back what was packed, whatever it is, and so does another implementation, both ways", () => {
     fc.assert(
       fc.property(value, (each) => {
         expect(normal(unpack(payloadOf({ each })))).toEqual(normal({ each }));
+        expect(normal(decode(payloadOf({ each })))).toEqual(normal({ each }));
+        const bytes = Buffer.from(encode({ each }));
+        expect(bytes.equals(payloadOf({ each }))).toBe(true);
+        expect(normal(unpack(bytes))).toEqual(normal({ each }));
       }),
     );
+  });
+
+  it("gives copies, which later frames leave alone, and tells texts with one hash apart", () => {
+    const payload = payloadOf({ data: Buffer.from("abc") });
+    const { data } = unpack(payload);
+    payload.fill(0);
+    expect(data).toEqual(new Uint8Array([97, 98, 99]));
+    // 31 * "Aa" and 31 * "BB" are the same
+    for (const id of ["AaAa", "BBBB", "AaAa"]) expect(unpack(payloadOf({ id }))).toEqual({ id });
   });
 
   it("takes integers of every width, and a time as an integer", () => {

@@ -1,148 +1,183 @@
 /**
- * The payloads of the binary wire: one MsgPack value, always a map. `check` walks over the bytes before the library
- * sees them, without allocating anything: structure, depth, number of entries, keys, integers, UTF-8 and the end. So
- * what a hostile client announces costs nothing, and what the library does with a rare type does not matter.
+ * Writes frames whose payload is one MsgPack value. Each is written once, behind the room for its header, into a buffer
+ * that is used again.
  */
-import { isUtf8 } from "node:buffer";
-import { decode, Encoder } from "@msgpack/msgpack";
 import { FRAME, type Packet } from "../../abi/ipc.ts";
-import { encodeFrame, writeHeader } from "./frame.ts";
+import { writeHeader } from "./frame.ts";
 
-/** What is wrong with a payload, in words for the client. */
-export class PackError extends Error {}
+/** A larger buffer is released after its frame. */
+const KEEP_BYTES = 64 * 1024;
+/** Texts up to this length are tried as ASCII, character by character: most are. */
+const SHORT_CHARS = 64;
+/** The most bytes of a scalar, type included. */
+const SCALAR_BYTES = 9;
 
-const encoder = new Encoder({ ignoreUndefined: true, maxDepth: FRAME.maxDepth + 1 });
+let out = Buffer.allocUnsafeSlow(KEEP_BYTES);
+let at = 0;
 
 /** Keys with the value undefined are left out; typed arrays become `bin`. Throws for what MsgPack has no form for. */
 export function packFrame(type: Packet, message: object): Buffer {
-  return encodeFrame(type, encoder.encodeSharedRef(message));
+  at = FRAME.headerBytes;
+  put(message, 0);
+  writeHeader(out, type, at - FRAME.headerBytes);
+  return taken();
 }
-
-const NONE = new Uint8Array(0);
 
 /** The beginning of a frame whose last entry is `data`: these bytes follow it as they are. */
 export function packBefore(type: Packet, message: object, data: Uint8Array): Buffer {
-  // it ends with `c4 00`, a `bin` without bytes, which gets the real length
-  const bare = encoder.encodeSharedRef({ ...message, data: NONE });
-  const frame = Buffer.allocUnsafe(FRAME.headerBytes + bare.byteLength + 3);
-  frame.set(bare, FRAME.headerBytes);
-  frame[frame.length - 5] = 0xc6;
-  frame.writeUInt32BE(data.byteLength, frame.length - 4);
-  writeHeader(frame, type, frame.length - FRAME.headerBytes + data.byteLength);
+  at = FRAME.headerBytes;
+  putMap(message, 0, 1);
+  putText("data");
+  putNumber(0xc6, data.byteLength);
+  writeHeader(out, type, at - FRAME.headerBytes + data.byteLength);
+  return taken();
+}
+
+function taken(): Buffer {
+  const frame = Buffer.allocUnsafe(at);
+  out.copy(frame, 0, 0, at);
+  if (out.length > KEEP_BYTES) out = Buffer.allocUnsafeSlow(KEEP_BYTES);
   return frame;
 }
 
-/** Throws a PackError: not one map of plain MsgPack within the bounds. The bytes of the result are copies. */
-export function unpack(payload: Buffer): Readonly<Record<string, unknown>> {
-  new Scan(payload).check();
-  return decode(payload, { rawStrings: false }) as Record<string, unknown>;
+/** Room for so many bytes more. */
+function reserve(count: number): void {
+  if (at + count <= out.length) return;
+  const grown = Buffer.allocUnsafeSlow(Math.max(2 * out.length, at + count));
+  out.copy(grown, 0, 0, at);
+  out = grown;
 }
 
-/** Containers that are not complete: how many values each still needs, and whether the next of a map is a key. */
-interface Open {
-  left: number;
-  readonly isMap: boolean;
+function put(value: unknown, depth: number): void {
+  if (typeof value === "string") putText(value);
+  else if (typeof value === "number") putNumberOf(value);
+  else if (typeof value === "boolean") putByte(value ? 0xc3 : 0xc2);
+  else if (value === null || value === undefined) putByte(0xc0);
+  else if (typeof value !== "object") throw new Error(`MsgPack has no form for a ${typeof value}`);
+  else if (depth > FRAME.maxDepth) throw new Error(`deeper than ${FRAME.maxDepth}`);
+  else if (Array.isArray(value)) putList(value, depth);
+  else if (ArrayBuffer.isView(value)) putBytes(value);
+  else putMap(value, depth, 0);
 }
 
-class Scan {
-  readonly #bytes: Buffer;
-  readonly #open: Open[] = [];
-  #at = 0;
+function putByte(byte: number): void {
+  reserve(1);
+  out[at++] = byte;
+}
 
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
+/** A type, and an unsigned integer of 4 bytes. */
+function putNumber(type: number, value: number): void {
+  reserve(5);
+  out[at] = type;
+  out.writeUInt32BE(value, at + 1);
+  at += 5;
+}
+
+/** The type and size of what has a size: in the type itself below `small`, else with the types of 1, 2 and 4 bytes. */
+function putSize(count: number, [fix, small, one, two]: readonly [number, number, number, number]): void {
+  reserve(5);
+  if (count < small) out[at++] = fix | count;
+  else if (count < 0x100 && one > 0) {
+    out[at] = one;
+    out[at + 1] = count;
+    at += 2;
+  } else if (count < 0x1_0000) {
+    out[at] = two;
+    out.writeUInt16BE(count, at + 1);
+    at += 3;
+  } else putNumber(two + 1, count);
+}
+
+const TEXT = [0xa0, 32, 0xd9, 0xda] as const;
+const BYTES = [0, 0, 0xc4, 0xc5] as const;
+const LIST = [0x90, 16, 0, 0xdc] as const;
+const MAP = [0x80, 16, 0, 0xde] as const;
+
+function putText(text: string): void {
+  const { length } = text;
+  if (length <= SHORT_CHARS) {
+    const from = at;
+    reserve(length + 5);
+    putSize(length, TEXT);
+    let n = 0;
+    for (; n < length; n++) {
+      const code = text.charCodeAt(n);
+      if (code > 0x7f) break;
+      out[at + n] = code;
+    }
+    if (n === length) {
+      at += length;
+      return;
+    }
+    at = from;
   }
+  const count = Buffer.byteLength(text);
+  putSize(count, TEXT);
+  reserve(count);
+  at += out.write(text, at, count, "utf8");
+}
 
-  check(): void {
-    const first = this.#bytes[0] ?? 0;
-    if ((first & 0xf0) !== 0x80 && first !== 0xde && first !== 0xdf) throw new PackError("not a map");
-    do {
-      this.#value();
-      this.#close();
-    } while (this.#open.length > 0);
-    if (this.#at !== this.#bytes.length) throw new PackError("bytes after the end of the value");
-  }
+function putBytes({ buffer, byteOffset, byteLength }: ArrayBufferView): void {
+  putSize(byteLength, BYTES);
+  reserve(byteLength);
+  out.set(new Uint8Array(buffer, byteOffset, byteLength), at);
+  at += byteLength;
+}
 
-  #close(): void {
-    for (let top = this.#open.at(-1); top !== undefined && top.left === 0; top = this.#open.at(-1))
-      this.#open.pop();
-  }
+function putList(list: readonly unknown[], depth: number): void {
+  putSize(list.length, LIST);
+  for (const each of list) put(each, depth + 1);
+}
 
-  /** One value, without the entries of a container. */
-  #value(): void {
-    const top = this.#open.at(-1);
-    const isKey = top?.isMap === true && top.left % 2 === 0;
-    if (top !== undefined) top.left--;
-    const type = this.#take(1);
-    if (isKey && !isText(type)) throw new PackError("a key is not a string");
-    if (type <= 0x7f || type >= 0xe0) return;
-    if (type <= 0x8f) this.#enter((type & 0x0f) * 2, true);
-    else if (type <= 0x9f) this.#enter(type & 0x0f, false);
-    else if (type <= 0xbf) this.#text(type & 0x1f, isKey);
-    else this.#typed(type, isKey);
-  }
-
-  #typed(type: number, isKey: boolean): void {
-    if (type === 0xc0 || type === 0xc2 || type === 0xc3) return;
-    if (type === 0xc1) throw new PackError("byte 0xc1");
-    if (type >= 0xc4 && type <= 0xc6) this.#skip(this.#take(1 << (type - 0xc4)));
-    else if (type === 0xca) this.#skip(4);
-    else if (type === 0xcb) this.#skip(8);
-    else if (type >= 0xcc && type <= 0xce) this.#skip(1 << (type - 0xcc));
-    else if (type === 0xcf) this.#wide(this.#take(4));
-    else if (type >= 0xd0 && type <= 0xd2) this.#skip(1 << (type - 0xd0));
-    else if (type === 0xd3) this.#signed(this.#take(4));
-    else if (type >= 0xd9 && type <= 0xdb) this.#text(this.#take(1 << (type - 0xd9)), isKey);
-    else if (type === 0xdc || type === 0xdd) this.#enter(this.#take(type === 0xdc ? 2 : 4), false);
-    else if (type === 0xde || type === 0xdf) this.#enter(this.#take(type === 0xde ? 2 : 4) * 2, true);
-    else throw new PackError("extension types are not used here");
-  }
-
-  #enter(values: number, isMap: boolean): void {
-    if (values > FRAME.maxEntries * (isMap ? 2 : 1))
-      throw new PackError(`more than ${FRAME.maxEntries} entries in a map or array`);
-    if (this.#open.length >= FRAME.maxDepth) throw new PackError(`deeper than ${FRAME.maxDepth}`);
-    this.#open.push({ left: values, isMap });
-  }
-
-  #text(length: number, isKey: boolean): void {
-    const from = this.#at;
-    this.#skip(length);
-    const text = this.#bytes.subarray(from, this.#at);
-    if (!isUtf8(text)) throw new PackError("a string is not UTF-8");
-    // the library refuses it: it would reach the prototype of an object
-    if (isKey && length === 9 && text.equals(PROTO)) throw new PackError("the key __proto__");
-  }
-
-  /** The upper half of an unsigned integer of 64 bits. */
-  #wide(high: number): void {
-    this.#skip(4);
-    if (high >= 0x200000) throw tooWide();
-  }
-
-  /** The upper half of a signed integer of 64 bits. */
-  #signed(high: number): void {
-    const low = this.#take(4);
-    if (high < 0x200000) return;
-    // from -(2^53 - 1) up: the upper half is -2^21, and the lower is not 0
-    if (high < 0xffe00000 || (high === 0xffe00000 && low === 0)) throw tooWide();
-  }
-
-  #take(bytes: number): number {
-    this.#skip(bytes);
-    return bytes === 1 ? (this.#bytes[this.#at - 1] ?? 0) : this.#bytes.readUIntBE(this.#at - bytes, bytes);
-  }
-
-  #skip(bytes: number): void {
-    this.#at += bytes;
-    if (this.#at > this.#bytes.length) throw new PackError("the value is cut off");
+/** `more`: entries that the caller adds. A map is a plain object, so that its prototype adds nothing. */
+function putMap(map: object, depth: number, more: number): void {
+  const entries = map as Readonly<Record<string, unknown>>;
+  let count = more;
+  for (const key in entries) if (entries[key] !== undefined) count++;
+  putSize(count, MAP);
+  for (const key in entries) {
+    const value = entries[key];
+    if (value === undefined) continue;
+    putText(key);
+    put(value, depth + 1);
   }
 }
 
-const PROTO = Buffer.from("__proto__");
+function putNumberOf(value: number): void {
+  if (value >= 0 && value < 0x80 && Number.isInteger(value)) putByte(value);
+  else if (!Number.isSafeInteger(value)) {
+    reserve(SCALAR_BYTES);
+    out[at] = 0xcb;
+    out.writeDoubleBE(value, at + 1);
+    at += 9;
+  } else if (value >= 0) putPositive(value);
+  else putNegative(value);
+}
 
-const tooWide = (): PackError => new PackError("an integer beyond ±(2^53 - 1)");
+function putPositive(value: number): void {
+  if (value <= 0xffff_ffff) putSize(value, [0, 0, 0xcc, 0xcd]);
+  else putWide(0xcf, value);
+}
 
-function isText(type: number): boolean {
-  return (type >= 0xa0 && type <= 0xbf) || (type >= 0xd9 && type <= 0xdb);
+function putNegative(value: number): void {
+  reserve(SCALAR_BYTES);
+  if (value >= -0x20) out[at++] = 0x100 + value;
+  else if (value >= -0x80) {
+    out[at] = 0xd0;
+    at = out.writeInt8(value, at + 1);
+  } else if (value >= -0x8000) {
+    out[at] = 0xd1;
+    at = out.writeInt16BE(value, at + 1);
+  } else if (value >= -0x8000_0000) {
+    out[at] = 0xd2;
+    at = out.writeInt32BE(value, at + 1);
+  } else putWide(0xd3, value);
+}
+
+function putWide(type: number, value: number): void {
+  reserve(SCALAR_BYTES);
+  out[at] = type;
+  out.writeInt32BE(Math.floor(value / 0x1_0000_0000), at + 1);
+  out.writeUInt32BE(value - Math.floor(value / 0x1_0000_0000) * 0x1_0000_0000, at + 5);
+  at += 9;
 }

@@ -7,7 +7,8 @@ import { Fault } from "../../../abi/errors.ts";
 import { FRAME, IPC, type IpcEvent, type IpcResponse, PACKET } from "../../../abi/ipc.ts";
 import type { MethodName } from "../../../abi/methods/methods.ts";
 import { FrameDecoder, type Framed } from "../../codec/frame.ts";
-import { PackError, packFrame, unpack } from "../../codec/msgpack.ts";
+import { packFrame } from "../../codec/msgpack.ts";
+import { PackError, unpack } from "../../codec/unpack.ts";
 import type { Desk, DeskOptions } from "../desk.ts";
 import type { MethodAnswer } from "../handler.ts";
 import { invalid } from "../request.ts";
@@ -45,6 +46,7 @@ export class FrameConnection {
   /** How many of these were looked at. */
   #looked = 0;
   readonly #ids = new RequestIds();
+  readonly #look = (): void => this.#acceptAll();
   #isYielding = false;
   #lastByteAt = 0;
   #isEnding = false;
@@ -105,7 +107,7 @@ export class FrameConnection {
     const framed = this.#decoder.push(chunk);
     if (this.#framed.length === 0) this.#framed = framed;
     else for (const each of framed) this.#framed.push(each);
-    this.#acceptAll();
+    this.#writer.together(this.#look);
     if (this.#writer.isFull) this.#socket.pause();
   }
 
@@ -210,8 +212,9 @@ export class FrameConnection {
     const requestId = this.#ids.next(clock.now());
     const open = this.#session.begin(request, clock);
     try {
-      const answer = callMethod(request, { requestId, control: open.control, session: this.#session });
+      const answer = callMethod(request, { requestId, control: open, session: this.#session });
       if (answer instanceof Promise || answer.follow !== undefined) {
+        this.#session.keep(request.id, open);
         void this.#finishRun(request, { requestId, open, answer });
         return;
       }
@@ -219,7 +222,7 @@ export class FrameConnection {
     } catch (error) {
       this.#failRun(request, error, { requestId, open });
     }
-    this.#close(open);
+    open.end();
   }
 
   /** Never rejects. */
@@ -232,20 +235,17 @@ export class FrameConnection {
     } catch (error) {
       this.#failRun(request, error, { requestId, open });
     } finally {
-      this.#close(open);
+      this.#session.end(request.id);
+      open.end();
+      if (this.#isEnding && this.#session.open === 0) this.#over.resolve();
     }
   }
 
   #failRun(request: Request, error: unknown, { requestId, open }: Omit<Running, "answer">): void {
-    if (!(error instanceof Fault) && !open.control.isAborted)
+    if (!(error instanceof Fault) && !open.isAborted)
       this.#options.log("error", `${request.method}: ${error instanceof Error ? error.stack : error}`);
     if (request.id !== "") this.#fail(request.id, error, requestId);
     if (this.#session.isRefused) this.#end();
-  }
-
-  #close(open: Running["open"]): void {
-    open.end();
-    if (this.#isEnding && this.#session.open === 0) this.#over.resolve();
   }
 
   /** The stream of a text method, as events. The request stays open until its end. */

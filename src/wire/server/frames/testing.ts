@@ -2,7 +2,8 @@
 import * as net from "node:net";
 import { type IpcChunk, type IpcEvent, type IpcResponse, PACKET } from "../../../abi/ipc.ts";
 import { FrameDecoder } from "../../codec/frame.ts";
-import { packFrame, unpack } from "../../codec/msgpack.ts";
+import { packFrame } from "../../codec/msgpack.ts";
+import { unpack } from "../../codec/unpack.ts";
 
 export class FrameClient {
   readonly socket: net.Socket;
