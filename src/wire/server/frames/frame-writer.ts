@@ -19,6 +19,7 @@ export class FrameWriter {
   #waiting = 0;
   #waitingSince: number | undefined;
   #isJoining = false;
+  #isCorked = false;
   /** Small frames of this tick, in order, and their bytes. */
   #small: Buffer[] = [];
   #smallBytes = 0;
@@ -48,7 +49,7 @@ export class FrameWriter {
   /** `rest`: bytes of the frame that stand elsewhere; they are not copied, and may not change. */
   send(frame: Buffer, rest?: Uint8Array): void {
     if (!this.#socket.writable) return;
-    this.#joinNext();
+    if (!this.#isJoining) this.#joinTick();
     if (frame.length > SMALL_BYTES) this.#putAll(frame);
     else {
       this.#small.push(frame);
@@ -58,7 +59,12 @@ export class FrameWriter {
     if (rest !== undefined) this.#putAll(Buffer.from(rest.buffer, rest.byteOffset, rest.byteLength));
   }
 
+  /** Several writes of a tick become one. */
   #putAll(bytes: Buffer): void {
+    if (this.#isJoining && !this.#isCorked) {
+      this.#isCorked = true;
+      this.#socket.cork();
+    }
     this.#putSmall();
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) this.#put(bytes.subarray(at, at + PIECE_BYTES));
   }
@@ -83,16 +89,28 @@ export class FrameWriter {
       await new Promise<void>((resolve) => this.#turns.push(resolve));
   }
 
-  /** Output of the same tick is sent together. */
-  #joinNext(): void {
-    if (this.#isJoining) return;
+  /** What is sent meanwhile goes out at its end, together and at once. */
+  together(act: () => void): void {
     this.#isJoining = true;
-    this.#socket.cork();
-    process.nextTick(() => {
-      this.#isJoining = false;
-      this.#putSmall();
-      this.#socket.uncork();
-    });
+    try {
+      act();
+    } finally {
+      this.#sendJoined();
+    }
+  }
+
+  /** Output of the same tick is sent together. */
+  #joinTick(): void {
+    this.#isJoining = true;
+    process.nextTick(() => this.#sendJoined());
+  }
+
+  #sendJoined(): void {
+    this.#isJoining = false;
+    this.#putSmall();
+    if (!this.#isCorked) return;
+    this.#isCorked = false;
+    this.#socket.uncork();
   }
 
   #put(piece: Buffer): void {

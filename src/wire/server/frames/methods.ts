@@ -89,6 +89,31 @@ interface Calling extends Pick<IpcCall, "requestId"> {
   readonly session: FrameSession;
 }
 
+/** What a method may not need is made when it looks at it. */
+class MethodCall implements IpcCall {
+  readonly meta: IpcCall["meta"];
+  readonly session: FrameSession;
+  readonly requestId: string;
+  readonly #control: Calling["control"];
+  #context: IpcCall["context"] | undefined;
+
+  constructor(meta: IpcCall["meta"], { session, requestId, control }: Calling) {
+    this.meta = meta;
+    this.session = session;
+    this.requestId = requestId;
+    this.#control = control;
+  }
+
+  get signal(): AbortSignal {
+    return this.#control.signal;
+  }
+
+  get context(): IpcCall["context"] {
+    this.#context ??= this.session.context();
+    return this.#context;
+  }
+}
+
 /** Errors are those of the method; INVALID: no such method, or params that its schema refuses. */
 export function callMethod(
   { method, params, meta }: Extract<Envelope, { kind: "request" }>,
@@ -108,20 +133,7 @@ function carryOut(
 ): Answer | Promise<Answer> {
   if (isIpcMethod(method)) {
     session.scopes.check(method);
-    let context: IpcCall["context"] | undefined;
-    const call: IpcCall = {
-      session,
-      meta,
-      requestId,
-      get signal() {
-        return control.signal;
-      },
-      get context() {
-        context ??= session.context();
-        return context;
-      },
-    };
-    return handled(method, params, call);
+    return handled(method, params, new MethodCall(meta, { session, requestId, control }));
   }
   if (isMethodName(method)) return textMethod(method, params, { session, meta });
   throw new Fault({
@@ -170,7 +182,8 @@ async function once<M extends IpcMethodName>(
   const { value, replayed } = await idempotency.once({ ...keyed, caller }, async () => {
     const made = await kernel.requests.find(request.id);
     if (made !== undefined) throw unknownOutcome(made, request.digest);
-    return handler(keyed.params, { ...call, context: call.context, signal: call.signal, request });
+    const { session, meta, requestId, context, signal } = call;
+    return handler(keyed.params, { session, meta, requestId, context, signal, request });
   });
   return { result: value, replayed };
 }

@@ -17,16 +17,17 @@ import type { Idempotency } from "./idempotency.ts";
 import { Scopes } from "./scopes.ts";
 import { type Followed, type FrameOutput, StreamSubscription } from "./stream-subscription.ts";
 
-interface OpenRequest {
-  readonly control: LazyControl;
-  /** The value, or the reason for which the request was ended before. */
-  until<T>(value: Promise<T>): Promise<T>;
-  end(): void;
-}
-
-/** Most requests are answered at once, and never look at their signal: it is made when somebody does. */
-class LazyControl {
+/** A request in progress. Most are answered at once, and never look at their signal: it is made when somebody does. */
+class OpenRequest {
+  readonly method: string;
+  readonly intentId: string | undefined;
   #made: AbortController | undefined;
+  #timer: AbortController | undefined;
+
+  constructor(method: string, intentId: string | undefined) {
+    this.method = method;
+    this.intentId = intentId;
+  }
 
   get signal(): AbortSignal {
     this.#made ??= new AbortController();
@@ -41,13 +42,23 @@ class LazyControl {
     this.#made ??= new AbortController();
     this.#made.abort(reason);
   }
-}
 
-/** An open request. */
-interface Open {
-  readonly control: LazyControl;
-  readonly method: string;
-  readonly intentId: string | undefined;
+  /** The value, or the reason for which the request was ended before. */
+  until<T>(value: Promise<T>): Promise<T> {
+    return abortable(value, this.signal);
+  }
+
+  abortAfter(timeoutMs: number, clock: Pick<Clock, "sleep">): void {
+    this.#timer = new AbortController();
+    clock.sleep(timeoutMs, this.#timer.signal).then(
+      () => this.abort(new Fault({ code: "TIMEOUT", message: `no result after ${timeoutMs} ms` })),
+      () => {},
+    );
+  }
+
+  end(): void {
+    this.#timer?.abort(ABORTED);
+  }
 }
 
 /** Intents that a connection is known to have begun; beyond, the oldest is forgotten. */
@@ -59,7 +70,8 @@ export class FrameSession implements Session, IntentClient {
   readonly scopes: Scopes;
   readonly desk: Desk;
   readonly #look: () => ServerContext;
-  readonly #open = new Map<string, Open>();
+  /** By the id that the client gave. */
+  readonly #open = new Map<string, OpenRequest>();
   /** Requests that wait for something which may never come end when the client sends no more. */
   readonly #closed = new AbortController();
   #features: ReadonlySet<Feature> = new Set();
@@ -129,9 +141,9 @@ export class FrameSession implements Session, IntentClient {
   }
 
   abort(intents: ReadonlySet<string>): void {
-    for (const { control, method, intentId = "" } of this.#open.values())
-      if (intents.has(intentId) && !OF_ITS_END.has(method))
-        control.abort(cancelled(method, "its intent was cancelled"));
+    for (const open of this.#open.values())
+      if (intents.has(open.intentId ?? "") && !OF_ITS_END.has(open.method))
+        open.abort(cancelled(open.method, "its intent was cancelled"));
   }
 
   /** From now on it is notified of intents that are to end. */
@@ -245,33 +257,28 @@ export class FrameSession implements Session, IntentClient {
   }
 
   begin(
-    { id, method, meta: { timeoutMs, intentId } }: { id: string; method: string; meta: RequestMeta },
+    { method, meta: { timeoutMs, intentId } }: { method: string; meta: RequestMeta },
     clock: Pick<Clock, "sleep">,
   ): OpenRequest {
     this.#requests++;
     if (intentId !== undefined) this.#attend();
-    const control = new LazyControl();
-    const open = { control, method, intentId };
+    const open = new OpenRequest(method, intentId);
+    if (timeoutMs !== undefined && timeoutMs <= MAX_TIMER_MS) open.abortAfter(timeoutMs, clock);
+    return open;
+  }
+
+  /** It was not answered at once: until `end` it can be cancelled, and its id is taken. */
+  keep(id: string, open: OpenRequest): void {
     this.#open.set(id, open);
-    const done = timeoutMs === undefined || timeoutMs > MAX_TIMER_MS ? undefined : new AbortController();
-    if (timeoutMs !== undefined && done !== undefined)
-      clock.sleep(timeoutMs, done.signal).then(
-        () => control.abort(new Fault({ code: "TIMEOUT", message: `no result after ${timeoutMs} ms` })),
-        () => {},
-      );
-    return {
-      control,
-      until: (value) => abortable(value, control.signal),
-      end: () => {
-        done?.abort(ABORTED);
-        if (this.#open.get(id) === open) this.#open.delete(id);
-      },
-    };
+  }
+
+  end(id: string): void {
+    this.#open.delete(id);
   }
 
   cancel(id: string): boolean {
     const open = this.#open.get(id);
-    open?.control.abort(cancelled(open.method, "cancelled by the client"));
+    open?.abort(cancelled(open.method, "cancelled by the client"));
     return open !== undefined;
   }
 
@@ -282,7 +289,7 @@ export class FrameSession implements Session, IntentClient {
 
   close(): void {
     this.settle();
-    for (const { control } of this.#open.values()) control.abort(ABORTED);
+    for (const open of this.#open.values()) open.abort(ABORTED);
     for (const each of [...this.#subscriptions.values(), ...this.#followed.values()]) each.close();
     for (const end of [...this.#attachments.values(), ...this.#endings]) end();
   }
