@@ -4,8 +4,8 @@
  */
 import { FRAME, PACKET } from "../../../abi/ipc.ts";
 import { IPC_METHODS, type IpcMethodName } from "../../../abi/methods/ipc/methods.ts";
-import { unpack } from "../../codec/msgpack.ts";
 import { encodeLine } from "../../codec/ndjson.ts";
+import { unpack } from "../../codec/unpack.ts";
 import { Desk, type DeskOptions } from "../desk.ts";
 import type { Send } from "../handler.ts";
 import { parseEnvelope, RequestIds } from "./envelope.ts";
@@ -67,10 +67,12 @@ export class TextRequests implements FrameOutput {
     const open = this.#session.begin(request, clock);
     const requestId = this.#ids.next(clock.now());
     try {
-      const answer = callMethod(request, { requestId, control: open.control, session: this.#session });
+      const answer = callMethod(request, { requestId, control: open, session: this.#session });
+      this.#session.keep(request.id, open);
       const { result } = answer instanceof Promise ? await open.until(answer) : answer;
       return { payload: plain(result), ...(isStream ? { follow: (send: Send) => this.#follow(send) } : {}) };
     } finally {
+      this.#session.end(request.id);
       open.end();
     }
   }
