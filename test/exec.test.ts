@@ -185,7 +185,44 @@ it("wrap: all as with exec, and an event for each line that a rule matches; a wr
     1,
     expect.stringContaining("p.yaml:3: match: Invalid regular expression"),
   ]);
-  expect((await wrap([], ["true"])).stderr).toContain("no parser for true");
+});
+
+it("wrap: without a parser all passes unchanged; its intent is cancelled by SIGINT, or by what the parser says", async () => {
+  const plain = await wrap([], ["sh", "-c", "printf 'a\\000b'; echo err >&2; exit 4"]);
+  expect(plain).toMatchObject({ code: 4, stdout: "a\0b", stderr: "err\n" });
+  const client = await FrameClient.open(world.socket);
+  const named = async (name: string) => {
+    type Row = { id: string; name: string; outcome: string | null };
+    const { state } = await client.call<{ state: Row[] }>("event.project", { projection: "intents" });
+    return state.findLast((each) => each.name === name);
+  };
+  expect(await named("sh")).toMatchObject({ outcome: "failed" });
+  const script = "trap 'echo int; exit 6' INT; echo on; while :; do sleep 0.05; done";
+  const run = world.start(["wrap", "--", "sh", "-c", script]);
+  await run.seen("on");
+  await client.call("intent.cancel", { intentId: (await named("sh"))?.id, graceMs: 60_000 });
+  expect(await run.done).toMatchObject({ code: 6, stdout: "on\nint\n" });
+  expect(await named("sh")).toMatchObject({ outcome: "cancelled" });
+  world.write("q.yaml", 'stop: "q\\r"\nrules: [{ event: a.b, match: never }]\n');
+  const args = [
+    "wrap",
+    "-it",
+    "--parser",
+    "q.yaml",
+    "--",
+    "bash",
+    "-c",
+    "echo up; read q; echo got $q; exit 3",
+  ];
+  await using window = new TerminalWindow(world, args, { columns: 80, rows: 20 });
+  await window.shows("up");
+  await client.call("intent.cancel", { intentId: (await named("bash"))?.id, graceMs: 60_000 });
+  await window.shows("got q");
+  expect(await window.ended()).toBe(3);
+  client.socket.destroy();
+  await using bare = new TerminalWindow(world, ["wrap", "--", "true"], { columns: 100, rows: 20 });
+  await bare.shows("no parser for true: no events (built in: ffmpeg;");
+  expect(await bare.ended()).toBe(0);
 });
 
 const ffmpeg = spawnSync("ffmpeg", ["-version"]).status === 0;

@@ -26,11 +26,11 @@ export function lazyDaemon(version: string, env: Environment, onHint: (hint: str
   };
   return {
     ensure: async (signal) => repeating(await ensured(signal)),
-    kernel: async (signal) => {
-      const { connection, socketPath } = await ensured(signal);
+    kernel: async (features = []) => {
+      const { connection, socketPath } = await ensured();
       connection.close();
       const { connectKernel } = await import("../../wire/client/kernel.ts");
-      return await connectKernel(socketPath, { token: env.CRUX_IPC_TOKEN, signal });
+      return await connectKernel(socketPath, { token: env.CRUX_IPC_TOKEN, features });
     },
     find: async (signal) => {
       const found = await (await load()).findDaemon(options(signal));

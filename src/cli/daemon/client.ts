@@ -1,3 +1,4 @@
+import type { Feature } from "../../abi/ipc.ts";
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
 import type { KernelClient } from "../../wire/client/kernel.ts";
@@ -25,8 +26,8 @@ export interface DaemonStream<R> {
 export interface DaemonAccess {
   /** Starts a daemon if none runs. */
   ensure(signal?: AbortSignal): Promise<DaemonClient>;
-  /** The same over the binary wire. */
-  kernel(signal?: AbortSignal): Promise<KernelClient>;
+  /** The same over the binary wire. `features`: besides those that its client needs. */
+  kernel(features?: readonly Feature[]): Promise<KernelClient>;
   /** undefined: no daemon runs; none is started. */
   find(signal?: AbortSignal): Promise<DaemonClient | undefined>;
   /** `crux fsck` without a daemon: the lines of journal.check, from a child process. Leaving the loop ends it. */

@@ -123,6 +123,8 @@ Modes: --verbose tells its pid on stderr, --json prints one event a line: starte
 parser matches becomes an event of the program (ffmpeg.progress), which clients of the binary wire follow and the
 journal keeps; of a name that ends in .progress only the latest. docs/kernel-ipc.md has the format of parsers.
 A rule whose pattern takes too long on a line is left out from then on, and named on stderr at the end.
+Without a parser for the program only the events are missing; on a terminal stderr says so. What it does is an intent,
+which intent.cancel ends: by the text under stop in the parser (ffmpeg: q) with -i, else by SIGINT.
 Modes: --json prints one event a line: started, stdout, stderr, what is published, exited.`,
     examples: [
       "crux wrap -- ffmpeg -i talk.mkv talk.mp4",

@@ -2,13 +2,12 @@
  * The end of intents by request (kernel IPC chapter, 7.3): everybody in them is told, what does not end by itself gets
  * SIGTERM, and at the deadline all that is still at work gets SIGTERM and then SIGKILL.
  */
-import type { Pid } from "../../abi/ids.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { SIGNALS, type Signal } from "../../abi/process.ts";
 import { ABORTED } from "../../lib/abort.ts";
 import { LIMITS } from "../limits.ts";
 import type { KernelEvent } from "../ports/events.ts";
 import type { Intent, IntentCancel, IntentClient } from "../ports/intents.ts";
-import type { Process } from "../process/process.ts";
 import type { Purposeful } from "./intent-table.ts";
 
 export interface Stopping {
@@ -125,7 +124,8 @@ export class Cancellation {
   #isCovered(pid: Pid, ids: ReadonlySet<string>): boolean {
     const line = new Set<number>();
     const { table } = this.#core();
-    for (let at: Process | undefined = table.get(pid); at !== undefined; at = table.get(at.ppid))
+    // a client of the user covers only what it has begun
+    for (let at = table.get(pid); at !== undefined && at.pid !== PID_KERNEL; at = table.get(at.ppid))
       line.add(at.pid);
     return [...this.#intents.clients].some(
       (client) =>

@@ -1,6 +1,7 @@
 import { basename } from "node:path/posix";
 import { Fault } from "../../../abi/errors.ts";
-import type { IpcParams } from "../../../abi/methods/ipc/methods.ts";
+import type { RequestMeta } from "../../../abi/ipc.ts";
+import type { IpcParams, IpcResult } from "../../../abi/methods/ipc/methods.ts";
 import { SIGNALS, type Signal } from "../../../abi/process.ts";
 import type { KernelClient, Output } from "../../../wire/client/kernel.ts";
 import { WireFault } from "../../../wire/client/wire-fault.ts";
@@ -29,26 +30,36 @@ export const exec: Command = {
   run: (call) => runProgram(call, USAGE),
 };
 
-/** What is done beside a program for as long as it runs. */
-type Beside = (kernel: KernelClient, pid: number) => Promise<void>;
+/** What is done around a program. */
+export interface Wrapping {
+  /** Before it is started: what the request for it carries. */
+  begin(kernel: KernelClient): Promise<RequestMeta>;
+  /** For as long as it runs. */
+  beside(kernel: KernelClient, pid: number): Promise<void>;
+  /** `exit` undefined: it could not be started or followed to its end. */
+  over(kernel: KernelClient, exit: IpcResult<"process.wait"> | undefined): Promise<void>;
+}
 
-export async function runProgram(call: Call, usage: string, beside?: Beside): Promise<number> {
+export async function runProgram(call: Call, usage: string, wrapping?: Wrapping): Promise<number> {
   const { args, console, host } = call;
   const params = spawnParams(args, host, usage);
-  const kernel = await host.daemon.kernel();
+  const kernel = await host.daemon.kernel(wrapping === undefined ? [] : ["cancel"]);
+  let exit: IpcResult<"process.wait"> | undefined;
   try {
-    const { pid, id } = await kernel.call("process.spawn", params);
+    const { pid, id } = await kernel.call("process.spawn", params, await wrapping?.begin(kernel));
     if (console.mode === "json") await console.line(oneLine({ event: "started", pid, id }));
     if (console.mode === "verbose") await console.errorLine(`[exec] PID ${pid}`);
     using _joined = join(kernel, pid, call);
     const passing = pass(await kernel.output(pid), call);
-    await Promise.all([passing, beside?.(kernel, pid)]);
-    return await ending(kernel, pid, call);
+    await Promise.all([passing, wrapping?.beside(kernel, pid)]);
+    exit = await ending(kernel, pid, call);
+    return exit.exitCode;
   } catch (error) {
     if (!(error instanceof WireFault && error.code === "NOT_FOUND")) throw error;
     await console.fail(error);
     return NOT_FOUND;
   } finally {
+    await wrapping?.over(kernel, exit);
     kernel.close();
   }
 }
@@ -157,9 +168,14 @@ function put(output: Writable, data: Uint8Array): Promise<void> {
   });
 }
 
-/** The exit code of the program. DRIVER: the disk took not all of its output. */
-async function ending(kernel: KernelClient, pid: number, { console }: Call): Promise<number> {
-  const { exitCode, signal, reason } = await kernel.call("process.wait", { pid });
+/** How the program has ended. DRIVER: the disk took not all of its output. */
+async function ending(
+  kernel: KernelClient,
+  pid: number,
+  { console }: Call,
+): Promise<IpcResult<"process.wait">> {
+  const exit = await kernel.call("process.wait", { pid });
+  const { exitCode, signal, reason } = exit;
   const { streams } = await kernel.call("process.status", { pid });
   const lost = streams.stdout.droppedBytes + streams.stderr.droppedBytes;
   if (lost > 0)
@@ -169,5 +185,5 @@ async function ending(kernel: KernelClient, pid: number, { console }: Call): Pro
     });
   if (console.mode === "json")
     await console.line(oneLine({ event: "exited", pid, exit_code: exitCode, signal, reason }));
-  return exitCode;
+  return exit;
 }

@@ -41,8 +41,12 @@ export class OutputParser {
   readonly #rules: readonly ParserRule[];
   readonly #slow = new Set<ParserRule>();
 
-  constructor(rules: readonly ParserRule[]) {
+  /** What the program reads as a wish to end; undefined: it is sent SIGINT. */
+  readonly stop: string | undefined;
+
+  constructor(rules: readonly ParserRule[], stop: string | undefined) {
     this.#rules = rules;
+    this.stop = stop;
   }
 
   reads(stream: OutputStream): boolean {
@@ -102,9 +106,11 @@ export function readParser(text: string, file: string): OutputParser {
   const [error] = document.errors;
   if (error !== undefined)
     throw invalid(`${file}:${error.linePos?.[0].line ?? 1}: ${error.message.split("\n")[0]}`);
-  const { rules, ...others } = record(document.toJS()) ?? {};
+  const { rules, stop, ...others } = record(document.toJS()) ?? {};
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw wrong([unknown], `unknown key "${unknown}"; only rules`);
+  if (unknown !== undefined) throw wrong([unknown], `unknown key "${unknown}"; only rules and stop`);
+  if (stop !== undefined && (typeof stop !== "string" || stop === ""))
+    throw wrong(["stop"], "stop: the text that ends the program is needed");
   if (!Array.isArray(rules) || rules.length === 0) throw wrong(["rules"], "rules: a list is needed");
   if (rules.length > MAX_RULES) throw wrong(["rules"], `at most ${MAX_RULES} rules`);
   return new OutputParser(
@@ -114,6 +120,7 @@ export function readParser(text: string, file: string): OutputParser {
         wrong: (key, message) => wrong(["rules", n, key], message),
       }),
     ),
+    stop,
   );
 }
 
@@ -158,7 +165,8 @@ function record(value: unknown): Record<string, unknown> | undefined {
 
 /** Built-in parsers, by the name of their program. `docs/kernel-ipc.md` shows them as examples. */
 export const PARSERS: Readonly<Record<string, string>> = {
-  ffmpeg: String.raw`rules:
+  ffmpeg: String.raw`stop: q
+rules:
   - event: ffmpeg.input
     stream: stderr
     match: '^ *Duration: (?<duration>\d+:\d\d:\d\d\.\d+)'

@@ -1,12 +1,17 @@
-/** crux wrap: a program of the host whose output becomes events. Everything else is as with `crux exec`. */
+/**
+ * crux wrap: a program of the host whose output becomes events, in an intent of its own that can be cancelled. Everything
+ * else is as with `crux exec`.
+ */
 import { basename } from "node:path/posix";
 import { messageOf } from "../../../abi/errors.ts";
+import type { IpcResult } from "../../../abi/methods/ipc/methods.ts";
+import { SIGNALS } from "../../../abi/process.ts";
 import { type KernelClient, KernelError } from "../../../wire/client/kernel.ts";
 import { textFlag } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { invalid } from "../../screen/errors.ts";
 import { oneLine } from "../../screen/text/json.ts";
-import { exec, runProgram } from "./exec.ts";
+import { exec, runProgram, type Wrapping } from "./exec.ts";
 import {
   type OutputParser,
   type OutputStream,
@@ -26,31 +31,29 @@ export const wrap: Command = {
 };
 
 async function run(call: Call): Promise<number> {
-  const parser = parserOf(call);
-  let failure: unknown;
-  const code = await runProgram(call, USAGE, async (kernel, pid) => {
-    const streams = call.args.flags.has("tty")
-      ? (["terminal"] as const)
-      : (["stdout", "stderr"] as const).filter((stream) => parser.reads(stream));
-    const follow = (stream: OutputStream | "terminal") => publishAll({ kernel, pid, stream, parser }, call);
-    // what the events come to does not change what the program is told, or says
-    await Promise.all(streams.map(follow)).catch((error: unknown) => {
-      failure = error;
-    });
-  });
-  const { console } = call;
+  const { args, console, host } = call;
+  const program = basename(args.behind?.[0] ?? "");
+  if (program === "") throw invalid("a command is missing", USAGE);
+  const parser = parserOf(call, program);
+  if (parser === undefined && host.stderr.isTTY === true) {
+    const own = Object.keys(PARSERS).join(", ");
+    await console.errorLine(
+      `[wrap] no parser for ${program}: no events (built in: ${own}; --parser <file> reads your own)`,
+    );
+  }
+  const wrapping = new Wrapped(call, program, parser);
+  const code = await runProgram(call, USAGE, wrapping);
+  const { failure } = wrapping;
   if (failure !== undefined) await console.errorLine(`[wrap] events are missing: ${messageOf(failure)}`);
-  for (const line of parser.slow)
+  for (const line of parser?.slow ?? [])
     await console.errorLine(`[wrap] the rule in line ${line} of the parser took too long and was left out`);
   return code;
 }
 
-/** INVALID: no parser, or a wrong one. */
-function parserOf({ args, host }: Call): OutputParser {
-  const program = basename(args.behind?.[0] ?? "");
+/** undefined: there is none for this program. INVALID: a wrong one. */
+function parserOf({ args, host }: Call, program: string): OutputParser | undefined {
   const wish = textFlag(args, "parser") ?? (Object.hasOwn(PARSERS, program) ? program : undefined);
-  if (program === "") throw invalid("a command is missing", USAGE);
-  if (wish === undefined) throw invalid(`no parser for ${program}: give one with --parser <file>`, USAGE);
+  if (wish === undefined) return undefined;
   const own = Object.hasOwn(PARSERS, wish) ? PARSERS[wish] : undefined;
   if (own !== undefined) return readParser(own, wish);
   const { resolve } = process.getBuiltinModule("node:path");
@@ -64,29 +67,89 @@ function parserOf({ args, host }: Call): OutputParser {
   return readParser(text, wish);
 }
 
-interface Wrapped {
+class Wrapped implements Wrapping {
+  /** Why events are missing. It does not change what the program is told, or says. */
+  failure: unknown;
+  readonly #call: Call;
+  readonly #program: string;
+  readonly #parser: OutputParser | undefined;
+  #intentId = "";
+  #isCancelled = false;
+
+  constructor(call: Call, program: string, parser: OutputParser | undefined) {
+    this.#call = call;
+    this.#program = program;
+    this.#parser = parser;
+  }
+
+  async begin(kernel: KernelClient): Promise<{ intentId: string }> {
+    const { intentId } = await kernel.call("intent.begin", { name: this.#program.slice(0, 200) });
+    this.#intentId = intentId;
+    return { intentId };
+  }
+
+  async beside(kernel: KernelClient, pid: number): Promise<void> {
+    kernel.on("intent.cancel_requested", () => this.#stop(kernel, pid));
+    const parser = this.#parser;
+    const streams = this.#call.args.flags.has("tty")
+      ? (["terminal"] as const)
+      : (["stdout", "stderr"] as const).filter((stream) => parser?.reads(stream));
+    const follow = (stream: OutputStream | "terminal") =>
+      parser && publishAll({ kernel, pid, stream, parser, intentId: this.#intentId }, this.#call);
+    await Promise.all(streams.map(follow)).catch((error: unknown) => {
+      this.failure = error;
+    });
+  }
+
+  /** A program that takes input ends by what it reads; the kernel insists at the deadline. */
+  #stop(kernel: KernelClient, pid: number): void {
+    this.#isCancelled = true;
+    const data = this.#call.args.flags.has("interactive") ? this.#parser?.stop : undefined;
+    const told =
+      data === undefined
+        ? kernel.call("process.kill", { pid, signal: SIGNALS.SIGINT })
+        : kernel.call("process.stdin.write", { pid, data });
+    told.catch(() => {});
+  }
+
+  async over(kernel: KernelClient, exit: IpcResult<"process.wait"> | undefined): Promise<void> {
+    if (this.#intentId === "") return;
+    const isCancelled = this.#isCancelled || exit?.kind === "killed";
+    const outcome = exit?.exitCode === 0 ? "completed" : isCancelled ? "cancelled" : "failed";
+    const summary = exit === undefined ? {} : { summary: exit.reason };
+    // with the daemon gone there is nothing to end
+    await kernel.call("intent.end", { intentId: this.#intentId, outcome, ...summary }).catch(() => {});
+  }
+}
+
+interface Following {
   readonly kernel: KernelClient;
   readonly pid: number;
   readonly stream: OutputStream | "terminal";
   readonly parser: OutputParser;
+  readonly intentId: string;
 }
 
-async function publishAll({ kernel, pid, stream, parser }: Wrapped, { console }: Call): Promise<void> {
+async function publishAll(following: Following, { console }: Call): Promise<void> {
+  const { kernel, pid, stream, parser } = following;
   for await (const line of kernel.lines({ pid, filter: stream === "terminal" ? "stdout" : stream })) {
     const parsed = parser.parse(stream, line);
-    if (parsed === undefined || !(await offer(kernel, pid, parsed)) || console.mode !== "json") continue;
+    if (parsed === undefined || !(await offer(following, parsed)) || console.mode !== "json") continue;
     await console.line(oneLine({ event: parsed.event, pid, data: parsed.data }));
   }
 }
 
 /** False: there was no room for a progress, which the next one replaces. */
-async function offer(kernel: KernelClient, pid: number, { event, data }: ParsedEvent): Promise<boolean> {
+async function offer({ kernel, pid, intentId }: Following, { event, data }: ParsedEvent): Promise<boolean> {
   for (let n = 1; ; n++) {
     try {
-      await kernel.call("event.publish", { event, pid, data: { ...data } });
+      await kernel.call("event.publish", { event, pid, data: { ...data } }, { intentId });
       return true;
     } catch (error) {
-      if (!(error instanceof KernelError && error.code === "UNAVAILABLE") || n === MAX_OFFERS) throw error;
+      if (!(error instanceof KernelError)) throw error;
+      // the intent was cancelled: what the program still says is nobody's progress
+      if (error.code === "CANCELLED") return false;
+      if (error.code !== "UNAVAILABLE" || n === MAX_OFFERS) throw error;
       if (event.endsWith(".progress")) return false;
       const { setTimeout: delay } = process.getBuiltinModule("node:timers/promises");
       await delay(error.retryAfterMs ?? OFFER_MS);
