@@ -517,7 +517,9 @@ describe("intents", () => {
     expect(await own.call("process.status", { pid })).toMatchObject({ intentId });
     expect(await own.call("process.list", { intentId })).toHaveLength(1);
     const waiting = own.ask("process.wait", { pid }, { meta });
-    const cancelled = await own.call("intent.cancel", { intentId, graceMs: 0 });
+    const bystander = await FrameClient.open(world.socket);
+    await bystander.call("kernel.hello", { features: ["cancel"] });
+    const cancelled = await own.call("intent.cancel", { intentId, graceMs: 60_000 });
     expect(cancelled).toEqual({ intents: [intentId], processes: [pid] });
     expect((await waiting).fault).toMatchObject({ code: "CANCELLED", details: { effect: "none" } });
     await expect(spawn("in:2")).rejects.toMatchObject({ code: "CANCELLED" });
@@ -539,6 +541,7 @@ describe("intents", () => {
     const causes = state.slice(0, 5).map(({ causationId }) => causationId);
     expect(causes.every((cause) => /^(r_[0-9A-Z]{26}|e_\d+)$/.test(cause ?? ""))).toBe(true);
     own.socket.destroy();
+    bystander.socket.destroy();
   });
 
   it("a program that cooperates ends its own before the deadline; its open intents fail when it is killed", async () => {
