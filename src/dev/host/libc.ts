@@ -29,6 +29,8 @@ export interface Libc {
   hasChanged(fd: number): boolean;
   /** Two connected stream sockets, close-on-exec. */
   socketPair(): readonly [number, number];
+  /** A pipe, close-on-exec; both ends block. */
+  pipe(): { readonly reader: number; readonly writer: number };
 }
 
 const SETSIGDEF = 0x04;
@@ -38,7 +40,8 @@ const WNOHANG = 1;
 const POLLPRI = 2;
 const POLLERR = 8;
 const AF_UNIX = 1;
-const SOCK_STREAM_CLOEXEC = 1 | 0o2000000;
+const O_CLOEXEC = 0o2000000;
+const SOCK_STREAM_CLOEXEC = 1 | O_CLOEXEC;
 /** Larger than glibc's opaque types are on any platform: 80, 336 and 128 bytes. */
 const ACTIONS_BYTES = 256;
 const ATTRIBUTES_BYTES = 1024;
@@ -106,6 +109,11 @@ function bind(library: Koffi.LibraryHandle): Libc {
         throw hostError("socketpair", call.errno());
       return [fds[0] ?? -1, fds[1] ?? -1];
     },
+    pipe() {
+      const fds = new Int32Array(2);
+      if (call.pipe(fds, O_CLOEXEC) !== 0) throw hostError("pipe2", call.errno());
+      return { reader: fds[0] ?? -1, writer: fds[1] ?? -1 };
+    },
   };
 }
 
@@ -128,6 +136,7 @@ function callsOf(library: Koffi.LibraryHandle) {
     wait: f("int waitpid(int pid, _Out_ int *status, int options)"),
     poll: f("int poll(void *fds, unsigned long count, int timeout)"),
     socketPair: f("int socketpair(int domain, int type, int protocol, void *fds)"),
+    pipe: f("int pipe2(void *fds, int flags)"),
     errno: (): number => koffi.decode(errnoPlace(), "int") as number,
   };
 }

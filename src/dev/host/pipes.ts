@@ -1,12 +1,13 @@
 /**
  * Pipes for the output of children. Node's own "pipes" are sockets: a program cannot open them again (`>
- * /dev/stderr`), and two streams cannot share one. A named pipe whose name was removed is an ordinary pipe, cheaper
- * and twice as fast as a socket; the names are made in batches, by one `mkfifo`.
+ * /dev/stderr`), and two streams cannot share one. A pipe is cheaper and twice as fast as a socket. Where the C library
+ * cannot be loaded, named pipes whose names were removed take its place; they are made in batches, by one `mkfifo`.
  */
 import { execFile, execFileSync } from "node:child_process";
 import { closeSync, constants, mkdirSync, openSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { findSystemProgram } from "../program.ts";
+import { findLibc, type Libc } from "./libc.ts";
 
 /** The fds of a pipe. Both ends block: a read without data, a write without room. */
 export interface PipeEnds {
@@ -18,8 +19,15 @@ export interface PipeEnds {
 const batch = 64;
 const fewLeft = 16;
 
+interface PipesOptions {
+  /** undefined: only named pipes can be had. */
+  readonly findLibc: () => Pick<Libc, "pipe"> | undefined;
+  readonly mkfifo: string;
+}
+
 export class Pipes {
   readonly #dir: string;
+  readonly #findLibc: PipesOptions["findLibc"];
   readonly #mkfifo: string;
   readonly #ready: string[] = [];
   #named = 0;
@@ -27,14 +35,17 @@ export class Pipes {
   /** True if the host or the file system cannot make named pipes, or after close(). */
   #isRefused = false;
 
-  /** `dir`: a directory for these pipes only; created here, removed by close(). */
-  constructor(dir: string, mkfifo = findSystemProgram("mkfifo") ?? "mkfifo") {
+  /** `dir`: a directory for named pipes only; created here when they are needed, removed by close(). */
+  constructor(dir: string, options: Partial<PipesOptions> = {}) {
     this.#dir = dir;
-    this.#mkfifo = mkfifo;
+    this.#findLibc = options.findLibc ?? findLibc;
+    this.#mkfifo = options.mkfifo ?? findSystemProgram("mkfifo") ?? "mkfifo";
   }
 
   /** undefined: pipes cannot be made here. Throws the host's error when no fds are left. */
   open(): PipeEnds | undefined {
+    const libc = this.#findLibc();
+    if (libc !== undefined) return this.#isRefused ? undefined : libc.pipe();
     if (this.#ready.length === 0 && !this.#isRefused) this.#makeNow();
     const path = this.#ready.pop();
     if (path === undefined) return undefined;
@@ -44,7 +55,8 @@ export class Pipes {
 
   /** Makes a batch in the background. Never rejects. */
   makeMore(): Promise<void> {
-    if (this.#isRefused || this.#ready.length >= batch) return Promise.resolve();
+    const isEnough = this.#findLibc() !== undefined || this.#ready.length >= batch;
+    if (this.#isRefused || isEnough) return Promise.resolve();
     this.#making ??= this.#make().finally(() => {
       this.#making = undefined;
     });
