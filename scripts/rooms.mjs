@@ -37,7 +37,7 @@ const consent = ["labels", "ask", "grants", "classify", "plan"].map((room) => `c
 const history = ["fork", "replay"].map((room) => `history/${room}`);
 const above = new Set(["consent", "history", "supervise", "session"]);
 /** The interactive terminal stands beside the commands, which open it; it uses their screens and dialogs. */
-const terminal = ["tui/text", "tui/state", "tui/editor", "tui/view", "tui/drive", "tui"];
+const terminal = ["tui/text", "tui/state", "tui/editor", "tui/view", "tui/drive", "tui/screens", "tui"];
 
 /**
  * The rings of each house, lowest first: a ring may import those before it. Inside a ring stand rooms that do not

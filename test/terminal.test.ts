@@ -199,6 +199,45 @@ describe("crux at a terminal", () => {
     expect(count(second.everything, "› one")).toBe(1);
   });
 
+  it("goes back to a step with its files by esc esc, and to another session by /resume and crux -r", async () => {
+    await serve((request) => {
+      if (request.assistantTurns !== 1) return text(request.assistantTurns === 0 ? "Talked." : "Made.");
+      return toolUse({ name: "write", input: { file_path: "a.txt", content: "new\n" } });
+    });
+    await using window = new TerminalWindow(world, ["chat", "--permission-mode", "accept_edits"]);
+    await window.shows(READY);
+    window.type("talk to me\r");
+    await window.shows("Talked.");
+    await window.until(({ rows }) => !rows.join("\n").includes("esc to interrupt"), "at rest");
+    window.type("make it\r");
+    await window.shows("Made.");
+    await window.until(({ rows }) => !rows.join("\n").includes("esc to interrupt"), "at rest");
+    expect(existsSync(join(world.work, "a.txt"))).toBe(true);
+    window.type("\x1b");
+    await window.shows("esc again");
+    window.type("\x1b");
+    await window.shows("Go back to a step");
+    window.type("talked");
+    await window.shows("removed    a.txt");
+    window.type("\r");
+    await window.shows("What goes back to step 1?");
+    window.type("\x1b[B\r");
+    await window.shows("[session/2]");
+    expect(existsSync(join(world.work, "a.txt"))).toBe(false);
+    await window.shows(READY);
+    window.type("/resume\r");
+    await window.shows("pid 1");
+    window.type("\x1b[B\r");
+    await window.shows("[session/1]");
+    await window.shows("Made.");
+    window.type("\x04");
+    expect(await window.ended()).toBe(0);
+    await using again = new TerminalWindow(world, ["-r"], { columns: 40 });
+    await again.shows("Sessions of ");
+    again.type("\x1b");
+    expect(await again.ended()).toBe(0);
+  });
+
   it.each([40, 200])("lets nothing of a model or a tool steer a terminal of %i columns", async (columns) => {
     const evil = "x\x1b]52;c;eA==\x07\x1b]0;owned\x07\x1b[2J\x1b[31m\u202egnp 日本語のテキスト 👍";
     world.write("evil.txt", `${evil}\n`);

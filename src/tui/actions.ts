@@ -12,6 +12,7 @@ import { ShellLines } from "./shell.ts";
 import { helpText, nearOnes, type Offer, type Slash, slashOf } from "./slash.ts";
 import { withEntries } from "./state/model.ts";
 import { Suggestions } from "./suggestions.ts";
+import { Views } from "./views.ts";
 
 /** A second Ctrl-C, or a second Esc, within this time, in ms. */
 const TWICE_MS = 2_000;
@@ -25,11 +26,14 @@ export class Actions {
   #unsent: string[] = [];
   readonly suggestions: Suggestions;
   readonly #shell: ShellLines;
+  readonly views: Views;
+  #escapedMono = Number.NEGATIVE_INFINITY;
 
   constructor(app: App) {
     this.#app = app;
     this.suggestions = new Suggestions(app);
     this.#shell = new ShellLines(app);
+    this.views = new Views(app);
   }
 
   dialogKey(press: Press): void {
@@ -91,7 +95,7 @@ export class Actions {
         app.redraw();
         return true;
       case "ctrl+o":
-        app.overlay.openTranscript();
+        this.views.transcript();
         return true;
       case "ctrl+t":
         return this.#slash("/todo");
@@ -126,7 +130,7 @@ export class Actions {
     const texts = this.#unsent;
     this.#unsent = [];
     this.#app.model = { ...this.#app.model, queued: this.#app.model.queued.filter(({ seq }) => seq >= 0) };
-    for (const text of texts) await this.#say(text);
+    for (const text of texts) await this.say(text);
     await this.learnFacts();
     const now = await this.#app.client.mode(this.#app.pid).catch(() => undefined);
     if (now !== undefined) this.#showMode(now.mode);
@@ -184,8 +188,11 @@ export class Actions {
   #escape(isEmpty: boolean): boolean {
     const app = this.#app;
     if (this.suggestions.dismiss() || this.#shell.end()) return true;
+    const isAgain = isEmpty && app.nowMono - this.#escapedMono <= TWICE_MS;
+    this.#escapedMono = isEmpty && !isAgain ? app.nowMono : Number.NEGATIVE_INFINITY;
     if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
-    else if (!isEmpty) app.hint("ctrl+c clears");
+    else if (isAgain) app.do(() => this.views.rewind());
+    else app.hint(isEmpty ? "esc again: go back to a step" : "ctrl+c clears");
     return true;
   }
 
@@ -199,7 +206,7 @@ export class Actions {
     const app = this.#app;
     switch (slash.kind) {
       case "say":
-        return this.#say(slash.text);
+        return this.say(slash.text);
       case "skill":
         return this.#skill(slash.text);
       case "run":
@@ -217,12 +224,14 @@ export class Actions {
 
   async #do(name: Extract<Slash, { kind: "do" }>["name"], text: string): Promise<void> {
     const app = this.#app;
-    if (name === "help") return this.#output("/help", helpText());
+    if (name === "help") return this.output("/help", helpText());
     if (name === "exit") return app.leave();
     if (name === "stop") return app.client.interrupt(app.pid);
     if (name === "back") return this.#takeBack();
     if (name === "now") return void this.#now(text);
-    if (name === "transcript") return app.overlay.openTranscript();
+    if (name === "transcript") return this.views.transcript();
+    if (name === "resume") return this.views.resume(text);
+    if (name === "rewind") return this.views.rewind();
     if (name === "copy") return this.#copy(Number(text || "1"));
     if (name === "theme") return this.#theme(text);
     if (name === "rename") {
@@ -242,7 +251,7 @@ export class Actions {
   }
 
   /** A message that cannot be sent stands in the editor again. */
-  async #say(text: string): Promise<void> {
+  async say(text: string): Promise<void> {
     const app = this.#app;
     if (app.pid === 0) {
       this.#unsent.push(text);
@@ -270,7 +279,7 @@ export class Actions {
     if (text.trim() === "") return true;
     app.do(async () => {
       if (app.isRunning) await app.client.interrupt(app.pid);
-      await this.#say(text);
+      await this.say(text);
     });
     return true;
   }
@@ -279,7 +288,7 @@ export class Actions {
   async #skill(text: string): Promise<void> {
     const name = /^\/(\S+)/.exec(text)?.[1] ?? "";
     const names = this.#app.skills.map((skill) => skill.name);
-    if (names.some((known) => known.toLowerCase() === name.toLowerCase())) return this.#say(text);
+    if (names.some((known) => known.toLowerCase() === name.toLowerCase())) return this.say(text);
     const near = nearOnes(name, names);
     const others = near.length === 0 ? "" : ` Near: ${near.map((each) => `/${each}`).join(", ")}.`;
     this.#app.say(`no skill or command /${name}; nothing was sent.${others}`, "error");
@@ -289,7 +298,7 @@ export class Actions {
     const now = await this.#app.client.mode(this.#app.pid, mode);
     this.#showMode(now.mode);
     if (mode === undefined) this.#app.say(`${now.mode} mode (may ask for up to ${now.ceiling})`);
-    if (text !== "") await this.#say(text);
+    if (text !== "") await this.say(text);
   }
 
   #showMode(mode: PermissionMode): void {
@@ -328,11 +337,11 @@ export class Actions {
       write: (text, done) => this.#aside(String(text), parts, done),
     };
     await app.call.host.command(argv, innerHost(app, stdout, stderr));
-    this.#output(title, parts.join("").slice(0, MAX_OUTPUT_CHARS));
+    this.output(title, parts.join("").slice(0, MAX_OUTPUT_CHARS));
     if (argv[0] === "config") await app.prefer();
   }
 
-  #output(title: string, text: string): void {
+  output(title: string, text: string): void {
     const entry = { kind: "output", title, text: text.replace(/\n+$/, "") } as const;
     this.#app.model = withEntries(this.#app.model, [entry]);
   }

@@ -2,15 +2,15 @@
  * The interactive terminal: keys and events change the state, the state is drawn, at most once in 16 ms. It holds no rights
  * of its own: whatever it does is a request over the wire, as any other client makes it.
  */
+import { existsSync } from "node:fs";
 import type { WireEvent } from "../abi/wire-events.ts";
 import { ChatClient } from "../cli/chat/client.ts";
 import type { Call } from "../cli/command.ts";
 import type { AskDialog } from "../cli/dialog/ask-dialog.ts";
 import { openDialog } from "../cli/dialog/questions.ts";
-import { pausedLine } from "../cli/screen/chat-lines.ts";
+import { openedLine, pausedLine } from "../cli/screen/chat-lines.ts";
 import { errorLines } from "../cli/screen/errors.ts";
 import { PLAIN } from "../cli/screen/text/paint.ts";
-import { type Typed, TypedReader } from "../cli/terminal/typed.ts";
 import { Actions } from "./actions.ts";
 import { Appearance } from "./appearance.ts";
 import { DialogBox } from "./drive/dialog-box.ts";
@@ -18,7 +18,7 @@ import { InlineScreen } from "./drive/inline-screen.ts";
 import { Overlay } from "./drive/overlay.ts";
 import { Tty } from "./drive/tty.ts";
 import { type Editing, edited, NEW, replaced } from "./editor/edit.ts";
-import { type Press, pressOf } from "./editor/keys.ts";
+import type { Press } from "./editor/keys.ts";
 import { innerCall } from "./inner-call.ts";
 import { Keep } from "./keep.ts";
 import { Link, type Opened, type Start, type Wait } from "./link.ts";
@@ -48,20 +48,23 @@ interface AppOptions {
 export class App implements Disposable {
   readonly call: Call;
   readonly client: ChatClient;
-  readonly keep: Keep;
+  keep: Keep;
   readonly box: DialogBox;
   readonly overlay: Overlay;
   readonly appearance: Appearance;
   preferences = USUAL;
+  readonly actions: Actions;
+  /** The session that is opened once this one is left. */
+  next: number | undefined;
   readonly #options: AppOptions;
   readonly #tty: Tty;
   readonly #screen: InlineScreen;
-  readonly #reader = new TypedReader();
-  readonly #actions: Actions;
   readonly #dialog: AskDialog;
   readonly #link: Link;
   readonly #unlisten: () => void;
   #model: Model = EMPTY;
+  /** Of the session, once it is there. */
+  #cwd: string;
   #editing: Editing;
   /** Entries that are on the screen for good, counted with those that were dropped. */
   #committed = 0;
@@ -83,10 +86,16 @@ export class App implements Disposable {
     this.#options = options;
     this.call = call;
     this.client = new ChatClient(host.daemon);
+    this.#cwd = cwd;
     this.keep = new Keep(host.env, cwd);
     this.#editing = { ...NEW, history: this.keep.prompts() };
     this.appearance = new Appearance(host.env, call.console.paint === PLAIN, () => this.#lookChanged());
-    this.#tty = new Tty(host, options.runtime);
+    this.#tty = new Tty(host, options.runtime, {
+      typed: (chunk) => this.appearance.withoutAnswer(chunk),
+      press: (press) => this.#press(press),
+      resized: () => this.#resized(),
+      gone: () => this.leave(),
+    });
     this.#screen = new InlineScreen(host.stdout);
     this.box = new DialogBox(
       () => this.size.columns - 1,
@@ -94,7 +103,7 @@ export class App implements Disposable {
       () => this.changed(),
     );
     this.overlay = new Overlay(host.stdout, this);
-    this.#actions = new Actions(this);
+    this.actions = new Actions(this);
     const inner = innerCall(this);
     this.#dialog = openDialog(inner, this.box.output, { input: this.box.keys, isNumbered: true });
     const follower = {
@@ -103,17 +112,18 @@ export class App implements Disposable {
       lost: () => this.#lost(),
     };
     this.#link = new Link(host, this.client.name, { follower, wait });
-    this.#unlisten = host.interrupts.listen(() => this.#actions.interrupt());
+    this.#unlisten = host.interrupts.listen(() => this.actions.interrupt());
     this.#take();
   }
 
   /** `start` is asked only once the first frame is on the screen. The exit code of the process, 0 when the user left. */
-  async untilOver(start: () => Promise<Start | "interrupted">): Promise<number> {
+  async untilOver(start: () => Promise<Start | "interrupted" | undefined>): Promise<number> {
     // nothing else is loaded or begun while keys may arrive that were typed before there was anything to see
     await this.#painted.promise;
     await this.prefer();
     const begun = await start();
-    if (begun === "interrupted" || this.#hasEnded) return begun === "interrupted" ? 130 : 0;
+    if (begun === "interrupted") return 130;
+    if (begun === undefined || this.#hasEnded) return 0;
     return (await this.#link.follow(begun)) ?? 0;
   }
 
@@ -137,7 +147,7 @@ export class App implements Disposable {
   }
 
   get cwd(): string {
-    return this.#options.cwd;
+    return this.#cwd;
   }
 
   get nowMono(): number {
@@ -204,6 +214,11 @@ export class App implements Disposable {
     this.#link.leave();
   }
 
+  switchTo(pid: number): void {
+    this.next = pid;
+    this.leave();
+  }
+
   /** Draws soon, once for all that changes until then. */
   changed(): void {
     if (this.#drawing !== undefined) return;
@@ -214,7 +229,7 @@ export class App implements Disposable {
   /** Gives the terminal to another program, and takes it back. */
   async yielded(act: () => Promise<void> | void): Promise<void> {
     this.#screen.clear();
-    this.#release();
+    this.#tty.leave();
     await act();
     this.#take();
   }
@@ -224,11 +239,11 @@ export class App implements Disposable {
     this.#hasEnded = true;
     this.#draftNow();
     this.overlay[Symbol.dispose]();
-    this.#actions.suggestions[Symbol.dispose]();
+    this.actions.suggestions[Symbol.dispose]();
     this.#unlisten();
     this.#screen.draw(this.#finished(this.#model.entries.length), { lines: [], cursor: undefined });
     this.#screen.clear();
-    this.#release();
+    this.#tty.leave();
     void this.#dialog[Symbol.asyncDispose]();
   }
 
@@ -265,7 +280,7 @@ export class App implements Disposable {
         back: this.box.back,
         isSettled: this.box.isSettled(this.#editing.buffer.text !== ""),
       },
-      offers: offerLines(this.#actions.suggestions.offers(), look),
+      offers: offerLines(this.actions.suggestions.offers(), look),
       below: this.below,
       hint: this.#hint,
       look,
@@ -294,12 +309,23 @@ export class App implements Disposable {
 
   #opened({ pid, session, items, isAgain, sandbox }: Opened): void {
     this.model = openedModel(this.#model, { pid, items, isAgain });
+    if (session !== undefined && !isAgain) this.say(openedLine(session));
+    if (session !== undefined && session.cwd !== this.#cwd) this.#moved(session.cwd);
     if (session?.state === "paused") this.say(pausedLine({ pid, is_paused: true }));
     if (sandbox !== undefined) this.say(`sandbox: off (${sandbox})`, "warning");
     const draft = this.keep.draft(pid);
     if (!isAgain && draft !== "" && this.#editing.buffer.text === "")
       this.editing = replaced(this.#editing, draft);
-    this.do(() => this.#actions.opened());
+    this.do(() => this.actions.opened());
+  }
+
+  /** The session works in another folder, whose earlier messages it has. */
+  #moved(cwd: string): void {
+    this.#cwd = cwd;
+    this.#draftNow();
+    this.keep = new Keep(this.call.host.env, cwd);
+    this.editing = { ...this.#editing, history: this.keep.prompts() };
+    if (!existsSync(cwd)) this.say(`its folder is gone: ${cwd}`, "warning");
   }
 
   #event(event: WireEvent): void {
@@ -307,7 +333,7 @@ export class App implements Disposable {
     if (event.event === "ask") this.#dialog.ask(event);
     if (event.event === "ask_closed") this.#dialog.close(event);
     this.#model = reduce(this.#model, event, at);
-    if (event.event === "idle") this.do(() => this.#actions.learnFacts());
+    if (event.event === "idle") this.do(() => this.actions.learnFacts());
     this.changed();
   }
 
@@ -315,19 +341,13 @@ export class App implements Disposable {
     this.model = lostModel(this.#model);
   }
 
-  readonly #input = (chunk: Buffer): void => {
-    for (const typed of this.#reader.take(this.appearance.withoutAnswer(chunk))) this.#typed(typed);
-  };
-
-  #typed(typed: Typed): void {
-    const press = pressOf(typed);
-    if (press === undefined) return;
+  #press(press: Press): void {
     if (!this.#isPainted) this.#typedAhead(press);
     else if (this.overlay.isOpen) this.overlay.press(press);
-    else if (this.box.isSettled(this.#editing.buffer.text !== "")) this.#actions.dialogKey(press);
+    else if (this.box.isSettled(this.#editing.buffer.text !== "")) this.actions.dialogKey(press);
     else {
       this.box.passed();
-      if (!this.#actions.key(press)) this.editing = edited(this.#editing, press) ?? this.#editing;
+      if (!this.actions.key(press)) this.editing = edited(this.#editing, press) ?? this.#editing;
     }
   }
 
@@ -338,21 +358,14 @@ export class App implements Disposable {
     if (next !== undefined) this.editing = next;
   }
 
-  readonly #resized = (): void => {
+  #resized(): void {
     if (this.overlay.isOpen) this.overlay.resized();
     else this.#screen.resized(this.size.columns);
     this.changed();
-  };
-
-  readonly #gone = (): void => this.leave();
+  }
 
   #take(): void {
-    const { stdin, stdout } = this.call.host;
     this.#tty.enter(this.appearance.question());
-    stdin.on("data", this.#input);
-    stdin.on("end", this.#gone);
-    stdin.resume();
-    stdout.on?.("resize", this.#resized);
     this.draw();
     // what was typed meanwhile arrives in the turn of the event loop that comes now
     setImmediate(() => setImmediate(() => this.#paintedNow()));
@@ -361,15 +374,6 @@ export class App implements Disposable {
   #paintedNow(): void {
     this.#isPainted = true;
     this.#painted.resolve();
-  }
-
-  #release(): void {
-    const { stdin, stdout } = this.call.host;
-    stdin.off("data", this.#input);
-    stdin.off("end", this.#gone);
-    stdin.pause();
-    stdout.off?.("resize", this.#resized);
-    this.#tty.leave();
   }
 
   #draftNow(): void {

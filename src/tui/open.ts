@@ -8,12 +8,20 @@ import { App } from "./app.ts";
 import { innerCall } from "./inner-call.ts";
 import type { Start } from "./link.ts";
 
-/** `text`: said first, in a session that is there. */
-export async function openTerminal(
-  call: Call,
-  cwd: string,
-  start: Start & { readonly text?: string },
-): Promise<number> {
+/** What is opened. `text`: said first, in a session that is there. "choose": one that the user chooses from a list. */
+type Opening = (Start & { readonly text?: string }) | { readonly kind: "choose"; readonly text?: string };
+
+/** Goes from one session to the next, as the user chooses. */
+export async function openTerminal(call: Call, cwd: string, first: Opening): Promise<number> {
+  let opening = first;
+  for (;;) {
+    const { code, next } = await openOne(call, cwd, opening);
+    if (next === undefined) return code;
+    opening = { kind: "session", pid: next };
+  }
+}
+
+async function openOne(call: Call, cwd: string, opening: Opening) {
   const app = new App({
     call,
     cwd,
@@ -23,14 +31,23 @@ export async function openTerminal(
   });
   let code: number;
   try {
-    code = await app.untilOver(async () => {
-      if (start.kind === "new" && (await settleTrust(innerCall(app), cwd)) === "interrupted")
-        return "interrupted";
-      return start;
-    });
+    code = await app.untilOver(() => begin(app, opening));
   } finally {
     app[Symbol.dispose]();
   }
-  if (app.pid !== 0 && code === 0) await call.console.line(leftLine(app.pid, app.isRunning));
-  return code;
+  const { next } = app;
+  if (app.pid !== 0 && code === 0 && next === undefined)
+    await call.console.line(leftLine(app.pid, app.isRunning));
+  return { code, next };
+}
+
+/** undefined: the user has chosen no session. */
+async function begin(app: App, opening: Opening): Promise<Start | "interrupted" | undefined> {
+  if (opening.kind === "new" && (await settleTrust(innerCall(app), app.cwd)) === "interrupted")
+    return "interrupted";
+  const pid = opening.kind === "choose" ? await app.actions.views.pickSession() : undefined;
+  if (opening.kind === "choose" && pid === undefined) return undefined;
+  if (opening.kind !== "new" && opening.text !== undefined && opening.text !== "")
+    await app.actions.say(opening.text);
+  return opening.kind === "choose" ? { kind: "session", pid: pid ?? 0 } : opening;
 }

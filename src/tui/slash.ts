@@ -26,6 +26,8 @@ type Doing =
   | "theme"
   | "copy"
   | "transcript"
+  | "resume"
+  | "rewind"
   | "vim";
 
 interface Row {
@@ -77,8 +79,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   plan: { about: "plan mode; with words, plan that", does: (text) => ({ kind: "mode", mode: "plan", text }) },
   ps: { about: "all processes", does: run("ps") },
   rename: { about: "name the session", does: act("rename") },
-  resume: { about: "the sessions of this folder", does: run("sessions") },
-  rewind: { about: "go back to a step", does: ofSession("rewind") },
+  resume: { about: "another session, from a list or by words of its title", does: act("resume") },
+  rewind: {
+    about: "go back to a step, with what would change",
+    does: (text, pid) => (text === "" ? act("rewind")("") : ofSession("rewind")(text, pid)),
+  },
   send: { about: "a message to a process", does: process("send", "send") },
   skills: { about: "skill files, and what is wrong with them", does: run("skills") },
   stop: {
@@ -156,7 +161,8 @@ export function helpText(): string {
     ["ctrl+enter, /now", "interrupt and send"],
     ["↑ on an empty line", "take back what waits, else earlier messages"],
     ["ctrl+r", "the last earlier message with what you typed; again: the one before"],
-    ["esc", "interrupt; ctrl+c clears, twice leaves; ctrl+d leaves"],
+    ["esc", "interrupt; twice on an empty line: go back to a step"],
+    ["ctrl+c · ctrl+d", "clear, twice leave · leave"],
     ["shift+tab", "the next permission mode"],
     ["ctrl+o", "the whole transcript, with search"],
     ["! and a command", "your shell runs it, the model reads its output; esc ends it"],

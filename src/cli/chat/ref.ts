@@ -1,12 +1,10 @@
 /**
- * Which session the user means: the latest of this folder, a pid, a uuid, words of a title, or one chosen from a list.
+ * Which session the user means: the latest of this folder, a pid, a uuid or words of a title.
  */
 import { Fault } from "../../abi/errors.ts";
 import type { WireSession } from "../../abi/methods/session.ts";
 import type { Call } from "../command.ts";
-import { invalid } from "../screen/errors.ts";
 import { safeLine } from "../screen/text/safe-text.ts";
-import { choose } from "../terminal/picker.ts";
 
 const CANDIDATES = 8;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -46,18 +44,6 @@ export async function sessionOf(call: Call, ref: string): Promise<number> {
     message: `several sessions: ${ref}: ${shown.join("; ")}${rest}`,
     hint: "crux -r <pid>",
   });
-}
-
-/** undefined: the user chose none. INVALID: no terminal to choose at. */
-export async function chosen(call: Call): Promise<number | undefined> {
-  const { console, host } = call;
-  const isThere = host.stdin.isTTY === true && host.stdout.isTTY === true && console.isScreen;
-  if (!isThere)
-    throw invalid("which session? a pid or words of its title is missing", "crux sessions --all lists them");
-  const all = await listed(call, {});
-  if (all.length === 0)
-    throw new Fault({ code: "NOT_FOUND", message: "no session yet", hint: "crux chat begins one" });
-  return (await choose(host, all))?.pid;
 }
 
 async function listed(call: Call, filter: { cwd?: string; all?: boolean }): Promise<readonly WireSession[]> {

@@ -1,14 +1,20 @@
-/** A view that takes the whole screen for a while: the transcript. The conversation goes on below it. */
+/** Views that take the whole screen for a while. The conversation goes on below them. */
 import type { Size } from "../../cli/screen/top/frame.ts";
 import type { Output } from "../../cli/terminal/streams.ts";
 import type { Press } from "../editor/keys.ts";
-import type { Model } from "../state/model.ts";
+import type { Line } from "../text/line.ts";
 import type { EntryLook } from "../view/entry-lines.ts";
-import { openTranscript, type Transcript, transcriptKey, transcriptRows } from "../view/transcript.ts";
 import { AltScreen } from "./alt-screen.ts";
 
+export interface FullView {
+  lines(size: Size, look: EntryLook): readonly Line[];
+  /** False: the user left it. */
+  press(press: Press, size: Size): boolean;
+  /** It is not shown any more. */
+  closed?(): void;
+}
+
 interface Below {
-  readonly model: Model;
   readonly look: EntryLook;
   readonly size: Size;
   changed(): void;
@@ -18,7 +24,7 @@ export class Overlay implements Disposable {
   readonly #output: Output;
   readonly #below: Below;
   #screen: AltScreen | undefined;
-  #transcript: Transcript | undefined;
+  #view: FullView | undefined;
 
   constructor(output: Output, below: Below) {
     this.#output = output;
@@ -26,42 +32,43 @@ export class Overlay implements Disposable {
   }
 
   get isOpen(): boolean {
-    return this.#transcript !== undefined;
+    return this.#view !== undefined;
   }
 
-  openTranscript(): void {
-    const { model, look, size } = this.#below;
-    this.#transcript = openTranscript(model, look, size);
-    this.#screen = new AltScreen(this.#output);
+  /** In place of the one that is open. */
+  open(view: FullView): void {
+    this.#view?.closed?.();
+    this.#view = view;
+    this.#screen ??= new AltScreen(this.#output);
     this.draw();
   }
 
   press(press: Press): void {
-    if (this.#transcript === undefined) return;
-    this.#transcript = transcriptKey(this.#transcript, press, this.#below.size.rows);
-    if (this.#transcript === undefined) this.#close();
+    const view = this.#view;
+    if (view === undefined) return;
+    // a key may also open another view in its place
+    if (!view.press(press, this.#below.size) && this.#view === view) this.close();
     else this.draw();
   }
 
   draw(): void {
-    if (this.#transcript !== undefined)
-      this.#screen?.draw(transcriptRows(this.#transcript, this.#below.size, this.#below.look));
+    const { size, look } = this.#below;
+    if (this.#view !== undefined) this.#screen?.draw(this.#view.lines(size, look));
   }
 
   resized(): void {
-    const { model, look, size } = this.#below;
     this.#screen?.resized();
-    if (this.#transcript !== undefined) this.#transcript = openTranscript(model, look, size);
   }
 
-  [Symbol.dispose](): void {
-    if (this.isOpen) this.#close();
-  }
-
-  #close(): void {
-    this.#transcript = undefined;
+  close(): void {
+    this.#view?.closed?.();
+    this.#view = undefined;
     this.#screen?.[Symbol.dispose]();
     this.#screen = undefined;
     this.#below.changed();
+  }
+
+  [Symbol.dispose](): void {
+    if (this.isOpen) this.close();
   }
 }

@@ -6,20 +6,34 @@
 import { mkdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Terminal } from "../../cli/terminal/streams.ts";
+import { TypedReader } from "../../cli/terminal/typed.ts";
+import { type Press, pressOf } from "../editor/keys.ts";
 
 /** Pastes marked; keys told apart (kitty's protocol, first level), where the terminal knows it. */
 const ENTER = "\x1b[?2004h\x1b[>1u";
 const LEAVE = "\x1b[<u\x1b[?2004l\x1b[?2026l\x1b[0m\x1b[?25h";
 
+interface TtyListener {
+  /** What is left of it once answers of the terminal are taken out. */
+  typed(chunk: Buffer): Buffer;
+  press(press: Press): void;
+  resized(): void;
+  /** Nobody types any more. */
+  gone(): void;
+}
+
 export class Tty implements Disposable {
+  readonly #listener: TtyListener;
+  readonly #reader = new TypedReader();
   readonly #host: Terminal;
   readonly #note: string | undefined;
   #release: () => void = () => {};
   #isOurs = false;
 
   /** `runtime`: the directory of the socket; undefined: nothing is noted. */
-  constructor(host: Terminal, runtime: string | undefined) {
+  constructor(host: Terminal, runtime: string | undefined, listener: TtyListener) {
     this.#host = host;
+    this.#listener = listener;
     this.#note = runtime === undefined ? undefined : noteOfTerminal(runtime);
   }
 
@@ -31,10 +45,20 @@ export class Tty implements Disposable {
     this.#host.stdin.setRawMode?.(true);
     this.#write(ENTER + question);
     if (this.#note !== undefined) noteHolder(this.#note);
+    const { stdin, stdout } = this.#host;
+    stdin.on("data", this.#input);
+    stdin.on("end", this.#gone);
+    stdin.resume();
+    stdout.on?.("resize", this.#resized);
   }
 
   leave(): void {
     if (!this.#isOurs) return;
+    const { stdin, stdout } = this.#host;
+    stdin.off("data", this.#input);
+    stdin.off("end", this.#gone);
+    stdin.pause();
+    stdout.off?.("resize", this.#resized);
     this.#release();
     this.#restore();
   }
@@ -42,6 +66,17 @@ export class Tty implements Disposable {
   [Symbol.dispose](): void {
     this.leave();
   }
+
+  readonly #input = (chunk: Buffer): void => {
+    for (const typed of this.#reader.take(this.#listener.typed(chunk))) {
+      const press = pressOf(typed);
+      if (press !== undefined) this.#listener.press(press);
+    }
+  };
+
+  readonly #gone = (): void => this.#listener.gone();
+
+  readonly #resized = (): void => this.#listener.resized();
 
   #restore(): void {
     this.#isOurs = false;

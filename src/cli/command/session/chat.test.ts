@@ -127,21 +127,11 @@ test("-r opens by words of the title, and shows what was said last; several are 
   expect(several.err).toContain("several sessions: the: 1 the parser; 2 the printer");
 });
 
-test("-r alone is a list to choose from: Enter opens the one that is marked, Esc none", async () => {
-  const chat = atTerminal("-r");
-  await chat.stdout.shows("the printer");
-  chat.stdin.type("\x1b[B");
-  chat.stdin.type("\r");
-  await chat.stdout.shows("before");
-  await taken(chat.stdin);
-  expect(chat.asked("session.open")).toMatchObject([{ pid: 2 }]);
-  chat.stdin.type("\x04");
-  expect(await chat.done).toBe(0);
-  const left = atTerminal("-r");
-  await left.stdout.shows("the printer");
-  left.stdin.type("\x1b");
-  expect(await left.done).toBe(0);
-  expect([left.asked("session.open"), left.stdin.isRaw]).toEqual([[], false]);
+test("-r alone on a terminal that shows lines names the list instead of drawing one", async () => {
+  const { err, code, daemon } = await crux("-r", { daemon: aDaemon(new Feed()), isTerminal: true });
+  expect(err).toContain("which session?");
+  expect(err).toContain("crux sessions --all");
+  expect([code, daemon.asked]).toEqual([1, []]);
 });
 
 test("-c with words is one run, shown as a run is, with its exit code; other runs before it are not shown", async () => {

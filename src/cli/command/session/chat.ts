@@ -8,7 +8,7 @@ import { ChatClient } from "../../chat/client.ts";
 import { chatAtTerminal } from "../../chat/loop.ts";
 import { once } from "../../chat/once.ts";
 import { chatThroughPipe } from "../../chat/pipe.ts";
-import { chosen, latestHere, sessionOf } from "../../chat/ref.ts";
+import { latestHere, sessionOf } from "../../chat/ref.ts";
 import { beginSession, openSession } from "../../chat/stream.ts";
 import type { Call, Command } from "../../command.ts";
 import { settleTrust } from "../../dialog/trust-question.ts";
@@ -25,7 +25,6 @@ async function run(call: Call): Promise<number> {
   if (args.flags.has("detach"))
     throw invalid("a conversation is not detached from", "crux -d runs an agent alone");
   const found = await findSession(call);
-  if (found === "none") return 0;
   if (found !== undefined) return converse(call, found.pid, found.text);
   return begin(call, args.words.join(" "));
 }
@@ -35,20 +34,21 @@ export async function goOn(call: Call): Promise<number> {
   const { console, host } = call;
   if (call.args.flags.has("detach")) throw invalid("--detach begins a process; -c and -r continue one");
   const found = await findSession(call);
-  if (found === undefined || found === "none") return 0;
-  if (found.text === "") return converse(call, found.pid, "");
+  if (found === undefined) return 0;
+  if (found.text === "" || found.pid === "choose") return converse(call, found.pid, "");
   await refuseUnknownSkill(host.daemon, workingDirectory(call.args, host), found.text);
   const data = await findData(host, console);
   return once(call, found.pid, data === undefined ? found.text : `${found.text}\n\n${data.toString("utf8")}`);
 }
 
 interface Found {
-  readonly pid: number;
+  /** "choose": the user chooses one, in the terminal. */
+  readonly pid: number | "choose";
   readonly text: string;
 }
 
-/** undefined: a new session. "none": the user was to choose one and chose none. */
-async function findSession(call: Call): Promise<Found | "none" | undefined> {
+/** undefined: a new session. */
+async function findSession(call: Call): Promise<Found | undefined> {
   const { args, host } = call;
   const [latest, named] = [args.flags.has("continue"), args.flags.has("resume")];
   if (!latest && !named) return undefined;
@@ -56,8 +56,9 @@ async function findSession(call: Call): Promise<Found | "none" | undefined> {
   if (latest)
     return { pid: await latestHere(call, workingDirectory(args, host)), text: args.words.join(" ") };
   const [ref, ...words] = args.words;
-  const pid = ref === undefined ? await chosen(call) : await sessionOf(call, ref);
-  return pid === undefined ? "none" : { pid, text: words.join(" ") };
+  if (ref !== undefined) return { pid: await sessionOf(call, ref), text: words.join(" ") };
+  if (opensTerminal(call)) return { pid: "choose", text: "" };
+  throw invalid("which session? a pid or words of its title is missing", "crux sessions --all lists them");
 }
 
 function checkFlags({ flags }: Args, isBoth: boolean): void {
@@ -85,8 +86,9 @@ async function begin(call: Call, text: string): Promise<number> {
   return chatThroughPipe(call, stream, client, { isAsked: first !== "", text: "" });
 }
 
-export async function converse(call: Call, pid: number, text: string): Promise<number> {
+export async function converse(call: Call, pid: number | "choose", text: string): Promise<number> {
   const { host } = call;
+  if (pid === "choose") return (await terminal()).openTerminal(call, host.cwd, { kind: "choose" });
   if (opensTerminal(call))
     return (await terminal()).openTerminal(call, host.cwd, { kind: "session", pid, text });
   const client = new ChatClient(host.daemon);

@@ -1,0 +1,114 @@
+/** The sessions to resume: those of this folder, by Tab those of every folder. */
+import { readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { WireHistoryItem, WireSession } from "../../abi/methods/session.ts";
+import type { ChatClient } from "../../cli/chat/client.ts";
+import { costCell } from "../../cli/screen/table/process-cells.ts";
+import { age, titleCell } from "../../cli/screen/table/session-table.ts";
+import { safeLine } from "../../cli/screen/text/safe-text.ts";
+import { cutToWidth, padToWidth } from "../../cli/screen/text/width.ts";
+import { counted } from "../../lib/text/counted.ts";
+import type { Pickable, PickerWish } from "./picker.ts";
+
+export interface SessionWish {
+  readonly sessions: readonly WireSession[];
+  readonly cwd: string;
+  readonly now: number;
+  readonly client: Pick<ChatClient, "request">;
+  chosen(session: WireSession): void;
+  changed(): void;
+}
+
+const TITLE_COLUMNS = 44;
+const MESSAGES = 6;
+
+/** Every folder at once where this one has none. */
+export function sessionWish(wish: SessionWish): PickerWish<WireSession> {
+  const here = wish.sessions.filter(({ cwd }) => cwd === wish.cwd);
+  return here.length === 0 ? everywhere(wish) : inFolder(wish, here);
+}
+
+function inFolder(wish: SessionWish, here: readonly WireSession[]): PickerWish<WireSession> {
+  return {
+    ...shared(wish),
+    title: `Sessions of ${safeLine(wish.cwd)}`,
+    hint: "↑ ↓ choose · Enter resume · Tab all folders · Esc leave",
+    items: here.map((session) => item(session, wish.now, false)),
+    tab: () => everywhere(wish),
+  };
+}
+
+function everywhere(wish: SessionWish): PickerWish<WireSession> {
+  return {
+    ...shared(wish),
+    title: "Sessions of every folder",
+    hint: "↑ ↓ choose · Enter resume · Tab this folder · Esc leave",
+    items: wish.sessions.map((session) => item(session, wish.now, true)),
+    tab: () => sessionWish(wish),
+  };
+}
+
+function shared(wish: SessionWish) {
+  return {
+    emptyText: "no session has all of these words",
+    preview: (session: WireSession) => preview(session, wish.client),
+    chosen: (session: WireSession) => wish.chosen(session),
+    changed: () => wish.changed(),
+  };
+}
+
+function item(session: WireSession, now: number, withFolder: boolean): Pickable<WireSession> {
+  const { pid, title, cwd, last_at, state } = session;
+  const cells = [
+    age(last_at, now).padStart(4),
+    padToWidth(cutToWidth(titleCell(session), TITLE_COLUMNS), withFolder ? TITLE_COLUMNS : 0),
+    ...(withFolder ? [safeLine(cwd)] : []),
+    `pid ${pid}`,
+    ...(state === "resting" || state === "waiting" ? [] : [state]),
+  ];
+  return { value: session, words: `${pid} ${title} ${cwd}`, text: cells.join("  ") };
+}
+
+/** Where it works, what it has cost, and what was said last. */
+async function preview({ pid, cwd, turns, tokens_used }: WireSession, client: SessionWish["client"]) {
+  const cost = await client.request("cost.get", { by: "pid", pid }).catch(() => undefined);
+  const said = await client.request("session.history", { pid, limit: MESSAGES }).catch(() => undefined);
+  const usd = (cost?.lines ?? []).reduce((sum, line) => sum + line.usd, 0);
+  const branch = branchOf(cwd);
+  const facts = [
+    safeLine(cwd),
+    ...(branch === undefined ? [] : [`branch ${safeLine(branch)}`]),
+    counted(turns, "message"),
+    counted(tokens_used, "token"),
+    ...(usd > 0 ? [costCell(usd)] : []),
+  ];
+  return [facts.join(" · "), ...(said?.messages ?? []).flatMap(saidLine)];
+}
+
+function saidLine({ role, text }: WireHistoryItem): readonly string[] {
+  const words = safeLine(text.trim().replace(/\s+/g, " ").slice(0, 400));
+  return words === "" ? [] : [`${role === "user" ? "›" : "●"} ${words}`];
+}
+
+/** The branch that is checked out in a folder now; undefined: none, or no repository. */
+function branchOf(cwd: string): string | undefined {
+  for (let at = cwd; ; at = dirname(at)) {
+    const head = readOr(join(at, ".git/HEAD")) ?? linkedHead(at);
+    if (head !== undefined) return /^ref: refs\/heads\/(.+)$/m.exec(head)?.[1];
+    if (at === dirname(at)) return undefined;
+  }
+}
+
+/** In a worktree `.git` is a file, which names the folder. */
+function linkedHead(at: string): string | undefined {
+  const folder = /^gitdir: (.+)$/m.exec(readOr(join(at, ".git")) ?? "")?.[1];
+  return folder === undefined ? undefined : readOr(join(resolve(at, folder), "HEAD"));
+}
+
+function readOr(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

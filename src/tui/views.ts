@@ -1,0 +1,86 @@
+/** The views of the whole screen, and what follows from a choice in them. */
+import type { Params } from "../abi/methods/methods.ts";
+import { sessionOf } from "../cli/chat/ref.ts";
+import { invalid } from "../cli/screen/errors.ts";
+import { rewindLines } from "../cli/screen/rewind-lines.ts";
+import type { App } from "./app.ts";
+import { Picker } from "./screens/picker.ts";
+import { type RewindWish, rewindWish } from "./screens/rewind-picker.ts";
+import { sessionWish } from "./screens/session-picker.ts";
+import { TranscriptView } from "./screens/transcript-view.ts";
+
+/** The most steps that are listed. */
+const STEPS = 1_000;
+
+export class Views {
+  readonly #app: App;
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  transcript(): void {
+    this.#app.overlay.open(new TranscriptView(this.#app.model));
+  }
+
+  /** Words of a title, a pid or a uuid; "": from a list. */
+  async resume(ref: string): Promise<void> {
+    const app = this.#app;
+    const pid = ref === "" ? await this.pickSession() : await sessionOf(app.call, ref);
+    if (pid === app.pid && pid !== 0) app.say("this is that session");
+    else if (pid !== undefined) app.switchTo(pid);
+  }
+
+  /** undefined: the user chose none. */
+  async pickSession(): Promise<number | undefined> {
+    const app = this.#app;
+    const { sessions } = await app.client.request("session.list", {});
+    if (sessions.length === 0) throw invalid("no session yet", "crux chat begins one");
+    const { promise, resolve } = Promise.withResolvers<number | undefined>();
+    const wish = sessionWish({
+      sessions,
+      cwd: app.cwd,
+      now: Date.now(),
+      client: app.client,
+      chosen: ({ pid }) => resolve(pid),
+      changed: () => app.changed(),
+    });
+    app.overlay.open(new Picker(wish, () => resolve(undefined)));
+    return promise;
+  }
+
+  async rewind(): Promise<void> {
+    const app = this.#app;
+    if (app.pid === 0) return;
+    const { steps } = await app.client.request("process.steps", { pid: app.pid, last: STEPS });
+    app.overlay.open(new Picker(rewindWish(steps, this.#rewindWish())));
+  }
+
+  #rewindWish(): RewindWish {
+    const app = this.#app;
+    return {
+      pid: app.pid,
+      cwd: app.cwd,
+      now: Date.now(),
+      client: app.client,
+      open: (next) => app.overlay.open(new Picker(next)),
+      decided: (request) => app.do(() => this.#goBack(request)),
+      changed: () => app.changed(),
+    };
+  }
+
+  async #goBack(request: Params<"process.rewind">): Promise<void> {
+    const app = this.#app;
+    const done = await app.client.request("process.rewind", request);
+    if (done.refused) {
+      const files = done.conflicts.join(", ");
+      throw invalid(
+        `changed by somebody else since, nothing was touched: ${files}`,
+        `/rewind --at ${done.step ?? ""} --files --force`,
+      );
+    }
+    const lines = rewindLines(done, app.cwd);
+    if (lines.length > 0) app.actions.output("/rewind", lines.join("\n"));
+    if (done.fork !== null) app.switchTo(done.fork.pid);
+  }
+}
