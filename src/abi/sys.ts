@@ -50,7 +50,10 @@ export interface SpawnOpts {
   readonly effort?: Effort;
   /** Models that answer, in order, when the model cannot; absent: the agent file's, then the setting's. */
   readonly fallbackModels?: readonly string[];
+  /** Added after the instructions of the agent. */
   readonly systemPrompt?: string;
+  /** In place of the instructions of the agent. */
+  readonly instructions?: string;
   /** Step limit; 0 or absent: the agent file's, else DEFAULT_MAX_STEPS. */
   readonly maxTurns?: number;
   /** Wall-clock limit from the start; 0: no limit. */

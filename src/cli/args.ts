@@ -41,7 +41,11 @@ export const RUN_FLAGS: FlagTable = {
   deny: { type: "string" },
   "allowed-tools": { type: "string" },
   "disallowed-tools": { type: "string" },
+  tools: { type: "string" },
+  "system-prompt": { type: "string" },
+  "system-prompt-file": { type: "string" },
   "append-system-prompt": { type: "string" },
+  "append-system-prompt-file": { type: "string" },
   settings: { type: "string" },
   cwd: { type: "string" },
   worktree: { type: "boolean" },
@@ -63,6 +67,7 @@ export const PRINT_FLAGS: FlagTable = {
   "max-turns": { type: "string" },
   "max-budget-usd": { type: "string" },
   "fork-session": { type: "boolean" },
+  "setting-sources": { type: "string" },
   "allow-dangerously-skip-permissions": { type: "boolean" },
 };
 

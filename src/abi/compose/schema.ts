@@ -98,7 +98,7 @@ const Service = z
       .optional()
       .meta({ description: "A program and its arguments, instead of an agent. No shell reads it." }),
     model: text.optional().meta({ description: "Model of the agent." }),
-    system_prompt: text.optional().meta({ description: "Replaces the agent's own instructions." }),
+    system_prompt: text.optional().meta({ description: "Added after the agent's own instructions." }),
     max_steps: withDefault(whole(0, 1_000_000), 0, "Step limit; 0: the agent's own."),
     timeout_ms: withDefault(durationMs, 0, "Ends the process after this many milliseconds; 0: never."),
     permission_mode: z

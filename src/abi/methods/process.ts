@@ -101,7 +101,16 @@ export const SpawnRequest = z.strictObject({
   limits: WireBudget.optional().describe(
     "Limits of the process and all its descendants; its token limit can also be given as `budget`.",
   ),
-  system_prompt: z.string().optional(),
+  system_prompt: z.string().optional().describe("More instructions, after those of the agent."),
+  instructions: z
+    .string()
+    .optional()
+    .describe("Instructions in place of those of the agent; its tools and rights stay as they are."),
+  tools: z
+    .array(z.string().min(1).max(256))
+    .max(1000)
+    .optional()
+    .describe("The only tools that it and its descendants have, as in an agent file; absent: the agent's."),
   timeout_ms: z.int().min(0).optional(),
   cwd: z.string().optional().describe("Working directory, absolute; default: the user's home."),
   worktree: z

@@ -63,11 +63,15 @@ export const RUN_OPTIONS: readonly OptionRow[] = [
     meaning: "as --allow, for several rules: 'bash(git log *), edit'",
   },
   { flag: "disallowed-tools", value: "<rules>", meaning: "as --deny, for several rules" },
+  { flag: "tools", value: "<names>", meaning: "the only tools that it has: 'view,grep'; '' for none" },
+  { flag: "system-prompt", value: "<text>", meaning: "instructions in place of the agent's own" },
+  { flag: "system-prompt-file", value: "<file>", from: ["<file>"], meaning: "the same, from a file" },
   {
     flag: "append-system-prompt",
     value: "<text>",
     meaning: "more instructions for the agent, after its own",
   },
+  { flag: "append-system-prompt-file", value: "<file>", from: ["<file>"], meaning: "the same, from a file" },
   {
     flag: "settings",
     value: "<file>",
@@ -109,6 +113,11 @@ export const PRINT_OPTIONS: readonly OptionRow[] = [
   {
     flag: "allow-dangerously-skip-permissions",
     meaning: "taken for the sake of scripts: bypass mode is --permission-mode bypass alone",
+  },
+  {
+    flag: "setting-sources",
+    value: "<names>",
+    meaning: "taken for the sake of scripts: all settings are read, a folder's once you trust it",
   },
   { flag: "fork-session", meaning: "with -p and -c or -r: continue a copy of the session" },
 ];

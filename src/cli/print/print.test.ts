@@ -1,4 +1,7 @@
 /** `crux -p` as a command, against a daemon that is played. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { WireStreamLine } from "../../abi/wire.ts";
 import type { IdleEvent, WireEvent } from "../../abi/wire-events.ts";
@@ -103,6 +106,22 @@ describe("a client library, which leaves -p out and asks before it speaks", () =
     });
   });
 
+  test("gives instructions in place of the agent's own, from a file too, and the only tools", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "crux-print-"));
+    writeFileSync(join(folder, "own"), "You count.");
+    const flags = `--system-prompt-file=${join(folder, "own")} --tools=Read,Bash --tools=mcp__x__* --setting-sources=user`;
+    const daemon = aDaemon();
+    expect(await speak(daemon, { flags })).toMatchObject({ code: 0 });
+    const tools = ["Read", "Bash", "mcp__x__*"];
+    expect(spawnOf(daemon)).toMatchObject({ instructions: "You count.", tools });
+    const [none, all] = [aDaemon(), aDaemon()];
+    await speak(none, { flags: "--tools=" });
+    await speak(all, { flags: "--tools=default" });
+    expect(spawnOf(none)).toMatchObject({ tools: [] });
+    expect(spawnOf(all)).not.toHaveProperty("tools");
+    rmSync(folder, { recursive: true });
+  });
+
   test("is refused before anything starts where it wants to watch with hooks", async () => {
     const daemon = aDaemon();
     const request = { hooks: { PreToolUse: [{ matcher: "Bash", hookCallbackIds: ["h1"] }] } };
@@ -128,6 +147,12 @@ describe("refused before anything is started:", () => {
     ["--json-schema nonsense x", "--json-schema needs a JSON Schema"],
     ["--fork-session x", "--fork-session needs a session to fork"],
     ["-c -r 7 x", "either -c or -r"],
+    [
+      "--system-prompt a --system-prompt-file b x",
+      "either --system-prompt or --system-prompt-file, not both",
+    ],
+    ["--append-system-prompt-file /nowhere x", "instructions cannot be read: /nowhere"],
+    ["-c --system-prompt a x", "--system-prompt is settled when a session begins"],
     ["-c --max-turns 3 x", "--max-turns is settled when a session begins"],
     ["-d x", "--detach prints nothing to wait for"],
     ["-r", "-r needs a value"],

@@ -36,15 +36,15 @@ export function flagSettings(args: Args, cwd: string): FlagSettings {
   const isText = given.trimStart().startsWith("{");
   const place = isText ? "--settings" : given;
   try {
-    return taken(place, JSON.parse(isText ? given : textOf(resolve(cwd, given))));
+    return taken(place, JSON.parse(isText ? given : textOf(resolve(cwd, given), "settings")));
   } catch (error) {
     if (error instanceof SyntaxError) throw invalid(`${place}: not JSON: ${error.message}`);
     throw error;
   }
 }
 
-/** Opened without waiting, so a pipe without a writer does not block. */
-function textOf(path: string): string {
+/** Opened without waiting, so a pipe without a writer does not block. `what` is in it, for the error. */
+export function textOf(path: string, what: string): string {
   let fd: number | undefined;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -53,7 +53,7 @@ function textOf(path: string): string {
     if (stats.size > MAX_BYTES) throw new Error(`over ${MAX_BYTES} bytes`);
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(fd));
   } catch (error) {
-    throw invalid(`settings cannot be read: ${path}: ${messageOf(error)}`);
+    throw invalid(`${what} cannot be read: ${path}: ${messageOf(error)}`);
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

@@ -11,7 +11,7 @@ import type { Console } from "../console.ts";
 import type { Host } from "../host/host.ts";
 import { invalid } from "../screen/errors.ts";
 import { clientEnvironment } from "./environment.ts";
-import { flagSettings } from "./flag-settings.ts";
+import { flagSettings, textOf } from "./flag-settings.ts";
 
 /** The whole request except the intent. What is not set is left to the agent file and the settings. */
 export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "intent"> {
@@ -26,7 +26,8 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
   const budget = countFlag(args, "budget") || tokens;
   const mode = permissionMode(args) ?? given.mode;
   const limits = { ...limitsGiven, ...limitsOf(args) };
-  const instructions = textFlag(args, "append-system-prompt");
+  const instructions = textOrFile(args, host, "system-prompt");
+  const more = textOrFile(args, host, "append-system-prompt");
   return {
     ...(agent === undefined ? {} : { agent }),
     ...(agents === undefined ? {} : { agents }),
@@ -38,7 +39,9 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
     ...(mode === undefined ? {} : { permission_mode: mode }),
     ...(args.flags.has("plan") ? { plan: true } : {}),
-    ...(instructions === undefined ? {} : { system_prompt: instructions }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(more === undefined ? {} : { system_prompt: more }),
+    ...toolsOf(args),
     ...rules(args),
     ...(Object.keys(given.rules).length === 0 ? {} : { settings: given.rules }),
     cwd: workingDirectory(args, host),
@@ -61,6 +64,19 @@ export function agentsFlag(args: Args): SpawnRequest["agents"] {
     throw invalid(`--agents: not JSON: ${messageOf(error)}`);
   }
   throw invalid("--agents takes an object: names of agents, each with its settings and a prompt");
+}
+
+/** The value of the flag, or what stands in the file that its twin `…-file` names. */
+function textOrFile(args: Args, { cwd }: Host, flag: string): string | undefined {
+  const [text, path] = [textFlag(args, flag), textFlag(args, `${flag}-file`)];
+  if (text !== undefined && path !== undefined) throw invalid(`either --${flag} or --${flag}-file, not both`);
+  return path === undefined ? text : textOf(resolve(cwd, path), "instructions");
+}
+
+/** Several names may stand in one value; `default` means those that the agent has without the flag. */
+function toolsOf({ values }: Args): Pick<SpawnRequest, "tools"> {
+  const given = values.get("tools")?.flatMap((text) => text.match(/[^\s,]+/g) ?? []);
+  return given === undefined || given.includes("default") ? {} : { tools: given };
 }
 
 /** Names separated by commas. */

@@ -5,7 +5,7 @@ import { Fault } from "../../abi/errors.ts";
 import type { Effort } from "../../abi/llm.ts";
 import { type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Begun } from "../../abi/program.ts";
-import type { Syscalls } from "../../abi/sys.ts";
+import type { SpawnOpts, Syscalls } from "../../abi/sys.ts";
 import { abortable } from "../../lib/abort.ts";
 import { keptAbove } from "../account/kept-account.ts";
 import type { ContextSpaces } from "../context/spaces.ts";
@@ -74,7 +74,7 @@ async function prepare(core: AgentHost, making: Making): Promise<void> {
   proc.contexts.open(core.contexts);
   undo.push(() => proc.contexts.freeAll(core.contexts));
   if (opts.fork !== undefined) return prepareFork(core, making);
-  const prompt = redactedText(core, proc, systemPrompt(proc.seed.agent, opts.systemPrompt ?? ""));
+  const prompt = redactedText(core, proc, systemPrompt(proc.seed.agent, opts));
   core.contexts.setSystemPrompt(proc.ctxId, prompt);
   // a session may begin without an intent
   if (proc.seed.intent !== "") core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent });
@@ -109,8 +109,9 @@ async function prepareFork(core: AgentHost, making: Making): Promise<void> {
   settleMode(core, making);
 }
 
-function systemPrompt(agent: AgentInfo | null, more: string): string {
-  return [agent?.systemPrompt ?? "", more].filter((part) => part !== "").join("\n\n");
+function systemPrompt(agent: AgentInfo | null, { instructions, systemPrompt = "" }: SpawnOpts): string {
+  const own = instructions ?? agent?.systemPrompt ?? "";
+  return [own, systemPrompt].filter((part) => part !== "").join("\n\n");
 }
 
 /** A child is asked to think as much as its parent. */

@@ -15,6 +15,11 @@ describe("spawn()", () => {
     const prompt = await sys.buildPrompt(start.ctxId);
     expect(prompt.systemPrompt).toBe("file\n\nmore");
     expect(prompt.messages).toEqual([{ role: "user", content: start.intent }]);
+    const other = await t.start({
+      ...{ systemPrompt: "more", instructions: "own" },
+      agent: agentFile({ systemPrompt: "file" }),
+    });
+    expect((await other.sys.buildPrompt(other.start.ctxId)).systemPrompt).toBe("own\n\nmore");
   });
 
   test("the child's trace begins with Open of its model", async () => {

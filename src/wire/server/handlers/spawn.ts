@@ -96,6 +96,7 @@ function toOpts(params: SpawnRequest): SpawnOpts {
     ...(params.effort === undefined ? {} : { effort: params.effort }),
     ...(params.fallback_models === undefined ? {} : { fallbackModels: params.fallback_models }),
     ...(system_prompt === undefined ? {} : { systemPrompt: system_prompt }),
+    ...(params.instructions === undefined ? {} : { instructions: params.instructions }),
     ...(max_steps === undefined ? {} : { maxTurns: max_steps }),
     ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }),
     ...(budget === undefined ? {} : { contextBudget: budget }),
@@ -115,8 +116,9 @@ function toOpts(params: SpawnRequest): SpawnOpts {
   };
 }
 
-function rightsOf({ allow, deny, settings }: SpawnRequest): RightsWish {
+function rightsOf({ allow, deny, settings, tools }: SpawnRequest): RightsWish {
   return {
+    ...(tools === undefined ? {} : { tools }),
     ...(allow === undefined ? {} : { allow }),
     ...(deny === undefined ? {} : { deny }),
     ...(settings === undefined ? {} : { settings: listsOf(settings) }),
