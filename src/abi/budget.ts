@@ -34,7 +34,16 @@ export interface BudgetWindow {
   readonly perMs: number;
 }
 
-export type BudgetUnit = "tokens" | "usd" | "steps" | "wall" | "depth" | "children" | "concurrent" | "queue";
+export type BudgetUnit =
+  | "tokens"
+  | "usd"
+  | "steps"
+  | "wall"
+  | "depth"
+  | "children"
+  | "concurrent"
+  | "queue"
+  | "same";
 
 /** The details of a refusal because a budget is exhausted. */
 export interface BudgetRefusal {

@@ -20,15 +20,14 @@ test("budgetPolicy() takes limits, windows and what happens at them", () => {
 });
 
 test("budgetPolicy() reads agents.limits as other names; those of budget come first", () => {
-  const limits = { depth: 3, children: 4, tree: 20, kernel: 50, spawnsPerDay: 200 };
+  const limits = { depth: 3, children: 4, tree: 20, kernel: 50, spawnsPerDay: 200, sameTask: 3 };
   expect(policy({ agents: { limits } })).toEqual({
-    defaults: { depth: 3, concurrent: 20, children: 200 },
+    defaults: { depth: 3, concurrent: 20 },
     windows: [],
-    agents: { children: 4, kernel: 50 },
+    agents: { children: 4, kernel: 50, perDay: 200, sameTask: 3 },
   });
   expect(policy({ agents: { limits }, budget: { depth: 1, concurrent: 2 } }).defaults).toEqual({
     depth: 1,
     concurrent: 2,
-    children: 200,
   });
 });

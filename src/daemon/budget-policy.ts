@@ -20,17 +20,18 @@ export function budgetPolicy({ budget = {}, maxBudgetUsd, agents }: Settings): B
 type AgentLimits = NonNullable<NonNullable<Settings["agents"]>["limits"]>;
 
 /** The limits of a tree under `agents.limits`, as a budget; values in `budget` take precedence. */
-function guardsOf({ depth, tree, spawnsPerDay }: AgentLimits = {}): Budget {
+function guardsOf({ depth, tree }: AgentLimits = {}): Budget {
   return {
     ...(depth === undefined ? {} : { depth }),
     ...(tree === undefined ? {} : { concurrent: tree }),
-    ...(spawnsPerDay === undefined ? {} : { children: spawnsPerDay }),
   };
 }
 
 function atOnceOf(limits: AgentLimits = {}): Pick<BudgetPolicy, "agents"> {
-  const { children, kernel, queue, spawnsPerMinute: perMinute } = limits;
-  const given = Object.entries({ children, kernel, perMinute, queue }).filter(([, n]) => n !== undefined);
+  const { children, kernel, queue, sameTask, spawnsPerDay: perDay, spawnsPerMinute: perMinute } = limits;
+  const given = Object.entries({ children, kernel, perDay, perMinute, queue, sameTask }).filter(
+    ([, n]) => n !== undefined,
+  );
   return given.length === 0 ? {} : { agents: Object.fromEntries(given) };
 }
 

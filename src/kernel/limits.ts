@@ -100,9 +100,12 @@ export const LIMITS = {
   /** Agents running in the kernel. Beyond any of these but the levels, a new one waits: so many of a tree, then BUDGET. */
   agents: 1_000,
   agentQueue: 256,
-  /** Agents of one tree that begin within a minute: beyond, they wait. Started in one tree in total: beyond, BUDGET. */
+  /** Agents of one tree that begin within a minute: beyond, they wait. Started in one tree within 24 hours: beyond, BUDGET. */
   agentsPerMinute: 30,
   agentSpawns: 1_000,
+  /** One task that a model gives to the same agent, within ten minutes: beyond, BUDGET. So many tasks of one process are told apart. */
+  sameTasks: 8,
+  tasksTold: 128,
   /** The step limit of an agent that was started by its name, if its file sets none. */
   childSteps: 200,
   /** Internal forks of one process at once, beyond: UNAVAILABLE; and the text that one has beside the conversation. */

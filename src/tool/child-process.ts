@@ -14,20 +14,13 @@ export async function infoOf(sys: Syscalls, pid: Pid): Promise<ProcInfo | undefi
   return found?.pid === pid ? found : undefined;
 }
 
-/** A child of the caller. */
-export async function findChild(
-  sys: Syscalls,
-  isWanted: (child: ProcInfo) => boolean,
-): Promise<ProcInfo | undefined> {
-  const own = sys.getPid();
-  return (await sys.listProcs()).find((proc) => proc.ppid === own && isWanted(proc));
-}
-
 /** A child that a call of a model started, as the process itself notes it. */
 interface NotedChild {
   readonly call: string;
   readonly pid: Pid;
   readonly name?: string;
+  /** The beginning of its task: some servers give the calls of every reply the same ids. */
+  readonly task?: string;
 }
 
 const CHILDREN = "agent/calls";
@@ -35,8 +28,24 @@ const CHILDREN = "agent/calls";
 const MAX_NOTED = 128;
 
 /** The children that the process has started, the newest last; those that have ended, too. */
-export function childrenIn(kept: Scope["kept"]): readonly NotedChild[] {
+function childrenIn(kept: Scope["kept"]): readonly NotedChild[] {
   return (kept?.get(CHILDREN) ?? []) as readonly NotedChild[];
+}
+
+/**
+ * The child that a call started before its daemon stopped. It is among the processes, and was perhaps not noted any more; or
+ * it has been noted, and may have ended.
+ */
+export async function findStarted(
+  { sys, kept }: Named,
+  { call, task }: Pick<NotedChild, "call" | "task">,
+): Promise<Pid | undefined> {
+  const noted = childrenIn(kept).filter((each) => each.call === call);
+  const own = sys.getPid();
+  const isNew = ({ pid, ppid, child }: ProcInfo) =>
+    ppid === own && child?.call === call && !noted.some((each) => each.pid === pid);
+  const started = (await sys.listProcs()).findLast(isNew);
+  return started?.pid ?? noted.findLast((each) => (each.task ?? task) === task)?.pid;
 }
 
 /** Recorded between the start and the end of a child; a call of a program is not noted. */

@@ -11,6 +11,7 @@ export const SETTING_KEYS = [
   "agents.limits.depth",
   "agents.limits.kernel",
   "agents.limits.queue",
+  "agents.limits.sameTask",
   "agents.limits.spawnsPerDay",
   "agents.limits.spawnsPerMinute",
   "agents.limits.tree",

@@ -364,7 +364,12 @@ export const Settings = z.looseObject({
             .int()
             .min(0)
             .optional()
-            .describe("How many agents may be started in one tree; another name of `budget.children`."),
+            .describe("How many agents may be started in one tree within 24 hours."),
+          sameTask: z
+            .int()
+            .min(1)
+            .optional()
+            .describe("How often an agent may give one task to the same agent within ten minutes."),
         })
         .optional(),
     })

@@ -137,12 +137,13 @@ export class Shares {
     const known = this.#limits.get(proc);
     if (known !== undefined) return known;
     const kept = this.#keptOf(proc) ?? { ...NOT_KEPT, limits: atSpawn };
-    const { limits, spent, children, workedMs, isGranted } = kept;
+    const { limits, spent, children, started = [], workedMs, isGranted } = kept;
     const account = new Account(above(), limits, {
       owner: { proc, pid },
       // without a limit, its own calls may be the only known use
       spent: isLimited(limits) ? spent : most(spent, own),
       children,
+      started,
       workedMs,
       isGranted,
       ...more,

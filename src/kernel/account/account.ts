@@ -7,10 +7,12 @@ import type { Amounts, BudgetLimits } from "../../abi/budget.ts";
 import type { AccountView } from "../../abi/program.ts";
 import type { RecordOwner } from "../ports/journal.ts";
 import { FLOWS, type Flow, isLimited, minus, NOTHING, plus, tokensOnly } from "./amounts.ts";
-import type { Window } from "./window.ts";
+import { type KeptWindow, Window } from "./window.ts";
 
 /** The share of a limited process's remaining budget that its children may use: the rest lets it still report. */
 const CHILDREN_SHARE = 0.9;
+
+const DAY_MS = 24 * 3_600_000;
 
 interface AccountOptions {
   /** The process in whose history its use is journalled; absent: its use is not journalled with a process. */
@@ -21,6 +23,8 @@ interface AccountOptions {
   readonly depth?: number;
   /** Agents started below it so far, in all. */
   readonly children?: number;
+  /** Those of the last day, as kept. */
+  readonly started?: KeptWindow["buckets"];
   readonly workedMs?: number;
   /** Its limits were changed since its spawn. */
   readonly isGranted?: boolean;
@@ -54,6 +58,8 @@ export class Account {
   windows: readonly Window[] = [];
   /** Agents started below it so far, in all. */
   children: number;
+  /** Of these, those that were started within a day: only where no limit is set for all time. */
+  readonly started: Window;
   /** Records its use if it has no owner: for a supervised child, whose account outlives its processes. */
   onUse: ((spent: Amounts) => void) | null = null;
   /** Records its limits, likewise. */
@@ -71,6 +77,8 @@ export class Account {
     this.owner = options.owner ?? null;
     this.depth = options.depth ?? (parent === null ? -1 : parent.depth + 1);
     this.children = options.children ?? 0;
+    // of what it counts and up to where, the window knows nothing: the spawn guard does
+    this.started = new Window({ unit: "tokens", limit: 0, perMs: DAY_MS }, options.started);
     this.work = new WorkTime(options.workedMs ?? 0);
     this.#spent = options.spent ?? NOTHING;
     this.givesAll = options.givesAll ?? false;

@@ -25,6 +25,7 @@ export interface KeptUse {
   readonly usd?: number;
   readonly steps?: number;
   readonly children?: number;
+  readonly started?: KeptWindow["buckets"];
   readonly wallMs?: number;
   readonly windows?: readonly KeptWindow[];
   /** The limits that the user has set since the spawn; absent: none set. */
@@ -35,6 +36,7 @@ export interface KeptAccount {
   readonly limits: BudgetLimits;
   readonly spent: Amounts;
   readonly children: number;
+  readonly started?: KeptWindow["buckets"];
   readonly workedMs: number;
   /** Its use is journalled, so later changes must be journalled too. */
   readonly isKept: boolean;
@@ -71,12 +73,14 @@ export function moreLimits(limits: BudgetLimits): { limits?: BudgetLimits } {
 
 export function keptUse(account: Account, mono: number): KeptUse {
   const { spent, children, windows, limits } = account;
+  const started = account.started.kept.buckets;
   const wallMs = limits.wallMs === undefined ? 0 : Math.round(account.work.ms(mono));
   return {
     used: spent.tokens,
     ...(spent.microUsd === 0 ? {} : { usd: spent.microUsd }),
     ...(limits.steps === undefined ? {} : { steps: spent.steps }),
     ...(children === 0 ? {} : { children }),
+    ...(started.length === 0 ? {} : { started }),
     ...(wallMs === 0 ? {} : { wallMs }),
     ...(windows.length === 0 ? {} : { windows: windows.map(({ kept }) => kept) }),
     ...(account.isGranted ? { limits } : {}),
@@ -85,7 +89,7 @@ export function keptUse(account: Account, mono: number): KeptUse {
 
 /** The body of the next record after `more` was spent. */
 export function useOfKept(
-  { spent, children, workedMs, limits, isGranted }: KeptAccount,
+  { spent, children, started, workedMs, limits, isGranted }: KeptAccount,
   more: Amounts,
 ): KeptUse {
   const { tokens, microUsd, steps } = plus(spent, more);
@@ -94,6 +98,7 @@ export function useOfKept(
     ...(microUsd === 0 ? {} : { usd: microUsd }),
     ...(limits.steps === undefined ? {} : { steps }),
     ...(children === 0 ? {} : { children }),
+    ...(started === undefined ? {} : { started }),
     ...(workedMs === 0 ? {} : { wallMs: workedMs }),
     ...(isGranted ? { limits } : {}),
   };
@@ -132,10 +137,11 @@ export async function readKept(
   const mayBeKept = isLimited(atSpawn) || limitUsed > 0 || isNew;
   const newest = mayBeKept ? await journal.newest(proc, "acct.settle") : undefined;
   const use = (newest?.body ?? { used: limitUsed }) as KeptUse;
-  const { children = 0, wallMs = 0, limits = atSpawn } = use;
+  const { children = 0, started, wallMs = 0, limits = atSpawn } = use;
   const isKept = newest !== undefined || isLimited(limits);
   const isGranted = use.limits !== undefined;
-  return { limits, spent: spentOf(use), children, workedMs: wallMs, isKept, isGranted };
+  const today = started === undefined ? {} : { started };
+  return { limits, spent: spentOf(use), children, ...today, workedMs: wallMs, isKept, isGranted };
 }
 
 /** Records. */

@@ -90,6 +90,76 @@ test("has no more in all than its limit says, whether they ended or not", async 
   await t.kernel.abandon("over");
 });
 
+test("of a tree no more are started in 24 hours than the settings say, also over a restart; the next day more are", async () => {
+  const budget = () => ({ defaults: {}, windows: [], agents: { perDay: 3 } });
+  const t = testKernel({ budget });
+  const { pid, sys } = await t.start();
+  for (let n = 0; n < 3; n++) await sys.wait(await sys.spawn("ends at once", null));
+  const refusal = { code: "BUDGET", details: { unit: "children", limit: 3, used: 3, retryable: false } };
+  await expect(sys.spawn("one more", null)).rejects.toMatchObject({
+    ...refusal,
+    message: expect.stringContaining("agents started below within 24 hours: limit 3, used 3"),
+  });
+  await t.init.kill(pid, SIGNALS.SIGPAUSE);
+  await t.journal.sync();
+  t.journal.crash();
+  const next = testKernel({ budget }, t.journal);
+  await next.kernel.recover();
+  expect(next.proc(pid).seed.account.started.spent(next.clock.now())).toBe(3);
+  const again = Promise.withResolvers<Sys>();
+  next.programs.set(next.proc(pid).seed.intent, (own) => {
+    again.resolve(own);
+    return new Promise((resolve) => own.ending.addEventListener("abort", () => resolve(EXIT.unexpected)));
+  });
+  await next.init.kill(pid, SIGNALS.SIGRESUME);
+  const own = await again.promise;
+  await expect(own.spawn("one more", null)).rejects.toMatchObject(refusal);
+  await next.clock.advance(25 * 3_600_000);
+  await own.wait(await own.spawn("one more", null));
+  expect(next.proc(pid).seed.account.children).toBe(4);
+  await next.kernel.abandon("over");
+});
+
+test("a model that gives one agent the same task again and again is stopped; other tasks and later ones are not", async () => {
+  const t = testKernel({ budget: () => ({ defaults: {}, windows: [], agents: { sameTask: 3 } }) });
+  const { sys } = await t.start();
+  const start = async (intent: string) =>
+    sys.wait(await sys.spawn(intent, null, { child: { call: "c", title: "t" } }));
+  for (let n = 0; n < 3; n++) await start("look again");
+  await expect(start("look again")).rejects.toMatchObject({
+    code: "BUDGET",
+    message: expect.stringMatching(/the same task .*: limit 3, used 3; read what it said/),
+    details: { unit: "same", retryable: false, raise: "agents.limits.sameTask in settings.json" },
+  });
+  await start("look elsewhere");
+  await t.clock.advance(600_000);
+  await start("look again");
+  await t.kernel.abandon("over");
+});
+
+test("20 children race for a budget that pays five calls: five are paid, and their parent can still report", async () => {
+  const t = testKernel({
+    budget: () => ({ defaults: {}, windows: [], onLimit: "fail", agents: { children: 32, perMinute: 100 } }),
+  });
+  t.model.script.effects = [{ kind: "llm", device: "/dev/llm/fake", maxTokens: 0 }];
+  t.model.script.plan = { reserve: { tokens: 100, usd: null } };
+  t.model.script.charge = () => ({ tokens: 100, usd: null });
+  const said: string[] = [];
+  t.programs.set("child", async (sys) => {
+    said.push(await sys.write(asFd(3), bytes("{}")).then(() => "paid", codeOf));
+    return EXIT.completed;
+  });
+  const { sys, pid } = await t.start({ budget: { tokens: 600 } });
+  const pids = await Promise.all(Array.from({ length: 20 }, () => sys.spawn("child", null)));
+  await Promise.all(pids.map((each) => sys.wait(each)));
+  expect(said.toSorted()).toEqual([...Array(15).fill("BUDGET"), ...Array(5).fill("paid")]);
+  const { account } = t.proc(pid).seed;
+  expect([account.spent.tokens, account.reserved.tokens]).toEqual([500, 0]);
+  await sys.write(asFd(3), bytes("{}"));
+  expect(account.spent.tokens).toBe(600);
+  await t.kernel.abandon("over");
+});
+
 test("a bomb of agents that all call the model ends within the budget, and nothing is left", async () => {
   const { t, pid, proc, spawn } = await program(
     { tokens: 1_000, children: 40 },

@@ -87,7 +87,7 @@ async function resumed(core: Sending, self: Process, pid: Pid, letter: Letter): 
   const ppid = known?.ppid ?? (await endOf(core, pid))?.ppid;
   const parent = ppid === undefined ? undefined : core.table.get(ppid);
   if (parent?.isLive !== true || !core.table.controls(self.pid, parent.pid)) return undefined;
-  checkSpawn(core, parent);
+  checkSpawn(core, parent, null);
   return core.sessions.resumeWith(pid, letter, self.seed.env);
 }
 

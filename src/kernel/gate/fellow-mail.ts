@@ -8,7 +8,7 @@ import { asCallId, type Pid } from "../../abi/ids.ts";
 import { type Member, memberName, membersNamed } from "../../abi/member.ts";
 import type { Process } from "../process/process.ts";
 import { decide, type Policed } from "./decide.ts";
-import { type Neighbourhood, namesNear } from "./near-mail.ts";
+import { isForAbove, type Neighbourhood, namesNear } from "./near-mail.ts";
 import type { Scope } from "./scope.ts";
 
 type MessageEffect = Extract<Effect, { kind: "message" }>;
@@ -28,13 +28,14 @@ interface Mail {
 /** Fills in the names of those whom the message is for; what the caller claims about that is ignored. */
 export function withReceivers(core: Fellowship, self: Process, effect: Effect): Effect {
   if (effect.kind !== "message") return effect;
-  const { member: _, names: _names, ...asked } = effect;
+  const { member: _, names: _names, isAbove: _isAbove, ...asked } = effect;
   if (asked.signal !== undefined) return asked;
   const [found, ...others] = membersNamed(core.projects.fellowsOf(self), asked.to);
   if (others.length > 0) return asked;
   if (found === undefined) {
     const names = namesNear(core, self, asked.to);
-    return names === undefined ? asked : { ...asked, names };
+    const above = isForAbove(core, self, asked.to) ? { isAbove: true as const } : {};
+    return names === undefined ? asked : { ...asked, names, ...above };
   }
   return { ...asked, member: [found.service, memberName(found), String(found.pid)] };
 }

@@ -12,7 +12,7 @@ import type { ProcessTable } from "../process/table.ts";
 
 /** Finds the receivers of a message. */
 export interface Neighbourhood {
-  readonly table: Pick<ProcessTable, "all" | "get" | "looksInto">;
+  readonly table: Pick<ProcessTable, "all" | "get" | "isAncestor" | "looksInto">;
   readonly groups: Pick<Groups, "find" | "of">;
 }
 
@@ -25,6 +25,13 @@ export function namesNear(core: Neighbourhood, self: Process, to: string): reado
   const seen = meant.filter(({ pid }) => core.table.looksInto(self.pid, pid));
   if (meant.length > 0 && seen.length === 0) return undefined;
   return [...new Set(seen.flatMap(namesOf))].filter((name) => name !== to);
+}
+
+/** Whether `to`, a name that only one process ever has, is that of an ancestor. */
+export function isForAbove(core: Neighbourhood, self: Process, to: string): boolean {
+  const isLasting = findPid(to) !== undefined || to === "main" || to.startsWith("agent-");
+  const [found, ...others] = isLasting ? meantBy(core, self, to) : [];
+  return found !== undefined && others.length === 0 && core.table.isAncestor(found.pid, self.pid);
 }
 
 function namesOf({ pid, seed }: Process): readonly string[] {

@@ -119,13 +119,15 @@ export interface BudgetPolicy {
   /** At the limit of a window: `wait` for room, only for processes that nobody follows. Absent: fail. */
   readonly onWindow?: "fail" | "wait";
   /**
-   * Agents running at once, if no account sets it: children of one agent, and agents in all; agents of one tree that begin in a
-   * minute, and that wait. Absent: as in limits.ts.
+   * Agents running at once, if no account sets it: children of one agent, and agents in all; agents of one tree that are
+   * started in a day, that begin in a minute, and that wait; calls of one agent with one task. Absent: as in limits.ts.
    */
   readonly agents?: {
     readonly children?: number;
     readonly kernel?: number;
+    readonly perDay?: number;
     readonly perMinute?: number;
+    readonly sameTask?: number;
     readonly queue?: number;
   };
 }

@@ -47,6 +47,8 @@ export function judgeLabels(c: Case, effect: Effect, facts: () => ExecFacts): Ve
     case "mcp":
       return effect.tool === "" ? null : judgeServer(c, labels, effect.server);
     case "message":
+      // its ancestors get what it says last, with its labels, without a question
+      if (effect.isAbove === true) return null;
       return effect.signal === undefined ? judgeOutward(c, labels, `a message to ${effect.to}`) : null;
     case "exec":
       return judgeCommand(c, effect, facts());

@@ -78,6 +78,9 @@ describe("a message to a member of the same compose project", () => {
         "ask",
       ]);
     expect(judged(near, [], { labels: [web] })).toBe("ask");
+    // an ancestor gets the result of the process in any case, with its labels
+    expect(judged({ ...near, isAbove: true }, [], { labels: [web] })).toBe("allow");
+    expect(judged({ ...near, isAbove: true }, [denied("send(7)")], { labels: [web] })).toBe("deny");
   });
 
   test("is no signal: that asks as before", () => {

@@ -69,7 +69,7 @@ test("the child ends with its parent, and its call is kept with it", async () =>
     child: { call: "t1", title: "find it" },
     model: "m",
   });
-  expect([...kept.values()]).toEqual([[{ call: "t1", pid: 7 }]]);
+  expect([...kept.values()]).toEqual([[{ call: "t1", pid: 7, task: "find it\nWhere is it?" }]]);
   expect(calls.reap).toHaveBeenCalledExactlyOnceWith(7);
 });
 
@@ -111,6 +111,27 @@ test("made again after a restart it waits for the child that it had started, and
   // and one that had not begun yet begins
   await call({ tool_use_id: "t2", again: true });
   expect(calls.spawn).toHaveBeenCalledTimes(2);
+});
+
+test("made again, it takes no child of an earlier call that had the same id", async () => {
+  const { call, kept, calls } = parent(DONE);
+  const noted = (pid: number, prompt: string) => ({ call: "t1", pid, task: `find it\n${prompt}` });
+  kept.set("agent/calls", [
+    noted(40, "Where is it?"),
+    noted(41, "Where is it?"),
+    noted(42, "And the other?"),
+  ]);
+  const again = { tool_use_id: "t1", again: true };
+  expect((await call(again)).text).toContain("pid 41:");
+  expect((await call({ ...again, prompt: "And the other?" })).text).toContain("pid 42:");
+  expect(calls.spawn).not.toHaveBeenCalled();
+  await call({ ...again, prompt: "And a third?" });
+  expect(calls.spawn).toHaveBeenCalledOnce();
+  // one that began, and was not noted any more, is the newest that nobody noted
+  const child = (pid: number) => ({ pid, ppid: 1, child: { call: "t1", title: "find it" } });
+  calls.listProcs.mockResolvedValue([child(42), child(50), child(51)] as never);
+  expect((await call({ ...again, prompt: "And a fourth?" })).text).toContain("pid 51:");
+  expect(calls.spawn).toHaveBeenCalledOnce();
 });
 
 test("a failure brings what was said last, and the reason; without a word, the reason alone", async () => {

@@ -4,7 +4,7 @@ import { DEFAULT_AGENT } from "../../abi/agent.ts";
 import type { Ended } from "../../abi/child.ts";
 import type { Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
-import { childrenIn, findChild, infoOf, noteChild } from "../child-process.ts";
+import { findStarted, infoOf, noteChild } from "../child-process.ts";
 import { failure } from "../failure.ts";
 import { HIDDEN } from "../schema.ts";
 import { defineTool, type Outcome, type RunContext, type Scope } from "../tool.ts";
@@ -111,18 +111,19 @@ async function started(args: Args, context: RunContext): Promise<Pid> {
     ...(model === undefined ? {} : { model }),
     ...(isolation === undefined ? {} : { worktree: "" }),
   });
-  noteChild(kept, { call, pid, ...(name === undefined ? {} : { name }) });
+  noteChild(kept, { call, pid, task: taskOf(args), ...(name === undefined ? {} : { name }) });
   return pid;
 }
 
-/**
- * The child that this call started before its daemon stopped. It is among the processes, or it has ended; then the values
- * that were kept name it, because they were recorded between its start and its end.
- */
-async function begun({ tool_use_id: call }: Args, { sys, kept }: RunContext): Promise<Pid | undefined> {
-  if (call === undefined) return undefined;
-  const found = await findChild(sys, ({ child }) => child?.call === call);
-  return found?.pid ?? childrenIn(kept).findLast((each) => each.call === call)?.pid;
+/** The child that this call started before its daemon stopped. */
+async function begun(args: Args, context: RunContext): Promise<Pid | undefined> {
+  const { tool_use_id: call } = args;
+  return call === undefined ? undefined : findStarted(context, { call, task: taskOf(args) });
+}
+
+/** Enough of a task to tell it from others. */
+function taskOf({ description, prompt }: Args): string {
+  return `${description}\n${prompt.slice(0, 400)}`;
 }
 
 /**

@@ -111,7 +111,7 @@ export async function spawnBody(
   checkArguments(core, birth);
   if (body.kind !== "native") checkEnvironment(birth);
   if (opts.fork !== undefined) checkFork(core, birth, opts.fork);
-  else if (body.kind === "agent") checkSpawn(core, parent);
+  else if (body.kind === "agent") checkSpawn(core, parent, opts.child === undefined ? null : birth);
   const id = { pid: core.nextPid(), uuid: core.ports.uuid() };
   // the scratch folder may exist even if nothing else does
   const undo: Undo[] = [() => core.ports.onReaped(id.uuid)];
@@ -258,7 +258,7 @@ async function build(
   });
   core.admission.enter(proc);
   core.admission.check();
-  if (isCounted(proc)) undo.push(countSpawn(parent));
+  if (isCounted(proc)) undo.push(countSpawn(core, parent));
   undo.push(() => endHandle(core, proc));
   handOver(core.devices, { caller, proc, opts });
   installFiles(proc, more.files ?? []);
