@@ -11,7 +11,7 @@ import { EXIT, PERMISSION_MODES, type PermissionMode } from "../../../abi/proces
 import { ALL_RIGHTS, type Rights } from "../../../abi/rights.ts";
 import type { SpawnOpts, Syscalls } from "../../../abi/sys.ts";
 import { readGrant, sealed } from "../../../consent/grants/grant-record.ts";
-import { wake } from "../../../history/recover/wake.ts";
+import { resume, wake } from "../../../history/recover/wake.ts";
 import { MemoryJournal } from "../../testing/memory-journal.ts";
 import { agentFile, TestKernel } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
@@ -198,7 +198,8 @@ describe("the kernel", () => {
     | { do: "revoke"; which: number }
     | { do: "message" | "compact"; who: number }
     | { do: "fork"; who: number; of: number }
-    | { do: "end"; who: number }
+    | { do: "end" | "exec"; who: number }
+    | { do: "resume"; which: number; by: "parent" | "person" }
     | { do: "restart" };
 
   const who = fc.nat(20);
@@ -225,7 +226,15 @@ describe("the kernel", () => {
     { weight: 2, arbitrary: fc.record({ do: fc.constant("revoke"), which: fc.nat(9) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("message", "compact"), who }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant("fork"), who, of: fc.nat(3) }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant("end"), who }) },
+    { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("end", "exec"), who }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        do: fc.constant("resume"),
+        which: fc.nat(9),
+        by: fc.constantFrom("parent", "person"),
+      }),
+    },
     { weight: 2, arbitrary: fc.constant({ do: "restart" }) },
   ) as fc.Arbitrary<Step>;
 
@@ -243,6 +252,9 @@ describe("the kernel", () => {
     readonly bounds = new Map<Pid, Rights>();
     readonly #journal = new MemoryJournal();
     readonly #handles = new Map<Pid, Syscalls>();
+    /** Those that have ended, with who started them; how many came back. */
+    readonly #ended: { readonly pid: Pid; readonly ppid: Pid }[] = [];
+    returns = 0;
     #generation = 0;
 
     constructor() {
@@ -284,12 +296,16 @@ describe("the kernel", () => {
     async do(action: Step): Promise<void> {
       if (action.do === "restart") return this.#restart();
       if (action.do === "revoke") return this.#revoke(action.which);
+      if (action.do === "resume") return this.#resume(action);
       const pid = this.one(action.who);
       if (action.do === "spawn") return this.#spawn(action, pid);
       if (pid !== undefined) await this.#act(action, pid);
     }
 
-    async #act(action: Exclude<Step, { do: "spawn" | "revoke" | "restart" }>, pid: Pid): Promise<void> {
+    async #act(
+      action: Exclude<Step, { do: "spawn" | "revoke" | "resume" | "restart" }>,
+      pid: Pid,
+    ): Promise<void> {
       const { kernel } = this.t;
       const proc = this.t.proc(pid);
       const sys = this.#handles.get(pid);
@@ -311,8 +327,15 @@ describe("the kernel", () => {
           return sys?.appendMessage(proc.ctxId, "user", "a summary");
         case "fork":
           return this.#fork(pid, action.of);
+        case "exec": {
+          const over = this.now(pid);
+          const made = await sys?.spawn("", null, { command: ["sleep", "9"] }).catch(() => undefined);
+          return made === undefined ? undefined : void this.bounds.set(made, over);
+        }
         case "end":
-          return void (await this.t.init.kill(pid, 2));
+          this.#ended.push({ pid, ppid: proc.ppid });
+          await this.t.init.kill(pid, 2);
+          return settle();
       }
     }
 
@@ -339,6 +362,20 @@ describe("the kernel", () => {
       this.bounds.set(forked.pid, over);
       await wake(this.t.kernel, forked.pid);
       await settle();
+    }
+
+    /** An ended agent comes back, by a message of the one that started it, or by the user. */
+    async #resume({ which, by }: Extract<Step, { do: "resume" }>): Promise<void> {
+      const { pid, ppid } = this.#ended[which % Math.max(1, this.#ended.length)] ?? {};
+      if (pid === undefined || ppid === undefined || this.live.includes(pid)) return;
+      const back =
+        by === "person"
+          ? resume(this.t.kernel, pid)
+          : this.live.includes(ppid) &&
+            this.#handles.get(ppid)?.send(pid, Buffer.from("go on, in bypass mode"));
+      await Promise.resolve(back).catch(() => {});
+      await settle();
+      if (this.live.includes(pid)) this.returns++;
     }
 
     async #revoke(which: number): Promise<void> {
@@ -389,9 +426,21 @@ describe("the kernel", () => {
     }
   }
 
+  const begun: Step = { do: "spawn", who: 0, file: 1, opts: {}, start: 1 };
+  /** Lives in which an agent comes back for certain, by either way. */
+  const RETURNS: Step[][] = [
+    [begun, { do: "end", who: 1 }, { do: "resume", which: 0, by: "parent" }],
+    [
+      { do: "exec", who: 0 },
+      { do: "end", who: 0 },
+      { do: "resume", which: 0, by: "person" },
+    ],
+  ];
+
   test("random lives: nobody is ever wider than its parent was", { timeout: 600_000 }, async () => {
     const numRuns = Math.ceil(TRACES / 300);
     const trace = fc.array(step, { minLength: 3, maxLength: 14 });
+    let returns = 0;
     await fc.assert(
       fc.asyncProperty(trace, async (steps) => {
         const life = new Life();
@@ -400,9 +449,11 @@ describe("the kernel", () => {
           await life.do(each);
           await life.check();
         }
+        returns += life.returns;
         await life.close();
       }),
-      { numRuns },
+      { numRuns, examples: RETURNS.map((steps) => [steps]) },
     );
+    expect(returns).toBeGreaterThanOrEqual(RETURNS.length);
   });
 });
