@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { asProcUuid, type Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { Begun, Program } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import { layToRest } from "../../kernel/process/end/shutdown.ts";
 import type { SpawnedBody } from "../../kernel/process/kept-state.ts";
@@ -242,3 +243,87 @@ async function endAll(t: TestKernel): Promise<void> {
   await settle(8);
   await t.journal.sync();
 }
+
+/** Two children of an agent run at once; the others wait to begin. */
+const NARROW = () => ({ defaults: {}, windows: [], agents: { children: 2, perMinute: 100 } });
+
+/** A daemon whose programs work until `over` lets them complete. */
+function familyOn(journal: MemoryJournal) {
+  generation++;
+  let named = 0;
+  const name = () => generation.toString(16).padStart(4, "0") + (++named).toString(16).padStart(12, "0");
+  const over = new Map<Pid, () => void>();
+  const handles = new Map<Pid, Sys>();
+  const program: Program = (sys, { pid }) =>
+    new Promise((resolve) => {
+      handles.set(pid, sys);
+      over.set(pid, () => resolve(EXIT.completed));
+      sys.ending.addEventListener("abort", () => resolve(EXIT.unexpected));
+    });
+  const ports = { nonce: name, uuid: () => asProcUuid(`00000000-${name()}`), program, budget: NARROW };
+  return { t: testKernel(ports, journal), over, handles };
+}
+
+/** An agent, a child that it waits for, one in the background, and three that wait to begin; all end, one after another. */
+async function family(): Promise<{ journal: CuttableJournal; fore: Pid }> {
+  const journal = new CuttableJournal();
+  const { t, over, handles } = familyOn(journal);
+  const lead = await t.init.spawn("lead", null);
+  const sys = handles.get(lead)!;
+  const child = (call: string, more: object = {}) =>
+    sys.spawn(call, null, { onParentExit: "terminate", child: { call, title: call, ...more } });
+  const fore = await child("fore");
+  const back = await child("back", { isBackground: true });
+  const queued = [];
+  for (const call of ["one", "two", "three"]) queued.push(await child(call, { isBackground: true }));
+  await settle(8);
+  expect([...over.keys()]).toEqual([lead, fore, back]);
+  const woken = sys.sleep(60_000, undefined, { pid: fore });
+  for (const pid of [fore, back, ...queued]) {
+    over.get(pid)?.();
+    await settle(8);
+  }
+  await woken;
+  await sys.ended(fore, { isTold: true });
+  over.get(lead)?.();
+  await t.init.wait(lead);
+  await journal.sync();
+  return { journal, fore };
+}
+
+test("recover() after each record of a family: who waited to begin still waits, in order; each ends once and is told once", async () => {
+  const { journal: whole, fore } = await family();
+  const { records, cuts } = whole;
+  let queues = 0;
+  for (const cut of cuts) {
+    const before = records.slice(0, cut);
+    const at = `after record ${cut} (${before.at(-1)?.kind} of pid ${before.at(-1)?.pid})`;
+    const journal = await copied(before);
+    const { t, over } = familyOn(journal);
+    await t.kernel.recover();
+    await settle(12);
+    const [lead, ...children] = sorted(
+      [...t.kernel.table.all()].filter(({ isLive }) => isLive).map(({ pid }) => pid),
+    );
+    const [running, waiting] = [children.slice(0, 2), children.slice(2)];
+    expect(sorted(over.keys()), at).toEqual([...(lead === undefined ? [] : [lead]), ...running]);
+    const places = waiting.map((pid) => t.kernel.info(t.proc(pid)).queue);
+    expect(places, at).toEqual(waiting.map((_pid, n) => ({ place: n + 1, of: waiting.length })));
+    queues += waiting.length;
+    for (const pid of children) {
+      over.get(pid as Pid)?.();
+      await settle(8);
+    }
+    await journal.sync();
+    const ends = journal.records.filter(({ kind, pid }) => kind === "process.exited" && pid !== 1);
+    const known = [...spawnedIn(before).keys()].filter((pid) => pid !== 1);
+    expect(sorted(ends.map(({ pid }) => pid)), at).toEqual(sorted(known));
+    const told = journal.records
+      .filter(({ kind }) => kind === "mail.put")
+      .map(({ body }) => (body as { notice?: number }).notice);
+    expect(sorted(told.map(Number)), at).toEqual(sorted(known.filter((pid) => pid !== fore)));
+    await endAll(t);
+    expect(t.census(), at).toEqual(NOTHING_LEFT);
+  }
+  expect(queues).toBeGreaterThan(10);
+});
