@@ -55,7 +55,8 @@ export class Capture {
   }
 
   #show(stream: Stream, text: Uint8Array): void {
-    const clean = this.#redacted?.[stream].push(text) ?? text;
+    const clean =
+      this.#redacted?.[stream].push(Buffer.from(text.buffer, text.byteOffset, text.byteLength)) ?? text;
     if (clean.byteLength > 0) this.#keep(stream, Buffer.from(clean));
   }
 

@@ -60,7 +60,7 @@ export class NativeOutput {
 
   /** Returns a promise if the stream must wait for a reader. */
   take(stream: "stdout" | "stderr", chunk: Buffer): Promise<void> | undefined {
-    this.#spool.write(Buffer.from(this.#redacted?.[stream].push(chunk) ?? chunk));
+    for (const part of this.#redacted?.[stream].parts(chunk) ?? [chunk]) this.#spool.write(part);
     this.#also[stream]?.write(chunk);
     if (stream === "stdout") this.#remember(chunk);
     const fd = stream === "stdout" ? STDOUT : STDERR;

@@ -27,6 +27,8 @@ export class KnownValues {
   readonly #shift = new Uint8Array(TABLE).fill(WINDOW - BLOCK + 1);
   /** Needles by the hash of the last block of their window, longest first. */
   readonly #ends = new Map<number, string[]>();
+  /** The first bytes of each needle, as latin1. */
+  readonly #heads = new Set<string>();
 
   constructor(values: Iterable<string>) {
     for (const value of values)
@@ -53,11 +55,30 @@ export class KnownValues {
     return null;
   }
 
+  /** Whether one may begin in these bytes; not those of which only a part of the window is there. */
+  mayBegin(bytes: Buffer): boolean {
+    if (this.#heads.size === 0) return false;
+    const shift = this.#shift;
+    for (let end = WINDOW; end <= bytes.length; ) {
+      const step = shift[hashOf(bytes[end - 3], bytes[end - 2], bytes[end - 1])] as number;
+      if (step > 0) end += step;
+      else if (this.#heads.has(bytes.toString("latin1", end - WINDOW, end))) return true;
+      else end++;
+    }
+    return false;
+  }
+
   #add(needle: string, value: string): void {
     if (needle.length < MIN_KNOWN_CHARS || this.#byNeedle.has(needle)) return;
     this.#byNeedle.set(needle, value);
     for (let at = 0; at <= WINDOW - BLOCK; at++) {
       const hash = hashAt(needle, at);
+      this.#shift[hash] = Math.min(this.#shift[hash] as number, WINDOW - BLOCK - at);
+    }
+    const head = Buffer.from(needle).toString("latin1", 0, WINDOW);
+    this.#heads.add(head);
+    for (let at = 0; at <= WINDOW - BLOCK; at++) {
+      const hash = hashAt(head, at);
       this.#shift[hash] = Math.min(this.#shift[hash] as number, WINDOW - BLOCK - at);
     }
     const last = hashAt(needle, WINDOW - BLOCK);
@@ -68,7 +89,10 @@ export class KnownValues {
 }
 
 function hashAt(text: string, at: number): number {
-  const [a, b, c] = [text.charCodeAt(at), text.charCodeAt(at + 1), text.charCodeAt(at + 2)];
+  return hashOf(text.charCodeAt(at), text.charCodeAt(at + 1), text.charCodeAt(at + 2));
+}
+
+function hashOf(a = 0, b = 0, c = 0): number {
   return (a ^ (b << 5) ^ (c << 10) ^ (c >> 6)) & (TABLE - 1);
 }
 

@@ -176,6 +176,49 @@ describe("RedactStream", () => {
 });
 
 describe("RedactedBytes", () => {
+  it("gives what redact() of the whole gives, in large chunks and small ones, wherever they are cut", () => {
+    const long = fc.integer({ min: 1, max: 9_000 }).map((n) => "lorem ipsüm\n".repeat(n / 12 + 1));
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(piece, long), { maxLength: 12 }),
+        fc.array(fc.integer({ min: 4_200, max: 9_000 }), { minLength: 1, maxLength: 30 }),
+        (pieces, sizes) => {
+          const bytes = Buffer.from(pieces.join(""));
+          const out = new RedactedBytes(made());
+          const given: Uint8Array[] = [];
+          for (let at = 0, n = 0; at < bytes.length; n++) {
+            const size = sizes[n % sizes.length] ?? 1;
+            given.push(...out.parts(bytes.subarray(at, at + size)));
+            at += size;
+          }
+          expect(Buffer.concat([...given, out.end()]).toString()).toBe(made().redact(bytes.toString()));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it.each([...LOOKS, ["known", VALUE] as const])(
+    "sees a %s, however two large chunks cut it: %s",
+    (_kind, secret) => {
+      const before = Buffer.from(`${"x ".repeat(3_000)}`);
+      const whole = Buffer.concat([before, Buffer.from(`${secret} ${"y ".repeat(3_000)}`)]);
+      for (let cut = 0; cut <= Math.min(40, secret.length); cut++) {
+        const out = new RedactedBytes(made());
+        const at = before.length + cut;
+        const given = [...out.parts(whole.subarray(0, at)), ...out.parts(whole.subarray(at)), out.end()];
+        expect(Buffer.concat(given).toString()).toBe(made().redact(whole.toString()));
+      }
+    },
+  );
+
+  it("passes bytes that are no text and have no secret, as they are", () => {
+    const bytes = Buffer.from(Array.from({ length: 20_000 }, (_, n) => (n * 167) & 0xff));
+    const out = new RedactedBytes(made());
+    const given = [out.push(bytes.subarray(0, 9_000)), out.push(bytes.subarray(9_000)), out.end()];
+    expect(Buffer.concat(given).equals(bytes)).toBe(true);
+  });
+
   it("redacts bytes whose characters are cut", () => {
     const bytes = Buffer.from(`äöü-äöü-${VALUE}€ ende`);
     const out = new RedactedBytes(made());

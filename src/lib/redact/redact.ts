@@ -4,6 +4,7 @@
  * in.
  */
 import { createHmac } from "node:crypto";
+import { looksLikeSecret } from "./hints.ts";
 import { type KnownHit, KnownValues, MIN_KNOWN_CHARS } from "./known.ts";
 
 /** Most known values; beyond that, those learned longest ago are dropped. */
@@ -73,6 +74,12 @@ export class Redactor {
     if (clean === text) return bytes;
     // bytes that are not UTF-8 are lost here, which is better than leaking the secret
     return Buffer.from(clean);
+  }
+
+  /** False: no secret begins in these bytes, but for their last 16, which may be a part of its beginning. */
+  mayBegin(bytes: Buffer): boolean {
+    this.#known ??= new KnownValues(this.#values);
+    return looksLikeSecret(bytes) || this.#known.mayBegin(bytes);
   }
 
   /** Searches one text, from front to back. */

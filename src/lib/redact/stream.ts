@@ -30,6 +30,28 @@ export class RedactStream {
     return live > sure ? this.#give(live, true) : this.#give(sure, false);
   }
 
+  /** Nothing is held back. */
+  get isEmpty(): boolean {
+    return this.#held === "";
+  }
+
+  /** The text that is held back. */
+  get held(): string {
+    return this.#held;
+  }
+
+  /** The text that is held back, and what was returned before it: whoever takes them goes on without this. */
+  take(): { readonly context: string; readonly held: string } {
+    const taken = { context: this.#context, held: this.#held };
+    this.#held = "";
+    return taken;
+  }
+
+  /** `context`: the end of the text so far. */
+  resume(context: string): void {
+    this.#context = context.slice(-CONTEXT_CHARS);
+  }
+
   /** Returns the text that was held back. */
   end(): string {
     return this.#give(this.#held.length, true);
