@@ -15,6 +15,8 @@ export interface SegmentSource {
   readonly isEnded: boolean;
   /** The file and offset of a byte, and how many bytes follow in the same file, including it. */
   locate(position: number): { path: string; offset: number; left: number };
+  /** Bytes at a position that are still in memory, at most `length`; they may not change. undefined: they are not. */
+  recent?(position: number, length: number): Uint8Array | undefined;
   /** Resolves when there are more bytes, or at the end. */
   more(): Promise<void>;
   /** Called when a reader has advanced. */
@@ -66,6 +68,12 @@ export class SegmentReader implements SpoolReader {
 
   /** Empty: the bytes at the position were removed; the reader has skipped the rest of their file. */
   async #next(length: number, signal: AbortSignal): Promise<Uint8Array> {
+    const recent = this.#source.recent?.(this.#position, length);
+    if (recent !== undefined) {
+      this.#position += recent.byteLength;
+      this.#source.onRead();
+      return recent;
+    }
     const { path, offset, left } = this.#source.locate(this.#position);
     const chunk = await readAt(path, offset, Math.min(length, left));
     if (signal.aborted) throw reasonOf(signal);

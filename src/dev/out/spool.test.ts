@@ -3,6 +3,7 @@ import {
   readdirSync,
   readlinkSync,
   rmdirSync,
+  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -50,6 +51,27 @@ function fdsOn(dir: string): number {
 }
 
 describe("DiskSpools", () => {
+  it("gives a reader that keeps up what is in memory, and one that lags what is on the disk", async () => {
+    const { store, dir } = spools({ segmentBytes: 1024 * 1024 });
+    const spool = store.open("a.log", "drop");
+    const [near, far] = [spool.reader(0), spool.reader(0)];
+    const chunk = (n: number): Buffer => Buffer.alloc(60_000, 97 + n);
+    for (let n = 0; n < 4; n++) {
+      spool.write(chunk(n));
+      if (n < 3) expect((await near.read(1 << 20, never)).byteLength).toBe(60_000);
+    }
+    // the file is gone: what is read now is not read from it
+    rmSync(join(dir, "a.log.0"));
+    expect(text(await near.read(1 << 20, never))).toBe(text(chunk(3)));
+    expect(near.position).toBe(240_000);
+    const lost = await far.read(4, AbortSignal.abort()).catch(() => "aborted");
+    expect(lost).toBe("aborted");
+    const late = spool.reader(130_000);
+    expect(text(await late.read(4, never))).toBe("cccc");
+    spool.end();
+    expect((await near.read(1, never)).byteLength).toBe(0);
+  });
+
   it("is for the user alone, and makes no file before the first byte", () => {
     const { store, dir } = spools();
     const spool = store.open("a.log", "drop");
