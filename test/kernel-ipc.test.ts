@@ -668,16 +668,34 @@ describe("events", () => {
     expect(codes).toContain("UNAVAILABLE");
   });
 
-  it("are there after the daemon was killed", async () => {
+  it("are there after the daemon was killed; what had a key is not made again", async () => {
     const { seq } = await client.call<{ seq: number }>("event.publish", {
       event: "other.thing",
       data: { kept: true },
     });
+    const asked: [string, object][] = [
+      ["event.publish", { event: "other.once", data: { n: 1 } }],
+      ["intent.begin", { name: "once" }],
+    ];
+    const meta = { idempotencyKey: "over a death" };
+    const first = await Promise.all(asked.map(([method, params]) => client.ask(method, params, { meta })));
+    const long = { id: "long", command: ["sleep", "60"] };
+    const started = await client.call<Spawned>("process.spawn", long, { meta });
     process.kill(world.daemonPid as number, "SIGKILL");
     await client.closed;
     await world.crux(["ps"]);
     client = await FrameClient.open(world.socket);
-    await client.call("event.subscribe", { events: ["other.*"], after: seq - 1 });
+    for (const [n, [method, params]] of asked.entries()) {
+      const again = await client.ask(method, params, { meta });
+      expect(again).toMatchObject({ result: first[n]?.result, meta: { replayed: true } });
+      const other = await client.ask(method, { ...params, data: {} }, { meta });
+      expect(other.fault).toMatchObject({ code: "CONFLICT", message: "idempotency key reused" });
+    }
+    expect((await client.ask("process.spawn", long, { meta })).fault).toMatchObject({
+      code: "CONFLICT",
+      details: { outcome: "unknown", pid: started.pid },
+    });
+    await client.call("event.subscribe", { events: ["other.thing"], after: seq - 1 });
     await client.until(() => client.events.length === 1);
     expect(client.events[0]).toMatchObject({ event: "other.thing", seq, data: { kept: true } });
   });

@@ -115,6 +115,8 @@ export const LIMITS = {
   contexts: 96,
   /** How long a client's request is known by its key: a repeat makes nothing new. */
   requestKeptMs: 24 * 3600 * 1000,
+  /** Requests of which it is known what they have published; beyond, the oldest may be carried out again. */
+  requestsOfEvents: 10_000,
   /** Answered questions remembered, so that a late answer gets CONFLICT; beyond, the oldest gives NOT_FOUND. */
   answeredAsks: 256,
   /** Groups of one process, members of one group: beyond, UNAVAILABLE. */

@@ -105,7 +105,8 @@ export class IntentTable implements Intents, Canceller {
     }
   }
 
-  async #begin(intentId: string, { owner, name, parentIntentId, data, ids }: IntentWish): Promise<Intent> {
+  async #begin(intentId: string, wish: IntentWish): Promise<Intent> {
+    const { owner, name, parentIntentId, data, ids, request } = wish;
     const { clock } = this.#core().ports;
     const parent = this.#parent(parentIntentId, ids.intentId);
     const correlationId =
@@ -116,6 +117,7 @@ export class IntentTable implements Intents, Canceller {
       ...ids,
       intentId,
       correlationId,
+      ...(request === undefined ? {} : { request }),
       data: { intentId, name, ...(parent === undefined ? {} : { parentIntentId: parent.id }), ...data },
     });
     if (owner !== PID_KERNEL) this.#watch(owner);

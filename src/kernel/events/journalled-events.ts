@@ -4,8 +4,9 @@
  * prove that nothing was taken out, keeps its records.
  */
 import { PID_KERNEL } from "../../abi/ids.ts";
+import type { RequestMark } from "../../abi/request-mark.ts";
 import { LIMITS } from "../limits.ts";
-import type { EventDraft, EventLog, EventPlace, KernelEvent } from "../ports/events.ts";
+import type { EventDraft, EventLog, EventPlace, KernelEvent, PublishedBy } from "../ports/events.ts";
 import { type JournalRecord, KERNEL_UUID } from "../ports/journal.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { COMPACTED, Gaps } from "./gaps.ts";
@@ -27,6 +28,8 @@ export class JournalledEvents implements EventLog {
   #more = Promise.withResolvers<void>();
   readonly #gaps = new Gaps();
   readonly #listeners: Listener[] = [];
+  /** By the mark of the request, the oldest first. */
+  readonly #requested = new Map<string, PublishedBy>();
   #loaded: Promise<void> | undefined;
 
   constructor(ports: Pick<KernelPorts, "clock" | "journal">) {
@@ -56,6 +59,13 @@ export class JournalledEvents implements EventLog {
   /** Called for every event, in their order. */
   watch(listener: Listener): void {
     this.#listeners.push(listener);
+  }
+
+  async requested(id: string): Promise<PublishedBy | undefined> {
+    await this.#load();
+    const found = this.#requested.get(id);
+    const isOld = found !== undefined && this.#ports.clock.now() - found.event.at > LIMITS.requestKeptMs;
+    return isOld ? undefined : found;
   }
 
   publish(draft: EventDraft): Promise<number> {
@@ -93,8 +103,17 @@ export class JournalledEvents implements EventLog {
     const { lsn: seq = 0, seq: number = 0 } = stored ?? {};
     this.#bytes += JSON.stringify(body).length;
     this.#gaps.take(body, seq);
-    this.#keep({ ...draft, seq, at }, number);
+    const { request, ...told } = draft;
+    const event = { ...told, seq, at };
+    if (request !== undefined) this.#mark(request, event);
+    this.#keep(event, number);
     return seq;
+  }
+
+  #mark({ id, digest }: RequestMark, event: KernelEvent): void {
+    this.#requested.set(id, { digest, event });
+    const [oldest = ""] = this.#requested.keys();
+    if (this.#requested.size > LIMITS.requestsOfEvents) this.#requested.delete(oldest);
   }
 
   /** Answers of the journal come in the order of the records. */
@@ -123,7 +142,12 @@ export class JournalledEvents implements EventLog {
   async #scan(): Promise<void> {
     for (let record = 1; ; ) {
       const page = await this.#ports.journal.read(KERNEL_UUID, record, PAGE);
-      for (const { kind, lsn, body } of page) if (kind === "event") this.#gaps.take(body, lsn);
+      for (const record of page) {
+        if (record.kind !== "event") continue;
+        this.#gaps.take(record.body, record.lsn);
+        const { request } = record.body as EventDraft;
+        if (request !== undefined) this.#mark(request, eventOf(record));
+      }
       const last = page.at(-1);
       // what this daemon has published is newer, and taken already
       if (last === undefined) return;
@@ -148,7 +172,14 @@ export class JournalledEvents implements EventLog {
 }
 
 function eventOf({ body, lsn }: JournalRecord): KernelEvent {
-  const { kept: _kept, ...event } = body as Omit<KernelEvent, "seq"> & { kept?: unknown };
+  const {
+    kept: _kept,
+    request: _request,
+    ...event
+  } = body as Omit<KernelEvent, "seq"> & {
+    kept?: unknown;
+    request?: unknown;
+  };
   return { ...event, seq: lsn };
 }
 

@@ -1,6 +1,7 @@
 /** The events of the binary wire: what happened to named programs, and what programs have published. */
 
 import type { EventIds } from "../../abi/native.ts";
+import type { RequestMark } from "../../abi/request-mark.ts";
 
 export interface KernelEvent extends EventIds {
   readonly event: string;
@@ -16,7 +17,14 @@ export interface KernelEvent extends EventIds {
   readonly data: object;
 }
 
-export type EventDraft = Omit<KernelEvent, "seq" | "at">;
+/** `request`: the client request that makes it, if that has a key. */
+export type EventDraft = Omit<KernelEvent, "seq" | "at"> & { readonly request?: RequestMark | undefined };
+
+/** What a request with a key has published. */
+export interface PublishedBy {
+  readonly digest: string;
+  readonly event: KernelEvent;
+}
 
 /** Where a reader of events is: after the event `seq`; `record`: where to read on in the journal, if that is known. */
 export interface EventPlace {
@@ -59,6 +67,8 @@ export interface EventLog {
     after: EventPlace,
     how?: "whole",
   ): Promise<{ readonly events: readonly KernelEvent[]; readonly next: EventPlace }>;
+  /** What the request of this mark has published, also by an earlier daemon; undefined: nothing within a day. */
+  requested(id: string): Promise<PublishedBy | undefined>;
   /** Resolves at the next event. */
   more(): Promise<void>;
 }

@@ -4,6 +4,7 @@
  */
 import type { Pid } from "../../abi/ids.ts";
 import type { EventIds } from "../../abi/native.ts";
+import type { RequestMark } from "../../abi/request-mark.ts";
 import type { Compaction, KernelEvent } from "./events.ts";
 
 export type Outcome = "completed" | "failed" | "cancelled";
@@ -34,6 +35,7 @@ export interface IntentWish {
   readonly data?: object | undefined;
   /** Of the request; `correlationId` begins a new story if the parent has none. */
   readonly ids: EventIds;
+  readonly request?: RequestMark | undefined;
 }
 
 export interface IntentEnd {

@@ -70,7 +70,9 @@ export const publish: IpcHandler<"event.publish"> = async ({ event, data, pid, r
   paceOf(session).take(call.context.clock.mono());
   const isLatest = (retain ?? (event.endsWith(".progress") ? "latest" : "all")) === "latest";
   const kept = isLatest ? ({ retain: "latest" } as const) : {};
-  const draft = { event, ...idsOf(call), ...aboutOf(about, call), ...kept, data };
+  const { request } = call;
+  const marked = request === undefined ? {} : { request };
+  const draft = { event, ...idsOf(call), ...aboutOf(about, call), ...kept, ...marked, data };
   return { seq: await session.kernel.events.publish(draft) };
 };
 

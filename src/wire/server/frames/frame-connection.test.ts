@@ -198,6 +198,15 @@ describe("requests", () => {
     });
   });
 
+  it("a method of the text wire that has a key takes effect once", async () => {
+    fixture.kernel.procs = [procInfo(3)];
+    const meta = { idempotencyKey: "k" };
+    const again = async () => (await client.ask("kill", { pid: 3, signal: 1 }, { meta })).meta?.replayed;
+    expect([await again(), await again()]).toEqual([undefined, true]);
+    expect(fixture.kernel.killed).toEqual([[3, 1]]);
+    expect((await client.ask("kill", { pid: 3, signal: 2 }, { meta })).fault?.code).toBe("CONFLICT");
+  });
+
   it("a stream of the text wire comes as events after its answer, and the connection goes on", async () => {
     expect(await client.call("spawn", { intent: "x" })).toEqual({ pid: 1 });
     const events = fixture.kernel.spawned[0]?.events;

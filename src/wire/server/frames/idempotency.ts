@@ -7,6 +7,8 @@ import { Fault } from "../../../abi/errors.ts";
 import type { Clock } from "../../../abi/program.ts";
 
 const KEPT = 10_000;
+/** Callers whose requests are kept; the one that came first is forgotten. */
+const CALLERS = 1_000;
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 interface Kept {
@@ -60,6 +62,8 @@ export class Idempotency {
   #of(caller: string): Map<string, Kept> {
     const own = this.#kept.get(caller) ?? new Map<string, Kept>();
     this.#kept.set(caller, own);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > CALLERS && oldest !== undefined) this.#kept.delete(oldest);
     return own;
   }
 }

@@ -23,7 +23,7 @@ export const begin: IpcHandler<"intent.begin"> = async ({ correlationId, ...wish
   if (outer !== undefined && !isOwn(outer, session)) throw notFound(outer.id);
   const { correlationId: _begun, ...cause } = ids;
   const given = { ...cause, ...(story === undefined ? {} : { correlationId: story }) };
-  const made = await intents.begin({ ...wish, owner: actor, ids: given });
+  const made = await intents.begin({ ...wish, owner: actor, ids: given, request: call.request });
   session.beginIntent(made.id);
   return { intentId: made.id, correlationId: made.correlationId ?? ids.correlationId };
 };

@@ -12,7 +12,7 @@ import {
   isIpcMethod,
 } from "../../../abi/methods/ipc/methods.ts";
 import type { IpcMethodSpec } from "../../../abi/methods/ipc/spec.ts";
-import { METHODS } from "../../../abi/methods/methods.ts";
+import { METHODS, type MethodName } from "../../../abi/methods/methods.ts";
 import type { MethodSpec } from "../../../abi/methods/spec.ts";
 import { PROTOCOL } from "../../../abi/wire.ts";
 import { LIMITS as KERNEL_LIMITS } from "../../../kernel/limits.ts";
@@ -69,13 +69,22 @@ export function introspect(
   };
 }
 
+/** Whether a method of the text wire takes effect once, however often it is called. */
+export function isIdempotent(method: MethodName): boolean {
+  return isLooking(METHODS[method].right);
+}
+
+function isLooking(right: string): boolean {
+  return right === "self" || right === "observe";
+}
+
 type AnySpec = Omit<MethodSpec, "right"> &
   Pick<IpcMethodSpec, "right"> &
   Partial<Omit<IpcMethodSpec, "result" | "right">>;
 
 function describe(name: string, isFull: boolean): IpcResult<"kernel.introspect">["methods"][number] {
   const spec: AnySpec = isIpcMethod(name) ? IPC_METHODS[name] : METHODS[name as keyof typeof METHODS];
-  const { summary, right, kind, idempotent = right === "self" || right === "observe", errors = [] } = spec;
+  const { summary, right, kind, idempotent = isLooking(right), errors = [] } = spec;
   return {
     name,
     summary,

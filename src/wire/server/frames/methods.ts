@@ -8,8 +8,9 @@ import {
   type IpcResult,
   isIpcMethod,
 } from "../../../abi/methods/ipc/methods.ts";
-import type { MethodName } from "../../../abi/methods/methods.ts";
+import { METHODS, type MethodName } from "../../../abi/methods/methods.ts";
 import { SIGNALS } from "../../../abi/process.ts";
+import type { KernelEvent } from "../../../kernel/ports/events.ts";
 import type { Requested } from "../../../kernel/ports/requests.ts";
 import type { MethodAnswer } from "../handler.ts";
 import { describeIssue, invalid, isMethodName } from "../request.ts";
@@ -21,7 +22,7 @@ import { subscribe as follow, publish, ready } from "./events.ts";
 import { digestOf } from "./idempotency.ts";
 import { checkIds } from "./ids.ts";
 import { begin, cancel, end, project } from "./intents.ts";
-import { nearMethods } from "./introspect.ts";
+import { isIdempotent, nearMethods } from "./introspect.ts";
 import { KERNEL_HANDLERS } from "./kernel.ts";
 import { controlled, kill, nativeOf, signalled, spawn, wait, write } from "./process.ts";
 import { list, status } from "./process-status.ts";
@@ -166,9 +167,15 @@ interface Keyed<M extends IpcMethodName> {
   readonly params: IpcParams<M>;
 }
 
+/** The answers that follow from the event that such a request has published. */
+const ANSWERS: { readonly [M in IpcMethodName]?: (event: KernelEvent) => IpcResult<M> } = {
+  "event.publish": ({ seq }) => ({ seq }),
+  "intent.begin": ({ intentId = "", correlationId = "" }) => ({ intentId, correlationId }),
+};
+
 /**
  * A request with a key. What it makes is known from the journal too, if the daemon was restarted between the effect and
- * the answer: then its outcome is named, and nothing is made again.
+ * the answer: then it gets the answer that follows from the record, or its outcome is named; nothing is made again.
  */
 async function once<M extends IpcMethodName>(
   keyed: Keyed<M>,
@@ -180,16 +187,21 @@ async function once<M extends IpcMethodName>(
   const whose = JSON.stringify([caller, keyed.method, keyed.key]);
   const request = { id: digestOf(whose).slice(0, 40), digest: digestOf([whose, keyed.params]).slice(0, 40) };
   const { value, replayed } = await idempotency.once({ ...keyed, caller }, async () => {
-    const made = await kernel.requests.find(request.id);
+    const made = keyed.method === "process.spawn" ? await kernel.requests.find(request.id) : undefined;
     if (made !== undefined) throw unknownOutcome(made, request.digest);
+    const answer = ANSWERS[keyed.method];
+    const published = answer && (await kernel.events.requested(request.id));
+    if (published !== undefined && published.digest !== request.digest) throw reused();
+    if (published !== undefined) return { result: answer?.(published.event), isOld: true };
     const { session, meta, requestId, context, signal } = call;
-    return handler(keyed.params, { session, meta, requestId, context, signal, request });
+    const marked = { session, meta, requestId, context, signal, request };
+    return { result: await handler(keyed.params, marked), isOld: false };
   });
-  return { result: value, replayed };
+  return { result: value.result, replayed: replayed || value.isOld };
 }
 
 function unknownOutcome({ pid, digest }: Requested, asked: string): Fault {
-  if (digest !== asked) return new Fault({ code: "CONFLICT", message: "idempotency key reused" });
+  if (digest !== asked) return reused();
   return new Fault({
     code: "CONFLICT",
     message: `an earlier daemon carried out this request, and its answer is not known: it made process ${pid}`,
@@ -197,12 +209,31 @@ function unknownOutcome({ pid, digest }: Requested, asked: string): Fault {
   });
 }
 
+function reused(): Fault {
+  return new Fault({ code: "CONFLICT", message: "idempotency key reused" });
+}
+
+interface TextCall {
+  readonly session: FrameSession;
+  readonly meta: IpcCall["meta"];
+}
+
+/** The key of a request is a param where the method has one, which the journal keeps; else its answer is kept here. */
+async function textMethod(method: MethodName, params: unknown, call: TextCall): Promise<Answer> {
+  const { session, meta } = call;
+  const { idempotencyKey: key } = meta;
+  const { kind, params: schema } = METHODS[method];
+  if (key === undefined || isIdempotent(method)) return callText(method, params, call);
+  if ("idempotency_key" in schema.shape)
+    return callText(method, { ...(params as object), idempotency_key: key }, call);
+  if (kind === "stream") return callText(method, params, call);
+  const keyed = { caller: String(session.scopes.actor), method, key, params };
+  const { value, replayed } = await session.idempotency.once(keyed, () => callText(method, params, call));
+  return { result: value.result, replayed };
+}
+
 /** A method without a result answers with an empty map, so that a result is never null. */
-async function textMethod(
-  method: MethodName,
-  params: unknown,
-  { session, meta }: { readonly session: FrameSession; readonly meta: IpcCall["meta"] },
-): Promise<Answer> {
+async function callText(method: MethodName, params: unknown, { session, meta }: TextCall): Promise<Answer> {
   const { payload, follow } = await session.desk.call(method, params);
   const { pid } = (payload ?? {}) as { readonly pid?: number };
   if (method === "spawn" && meta.intentId !== undefined && pid !== undefined)
