@@ -3,6 +3,7 @@ import type { Pid } from "../abi/ids.ts";
 import type { ExitStatus } from "../abi/process.ts";
 import type { Clock } from "../abi/program.ts";
 import type { CrashReport } from "../abi/supervise.ts";
+import type { EventLog } from "../kernel/ports/events.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { Child } from "./child.ts";
 import { causeOf, plainExit } from "./crash-report.ts";
@@ -10,6 +11,12 @@ import type { Ledger } from "./ledger.ts";
 import type { KeptCrash } from "./record/kept-supervisor.ts";
 import type { Judgement } from "./restart-policy.ts";
 import type { CheckedSpec } from "./spec.ts";
+
+interface Parts {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly events: Pick<EventLog, "publish">;
+}
 
 interface Loss {
   readonly child: Child;
@@ -22,12 +29,14 @@ export class CrashJournal {
   readonly #supervisor: Process;
   readonly #ledger: Ledger;
   readonly #clock: Clock;
+  readonly #events: Pick<EventLog, "publish">;
 
-  constructor(spec: CheckedSpec, supervisor: Process, parts: { ledger: Ledger; clock: Clock }) {
+  constructor(spec: CheckedSpec, supervisor: Process, parts: Parts) {
     this.#spec = spec;
     this.#supervisor = supervisor;
     this.#ledger = parts.ledger;
     this.#clock = parts.clock;
+    this.#events = parts.events;
   }
 
   /** `pid` 0: the process was not even created. A restart that follows is recorded after the report. */
@@ -45,6 +54,8 @@ export class CrashJournal {
       at: this.#clock.now(),
     };
     child.remember(report);
+    const { at: _at, ...told } = report;
+    this.#publish("supervisor.crash", told);
     this.#ledger.tell("supervisor.crash", {
       ...report,
       row: rowAfter(child, judgement),
@@ -57,8 +68,14 @@ export class CrashJournal {
 
   escalated(child: Child, reason: string, cause: string): void {
     const body = { supervisor: this.#spec.name, child: child.id, reason, cause };
+    this.#publish("supervisor.escalated", body);
     this.#ledger.tell("supervisor.escalated", body);
     this.say("error", reason);
+  }
+
+  /** The ledger has the record that counts: an event that a full disk refuses is missing, no more. */
+  #publish(event: string, data: object): void {
+    this.#events.publish({ event, pid: this.#supervisor.pid, data }).catch(() => {});
   }
 
   say(level: "info" | "warn" | "error", words: string): void {

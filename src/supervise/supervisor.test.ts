@@ -177,6 +177,13 @@ describe("restarts", () => {
       ["a", "escalate", 0, 5],
       ["z", "none", 0, 5],
     ]);
+    const events = t.journal.bodies("event");
+    expect(events.map(({ event, pid: about }) => [event, about])).toEqual([
+      ...Array.from({ length: 6 }, () => ["supervisor.crash", pid]),
+      ["supervisor.escalated", pid],
+      ["supervisor.crash", pid],
+    ]);
+    expect(events[0]?.data).toMatchObject({ supervisor: "shop", child: "a", exit: CRASH, restarts: 1 });
     expect(t.journal.bodies("supervisor.escalated")).toEqual([
       { supervisor: "shop", child: "a", reason: "restart intensity exceeded: a", cause: "boom" },
     ]);

@@ -8,6 +8,7 @@ import { messageOf, printed, SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../abi/ids.ts";
 import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../abi/process.ts";
 import type { SupervisorView } from "../abi/supervise.ts";
+import type { EventLog } from "../kernel/ports/events.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import type { SupervisorControl } from "../kernel/ports/supervisors.ts";
 import type { Body } from "../kernel/process/body.ts";
@@ -32,6 +33,7 @@ import type { SupervisorOptions } from "./supervisor-options.ts";
 export type Supervising = ChildKernel &
   LedgerKeeping & {
     readonly ports: Pick<KernelPorts, "random">;
+    readonly events: Pick<EventLog, "publish">;
     /** Running supervisors, by pid; each enters and removes itself. */
     readonly supervisors: Map<Pid, SupervisorControl>;
   };
@@ -287,7 +289,11 @@ export class Supervisor implements SupervisorControl {
     return {
       ports: this.#core.ports,
       runs: this.#runs,
-      journal: new CrashJournal(this.#spec, proc, { ledger: this.#ledger, clock: this.#core.ports.clock }),
+      journal: new CrashJournal(this.#spec, proc, {
+        ledger: this.#ledger,
+        clock: this.#core.ports.clock,
+        events: this.#core.events,
+      }),
       get isEnding() {
         return supervisor.isEnding;
       },

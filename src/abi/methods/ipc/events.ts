@@ -60,20 +60,41 @@ export const IPC_EVENT_METHODS = {
   },
 } as const satisfies Record<string, IpcMethodSpec>;
 
-/** What the kernel itself publishes: name, and what it means. */
-export const KERNEL_EVENTS: Readonly<Record<string, string>> = {
-  "process.started": "a program that process.spawn started runs",
-  "process.ready": "a program said that it is ready for work",
-  "process.state": "a program was paused or resumed",
-  "process.exited": "a program has ended, and its streams are complete",
-  "process.stdout.chunk": "what a program has written, to those who subscribed to the stream",
-  "process.stderr.chunk": "the same of its stderr",
-  "intent.started": "an intent has begun",
-  "intent.ended": "an intent has ended, with its outcome",
-  "intent.cancel_requested": "an intent is to end by its deadline",
-  "event.compacted": "a summary in the place of events that were removed",
-  "device.added": "a device is there",
-  "device.gone": "a device has disappeared, and its claims have ended",
-  "device.claimed": "a device was claimed",
-  "device.released": "a claim has ended: released, expired, disconnected or gone",
-};
+/** What the kernel itself sends: what it means, and where it is kept. */
+export const KERNEL_EVENTS: Readonly<Record<string, { readonly summary: string; readonly retention: Kept }>> =
+  {
+    "process.started": logged("a program that process.spawn started runs"),
+    "process.ready": logged("a program said that it is ready for work"),
+    "process.state": logged("a program was paused or resumed"),
+    "process.exited": logged("a program has ended, and its streams are complete"),
+    "process.stdout.chunk": sent(
+      "what a program has written, to those who subscribed to the stream",
+      "spool",
+    ),
+    "process.stderr.chunk": sent("the same of its stderr", "spool"),
+    "intent.started": logged("an intent has begun"),
+    "intent.ended": logged("an intent has ended, with its outcome"),
+    "intent.cancel_requested": logged("an intent is to end by its deadline"),
+    "event.compacted": logged("a summary in the place of events that were removed"),
+    "device.added": logged("a device is there"),
+    "device.gone": logged("a device has disappeared, and its claims have ended"),
+    "device.claimed": logged("a device was claimed"),
+    "device.released": logged("a claim has ended: released, expired, disconnected or gone"),
+    "device.chunk": sent("what a device gives, to the holder of its stream", "none"),
+    "agent.spawn": sent("an agent has started, to the client that starts or follows it", "none"),
+    "agent.step": sent("the same: it begins a step", "none"),
+    "agent.complete": sent("the same: it has ended, with its result", "none"),
+    "agent.error": sent("the same: it has failed", "none"),
+    "supervisor.crash": logged("a child of a supervisor has ended, and what is decided"),
+    "supervisor.escalated": logged("a supervisor has given up a child that ended too often"),
+  };
+
+type Kept = "journal" | "spool" | "none";
+
+function logged(summary: string) {
+  return sent(summary, "journal");
+}
+
+function sent(summary: string, retention: Kept) {
+  return { summary, retention };
+}

@@ -60,7 +60,7 @@ export function introspect(
     features: [...FEATURES],
     limits: WIRE_LIMITS,
     methods: names.map((name) => describe(name, schema)),
-    events: Object.entries(KERNEL_EVENTS).map(([name, summary]) => ({ name, summary, retention: "journal" })),
+    events: Object.entries(KERNEL_EVENTS).map(([name, told]) => ({ name, ...told })),
     errors: Object.entries(ERRNO).map(([code, { means, retryable }]) => ({
       code,
       summary: means,
