@@ -46,3 +46,23 @@ test("pageOf() of a fork goes on in its origin, and has the intent once", async 
   ]);
   expect(next).toBeUndefined();
 });
+
+test("pageOf() with words has only the messages with them, and goes on where it stopped", async () => {
+  const drafts = Array.from({ length: 20_000 }, (_, n) =>
+    said("user", n % 9_000 === 5 ? `The Needle ${n}` : `m${n}`),
+  );
+  const journal = journalOf(new Map([[ORIGIN, drafts]]));
+  const found: string[] = [];
+  let before: string | undefined;
+  let pages = 0;
+  do {
+    const wish = { limit: 1, text: "needle", ...(before === undefined ? {} : { before }) };
+    const page = await pageOf(journal, { proc: ORIGIN, lastSeq: drafts.length }, wish);
+    found.push(...page.items.map(({ text }) => text));
+    before = page.next;
+    pages++;
+  } while (before !== undefined);
+  expect(found).toEqual(["The Needle 18005", "The Needle 9005", "The Needle 5"]);
+  // each page looks at a bounded part of the history
+  expect(pages).toBeGreaterThan(3);
+});

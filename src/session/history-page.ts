@@ -7,7 +7,7 @@ import type { ProcUuid } from "../abi/ids.ts";
 import type { Block } from "../abi/llm.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import type { Journal, JournalRecord, ProcessRow } from "../kernel/ports/journal.ts";
-import type { HistoryItem, HistoryPage } from "../kernel/ports/sessions.ts";
+import type { HistoryItem, HistoryPage, HistoryWish } from "../kernel/ports/sessions.ts";
 
 /** The number of records per read, and the most reads per page, as a history may have many records without messages. */
 const WINDOW = 128;
@@ -23,8 +23,9 @@ interface Cursor {
 export async function pageOf(
   journal: Pick<Journal, "read">,
   row: Pick<ProcessRow, "proc" | "lastSeq">,
-  { before, limit }: { readonly before?: string; readonly limit: number },
+  { before, limit, text = "" }: HistoryWish,
 ): Promise<HistoryPage> {
+  const words = text.toLowerCase();
   const wanted = Math.min(limit, LIMITS.historyMessages);
   let at: Cursor | null = before === undefined ? { proc: row.proc, seq: row.lastSeq + 1 } : cursorOf(before);
   const items: HistoryItem[] = [];
@@ -35,7 +36,7 @@ export async function pageOf(
     at = from > 1 ? { proc, seq: from } : originOf(records[0]);
     for (const record of records.toReversed()) {
       const item = itemOf(record);
-      if (item === null) continue;
+      if (item === null || !item.text.toLowerCase().includes(words)) continue;
       items.unshift(item);
       if (items.length >= wanted) return { items, next: `${proc}:${record.seq}` };
     }
@@ -74,14 +75,14 @@ interface Said {
 }
 
 /** null: not a message of the conversation. */
-function itemOf({ kind, body, at, seq }: JournalRecord): HistoryItem | null {
+function itemOf({ kind, body, at, seq, proc }: JournalRecord): HistoryItem | null {
   const { role, content = "", blocks = [], cid, replaces, intent = "" } = (body ?? {}) as Said;
   // a fork repeats the intent of its origin, where it is shown already
   if (kind === "process.spawned" && seq === 1 && intent !== "")
-    return { role: "user", text: cut(intent), calls: [], at, seq };
+    return { role: "user", text: cut(intent), calls: [], at, seq, proc };
   if (kind !== "ctx.record" || cid !== undefined || replaces !== undefined) return null;
   if (role !== "user" && role !== "assistant") return null;
-  return { role, text: cut(content), calls: blocks.flatMap(callLine), at, seq };
+  return { role, text: cut(content), calls: blocks.flatMap(callLine), at, seq, proc };
 }
 
 function callLine(block: Block): string[] {

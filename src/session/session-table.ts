@@ -12,6 +12,7 @@ import type { ProcessRow } from "../kernel/ports/journal.ts";
 import type {
   AwakeOptions,
   HistoryPage,
+  HistoryWish,
   SessionState,
   Sessions,
   SessionView,
@@ -102,7 +103,7 @@ export class SessionTable implements Sessions {
     }
   }
 
-  async history(pid: Pid, options: { before?: string; limit: number }): Promise<HistoryPage> {
+  async history(pid: Pid, options: HistoryWish): Promise<HistoryPage> {
     const row = await this.#require(pid);
     const { journal } = this.#core().ports;
     // includes notes that are not written yet; if the disk refuses, what is there can still be read

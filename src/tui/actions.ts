@@ -366,15 +366,17 @@ export class Actions {
     });
   }
 
-  /** Into the clipboard of the terminal, by the user's own wish. */
   #copy(nth: number): void {
     const app = this.#app;
     const answers = app.model.entries.flatMap((entry) => (entry.kind === "text" ? [entry.text] : []));
     const text = answers.at(-nth);
-    if (text === undefined) {
-      app.say("no such answer", "error");
-      return;
-    }
+    if (text === undefined) app.say("no such answer", "error");
+    else this.copy(text);
+  }
+
+  /** Into the clipboard of the terminal, by the user's own wish. */
+  copy(text: string): void {
+    const app = this.#app;
     app.call.host.stdout.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`, () => {});
     app.say(`copied ${text.length} characters`, "success");
   }

@@ -5,12 +5,14 @@ import { invalid } from "../cli/screen/errors.ts";
 import { rewindLines } from "../cli/screen/rewind-lines.ts";
 import type { App } from "./app.ts";
 import { Picker } from "./screens/picker.ts";
-import { type RewindWish, rewindWish } from "./screens/rewind-picker.ts";
+import { extentWish, type RewindWish, rewindWish, stepAt } from "./screens/rewind-picker.ts";
 import { sessionWish } from "./screens/session-picker.ts";
-import { TranscriptView } from "./screens/transcript-view.ts";
+import { TranscriptView, type TranscriptWish } from "./screens/transcript-view.ts";
+import type { MessagePlace } from "./view/pages.ts";
 
-/** The most steps that are listed. */
+/** The most steps that are listed, and that a place is looked for in. */
 const STEPS = 1_000;
+const MOST_STEPS = 10_000;
 
 export class Views {
   readonly #app: App;
@@ -20,7 +22,31 @@ export class Views {
   }
 
   transcript(): void {
-    this.#app.overlay.open(new TranscriptView(this.#app.model));
+    const app = this.#app;
+    this.#read({ pid: app.pid, entries: app.model.entries, title: "" });
+  }
+
+  #read(of: Pick<TranscriptWish, "pid" | "entries" | "title" | "key">): void {
+    const app = this.#app;
+    const view = new TranscriptView({
+      ...of,
+      client: app.client,
+      changed: () => app.changed(),
+      copy: (text) => app.actions.copy(text),
+      go: (what, place) => app.do(() => this.#go(what, of.pid, place)),
+    });
+    app.overlay.open(view);
+  }
+
+  /** A fork goes on after the message; a rewind takes it back, and what came after it. */
+  async #go(what: "fork" | "rewind", pid: number, place: MessagePlace): Promise<void> {
+    const app = this.#app;
+    const { steps } = await app.client.request("process.steps", { pid, last: MOST_STEPS });
+    const step = stepAt(steps, place, what);
+    if (step === undefined) throw invalid("no step is complete there: there is nothing to go back to");
+    if (what === "rewind") return app.overlay.open(new Picker(extentWish(step, this.#rewindWish())));
+    const { pid: fork } = await app.client.request("process.fork", { pid, at: { step } });
+    app.switchTo(fork);
   }
 
   /** Words of a title, a pid or a uuid; "": from a list. */

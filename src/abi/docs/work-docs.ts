@@ -105,7 +105,7 @@ export const SESSION_DOCS: MethodDocs<keyof typeof SESSION_METHODS> = {
     errors: { ...ON_RECORD, INVALID: "`before` is not the `next` of a page." },
     params: { pid: 3, limit: 20 },
     result: {
-      messages: [{ role: "user", text: "fix the failing test", calls: [], at: AT, seq: 4 }],
+      messages: [{ role: "user", text: "fix the failing test", calls: [], at: AT, seq: 4, uuid: UUID }],
     },
   },
   "session.describe": {

@@ -29,6 +29,7 @@ const historyItem = z.strictObject({
   calls: z.array(z.string()),
   at: z.string(),
   seq: z.int(),
+  uuid: z.string().optional().describe("The process that it was said to: in a fork also its origin."),
 });
 export type WireHistoryItem = z.infer<typeof historyItem>;
 
@@ -111,6 +112,14 @@ export const SESSION_METHODS = {
         .optional()
         .describe("The `next` value of the page before; absent: the newest page."),
       limit: z.int().min(1).max(200).optional(),
+      text: z
+        .string()
+        .min(1)
+        .max(1000)
+        .optional()
+        .describe(
+          "Only messages with these words, whatever their case; a page may then be empty and have a `next`.",
+        ),
     }),
     result: z
       .strictObject({ messages: z.array(historyItem), next: z.string().optional() })

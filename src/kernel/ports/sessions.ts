@@ -34,8 +34,16 @@ export interface HistoryItem {
   readonly calls: readonly string[];
   /** Wall clock, ms. */
   readonly at: number;
-  /** The sequence number of its record. */
+  /** Its record: of which process, and the sequence number there. */
+  readonly proc: ProcUuid;
   readonly seq: number;
+}
+
+export interface HistoryWish {
+  readonly before?: string;
+  readonly limit: number;
+  /** Only messages with these words, whatever their case. */
+  readonly text?: string;
 }
 
 export interface HistoryPage {
@@ -70,7 +78,7 @@ export interface Sessions {
     env: Readonly<Record<string, string>>,
   ): Promise<Sent | undefined>;
   /** NOT_FOUND; INVALID: `before` does not come from an earlier page. */
-  history(pid: Pid, options: { readonly before?: string; readonly limit: number }): Promise<HistoryPage>;
+  history(pid: Pid, wish: HistoryWish): Promise<HistoryPage>;
   /** Durable when it resolves. INVALID: a title too long, or blank. */
   describe(pid: Pid, words: { readonly title?: string; readonly kept?: boolean }): Promise<void>;
   /**

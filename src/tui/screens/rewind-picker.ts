@@ -5,6 +5,7 @@ import { rewindLines } from "../../cli/screen/rewind-lines.ts";
 import { age } from "../../cli/screen/table/session-table.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import { counted } from "../../lib/text/counted.ts";
+import type { MessagePlace } from "../view/pages.ts";
 import type { Pickable, PickerWish } from "./picker.ts";
 
 type Step = Result<"process.steps">["steps"][number];
@@ -34,7 +35,7 @@ export function rewindWish(steps: readonly Step[], wish: RewindWish): PickerWish
     emptyText: steps.length === 0 ? "no step is complete: there is nothing to go back to" : "no step fits",
     items: steps.toReversed().map((step) => item(step, wish.now)),
     preview: ({ step }) => changes({ pid: wish.pid, at: { step } }, wish),
-    chosen: ({ step }) => wish.open(extentWish({ pid: wish.pid, at: { step } }, wish, step)),
+    chosen: ({ step }) => wish.open(extentWish(step, wish)),
     changed: () => wish.changed(),
   };
 }
@@ -50,15 +51,33 @@ function item(step: Step, now: number): Pickable<Step> {
   return { value: step, words: `${step.step} ${step.words} ${step.files.join(" ")}`, text };
 }
 
-/** What is asked once a place is known. `step`: its number; undefined: the place has none. */
-function extentWish(at: Request, wish: RewindWish, step: number | undefined): PickerWish<Extent> {
+/** The step that ends with a reply, or before a message; undefined: none does. */
+export function stepAt(
+  steps: readonly Step[],
+  { uuid, seq, role }: MessagePlace,
+  what: "fork" | "rewind",
+): number | undefined {
+  const isBefore = what === "rewind" || role === "user";
+  // steps of one process stand together, oldest first
+  const own = steps.filter((step) => step.uuid === uuid);
+  if (!isBefore) return own.find((step) => step.seq >= seq)?.step;
+  const first = own[0];
+  return (
+    own.findLast((step) => step.seq < seq)?.step ??
+    (first === undefined ? undefined : Math.max(0, first.step - 1))
+  );
+}
+
+/** What is asked once a step is known. */
+export function extentWish(step: number, wish: RewindWish): PickerWish<Extent> {
+  const at: Request = { pid: wish.pid, at: { step } };
   const extents: readonly Extent[] = [
     { text: "the conversation", request: at },
     { text: "the conversation and the files", request: { ...at, files: true } },
     { text: "the files alone", request: { ...at, files: true, fork: false } },
   ];
   return {
-    title: `What goes back to ${step === undefined ? "this place" : `step ${step}`}?`,
+    title: `What goes back to step ${step}?`,
     hint: "↑ ↓ choose · Enter goes back · Esc leave",
     emptyText: "nothing fits",
     items: extents.map((value) => ({ value, words: value.text, text: value.text })),

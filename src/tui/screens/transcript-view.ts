@@ -1,31 +1,221 @@
-/** The transcript as a view of the whole screen. */
+/**
+ * The transcript as a view of the whole screen: what the terminal shows, before it the history of the daemon, by pages. With
+ * the history alone it is the view of another process.
+ */
+import type { Result } from "../../abi/methods/methods.ts";
+import type { WireHistoryItem } from "../../abi/methods/session.ts";
+import type { ChatClient } from "../../cli/chat/client.ts";
 import type { Size } from "../../cli/screen/top/frame.ts";
 import type { FullView } from "../drive/overlay.ts";
 import type { Press } from "../editor/keys.ts";
-import type { Model } from "../state/model.ts";
+import { entriesOf } from "../state/catch-up.ts";
+import type { TranscriptEntry } from "../state/model.ts";
 import type { Line } from "../text/line.ts";
 import type { EntryLook } from "../view/entry-lines.ts";
-import { openTranscript, type Transcript, transcriptKey, transcriptRows } from "../view/transcript.ts";
+import {
+  joined,
+  type MessagePlace,
+  NO_PAGES,
+  PAGE_MESSAGES,
+  type Pages,
+  placeOf,
+  wanted,
+  withPage,
+} from "../view/pages.ts";
+import {
+  currentMessage,
+  hasHit,
+  jumpTo,
+  kept,
+  type Passage,
+  type Transcript,
+  transcriptKey,
+  transcriptOf,
+  transcriptRows,
+} from "../view/transcript.ts";
+
+export interface TranscriptWish {
+  readonly pid: number;
+  /** What the terminal shows by itself; none of another process. */
+  readonly entries: readonly TranscriptEntry[];
+  /** In the last line. */
+  readonly title: string;
+  readonly client: Pick<ChatClient, "request">;
+  changed(): void;
+  copy(text: string): void;
+  /** Another session from here, or what came after taken back. */
+  go(what: "fork" | "rewind", place: MessagePlace): void;
+  /** Another key; true: it was one of the view. */
+  key?(name: string): boolean;
+}
+
+type Page = Result<"session.history">;
 
 export class TranscriptView implements FullView {
-  readonly #model: Model;
+  readonly #wish: TranscriptWish;
+  #pages: Pages = NO_PAGES;
+  #places: ReadonlyMap<number, MessagePlace> = new Map();
+  /** The first entry that is shown as the terminal has it. */
+  #from = 0;
   #now: Transcript | undefined;
-  #width = 0;
+  #size: Size | undefined;
+  #look: EntryLook | undefined;
+  #isReading = false;
+  #isOver = false;
+  /** Reads on until it is there: the first message, or one that the daemon has found. */
+  #goal: "start" | MessagePlace | undefined;
 
-  constructor(model: Model) {
-    this.#model = model;
+  constructor(wish: TranscriptWish) {
+    this.#wish = wish;
   }
 
   lines(size: Size, look: EntryLook): readonly Line[] {
-    if (this.#now === undefined || this.#width !== size.columns)
-      this.#now = openTranscript(this.#model, look, size);
-    this.#width = size.columns;
-    return transcriptRows(this.#now, size, look);
+    if (this.#now === undefined || this.#size?.columns !== size.columns) {
+      [this.#size, this.#look] = [size, look];
+      this.#now = transcriptOf(this.#passages(), look, size);
+    }
+    [this.#size, this.#look] = [size, look];
+    void this.#readOn();
+    return transcriptRows(this.#now, size, { theme: look.theme, title: this.#title() });
   }
 
-  press(press: Press, { rows }: Size): boolean {
+  press(press: Press, size: Size): boolean {
     if (this.#now === undefined) return false;
-    this.#now = transcriptKey(this.#now, press, rows);
-    return this.#now !== undefined;
+    const name = press.kind === "key" ? press.name : press.text;
+    if (!this.#now.isAsking && this.#acted(name)) return true;
+    const before = this.#now;
+    const now = transcriptKey(before, press, size.rows);
+    if (now === undefined) return false;
+    this.#now = now;
+    this.#goal = !before.isAsking && (name === "g" || name === "home") ? "start" : undefined;
+    const isSearch = before.isAsking ? name === "enter" : name === "n" || name === "N";
+    if (
+      isSearch &&
+      now.query !== "" &&
+      !hasHit({ ...before, query: now.query }, name === "N" ? "above" : "anywhere")
+    )
+      void this.#search(now.query);
+    return true;
   }
+
+  closed(): void {
+    this.#isOver = true;
+  }
+
+  #acted(name: string): boolean {
+    const current = this.#now && currentMessage(this.#now);
+    if (name === "y" && current !== undefined)
+      this.#wish.copy("text" in current.entry ? current.entry.text : "");
+    else if ((name === "f" || name === "r") && current?.place !== undefined)
+      this.#wish.go(name === "f" ? "fork" : "rewind", current.place);
+    else return this.#wish.key?.(name) === true;
+    return true;
+  }
+
+  #title(): string {
+    return `${this.#goal === undefined ? "" : "reading … · "}${this.#wish.title}`;
+  }
+
+  /** Oldest first. */
+  #passages(): readonly Passage[] {
+    const { held, newest, shared } = this.#pages;
+    const older = held
+      .map((page, n) => (newest + n === 0 ? page.slice(0, page.length - shared) : page))
+      .toReversed()
+      .flatMap((page) => page.flatMap(passagesOf));
+    if (newest > 0) return older;
+    const own = this.#wish.entries.map((entry, n) => ({ entry, place: this.#places.get(n) }));
+    return [...older, ...own.slice(this.#from)];
+  }
+
+  /** One page after the other, while the screen is near an end of what is held. */
+  async #readOn(): Promise<void> {
+    const number = this.#nextPage();
+    if (this.#isReading || this.#isOver || number === undefined) return;
+    this.#isReading = true;
+    try {
+      this.#take(number, await this.#page(number));
+    } catch {
+      this.#goal = undefined;
+      // the daemon is gone: what is held can be read
+      this.#isOver = true;
+    } finally {
+      this.#isReading = false;
+    }
+    this.#wish.changed();
+  }
+
+  #nextPage(): number | undefined {
+    const [now, size] = [this.#now, this.#size];
+    if (now === undefined || size === undefined) return undefined;
+    const isNearEnd = now.top + 2 * size.rows > now.lines.length;
+    const isFirst = this.#pages.held.length === 0;
+    if (isFirst || this.#goal !== undefined || now.top < size.rows) {
+      const older = wanted(this.#pages, "older");
+      if (older !== undefined) return older;
+    }
+    this.#goal = undefined;
+    return isNearEnd ? wanted(this.#pages, "newer") : undefined;
+  }
+
+  #page(number: number): Promise<Page> {
+    const before = this.#pages.cursors[number] ?? undefined;
+    const { pid, client } = this.#wish;
+    return client.request("session.history", {
+      pid,
+      limit: PAGE_MESSAGES,
+      ...(before === undefined ? {} : { before }),
+    });
+  }
+
+  #take(number: number, page: Page): void {
+    const [size, look, before] = [this.#size, this.#look, this.#now];
+    if (size === undefined || look === undefined || before === undefined) return;
+    if (number === 0) {
+      const { places, shared, from } = joined(this.#wish.entries, page.messages);
+      [this.#places, this.#from, this.#pages] = [places, from, { ...this.#pages, shared }];
+    }
+    this.#pages = withPage(this.#pages, number, page);
+    const now = transcriptOf(this.#passages(), look, size);
+    const isShort = number === 0 && before.lines.length < size.rows;
+    this.#now = { ...kept(before, now), ...(isShort ? { top: now.top } : {}) };
+    this.#reached();
+  }
+
+  #reached(): void {
+    const [now, goal] = [this.#now, this.#goal];
+    if (now === undefined || goal === undefined) return;
+    if (goal === "start") {
+      this.#now = { ...now, top: 0 };
+      if (wanted(this.#pages, "older") === undefined) this.#goal = undefined;
+      return;
+    }
+    const there = jumpTo(now, goal);
+    if (there === undefined) return;
+    this.#now = there;
+    this.#goal = undefined;
+  }
+
+  /** Where the query stands before what is held: the daemon knows. */
+  async #search(text: string): Promise<void> {
+    const { client, pid } = this.#wish;
+    const from = this.#pages.cursors[this.#pages.newest + this.#pages.held.length];
+    if (from === null || from === undefined) return;
+    let before: string | undefined = from;
+    while (before !== undefined && !this.#isOver && this.#now?.query === text) {
+      const found: Page = await client.request("session.history", { pid, before, text, limit: 1 });
+      const place = found.messages[0] && placeOf(found.messages[0]);
+      if (place !== undefined) {
+        this.#goal = place;
+        this.#wish.changed();
+        return;
+      }
+      before = found.next;
+    }
+  }
+}
+
+function passagesOf(item: WireHistoryItem): readonly Passage[] {
+  const place = placeOf(item);
+  return entriesOf(item).map((entry) => ({ entry, place }));
 }

@@ -5,7 +5,7 @@ import { findShellNote } from "../../lib/text/shell-line.ts";
 import { type Model, type TranscriptEntry, withEntries } from "./model.ts";
 import { sealed } from "./reduce.ts";
 
-function entriesOf({ role, text, calls }: WireHistoryItem): readonly TranscriptEntry[] {
+export function entriesOf({ role, text, calls }: WireHistoryItem): readonly TranscriptEntry[] {
   if (text === INTERRUPTED_NOTE) return [{ kind: "notice", text: "interrupted", level: "warning" }];
   const line = role === "user" ? findShellNote(text) : undefined;
   if (line !== undefined) return [{ kind: "shell", id: "", ...line, isFinal: true }];

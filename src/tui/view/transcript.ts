@@ -2,9 +2,23 @@
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import type { Size } from "../../cli/screen/top/frame.ts";
 import type { Press } from "../editor/keys.ts";
-import type { Model } from "../state/model.ts";
+import type { TranscriptEntry } from "../state/model.ts";
 import { cutLine, type Line, textOf } from "../text/line.ts";
 import { type EntryLook, entryLines } from "./entry-lines.ts";
+import type { MessagePlace } from "./pages.ts";
+
+/** An entry, and where its message stands in the history, if that is known. */
+export interface Passage {
+  readonly entry: TranscriptEntry;
+  readonly place: MessagePlace | undefined;
+}
+
+interface Start {
+  readonly line: number;
+  /** The same for the same message, however much stands before it. */
+  readonly key: string;
+  readonly passage: Passage;
+}
 
 export interface Transcript {
   readonly lines: readonly Line[];
@@ -14,18 +28,50 @@ export interface Transcript {
   readonly query: string;
   /** The query is being typed. */
   readonly isAsking: boolean;
-  /** Lines at which an entry begins. */
-  readonly starts: readonly number[];
+  /** Where each entry begins. */
+  readonly starts: readonly Start[];
 }
 
-export function openTranscript(model: Model, look: EntryLook, { rows }: Size): Transcript {
+/** Its end is on the screen. */
+export function transcriptOf(passages: readonly Passage[], look: EntryLook, { rows }: Size): Transcript {
   const lines: Line[] = [];
-  const starts: number[] = [];
-  for (const entry of model.entries) {
-    starts.push(lines.length);
+  const starts: Start[] = [];
+  for (const [n, passage] of passages.entries()) {
+    const { entry, place } = passage;
+    const key = place === undefined ? `${n - passages.length}` : `${place.uuid} ${place.seq} ${entry.kind}`;
+    starts.push({ line: lines.length, key, passage });
     lines.push(...entryLines(entry, { ...look, isUnfolded: true }));
   }
   return { lines, starts, top: Math.max(0, lines.length - rows + 1), query: "", isAsking: false };
+}
+
+/** After more was read, or dropped: what is on the screen stays where it is, and so does the search. */
+export function kept(before: Transcript, now: Transcript): Transcript {
+  const known = new Map(now.starts.map(({ key, line }) => [key, line]));
+  const anchor =
+    before.starts.findLast(({ key, line }) => line <= before.top && known.has(key)) ??
+    before.starts.find(({ key }) => known.has(key));
+  const top = anchor === undefined ? now.top : before.top + (known.get(anchor.key) ?? 0) - anchor.line;
+  return { ...now, query: before.query, isAsking: before.isAsking, top: Math.max(0, top) };
+}
+
+/** The first message that begins on the screen, else the one that fills it. */
+export function currentMessage({ starts, top }: Transcript): Passage | undefined {
+  const texts = starts.filter(({ passage: { entry } }) => entry.kind === "user" || entry.kind === "text");
+  return (texts.find(({ line }) => line >= top) ?? texts.at(-1))?.passage;
+}
+
+/** undefined: it is not held. */
+export function jumpTo(now: Transcript, { uuid, seq }: MessagePlace): Transcript | undefined {
+  const found = now.starts.find(
+    ({ passage: { place } }) => place !== undefined && place.uuid === uuid && place.seq === seq,
+  );
+  return found && { ...now, top: found.line };
+}
+
+/** A line with the query before the screen, or after its first line. */
+export function hasHit(now: Transcript, where: "above" | "anywhere"): boolean {
+  return hitsOf(now.lines, now.query).some((at) => where === "anywhere" || at < now.top);
 }
 
 /** undefined: the user left it. */
@@ -59,9 +105,9 @@ export function transcriptKey(now: Transcript, press: Press, rows: number): Tran
     case "end":
       return moved(now, now.lines.length, rows);
     case "{":
-      return { ...now, top: now.starts.findLast((at) => at < now.top) ?? 0 };
+      return { ...now, top: now.starts.findLast(({ line }) => line < now.top)?.line ?? 0 };
     case "}":
-      return { ...now, top: now.starts.find((at) => at > now.top) ?? now.top };
+      return { ...now, top: now.starts.find(({ line }) => line > now.top)?.line ?? now.top };
     case "/":
       return { ...now, query: "", isAsking: true };
     case "n":
@@ -73,12 +119,12 @@ export function transcriptKey(now: Transcript, press: Press, rows: number): Tran
   }
 }
 
+/** `title`: of what it is. */
 export function transcriptRows(
   { lines, top, query, isAsking }: Transcript,
   { columns, rows }: Size,
-  look: EntryLook,
+  { theme, title }: Pick<EntryLook, "theme"> & { readonly title: string },
 ): Line[] {
-  const { theme } = look;
   const shown = lines
     .slice(top, top + rows - 1)
     .map((line) => marked(cutLine(line, columns), query, theme.selection));
@@ -89,7 +135,7 @@ export function transcriptRows(
   const place = `${Math.min(top + rows - 1, lines.length)}/${lines.length}`;
   const foot = isAsking
     ? `/${safeLine(query)}`
-    : `  ${place}${count} · q leave · / search · ↑ ↓ PgUp PgDn g G { }`;
+    : `  ${title}${place}${count} · q leave · / search · y copy · f fork · r rewind · g G { }`;
   return [...shown, cutLine([{ text: foot, style: isAsking ? "" : theme.dim }], columns)];
 }
 

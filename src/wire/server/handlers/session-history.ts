@@ -15,8 +15,8 @@ export const sessionList: Handler<"session.list"> = async ({ cwd, all = false },
 };
 
 export const sessionHistory: Handler<"session.history"> = async (params, { kernel }) => {
-  const { pid, before, limit = DEFAULT_MESSAGES } = params;
-  const place = before === undefined ? {} : { before };
+  const { pid, before, limit = DEFAULT_MESSAGES, text } = params;
+  const place = { ...(before === undefined ? {} : { before }), ...(text === undefined ? {} : { text }) };
   const { items, next } = await kernel.sessions.history(asPid(pid), { ...place, limit });
   return { payload: { messages: items.map(toWireItem), ...(next === undefined ? {} : { next }) } };
 };
@@ -44,6 +44,6 @@ export function toWireSession(session: SessionView): WireSession {
   };
 }
 
-function toWireItem({ role, text, calls, at, seq }: HistoryItem): WireHistoryItem {
-  return { role, text, calls: [...calls], at: new Date(at).toISOString(), seq };
+function toWireItem({ role, text, calls, at, seq, proc }: HistoryItem): WireHistoryItem {
+  return { role, text, calls: [...calls], at: new Date(at).toISOString(), seq, uuid: proc };
 }

@@ -1,0 +1,142 @@
+import { expect, test } from "vitest";
+import type { WireHistoryItem } from "../../abi/methods/session.ts";
+import type { Press } from "../editor/keys.ts";
+import type { TranscriptEntry } from "../state/model.ts";
+import { textOf } from "../text/line.ts";
+import { themeOf } from "../text/theme.ts";
+import type { EntryLook } from "../view/entry-lines.ts";
+import { stepAt } from "./rewind-picker.ts";
+import { TranscriptView, type TranscriptWish } from "./transcript-view.ts";
+
+const SIZE = { columns: 40, rows: 12 };
+const LOOK = { theme: themeOf("dark", "none"), width: 39, isUnfolded: false } as EntryLook;
+const COUNT = 20_000;
+
+const message = (n: number): WireHistoryItem => ({
+  ...{ role: n % 2 === 0 ? "user" : "assistant", text: `message ${n}`, calls: [], at: "", seq: n, uuid: "u" },
+});
+
+/** The history of a process, as the daemon answers it. */
+async function history({ before, limit, text = "" }: { before?: string; limit: number; text?: string }) {
+  const found: WireHistoryItem[] = [];
+  let at = before === undefined ? COUNT : Number(before);
+  while (at > 0 && found.length < limit) {
+    at--;
+    const item = message(at);
+    if (item.text.includes(text)) found.unshift(item);
+  }
+  return { messages: found, ...(at > 0 ? { next: String(at) } : {}) };
+}
+
+class Screen {
+  readonly asked: unknown[] = [];
+  readonly copied: string[] = [];
+  readonly went: unknown[] = [];
+  readonly view: TranscriptView;
+  #changed = 0;
+
+  constructor(entries: readonly TranscriptEntry[], wish: Partial<TranscriptWish> = {}) {
+    const request = async (_method: string, params: never) => {
+      this.asked.push(params);
+      return history(params);
+    };
+    this.view = new TranscriptView({
+      ...{ pid: 1, entries, title: "" },
+      client: { request: request as never },
+      changed: () => this.#changed++,
+      copy: (text) => this.copied.push(text),
+      go: (what, place) => this.went.push([what, place.seq]),
+      ...wish,
+    });
+  }
+
+  get lines(): string[] {
+    return this.view.lines(SIZE, LOOK).map((line) => textOf(line).trimEnd());
+  }
+
+  press(...names: string[]): void {
+    for (const name of names) {
+      const press: Press = name.length === 1 ? { kind: "text", text: name } : { kind: "key", name };
+      this.view.press(press, SIZE);
+    }
+  }
+
+  /** Draws as the terminal does, until nothing more is read. */
+  async settled(): Promise<string[]> {
+    for (let seen = -1; seen !== this.#changed || this.asked.length === 0; ) {
+      seen = this.#changed;
+      void this.lines;
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    }
+    return this.lines;
+  }
+}
+
+const OWN: TranscriptEntry[] = [
+  { kind: "user", text: `message ${COUNT - 2}`, from: "" },
+  { kind: "call", id: "1", tool: "bash", input: { command: "ls" }, result: "out of bash", isFinal: true },
+  { kind: "text", text: `message ${COUNT - 1}`, isFinal: true },
+];
+
+test("20,000 messages open with one page, without one twice, and what the terminal knows in full", async () => {
+  const screen = new Screen(OWN);
+  const lines = await screen.settled();
+  expect(screen.asked).toEqual([{ pid: 1, limit: 100 }]);
+  const text = lines.join("\n");
+  expect(text).toContain("out of bash");
+  expect(text.split(`message ${COUNT - 2}`)).toHaveLength(2);
+  expect(text).toContain(`message ${COUNT - 3}`);
+  expect(lines).toHaveLength(SIZE.rows);
+});
+
+test("g reads to the first message, G back to the last; at most 500 messages are held meanwhile", async () => {
+  const screen = new Screen(OWN);
+  await screen.settled();
+  screen.press("g");
+  const first = await screen.settled();
+  expect(first[1]).toBe("› message 0");
+  expect(screen.asked).toHaveLength(COUNT / 100);
+  const held = () => Number(/\/(\d+)/.exec(screen.lines.at(-1) ?? "")?.[1]) / 2;
+  expect(held()).toBeLessThanOrEqual(500);
+  for (let page = 0; page < 6; page++) {
+    screen.press("G");
+    await screen.settled();
+  }
+  expect(held()).toBeLessThanOrEqual(500);
+  expect(screen.lines.join("\n")).toMatch(/message [5-9]\d\d/);
+});
+
+test("/ asks the daemon for what is not held, and goes there; Esc ends the reading", async () => {
+  const screen = new Screen(OWN);
+  await screen.settled();
+  screen.press("/", ..."message 12345", "enter");
+  const found = await screen.settled();
+  expect(found.join("\n")).toContain("● message 12345");
+  expect(screen.asked).toContainEqual({ pid: 1, before: "19900", text: "message 12345", limit: 1 });
+  expect(screen.view.press({ kind: "key", name: "escape" }, SIZE)).toBe(false);
+});
+
+test("y copies the message at the top, f and r begin there; letters of a search do nothing else", async () => {
+  const screen = new Screen(OWN);
+  await screen.settled();
+  screen.press("{", "y", "f", "r");
+  const copied = Number(screen.copied[0]?.replace("message ", ""));
+  expect(screen.went).toEqual([
+    ["fork", copied],
+    ["rewind", copied],
+  ]);
+  screen.press("/", "y", "f", "r");
+  expect([screen.copied.length, screen.went.length]).toEqual([1, 2]);
+});
+
+test("stepAt() is the step that ends with a reply, and for a message the one before it", () => {
+  const step = (n: number, uuid: string, seq: number) => ({ step: n, uuid, seq }) as never;
+  const steps = [step(0, "old", 3), step(1, "old", 6), step(2, "new", 4), step(3, "new", 9)];
+  const at = (uuid: string, seq: number, role: "user" | "assistant", what: "fork" | "rewind") =>
+    stepAt(steps, { uuid, seq, role }, what);
+  expect(at("old", 5, "assistant", "fork")).toBe(1);
+  expect(at("old", 5, "assistant", "rewind")).toBe(0);
+  expect(at("new", 8, "user", "fork")).toBe(2);
+  expect(at("new", 3, "user", "rewind")).toBe(1);
+  expect(at("none", 3, "user", "rewind")).toBeUndefined();
+});
