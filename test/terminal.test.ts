@@ -125,16 +125,27 @@ describe("crux at a terminal", () => {
   it("completes the name of a file after @, which Enter does not send yet", async () => {
     await serve(text("Read."));
     world.write("src/deep/main.ts", "");
+    world.write(
+      "../config/crux/keys.json",
+      '[{"context":"editor","keys":"alt+m","command":"send"},{"context":"x"}]',
+    );
+    world.settings({ ui: { vim: true } });
     world.write("other.md", "");
     await using window = new TerminalWindow(world, []);
     await window.shows(READY);
+    await window.shows("entry 2: no context");
     window.type("look at @mai");
     await window.shows("▸ @src/deep/main.ts");
     window.type("\r");
     await window.shows("› look at @src/deep/main.ts");
     await window.until(({ rows }) => !rows.join("\n").includes("▸"), "closed");
     expect(server.requests).toEqual([]);
-    window.type("now\r");
+    // the keys of vi, and one of the user's own
+    window.type("now then\x1b");
+    await window.shows("NORMAL");
+    window.type("daw");
+    await window.until(({ rows }) => !rows.join("\n").includes("then"), "a word less");
+    window.type("\x1bm");
     await window.shows("Read.");
     expect(JSON.stringify(server.requests.at(-1))).toContain("look at @src/deep/main.ts now");
   });

@@ -7,7 +7,9 @@ import type { App } from "./app.ts";
 import { sentText } from "./editor/buffer.ts";
 import { cleared, continued, emptied, replaced } from "./editor/edit.ts";
 import type { Press } from "./editor/keys.ts";
+import { VIM } from "./editor/vim.ts";
 import { innerHost } from "./inner-call.ts";
+import { keepPreference } from "./preferences.ts";
 import { ShellLines } from "./shell.ts";
 import { helpText, nearOnes, type Offer, type Slash, slashOf } from "./slash.ts";
 import { withEntries } from "./state/model.ts";
@@ -234,6 +236,11 @@ export class Actions {
     if (name === "rewind") return this.views.rewind();
     if (name === "copy") return this.#copy(Number(text || "1"));
     if (name === "theme") return this.#theme(text);
+    if (name === "keys") return this.output("/keys", app.keys.text());
+    if (name === "vim") {
+      app.vim = app.vim === undefined ? VIM : undefined;
+      return keepPreference(app, "ui.vim", app.vim !== undefined);
+    }
     if (name === "rename") {
       if (text === "") return app.say("/rename needs words", "error");
       await app.client.entitle(app.pid, text);
@@ -383,12 +390,12 @@ export class Actions {
 
   /** For now and later. */
   async #theme(name: string): Promise<void> {
-    const { appearance, client, cwd } = this.#app;
+    const { appearance } = this.#app;
     if (name === "") return this.#app.say(`themes: ${appearance.names().join(", ")}`);
     const { isKnown, problems } = appearance.choose(name);
     for (const problem of problems) this.#app.say(problem, "error");
     if (!isKnown) return;
     this.#app.redraw();
-    await client.request("settings.set", { cwd, destination: "userSettings", key: "ui.theme", value: name });
+    await keepPreference(this.#app, "ui.theme", name);
   }
 }

@@ -17,8 +17,10 @@ import { DialogBox } from "./drive/dialog-box.ts";
 import { InlineScreen } from "./drive/inline-screen.ts";
 import { Overlay } from "./drive/overlay.ts";
 import { Tty } from "./drive/tty.ts";
-import { type Editing, edited, NEW, replaced } from "./editor/edit.ts";
+import { type Editing, edited, NEW, replaced, typedAhead } from "./editor/edit.ts";
+import { KeyMap } from "./editor/key-map.ts";
 import type { Press } from "./editor/keys.ts";
+import { inserting, isKey, VIM, type Vim, vimPressed } from "./editor/vim.ts";
 import { innerCall } from "./inner-call.ts";
 import { Keep } from "./keep.ts";
 import { Link, type Opened, type Start, type Wait } from "./link.ts";
@@ -52,10 +54,13 @@ export class App implements Disposable {
   readonly box: DialogBox;
   readonly overlay: Overlay;
   readonly appearance: Appearance;
+  readonly keys = new KeyMap();
   preferences = USUAL;
   readonly actions: Actions;
   /** The session that is opened once this one is left. */
   next: number | undefined;
+  /** undefined: the keys of the editor are not those of vi. */
+  vim: Vim | undefined;
   readonly #options: AppOptions;
   readonly #tty: Tty;
   readonly #screen: InlineScreen;
@@ -168,8 +173,9 @@ export class App implements Disposable {
   /** Takes up what the settings say. */
   async prefer(): Promise<void> {
     this.preferences = await readPreferences(this.client, this.cwd);
-    for (const problem of this.appearance.choose(this.preferences.theme).problems)
-      this.say(problem, "warning");
+    const { problems } = this.appearance.choose(this.preferences.theme);
+    for (const each of [...problems, ...this.keys.read(this.call.host.env)]) this.say(each, "warning");
+    this.vim = this.preferences.isVim ? (this.vim ?? VIM) : undefined;
   }
 
   #lookChanged(): void {
@@ -283,6 +289,7 @@ export class App implements Disposable {
       offers: offerLines(this.actions.suggestions.offers(), look),
       below: this.below,
       hint: this.#hint,
+      vim: this.vim?.mode,
       look,
       size,
       nowMono: this.nowMono,
@@ -341,21 +348,26 @@ export class App implements Disposable {
     this.model = lostModel(this.#model);
   }
 
-  #press(press: Press): void {
-    if (!this.#isPainted) this.#typedAhead(press);
-    else if (this.overlay.isOpen) this.overlay.press(press);
-    else if (this.box.isSettled(this.#editing.buffer.text !== "")) this.actions.dialogKey(press);
+  #press(given: Press): void {
+    if (!this.#isPainted) this.editing = typedAhead(this.#editing, given);
+    const isDialog = !this.overlay.isOpen && this.box.isSettled(this.#editing.buffer.text !== "");
+    const place = this.overlay.isOpen || isDialog ? "dialog" : "editor";
+    const press = this.#isPainted ? this.keys.pressed(given, place, this.nowMono) : undefined;
+    if (press === undefined) return;
+    if (this.overlay.isOpen) this.overlay.press(press);
+    else if (isDialog) this.actions.dialogKey(press);
     else {
       this.box.passed();
-      if (!this.actions.key(press)) this.editing = edited(this.#editing, press) ?? this.#editing;
+      this.#toEditor(press);
     }
   }
 
-  /** Typed before there was anything to see: it is text, and nothing else. */
-  #typedAhead(press: Press): void {
-    const isEnter = press.kind === "key" && press.name === "enter";
-    const next = edited(this.#editing, isEnter ? { kind: "key", name: "alt+enter" } : press);
-    if (next !== undefined) this.editing = next;
+  #toEditor(given: Press): void {
+    const { vim, editing, press } = vimPressed(this.vim, this.#editing, given);
+    [this.vim, this.editing] = [vim, editing];
+    if (press === undefined) return;
+    if (!this.actions.key(press)) this.editing = edited(this.#editing, press) ?? this.#editing;
+    if (isKey(press, "enter") && this.#editing.buffer.text === "") this.vim = this.vim && inserting(this.vim);
   }
 
   #resized(): void {

@@ -6,9 +6,10 @@ import type { ChatClient } from "../cli/chat/client.ts";
 export interface Preferences {
   readonly theme: string;
   readonly reducesMotion: boolean;
+  readonly isVim: boolean;
 }
 
-export const USUAL: Preferences = { theme: "auto", reducesMotion: false };
+export const USUAL: Preferences = { theme: "auto", reducesMotion: false, isVim: false };
 
 export function preferencesOf(settings: readonly WireSetting[]): Preferences {
   const value = (key: string): unknown =>
@@ -17,6 +18,7 @@ export function preferencesOf(settings: readonly WireSetting[]): Preferences {
   return {
     theme: typeof theme === "string" ? theme : USUAL.theme,
     reducesMotion: value("ui.reduceMotion") === true,
+    isVim: value("ui.vim") === true,
   };
 }
 
@@ -28,4 +30,13 @@ export async function readPreferences(client: ChatClient, cwd: string): Promise<
     if (codeOf(error) === "PERMISSION") return USUAL;
     throw error;
   }
+}
+
+/** In the user's settings, for later. */
+export async function keepPreference(
+  { client, cwd }: { readonly client: ChatClient; readonly cwd: string },
+  key: string,
+  value: string | boolean,
+): Promise<void> {
+  await client.request("settings.set", { cwd, destination: "userSettings", key, value });
 }

@@ -28,6 +28,7 @@ type Doing =
   | "transcript"
   | "resume"
   | "rewind"
+  | "keys"
   | "vim";
 
 interface Row {
@@ -69,6 +70,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   fork: { about: "a new process from here, with the same past", does: ofSession("fork") },
   help: { about: "keys and commands", does: act("help") },
   jobs: { about: "commands in the background", does: run("jobs") },
+  keys: { about: "every key by its command, and those of your keys.json", does: act("keys") },
   mcp: { about: "mounted MCP servers", does: run("mcp", "list") },
   memory: { about: "notes that agents keep", does: run("memory") },
   mode: { about: "what the session may do without asking", does: (text) => modeSlash(text) },
@@ -95,6 +97,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   trace: { about: "the transcript with every call in full", does: act("transcript") },
   trust: { about: "what this folder brings, and what of it you trust", does: run("trust") },
   tree: { about: "the processes as a tree", does: run("tree") },
+  vim: { about: "the keys of vi in the editor, on or off", does: act("vim") },
 };
 
 /** Other names of the same commands. */

@@ -92,6 +92,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "ui.calls": { example: false },
   "ui.reduceMotion": { example: true },
   "ui.theme": { example: "light-daltonized" },
+  "ui.vim": { example: true },
   useAutoModeDuringPlan: { example: false, otherwise: "`true`" },
   "web.private": { example: ["localhost:3000"] },
 };

@@ -77,6 +77,7 @@ export const SETTING_KEYS = [
   "ui.calls",
   "ui.reduceMotion",
   "ui.theme",
+  "ui.vim",
   "useAutoModeDuringPlan",
   "web.private",
 ] as const;
@@ -104,4 +105,5 @@ export const SETTING_DEFAULTS: Readonly<Record<string, unknown>> = {
   "ui.calls": true,
   "ui.reduceMotion": false,
   "ui.theme": "auto",
+  "ui.vim": false,
 };

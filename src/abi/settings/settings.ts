@@ -410,6 +410,10 @@ export const Settings = z.looseObject({
         .boolean()
         .optional()
         .describe("True: nothing in the interactive terminal moves while it waits."),
+      vim: z
+        .boolean()
+        .optional()
+        .describe("True: the editor of the interactive terminal has the keys of vi."),
     })
     .optional(),
   daemon: z

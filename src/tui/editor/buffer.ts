@@ -140,6 +140,25 @@ function cut(buffer: Buffer, from: number, to: number): Buffer {
   return from === to ? buffer : { ...removed(buffer, from, to), cut: buffer.text.slice(from, to) };
 }
 
+/** The cursor stands behind what is put in place of the range. */
+export function replacedRange(buffer: Buffer, from: number, to: number, put: string): Buffer {
+  const text = buffer.text.slice(0, from) + put + buffer.text.slice(to);
+  return { ...remembered(buffer), text, at: from + put.length };
+}
+
+/** With the cursor at this place, or before it where that is inside of a grapheme or a mark. */
+export function snapped(buffer: Buffer, wanted: number): Buffer {
+  const start = lineStart({ ...buffer, at: wanted }).at;
+  const line = graphemesOf(buffer.text.slice(start, lineEnd({ ...buffer, at: wanted }).at));
+  let [at, columns] = [start, 0];
+  for (const each of line) {
+    if (at + each.length > wanted) break;
+    at += each.length;
+    columns++;
+  }
+  return atColumn(buffer, start, columns);
+}
+
 function removed(buffer: Buffer, from: number, to: number): Buffer {
   if (from === to) return buffer;
   return { ...remembered(buffer), text: buffer.text.slice(0, from) + buffer.text.slice(to), at: from };

@@ -55,6 +55,12 @@ export function edited(editing: Editing, press: Press): Editing | undefined {
   return next === undefined ? undefined : { ...next, query: undefined };
 }
 
+/** Typed before there was anything to see: it is text, and nothing else. */
+export function typedAhead(editing: Editing, press: Press): Editing {
+  const isEnter = press.kind === "key" && press.name === "enter";
+  return edited(editing, isEnter ? { kind: "key", name: "alt+enter" } : press) ?? editing;
+}
+
 function changed(editing: Editing, press: Press): Editing | undefined {
   const { buffer } = editing;
   if (press.kind === "text") return at(editing, change.insert(buffer, press.text));

@@ -9,6 +9,7 @@ export type Press =
 /** By the last character of a sequence, and for `~` by its number. */
 const FINAL: Readonly<Record<string, string>> = {
   ...{ A: "up", B: "down", C: "right", D: "left", H: "home", F: "end", Z: "shift+tab", P: "f1", Q: "f2" },
+  ...{ R: "f3", S: "f4" },
 };
 const NUMBERED: Readonly<Record<string, string>> = {
   ...{
@@ -21,6 +22,7 @@ const NUMBERED: Readonly<Record<string, string>> = {
     "7": "home",
     "8": "end",
   },
+  ...{ "15": "f5", "17": "f6", "18": "f7", "19": "f8", "20": "f9", "21": "f10", "23": "f11", "24": "f12" },
 };
 const CODES: Readonly<Record<string, string>> = {
   ...{ "9": "tab", "13": "enter", "27": "escape", "32": "space", "127": "backspace" },

@@ -47,6 +47,12 @@ test("liveFrame() has what is in progress, what waits, the editor and the mode l
   expect(cursor).toEqual({ row: 4, column: 2 });
 });
 
+test("the line below the editor has the mode of vi, where its keys are on", () => {
+  const last = (vim?: "insert" | "normal") => textOf(liveFrame(aScene({}, { vim })).lines.at(-1) ?? []);
+  expect([last("normal"), last("insert")].map((line) => line.split(" · ")[1])).toEqual(["NORMAL", "INSERT"]);
+  expect(last()).not.toMatch(/NORMAL|INSERT/);
+});
+
 test.each([40, 80, 200])("liveFrame() fits into %i columns and its rows, whatever is in it", (columns) => {
   const text = "日本語のテキスト 👍🏽 and words ".repeat(200);
   const scene = aScene(

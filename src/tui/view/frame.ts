@@ -21,6 +21,8 @@ export interface Scene {
   readonly below: readonly Line[];
   /** In place of the usual hint, for a moment. */
   readonly hint: string;
+  /** Absent: the keys of the editor are not those of vi. */
+  readonly vim?: "insert" | "normal" | undefined;
   readonly look: EntryLook;
   readonly size: Size;
   readonly nowMono: number;

@@ -15,8 +15,9 @@ const MODES: Readonly<Record<PermissionMode, string>> = {
 };
 const SEPARATOR = " · ";
 
-export function modeLine({ model, hint, size, look: { theme }, dialog, editing }: Scene): Line {
+export function modeLine({ model, hint, vim, size, look: { theme }, dialog, editing }: Scene): Line {
   const facts = [
+    ...(vim === undefined ? [] : [vim.toUpperCase()]),
     ...(model.link === "connecting" ? ["connecting …"] : []),
     ...(model.model === "" ? [] : [safeLine(model.model)]),
     ...(model.context === undefined ? [] : [`${Math.round(model.context * 100)}% context`]),

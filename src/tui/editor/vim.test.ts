@@ -1,0 +1,139 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { graphemesOf } from "../text/line.ts";
+import { paste } from "./buffer.ts";
+import { type Editing, edited, NEW, replaced } from "./edit.ts";
+import type { Press } from "./keys.ts";
+import { VIM, type Vim, vimPressed } from "./vim.ts";
+
+/** `|` is the cursor; keys in the order of typing, `<esc>`, `<up>` and the like by name. */
+function typed(start: string, keys: string): { shown: string; vim: Vim; cut: string; presses: string[] } {
+  const at = start.indexOf("|");
+  let editing: Editing = replaced(NEW, start.replace("|", ""));
+  editing = { ...editing, buffer: { ...editing.buffer, at } };
+  let vim: Vim = { ...VIM, mode: "normal" };
+  const presses: string[] = [];
+  for (const [key, name] of keys.matchAll(/<(\w+)>|./gsu)) {
+    const press: Press =
+      name === undefined
+        ? { kind: "text", text: key }
+        : { kind: "key", name: name === "esc" ? "escape" : name };
+    const next = vimPressed(vim, editing, press);
+    ({ vim, editing } = next);
+    if (next.press === undefined) continue;
+    if (next.press.kind === "key") presses.push(next.press.name);
+    editing = edited(editing, next.press) ?? editing;
+  }
+  const { text, at: now, cut } = editing.buffer;
+  return { shown: `${text.slice(0, now)}|${text.slice(now)}`, vim, cut, presses };
+}
+
+test.each([
+  ["|one two three", "w", "one |two three"],
+  ["|one two three", "2we", "one two thre|e"],
+  ["one two |three", "b", "one |two three"],
+  ["one-|two x", "B", "|one-two x"],
+  ["  o|ne", "0", "|  one"],
+  ["  one|", "^", "  |one"],
+  ["|one", "$", "on|e"],
+  ["on|e", "l", "on|e"],
+  ["|one", "h", "|one"],
+  ["one\nt|wo\nsix", "gg", "|one\ntwo\nsix"],
+  ["|one\ntwo\nsix", "G", "one\ntwo\n|six"],
+  ["|one\ntwo\nsix", "2G", "one\n|two\nsix"],
+  ["o|ne\ntwo", "j", "one\nt|wo"],
+  ["|a, b, c", "f,", "a|, b, c"],
+  ["|a, b, c", "f,;", "a, b|, c"],
+  ["|a, b, c", "2f,,", "a|, b, c"],
+  ["|a, b, c", "t,", "|a, b, c"],
+  ["a, b, |c", "T,", "a, b,| c"],
+  ["|日本 語", "w", "日本 |語"],
+  ["|👍 b", "e", "👍 |b"],
+])("in %s the motion %s leads to %s", (start, keys, shown) => {
+  expect(typed(start, keys).shown).toBe(shown);
+});
+
+test.each([
+  ["|one two", "x", "|ne two"],
+  ["|one two", "3x", "| two"],
+  ["one |two", "D", "one| "],
+  ["|one two three", "dw", "|two three"],
+  ["|one two three", "d2w", "|three"],
+  ["one |two\nsix", "dw", "one| \nsix"],
+  ["|one two", "cwsix<esc>", "si|x two"],
+  ["one\nt|wo\nsix", "dd", "one\n|six"],
+  ["one\nt|wo", "dd", "|one"],
+  ["o|ne\ntwo\nsix", "2dd", "|six"],
+  ["one\nt|wo\nsix", "dgg", "|six"],
+  ["one\nt|wo\nsix", "ccx<esc>", "one\n|x\nsix"],
+  ["one|\ntwo", "dj", "|"],
+  ["one t|wo six", "diw", "one | six"],
+  ["one t|wo six", "daw", "one |six"],
+  ['say "o|ne two" so', 'ci"x<esc>', 'say "|x" so'],
+  ["f(a, (|b), c)", "di(", "f(a, (|), c)"],
+  ["f(a, |(b), c)", "da)", "f(a, |, c)"],
+  ["f(a|, b)", "ci(x<esc>", "f(|x)"],
+  ["a|bc", "rx", "a|xc"],
+  ["|aBc", "3~", "Ab|C"],
+  ["|one\n  two", "J", "one| two"],
+  ["|one two", "yiww", "one |two"],
+  ["|one two", "yw$p", "one twoone| "],
+  ["|one\ntwo", "yyp", "one\n|one\ntwo"],
+  ["one\nt|wo", "yyP", "one\n|two\ntwo"],
+  ["|one\ntwo", "ddp", "two\n|one"],
+  ["|one two", "dwu", "|one two"],
+  ["|one two six", "dw.", "|six"],
+  ["|one two six", "cwx<esc>w.", "x |x six"],
+  ["|one", "A!<esc>.", "one!|!"],
+  ["|one", "osix<esc>", "one\nsi|x"],
+  ["|one", "Osix<esc>", "si|x\none"],
+  ["  o|ne", "Ix<esc>", "  |xone"],
+  ["|one", "2q", "|one"],
+  ["|one", "d<esc>x", "|ne"],
+  ["|👍🏽日本", "x", "|日本"],
+])("of %s the keys %s make %s", (start, keys, shown) => {
+  expect(typed(start, keys).shown).toBe(shown);
+});
+
+test("what is taken away or copied is what Ctrl-Y brings back", () => {
+  expect(typed("|one two", "dw").cut).toBe("one ");
+  expect(typed("one\nt|wo", "yy").cut).toBe("two\n");
+});
+
+test("keys that are not its own keep their meaning, in either mode", () => {
+  expect(typed("|one", "<enter><escape><tab>").presses).toEqual(["enter", "escape", "tab"]);
+  expect(typed("|one\ntwo", "k").presses).toEqual(["up"]);
+  expect(typed("one\n|two", "j").presses).toEqual(["down"]);
+  const inserting = typed("|one", "i<enter>a");
+  expect([inserting.presses, inserting.vim.mode, inserting.shown]).toEqual([["enter"], "insert", "a|one"]);
+});
+
+test("a pasted text that stands as a mark is one character", () => {
+  const { buffer } = { buffer: paste(NEW.buffer, "x\n".repeat(20)) };
+  const vim: Vim = { ...VIM, mode: "normal" };
+  const go = (keys: string) =>
+    vimPressed(vim, { ...NEW, buffer }, { kind: "text", text: keys }).editing.buffer;
+  expect(go("b").at).toBe(0);
+  expect(go("hx").text).toBe("");
+});
+
+test("no keys take the cursor out of the text or into a character", () => {
+  const text = fc.stringMatching(/^[ab ,("\n日👍]{0,12}$/u);
+  const keys = fc.string({
+    unit: fc.constantFrom(...'hjklwbeWBE0^$gGfFtTdcyxXDCYsSiaIAoOpPuJ~r.;,23("日'),
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(text, keys, (start, pressed) => {
+      const { shown } = typed(`|${start}`, pressed);
+      const [before = "", after = ""] = [
+        shown.slice(0, shown.indexOf("|")),
+        shown.slice(shown.indexOf("|") + 1),
+      ];
+      expect(graphemesOf(before).join("") + graphemesOf(after).join("")).toBe(before + after);
+      expect((before + after).isWellFormed()).toBe(true);
+      expect(before.isWellFormed()).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
+});
