@@ -60,7 +60,7 @@ export class GitWorktrees implements Worktrees {
     ).catch((error: unknown) => this.#deps.warn(`${worktree.path} is kept: ${messageOf(error)}`));
   }
 
-  async isKept({ gitDir, path }: Worktree, signal: AbortSignal): Promise<boolean> {
+  async isKept({ gitDir, path }: Pick<Worktree, "gitDir" | "path">, signal: AbortSignal): Promise<boolean> {
     await abortable(this.#turns.get(gitDir) ?? Promise.resolve(), signal);
     return isThere(path);
   }

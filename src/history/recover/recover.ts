@@ -21,12 +21,14 @@ import {
   type ProcessRow,
   type RecordOwner,
 } from "../../kernel/ports/journal.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { type KeptState, keptState, type SpawnedBody } from "../../kernel/process/kept-state.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { rightsOf } from "../../kernel/process/rights/kept-rights.ts";
 import { runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { Semaphore } from "../../kernel/process/semaphore.ts";
 import { type Running, runProgram } from "../../kernel/process/spawn/run.ts";
+import { goneWorktree } from "../../kernel/process/worktree.ts";
 import { ageMs } from "./age.ts";
 import { readEarly } from "./early-facts.ts";
 import { type Fate, fateOf, noticeOf } from "./fate.ts";
@@ -41,6 +43,7 @@ import { unheard } from "./unheard.ts";
 type Recovering = AgentRestoring &
   Sharing &
   Running & {
+    readonly ports: Pick<KernelPorts, "worktrees">;
     readonly groups: Pick<Groups, "reserve">;
     deliver(proc: Process, signal: Signal): Promise<unknown>;
   };
@@ -102,6 +105,8 @@ interface Rooms {
 interface Boot extends Restoring {
   readonly left: Legacy;
   readonly restoreSupervisor: RestoreSupervisor;
+  /** Why a process is lost, where more is known than that. */
+  readonly why: Map<ProcUuid, string>;
 }
 
 /** Called once, before the socket opens. */
@@ -116,6 +121,7 @@ export async function recover(core: Recovering, { restoreSupervisor, probe }: Ro
     restoreSupervisor,
     shares: new Shares(core, (proc) => withMore(kept.get(proc), left.calls.ofAccount(proc))),
     semaphore: new Semaphore(READERS),
+    why: new Map(),
     onHistory: (proc, history) => {
       const [{ recoveredMs }, endedBy] = [history.of(runTimeFacet), history.of(endedByFacet)];
       if (recoveredMs !== null) proc.halt.time.carryOver(recoveredMs);
@@ -135,7 +141,7 @@ export async function recover(core: Recovering, { restoreSupervisor, probe }: Ro
     bootRecord(core.ports.journal.epoch, isClean),
     ...left.calls.drafts((proc) => kept.get(proc)),
     ...windowDrafts(core, left),
-    ...lost.map((record) => lostDraft(left, record)),
+    ...lost.map((record) => lostDraft(boot, record)),
     ...back.flatMap((each) => backDrafts(each, core.ports.journal.epoch)),
   ]);
   for (const record of resting) tellResting(core, left, record);
@@ -262,7 +268,13 @@ async function agent(core: Recovering, relic: Relic, boot: Boot): Promise<Return
   const { owner, fate } = relic;
   const kept = keptOf(left, owner.proc);
   if (kept === null) return undefined;
-  const proc = restoreAgent(core, { ...(await remainsOf(core, relic, left)), kept }, boot);
+  const remains = await remainsOf(core, relic, left);
+  const gone = await goneWorktree(core, remains.rights);
+  if (gone !== undefined) {
+    boot.why.set(owner.proc, `its worktree is gone: ${gone}`);
+    return undefined;
+  }
+  const proc = restoreAgent(core, { ...remains, kept }, boot);
   proc.halt.explain(holdOf(fate));
   // no model has answered or was asked: it was perhaps never admitted; those that had begun do not wait again
   const spent = (left.rows.get(owner.proc)?.tokensUsed ?? 0) + left.calls.tokensOf(owner.proc);
@@ -341,9 +353,16 @@ function bootRecord(epoch: number, clean: boolean): JournalDraft {
   return { proc: KERNEL_UUID, pid: PID_KERNEL, kind: "kernel.boot", v: 1, body: { epoch, clean } };
 }
 
-function lostDraft({ rows, calls }: Legacy, { proc, pid }: JournalRecord): JournalDraft {
+function lostDraft({ left, why }: Boot, { proc, pid }: JournalRecord): JournalDraft {
+  const { rows, calls } = left;
   const tokensUsed = (rows.get(proc)?.tokensUsed ?? 0) + calls.tokensOf(proc);
-  return { proc, pid, kind: "process.exited", v: 1, body: { ...EXIT.lost, result: "", tokensUsed } };
+  return {
+    proc,
+    pid,
+    kind: "process.exited",
+    v: 1,
+    body: { ...EXIT.lost, result: why.get(proc) ?? "", tokensUsed },
+  };
 }
 
 /** Fates that pause a process which was running, as if by a signal. */

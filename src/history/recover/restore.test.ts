@@ -741,3 +741,36 @@ test("the agents of the command line are those of all below, also in the next da
     ["scout", given],
   ]);
 });
+
+test("an agent whose worktree is gone is lost and says so, and nobody can resume it: nothing runs in the checkout", async () => {
+  let isThere = true;
+  const tree = {
+    path: "/w/.crux/worktrees/a",
+    branch: "worktree/a",
+    main: "/w",
+    gitDir: "/w/.git",
+    base: "0",
+  };
+  const ports = { worktrees: { open: async () => tree, settle: () => {}, isKept: async () => isThere } };
+  const t = daemonOn(testKernel().journal, ports);
+  const { pid, sys } = await t.start({ cwd: "/w", worktree: "a" });
+  const below = await sys.spawn("look there", null, { onParentExit: "terminate" });
+  const other = await t.start();
+  await t.init.kill(below, PAUSE).catch(() => {});
+  for (const each of [pid, other.pid]) await t.init.kill(each, PAUSE);
+  await t.journal.sync();
+  isThere = false;
+  const { next, lost, pids } = await afterCrash(t, ports);
+  expect([pids, lost.includes(pid)]).toEqual([[other.pid], true]);
+  await next.journal.sync();
+  const exits = next.journal.records.filter(
+    (record) => record.kind === "process.exited" && record.pid === pid,
+  );
+  expect(exits.map(({ body }) => body)).toMatchObject([{ result: `its worktree is gone: ${tree.path}` }]);
+  await expect(wake(next.kernel, pid)).rejects.toMatchObject({
+    code: "NOT_FOUND",
+    message: expect.stringContaining(`its worktree is gone: ${tree.path}`),
+  });
+  isThere = true;
+  expect((await wake(next.kernel, pid)).seed.cwd).toBe(tree.path);
+});

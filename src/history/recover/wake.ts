@@ -26,6 +26,7 @@ import { ranMs, runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { Semaphore } from "../../kernel/process/semaphore.ts";
 import { recorded, type SignalKeeping } from "../../kernel/process/signal/deliver.ts";
 import { type Running, runProgram } from "../../kernel/process/spawn/run.ts";
+import { goneWorktree } from "../../kernel/process/worktree.ts";
 import { ageMs } from "./age.ts";
 import { readEarly } from "./early-facts.ts";
 import { readHistory, readMail } from "./history-reader.ts";
@@ -41,7 +42,7 @@ export type Waking = AgentRestoring &
   Reaping &
   SignalKeeping &
   Letters & {
-    readonly ports: Pick<KernelPorts, "onReaped">;
+    readonly ports: Pick<KernelPorts, "onReaped" | "worktrees">;
     readonly admission: Pick<Admission, "enter" | "check">;
     /** False: the kernel is shutting down. */
     readonly accepting: boolean;
@@ -138,6 +139,13 @@ async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<P
   const row = await find(core, pid);
   const { proc: uuid } = row;
   const remains = await remainsOf(core, row, options);
+  const gone = await goneWorktree(core, remains.rights);
+  if (gone !== undefined)
+    throw new Fault({
+      code: "NOT_FOUND",
+      message: `process ${pid} cannot be resumed: its worktree is gone: ${gone}`,
+      hint: "start a new run; git worktree list shows those that are there",
+    });
   const limits = new LimitsRead(core, accountsAtSpawn(uuid, remains.spawned));
   do await limits.read();
   while (limits.isStale);

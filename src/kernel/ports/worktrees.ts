@@ -21,5 +21,5 @@ export interface Worktrees {
    */
   settle(worktree: Worktree): void;
   /** Whether it is still there, once what was begun before this call is over. */
-  isKept(worktree: Worktree, signal: AbortSignal): Promise<boolean>;
+  isKept(worktree: Pick<Worktree, "gitDir" | "path">, signal: AbortSignal): Promise<boolean>;
 }

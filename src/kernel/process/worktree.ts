@@ -1,6 +1,7 @@
 /** The worktree that was made for a process. Forks and children work in it too, but only its owner's end settles it. */
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { Rights } from "../../abi/rights.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import type { Worktree } from "../../abi/worktree.ts";
 import { isWithin } from "../../lib/path.ts";
@@ -57,6 +58,20 @@ export async function inWorktree<T>(
     settle(core, made);
     throw error;
   }
+}
+
+/**
+ * The worktree to which these rights hold a process, if it is gone: nothing may run with them, least of all in the checkout.
+ * undefined: it is there, or there is none.
+ */
+export async function goneWorktree(
+  { ports: { worktrees } }: { readonly ports: Pick<KernelPorts, "worktrees"> },
+  { walls = [] }: Pick<Rights, "walls">,
+): Promise<string | undefined> {
+  const { signal } = new AbortController();
+  for (const { open: path, gitDir } of walls)
+    if ((await worktrees?.isKept({ path, gitDir }, signal)) === false) return path;
+  return undefined;
 }
 
 /** Of a process that has left the table: others may still work in the same worktree. */
