@@ -19,6 +19,7 @@ export interface Capability {
 
 interface Held extends Capability {
   readonly parent: string | null;
+  readonly digest: string;
 }
 
 export class Tokens {
@@ -44,6 +45,11 @@ export class Tokens {
     return this.#live(digestOf(token));
   }
 
+  /** Whether what find() gave still holds. */
+  isLive(capability: Capability): boolean {
+    return this.#live((capability as Held).digest) === capability;
+  }
+
   /** Ends a token of this process. False: it is none, or has ended. */
   revoke(token: string, uuid: string): boolean {
     const digest = digestOf(token);
@@ -55,9 +61,10 @@ export class Tokens {
     for (const [digest, held] of this.#held) if (held.uuid === uuid) this.#held.delete(digest);
   }
 
-  #make(held: Held): string {
-    const token = `cap_${held.pid}_${randomBytes(SECRET_BYTES).toString("base64url")}`;
-    this.#held.set(digestOf(token), held);
+  #make(given: Omit<Held, "digest">): string {
+    const token = `cap_${given.pid}_${randomBytes(SECRET_BYTES).toString("base64url")}`;
+    const digest = digestOf(token);
+    this.#held.set(digest, { ...given, digest });
     const [oldest] = this.#held.keys();
     if (this.#held.size > MAX_TOKENS && oldest !== undefined) this.#held.delete(oldest);
     return token;

@@ -298,6 +298,11 @@ describe("who is speaking", () => {
     const derived = await own.call<{ token: string }>("kernel.token.derive", { scopes: ["self"], ttlMs: 50 });
     expect(tokens.find(derived.token)).toMatchObject({ scopes: ["self"], pid: 7 });
     expect(await own.call("kernel.token.revoke", { token })).toEqual({ revoked: true });
+    // an open connection keeps nothing of it
+    expect((await own.ask("process.list")).fault).toMatchObject({
+      code: "PERMISSION",
+      details: { scope: "observe" },
+    });
     expect(tokens.find(derived.token)).toBeUndefined();
     const gone = await as({ kind: "own", uid: 0 }, [], tokens);
     const late = tokens.issue(asPid(8), asProcUuid("w"), ["self"]);
@@ -310,6 +315,11 @@ describe("who is speaking", () => {
       expect(Object.hasOwn(OF_A_PROCESS, method)).toBe(false);
       expect((await program.ask(method, {})).fault?.code).toMatch(/PERMISSION|INVALID/);
     }
+    expect((await program.ask("spawn", { intent: "x" })).fault).toMatchObject({
+      code: "PERMISSION",
+      details: { scope: "spawn" },
+    });
+    expect(await program.call("ping")).toEqual({ version: "0.1.0" });
   });
 });
 

@@ -87,6 +87,11 @@ export const project: IpcHandler<"event.project"> = async ({ projection, cursor,
   }
   if (cursor !== undefined && !NAME.test(cursor)) throw invalid("params.cursor: not one of this projection");
   const { scopes, kernel } = call.session;
+  await kernel.intents.ready();
+  const { intentId, correlationId } = wish;
+  const intent = intentId === undefined ? undefined : kernel.intents.find(intentId);
+  if (intent !== undefined && !isOwn(intent, call.session)) throw notFound(intent.id);
+  if (correlationId !== undefined && isOthers(correlationId, call.session)) throw notFound(correlationId);
   const after = cursor === undefined ? undefined : Number(cursor);
   return kernel.intents.project({ ...wish, projection, after, sees: (pid) => scopes.seesEvent(pid) });
 };

@@ -44,7 +44,8 @@ const ping: IpcHandler<"kernel.ping"> = ({ payload, sentAt }, { context }) => {
 
 function isAllowed({ session, context }: IpcCall, method: string): boolean {
   if (isIpcMethod(method)) return session.scopes.mayCall(method);
-  return mayCall(context.principal, method as MethodName);
+  const name = method as MethodName;
+  return mayCall(context.principal, name) && session.scopes.mayCallText(name);
 }
 
 const derive: IpcHandler<"kernel.token.derive"> = ({ scopes, ttlMs }, { session, context }) => {

@@ -234,6 +234,7 @@ async function textMethod(method: MethodName, params: unknown, call: TextCall): 
 
 /** A method without a result answers with an empty map, so that a result is never null. */
 async function callText(method: MethodName, params: unknown, { session, meta }: TextCall): Promise<Answer> {
+  if (!session.scopes.mayCallText(method)) session.scopes.require(METHODS[method].right, method);
   const { payload, follow } = await session.desk.call(method, params);
   const { pid } = (payload ?? {}) as { readonly pid?: number };
   if (method === "spawn" && meta.intentId !== undefined && pid !== undefined)

@@ -6,6 +6,7 @@ import { Fault } from "../../../abi/errors.ts";
 import { asPid, PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { Authority } from "../../../abi/methods/ipc/kernel.ts";
 import { IPC_METHODS, type IpcMethodName } from "../../../abi/methods/ipc/methods.ts";
+import { METHODS, type MethodName } from "../../../abi/methods/methods.ts";
 import type { Natives } from "../../../kernel/ports/natives.ts";
 import type { Principal } from "../principal.ts";
 import type { Capability } from "../tokens.ts";
@@ -14,6 +15,9 @@ import type { Capability } from "../tokens.ts";
 const LOOKING: readonly string[] = ["self", "observe"];
 /** What a program may do that belongs to no known process. */
 const OF_A_GUEST = /^kernel\.|^system\.get_metrics$/;
+
+/** Methods of the text wire that need no scope. */
+const OF_THE_CONNECTION: ReadonlySet<MethodName> = new Set(["ping", "auth"]);
 
 const OF_DEVICES = "device:";
 
@@ -41,10 +45,17 @@ function matches(pattern: string, text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
+interface ShownToken {
+  readonly text: string;
+  readonly capability: Capability;
+  /** False: it was revoked, has expired, or its process has ended. */
+  isLive(): boolean;
+}
+
 export class Scopes {
   readonly #principal: () => Principal;
   readonly #natives: () => Natives;
-  #token: { readonly text: string; readonly capability: Capability } | null = null;
+  #token: ShownToken | null = null;
 
   readonly #knew = new Set<number>();
 
@@ -68,11 +79,14 @@ export class Scopes {
     const principal = this.#principal();
     if (principal.kind !== "process") return { kind: principal.kind };
     const { scopes = LOOKING, expiresAt = null } = this.#token?.capability ?? {};
+    // an ended token leaves nothing, on connections that are open too
+    if (this.#token?.isLive() === false)
+      return { kind: "process", pid: principal.client.pid, scopes: [], expiresAt };
     return { kind: "process", pid: principal.client.pid, scopes: [...scopes], expiresAt };
   }
 
-  hold(text: string, capability: Capability): void {
-    this.#token = { text, capability };
+  hold(token: ShownToken): void {
+    this.#token = token;
   }
 
   /** The scopes it may pass on; null: all, as the user may. */
@@ -92,6 +106,12 @@ export class Scopes {
   check(method: IpcMethodName): void {
     if (this.mayCall(method)) return;
     this.require(IPC_METHODS[method].right, method);
+  }
+
+  /** A program needs the scope of its right for a method of the text wire, besides what that wire demands. */
+  mayCallText(method: MethodName): boolean {
+    const isFree = this.#principal().kind !== "process" || OF_THE_CONNECTION.has(method);
+    return isFree || this.#has(METHODS[method].right);
   }
 
   /** PERMISSION: the caller does not have the scope. */

@@ -162,7 +162,7 @@ export class FrameSession implements Session, IntentClient {
     if (capability === undefined || client === undefined || principal.kind === "guest" || !isOwn)
       throw this.refusal("PERMISSION", "the token is not one of this process, or has ended");
     this.desk.become({ kind: "process", client });
-    this.scopes.hold(token, capability);
+    this.scopes.hold({ text: token, capability, isLive: () => tokens?.isLive(capability) === true });
   }
 
   /** The connection closes after this answer. */
