@@ -20,6 +20,7 @@ import { secretValues } from "../lib/redact/secret-values.ts";
 import { findSocketPath, homeOf } from "../wire/codec/address.ts";
 import { EXIT_TAKEN, findSeats, spelled } from "../wire/codec/seat.ts";
 import type { Log, ServerDeps } from "../wire/server/deps.ts";
+import { LEGACY_SOCKET } from "../wire/server/legacy-link.ts";
 import type { Peer } from "../wire/server/principal.ts";
 import type { ProcessSockets } from "../wire/server/process-sockets.ts";
 import { type Server, startServer } from "../wire/server/server.ts";
@@ -259,6 +260,7 @@ class Daemon<L extends DaemonLease> {
         ...(peers && { peerOf: (fd) => peers.of(fd) }),
         ...(processSockets && { processSockets }),
         ...(tokens && { tokens }),
+        ...(this.#settings.ipc?.legacySocket === true && { legacyPath: LEGACY_SOCKET }),
       });
       writeFileSync(pidFile(paths.socketPath), `${this.#host.pid}\n`, { mode: 0o600 });
       log("info", `crux v${version} running (PID ${this.#host.pid}), socket ${paths.socketPath}`);

@@ -45,6 +45,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   disableSkillShell: { example: true },
   effort: { example: "high", otherwise: "the server's own" },
   fallbackModel: { example: ["sonnet", "openai/model-large"], otherwise: "no other model answers" },
+  "ipc.legacySocket": { example: true },
   "journal.maxBytes": { example: 5_368_709_120 },
   "labels.exec": { example: "deny" },
   "labels.outward": { example: ["web"] },

@@ -393,6 +393,16 @@ export const Settings = z.looseObject({
     .enum(["5m", "1h"])
     .optional()
     .describe("How long the server keeps a prompt that it is told to cache."),
+  ipc: z
+    .looseObject({
+      legacySocket: z
+        .boolean()
+        .optional()
+        .describe(
+          "True: the daemon can also be found at `/tmp/kairo-kernel.sock`, by programs with that fixed path. Counts in your own file, from the next start of the daemon on.",
+        ),
+    })
+    .optional(),
   ui: z
     .looseObject({
       calls: z

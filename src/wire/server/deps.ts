@@ -87,6 +87,8 @@ export interface ServerOptions {
   readonly deps: ServerDeps;
   readonly clock: Clock;
   readonly log: Log;
+  /** Another path at which the socket can be found; absent: none. */
+  readonly legacyPath?: string;
   /** The required owner of the socket's folder; default: the user of this OS process. */
   readonly uid?: number;
   /** Identifies the peer of each connection by its fd; absent: not known. */

@@ -12,6 +12,7 @@ import { ClientNames } from "./client-names.ts";
 import { Connection } from "./connection.ts";
 import type { ServerOptions } from "./deps.ts";
 import { Idempotency } from "./frames/idempotency.ts";
+import { linkLegacy } from "./legacy-link.ts";
 import { LoopLag } from "./loop-lag.ts";
 import { ownerOf, type Peer, principalOf } from "./principal.ts";
 import { Repeats } from "./repeats.ts";
@@ -64,6 +65,7 @@ class SocketServer implements Server {
   readonly #idempotency: Idempotency;
   readonly #startedAt: number;
   readonly #loopLag: LoopLag;
+  #unlink: () => void = () => {};
   #accepted = 0;
   #refusal: string | undefined;
   #sweeping: AbortController | undefined;
@@ -97,7 +99,10 @@ class SocketServer implements Server {
       this.#listener.listen(this.#options.socketPath, () => {
         this.#listener.off("error", reject);
         this.#listener.on("error", (error) => this.#options.log("error", `socket: ${error.message}`));
-        chmodSync(this.#options.socketPath, 0o600);
+        const { socketPath, legacyPath, log } = this.#options;
+        chmodSync(socketPath, 0o600);
+        if (legacyPath !== undefined)
+          this.#unlink = linkLegacy(legacyPath, socketPath, (words) => log("warn", words));
         this.#options.processSockets?.serve((socket, uuid) => this.#accept(socket, uuid));
         this.#loopLag.start();
         resolve();
@@ -131,6 +136,7 @@ class SocketServer implements Server {
     await closed;
     await this.#options.processSockets?.closeAll();
     this.#loopLag.stop();
+    this.#unlink();
     rmSync(this.#options.socketPath, { force: true });
   }
 
