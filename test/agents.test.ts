@@ -400,6 +400,97 @@ describe("a coordinator", () => {
   });
 });
 
+const used = (tool: string, params: object) => ({ name: "tool_call", input: { tool, params } });
+const told = (request: ModelRequest) =>
+  request.messages.flatMap((message) => (message.role === "user" ? userTexts(message) : [])).join("\n");
+/** The number of a request in a message of the team. */
+const requestIn = (request: ModelRequest, type: string) =>
+  new RegExp(`"type":"${type}","request_id":"([^"]+)"`).exec(told(request))?.[1];
+const answered = (type: string, id: string | undefined) => ({ type, request_id: id, approve: true });
+
+describe("a team", () => {
+  /** Takes a task, writes to the other, rests, and ends when the lead wants it. */
+  const alice: Play = (request) => {
+    const end = requestIn(request, "shutdown_request");
+    const work = [
+      toolUse(used("task_update", { task_id: "1", status: "in_progress" })),
+      toolUse(used("task_update", { task_id: "1", status: "completed" })),
+      toolUse(used("send", { to: "bob", message: "yours is free" })),
+    ];
+    const next = work[request.assistantTurns];
+    if (next !== undefined) return next;
+    if (end === undefined) return text("One is done.");
+    const hasAgreed = results(request)[0]?.includes("last word") === true;
+    return hasAgreed
+      ? text("Bye.")
+      : toolUse(used("send", { to: "main", message: answered("shutdown_response", end) }));
+  };
+  const write = (path: string) => toolUse({ name: "write", input: { file_path: path, content: "b" } });
+  /** Plans first: nothing it writes reaches the folder before the lead has agreed. */
+  const bob: Play = (request) => {
+    const [, plan = ""] = /Write the plan to (\S+\/plan\.md)/.exec(told(request)) ?? [];
+    const work = [write("b.txt"), write(plan), toolUse(used("plan_exit", {})), text("Planned.")];
+    const next = work[request.assistantTurns];
+    if (next !== undefined) return next;
+    if (requestIn(request, "plan_approval_response") === undefined) return text("Planned still.");
+    return results(request)[0]?.includes("b.txt") === true ? text("Two is done.") : write("b.txt");
+  };
+  /** Starts both, then does what their messages ask for, each once. */
+  function playLead(): Play {
+    const done = new Set<string>();
+    const begun = [
+      toolUse(used("team_create", { team_name: "crew" })),
+      toolUse([
+        used("task_create", { subject: "One", description: "" }),
+        used("team_create", { team_name: "other" }),
+      ]),
+      toolUse([
+        childCall("be alice", { name: "alice" }),
+        childCall("be bob", { name: "bob", mode: "plan" }),
+        childCall("be bob", { name: "bob" }),
+        childCall("be bob", { name: "carol", team_name: "other" }),
+      ]),
+    ];
+    return (request) => {
+      const once = (what: string, isTime: boolean) => isTime && !done.has(what) && done.add(what);
+      const plan = requestIn(request, "plan_approval_request");
+      const said = told(request);
+      if (begun[request.assistantTurns] !== undefined) return begun[request.assistantTurns]!;
+      if (once("plan", plan !== undefined)) {
+        const message = (id: string) =>
+          used("send", { to: "bob", message: answered("plan_approval_response", id) });
+        return toolUse([message("plan-0"), message(plan!)]);
+      }
+      if (once("end", said.includes("Two is done.") && said.includes("One is done.")))
+        return toolUse(used("send", { to: "alice", message: { type: "shutdown_request" } }));
+      if (once("over", notices(request).length > 0))
+        return toolUse([used("team_delete", {}), used("stop", { to: "bob" }), used("team_delete", {})]);
+      return text(results(request).join("\n") || "Waiting.");
+    };
+  }
+
+  it("shares tasks and messages, plans first where the lead says so, and ends when asked", async () => {
+    await serve({ lead: playLead(), "be alice": alice, "be bob": bob });
+    const { code, stdout } = await crux("-q", "--permission-mode", "accept_edits", "lead");
+    expect(code).toBe(0);
+    const [first = "", second = "", third = ""] = stdout.split(/\n(?=Process|Team)/);
+    expect(first).toMatch(/^Error \[CONFLICT\]: members of team crew are there still: bob \(pid \d+\)/);
+    expect(second).toContain("It said last:\nTwo is done.");
+    expect(third).toBe("Team crew has ended; its tasks are gone.\n");
+    const [made, more, members] = [1, 2, 3].map((at) => results(requestsOf("lead")[at]!));
+    expect(made![0]).toContain("Team crew is there, its tasks are list crew.");
+    expect(more![1]).toMatch(/^Error \[CONFLICT\]: this process leads team crew already/);
+    expect(members![2]).toMatch(/^Error \[CONFLICT\]: .*team crew has a member bob already/);
+    expect(members![3]).toMatch(/^Error \[NOT_FOUND\]: this process leads no team other/);
+    const { rawBody } = requestsOf("lead").at(-1)!;
+    expect(rawBody).toMatch(/Error \[CONFLICT\]: no plan of process \d+ waits under plan-0/);
+    expect(rawBody.match(/idle_notification/g)).toHaveLength(3);
+    expect(results(requestsOf("be bob")[1]!)[0]).toContain("plan mode: no file is changed");
+    expect(results(requestsOf("be alice")[1]!)[0]).toMatch(/^Task 1 \[in_progress, pid \d+\] One/);
+    expect(world.file("b.txt")).toBe("b");
+  });
+});
+
 describe("kill -9 of the daemon while agents are waited for", () => {
   it("each child answers its call once, and none is started twice", async () => {
     const gate = Promise.withResolvers<void>();
@@ -458,5 +549,60 @@ describe("kill -9 of the daemon while agents are waited for", () => {
     expect(notices(requestsOf("lead").at(-1)!).sort()).toEqual(
       ["quick", "slow"].map((name) => `<summary>Agent "does ${name}" completed</summary>`),
     );
+  });
+
+  it("brings a team back once: members, tasks and messages as they were, and nothing told twice", async () => {
+    const gate = Promise.withResolvers<void>();
+    let asked = 0;
+    let done = 0;
+    const begun = [
+      toolUse(used("team_create", { team_name: "crew" })),
+      toolUse(used("task_create", { subject: "One", description: "" })),
+      toolUse(childCall("be alice", { name: "alice" })),
+    ];
+    const ends = [
+      toolUse(used("send", { to: "alice", message: "go on" })),
+      text("Waiting."),
+      toolUse([used("task_list", {}), used("stop", { to: "alice" }), used("team_delete", {})]),
+    ];
+    await serve({
+      lead: (request) => {
+        const next = begun[request.assistantTurns];
+        if (next !== undefined) return next;
+        const rests = told(request).match(/idle_notification/g)?.length ?? 0;
+        if (rests === 0) return text("Waiting.");
+        if (asked++ === 0) return text("Lost.").until(gate.promise);
+        // a note may follow the results
+        const step = rests === 1 ? Math.min(done, 1) : Math.max(done, 2);
+        done = step + 1;
+        return ends[step] ?? text("Over.");
+      },
+      "be alice": (request) => {
+        if (request.assistantTurns === 0)
+          return toolUse(used("task_update", { task_id: "1", status: "in_progress" }));
+        return text(told(request).includes("go on") ? "More." : "Some.");
+      },
+    });
+    const pid = Number((await crux("-q", "-d", "lead")).stdout);
+    await settled(
+      () => asked,
+      (count) => count === 1,
+    );
+    killDaemon();
+    gate.resolve();
+    await crux("daemon", "start", "--normal");
+    await crux("wait", String(pid));
+    expect(spawned()).toEqual(["lead", "be alice"]);
+    expect(bodies("group.join")).toHaveLength(2);
+    const last = requestsOf("lead").at(-1)!;
+    expect(
+      told(last).match(/"idle_notification","name":"alice","reason":"available","summary":"\w+/g),
+    ).toEqual([expect.stringMatching(/Some$/), expect.stringMatching(/More$/)]);
+    for (const said of [
+      /"1 \[in_progress, pid \d+\] One"/,
+      /It said last:\\nMore\./,
+      /Team crew has ended; its tasks are gone\./,
+    ])
+      expect(last.rawBody).toMatch(said);
   });
 });

@@ -13,7 +13,22 @@ export interface ChildMark {
   readonly name?: string;
   /** Nobody waits for it: its end is told by a message. */
   readonly isBackground?: true;
+  /** It is a member of this team: the group whose lead is its parent. */
+  readonly team?: string;
+  /** A member that changes nothing before its lead has approved its plan. */
+  readonly plansFirst?: true;
 }
+
+/** The team that a process leads, as it keeps it. */
+export interface Team {
+  readonly name: string;
+  readonly description: string;
+  /** Wall clock, ms. */
+  readonly createdAt: number;
+}
+
+/** The name of that value. */
+export const TEAM = "team";
 
 /** How a process ended. */
 export interface Ended {

@@ -146,6 +146,8 @@ export interface Caller {
   readonly interactive?: boolean;
   /** A session: it waits for the user's next message instead of ending. */
   readonly isSession?: boolean;
+  /** A call of an agent started it. */
+  readonly isChild?: boolean;
   /** Its present model; `supportsImages`: the model accepts images and documents. */
   readonly model?: { readonly device?: string; readonly name: string; readonly supportsImages: boolean };
   /** Set for an internal fork: the process whose requests begin as its own do. */

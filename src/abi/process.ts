@@ -13,7 +13,8 @@ export const PROCESS_STATES = ["created", "running", "zombie", "dead"] as const;
 export type ProcessState = (typeof PROCESS_STATES)[number];
 
 /** What a running process is doing. `blocked`: it waits for an answer of the user. */
-export type Activity = "thinking" | "tool" | "waiting" | "blocked" | "paused";
+/** `idle`: a member of a team that has nothing to do. */
+export type Activity = "thinking" | "tool" | "waiting" | "idle" | "blocked" | "paused";
 
 /** Why a process is paused: a signal, a crash of its daemon, a damaged history, or a disk that is not writable. */
 export const HOLDS = ["signal", "crash", "damage", "disk"] as const;

@@ -120,6 +120,8 @@ export interface ProgramStart extends ModelStart {
   readonly early?: true;
   /** A message that begins with `/name` loads a skill. Absent: in replays of older histories, and in threads. */
   readonly slash?: true;
+  /** Set for a member of a team: its name there, and who leads it. */
+  readonly team?: { readonly name: string; readonly lead: Pid };
   /** Set for an internal fork: what its requests begin with. Its surroundings and its mode are those of its parent. */
   readonly fork?: ForkPrefix;
   /** null: a fresh start. */

@@ -53,6 +53,8 @@ export interface TaskUpdate {
 export type TaskRequest =
   | TaskCreate
   | TaskUpdate
+  /** Removes all tasks; only for the leader. */
+  | { readonly op: "clear" }
   | { readonly op: "get"; readonly task_id: string }
   | { readonly op: "list"; readonly status?: TaskStatus; readonly owner?: string };
 
@@ -83,4 +85,6 @@ export interface TaskListView {
 export interface TaskPlace {
   readonly list: string;
   readonly leader: Pid | null;
+  /** The members of its team, without the lead; absent: it is in no team. */
+  readonly members?: readonly { readonly pid: Pid; readonly name: string; readonly isIdle: boolean }[];
 }

@@ -78,6 +78,8 @@ export const TOOL_ALIASES: Readonly<Record<string, string>> = {
   ExitPlanMode: "plan_exit",
   ToolSearch: "tool_search",
   SendMessage: "send",
+  TeamCreate: "team_create",
+  TeamDelete: "team_delete",
 };
 
 export function canonicalToolName(name: string): string {

@@ -72,6 +72,10 @@ interface LoopPosition {
   readonly refusals?: Refusals;
   /** It has started agents in the background. */
   readonly hasAgents?: true;
+  /** A member of a team: its lead knows that it has nothing to do. */
+  readonly isIdle?: true;
+  /** A member of a team: it has agreed to end. */
+  readonly isLeaving?: true;
   /** What refusals taught, and the state of compaction. Absent: nothing. */
   readonly window?: KeeperState;
   /** The messages of which notes were taken. Absent: none. */
@@ -119,12 +123,14 @@ interface Beside {
   readonly chosen?: number | undefined;
   readonly noted?: number;
   readonly hasAgents?: boolean;
+  readonly isIdle?: boolean;
+  readonly isLeaving?: boolean;
 }
 
 /** What of the state is recorded; what has its usual value is left out. */
 export function positionOf(
   state: LoopState,
-  { run, window, chosen = 0, noted = 0, hasAgents = false }: Beside,
+  { run, window, chosen = 0, noted = 0, ...flags }: Beside,
   kept: KeptReply | null,
 ): LoopPosition {
   const { turn, requests, hasEscalated, hasRetriedEmpty, recoveries, pauses, salvages, model, refusals } =
@@ -146,7 +152,9 @@ export function positionOf(
     ...(refusals.replies === 0 ? {} : { refusals }),
     ...(window === undefined ? {} : { window }),
     ...(noted === 0 ? {} : { noted }),
-    ...(hasAgents ? { hasAgents } : {}),
+    ...(flags.hasAgents === true ? { hasAgents: true } : {}),
+    ...(flags.isIdle === true ? { isIdle: true } : {}),
+    ...(flags.isLeaving === true ? { isLeaving: true } : {}),
     kept,
   };
 }

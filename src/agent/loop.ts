@@ -12,6 +12,7 @@ import { release } from "./model/in-use.ts";
 import { begin, checkpoint, endOf, loadTyped, logBudget, untilTerminal } from "./run.ts";
 import { type AgentOptions, newRun, type Run } from "./run-state.ts";
 import { runSession } from "./session-runs.ts";
+import { untilWanted } from "./team.ts";
 
 export type { AgentOptions } from "./run-state.ts";
 
@@ -28,9 +29,10 @@ async function runOnce(run: Run): Promise<ExitStatus> {
   try {
     if (start.restored === null) await begin(run);
     await loadTyped(run);
-    end = (await hasEnded(run)) ? { reason: "completed" } : await untilTerminal(run);
-    // what works beside it is part of its work: the end of each agent brings a message
-    while (end.reason === "completed" && (await untilToldOfChildren(run))) end = await untilTerminal(run);
+    const isOver = await hasEnded(run);
+    if (!isOver) run.isIdle = false;
+    end = isOver ? { reason: "completed" } : await untilTerminal(run);
+    while (end.reason === "completed" && (await hasMore(run))) end = await untilTerminal(run);
   } catch (error) {
     end = await endOf(run, error);
   }
@@ -43,10 +45,15 @@ async function runOnce(run: Run): Promise<ExitStatus> {
   return exitOf(end);
 }
 
+/** What works beside it is part of its work: the end of each agent brings a message. */
+async function hasMore(run: Run): Promise<boolean> {
+  return (await untilToldOfChildren(run)) || (await untilWanted(run));
+}
+
 /** A sleep of the kernel lasts at most an hour. */
 const SLEEP_MS = 3_600_000;
 
-/** False: no agent works for it in the background. */
+/** False: no agent works for it in the background; a member of its team that has nothing to do does not. */
 async function untilToldOfChildren({ sys, hasAgents }: Run): Promise<boolean> {
   if (!hasAgents) return false;
   sys.setActivity("waiting");
@@ -60,7 +67,10 @@ async function untilToldOfChildren({ sys, hasAgents }: Run): Promise<boolean> {
 async function hasChildren(sys: Sys): Promise<boolean> {
   const own = sys.getPid();
   const all = await sys.listProcs();
-  return all.some(({ ppid, exit, child }) => ppid === own && exit === null && child?.isBackground === true);
+  return all.some(
+    ({ ppid, exit, child, activity }) =>
+      ppid === own && exit === null && child?.isBackground === true && activity !== "idle",
+  );
 }
 
 /** Whether the final reply was recorded but the daemon died before the process exited. */

@@ -74,6 +74,9 @@ export interface Run {
   readonly recall: Recall;
   /** It has started agents in the background. */
   hasAgents: boolean;
+  /** A member of a team: its lead knows that it has nothing to do; it has agreed to end. */
+  isIdle: boolean;
+  isLeaving: boolean;
 }
 
 export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Run {
@@ -111,5 +114,7 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     notes: new NoteTaker(position.noted),
     recall: new Recall(),
     hasAgents: position.hasAgents === true,
+    isIdle: position.isIdle === true,
+    isLeaving: position.isLeaving === true,
   };
 }

@@ -67,9 +67,10 @@ export function checkpoint(run: Run, kept: KeptReply | null): void {
   run.sys.checkpoint(positionOf(run.state, besideOf(run), kept));
 }
 
-function besideOf({ underWay, keeper, start, notes, hasAgents }: Run) {
+function besideOf({ underWay, keeper, start, notes, ...flags }: Run) {
+  const { hasAgents, isIdle, isLeaving } = flags;
   const { chosen } = start;
-  return { run: underWay, window: keeper.state, chosen, noted: notes.done, hasAgents };
+  return { run: underWay, window: keeper.state, chosen, noted: notes.done, hasAgents, isIdle, isLeaving };
 }
 
 /**
@@ -265,6 +266,7 @@ async function resultsOf(
   const results = await executor.results();
   if (results.some(({ hasJob }) => hasJob === true)) run.hasJobs = true;
   if (results.some(({ hasAgent }) => hasAgent === true)) run.hasAgents = true;
+  if (results.some(({ leaves }) => leaves === true)) run.isLeaving = true;
   if (run.start.surroundings === true) {
     run.nearby.touched(calls);
     run.skills.touched(calls);

@@ -14,6 +14,7 @@ import { planDevice } from "../dev/plan/device.ts";
 import { procDevice } from "../dev/proc/device.ts";
 import { shellDevice } from "../dev/shell/device.ts";
 import { tasksDevice } from "../dev/tasks/device.ts";
+import { teamsDevice } from "../dev/tasks/teams.ts";
 import { todoDevice } from "../dev/tasks/todo.ts";
 import { ttyDevice } from "../dev/tty/device.ts";
 import { PageCache } from "../dev/web/cache.ts";
@@ -55,6 +56,7 @@ export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path
     ["/dev/tty", ttyDevice({ ask })],
     ["/var/out", outDevice(outputs)],
     ["/var/tasks", tasksDevice({ store: taskStore, tasks, placeOf })],
+    ["/var/teams", teamsDevice(({ pid }) => kernel.team(pid))],
     ...parts.hal.map(
       (driver) => [`${HAL_MOUNT}/${driver.identity.id}`, halDevice(kernel.hal, driver)] as const,
     ),

@@ -31,6 +31,8 @@ import { taskCreate } from "../tool/task_create/task_create.ts";
 import { taskGet } from "../tool/task_get/task_get.ts";
 import { taskList } from "../tool/task_list/task_list.ts";
 import { taskUpdate } from "../tool/task_update/task_update.ts";
+import { teamCreate } from "../tool/team_create/team_create.ts";
+import { teamDelete } from "../tool/team_delete/team_delete.ts";
 import { thread } from "../tool/thread/thread.ts";
 import { todo } from "../tool/todo/todo.ts";
 import { view } from "../tool/view/view.ts";
@@ -70,6 +72,8 @@ export const TOOLS = [
   taskGet,
   taskList,
   taskUpdate,
+  teamCreate,
+  teamDelete,
   thread,
   todo,
   view,

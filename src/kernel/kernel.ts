@@ -96,6 +96,7 @@ import { notify } from "./process/signal/notify.ts";
 import { signalTree } from "./process/signal/signal-tree.ts";
 import { ProcessTable } from "./process/table.ts";
 import { taskPlaceOf } from "./process/task-place.ts";
+import { teamConfig } from "./process/team.ts";
 import type { ThreadSeat } from "./process/thread/reason.ts";
 import { renice } from "./process/weight.ts";
 import { programOf } from "./program.ts";
@@ -397,6 +398,11 @@ export class Kernel implements KernelApi {
   /** The task list of a process, and its leader; null: no such process. */
   taskPlace(pid: Pid): TaskPlace | null {
     return taskPlaceOf(this, pid);
+  }
+
+  /** The team of a process, as files show it; null: it is in none. */
+  team(pid: Pid): ReturnType<typeof teamConfig> {
+    return teamConfig(this, pid);
   }
 
   /** True if it has ended or never existed; a resting process has not ended. */

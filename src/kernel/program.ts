@@ -2,7 +2,7 @@
  * What a program gets: its handle (the system calls, and access to its own process that needs no gate), and its start.
  */
 import { printed } from "../abi/errors.ts";
-import { asFd, type Fd } from "../abi/ids.ts";
+import { asFd, type Fd, type Pid } from "../abi/ids.ts";
 import type { Reply } from "../abi/llm.ts";
 import type { Begun, ProgramStart } from "../abi/program.ts";
 import type { Sys, Syscalls } from "../abi/sys.ts";
@@ -26,7 +26,7 @@ import { answerView, viewRequestOf } from "./process/view-requests.ts";
 import type { Mounts } from "./vfs/mounts.ts";
 
 /** What programs need of the kernel. */
-type Programming = SessionRunning &
+type Programming = { readonly table: { get(pid: Pid): Process | undefined } } & SessionRunning &
   Accounting &
   Telling &
   Judging & {
@@ -132,6 +132,8 @@ function tells(core: Programming, proc: Process, { thread }: Seat): Pick<Sys, Te
     setActivity: (activity) => {
       proc.life.act(activity);
       proc.work.check();
+      // the end of its lead's run may wait for just this
+      if (activity === "idle") core.table.get(proc.ppid)?.wake();
     },
     setResult: thread?.setResult ?? ((text) => proc.conclude(text)),
     log: (level, message) => proc.log(level, message, mono()),
@@ -197,8 +199,9 @@ function hasMail({ mailbox }: Process, { thread, run }: Seat): boolean {
 }
 
 function standingOf(core: Programming, proc: Process): string {
+  const { child } = proc.seed;
   if (proc.mode === "plan")
-    return proc.seed.child === undefined ? `plan ${pathOf(proc) ?? ""}`.trimEnd() : "plan";
+    return child === undefined || child.plansFirst === true ? `plan ${pathOf(proc) ?? ""}`.trimEnd() : "plan";
   return isAutoActive(core, proc) ? "auto" : "";
 }
 

@@ -1,4 +1,5 @@
 /** The device at /bin: a directory of programs; each is opened, written one JSON object, and read for one result. */
+import { TEAM } from "../abi/child.ts";
 import {
   type Caller,
   type Device,
@@ -16,7 +17,7 @@ import { CallFile } from "./call-file.ts";
 import { failure } from "./failure.ts";
 import type { ProgressClock } from "./progress.ts";
 import { similarNames } from "./similar.ts";
-import type { BackgroundRule, Tool } from "./tool.ts";
+import type { BackgroundRule, Tool, ToolEnv } from "./tool.ts";
 import { type FileTracker, LooseTracker } from "./tracker.ts";
 
 interface ToolDeps {
@@ -40,22 +41,34 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
   const names = tools.map((tool) => tool.name).sort();
   const trackers = new Trackers();
   const { now, clock = systemClock, platform = process.platform } = deps;
-  const stateOf = (tool: Tool, { env, interactive = false, isSession = false }: Caller): true | string => {
+  const envOf = ({ env, interactive = false, isSession = false, isChild = false, kept }: Caller): ToolEnv => {
     const tasks = deps.tasks?.();
     const asked = tasks === undefined ? {} : { tasks };
-    return tool.enabled({ platform, env, interactive, isSession, ...asked });
+    return {
+      platform,
+      env,
+      interactive,
+      isSession,
+      isChild,
+      hasTeam: kept?.get(TEAM) !== undefined,
+      ...asked,
+    };
+  };
+  const isListed = (tool: Tool, caller: Caller): boolean => {
+    const env = envOf(caller);
+    return tool.enabled(env) === true && tool.offered(env);
   };
   // every listed tool can be opened
   const seenBy = (caller: Caller): readonly string[] =>
     names.filter((name) => {
       const tool = byName.get(name);
-      return tool !== undefined && caller.hides?.(name) !== true && stateOf(tool, caller) === true;
+      return tool !== undefined && caller.hides?.(name) !== true && isListed(tool, caller);
     });
   const find = (subpath: string, caller: Caller): Tool => {
     const name = subpath.slice(1);
     const tool = byName.get(name) ?? byName.get(canonicalToolName(name));
     if (tool === undefined || caller.hides?.(tool.name) === true) throw notFound(name, seenBy(caller));
-    const why = stateOf(tool, caller);
+    const why = tool.enabled(envOf(caller));
     if (why !== true) throw failure("UNAVAILABLE", `${tool.name} is switched off: ${why}`);
     return tool;
   };

@@ -32,6 +32,10 @@ import taskListText from "./task_list/task_list.md";
 import { taskList } from "./task_list/task_list.ts";
 import taskUpdateText from "./task_update/task_update.md";
 import { taskUpdate } from "./task_update/task_update.ts";
+import teamCreateText from "./team_create/team_create.md";
+import { teamCreate } from "./team_create/team_create.ts";
+import teamDeleteText from "./team_delete/team_delete.md";
+import { teamDelete } from "./team_delete/team_delete.ts";
 import { Bench, testScope, textOf } from "./testing/bench.ts";
 import threadText from "./thread/thread.md";
 import { thread } from "./thread/thread.ts";
@@ -57,6 +61,8 @@ const CASES: readonly [Tool, string, boolean, boolean, Kind, "core" | "deferred"
   [taskGet, taskGetText, true, true, "state", "deferred", "cancel"],
   [taskList, taskListText, true, true, "state", "deferred", "cancel"],
   [taskUpdate, taskUpdateText, true, false, "state", "deferred", "block"],
+  [teamCreate, teamCreateText, true, false, "state", "deferred", "cancel"],
+  [teamDelete, teamDeleteText, false, false, "state", "deferred", "cancel"],
   [thread, threadText, true, false, "state", "deferred", "cancel"],
   [todo, todoText, true, false, "state", "core", "block"],
 ];
@@ -113,6 +119,8 @@ test("the task tools are on unless the settings say todo; todo is off where they
     env: {},
     interactive: false,
     isSession: false,
+    isChild: false,
+    hasTeam: false,
     ...more,
   });
   const rows: readonly [Partial<ToolEnv>, boolean, boolean][] = [

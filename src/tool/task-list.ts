@@ -4,7 +4,7 @@ import type { Task, TaskAnswer, TaskRequest } from "../abi/task.ts";
 import { askDevice } from "./device-json.ts";
 import type { Outcome, RunContext, ToolEnv } from "./tool.ts";
 
-const TASKS_PATH = "/var/tasks";
+export const TASKS_PATH = "/var/tasks";
 export const TASK_EFFECTS = [{ kind: "state", path: TASKS_PATH }] as const;
 
 /** Either the task tools are enabled, or todo. */

@@ -72,6 +72,9 @@ export interface ToolEnv {
   readonly env: Readonly<Record<string, string>>;
   readonly interactive: boolean;
   readonly isSession: boolean;
+  /** A call of an agent started it. */
+  readonly isChild: boolean;
+  readonly hasTeam: boolean;
   /** The choice in the settings; absent: none. */
   readonly tasks?: "todo";
 }
@@ -134,6 +137,8 @@ interface ToolDef<S extends z.ZodObject> {
   readonly wantsSkills?: true;
   /** true, or why it is disabled and how to enable it. Called again for every model call. */
   enabled?(env: ToolEnv): true | string;
+  /** False: it is not listed, and a call is answered all the same; default: it is listed. */
+  offered?(env: ToolEnv): boolean;
   destructive?(args: z.output<S>, scope: Scope): boolean;
   /** Pure. An upper bound of what `run` and `prepare` do. */
   effects(args: z.output<S>, scope: Scope): readonly Effect[];
@@ -194,6 +199,8 @@ export interface Tool {
   readonly wantsSkills: boolean;
   /** true, or why it is disabled and how to enable it. */
   enabled(env: ToolEnv): true | string;
+  /** Whether it is listed. */
+  offered(env: ToolEnv): boolean;
   /** Throws INVALID for arguments that do not make a valid call. */
   bind(raw: unknown, scope: Scope): ParsedCall;
 }
@@ -225,6 +232,7 @@ export function defineTool<S extends z.ZodObject>(def: ToolDef<S>): Tool {
     interrupt: def.interrupt ?? "cancel",
     wantsSkills: def.wantsSkills === true,
     enabled: (env) => def.enabled?.(env) ?? true,
+    offered: (env) => def.offered?.(env) ?? true,
     bind: (raw, scope) => bind(def, parseArguments(def.name, def.args, raw), scope),
   };
 }

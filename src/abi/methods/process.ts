@@ -21,7 +21,7 @@ export const WireProc = z.strictObject({
   tokens_used: z.int(),
   elapsed_ms: z.int(),
   kind: z.enum(PROCESS_KINDS),
-  activity: z.enum(["thinking", "tool", "waiting", "blocked", "paused"]).nullable(),
+  activity: z.enum(["thinking", "tool", "waiting", "idle", "blocked", "paused"]).nullable(),
   held: z.enum(HOLDS).optional().describe("Why the process is paused; absent: it is not paused."),
   slot: z
     .strictObject({
@@ -37,6 +37,8 @@ export const WireProc = z.strictObject({
     .strictObject({ place: z.int(), of: z.int() })
     .optional()
     .describe("Its place among the agents of its tree that wait to begin; absent: it does not wait."),
+  called: z.string().optional().describe("Name that the call of `agent` gave it; absent: none."),
+  team: z.string().optional().describe("Team that it is a member of; absent: none."),
   created_at: z.string(),
   ctx_id: z.int(),
   allowed_devices: z.array(z.string()).nullable(),
@@ -329,7 +331,7 @@ export const PROCESS_METHODS = {
     }),
     result: z.strictObject({
       pid,
-      state: z.enum(["thinking", "tool", "waiting", "blocked", "paused", "running"]),
+      state: z.enum(["thinking", "tool", "waiting", "idle", "blocked", "paused", "running"]),
     }),
   },
   "process.attach": {

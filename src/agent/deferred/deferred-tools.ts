@@ -29,6 +29,9 @@ interface DeferredStart {
   isSeen(server: SeenServer): boolean;
 }
 
+/** Programs that are listed only once another one was called, which names them. */
+const LATER: ReadonlySet<string> = new Set(["team_delete"]);
+
 /** Names added or removed since the last announcement to the model. */
 export interface Delta {
   readonly added: readonly string[];
@@ -97,7 +100,7 @@ export class DeferredTools {
   /** Finds a tool by name, alias or path; undefined: no such tool. */
   async find(sys: Sys, written: string): Promise<Entry | undefined> {
     const name = canonicalToolName(written.replace(/^\/bin\//, ""));
-    if (this.#unseen.has(name)) await this.#look(sys, name);
+    if (this.#unseen.has(name) || (LATER.has(name) && !this.#entries.has(name))) await this.#look(sys, name);
     const known = this.#entries.get(name) ?? this.#byPath(name);
     if (known !== undefined) return known;
     const server = this.#servers.find((each) => isOf(each, name));

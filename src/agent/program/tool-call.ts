@@ -19,6 +19,8 @@ export interface CallResult {
   readonly hasJob?: true;
   /** The call left an agent working in the background. */
   readonly hasAgent?: true;
+  /** By the call a member of a team has agreed to end. */
+  readonly leaves?: true;
   /** The gate refused the call, and nobody was attached to approve it. */
   readonly refused?: Refusal;
   /** Set for a call that its tool does not accept: what was wrong, worded the same for the same mistake. */
@@ -88,6 +90,9 @@ function findResult(line: string): ToolResult | undefined {
   }
 }
 
+/** The call left an agent that works on. */
+const LAUNCHED: ReadonlySet<unknown> = new Set(["async_launched", "teammate_spawned"]);
+
 function render(name: string, result: ToolResult | undefined): CallResult {
   if (result === undefined) return failure("INTERNAL", `${name} gave no result`);
   const content = result.content
@@ -98,7 +103,8 @@ function render(name: string, result: ToolResult | undefined): CallResult {
   const shown = {
     ...(media.length === 0 ? {} : { media }),
     ...(result.meta?.background === true ? { hasJob: true as const } : {}),
-    ...(result.meta?.status === "async_launched" ? { hasAgent: true as const } : {}),
+    ...(result.meta?.status === "leaving" ? { leaves: true as const } : {}),
+    ...(LAUNCHED.has(result.meta?.status) ? { hasAgent: true as const } : {}),
   };
   if (result.ok) return { content: content === "" ? "(no output)" : content, isError: false, ...shown };
   if (content !== "" || result.error === undefined)

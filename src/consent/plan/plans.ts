@@ -10,7 +10,6 @@ import type { PlanEntered, PlanLeft, PlanPrompt } from "../../abi/permit/plan.ts
 import type { PermissionMode } from "../../abi/process.ts";
 import type { AskedQuestion } from "../../abi/wire-events.ts";
 import { LIMITS } from "../../kernel/limits.ts";
-import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { PlanLeaving, Plans } from "../../kernel/ports/plans.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { lowest } from "../../kernel/process/rights/narrow.ts";
@@ -21,6 +20,7 @@ import { digestOf } from "../ask/digest.ts";
 import { type Answering, keptInJournal } from "../ask/person-answer.ts";
 import type { Grants } from "../grants/grants.ts";
 import { ruleOfMeaning } from "../grants/meaning.ts";
+import { answerPlan, askLead, plansFirst, type TeamPlanning } from "./team-plans.ts";
 
 const FILE = "plan.md";
 
@@ -30,6 +30,10 @@ export function makePlans(coreOf: () => Planning): Plans {
     pathOf: (pid) => pathOf(coreOf().table.get(pid)),
     enter: (pid, reason, signal) => enter({ core: coreOf(), proc: find(pid), signal }, reason),
     leave: (pid, leaving, signal) => leave({ core: coreOf(), proc: find(pid), signal }, leaving),
+    answer: (by, verdict) => {
+      const core = coreOf();
+      return answerPlan(core, by, { ...verdict, mode: (proc) => wayBack(core, proc) });
+    },
   };
 }
 
@@ -39,8 +43,8 @@ export function pathOf(proc: Process | undefined): string | null {
 }
 
 /** What planning needs of the kernel. */
-interface Planning extends ModeKernel, Answering {
-  readonly ports: ModeKernel["ports"] & Answering["ports"] & Pick<KernelPorts, "nonce">;
+interface Planning extends ModeKernel, Answering, Omit<TeamPlanning, "ports" | "table"> {
+  readonly ports: ModeKernel["ports"] & Answering["ports"] & TeamPlanning["ports"];
   readonly table: ModeKernel["table"] & Pick<ProcessTable, "lineOf" | "require">;
   readonly grants: Pick<Grants, "add" | "ceiling">;
   readonly asks: Pick<Asks, "ask" | "canAsk">;
@@ -77,6 +81,7 @@ async function leave(way: Way, { plan, prompts }: PlanLeaving): Promise<PlanLeft
   const { core, proc, signal } = way;
   if (proc.mode !== "plan") throw conflict("it is not in plan mode");
   checkPlan(plan);
+  if (plansFirst(proc)) return askLead(core, proc, plan, pathOf(proc) ?? "");
   const { turns } = proc.dial;
   const to = wayBack(core, proc);
   const question = questionOf(way, {

@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import * as z from "zod";
 import type { Act, Caller, Device, FileStat, WritePlan } from "../../abi/device.ts";
 import { Fault } from "../../abi/errors.ts";
+import { asPid } from "../../abi/ids.ts";
 import type { PlanAnswer, PlanRequest } from "../../abi/permit/plan.ts";
 import type { Plans } from "../../kernel/ports/plans.ts";
 import { jsonBytes } from "../answer.ts";
@@ -20,6 +21,13 @@ const REQUEST = z.discriminatedUnion("op", [
   z.strictObject({
     op: z.literal("exit"),
     prompts: z.array(z.strictObject({ tool: z.literal("bash"), prompt: z.string().min(1).max(500) })).max(20),
+  }),
+  z.strictObject({
+    op: z.literal("answer"),
+    pid: z.int().positive().transform(asPid),
+    requestId: z.string().max(80),
+    approve: z.boolean(),
+    feedback: z.exactOptional(z.string().max(10_000)),
   }),
 ]);
 
@@ -47,7 +55,9 @@ class PlanExchange implements Exchange {
 
   /** The user is asked, and decides about the mode. */
   plan(data: Uint8Array): WritePlan {
-    const question = parse(data).op === "enter" ? "plan first?" : "approve the plan?";
+    const { op } = parse(data);
+    if (op === "answer") return { effects: [{ kind: "state", path: MOUNT }], effectClass: "once" };
+    const question = op === "enter" ? "plan first?" : "approve the plan?";
     return { effects: [{ kind: "person", question }], effectClass: "repeat" };
   }
 
@@ -63,6 +73,10 @@ class PlanExchange implements Exchange {
   async #do(request: PlanRequest, signal: AbortSignal): Promise<PlanAnswer> {
     const { pid } = this.#caller;
     if (request.op === "enter") return this.#plans.enter(pid, request.reason, signal);
+    if (request.op === "answer") {
+      await this.#plans.answer(pid, request);
+      return { kind: "answered" };
+    }
     const path = this.#plans.pathOf(pid);
     const plan = path === null ? "" : await readPlan(path);
     const left = await this.#plans.leave(pid, { plan, prompts: request.prompts }, signal);

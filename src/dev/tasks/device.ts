@@ -47,6 +47,7 @@ const REQUEST = z.discriminatedUnion("op", [
     blocks: may(ids),
     blocked_by: may(ids),
   }),
+  z.strictObject({ op: z.literal("clear") }),
   z.strictObject({ op: z.literal("get"), task_id: id }),
   z.strictObject({ op: z.literal("list"), status: may(z.enum(TASK_STATUSES)), owner: may(z.string()) }),
   z.strictObject({
@@ -57,7 +58,7 @@ const REQUEST = z.discriminatedUnion("op", [
     active_form: may(words.active_form),
     metadata: may(metadata),
     status: may(z.enum([...TASK_STATUSES, "deleted"])),
-    owner: may(z.string().regex(/^([1-9]\d{0,14})?$/, "a pid, or nothing for nobody")),
+    owner: may(z.string().max(64)),
     claim: may(z.boolean()),
     check_agent_busy: may(z.boolean()),
     add_blocks: may(ids),

@@ -13,6 +13,8 @@ const MAX_METADATA_BYTES = 16 * 1024;
 export interface TaskCaller {
   readonly owner: string;
   readonly isLeader: boolean;
+  /** Of a team: it works on one task at a time. */
+  readonly isMember: boolean;
 }
 
 export type Claim =

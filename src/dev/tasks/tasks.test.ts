@@ -64,6 +64,32 @@ describe("task lists", () => {
     expect((await get(id)).status).toBe("in_progress");
   });
 
+  it("a member of a team takes one task at a time; what becomes free wakes those who have nothing to do", async () => {
+    const { tasks, create, notes } = lists();
+    const members = [7, 8, 9].map((pid) => ({ pid: asPid(pid), name: `m${pid}`, isIdle: pid === 9 }));
+    const ask = (pid: number, more: object) =>
+      tasks.answer(asPid(pid), { ...place, members }, { op: "update", ...more } as TaskRequest);
+    await create("first");
+    await create("second", { blocked_by: ["1"] });
+    await create("third");
+    expect(await ask(7, { task_id: "1", status: "in_progress" })).toMatchObject({ ok: true });
+    expect(await ask(7, { task_id: "3", claim: true })).toMatchObject({ ok: false, reason: "agent_busy" });
+    expect(await ask(7, { task_id: "1", status: "completed" })).toMatchObject({ ok: true, freed: ["2"] });
+    expect(notes).toEqual([[9, "nothing holds back task 2 any more: task_list"]]);
+    expect(await ask(1, { task_id: "3", owner: "m8" })).toMatchObject({ ok: true, tasks: [{ owner: "8" }] });
+    await expect(ask(1, { task_id: "3", owner: "m5" })).rejects.toMatchObject({ code: "INVALID" });
+  });
+
+  it("its leader alone removes all of a list", async () => {
+    const { ask, create, store } = lists();
+    await create("first");
+    await create("second", { blocked_by: ["1"] });
+    await expect(ask(7, { op: "clear" })).rejects.toMatchObject({ code: "PERMISSION" });
+    await ask(1, { op: "clear" });
+    expect(await store.tasks("team")).toEqual([]);
+    expect((await create("later")).id).toBe("3");
+  });
+
   it("claims are refused for five reasons; claiming one's own again succeeds", async () => {
     const { ask, create } = lists();
     await create("first");

@@ -4,6 +4,7 @@
  */
 import { asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Task, TaskAnswer, TaskPlace, TaskRequest, TaskUpdate } from "../../abi/task.ts";
+import { driverError } from "../driver-error.ts";
 import type { TaskStore } from "./store.ts";
 import type { Claim, TaskCaller, TaskGraph } from "./task-graph.ts";
 
@@ -24,9 +25,11 @@ export class Tasks {
     this.#deps = deps;
   }
 
-  async answer(pid: Pid, { list, leader }: TaskPlace, request: TaskRequest): Promise<TaskAnswer> {
+  async answer(pid: Pid, place: TaskPlace, request: TaskRequest): Promise<TaskAnswer> {
+    const { list, leader, members = [] } = place;
     await this.#freeOfEnded(list);
-    const caller = { owner: String(pid), isLeader: pid === PID_KERNEL || pid === leader };
+    const isMember = members.some((member) => member.pid === pid);
+    const caller = { owner: String(pid), isLeader: pid === PID_KERNEL || pid === leader, isMember };
     switch (request.op) {
       case "create": {
         const task = await this.#deps.store.change(list, (graph) => graph.create(request));
@@ -41,7 +44,9 @@ export class Tasks {
         return { ok: true, list, tasks: tasks.filter((task) => isWanted(task, request)) };
       }
       case "update":
-        return this.#update(list, caller, request);
+        return this.#update(place, caller, request);
+      case "clear":
+        return this.#clear(list, caller);
     }
   }
 
@@ -59,8 +64,24 @@ export class Tasks {
     );
   }
 
-  async #update(list: string, caller: TaskCaller, update: TaskUpdate): Promise<TaskAnswer> {
-    const id = update.task_id;
+  /** PERMISSION: only who leads the list removes all of it. */
+  async #clear(list: string, { isLeader }: TaskCaller): Promise<TaskAnswer> {
+    if (!isLeader) throw driverError("Write", "PERMISSION", `only the leader removes the tasks of ${list}`);
+    const tasks = await this.#deps.store.change(list, (graph) => {
+      const { all } = graph;
+      for (const { id } of all) graph.remove(id);
+      return all;
+    });
+    return { ok: true, list, tasks };
+  }
+
+  async #update(
+    { list, members = [] }: TaskPlace,
+    caller: TaskCaller,
+    asked: TaskUpdate,
+  ): Promise<TaskAnswer> {
+    const id = asked.task_id;
+    const update = asked.owner === undefined ? asked : { ...asked, owner: pidOf(asked.owner, members) };
     const outcome = await this.#deps.store.change(list, (graph) => apply(graph, caller, update));
     if ("reason" in outcome) return { ok: false, list, reason: outcome.reason, message: outcome.message };
     const { task, freed, assigned } = outcome;
@@ -69,7 +90,11 @@ export class Tasks {
       const words = { type: "task_assignment", task_id: id, subject, description, assigned_by: caller.owner };
       await this.#deps.notify(assigned, JSON.stringify(words));
     }
-    return { ok: true, list, tasks: [task], ...(freed.length > 0 ? { freed } : {}) };
+    if (freed.length === 0) return { ok: true, list, tasks: [task] };
+    for (const { pid, isIdle } of members)
+      if (isIdle)
+        await this.#deps.notify(pid, `nothing holds back task ${freed.join(", ")} any more: task_list`);
+    return { ok: true, list, tasks: [task], freed };
   }
 
   async #freeOfEnded(list: string): Promise<void> {
@@ -84,6 +109,14 @@ export class Tasks {
     for (const owner of owners) if (await this.#deps.hasEnded(asPid(Number(owner)))) ended.add(owner);
     if (ended.size > 0) await store.change(list, (graph) => graph.free((owner) => ended.has(owner)));
   }
+}
+
+/** A pid, a member of the team by its name, or "" for nobody. */
+function pidOf(owner: string, members: NonNullable<TaskPlace["members"]>): string {
+  const named = members.find(({ name }) => name === owner && name !== "");
+  if (named !== undefined) return String(named.pid);
+  if (/^([1-9]\d{0,14})?$/.test(owner)) return owner;
+  throw driverError("Write", "INVALID", `owner: not a pid, nor a member of the team: ${owner}`);
 }
 
 interface Updated {
@@ -101,7 +134,7 @@ function apply(
   const { task_id: id, status, owner, claim = false } = update;
   const isClaim = claim || (status === "in_progress" && owner === undefined);
   if (isClaim) {
-    const claimed = graph.claim(id, caller.owner, update.check_agent_busy === true);
+    const claimed = graph.claim(id, caller.owner, caller.isMember || update.check_agent_busy === true);
     if (!claimed.ok) return claimed;
   }
   const before = graph.find(id);

@@ -102,12 +102,13 @@ function asItWas(
     chosen: _________,
     maker: __________,
     fork: ___________,
+    team: ____________,
     ...begun
   }: ProgramStart,
   { input, mounts, ...was }: Start,
 ): ProgramStart {
   const { toolset, modes, surroundings, window, viewRequests, fallbackWindows } = was;
-  const { early, slash, chosen, maker, fork } = was;
+  const { early, slash, chosen, maker, fork, team } = was;
   return {
     ...begun,
     input: input ? STDIN : null,
@@ -123,6 +124,7 @@ function asItWas(
     ...(chosen === undefined ? {} : { chosen }),
     ...(maker === undefined ? {} : { maker }),
     ...(fork === undefined ? {} : { fork }),
+    ...(team === undefined ? {} : { team }),
   };
 }
 

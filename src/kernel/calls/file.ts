@@ -181,6 +181,7 @@ function callerOf(core: Filing, self: Process, call?: CallId): Caller {
     mode: self.mode,
     interactive: core.asks.canAsk(self),
     isSession: seed.isSession === true,
+    isChild: seed.child !== undefined,
     model: {
       device: self.model.device,
       name: self.model.name,

@@ -60,7 +60,8 @@ export const sleep: Call<"sleep", { ms: number; pid?: Pid }, Kernel, Sleeper> = 
         ? watchOwn(self, resolve)
         : watchOther(core.table.require(self.pid, pid, "Sleep", "see"), resolve);
     const before = self.life.activity;
-    if (pid === undefined) self.life.act("waiting");
+    // an idle member of a team stays one
+    if (pid === undefined && before !== "idle") self.life.act("waiting");
     const resumed = core.admission.idle(self);
     try {
       return await promise;

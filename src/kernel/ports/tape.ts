@@ -42,6 +42,8 @@ export interface Start {
   readonly early?: true;
   /** Absent: the run predates skills that the user calls. */
   readonly slash?: true;
+  /** Absent: it is not a member of a team. */
+  readonly team?: ProgramStart["team"];
   /** Absent: it is not an internal fork. */
   readonly fork?: ForkPrefix;
   /** Absent: the run predates views that move, or its window was not known. */

@@ -47,10 +47,11 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
   };
 }
 
-function childOf(proc: Process, { call, title, name }: ChildMark): NonNullable<ProcInfo["child"]> {
+function childOf(proc: Process, { call, title, name, team }: ChildMark): NonNullable<ProcInfo["child"]> {
   const background = isInBackground(proc) ? { isBackground: true as const } : {};
   const named = name === undefined ? {} : { name };
-  return { call, title, ...named, ...background, agentId: agentIdOf(proc.seed.uuid) };
+  const member = team === undefined ? {} : { team };
+  return { call, title, ...named, ...member, ...background, agentId: agentIdOf(proc.seed.uuid) };
 }
 
 /** Its longest wait for a slot; a short one is not shown. */

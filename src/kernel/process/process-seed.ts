@@ -65,7 +65,9 @@ export interface ProcessSeed {
 }
 
 /** What the program of an agent is told of beside its conversation; a fork has all of that from its parent. */
-export function toldOf({ fork }: Pick<ProcessSeed, "fork">) {
+export function toldOf({ fork, child, line: [lead] }: Pick<ProcessSeed, "fork" | "child" | "line">) {
   if (fork !== undefined) return { fork: fork.prefix };
-  return { modes: true, surroundings: true, slash: true } as const;
+  const isMember = child?.team !== undefined && lead !== undefined;
+  const team = isMember ? { team: { name: child.name ?? "", lead } } : {};
+  return { modes: true, surroundings: true, slash: true, ...team } as const;
 }

@@ -204,7 +204,7 @@ export class Process {
   /** Whether it runs and nothing holds it. A session that waits for its user does not work. */
   #isWorking(): boolean {
     const { now, activity } = this.life;
-    const waits = this.conversation !== null && activity === "waiting";
+    const waits = activity === "idle" || (this.conversation !== null && activity === "waiting");
     const runs = now.is === "running" || now.is === "finishing";
     return runs && this.halt.why === null && !this.halt.isQueued && this.halt.openAsks === 0 && !waits;
   }

@@ -4,10 +4,11 @@ import type { TaskPlace } from "../../abi/task.ts";
 import type { Groups } from "../ipc/groups.ts";
 import type { Process } from "./process.ts";
 import type { ProcessTable } from "./table.ts";
+import { teamOf } from "./team.ts";
 
 interface Places {
   readonly root: Process;
-  readonly table: Pick<ProcessTable, "get">;
+  readonly table: Pick<ProcessTable, "get" | "childrenOf">;
   readonly groups: Pick<Groups, "of" | "recordOf">;
 }
 
@@ -24,7 +25,11 @@ export function taskPlaceOf(core: Places, pid: Pid): TaskPlace | null {
     (leader === undefined ? undefined : groupOf(core, leader)) ??
     session.owner?.proc ??
     uuid;
-  return { list, leader: session.owner?.pid ?? null };
+  const team = teamOf(core, proc);
+  const members = team?.members.map(({ pid: member, seed: { child }, life }) => {
+    return { pid: member, name: child?.name ?? "", isIdle: life.activity === "idle" };
+  });
+  return { list, leader: session.owner?.pid ?? null, ...(members === undefined ? {} : { members }) };
 }
 
 function given(name: string | undefined): string | undefined {

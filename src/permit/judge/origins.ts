@@ -26,6 +26,7 @@ const OF_THE_HOST = [
   "/proc",
   "/var/out",
   "/var/tasks",
+  "/var/teams",
 ];
 const OF_THE_USER = [".config/crux", ".claude", ".agents"];
 

@@ -1,7 +1,7 @@
 /** agent: gives a task to a child agent, and waits for its last message unless it is one of the background. */
 import * as z from "zod";
 import { DEFAULT_AGENT } from "../../abi/agent.ts";
-import type { Ended } from "../../abi/child.ts";
+import { type Ended, TEAM, type Team } from "../../abi/child.ts";
 import type { Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import { findStarted, infoOf, noteChild } from "../child-process.ts";
@@ -32,6 +32,9 @@ const Args = z.object({
   run_in_background: z.boolean().optional(),
   isolation: z.literal("worktree").optional(),
   name: z.string().optional(),
+  /** Told by team_create. */
+  team_name: z.string().max(64).optional().meta(HIDDEN),
+  mode: z.string().max(40).optional().meta(HIDDEN),
   /** The call of the model; and whether an earlier daemon may have begun it. */
   tool_use_id: z.string().max(200).optional().meta(HIDDEN),
   again: z.boolean().optional().meta(HIDDEN),
@@ -53,6 +56,13 @@ const Meta = z.discriminatedUnion("status", [
     agent_id: z.string(),
     pid: z.int(),
     description: z.string(),
+  }),
+  z.strictObject({
+    status: z.literal("teammate_spawned"),
+    agent_id: z.string(),
+    pid: z.int(),
+    name: z.string(),
+    team_name: z.string(),
   }),
 ]);
 
@@ -82,21 +92,37 @@ function typeOf({ subagent_type: type = DEFAULT_AGENT }: Args): string {
 }
 
 async function run(args: Args, context: RunContext): Promise<Outcome> {
+  const team = teamFor(args, context);
   const before = args.again === true ? await begun(args, context) : undefined;
-  const pid = before ?? (await started(args, context));
+  const pid = before ?? (await started(args, context, team));
+  if (team !== undefined) return joined(args, { pid, team }, context);
   const isAlone = isBackground(args, context) || (await infoOf(context.sys, pid))?.child?.isBackground;
   if (isAlone === true) return launched(args, pid, context);
   const ended = await untilEnd(pid, context);
   return ended === null ? launched(args, pid, context) : outcomeOf(args, pid, ended);
 }
 
+/** Only a member of a team has a use for it. */
+function modeNote({ mode }: Args): string {
+  return mode === undefined ? "" : "\n\n[mode had no effect: it is for members of a team]";
+}
+
+/** The team that the child joins: a name makes it a member, where the caller leads one. NOT_FOUND: it leads no such team. */
+function teamFor({ name, team_name: wanted }: Args, { kept }: Scope): string | undefined {
+  const led = kept?.get(TEAM) as Team | undefined;
+  if (wanted !== undefined && wanted !== led?.name)
+    throw failure("NOT_FOUND", `this process leads no team ${wanted}`, "team_create makes one");
+  if (wanted !== undefined && name === undefined) throw failure("INVALID", "a member of a team has a name");
+  return name === undefined ? undefined : led?.name;
+}
+
 function isBackground({ run_in_background: isWanted }: Args, { env, background }: Scope): boolean {
   return isWanted === true && background?.isOff !== true && env.CRUX_DISABLE_BACKGROUND_TASKS !== "1";
 }
 
-async function started(args: Args, context: RunContext): Promise<Pid> {
+async function started(args: Args, context: RunContext, team: string | undefined): Promise<Pid> {
   const { sys, signal, kept } = context;
-  const { prompt, description: title, model, isolation, name, tool_use_id: call = "" } = args;
+  const { prompt, description: title, model, isolation, name, mode, tool_use_id: call = "" } = args;
   if (name !== undefined && !NAME.test(name))
     throw failure("INVALID", `not a name for an agent: ${name.slice(0, 80)}`);
   signal.throwIfAborted();
@@ -107,7 +133,11 @@ async function started(args: Args, context: RunContext): Promise<Pid> {
       ...{ call, title },
       ...(name === undefined ? {} : { name }),
       ...(isBackground(args, context) ? { isBackground: true } : {}),
+      ...(team === undefined
+        ? {}
+        : { isBackground: true, team, ...(mode === "plan" ? { plansFirst: true } : {}) }),
     },
+    ...(team === undefined ? {} : { group: team, ...(mode === "plan" ? { plan: true } : {}) }),
     ...(model === undefined ? {} : { model }),
     ...(isolation === undefined ? {} : { worktree: "" }),
   });
@@ -159,13 +189,25 @@ function handOverMs({ env, background: { isOff = false, afterMs = HAND_OVER_MS }
   return afterMs;
 }
 
+async function joined(
+  { name = "" }: Args,
+  { pid, team }: { readonly pid: Pid; readonly team: string },
+  { sys }: RunContext,
+): Promise<Outcome> {
+  const agentId = (await infoOf(sys, pid))?.child?.agentId ?? "";
+  return {
+    text: `${name} (${agentId}, pid ${pid}) is a member of team ${team} and works. It tells you when it has nothing to do; send writes to it.`,
+    meta: { status: "teammate_spawned", agent_id: agentId, pid: Number(pid), name, team_name: team },
+  };
+}
+
 async function launched(args: Args, pid: Pid, { sys }: RunContext): Promise<Outcome> {
   const agentId = (await infoOf(sys, pid))?.child?.agentId ?? (await sys.ended(pid))?.agentId ?? "";
   const { description } = args;
   return {
     text:
       `${agentId} (pid ${pid}) works on it in the background. You are told when it ends; until then go on with other work and ` +
-      "do not guess what it finds. job_output with that name waits for it, stop ends it.",
+      `do not guess what it finds. job_output with that name waits for it, stop ends it.${modeNote(args)}`,
     meta: { status: "async_launched", agent_id: agentId, pid: Number(pid), description },
   };
 }
@@ -185,7 +227,7 @@ function outcomeOf(args: Args, pid: Pid, ended: Ended): Outcome {
     ...(worktree === undefined ? {} : { worktree_path: worktree.path, worktree_branch: worktree.branch }),
   };
   if (exit.code === EXIT.completed.code)
-    return { text: `${result === "" ? "(it ended without a word)" : result}${own}`, meta };
+    return { text: `${result === "" ? "(it ended without a word)" : result}${own}${modeNote(args)}`, meta };
   const why = `agent ${typeOf(args)} (pid ${pid}) ${exit.kind === "killed" ? "was ended" : "failed"}: ${exit.reason}${tree === "" ? "" : `; ${tree}`}`;
   if (result === "") throw failure(codeOf(ended), why);
   return {

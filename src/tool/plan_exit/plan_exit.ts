@@ -7,11 +7,10 @@ import text from "./plan_exit.md";
 
 const Prompt = z.strictObject({ tool: z.literal("bash"), prompt: z.string().min(1).max(500) });
 const Args = z.object({ allowed_prompts: z.array(Prompt).max(20).optional() });
-const Meta = z.strictObject({
-  plan: z.string(),
-  plan_file_path: z.string(),
-  plan_was_edited: z.boolean(),
-});
+const Meta = z.union([
+  z.strictObject({ plan: z.string(), plan_file_path: z.string(), plan_was_edited: z.boolean() }),
+  z.strictObject({ awaiting_leader_approval: z.literal(true), request_id: z.string() }),
+]);
 
 export const planExit = defineTool({
   name: "plan_exit",
@@ -34,6 +33,13 @@ export const planExit = defineTool({
 });
 
 function told(left: PlanLeft & { readonly path: string }): Outcome {
+  if (left.kind === "asked")
+    return {
+      text:
+        `The lead of the team has the plan (${left.requestId}). End your turn: its answer comes as a message. Until then plan ` +
+        "mode continues.",
+      meta: { awaiting_leader_approval: true, request_id: left.requestId },
+    };
   if (left.kind === "rejected") {
     const said = left.words === "" ? "" : ` The user said: ${left.words}`;
     const message = `the user did not approve the plan.${said}`;

@@ -9,15 +9,19 @@ import { findTarget } from "../child-process.ts";
 import { failure } from "../failure.ts";
 import { defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
 import text from "./send.md";
+import { sendInTeam, TeamMessage } from "./team-message.ts";
 
 const Args = z.object({
   to: z.string().min(1).max(64).describe("name, agent-…, pid, main, service, group, or * for the own groups"),
-  message: z.string().min(1).max(100_000),
+  message: z.union([z.string().min(1).max(100_000), TeamMessage]),
   summary: z.string().max(120).optional().describe("in a few words"),
 });
 type Args = z.output<typeof Args>;
 
-const Meta = z.strictObject({ to: z.array(z.int()), status: z.literal("async_launched").optional() });
+const Meta = z.strictObject({
+  to: z.array(z.int()),
+  status: z.enum(["async_launched", "leaving"]).optional(),
+});
 
 export const send = defineTool({
   name: "send",
@@ -25,7 +29,10 @@ export const send = defineTool({
   text,
   args: Args,
   meta: Meta,
-  effects: ({ to }) => [{ kind: "message", to }],
+  effects: ({ to, message }) => [
+    { kind: "message", to },
+    ...(typeof message === "string" ? [] : [{ kind: "state", path: "/dev/plan" } as const]),
+  ],
   async prepare({ to }, look) {
     await receivers(to, look);
     return undefined;
@@ -42,6 +49,7 @@ export const send = defineTool({
 async function run({ to, message }: Args, context: RunContext): Promise<Outcome> {
   const { sys, signal } = context;
   const pids = await receivers(to, context);
+  if (typeof message !== "string") return sendInTeam(message, pids, context);
   const data = new TextEncoder().encode(message);
   const live = new Set((await sys.listProcs()).flatMap(({ pid, exit }) => (exit === null ? [pid] : [])));
   const reached: Pid[] = [];

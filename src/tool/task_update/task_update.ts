@@ -13,7 +13,7 @@ const Args = z.object({
   active_form: z.string().max(200).optional(),
   metadata: z.record(z.string(), z.json()).optional(),
   status: z.enum([...TASK_STATUSES, "deleted"]).optional(),
-  owner: z.string().max(15).optional().describe("pid"),
+  owner: z.string().max(64).optional().describe("pid or member"),
   claim: z.boolean().optional().describe("take it"),
   check_agent_busy: z.boolean().optional(),
   add_blocks: ids,

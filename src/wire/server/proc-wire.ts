@@ -22,6 +22,8 @@ export function toWireProc(proc: ProcInfo): WireProc {
     ...(proc.held === undefined ? {} : { held: proc.held }),
     ...(proc.slot === undefined ? {} : { slot: slotOf(proc.slot) }),
     ...(proc.queue === undefined ? {} : { queue: proc.queue }),
+    ...(proc.child?.name === undefined ? {} : { called: proc.child.name }),
+    ...(proc.child?.team === undefined ? {} : { team: proc.child.team }),
     created_at: proc.createdAt.toISOString(),
     ctx_id: proc.ctxId,
     allowed_devices: proc.allowedDevices === null ? null : [...proc.allowedDevices],

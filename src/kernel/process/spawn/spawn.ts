@@ -32,6 +32,7 @@ import { endLive, graceOf } from "../end/finish.ts";
 import { Process } from "../process.ts";
 import { checkPersonsRules, checkWish } from "../rights/given-rights.ts";
 import type { ProcessTable } from "../table.ts";
+import { checkMember } from "../team.ts";
 import { treeOf, worktreeFacet } from "../worktree.ts";
 import { type Running, runProgram } from "./run.ts";
 import { type Birth, type Identity, type Seeding, seedOf } from "./seed.ts";
@@ -111,7 +112,10 @@ export async function spawnBody(
   checkArguments(core, birth);
   if (body.kind !== "native") checkEnvironment(birth);
   if (opts.fork !== undefined) checkFork(core, birth, opts.fork);
-  else if (body.kind === "agent") checkSpawn(core, parent, opts.child === undefined ? null : birth);
+  else if (body.kind === "agent") {
+    checkMember(core, caller, opts.child);
+    checkSpawn(core, parent, opts.child === undefined ? null : birth);
+  }
   const id = { pid: core.nextPid(), uuid: core.ports.uuid() };
   // the scratch folder may exist even if nothing else does
   const undo: Undo[] = [() => core.ports.onReaped(id.uuid)];

@@ -1,0 +1,104 @@
+/**
+ * Teams: a lead, the members that it has started, and the group in which they know one another. Which team a process leads
+ * is a value that it keeps; which one it is a member of was recorded with its spawn.
+ */
+import { agentIdOf, type ChildMark, TEAM, type Team } from "../../abi/child.ts";
+import { SyscallError } from "../../abi/errors.ts";
+import type { Pid } from "../../abi/ids.ts";
+import type { Groups } from "../ipc/groups.ts";
+import { keptOf } from "./kept-values.ts";
+import type { Process } from "./process.ts";
+import type { ProcessTable } from "./table.ts";
+import { worktreeFacet } from "./worktree.ts";
+
+interface Joining {
+  readonly groups: Pick<Groups, "of" | "recordOf">;
+  readonly table: Pick<ProcessTable, "childrenOf">;
+}
+
+/**
+ * Whether this child may begin. PERMISSION: a member starts only agents that it waits for. NOT_FOUND: the caller leads no such
+ * team. CONFLICT: a live member has that name.
+ */
+export function checkMember({ groups, table }: Joining, caller: Process, child: ChildMark | undefined): void {
+  if (child === undefined) return;
+  const { pid, seed } = caller;
+  const refuse = (code: "PERMISSION" | "NOT_FOUND" | "CONFLICT", message: string): never => {
+    throw new SyscallError({ syscall: "Spawn", pid, code, message });
+  };
+  if (seed.child?.team !== undefined && (child.name !== undefined || child.isBackground === true))
+    refuse("PERMISSION", "a member of a team starts agents that it waits for, without names: ask the lead");
+  const { team, name } = child;
+  if (team === undefined) return;
+  const isOwn = [...groups.of(caller)].some((id) => {
+    const group = groups.recordOf(id);
+    return group.name === team && group.maker === pid;
+  });
+  if (!isOwn) refuse("NOT_FOUND", `no team ${team} is led by process ${pid}`);
+  const other = table
+    .childrenOf(pid)
+    .find(({ isLive, seed: { child: its } }) => isLive && its?.team === team && its.name === name);
+  if (other !== undefined)
+    refuse("CONFLICT", `team ${team} has a member ${name} already: process ${other.pid}`);
+}
+
+interface Looking {
+  readonly table: Pick<ProcessTable, "get" | "childrenOf">;
+}
+
+/** A team as it is now. */
+export interface TeamNow {
+  readonly name: string;
+  readonly lead: Process;
+  readonly members: readonly Process[];
+}
+
+/** The team that a process leads or is a member of; null: none. */
+export function teamOf({ table }: Looking, proc: Process): TeamNow | null {
+  const lead = proc.seed.child?.team === undefined ? proc : table.get(proc.ppid);
+  if (lead === undefined) return null;
+  const name = proc.seed.child?.team ?? ledBy(lead)?.name;
+  if (name === undefined) return null;
+  const members = table
+    .childrenOf(lead.pid)
+    .filter(({ isLive, seed }) => isLive && seed.child?.team === name);
+  return { name, lead, members };
+}
+
+function ledBy(lead: Process): Team | undefined {
+  return keptOf(lead).get(TEAM) as Team | undefined;
+}
+
+/** The configuration that `/var/teams` shows, as published; null: the process is in no team. */
+export function teamConfig(
+  core: Looking,
+  pid: Pid,
+): { readonly name: string; readonly config: object } | null {
+  const proc = core.table.get(pid);
+  const team = proc === undefined ? null : teamOf(core, proc);
+  if (team === null) return null;
+  const { name, lead, members } = team;
+  const { description = "", createdAt = 0 } = ledBy(lead) ?? {};
+  const config = {
+    name,
+    ...(description === "" ? {} : { description }),
+    leadAgentId: agentIdOf(lead.seed.uuid),
+    createdAt: new Date(createdAt).toISOString(),
+    members: members.map(memberView),
+  };
+  return { name, config };
+}
+
+function memberView(member: Process): object {
+  const { seed, model, facts } = member;
+  const path = facts.of(worktreeFacet)?.path;
+  return {
+    agentId: agentIdOf(seed.uuid),
+    name: seed.child?.name ?? "",
+    agentType: seed.body.name,
+    model: model.known,
+    planModeRequired: seed.child?.plansFirst === true,
+    ...(path === undefined ? {} : { worktreePath: path }),
+    joinedAt: seed.createdAt.toISOString(),
+  };
+}
