@@ -11,6 +11,7 @@ import {
   noteLines,
   psTable,
   slotLines,
+  teamLines,
   worktreeLines,
 } from "../../screen/table/ps-table.ts";
 import { indented } from "../../screen/text/json.ts";
@@ -50,7 +51,12 @@ async function run(call: Call): Promise<number> {
     case "default":
       await console.line(psTable(shown, console.mode === "verbose"));
       if (console.mode === "verbose")
-        for (const line of [...slotLines(shown), ...worktreeLines(shown), ...noteLines(shown)])
+        for (const line of [
+          ...slotLines(shown),
+          ...teamLines(shown),
+          ...worktreeLines(shown),
+          ...noteLines(shown),
+        ])
           await console.line(line);
       // for the user; the table itself is fixed
       if (isPerson(call))
@@ -62,7 +68,9 @@ async function run(call: Call): Promise<number> {
 
 function asides(shown: readonly WireProc[], verbose: boolean): readonly string[] {
   const more = verbose ? [...modelLines(shown), ...costLines(shown)] : [];
-  return [...heldLines(shown), ...waitingLines(shown), ...more];
+  // a verbose screen has them below its table
+  const teams = verbose ? [] : teamLines(shown);
+  return [...heldLines(shown), ...waitingLines(shown), ...teams, ...more];
 }
 
 function isPerson({ host }: Call): boolean {
@@ -101,6 +109,8 @@ function full(proc: WireProc) {
     ...(note === undefined ? {} : { note }),
     ...(proc.worktree === undefined ? {} : { worktree: proc.worktree }),
     ...(proc.fork === undefined ? {} : { fork: proc.fork }),
+    ...(proc.called === undefined ? {} : { called: proc.called }),
+    ...(proc.team === undefined ? {} : { team: proc.team }),
     ...(proc.slot === undefined ? {} : { slot: proc.slot }),
   };
 }

@@ -25,6 +25,7 @@ const WORDS = {
   tool: "resumed",
   running: "resumed",
   waiting: "waits for a message",
+  idle: "waits for a message",
   blocked: "waits for an answer to its question",
   paused: "is paused",
 } as const;

@@ -66,8 +66,10 @@ export function costCell(usd: number, unpriced = 0): string {
   return `${shownUsd(microUsd(usd))}${unpriced > 0 ? "+?" : ""}`;
 }
 
-export function nameCell(name: string): string {
-  return name === "" ? "-" : safeLine(name);
+/** `alice (worker)`: the name that a call gave it, and that of its agent file. */
+export function nameCell({ name, called }: Pick<WireRow, "name" | "called">): string {
+  if (called === undefined) return name === "" ? "-" : safeLine(name);
+  return safeLine(name === "" ? called : `${called} (${name})`);
 }
 
 /** Shown before the intent unless it is the usual mode, because the columns are fixed. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { WireProc } from "../../../abi/methods/process.ts";
 import { aProcess } from "../../testing/fake-daemon.ts";
 import { widthOf } from "../text/width.ts";
-import { costLines, psTable, slotLines } from "./ps-table.ts";
+import { costLines, psTable, slotLines, teamLines } from "./ps-table.ts";
 
 const running = aProcess({
   pid: 1,
@@ -29,6 +29,14 @@ test("psTable() names a mode that is not the usual one, before the intent", () =
   expect(rowOf({ mode: "plan" }, true)).toContain("[plan] 分析代码");
   expect(rowOf({}, true)).not.toContain("[");
   expect(rowOf({ mode: "plan" })).not.toContain("plan");
+});
+
+test("teamLines() names the members of each team, and who has nothing to do", () => {
+  const member = (pid: number, called: string, more: Partial<WireProc> = {}) =>
+    aProcess({ pid, called, team: "crew", activity: "thinking", ...more });
+  expect(teamLines([running, member(3, "alice"), member(4, "bob", { activity: "idle" })])).toEqual([
+    "[kernel] team crew: PID 3 alice, PID 4 bob (idle)",
+  ]);
 });
 
 test("psTable() is the table of the manual", () => {

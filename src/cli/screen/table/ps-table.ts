@@ -111,6 +111,17 @@ export function worktreeLines(processes: readonly WireProc[]): readonly string[]
   );
 }
 
+/** Lines below the table: the members of teams by their names. */
+export function teamLines(processes: readonly WireProc[]): readonly string[] {
+  const members = new Map<string, string[]>();
+  for (const { pid, team, called = "", activity } of processes) {
+    if (team === undefined) continue;
+    const idle = activity === "idle" ? " (idle)" : "";
+    members.set(team, [...(members.get(team) ?? []), `PID ${pid} ${safeLine(called)}${idle}`]);
+  }
+  return [...members].map(([team, names]) => `[kernel] team ${safeLine(team)}: ${names.join(", ")}`);
+}
+
 /** Lines below the table: who waits to begin, or for a slot of a model, and how long. */
 export function slotLines(processes: readonly WireProc[]): readonly string[] {
   const queued = processes.flatMap(({ pid, queue }) =>

@@ -14,7 +14,7 @@ const COLUMNS: ReadonlyArray<Column<TreeRow>> = [
     head: "PROCESS",
     align: "left",
     maxColumns: PROCESS_COLUMNS,
-    cell: ({ prefix, row }) => `${prefix}${row.pid} ${nameCell(row.name)}`,
+    cell: ({ prefix, row }) => `${prefix}${row.pid} ${nameCell(row)}`,
   },
   {
     head: "KIND",

@@ -35,7 +35,7 @@ const COLUMNS: readonly TopColumn[] = [
     columns: 16,
     align: "left",
     dispensable: 0,
-    cell: ({ row, prefix }) => prefix + nameCell(row.name),
+    cell: ({ row, prefix }) => prefix + nameCell(row),
   },
   {
     head: "ROLE",
