@@ -41,7 +41,8 @@ describe("crux at a terminal", () => {
     expect([count(all, "hello there"), count(all, "Some bold words."), count(all, READY)]).toEqual([1, 1, 0]);
     // no full redraw, and whatever was turned on is off again
     expect(window.bytes).not.toContain("\x1b[2J");
-    for (const mode of ["?2004", "?25"]) expect(lastOf(window.bytes, mode)).toBe(mode === "?25" ? "h" : "l");
+    for (const mode of ["?2004", "?1004", "?25"])
+      expect(lastOf(window.bytes, mode)).toBe(mode === "?25" ? "h" : "l");
   });
 
   it("keeps the keys typed before it is there, Enter among them as a line break, and sends nothing", async () => {
@@ -58,13 +59,15 @@ describe("crux at a terminal", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("asks in a dialog, whose answer is no key that was typed before", async () => {
+  it("asks in a dialog, whose answer is no key that was typed before, and calls whoever looks elsewhere", async () => {
     await serveInTurn(toolUse({ name: "bash", input: { command: "touch made" } }), text("Done so."));
-    await using window = new TerminalWindow(world, []);
+    await using window = new TerminalWindow(world, [], { env: { TERM_PROGRAM: "WezTerm" } });
     await window.shows(READY);
+    window.type("\x1b[O");
     window.type("make it\r");
     await window.shows("[y]es / [n]o");
     await window.shows("3 no (Enter)");
+    expect(window.bytes).toContain("\x1b]9;Crux: a question waits for you\x07");
     window.type("yes, a draft");
     await window.shows("› yes, a draft");
     await window.until(takesKeys, "the question takes keys");

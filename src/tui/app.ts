@@ -24,6 +24,7 @@ import { inserting, isKey, VIM, type Vim, vimPressed } from "./editor/vim.ts";
 import { innerCall } from "./inner-call.ts";
 import { Keep } from "./keep.ts";
 import { Link, type Opened, type Start, type Wait } from "./link.ts";
+import { Notices } from "./notices.ts";
 import { readPreferences, USUAL } from "./preferences.ts";
 import type { Offer } from "./slash.ts";
 import { lostModel, openedModel } from "./state/catch-up.ts";
@@ -55,6 +56,7 @@ export class App implements Disposable {
   readonly overlay: Overlay;
   readonly appearance: Appearance;
   readonly keys = new KeyMap();
+  readonly #notices: Notices;
   preferences = USUAL;
   readonly actions: Actions;
   /** The session that is opened once this one is left. */
@@ -93,6 +95,7 @@ export class App implements Disposable {
     this.client = new ChatClient(host.daemon);
     this.#cwd = cwd;
     this.keep = new Keep(host.env, cwd);
+    this.#notices = new Notices((text) => host.stdout.write(text, () => {}), nowMono, host.env);
     this.#editing = { ...NEW, history: this.keep.prompts() };
     this.appearance = new Appearance(host.env, call.console.paint === PLAIN, () => this.#lookChanged());
     this.#tty = new Tty(host, options.runtime, {
@@ -175,6 +178,7 @@ export class App implements Disposable {
     this.preferences = await readPreferences(this.client, this.cwd);
     const { problems } = this.appearance.choose(this.preferences.theme);
     for (const each of [...problems, ...this.keys.read(this.call.host.env)]) this.say(each, "warning");
+    this.#notices.isOn = this.preferences.notifies;
     this.vim = this.preferences.isVim ? (this.vim ?? VIM) : undefined;
   }
 
@@ -243,6 +247,7 @@ export class App implements Disposable {
   [Symbol.dispose](): void {
     for (const timer of [this.#drawing, this.#ticking, this.#hinting]) clearTimeout(timer);
     this.#hasEnded = true;
+    this.#notices[Symbol.dispose]();
     this.#draftNow();
     this.overlay[Symbol.dispose]();
     this.actions.suggestions[Symbol.dispose]();
@@ -276,16 +281,11 @@ export class App implements Disposable {
 
   #scene(): Scene {
     const { look, size } = this;
-    const lines = this.box.isOpen ? this.box.lines(size.columns - 1, look.theme.text) : undefined;
     return {
       model: this.#model,
       committed: this.#committed - this.#model.dropped,
       editing: this.#editing,
-      dialog: lines && {
-        lines,
-        back: this.box.back,
-        isSettled: this.box.isSettled(this.#editing.buffer.text !== ""),
-      },
+      dialog: this.box.rows(size.columns - 1, look.theme.text, this.#editing.buffer.text !== ""),
       offers: offerLines(this.actions.suggestions.offers(), look),
       below: this.below,
       hint: this.#hint,
@@ -336,10 +336,10 @@ export class App implements Disposable {
   }
 
   #event(event: WireEvent): void {
-    const at = { client: this.client.name, mono: this.nowMono };
     if (event.event === "ask") this.#dialog.ask(event);
     if (event.event === "ask_closed") this.#dialog.close(event);
-    this.#model = reduce(this.#model, event, at);
+    this.#notices.event(event);
+    this.#model = reduce(this.#model, event, { client: this.client.name, mono: this.nowMono });
     if (event.event === "idle") this.do(() => this.actions.learnFacts());
     this.changed();
   }
@@ -349,6 +349,7 @@ export class App implements Disposable {
   }
 
   #press(given: Press): void {
+    if (this.#notices.saw(given)) return;
     if (!this.#isPainted) this.editing = typedAhead(this.#editing, given);
     const isDialog = !this.overlay.isOpen && this.box.isSettled(this.#editing.buffer.text !== "");
     const place = this.overlay.isOpen || isDialog ? "dialog" : "editor";

@@ -59,5 +59,6 @@ test("preferencesOf() takes the last value that counts", () => {
   const motion = { key: "ui.reduceMotion", value: true, source: "policy" } as const;
   expect(preferencesOf([user, project, motion])).toMatchObject({ theme: "light", reducesMotion: true });
   expect(preferencesOf([{ ...user, key: "ui.vim", value: true }]).isVim).toBe(true);
+  expect(preferencesOf([{ ...user, key: "ui.notify", value: "off" }]).notifies).toBe(false);
   expect(preferencesOf([])).toMatchObject({ theme: "auto", reducesMotion: false });
 });

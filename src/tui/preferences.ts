@@ -7,9 +7,10 @@ export interface Preferences {
   readonly theme: string;
   readonly reducesMotion: boolean;
   readonly isVim: boolean;
+  readonly notifies: boolean;
 }
 
-export const USUAL: Preferences = { theme: "auto", reducesMotion: false, isVim: false };
+export const USUAL: Preferences = { theme: "auto", reducesMotion: false, isVim: false, notifies: true };
 
 export function preferencesOf(settings: readonly WireSetting[]): Preferences {
   const value = (key: string): unknown =>
@@ -19,6 +20,7 @@ export function preferencesOf(settings: readonly WireSetting[]): Preferences {
     theme: typeof theme === "string" ? theme : USUAL.theme,
     reducesMotion: value("ui.reduceMotion") === true,
     isVim: value("ui.vim") === true,
+    notifies: value("ui.notify") !== "off",
   };
 }
 

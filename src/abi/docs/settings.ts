@@ -91,6 +91,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "skills.disabled": { example: ["survey"] },
   tasks: { example: "todo", otherwise: "the task tools" },
   "ui.calls": { example: false },
+  "ui.notify": { example: "off" },
   "ui.reduceMotion": { example: true },
   "ui.theme": { example: "light-daltonized" },
   "ui.vim": { example: true },

@@ -416,6 +416,12 @@ export const Settings = z.looseObject({
         .describe(
           "Colours of the interactive terminal: `auto` (by its background), `dark`, `light`, `high-contrast`, `dark-daltonized`, `light-daltonized`, `ansi`, or a theme of yours.",
         ),
+      notify: z
+        .enum(["auto", "off"])
+        .optional()
+        .describe(
+          "auto: a question or an answer that comes while you look elsewhere rings, or shows a notice where the terminal has them.",
+        ),
       reduceMotion: z
         .boolean()
         .optional()

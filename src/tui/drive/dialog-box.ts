@@ -83,6 +83,12 @@ export class DialogBox {
     if (!this.isOpen) this.#close();
   }
 
+  /** The open dialog as it is shown; undefined: none is open. `hasText` as above. */
+  rows(width: number, style: string, hasText: boolean) {
+    if (!this.isOpen) return undefined;
+    return { lines: this.lines(width, style), back: this.back, isSettled: this.isSettled(hasText) };
+  }
+
   /** What was written since the last dialog closed. */
   lines(width: number, style: string): readonly Line[] {
     return this.#text.split("\n").flatMap((line) => wrapped([{ text: shownLine(line), style }], width));

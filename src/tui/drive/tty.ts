@@ -9,9 +9,9 @@ import type { Terminal } from "../../cli/terminal/streams.ts";
 import { TypedReader } from "../../cli/terminal/typed.ts";
 import { type Press, pressOf } from "../editor/keys.ts";
 
-/** Pastes marked; keys told apart (kitty's protocol, first level), where the terminal knows it. */
-const ENTER = "\x1b[?2004h\x1b[>1u";
-const LEAVE = "\x1b[<u\x1b[?2004l\x1b[?2026l\x1b[0m\x1b[?25h";
+/** Pastes marked; the focus reported; keys told apart (kitty's protocol, first level), where the terminal knows it. */
+const ENTER = "\x1b[?2004h\x1b[?1004h\x1b[>1u";
+const LEAVE = "\x1b[<u\x1b[?2004l\x1b[?1004l\x1b[?2026l\x1b[0m\x1b[?25h";
 
 interface TtyListener {
   /** What is left of it once answers of the terminal are taken out. */

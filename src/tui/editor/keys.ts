@@ -9,7 +9,7 @@ export type Press =
 /** By the last character of a sequence, and for `~` by its number. */
 const FINAL: Readonly<Record<string, string>> = {
   ...{ A: "up", B: "down", C: "right", D: "left", H: "home", F: "end", Z: "shift+tab", P: "f1", Q: "f2" },
-  ...{ R: "f3", S: "f4" },
+  ...{ R: "f3", S: "f4", I: "focus-in", O: "focus-out" },
 };
 const NUMBERED: Readonly<Record<string, string>> = {
   ...{
