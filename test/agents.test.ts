@@ -1,9 +1,11 @@
 /** Agents that start agents: through the booted system, with a model server that answers each conversation by its task. */
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
+import { unconfined } from "./harness/confined.ts";
 import { modelEnv } from "./harness/model.ts";
 import { server, startModel, world } from "./harness/stage.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
@@ -488,6 +490,62 @@ describe("a team", () => {
     expect(results(requestsOf("be bob")[1]!)[0]).toContain("plan mode: no file is changed");
     expect(results(requestsOf("be alice")[1]!)[0]).toMatch(/^Task 1 \[in_progress, pid \d+\] One/);
     expect(world.file("b.txt")).toBe("b");
+  });
+});
+
+interface DocCall {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+describe("docs/many-agents.md", () => {
+  const page = readFileSync(new URL("../docs/many-agents.md", import.meta.url), "utf8");
+  const recipes = [...page.matchAll(/^### (.*)\n[^#]*?```json recipe( worktrees)?\n([^`]*)```/gm)].map(
+    ([, title = "", trees, json = ""]) => ({
+      title,
+      needsTrees: trees !== undefined,
+      replies: JSON.parse(json) as readonly (readonly DocCall[])[],
+    }),
+  );
+
+  const isAlone = ({ input }: DocCall) =>
+    input.run_in_background === true || input.subagent_type === "worker";
+
+  it("has five recipes, each of which runs as it stands there", async () => {
+    const played = new Map<string, number>();
+    expect(recipes).toHaveLength(5);
+    const git = (...args: string[]) => execFileSync("git", args, { cwd: world.work, stdio: "pipe" });
+    git("init", "-q");
+    git("-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "--allow-empty", "-m", "first");
+    await startModel({
+      script: (request) => {
+        const recipe = recipes.find(({ title }) => title === taskOf(request));
+        if (recipe === undefined) return text(`Done: ${taskOf(request)}`);
+        const at = played.get(recipe.title) ?? 0;
+        const calls = recipe.replies[at];
+        if (calls === undefined) return text("Over.");
+        const alone = recipe.replies.slice(0, at).flat().filter(isAlone).length;
+        // a correction goes to an agent that has ended
+        if (calls.some(({ tool }) => tool === "send") && notices(request).length < alone)
+          return text("Waiting.");
+        played.set(recipe.title, at + 1);
+        const isSent = (tool: string) => request.tools.includes(tool);
+        return toolUse(
+          calls.map(({ tool, input }) => (isSent(tool) ? { name: tool, input } : used(tool, input))),
+        );
+      },
+    });
+    for (const { title, needsTrees, replies } of recipes) {
+      if (needsTrees && unconfined !== undefined) continue;
+      const more = title.includes("coordinator") ? ["--agent", "coordinator"] : [];
+      const { code } = await crux("-q", "--permission-mode", "accept_edits", ...more, title);
+      expect([title, code]).toEqual([title, 0]);
+      const { rawBody } = requestsOf(title).at(-1)!;
+      expect(rawBody).not.toMatch(/Error \[/);
+      expect(played.get(title)).toBe(replies.length);
+      for (const { tool, input } of replies.flat())
+        if (tool === "agent") expect(spawned()).toContainEqual(expect.stringContaining(String(input.prompt)));
+    }
   });
 });
 
