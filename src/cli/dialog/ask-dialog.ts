@@ -5,6 +5,7 @@
 import type { AskAnswer, AskReply, AskRule, QuestionItem } from "../../abi/ask.ts";
 import type { AskClosedEvent, AskEvent } from "../../abi/wire-events.ts";
 import { alwaysLines, askBlock, askedLine, destinationOf } from "../screen/ask-lines.ts";
+import { plainLine } from "../screen/text/plain-text.ts";
 import { Keyboard } from "../terminal/keyboard.ts";
 import { enterLine } from "../terminal/line-entry.ts";
 import type { Input } from "../terminal/streams.ts";
@@ -100,7 +101,7 @@ export class AskDialog implements AsyncDisposable {
   /** The agent's own questions to the user, not the gate's. A question whose answer is not accepted is asked again. */
   async #putAll(
     keyboard: Keyboard,
-    { asked: { pid, ask_id: id }, closed }: Question,
+    { asked: { pid, ask_id: id, path }, closed }: Question,
     questions: readonly QuestionItem[],
   ): Promise<void> {
     const { signal } = closed;
@@ -112,6 +113,7 @@ export class AskDialog implements AsyncDisposable {
         return signal.aborted;
       },
     };
+    if (path !== undefined) await this.#around.write(`  by ${plainLine(path)}\n`);
     for (let isDone = false; !isDone; ) {
       const reply = await hearAnswers(pid, questions, terminal);
       if (reply === undefined) await this.#voided(signal);

@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { ProcessEvent } from "../../abi/events.ts";
 import type { Program } from "../../abi/program.ts";
 import { LIMITS } from "../../kernel/limits.ts";
-import { testKernel } from "../../kernel/testing/test-kernel.ts";
+import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
+import { askWith } from "../../kernel/testing/scripted-permit.ts";
+import { bytes, testKernel } from "../../kernel/testing/test-kernel.ts";
 import { settle } from "../../kernel/testing/virtual-clock.ts";
 
 const QUESTION = { text: "bash: npm test", detail: "", options: ["yes", "no", "always"] as const };
@@ -201,6 +203,35 @@ describe("ask()", () => {
     await t.clock.advance(1_000);
     expect((await asked).answer).toBe("no");
     expect(t.kernel.asks.canAsk(child.proc)).toBe(false);
+  });
+
+  test("of a grandchild shows the path to it, the gate's and its own; with nobody attached the one is denied, the other void", async () => {
+    const { t, pid, events } = await watched();
+    const { signal } = new AbortController();
+    const edit = new MessageDevice("edit");
+    edit.script.effects = [{ kind: "write", path: "/desk/a", change: "modify" }];
+    t.kernel.mount("/bin/edit", edit);
+    t.permit.answer = () => askWith(null);
+    const items = [{ question: "Which?", header: "Pick", options: [], multi_select: false }];
+    const child = await t.start({ parentPid: pid });
+    const below = await t.start({ by: child.sys });
+    const own = t.kernel.askPerson(below.pid, items, signal);
+    await settle();
+    const written = below.sys.write(await below.sys.open("/bin/edit", 2), bytes("{}"));
+    const path = "agent-1 › agent-2 › agent-3";
+    const shown = (await read(events, 3)).slice(1);
+    expect(shown).toMatchObject([
+      { event: "ask", pid: 3, path, questions: items },
+      { event: "ask", pid: 3, path },
+    ]);
+    for (const each of shown) if (each.event === "ask") await t.kernel.answer(each.ask_id, "no");
+    expect(await own).toEqual({ kind: "dismissed" });
+    await expect(written).rejects.toMatchObject({ code: "PERMISSION" });
+    const alone = await t.start();
+    const other = await t.start({ by: alone.sys });
+    expect(await t.kernel.askPerson(other.pid, items, signal)).toMatchObject({ kind: "nobody" });
+    const refused = other.sys.write(await other.sys.open("/bin/edit", 2), bytes("{}"));
+    await expect(refused).rejects.toMatchObject({ code: "PERMISSION" });
   });
 
   test("remembers as many closed questions as its limit says", async () => {

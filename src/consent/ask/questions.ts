@@ -8,6 +8,7 @@ import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
+import type { ProcessTable } from "../../kernel/process/table.ts";
 import type { AskHooks, Asks } from "./asks.ts";
 
 const ABSENT = "no person is attached who could answer";
@@ -16,6 +17,7 @@ interface Asking {
   readonly core: {
     readonly ports: Pick<KernelPorts, "journal">;
     readonly asks: Pick<Asks, "ask" | "canAsk">;
+    readonly table: Pick<ProcessTable, "lineOf">;
   };
   readonly proc: Process;
   readonly items: readonly QuestionItem[];
@@ -27,7 +29,9 @@ export async function askPerson(asking: Asking, signal: AbortSignal): Promise<Qu
   if (!core.asks.canAsk(proc)) return { kind: "nobody", reason: ABSENT };
   const [first] = items;
   const text = items.length === 1 && first !== undefined ? first.question : `${items.length} questions`;
-  const asked = { text, options: ["yes", "no"], questions: items } as const;
+  // of one that another process started the user may never have heard
+  const path = proc.ppid === PID_KERNEL ? {} : { path: core.table.lineOf(proc) };
+  const asked = { text, options: ["yes", "no"], questions: items, ...path } as const;
   const waiting = core.asks.ask(proc, asked, { signal, ...hooksOf(asking) });
   const given = await proc.halt.quiescence.suspend(waiting);
   if (given.nobody !== undefined) return { kind: "nobody", reason: given.nobody };
