@@ -5,7 +5,8 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { World } from "../test/harness/world.ts";
+import { spawn as spawnPty } from "@lydell/node-pty";
+import { CRUX, World } from "../test/harness/world.ts";
 import { text } from "../test/model-server/reply.ts";
 import { startModelServer } from "../test/model-server/server.ts";
 import { median, printTable, type Row } from "./table.ts";
@@ -21,6 +22,7 @@ await using server = await startModelServer({
 const rows: Row[] = [];
 try {
   await startUp();
+  await firstFrame();
   await oneIntent();
 } finally {
   await world.close();
@@ -53,6 +55,33 @@ async function startUp(): Promise<void> {
   for (const list of [bare, version, ps]) list.splice(0, 2);
   add("crux version", median(version), median(bare), "1.3x node -e 0");
   add("crux ps (daemon running)", median(ps), median(bare), "1.3x node -e 0");
+}
+
+/** From the start of the command until its editor is on the screen of a terminal. */
+async function firstFrame(): Promise<void> {
+  const [bare, frame]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS + 2; round++) {
+    bare.push(timed([node, "-e", "0"]));
+    frame.push(await untilEditor());
+  }
+  for (const list of [bare, frame]) list.splice(0, 2);
+  add("crux at a terminal, first frame", median(frame), median(bare), "3x node -e 0");
+}
+
+function untilEditor(): Promise<number> {
+  const began = performance.now();
+  const env = { ...world.env, ...modelEnv() };
+  const pty = spawnPty(CRUX, [], { cols: 80, rows: 24, cwd: world.work, env, name: "xterm-256color" });
+  return new Promise((resolve, reject) => {
+    let [bytes, ms] = ["", Number.NaN];
+    pty.onData((data) => {
+      bytes += data;
+      if (!Number.isNaN(ms) || !bytes.includes("›")) return;
+      ms = performance.now() - began;
+      pty.kill("SIGTERM");
+    });
+    pty.onExit(() => (Number.isNaN(ms) ? reject(new Error(`no frame: ${bytes}`)) : resolve(ms)));
+  });
 }
 
 function modelEnv(): Record<string, string> {
