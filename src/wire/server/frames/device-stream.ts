@@ -96,7 +96,7 @@ class DeviceStream implements Followed {
     try {
       const writing = direction === "read" ? undefined : this.#write();
       if (direction === "write") await writing;
-      else await Promise.race([this.#read(), writing?.then(() => this.over)]);
+      else await Promise.race([this.#read(), (writing ?? this.over).then(() => this.over)]);
     } catch {
       // closed, or the device failed: the client reads or claims again and is told
     } finally {
