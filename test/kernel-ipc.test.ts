@@ -1,4 +1,6 @@
 /** Programs over the binary wire, on the booted system: real processes, pipes, terminals and tokens. */
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PACKET } from "../src/abi/ipc.ts";
 import { packFrame } from "../src/wire/codec/msgpack.ts";
@@ -22,7 +24,15 @@ interface Exit {
 const world = new World();
 let client: FrameClient;
 let named = 0;
+const inbox = join(world.dir, "inbox");
 beforeAll(async () => {
+  mkdirSync(inbox);
+  const path = world.write("frames.raw", "aaaabbbbcccc");
+  const devices = [
+    { id: "inbox", driver: "folder", path: inbox },
+    { id: "cam0", driver: "frames", path, frameBytes: 4, everyMs: 10 },
+  ];
+  world.settings({ devices });
   await world.crux(["ps"]);
   client = await FrameClient.open(world.socket);
 });
@@ -397,6 +407,44 @@ describe("devices", () => {
     await client.call("device.release", { claim: own.claim });
     const listed = JSON.parse((await world.crux(["devices", "--json"])).stdout);
     expect(listed.data.devices).toEqual(await client.call("device.list"));
+  });
+
+  it("those of the settings: a camera drops what nobody reads in time, and says so", async () => {
+    const [cam, loop] = [await claim("cam0", { mode: "shared" }), await claim("virtual/loop0")];
+    expect((await read(cam, { length: 4 })).text).toMatch(/^(aaaa|bbbb|cccc)$/);
+    const late = await client.ask("device.read", { claim: loop.claim, length: 1, timeoutMs: 100 });
+    expect(late.fault?.code).toBe("TIMEOUT");
+    const { stream } = await client.call<{ stream: string }>("device.stream", {
+      claim: cam.claim,
+      direction: "read",
+    });
+    const chunks = () => client.chunks.filter((each) => each.stream === stream);
+    await client.until(() => chunks().length > 3);
+    expect(chunks()[0]?.gap?.to).toBeGreaterThanOrEqual(4 * 4);
+    expect(chunks().some(({ data }) => data?.byteLength === 4)).toBe(true);
+    expect(await record("cam0")).toMatchObject({ meta: { droppedFrames: expect.any(Number) } });
+    for (const own of [cam, loop]) await client.call("device.release", { claim: own.claim });
+    expect(await record("cam0")).toMatchObject({ state: "free" });
+  });
+
+  it("those of the settings: a folder is read, goes with its source and comes back", async () => {
+    const own = await claim("inbox", { mode: "shared" });
+    writeFileSync(join(inbox, "a.txt"), "x");
+    expect((await read(own)).text).toContain('"name":"a.txt"');
+    await client.call("event.subscribe", { events: ["device.*"] });
+    const told = () =>
+      client.events.filter(({ data }) => {
+        const { id, device } = data as { id?: string; device?: string };
+        return (id ?? device) === "inbox";
+      });
+    rmSync(inbox, { recursive: true });
+    await client.until(() => told().some(({ event }) => event === "device.gone"));
+    expect((await client.ask("device.read", { claim: own.claim, length: 1 })).fault?.code).toBe("CONFLICT");
+    expect((await client.ask("device.claim", { device: "inbox" })).fault?.code).toBe("NOT_FOUND");
+    mkdirSync(inbox);
+    await client.until(() => told().some(({ event }) => event === "device.added"));
+    expect(told().find(({ event }) => event === "device.released")?.data).toMatchObject({ cause: "gone" });
+    await client.call("device.release", { claim: (await claim("inbox", { mode: "shared" })).claim });
   });
 
   it("a stream goes both ways within its credit, and ends with its claim", async () => {

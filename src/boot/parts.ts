@@ -49,7 +49,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   const config = new Configuration(context, { realPath, trust, skillPaths: ownSkillFolders(places) });
   const host = new Host({ context, store, config, link });
   const machine = new Machine(clock, stateDir);
-  const hal = halDrivers(clock, machine);
+  const hal = halDrivers(clock, machine, config.settings.devices);
   const outputs = new OutputStore(join(stateDir, "outputs"));
   const spools = new DiskSpools(join(stateDir, "spools"));
   const scratch = new ScratchStore(join(stateDir, "scratch"));

@@ -42,6 +42,12 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   cleanupPeriodDays: { example: 90 },
   "daemon.idleTimeoutMs": { example: 600_000 },
   "defaults.maxSteps": { example: 50 },
+  devices: {
+    example: [
+      { id: "inbox", driver: "folder", path: "/srv/inbox" },
+      { id: "cam0", driver: "frames", path: "/srv/frames.raw", frameBytes: 57_600, everyMs: 40 },
+    ],
+  },
   disableSkillShell: { example: true },
   effort: { example: "high", otherwise: "the server's own" },
   fallbackModel: { example: ["sonnet", "openai/model-large"], otherwise: "no other model answers" },

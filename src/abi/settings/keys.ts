@@ -36,6 +36,7 @@ export const SETTING_KEYS = [
   "cleanupPeriodDays",
   "daemon.idleTimeoutMs",
   "defaults.maxSteps",
+  "devices",
   "disableSkillShell",
   "effort",
   "fallbackModel",

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { spanMs } from "../../lib/span.ts";
 import { EFFORTS } from "../llm.ts";
+import { DeviceSetting } from "./devices.ts";
 
 const strings = z.array(z.string().max(1024)).max(2000);
 const answer = z.enum(["ask", "deny", "off"]);
@@ -291,6 +292,13 @@ export const Settings = z.looseObject({
         .describe("Size of the journal in bytes from which on old histories are removed sooner."),
     })
     .optional(),
+  devices: z
+    .array(DeviceSetting)
+    .max(64)
+    .optional()
+    .describe(
+      "Devices at /dev/hal/<id>: a folder whose changes are read, a file of frames read like a camera, a loopback. Read from user settings only, when the daemon starts.",
+    ),
   audit: z
     .looseObject({
       anchor: z

@@ -1,3 +1,5 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { DeviceRecord } from "../../abi/methods/ipc/device.ts";
 import type { Syscalls } from "../../abi/sys.ts";
@@ -7,9 +9,11 @@ import { DENY } from "../../kernel/testing/scripted-permit.ts";
 import { agentFile, bytes, testKernel, text } from "../../kernel/testing/test-kernel.ts";
 import { settle } from "../../kernel/testing/virtual-clock.ts";
 import { deviceContract } from "../contract.ts";
-import { callerIn } from "../testing.ts";
+import { callerIn, tempFolder } from "../testing.ts";
 import { halDevice } from "./device.ts";
 import { fenced } from "./fenced.ts";
+import { folderDriver } from "./folder.ts";
+import { framesDriver } from "./frames.ts";
 import { loopDriver } from "./loop.ts";
 import { sampledDriver } from "./sampled.ts";
 
@@ -210,4 +214,91 @@ it("a stream of what is measured brings one line a second, a read brings it at o
   await t.clock.advance(1_000);
   expect(await next).toBe('{"n":4}\n');
   expect(text((await channel.read(64, { offset: 1 }, signal)).data)).toBe('"n":4}\n');
+});
+
+const never = new AbortController().signal;
+
+describe("a device of the settings", () => {
+  it("frames: the newest in its time, what was missed is counted, and a short read gets the rest", async () => {
+    const { t, hal } = bench();
+    const path = join(tempFolder(), "frames.raw");
+    writeFileSync(path, "aaaabbbbccccd");
+    const camera = { id: "cam0", path, frameBytes: 4, everyMs: 40 };
+    hal.add(fenced(framesDriver(camera, t.clock)));
+    const channel = await hal.driverOf("cam0").open(1, false);
+    const next = async (length = 4) => {
+      const { data, dropped } = await channel.read(length, { isStream: true }, never);
+      return `${text(data)} ${dropped}`;
+    };
+    expect([await next(3), await next()]).toEqual(["aaa 0", "a 0"]);
+    const waiting = next();
+    await t.clock.advance(40);
+    expect(await waiting).toBe("bbbb 0");
+    await t.clock.advance(40 * 5);
+    expect(await next()).toBe("aaaa 16");
+    expect(hal.list().find(({ id }) => id === "cam0")?.meta).toMatchObject({ droppedFrames: 4 });
+    writeFileSync(path, "abc");
+    await t.clock.advance(40);
+    await expect(next()).rejects.toMatchObject({ code: "DRIVER" });
+    await channel.close();
+  });
+
+  it("folder: a line for each change", async () => {
+    const { t, hal } = bench();
+    const path = join(tempFolder(), "inbox");
+    mkdirSync(path);
+    hal.add(fenced(folderDriver({ id: "inbox", path }, t.clock)));
+    const wish = hal.wish("inbox", { mode: "shared", owner: 1, ttlMs: 1_000_000, waitMs: 0 });
+    t.kernel.mount("/dev/hal/inbox", halDevice(hal, hal.driverOf("inbox")));
+    await t.init.open(wish.path, 0);
+    const claim = wish.made() as HalClaim;
+    writeFileSync(join(path, "a.txt"), "x");
+    const { data } = await claim.read(65_536, never);
+    const [line = ""] = text(data).split("\n");
+    expect(JSON.parse(line)).toMatchObject({ at: expect.any(Number), event: "rename", name: "a.txt" });
+    await claim.end("released");
+  });
+
+  it("is gone with its source, which ends its claims, and comes back with it; both are told", async () => {
+    const { t, hal } = bench();
+    const path = join(tempFolder(), "inbox");
+    mkdirSync(path);
+    hal.add(fenced(folderDriver({ id: "inbox", path }, t.clock)));
+    t.kernel.mount("/dev/hal/inbox", halDevice(hal, hal.driverOf("inbox")));
+    const state = () => hal.list().find(({ id }) => id === "inbox")?.state;
+    const told = () =>
+      t.journal
+        .bodies("event")
+        .map((body) => body as { event: string; data: { cause?: string; state?: string } })
+        .map(({ event, data }) => `${event} ${data.cause ?? data.state}`);
+    await t.init.open("/dev/hal/inbox", 0);
+    rmSync(path, { recursive: true });
+    await t.clock.advance(1_000);
+    expect(state()).toBe("gone");
+    await expect(t.init.open("/dev/hal/inbox", 0)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    mkdirSync(path);
+    await t.clock.advance(1_000);
+    expect(state()).toBe("free");
+    await t.init.close(await t.init.open("/dev/hal/inbox", 0));
+    expect(told()).toEqual([
+      "device.claimed claim",
+      "device.released gone",
+      "device.gone gone",
+      "device.added free",
+      "device.claimed claim",
+      "device.released released",
+    ]);
+    hal.driverOf("inbox").close?.();
+  });
+
+  it("whose source is missing at the start is gone, and told when it appears", async () => {
+    const { t, hal } = bench();
+    const path = join(tempFolder(), "frames.raw");
+    hal.add(framesDriver({ id: "cam0", path, frameBytes: 1, everyMs: 40 }, t.clock));
+    expect(hal.list().find(({ id }) => id === "cam0")?.state).toBe("gone");
+    writeFileSync(path, "a");
+    await t.clock.advance(1_000);
+    expect(hal.list().find(({ id }) => id === "cam0")?.state).toBe("free");
+    hal.driverOf("cam0").close?.();
+  });
 });

@@ -51,9 +51,10 @@ export class HalTable implements Hal {
   }
 
   add(driver: HalDriver): void {
-    const known: Known = { driver, queue: new ClaimQueue(), claims: new Set(), isGone: false };
+    const isGone = driver.isThere?.() === false;
+    const known: Known = { driver, queue: new ClaimQueue(), claims: new Set(), isGone };
     this.#known.set(driver.identity.id, known);
-    driver.watch?.(() => void this.#remove(known));
+    driver.watch?.((isThere) => void (isThere ? this.#restore(known) : this.#remove(known)));
   }
 
   list(): readonly DeviceRecord[] {
@@ -169,6 +170,12 @@ export class HalTable implements Hal {
     known.isGone = true;
     await Promise.all([...known.claims].map((claim) => claim.end("gone")));
     await this.#events.publish({ event: "device.gone", data: recordOf(known) }).catch(() => {});
+  }
+
+  async #restore(known: Known): Promise<void> {
+    if (!known.isGone) return;
+    known.isGone = false;
+    await this.#events.publish({ event: "device.added", data: recordOf(known) }).catch(() => {});
   }
 
   #find(device: string): Known {

@@ -46,8 +46,10 @@ export interface HalDriver {
   meta(): Record<string, unknown>;
   /** `fence`: of the claim. Those that write rise; a driver refuses what a holder of a lower one writes. */
   open(fence: number, canWrite: boolean): Promise<HalChannel>;
-  /** Calls `tell` once, with the reason, if the device disappears. Absent: it never does. */
-  watch?(tell: (why: string) => void): void;
+  /** Its source is there. Absent: it always is. */
+  isThere?(): boolean;
+  /** Calls `tell` whenever the source disappears or comes back. Absent: it never does. */
+  watch?(tell: (isThere: boolean) => void): void;
   close?(): void;
 }
 
