@@ -24,6 +24,7 @@ describe("Surroundings()", () => {
         cwd: "/project",
         env: expect.objectContaining({ A: "b" }),
         hasAgent: true,
+        agents: {},
         denied: expect.any(Function),
       },
     ]);
