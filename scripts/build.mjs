@@ -77,6 +77,8 @@ const entry = {
       setup(build) {
         for (const [source, output] of Object.entries({
           "cli/main": "cli.cjs",
+          "cli/command/itself/version-alone": "version.cjs",
+          "cli/command/process/ps-alone": "ps.cjs",
           "daemon/main": "daemon.js",
           "boot/boot": "boot.js",
         })) {
@@ -147,6 +149,23 @@ const languages = {
  * @type {import("esbuild").BuildOptions}
  */
 const table = { ...client, entryPoints: ["src/cli/help/main.ts"], outfile: join(fresh, "table.cjs") };
+
+/**
+ * `crux version` and `crux ps`, without what other commands need.
+ * @type {import("esbuild").BuildOptions}
+ */
+const version = {
+  ...client,
+  entryPoints: ["src/cli/command/itself/version-alone.ts"],
+  outfile: join(fresh, "version.cjs"),
+};
+/** @type {import("esbuild").BuildOptions} */
+const ps = {
+  ...client,
+  entryPoints: ["src/cli/command/process/ps-alone.ts"],
+  outfile: join(fresh, "ps.cjs"),
+  external: ["koffi"],
+};
 
 /** @type {import("esbuild").BuildOptions} */
 const cli = {
@@ -252,6 +271,8 @@ async function bundle() {
     await Promise.all([
       build(entry),
       build(cli),
+      build(version),
+      build(ps),
       build(yaml),
       build(zod),
       build(marked),

@@ -22,11 +22,18 @@ async function run({ args, console, host }: Call): Promise<number> {
       break;
     case "verbose":
     case "default":
-      await console.line(`crux v${host.version}`);
-      await console.line(claudeLines(await findClaudeVersion(host.env), console));
+      await sayVersion(host, console);
       if (console.mode === "verbose") await console.line(await moreLines(host));
   }
   return 0;
+}
+
+export async function sayVersion(
+  { version, env }: Pick<Host, "version" | "env">,
+  console: Console,
+): Promise<void> {
+  await console.line(`crux v${version}`);
+  await console.line(claudeLines(await findClaudeVersion(env), console));
 }
 
 async function asData(host: Host, more: boolean) {
