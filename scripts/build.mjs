@@ -178,18 +178,25 @@ const cli = {
     {
       name: "rarely-used-apart",
       setup(build) {
-        build.onResolve({ filter: /^yaml$/ }, () => ({ path: "./yaml.cjs", external: true }));
-        build.onResolve({ filter: /^marked$/ }, () => ({ path: "./marked.cjs", external: true }));
-        build.onResolve({ filter: /^zod$/ }, () => ({ path: "./zod.cjs", external: true }));
-        build.onResolve({ filter: /^@agentclientprotocol\/sdk$/ }, () => ({
-          path: "./acp-sdk.cjs",
-          external: true,
-        }));
-        build.onResolve({ filter: /\/text\/languages\.ts$/ }, () => ({
-          path: "./languages.cjs",
-          external: true,
-        }));
-        build.onResolve({ filter: /\/table\/main\.ts$/ }, () => ({ path: "./table.cjs", external: true }));
+        /** @type {readonly [pattern: RegExp, file: string][]} */
+        const parts = [
+          [/^yaml$/, "yaml"],
+          [/^marked$/, "marked"],
+          [/^zod$/, "zod"],
+          [/^@agentclientprotocol\/sdk$/, "acp-sdk"],
+          [/\/text\/languages\.ts$/, "languages"],
+          [/\/help\/main\.ts$/, "table"],
+        ];
+        // one that was moved would be in the client, and be read by each command
+        const missing = new Set(parts.map(([, file]) => file));
+        for (const [filter, file] of parts)
+          build.onResolve({ filter }, () => {
+            missing.delete(file);
+            return { path: `./${file}.cjs`, external: true };
+          });
+        build.onEnd(() => {
+          if (missing.size > 0) throw new Error(`apart, but imported by nothing: ${[...missing].join(", ")}`);
+        });
       },
     },
   ],
