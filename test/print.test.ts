@@ -1,6 +1,8 @@
 /** `crux -p` from end to end: a model server on loopback, real tools, and stdout as a script gets it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkedLines, type Line, plain } from "../src/cli/print/testing.ts";
 import { DIALECTS, modelEnv } from "./harness/model.ts";
@@ -227,6 +229,42 @@ describe("--input-format stream-json", () => {
     expect(results.map(({ result }) => result)).toEqual(["One.", "Two."]);
     expect(results.map(({ num_turns }) => num_turns)).toEqual([1, 1]);
     expect(new Set(lines.map(({ session_id }) => session_id)).size).toBe(1);
+  });
+
+  it("asks on stdout what would be asked, and takes the answer from stdin", async () => {
+    const touch = (name: string) => toolUse({ name: "bash", input: { command: `node -p 1 > ${name}` } });
+    await serve([touch("yes.txt"), touch("no.txt"), done]);
+    const child = byHand([...stream, "--input-format", "stream-json", "--permission-prompt-tool", "stdio"]);
+    const asked = () =>
+      child
+        .shown()
+        .split("\n")
+        .filter((line) => line.includes('"control_request"'))
+        .map((line) => JSON.parse(line) as { request_id: string; request: Line });
+    const reply = (request_id: string, response: object) =>
+      child.stdin?.write(
+        `${JSON.stringify({ type: "control_response", response: { subtype: "success", request_id, response } })}\n`,
+      );
+    child.stdin?.write(`${JSON.stringify({ type: "user", message: { role: "user", content: "touch" } })}\n`);
+    for (const [at, response] of [
+      { behavior: "allow" },
+      { behavior: "deny", message: "not this" },
+    ].entries()) {
+      await settled(asked, ({ length }) => length === at + 1);
+      reply(asked()[at]?.request_id ?? "", response);
+    }
+    child.stdin?.end();
+    expect(await codeOf(child)).toBe(0);
+    expect(asked()[0]?.request).toMatchObject({
+      tool_name: "bash",
+      input: { command: "node -p 1 > yes.txt" },
+    });
+    expect([existsSync(join(world.work, "yes.txt")), existsSync(join(world.work, "no.txt"))]).toEqual([
+      true,
+      false,
+    ]);
+    expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain("not this");
+    checkedLines(child.shown());
   });
 
   it("names the line that is no message, answers the others, and exits 1", async () => {

@@ -63,6 +63,7 @@ export const PRINT_FLAGS: FlagTable = {
   "output-format": { type: "string" },
   "input-format": { type: "string" },
   "include-partial-messages": { type: "boolean" },
+  "permission-prompt-tool": { type: "string" },
   "json-schema": { type: "string" },
   "max-turns": { type: "string" },
   "max-budget-usd": { type: "string" },

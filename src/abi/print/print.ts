@@ -3,6 +3,7 @@
  * docs/crux.print.schema.json is made from these.
  */
 import * as z from "zod";
+import { RULE_DESTINATIONS } from "../rules.ts";
 
 /** Every line has these. */
 const common = {
@@ -189,14 +190,58 @@ const controlResponse = z
   })
   .describe("The answer to a `control_request` on stdin; it belongs to no session.");
 
+const controlRequest = z
+  .strictObject({
+    type: z.literal("control_request"),
+    request_id: z.string(),
+    request: z.strictObject({
+      subtype: z.literal("can_use_tool"),
+      tool_name: z.string(),
+      input: z.record(z.string(), z.json()).describe("The arguments; of `ask_user`: its `questions`."),
+      tool_use_id: z.string().optional().describe("Absent: the call is not known."),
+      permission_suggestions: z
+        .array(
+          z.strictObject({
+            type: z.literal("addRules"),
+            rules: z.array(z.strictObject({ toolName: z.string(), ruleContent: z.string().optional() })),
+            behavior: z.literal("allow"),
+            destination: z.enum(RULE_DESTINATIONS),
+          }),
+        )
+        .optional(),
+      title: z.string().describe("The question in one line."),
+      decision_reason: z.string().optional(),
+    }),
+  })
+  .describe("With --permission-prompt-tool stdio: a question. Its answer is a `control_response` on stdin.");
+
+const controlCancel = z
+  .strictObject({ type: z.literal("control_cancel_request"), request_id: z.string() })
+  .describe("The question needs no answer any more.");
+
 const printLine = z
-  .union([init, notice, tombstone, apiRetry, boundary, assistant, user, streamEvent, result, controlResponse])
+  .union([
+    init,
+    notice,
+    tombstone,
+    apiRetry,
+    boundary,
+    assistant,
+    user,
+    streamEvent,
+    result,
+    controlResponse,
+    controlRequest,
+    controlCancel,
+  ])
   .describe("A line of crux -p --output-format stream-json.");
 
 type PrintLine = z.infer<typeof printLine>;
 export type ControlResponse = z.infer<typeof controlResponse>;
+/** A question of the session, or that it is void. */
+export type ControlAsk = z.infer<typeof controlRequest> | z.infer<typeof controlCancel>;
 /** A line about a session. */
-export type SessionLine = Exclude<PrintLine, ControlResponse>;
+export type SessionLine = Exclude<PrintLine, ControlResponse | ControlAsk>;
 export type InitLine = z.infer<typeof init>;
 export type ResultLine = z.infer<typeof result>;
 export type Subtype = (typeof SUBTYPES)[number];

@@ -12,6 +12,7 @@ import type { AskReply } from "../../abi/ask.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import type { ChatClient } from "../chat/client.ts";
+import { answerParams } from "../dialog/answer-params.ts";
 import type { Host } from "../host/host.ts";
 import { clientEnvironment } from "../run/environment.ts";
 import { refuseUnknownSkill } from "../run/slash.ts";
@@ -268,17 +269,8 @@ export class EditorSession {
   }
 
   async #answer(ask_id: string, reply: AskReply): Promise<void> {
-    const { answer, words, rule, answers } = reply;
     try {
-      await this.#client.request("ask.answer", {
-        ask_id,
-        answer,
-        ...(words === undefined ? {} : { words }),
-        ...(rule === undefined ? {} : { rule }),
-        ...(answers === undefined
-          ? {}
-          : { answers: answers.map(({ chosen, text }) => ({ chosen: [...chosen], text })) }),
-      });
+      await this.#client.request("ask.answer", answerParams(ask_id, reply));
     } catch (error) {
       this.#around.log(`question ${ask_id}: ${String(error)}`);
     }

@@ -3,6 +3,7 @@ import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { Call } from "../command.ts";
 import { safeLine } from "../screen/text/safe-text.ts";
 import type { Input, Output } from "../terminal/streams.ts";
+import { answerParams } from "./answer-params.ts";
 import { AskDialog, type EditLine } from "./ask-dialog.ts";
 import { editorOf, editText, mainText, readArguments, shownArguments } from "./ask-editor.ts";
 
@@ -32,18 +33,7 @@ export function openDialog(
     answer: async (askId, reply) => {
       const client = await host.daemon.find();
       try {
-        const { answer, words, rule, destination, input: changed, answers } = reply;
-        const told = await client?.request("ask.answer", {
-          ask_id: askId,
-          answer,
-          ...(words === undefined ? {} : { words }),
-          ...(rule === undefined ? {} : { rule }),
-          ...(destination === undefined ? {} : { destination }),
-          ...(changed === undefined ? {} : { input: { ...changed } }),
-          ...(answers === undefined
-            ? {}
-            : { answers: answers.map(({ chosen, text }) => ({ chosen: [...chosen], text })) }),
-        });
+        const told = await client?.request("ask.answer", answerParams(askId, reply));
         if (told?.note !== undefined) await console.errorLine(`! ${safeLine(told.note)}`);
         return true;
       } catch (error) {

@@ -107,6 +107,12 @@ export const PRINT_OPTIONS: readonly OptionRow[] = [
     meaning: "with -p: text, or stream-json: a message on each line of stdin",
   },
   { flag: "include-partial-messages", meaning: "with stream-json: also the pieces of replies" },
+  {
+    flag: "permission-prompt-tool",
+    value: "<tool>",
+    from: ["stdio"],
+    meaning: "with stream-json on both sides: stdio asks on stdout and reads the answer on stdin",
+  },
   { flag: "json-schema", value: "<schema>", meaning: "with -p: the answer is JSON that matches this schema" },
   { flag: "max-turns", value: "<n>", meaning: "with -p: stop after n replies of the model" },
   { flag: "max-budget-usd", value: "<n>", meaning: "with -p: as --max-usd" },

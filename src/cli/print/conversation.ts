@@ -3,9 +3,10 @@
  * message is answered.
  */
 import { codeOf, messageOf } from "../../abi/errors.ts";
-import type { CompleteEvent, IdleEvent, WireEvent } from "../../abi/wire-events.ts";
+import type { AskEvent, CompleteEvent, IdleEvent, WireEvent } from "../../abi/wire-events.ts";
 import type { ChatClient } from "../chat/client.ts";
 import { daemonVanished } from "../daemon/vanished.ts";
+import { type Approver, argumentsOf } from "./approver.ts";
 import { type AnswerSchema, correction, type Fit, MAX_CORRECTIONS } from "./json-schema.ts";
 import type { Ended, Printer, RunFacts } from "./printer.ts";
 import type { PrintSession } from "./session.ts";
@@ -27,6 +28,8 @@ export interface Around {
   readonly view: View;
   readonly stops: Stops;
   readonly schema: AnswerSchema | undefined;
+  /** Passes questions on; undefined: none come. */
+  readonly approver: Approver | undefined;
 }
 
 export class Conversation {
@@ -108,6 +111,8 @@ export class Conversation {
       await this.#over(event);
       return true;
     }
+    if (event.event === "ask") this.#ask(event);
+    if (event.event === "ask_closed") this.#around.approver?.closed(event);
     if (event.event === "input" && event.client === client.name) {
       this.#unread--;
       this.#isRunning = true;
@@ -122,6 +127,11 @@ export class Conversation {
       return this.#endIfDone();
     }
     return false;
+  }
+
+  #ask(event: AskEvent): void {
+    const { approver, printer } = this.#around;
+    approver?.asked(event, printer.findCall(event.tool ?? "", argumentsOf(event)));
   }
 
   /** Sends an answer back that does not match the schema, up to three times. */

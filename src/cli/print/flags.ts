@@ -21,6 +21,8 @@ export function parsePrint(argv: readonly string[]): Args {
 export interface PrintOptions {
   readonly isStreamInput: boolean;
   readonly withDeltas: boolean;
+  /** What would be asked is asked on stdout and answered on stdin. */
+  readonly asksOnStdio: boolean;
   /** JSON Schema of the answer, as text. */
   readonly schema: string | undefined;
   /** How the session is found; undefined: a new one. */
@@ -45,9 +47,22 @@ export function printOptions(args: Args): PrintOptions {
     throw invalid("--input-format stream-json needs --output-format stream-json");
   if (withDeltas && output !== "stream-json")
     throw invalid("--include-partial-messages needs --output-format stream-json");
+  const asksOnStdio = promptTool(args, isStreamInput);
   const from = sessionFrom(args);
   const schema = textFlag(args, "json-schema");
-  return { isStreamInput, withDeltas, schema, from };
+  return { isStreamInput, withDeltas, asksOnStdio, schema, from };
+}
+
+function promptTool(args: Args, isStreamInput: boolean): boolean {
+  const tool = textFlag(args, "permission-prompt-tool");
+  if (tool === undefined) return false;
+  if (tool !== "stdio")
+    throw invalid(
+      `--permission-prompt-tool takes stdio alone, not ${JSON.stringify(tool)}`,
+      "rules decide without a question: --allow 'bash(npm test)'; see docs/print-mode.md",
+    );
+  if (!isStreamInput) throw invalid("--permission-prompt-tool needs --input-format stream-json");
+  return true;
 }
 
 function sessionFrom(args: Args): PrintOptions["from"] {

@@ -11,6 +11,10 @@ interface LineReport {
   bad(line: number, why: string): void;
   /** A request of a client library; the answer goes to stdout. */
   control(request: ControlRequest): void;
+  /** false: it answers nothing that was asked. */
+  answer(answer: Extract<UserLine, { kind: "answer" }>): boolean;
+  /** There are no more lines. */
+  end(): void;
 }
 
 /** What an `initialize` wishes for the session. `unknown`: the first of its fields that asks for what is not there. */
@@ -45,5 +49,8 @@ export async function* stdinMessages(
     if (read.kind === "message") yield read.text;
     else if (read.kind === "bad") report.bad(number, read.why);
     else if (read.kind === "control") report.control(read);
+    else if (read.kind === "answer" && !report.answer(read))
+      report.bad(number, "it answers nothing that was asked");
   }
+  report.end();
 }

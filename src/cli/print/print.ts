@@ -5,10 +5,12 @@ import { SIGNALS } from "../../abi/process.ts";
 import { ChatClient } from "../chat/client.ts";
 import type { Call, Command } from "../command.ts";
 import type { DaemonClient } from "../daemon/client.ts";
+import { answerParams } from "../dialog/answer-params.ts";
 import { settleTrust } from "../dialog/trust-question.ts";
 import { workingDirectory } from "../run/run-options.ts";
 import { refuseUnknownSkill } from "../run/slash.ts";
 import { invalid, wireOf } from "../screen/errors.ts";
+import { Approver } from "./approver.ts";
 import { type Around, Conversation } from "./conversation.ts";
 import { initFacts } from "./facts.ts";
 import {
@@ -61,6 +63,7 @@ class PrintRun implements Gate {
   #session: PrintSession | undefined;
   #conversation: Conversation | undefined;
   #hasBadLine = false;
+  #approver: Approver | undefined;
   /** Of a client library, for a session that begins. */
   #instructions = "";
   /** Why the session must not begin. */
@@ -80,6 +83,7 @@ class PrintRun implements Gate {
     const options = printOptions(args);
     const schema = options.schema === undefined ? undefined : await answerSchema(options.schema);
     const isTerminal = host.stdout.isTTY === true;
+    if (options.asksOnStdio) this.#approver = this.#approverOf();
     const view = viewOf(format, { console, printer, outlet: this.#outlet, isTerminal });
     const messages = await this.#messages(options, (line, why) => {
       view.notice(`line ${line} of stdin: ${why}`, { line, code: "INVALID" });
@@ -99,7 +103,10 @@ class PrintRun implements Gate {
       const facts = await initFacts(this.#call, session.pid);
       this.#outlet.put(`${JSON.stringify(printer.init(facts))}\n`);
     }
-    const conversation = new Conversation({ client, printer, view, stops, schema }, session);
+    const conversation = new Conversation(
+      { client, printer, view, stops, schema, approver: this.#approver },
+      session,
+    );
     conversation.hasFailed = this.#hasBadLine;
     this.#conversation = conversation;
     try {
@@ -144,7 +151,11 @@ class PrintRun implements Gate {
     const { args, host } = this.#call;
     const words = args.words.join(" ");
     if (!isStreamInput) return onlyMessage(await findPrompt(words, host));
-    return stdinMessages(words, host.stdin, { bad, control: (request) => this.#control(request) });
+    return stdinMessages(words, host.stdin, {
+      ...{ bad, control: (request) => this.#control(request) },
+      answer: (answer) => this.#approver?.answered(answer) ?? false,
+      end: () => this.#approver?.end(),
+    });
   }
 
   /** What client libraries ask beside messages: to begin with instructions of theirs, and to interrupt the run. */
@@ -177,10 +188,19 @@ class PrintRun implements Gate {
     return undefined;
   }
 
+  #approverOf(): Approver {
+    const { client } = this.#parts;
+    return new Approver({
+      put: (line) => this.#outlet.put(`${JSON.stringify(line)}\n`),
+      answer: (askId, reply) => client.request("ask.answer", answerParams(askId, reply)),
+    });
+  }
+
   #open({ from, withDeltas }: PrintOptions, text: string): Promise<PrintSession> {
     const { client, stops } = this.#parts;
     const detail = withDeltas ? ("deltas" as const) : ("messages" as const);
-    const beginning = { client, detail, signal: stops.abandoned };
+    const asks = this.#approver === undefined ? {} : { interactive: true as const };
+    const beginning = { client, detail, signal: stops.abandoned, ...asks };
     return from === undefined
       ? beginSession(this.#call, { text, instructions: this.#instructions }, beginning)
       : reopenSession(this.#call, from, beginning);

@@ -108,6 +108,11 @@ export class Printer {
     return this.#tally.models;
   }
 
+  /** The id of the first call with these arguments that has no result; undefined: it is not known. */
+  findCall(tool: string, input: object): string | undefined {
+    return this.#tally.findCall(tool, input);
+  }
+
   /** The one result of a run that ended. The next event belongs to another run. */
   end(event: CompleteEvent | IdleEvent, facts: RunFacts): Ended {
     const ending = endingOf(event, { isCalling: this.#tally.isCalling, error: this.#error });

@@ -23,16 +23,18 @@ interface Beginning {
   readonly detail: Detail;
   /** Closes the connection. */
   readonly signal: AbortSignal;
+  /** Questions are answered by whoever runs the command; without, the permission mode decides. */
+  readonly interactive?: true;
 }
 
-/** Nobody is asked anything in it, so the permission mode decides. `text`: its first message. */
+/** `text`: its first message. */
 export async function beginSession(
   call: Call,
   { text, instructions }: { readonly text: string; readonly instructions: string },
   beginning: Beginning,
 ): Promise<PrintSession> {
   const { args, host } = call;
-  const { client, detail, signal } = beginning;
+  const { client, detail, signal, interactive } = beginning;
   const { max_steps, usd } = printLimits(args);
   const { limits, system_prompt = "", ...options } = requestOptions(args, host);
   const prompt = [system_prompt, instructions].filter((part) => part !== "").join("\n\n");
@@ -46,6 +48,7 @@ export async function beginSession(
     session: true,
     client: client.name,
     detail,
+    ...(interactive === undefined ? {} : { interactive }),
   };
   const daemon = await host.daemon.ensure(signal);
   const { response, lines, close } = await daemon.stream("spawn", request, signal);
@@ -57,7 +60,7 @@ export async function beginSession(
 export async function reopenSession(
   call: Call,
   from: NonNullable<PrintOptions["from"]>,
-  { client, detail, signal }: Beginning,
+  { client, detail, signal, interactive }: Beginning,
 ): Promise<PrintSession> {
   const { args, host } = call;
   const found =
@@ -69,7 +72,7 @@ export async function reopenSession(
   const daemon = await host.daemon.ensure(signal);
   const { response, lines, close } = await daemon.stream(
     "session.open",
-    { pid, env, verbose: true, detail },
+    { pid, env, verbose: true, detail, ...(interactive === undefined ? {} : { interactive }) },
     signal,
   );
   return { pid, uuid: response.uuid, isNew: false, events: eventsOf(lines), close: () => close() };

@@ -50,6 +50,14 @@ export class Tally {
     if (call !== undefined && is_error === true) this.#failed.push(call);
   }
 
+  findCall(tool: string, input: object): string | undefined {
+    const text = JSON.stringify(input);
+    const open = [...this.#open.values()].filter(
+      ({ name, input: of }) => name === tool || calledBy(of) === tool,
+    );
+    return (open.find((call) => JSON.stringify(call.input) === text) ?? open[0])?.id;
+  }
+
   /** A call of the last reply has no result. */
   get isCalling(): boolean {
     return this.#open.size > 0;

@@ -45,4 +45,18 @@ describe("userLine()", () => {
     });
     expect(userLine("  ")).toEqual({ kind: "blank" });
   });
+
+  test("reads an answer to a question, one that says why there is none included", () => {
+    const answer = (response: object) => userLine(JSON.stringify({ type: "control_response", response }));
+    const response = { behavior: "allow" };
+    expect([
+      answer({ subtype: "success", request_id: "a_1", response }),
+      answer({ subtype: "error", request_id: "a_1", error: "gone" }),
+      answer({ subtype: "success" }),
+    ]).toEqual([
+      { kind: "answer", id: "a_1", response },
+      { kind: "answer", id: "a_1", response: undefined },
+      { kind: "bad", why: "control_response: needs response.request_id" },
+    ]);
+  });
 });
