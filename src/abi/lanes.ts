@@ -46,6 +46,8 @@ export interface LaneReport {
    * tries again.
    */
   refused(refusal: { readonly retryAfterMs: number | undefined; readonly error: Error }): number;
+  /** The server refuses the account, whoever asks: those who wait now get this error instead of a slot. */
+  barred(error: Error): void;
 }
 
 /** The class of a request in its lane: first those that a person waits for. */

@@ -362,10 +362,11 @@ function toFailure(error: unknown, signal: AbortSignal, device: string): unknown
   });
 }
 
-/** A refusal closes the lane for all; where the server named no time, the error says when the lane tries again. */
+/** A refusal closes the lane for all, that of a credential ends their waits; where the server named no time, the error says when the lane tries again. */
 function inLane(failure: unknown, lane: LaneReport | undefined): unknown {
   if (lane === undefined || !(failure instanceof LlmError)) return failure;
   const { kind, retryAfterMs, shouldRetry, message, device, status, hint, cause } = failure;
+  if (kind === "auth" || kind === "quota") lane.barred(failure);
   if ((kind !== "rate_limit" && kind !== "overloaded") || shouldRetry === false) return failure;
   const againMs = lane.refused({ retryAfterMs, error: failure });
   if (retryAfterMs !== undefined) return failure;

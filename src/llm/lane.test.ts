@@ -121,6 +121,7 @@ describe("a model file in a lane", () => {
         told.push(["refused", retryAfterMs]);
         return 4_000;
       },
+      barred: ({ message }: Error) => void told.push(["barred", message]),
     };
     const failing = (kind: LlmError["kind"], retryAfterMs?: number) =>
       open(
@@ -132,6 +133,7 @@ describe("a model file in a lane", () => {
     await expect(failing("rate_limit")).rejects.toMatchObject({ kind: "rate_limit", retryAfterMs: 4_000 });
     await expect(failing("rate_limit", 7_000)).rejects.toMatchObject({ retryAfterMs: 7_000 });
     await expect(failing("overloaded")).rejects.toMatchObject({ retryAfterMs: 4_000 });
+    await expect(failing("auth")).rejects.toMatchObject({ kind: "auth" });
     await expect(failing("server")).rejects.toMatchObject({ retryAfterMs: undefined });
     const readings = { requests: { remaining: 1 } };
     expect(told).toEqual([
@@ -141,6 +143,8 @@ describe("a model file in a lane", () => {
       ["refused", 7_000],
       readings,
       ["refused", undefined],
+      readings,
+      ["barred", "auth"],
       readings,
     ]);
   });

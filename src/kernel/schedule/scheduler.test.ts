@@ -149,6 +149,21 @@ describe("Scheduler", () => {
     ]);
   });
 
+  it("ends all waits at once when the server refuses the account, and lets the next one try", async () => {
+    const rig = new Rig();
+    for (const process of [1, 2, 3, 4, 5]) rig.ask(process);
+    await settle(1);
+    rig.slots[0]?.barred(refusal);
+    await settle(1);
+    expect(rig.refusals).toEqual(Array(3).fill({ kind: "closed", error: refusal }));
+    expect(rig.waiting).toEqual([]);
+    for (const slot of rig.slots) slot[Symbol.dispose]();
+    rig.ask(6);
+    await settle(1);
+    expect(rig.slots).toHaveLength(3);
+    expect([rig.lane?.used, rig.clock.pending]).toEqual([1, 0]);
+  });
+
   it("follows a class that changes while it waits", async () => {
     const rig = new Rig();
     for (const process of [1, 2, 3]) rig.ask(process);

@@ -215,6 +215,12 @@ class RunQueue {
     this.#keep(owner, { queue: this, sinceMs, atMs: this.nowMs });
   }
 
+  /** Those who wait would be refused alike, one after the other. */
+  bar(error: Error): void {
+    for (const { granted } of this.#waiting.values()) granted({ kind: "closed", error });
+    this.#waiting.clear();
+  }
+
   view(): LaneView {
     const { lane, nowMs } = this;
     const { slots, used, closed } = lane;
@@ -305,6 +311,10 @@ export class Slot implements LaneReport, Disposable {
     if (this.#isOver) return 0;
     this.#isOver = true;
     return this.#queue.refused(this.#granted, this.#who, refusal);
+  }
+
+  barred(error: Error): void {
+    this.#queue.bar(error);
   }
 
   /** The process cannot use it now, and comes again. */

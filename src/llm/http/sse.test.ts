@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Body } from "./client.ts";
-import { MAX_SSE_CHARS, readRest, readSse } from "./sse.ts";
+import { MAX_SSE_CHARS, readLines, readRest, readSse } from "./sse.ts";
 
 function bodyOf(chunks: readonly Uint8Array[], onClose = (): void => {}): Body {
   const left = [...chunks];
@@ -49,6 +49,29 @@ describe("readSse()", () => {
     await events.next();
     await events.return(undefined);
     expect(closed).toBe(1);
+  });
+});
+
+describe.each([
+  { name: "readSse()", reader: readSse, before: "data: ", after: "\n\n" },
+  { name: "readLines()", reader: readLines, before: "", after: "\n" },
+])("$name", ({ reader, before, after }) => {
+  it("joins each character of a line of 1 MB once, though every byte comes by itself", async () => {
+    const text = "x".repeat(1_000_000);
+    const bytes = new TextEncoder().encode(`${before}${text}${after}`);
+    let at = 0;
+    const next: Body["next"] = async () =>
+      at === bytes.byteLength
+        ? { done: true, value: undefined }
+        : { done: false, value: bytes.subarray(at, ++at) };
+    const join = vi.spyOn(Array.prototype, "join");
+    try {
+      const [line] = await Array.fromAsync(reader({ next, close: () => {} }));
+      const joined = join.mock.results.reduce((sum, { value }) => sum + String(value).length, 0);
+      expect([line === text, joined]).toEqual([true, before.length + text.length]);
+    } finally {
+      join.mockRestore();
+    }
   });
 });
 
