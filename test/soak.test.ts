@@ -1,6 +1,7 @@
 /**
  * Many clients that start, signal and wait for processes at random, for a long time; then nothing of it may be left.
- * CI runs a few thousand cycles; `npm run soak` runs 100,000 (CRUX_SOAK_CYCLES).
+ * CI runs a few thousand cycles; `npm run soak` runs 100,000 (CRUX_SOAK_CYCLES), and 5,000 turns of one session
+ * (CRUX_SOAK_TURNS).
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,6 +13,9 @@ import { type ModelServer, startModelServer } from "./model-server/server.ts";
 const CLIENTS = 32;
 const CYCLES = Number(process.env.CRUX_SOAK_CYCLES ?? 3_000);
 const SEED = Number(process.env.CRUX_SOAK_SEED ?? 20_261_121);
+const TURNS = Number(process.env.CRUX_SOAK_TURNS ?? 60);
+/** With fewer turns the heap of the daemon is too young to tell. */
+const TELLING_TURNS = 2_000;
 const TIMEOUT_MS = Math.max(400_000, CYCLES * 120);
 
 /** mulberry32: the same cycles for the same seed. */
@@ -41,6 +45,11 @@ interface Census {
   readonly timers: number;
   readonly osChildren: number;
   readonly rssBytes: number;
+}
+
+function rssOf(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
 }
 
 describe("soak", () => {
@@ -81,8 +90,7 @@ describe("soak", () => {
     wire.socket.destroy();
     const pid = world.daemonPid;
     const fds = readdirSync(`/proc/${pid}/fd`).length;
-    const rss = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
-    return { fds, timers: Number(timers), osChildren: Number(os_children), rssBytes: rss };
+    return { fds, timers: Number(timers), osChildren: Number(os_children), rssBytes: rssOf(pid) };
   };
 
   /** One process from start to end: left alone, or signalled once or more; it always ends, and is always waited for. */
@@ -150,5 +158,56 @@ describe("soak", () => {
     console.log(
       `rss after each quarter: ${peaks.map((bytes) => `${Math.round(bytes / 1e6)} MB`).join(", ")}; fds ${before.fds} → ${after.fds}; timers ${before.timers} → ${after.timers}`,
     );
+  });
+
+  test(`${TURNS} turns of one session, summarised again and again: memory stays flat`, {
+    timeout: Math.max(120_000, TURNS * 200),
+  }, async () => {
+    const peaks: number[] = [];
+    let [turns, summaries, isOver] = [0, 0, false];
+    const model = await startModelServer({
+      validate: false,
+      keepRequests: 4,
+      script: ({ lastUserText }) => {
+        if (lastUserText.includes("Write the summary")) {
+          summaries++;
+          return text("## Goal: read on\n## Now: reading");
+        }
+        if (++turns % Math.ceil(TURNS / 4) === 0) peaks.push(rssOf(world.daemonPid));
+        isOver = turns >= TURNS;
+        return isOver ? text("Done.") : toolUse({ name: "view", input: { file_path: `f${turns % 50}.txt` } });
+      },
+    });
+    for (let n = 0; n < 50; n++)
+      world.write(
+        `f${n}.txt`,
+        Array.from({ length: 300 }, (_, i) => `${n}: line ${i}, with words`).join("\n"),
+      );
+    const wire = await Wire.open(world.socket);
+    try {
+      const env = {
+        ...world.env,
+        ...{ OPENAI_API_KEY: "soak", OPENAI_BASE_URL: model.openaiBaseUrl, CRUX_MAX_CONTEXT_TOKENS: "12000" },
+      };
+      const session = { session: true, detach: true, cwd: world.work, env, permission_mode: "bypass" };
+      const { pid } = await ask(wire, "spawn", { intent: "read", max_steps: TURNS + 10, ...session });
+      const isWaiting = async () => {
+        const { processes } = await ask(wire, "list_procs", {});
+        return isOver && (processes as { pid: number; activity: string }[])[0]?.activity === "waiting";
+      };
+      expect(await settled(isWaiting, (is) => is, Math.max(100_000, TURNS * 180))).toBe(true);
+      expect(turns).toBe(TURNS);
+      expect(summaries).toBeGreaterThan(0);
+      await ask(wire, "kill", { pid, signal: 1 });
+      await ask(wire, "process.wait", { pid });
+      console.log(
+        `rss at each quarter of ${TURNS} turns: ${peaks.map((b) => `${Math.round(b / 1e6)} MB`).join(", ")}; ${summaries} summaries`,
+      );
+      if (TURNS >= TELLING_TURNS)
+        expect((peaks[3] ?? 0) < (peaks[1] ?? 0) * 1.25 + 16e6, peaks.join(" ")).toBe(true);
+    } finally {
+      wire.socket.destroy();
+      await model.close();
+    }
   });
 });
