@@ -35,10 +35,10 @@ export class Approver {
   /** `callId`: the call that the question is about, if it is known. */
   asked(event: AskEvent, callId: string | undefined): void {
     const { ask_id } = event;
-    if (event.amount !== undefined) return this.#reply(ask_id, NO_RAISE);
-    if (this.#hasEnded) return this.#reply(ask_id, NOBODY);
+    const refusal = event.amount !== undefined ? NO_RAISE : this.#hasEnded ? NOBODY : undefined;
+    if (refusal !== undefined) this.#reply(ask_id, refusal);
     // told again to a client that comes late
-    if (this.#open.has(ask_id)) return;
+    if (refusal !== undefined || this.#open.has(ask_id)) return;
     this.#open.set(ask_id, event);
     this.#around.put({ type: "control_request", request_id: ask_id, request: requestOf(event, callId) });
   }
