@@ -118,6 +118,12 @@ describe("crux at a terminal", () => {
     await window.shows(READY);
     window.type("lead\r");
     await settled(() => server.requests.some(isChild), Boolean, 30_000);
+    await window.shows("● main");
+    await window.shows("dig it");
+    window.type("\x1b[B\x1b[B\r");
+    await window.shows("x stop");
+    window.type("q");
+    await window.shows("● general-purpose  dig it");
     window.type("\x02");
     await window.shows("[kernel] PID 2: in the background");
     await window.shows("Meanwhile more.");

@@ -3,6 +3,7 @@ import { codeOf } from "../abi/errors.ts";
 import type { PermissionMode } from "../abi/process.ts";
 import { editorOf, editText } from "../cli/dialog/ask-editor.ts";
 import type { Output } from "../cli/terminal/streams.ts";
+import { AgentsPanel } from "./agents-panel.ts";
 import type { App } from "./app.ts";
 import { sentText } from "./editor/buffer.ts";
 import { cleared, continued, emptied, replaced } from "./editor/edit.ts";
@@ -29,6 +30,7 @@ export class Actions {
   readonly suggestions: Suggestions;
   readonly #shell: ShellLines;
   readonly views: Views;
+  readonly panel: AgentsPanel;
   #escapedMono = Number.NEGATIVE_INFINITY;
 
   constructor(app: App) {
@@ -36,6 +38,7 @@ export class Actions {
     this.suggestions = new Suggestions(app);
     this.#shell = new ShellLines(app);
     this.views = new Views(app);
+    this.panel = new AgentsPanel(app);
   }
 
   dialogKey(press: Press): void {
@@ -55,6 +58,7 @@ export class Actions {
 
   /** True: the key was not the editor's. */
   key(press: Press): boolean {
+    if (this.panel.key(press)) return true;
     if (press.kind !== "key") return false;
     const { editing } = this.#app;
     const isEmpty = editing.buffer.text === "";

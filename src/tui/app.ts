@@ -251,6 +251,7 @@ export class App implements Disposable {
     this.#draftNow();
     this.overlay[Symbol.dispose]();
     this.actions.suggestions[Symbol.dispose]();
+    this.actions.panel[Symbol.dispose]();
     this.#unlisten();
     this.#screen.draw(this.#finished(this.#model.entries.length), { lines: [], cursor: undefined });
     this.#screen.clear();
@@ -287,7 +288,7 @@ export class App implements Disposable {
       editing: this.#editing,
       dialog: this.box.rows(size.columns - 1, look.theme.text, this.#editing.buffer.text !== ""),
       offers: offerLines(this.actions.suggestions.offers(), look),
-      below: this.below,
+      below: [...this.below, ...this.actions.panel.lines(look)],
       hint: this.#hint,
       vim: this.vim?.mode,
       look,
@@ -323,6 +324,7 @@ export class App implements Disposable {
     const draft = this.keep.draft(pid);
     if (!isAgain && draft !== "" && this.#editing.buffer.text === "")
       this.editing = replaced(this.#editing, draft);
+    if (session !== undefined) void this.actions.panel.look();
     this.do(() => this.actions.opened());
   }
 
@@ -338,6 +340,7 @@ export class App implements Disposable {
   #event(event: WireEvent): void {
     if (event.event === "ask") this.#dialog.ask(event);
     if (event.event === "ask_closed") this.#dialog.close(event);
+    if (event.event === "child") void this.actions.panel.look();
     this.#notices.event(event);
     this.#model = reduce(this.#model, event, { client: this.client.name, mono: this.nowMono });
     if (event.event === "idle") this.do(() => this.actions.learnFacts());

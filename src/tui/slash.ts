@@ -172,6 +172,7 @@ export function helpText(): string {
     ["ctrl+b", "while it works: its agents into the background"],
     ["@ and letters of a path", "name a file; tab or enter completes it"],
     ["ctrl+g", "edit in $EDITOR"],
+    ["↓ on an empty line", "the agents that work for you: enter shows one, x there stops it"],
     ["ctrl+t · shift+↓", "tasks · processes"],
   ].map(([name = "", about = ""]) => `  ${name.padEnd(42)}${about}`);
   const commands = COMMANDS.map(({ name, about }) => `  ${`/${name}`.padEnd(16)}${about}`);

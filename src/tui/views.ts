@@ -2,6 +2,7 @@
 import type { Params } from "../abi/methods/methods.ts";
 import { sessionOf } from "../cli/chat/ref.ts";
 import { invalid } from "../cli/screen/errors.ts";
+import { safeLine } from "../cli/screen/text/safe-text.ts";
 import { rewindLines } from "../cli/screen/rewind-lines.ts";
 import type { App } from "./app.ts";
 import { Picker } from "./screens/picker.ts";
@@ -26,7 +27,12 @@ export class Views {
     this.#read({ pid: app.pid, entries: app.model.entries, title: "" });
   }
 
-  #read(of: Pick<TranscriptWish, "pid" | "entries" | "title" | "key">): void {
+  /** What another process has said so far. */
+  look(pid: number, words: string, wish: Pick<TranscriptWish, "key" | "closed">): void {
+    this.#read({ ...wish, pid, entries: [], title: `[${pid}] ${safeLine(words).slice(0, 24)} · x stop · ` });
+  }
+
+  #read(of: Pick<TranscriptWish, "pid" | "entries" | "title" | "key" | "closed">): void {
     const app = this.#app;
     const view = new TranscriptView({
       ...of,

@@ -47,6 +47,7 @@ export interface TranscriptWish {
   go(what: "fork" | "rewind", place: MessagePlace): void;
   /** Another key; true: it was one of the view. */
   key?(name: string): boolean;
+  closed?(): void;
 }
 
 type Page = Result<"session.history">;
@@ -100,6 +101,7 @@ export class TranscriptView implements FullView {
 
   closed(): void {
     this.#isOver = true;
+    this.#wish.closed?.();
   }
 
   #acted(name: string): boolean {

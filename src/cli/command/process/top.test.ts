@@ -54,6 +54,13 @@ test.each(MODE_FLAGS)("top --once %s is %s", async (flags, mode) => {
   });
 });
 
+test("top --once says in words that nothing is running, and how to begin; scripts get the same as ever", async () => {
+  const { out } = await crux("top --once", { daemon: daemon([]) });
+  expect(out).toContain('Nothing is running. crux "<intent>" starts an agent');
+  expect(out).not.toContain("PID");
+  expect((await crux("top --once -q", { daemon: daemon([]) })).out).toBe("");
+});
+
 test("top is one look where there is no terminal, or a dumb one", async () => {
   expect((await crux("top", { daemon: daemon() })).out).toBe(SCREEN);
   expect((await crux("top", { daemon: daemon(), isTerminal: true, stdin: "" })).out).toBe(SCREEN);

@@ -9,6 +9,7 @@ import { TokenRates } from "../../screen/top/token-rates.ts";
 import { look } from "./top-look.ts";
 
 const USAGE = "crux top [--once] [--sort <key>] [-d <seconds>] [-a]";
+const NOTHING = 'Nothing is running. crux "<intent>" starts an agent; crux ps -a lists what has ended.';
 const MAX_DELAY_S = 3600;
 const MIN_DELAY_S = 0.1;
 
@@ -61,7 +62,7 @@ async function once(
     case "verbose":
     case "default": {
       const table = new TopTable();
-      const lines = [table.head(), ...rows.map((row) => table.row(row))];
+      const lines = rows.length === 0 ? [NOTHING] : [table.head(), ...rows.map((row) => table.row(row))];
       await console.line([...topHead(snapshot, rows), "", ...lines].join("\n"));
     }
   }

@@ -1,0 +1,158 @@
+/** The agents that work below this session: read while there are any, shown below the mode line, chosen by keys. */
+import { onPanelKey, PANEL_AT_START, type PanelKey, type PanelState } from "../abi/panel/keys.ts";
+import {
+  dismissed,
+  hasEnded,
+  left,
+  nextEviction,
+  type PanelAgent,
+  type PanelMarks,
+  type PanelRow,
+  panelRows,
+  viewed,
+} from "../abi/panel/rows.ts";
+import { SIGNALS } from "../abi/process.ts";
+import { allProcesses } from "../cli/daemon/processes.ts";
+import type { App } from "./app.ts";
+import type { Press } from "./editor/keys.ts";
+import { agentsBelow } from "./state/agents.ts";
+import type { Line } from "./text/line.ts";
+import type { EntryLook } from "./view/entry-lines.ts";
+import { panelLines } from "./view/panel-lines.ts";
+
+/** How often it looks while an agent works, in ms. */
+const LOOK_MS = 500;
+const KEYS: Readonly<Record<string, PanelKey>> = {
+  ...{ up: "up", down: "down", enter: "enter", escape: "escape", "shift+down": "shift_down" },
+};
+
+export class AgentsPanel implements Disposable {
+  readonly #app: App;
+  #agents: readonly PanelAgent[] = [];
+  #marks: PanelMarks = new Map();
+  #state: PanelState = PANEL_AT_START;
+  #timer: NodeJS.Timeout | undefined;
+  #isLooking = false;
+  #isOver = false;
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  lines(look: EntryLook): readonly Line[] {
+    return panelLines(this.#state, this.#rows(), look);
+  }
+
+  /** There may be agents below the session. */
+  async look(): Promise<void> {
+    if (this.#isLooking || this.#isOver) return;
+    this.#isLooking = true;
+    clearTimeout(this.#timer);
+    try {
+      const agents = agentsBelow(this.#app.pid, await this.#table(), this.#agents, Date.now());
+      this.#leaveEnded(agents);
+      if (JSON.stringify(agents) !== JSON.stringify(this.#agents)) {
+        this.#agents = agents;
+        this.#app.changed();
+      }
+    } catch {
+      // the daemon is gone: what was known stays until it is back
+    } finally {
+      this.#isLooking = false;
+    }
+    this.#later();
+  }
+
+  /** True: the key was the panel's. */
+  key(press: Press): boolean {
+    const key = press.kind === "key" ? KEYS[press.name] : undefined;
+    const { buffer, place } = this.#app.editing;
+    if (key === undefined) {
+      // whoever types has left the panel
+      this.#state = { ...this.#state, footerSelection: null };
+      return false;
+    }
+    return this.#take(key, buffer.text === "" && place < 0);
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #table() {
+    const client = await this.#app.call.host.daemon.ensure();
+    try {
+      return await allProcesses(client, "process.list");
+    } finally {
+      client.close();
+    }
+  }
+
+  #rows(): readonly PanelRow[] {
+    return panelRows(this.#agents, this.#marks, Date.now());
+  }
+
+  #take(key: PanelKey, isIdle: boolean): boolean {
+    const taken = onPanelKey(this.#state, key, { rows: this.#rows(), isIdle });
+    if (taken === undefined) return false;
+    this.#state = taken.state;
+    const { action } = taken;
+    if (action?.kind === "view") this.#view(action.agentId);
+    if (action?.kind === "stop") this.#stop(Number(action.agentId));
+    if (action?.kind === "clear") this.#marks = dismissed(this.#marks, action.agentId);
+    if (action?.kind === "processes") return false;
+    this.#app.changed();
+    return true;
+  }
+
+  #view(agentId: string): void {
+    const agent = this.#agents.find((each) => each.agentId === agentId);
+    if (agent === undefined) return;
+    this.#marks = viewed(this.#marks, agentId);
+    this.#app.actions.views.look(Number(agentId), agent.description, {
+      key: (name) => name === "x" && this.#take("x", true),
+      closed: () => this.#left(agentId),
+    });
+  }
+
+  #left(agentId: string): void {
+    const { viewingAgentTaskId: _, ...state } = this.#state;
+    this.#state = state;
+    const agent = this.#agents.find((each) => each.agentId === agentId);
+    const isCleared = this.#marks.get(agentId)?.evictAfter === 0;
+    if (agent !== undefined && !isCleared) this.#marks = left(this.#marks, agent, Date.now());
+    this.#later();
+  }
+
+  #stop(pid: number): void {
+    const app = this.#app;
+    app.do(async () => {
+      await app.client.request("kill", { pid, signal: SIGNALS.SIGTERM });
+    });
+  }
+
+  /** One that ends while nobody looks at it goes after a while. */
+  #leaveEnded(agents: readonly PanelAgent[]): void {
+    for (const agent of agents) {
+      const mark = this.#marks.get(agent.agentId);
+      if (hasEnded(agent) && mark === undefined) this.#marks = left(this.#marks, agent, Date.now());
+    }
+  }
+
+  /** One timer: the next look while one works, else the end of a row. */
+  #later(): void {
+    clearTimeout(this.#timer);
+    if (this.#isOver) return;
+    const rows = this.#rows();
+    const isWorking = this.#agents.some((agent) => !hasEnded(agent));
+    const due = nextEviction(rows);
+    if (isWorking) this.#timer = setTimeout(() => void this.look(), LOOK_MS);
+    else if (due !== undefined)
+      this.#timer = setTimeout(() => {
+        this.#app.changed();
+        this.#later();
+      }, Math.max(0, due - Date.now()));
+    this.#timer?.unref();
+  }
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { PANEL_AT_START } from "../../abi/panel/keys.ts";
+import { type PanelAgent, panelRows } from "../../abi/panel/rows.ts";
+import { lineWidth, textOf } from "../text/line.ts";
+import { themeOf } from "../text/theme.ts";
+import { panelLines } from "./panel-lines.ts";
+
+const agent = (n: number, change: Partial<PanelAgent> = {}): PanelAgent => ({
+  ...{ agentId: `${n}`, role: "subagent", agentType: "explore", description: `find callers\x1b[2J ${n}` },
+  ...{ status: "running", activity: "thinking", startTime: n, tokens: 10_900, cost: 0.25, prompt: "" },
+  ...change,
+});
+const rows = (count: number, change: Partial<PanelAgent> = {}) =>
+  panelRows(
+    Array.from({ length: count }, (_, n) => agent(n, n === 0 ? change : {})),
+    new Map(),
+    23_900,
+  );
+const shown = (count: number, width: number, state = PANEL_AT_START, change: Partial<PanelAgent> = {}) =>
+  panelLines(state, rows(count, change), { theme: themeOf("dark", "none"), width }).map(textOf);
+
+test("no line without agents; else main, the agents, and what keys do", () => {
+  expect(shown(0, 80)).toEqual([]);
+  expect(shown(1, 79)).toEqual([
+    "  ● main",
+    "  ○ explore  find callers\\x1b[2J 0  thinking · 23s · ↓ 10.9k tokens · $0.25",
+    "    shift+↓ to manage background agents",
+  ]);
+  const focused = { footerSelection: "bg_agent", selectedBgAgentIndex: 1 } as const;
+  expect(shown(2, 79, focused).map((line) => line.slice(2, 3))).toEqual(["○", "○", "●", " "]);
+});
+
+test("100 agents are eight rows and a count; those that wait for the user are counted", () => {
+  const lines = shown(100, 79, PANEL_AT_START, { blockedOn: "asks you" });
+  expect(lines).toHaveLength(10);
+  expect(lines[1]).toContain("asks you · 23s");
+  expect(lines.at(-1)).toBe("    +92 more · 1 waits for you · shift+↓ to manage background agents");
+});
+
+test("at 40 columns the description gives way, and no figure is cut", () => {
+  const state = { theme: themeOf("dark", "none"), width: 39 };
+  const lines = panelLines(PANEL_AT_START, rows(1, { activity: "idle", cost: 0 }), state);
+  expect(textOf(lines[1] ?? [])).toBe("  ○ explore  idle · 23s · ↓ 10.9k tokens");
+  expect(lineWidth(lines[1] ?? [])).toBeLessThanOrEqual(40);
+});
