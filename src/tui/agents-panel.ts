@@ -149,10 +149,13 @@ export class AgentsPanel implements Disposable {
     const due = nextEviction(rows);
     if (isWorking) this.#timer = setTimeout(() => void this.look(), LOOK_MS);
     else if (due !== undefined)
-      this.#timer = setTimeout(() => {
-        this.#app.changed();
-        this.#later();
-      }, Math.max(0, due - Date.now()));
+      this.#timer = setTimeout(
+        () => {
+          this.#app.changed();
+          this.#later();
+        },
+        Math.max(0, due - Date.now()),
+      );
     this.#timer?.unref();
   }
 }

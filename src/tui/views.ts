@@ -2,8 +2,8 @@
 import type { Params } from "../abi/methods/methods.ts";
 import { sessionOf } from "../cli/chat/ref.ts";
 import { invalid } from "../cli/screen/errors.ts";
-import { safeLine } from "../cli/screen/text/safe-text.ts";
 import { rewindLines } from "../cli/screen/rewind-lines.ts";
+import { safeLine } from "../cli/screen/text/safe-text.ts";
 import type { App } from "./app.ts";
 import { Picker } from "./screens/picker.ts";
 import { extentWish, type RewindWish, rewindWish, stepAt } from "./screens/rewind-picker.ts";

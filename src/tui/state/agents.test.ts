@@ -2,7 +2,14 @@ import { expect, test } from "vitest";
 import { agentsBelow } from "./agents.ts";
 
 const row = (pid: number, ppid: number, change: object = {}) => ({
-  ...{ pid, ppid, kind: "agent" as const, name: "explore", intent: `task ${pid}\nmore`, state: "running" as const },
+  ...{
+    pid,
+    ppid,
+    kind: "agent" as const,
+    name: "explore",
+    intent: `task ${pid}\nmore`,
+    state: "running" as const,
+  },
   ...{ activity: "thinking" as const, created_at: new Date(1_000).toISOString(), elapsed_ms: 500 },
   ...change,
 });
@@ -28,7 +35,12 @@ test("agents below a session, whatever stands between, and neither itself nor ot
 
 test("how one ended, while it is in the table and after it has left it", () => {
   const exit = (code: number) => ({ state: "zombie", exit: { code, reason: "", kind: "done" } });
-  const rows = [row(2, 1, exit(0)), row(3, 1, exit(1)), row(4, 1, exit(143)), row(5, 1, { queue: { place: 1, of: 2 } })];
+  const rows = [
+    row(2, 1, exit(0)),
+    row(3, 1, exit(1)),
+    row(4, 1, exit(143)),
+    row(5, 1, { queue: { place: 1, of: 2 } }),
+  ];
   const agents = agentsBelow(1, rows as never, [], 0);
   expect(agents.map(({ status }) => status)).toEqual(["completed", "failed", "killed", "queued"]);
   expect(agents[0]?.endTime).toBe(1_500);
