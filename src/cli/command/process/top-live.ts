@@ -40,8 +40,11 @@ type Incoming =
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "resized" | "leave" };
 
-/** Resolves when the user leaves; rejects when the daemon is gone. The terminal is restored by then. */
-export async function live(call: Call, client: DaemonClient, options: Options): Promise<void> {
+/**
+ * Resolves when the user leaves, with the process that is to be attached to, if any; rejects when the daemon is gone. The
+ * terminal is restored by then.
+ */
+export async function live(call: Call, client: DaemonClient, options: Options): Promise<number | undefined> {
   const { host } = call;
   const inbox = new Inbox();
   using screen = new FullScreen(host, {
@@ -54,7 +57,7 @@ export async function live(call: Call, client: DaemonClient, options: Options): 
   const unlisten = host.interrupts.listen(() => inbox.push({ kind: "leave" }));
   const looking = new Looking(client, options.delayMs, inbox);
   try {
-    await new Live({ host, client, screen, inbox, looking }, topView(options)).run();
+    return await new Live({ host, client, screen, inbox, looking }, topView(options)).run();
   } finally {
     unlisten();
     client.close();
@@ -76,7 +79,8 @@ class Live {
   #snapshot: Snapshot | undefined;
   #rows: readonly TopRow[] = [];
   #pids: readonly number[] = [];
-  /** Signals are sent one after the other; never rejects. */
+  #attached: number | undefined;
+  /** What is sent goes one after the other; never rejects. */
   #sending: Promise<void> = Promise.resolve();
 
   constructor(around: Around, view: TopView) {
@@ -84,10 +88,10 @@ class Live {
     this.#view = view;
   }
 
-  async run(): Promise<void> {
+  async run(): Promise<number | undefined> {
     for (;;) {
       const batch = await this.#around.inbox.take();
-      for (const incoming of batch) if (await this.#heed(incoming)) return;
+      for (const incoming of batch) if (await this.#heed(incoming)) return this.#attached;
       await this.#draw();
     }
   }
@@ -148,6 +152,12 @@ class Live {
       case "signal":
         this.#sending = this.#sending.then(() => this.#send(action));
         return false;
+      case "budget":
+        this.#sending = this.#sending.then(() => this.#limit(action));
+        return false;
+      case "attach":
+        this.#attached = action.pid;
+        return true;
     }
   }
 
@@ -161,6 +171,15 @@ class Live {
       this.#around.inbox.push({ kind: "said", message: messageOf(error) });
     }
     this.#around.looking.now();
+  }
+
+  async #limit({ pid, usd }: Extract<TopAction, { kind: "budget" }>): Promise<void> {
+    try {
+      await this.#around.client.request("budget.set", { pid, set: { usd } });
+      this.#around.inbox.push({ kind: "said", message: `PID ${pid}: at most $${usd} with all below it` });
+    } catch (error) {
+      this.#around.inbox.push({ kind: "said", message: messageOf(error) });
+    }
   }
 
   #arrange(): void {

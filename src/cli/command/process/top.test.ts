@@ -112,6 +112,30 @@ test("top on a terminal takes all of it, and q gives it back as it was", async (
   expect(run.stderr.text).toBe("");
 });
 
+test("b sets a limit in dollars, and Enter leaves for the chosen process", async () => {
+  const asked = new FakeDaemon({
+    "process.list": () => ({ processes: ROWS }),
+    "kernel.metrics": () => METRICS,
+    "budget.set": () => ({ pid: 2, limits: {} }),
+  });
+  const machine = aMachine({ daemon: asked, isTerminal: true });
+  const commands: (readonly string[])[] = [];
+  const command = async (argv: readonly string[]) => commands.push(argv);
+  const code = runCli(["top", "-d", "3600", "--sort", "pid"], { ...machine.host, command });
+  await machine.stdout.shows("b budget");
+  machine.stdin.type(`${DOWN}${DOWN}b`);
+  await machine.stdout.shows("in US dollars: _");
+  machine.stdin.type("2x.50\r");
+  await machine.stdout.shows("at most $2.5 with all below it");
+  expect(asked.asked).toContainEqual(["budget.set", { pid: 2, set: { usd: 2.5 } }]);
+  machine.stdin.type("b1.2.3\r");
+  await machine.stdout.shows("not an amount");
+  expect(asked.asked.filter(([method]) => method === "budget.set")).toHaveLength(1);
+  machine.stdin.type("\r");
+  expect(await code).toBe(1);
+  expect([commands, machine.stdout.text.endsWith(LEAVE)]).toEqual([[["attach", "2"]], true]);
+});
+
 test.each([
   ["Ctrl-C", (run: ReturnType<typeof live>) => void run.stdin.type("\x03")],
   ["SIGINT", (run: ReturnType<typeof live>) => run.interrupt()],

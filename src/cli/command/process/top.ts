@@ -30,13 +30,14 @@ async function run(call: Call): Promise<number> {
   const how = { sort: sortOf(args), showsAll: args.flags.has("all") };
   const delayMs = delayOf(args) * 1000;
   const client = await host.daemon.ensure();
+  let attached: number | undefined;
   try {
     if (!isLive(call)) await once(call, client, how);
-    else await (await import("./top-live.ts")).live(call, client, { ...how, delayMs });
+    else attached = await (await import("./top-live.ts")).live(call, client, { ...how, delayMs });
   } finally {
     client.close();
   }
-  return 0;
+  return attached === undefined ? 0 : host.command(["attach", String(attached)], host);
 }
 
 function isLive({ args, console, host }: Call): boolean {

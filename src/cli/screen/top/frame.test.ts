@@ -31,7 +31,7 @@ test("topFrame() fills the screen: totals, table, keys", () => {
     "     3  a-name-of-some-…  zombie     claude-sonnet…         0       456         -         -      0      3.2s  分析代码",
     "",
     "",
-    "by rate | q quit  s sort  t tree  a all  / find  p pause  r cont  k signal",
+    "by rate | s sort  t tree  a all  / find  p pause  r cont  k signal  b budget  Enter attach  q quit",
   ]);
 });
 
@@ -103,5 +103,5 @@ test("the last line is the prompt, what was said, or the keys", () => {
   expect(last({ prompt: { kind: "filter" }, filter: "ab" })).toBe("/ab_   (Enter keeps it, Esc shows all)");
   expect(last({ prompt: { kind: "signal", pid: 7 } })).toMatch(/^signal to PID 7: 1 TERM {2}2 KILL/);
   expect(last({ message: "PID 7: it has ended\x1b[2J" })).toBe("PID 7: it has ended\\x1b[2J");
-  expect(last({ isTree: true, filter: "x" })).toMatch(/^by rate, tree, \/x \| q quit/);
+  expect(last({ isTree: true, filter: "x" })).toMatch(/^by rate, tree, \/x \| s sort/);
 });

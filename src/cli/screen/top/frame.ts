@@ -41,6 +41,8 @@ function lastLine({ prompt, message, filter, sort, isTree }: TopView): string {
       return `/${safeLine(filter)}_   (Enter keeps it, Esc shows all)`;
     case "signal":
       return `signal to PID ${prompt.pid}: 1 TERM  2 KILL  3 INT  4 PAUSE  5 RESUME   (any other key: none)`;
+    case "budget":
+      return `limit of PID ${prompt.pid} and all below it, in US dollars: ${prompt.text}_   (Enter sets it, Esc does not)`;
     case "none":
   }
   if (message !== "") return safeLine(message);
@@ -49,7 +51,7 @@ function lastLine({ prompt, message, filter, sort, isTree }: TopView): string {
     ...(isTree ? ["tree"] : []),
     ...(filter === "" ? [] : [`/${safeLine(filter)}`]),
   ];
-  return `${shown.join(", ")} | q quit  s sort  t tree  a all  / find  p pause  r cont  k signal`;
+  return `${shown.join(", ")} | s sort  t tree  a all  / find  p pause  r cont  k signal  b budget  Enter attach  q quit`;
 }
 
 /** Not a colour, so it is used even without colours: it marks the cursor. */

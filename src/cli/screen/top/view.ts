@@ -15,14 +15,18 @@ export interface TopView extends Arrangement {
   readonly prompt:
     | { readonly kind: "none" }
     | { readonly kind: "filter" }
-    | { readonly kind: "signal"; readonly pid: number };
+    | { readonly kind: "signal"; readonly pid: number }
+    /** US dollars, as they are typed. */
+    | { readonly kind: "budget"; readonly pid: number; readonly text: string };
   /** The outcome of the last action; the next key clears it. */
   readonly message: string;
 }
 
 export type TopAction =
   | { readonly kind: "none" | "quit" | "suspend" | "redraw" }
-  | { readonly kind: "signal"; readonly pid: number; readonly signal: Signal };
+  | { readonly kind: "signal"; readonly pid: number; readonly signal: Signal }
+  | { readonly kind: "attach"; readonly pid: number }
+  | { readonly kind: "budget"; readonly pid: number; readonly usd: number };
 
 /** The processes in the order of their rows. */
 export interface PidList {
@@ -81,6 +85,8 @@ export function onKey(view: TopView, key: Key, list: PidList): TopStep {
       return only(typeFilter(view, key));
     case "signal":
       return chooseSignal({ ...view, prompt: NO_PROMPT }, prompt.pid, key);
+    case "budget":
+      return typeBudget(view, prompt, key);
     case "none": {
       const quiet = { ...view, message: "" };
       return key.kind === "named" ? onNamed(quiet, key.name, list) : onLetter(quiet, key.text);
@@ -117,8 +123,11 @@ function onNamed(view: TopView, name: KeyName, list: PidList): TopStep {
       return { view, action: { kind: "redraw" } };
     case "ctrl_z":
       return { view, action: { kind: "suspend" } };
-    case "ctrl_c":
     case "enter":
+      return view.selected === undefined
+        ? only({ ...view, message: CHOOSE })
+        : { view, action: { kind: "attach", pid: view.selected } };
+    case "ctrl_c":
     case "backspace":
       return only(view);
   }
@@ -145,6 +154,10 @@ function onLetter(view: TopView, letter: string): TopStep {
       return selected === undefined
         ? only({ ...view, message: CHOOSE })
         : only({ ...view, prompt: { kind: "signal", pid: selected } });
+    case "b":
+      return selected === undefined
+        ? only({ ...view, message: CHOOSE })
+        : only({ ...view, prompt: { kind: "budget", pid: selected, text: "" } });
     default:
       return only(view);
   }
@@ -162,6 +175,20 @@ function typeFilter(view: TopView, key: Key): TopView {
     default:
       return view;
   }
+}
+
+/** Enter sets it, Esc leaves it as it is; what is no amount is not sent. */
+function typeBudget(view: TopView, { pid, text }: { pid: number; text: string }, key: Key): TopStep {
+  const typed = (now: string): TopStep => only({ ...view, prompt: { kind: "budget", pid, text: now } });
+  if (key.kind === "text")
+    return /^[\d.]$/.test(key.text) && text.length < 12 ? typed(text + key.text) : typed(text);
+  if (key.name === "backspace") return typed(text.slice(0, -1));
+  if (key.name === "escape") return only({ ...view, prompt: NO_PROMPT });
+  if (key.name !== "enter") return only(view);
+  const left = { ...view, prompt: NO_PROMPT };
+  if (!/^(?:\d+\.?\d*|\.\d+)$/.test(text))
+    return only({ ...left, message: "that is not an amount; nothing was changed" });
+  return { view: left, action: { kind: "budget", pid, usd: Number(text) } };
 }
 
 const BY_LETTER: Readonly<Record<string, Signal>> = {
