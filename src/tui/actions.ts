@@ -21,6 +21,9 @@ import { Views } from "./views.ts";
 const TWICE_MS = 2_000;
 /** The most that a command's output takes in the transcript. */
 const MAX_OUTPUT_CHARS = 100_000;
+const COMMAND_KEYS: Readonly<Record<string, string>> = {
+  ...{ "ctrl+t": "/todo", "shift+down": "/ps", "alt+m": "/model" },
+};
 
 export class Actions {
   readonly #app: App;
@@ -103,17 +106,11 @@ export class Actions {
       case "ctrl+o":
         this.views.transcript();
         return true;
-      case "ctrl+t":
-        return this.#slash("/todo");
-      case "shift+down":
-        return this.#slash("/ps");
-      case "alt+m":
-        return this.#slash("/model");
       case "ctrl+g":
         app.do(() => this.#edit());
         return true;
       default:
-        return false;
+        return Object.hasOwn(COMMAND_KEYS, name) && this.#slash(COMMAND_KEYS[name] ?? "");
     }
   }
 
@@ -124,8 +121,7 @@ export class Actions {
     this.#pressedMono = app.nowMono;
     if (isAgain) app.leave();
     if (isAgain) return;
-    const hasText = app.editing.buffer.text !== "";
-    if (hasText) app.editing = cleared(app.editing);
+    if (app.editing.buffer.text !== "") app.editing = cleared(app.editing);
     else if (this.#shell.end()) return;
     else if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
     app.hint("ctrl+c again leaves; the session stays");
@@ -133,6 +129,7 @@ export class Actions {
 
   /** The session is there: what was typed meanwhile is sent. */
   async opened(): Promise<void> {
+    void this.panel.look();
     const texts = this.#unsent;
     this.#unsent = [];
     this.#app.model = { ...this.#app.model, queued: this.#app.model.queued.filter(({ seq }) => seq >= 0) };
@@ -235,9 +232,7 @@ export class Actions {
     if (name === "stop") return app.client.interrupt(app.pid);
     if (name === "back") return this.#takeBack();
     if (name === "now") return void this.#now(text);
-    if (name === "transcript") return this.views.transcript();
-    if (name === "resume") return this.views.resume(text);
-    if (name === "rewind") return this.views.rewind();
+    if (name === "transcript" || name === "resume" || name === "rewind") return this.views.open(name, text);
     if (name === "copy") return this.#copy(Number(text || "1"));
     if (name === "theme") return this.#theme(text);
     if (name === "keys") return this.output("/keys", app.keys.text());

@@ -249,9 +249,7 @@ export class App implements Disposable {
     this.#hasEnded = true;
     this.#notices[Symbol.dispose]();
     this.#draftNow();
-    this.overlay[Symbol.dispose]();
-    this.actions.suggestions[Symbol.dispose]();
-    this.actions.panel[Symbol.dispose]();
+    for (const part of [this.overlay, this.actions.suggestions, this.actions.panel]) part[Symbol.dispose]();
     this.#unlisten();
     this.#screen.draw(this.#finished(this.#model.entries.length), { lines: [], cursor: undefined });
     this.#screen.clear();
@@ -324,7 +322,6 @@ export class App implements Disposable {
     const draft = this.keep.draft(pid);
     if (!isAgain && draft !== "" && this.#editing.buffer.text === "")
       this.editing = replaced(this.#editing, draft);
-    if (session !== undefined) void this.actions.panel.look();
     this.do(() => this.actions.opened());
   }
 

@@ -22,6 +22,11 @@ export class Views {
     this.#app = app;
   }
 
+  async open(name: "transcript" | "resume" | "rewind", text: string): Promise<void> {
+    if (name === "resume") return this.#resume(text);
+    return name === "rewind" ? this.rewind() : this.transcript();
+  }
+
   transcript(): void {
     const app = this.#app;
     this.#read({ pid: app.pid, entries: app.model.entries, title: "" });
@@ -56,7 +61,7 @@ export class Views {
   }
 
   /** Words of a title, a pid or a uuid; "": from a list. */
-  async resume(ref: string): Promise<void> {
+  async #resume(ref: string): Promise<void> {
     const app = this.#app;
     const pid = ref === "" ? await this.pickSession() : await sessionOf(app.call, ref);
     if (pid === app.pid && pid !== 0) app.say("this is that session");
