@@ -1,7 +1,6 @@
 /** The messages of a print run: the prompt, or the lines of stdin. */
 import { linesOf } from "../chat/lines.ts";
 import type { Input } from "../terminal/streams.ts";
-import type { Json } from "./json-schema.ts";
 import { type UserLine, userLine } from "./user-line.ts";
 
 export type ControlRequest = Extract<UserLine, { kind: "control" }>;
@@ -15,20 +14,6 @@ interface LineReport {
   answer(answer: Extract<UserLine, { kind: "answer" }>): boolean;
   /** There are no more lines. */
   end(): void;
-}
-
-/** What an `initialize` wishes for the session. `unknown`: the first of its fields that asks for what is not there. */
-export function wishOf({ with: fields }: ControlRequest): { instructions: string; unknown?: string } {
-  const { subtype: _, systemPrompt, appendSystemPrompt, ...others } = fields;
-  const unknown = Object.keys(others).find((key) => !isEmpty(others[key]));
-  const texts = [systemPrompt ?? [], appendSystemPrompt ?? []].flat();
-  const instructions = texts.filter((text) => typeof text === "string" && text.trim() !== "").join("\n\n");
-  return { instructions, ...(unknown === undefined ? {} : { unknown }) };
-}
-
-function isEmpty(value: Json | undefined): boolean {
-  if (typeof value !== "object" || value === null) return value == null || value === "" || value === false;
-  return Object.keys(value).length === 0;
 }
 
 export async function* onlyMessage(text: string): AsyncGenerator<string> {

@@ -106,6 +106,18 @@ describe("a client library, which leaves -p out and asks before it speaks", () =
     });
   });
 
+  test("begins with its own instructions, agents and schema of the answer", async () => {
+    const daemon = aDaemon(() => [idle({ result: '{"n": 7}' })]);
+    const agents = { reviewer: { description: "reviews", prompt: "Review." } };
+    const jsonSchema = { type: "object", required: ["n"] };
+    const request = { systemPrompt: ["You count."], agents, jsonSchema };
+    const { code, out } = await speak(daemon, { request, flags: `--agents={"other":{}}` });
+    expect([code, checkedLines(out).at(-1)]).toMatchObject([0, { structured_output: { n: 7 } }]);
+    expect(spawnOf(daemon)).toMatchObject({ instructions: "You count.", agents: { ...agents, other: {} } });
+    expect(spawnOf(daemon)).not.toHaveProperty("system_prompt");
+    expect(spawnOf(daemon)).toMatchObject({ intent: expect.stringContaining(JSON.stringify(jsonSchema)) });
+  });
+
   test("gives instructions in place of the agent's own, from a file too, and the only tools", async () => {
     const folder = mkdtempSync(join(tmpdir(), "crux-print-"));
     writeFileSync(join(folder, "own"), "You count.");

@@ -1,6 +1,5 @@
 /** `crux -p`: a run for scripts. Nobody is asked anything; stdout has the answer in the chosen format, and nothing else. */
 import { randomUUID } from "node:crypto";
-import type { ControlResponse } from "../../abi/print/print.ts";
 import { SIGNALS } from "../../abi/process.ts";
 import { ChatClient } from "../chat/client.ts";
 import type { Call, Command } from "../command.ts";
@@ -11,6 +10,7 @@ import { workingDirectory } from "../run/run-options.ts";
 import { refuseUnknownSkill } from "../run/slash.ts";
 import { invalid, wireOf } from "../screen/errors.ts";
 import { Approver } from "./approver.ts";
+import { Controls } from "./controls.ts";
 import { type Around, Conversation } from "./conversation.ts";
 import { initFacts } from "./facts.ts";
 import {
@@ -21,8 +21,8 @@ import {
   printOptions,
   printTable,
 } from "./flags.ts";
-import { answerSchema } from "./json-schema.ts";
-import { type ControlRequest, onlyMessage, stdinMessages, wishOf } from "./messages.ts";
+import { type AnswerSchema, answerSchema } from "./json-schema.ts";
+import { onlyMessage, stdinMessages } from "./messages.ts";
 import { type Gate, Outlet } from "./outlet.ts";
 import { Printer } from "./printer.ts";
 import { findPrompt } from "./prompt.ts";
@@ -64,10 +64,7 @@ class PrintRun implements Gate {
   #conversation: Conversation | undefined;
   #hasBadLine = false;
   #approver: Approver | undefined;
-  /** Of a client library, for a session that begins. */
-  #instructions = "";
-  /** Why the session must not begin. */
-  #unmet: string | undefined;
+  readonly #controls: Controls;
   /** The connection that holds the run back: the daemon lets it go on once that is closed, however this command ends. */
   #holding: Promise<DaemonClient | undefined> = Promise.resolve(undefined);
 
@@ -75,13 +72,18 @@ class PrintRun implements Gate {
     this.#call = call;
     this.#parts = parts;
     this.#outlet = new Outlet(call.console, this);
+    this.#controls = new Controls({
+      client: parts.client,
+      pid: () => this.#session?.pid,
+      put: (line) => this.#outlet.put(`${JSON.stringify(line)}\n`),
+    });
   }
 
   async run(): Promise<number> {
     const { args, host, console } = this.#call;
     const { format, printer, client, stops } = this.#parts;
     const options = printOptions(args);
-    const schema = options.schema === undefined ? undefined : await answerSchema(options.schema);
+    let schema = await schemaOf(options.schema);
     const isTerminal = host.stdout.isTTY === true;
     if (options.asksOnStdio) this.#approver = this.#approverOf();
     const view = viewOf(format, { console, printer, outlet: this.#outlet, isTerminal });
@@ -89,13 +91,17 @@ class PrintRun implements Gate {
       view.notice(`line ${line} of stdin: ${why}`, { line, code: "INVALID" });
       this.#fail();
     });
-    const asked = mapped(messages, (text) => schema?.asking(text) ?? text);
-    const first = await asked.next();
-    if (this.#unmet !== undefined) throw invalid(this.#unmet);
-    if (first.done === true) throw invalid("there is no message on stdin");
+    const begun = await messages.next();
+    const { unmet, wish } = this.#controls;
+    if (unmet !== undefined) throw invalid(unmet);
+    if (begun.done === true) throw invalid("there is no message on stdin");
+    schema ??= await schemaOf(wish.schema);
+    const asking = (text: string): string => schema?.asking(text) ?? text;
+    const first = asking(begun.value);
+    const others = mapped(messages, asking);
     await settleTrust(this.#call, workingDirectory(args, host), "never asked");
-    await refuseUnknownSkill(host.daemon, workingDirectory(args, host), first.value);
-    const session = await this.#open(options, first.value);
+    await refuseUnknownSkill(host.daemon, workingDirectory(args, host), first);
+    const session = await this.#open(options, first);
     this.#session = session;
     printer.sessionId = session.uuid;
     stops.began(session);
@@ -110,7 +116,7 @@ class PrintRun implements Gate {
     conversation.hasFailed = this.#hasBadLine;
     this.#conversation = conversation;
     try {
-      return await conversation.follow(session.isNew ? asked : preceded(first.value, asked));
+      return await conversation.follow(session.isNew ? others : preceded(first, others));
     } finally {
       session.close();
       await Promise.race([this.#outlet.flushed(), aborted(stops.abandoned)]);
@@ -152,40 +158,10 @@ class PrintRun implements Gate {
     const words = args.words.join(" ");
     if (!isStreamInput) return onlyMessage(await findPrompt(words, host));
     return stdinMessages(words, host.stdin, {
-      ...{ bad, control: (request) => this.#control(request) },
+      ...{ bad, control: (request) => this.#controls.take(request) },
       answer: (answer) => this.#approver?.answered(answer) ?? false,
       end: () => this.#approver?.end(),
     });
-  }
-
-  /** What client libraries ask beside messages: to begin with instructions of theirs, and to interrupt the run. */
-  #control(request: ControlRequest): void {
-    const { id: request_id, asks } = request;
-    const error = asks === "initialize" ? this.#initialize(request) : this.#interrupted(asks);
-    const line: ControlResponse = {
-      type: "control_response",
-      response:
-        error === undefined
-          ? { subtype: "success", request_id, response: {} }
-          : { subtype: "error", request_id, error },
-    };
-    this.#outlet.put(`${JSON.stringify(line)}\n`);
-  }
-
-  /** A wish that cannot be met, as for hooks that should watch the run, keeps the session from beginning. */
-  #initialize(request: ControlRequest): string | undefined {
-    const { unknown, instructions } = wishOf(request);
-    if (this.#session !== undefined) return "the session has begun";
-    this.#instructions = instructions;
-    if (unknown !== undefined) this.#unmet = `not supported in print mode: ${unknown}`;
-    return this.#unmet;
-  }
-
-  #interrupted(asks: string): string | undefined {
-    if (asks !== "interrupt") return `not supported: ${asks}`;
-    const pid = this.#session?.pid;
-    if (pid !== undefined) void this.#parts.client.interrupt(pid).catch(() => undefined);
-    return undefined;
   }
 
   #approverOf(): Approver {
@@ -202,9 +178,13 @@ class PrintRun implements Gate {
     const asks = this.#approver === undefined ? {} : { interactive: true as const };
     const beginning = { client, detail, signal: stops.abandoned, ...asks };
     return from === undefined
-      ? beginSession(this.#call, { text, instructions: this.#instructions }, beginning)
+      ? beginSession(this.#call, { text, wish: this.#controls.wish }, beginning)
       : reopenSession(this.#call, from, beginning);
   }
+}
+
+async function schemaOf(text: string | undefined): Promise<AnswerSchema | undefined> {
+  return text === undefined ? undefined : answerSchema(text);
 }
 
 async function* mapped(texts: AsyncIterable<string>, to: (text: string) => string): AsyncGenerator<string> {

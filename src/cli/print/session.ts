@@ -7,6 +7,7 @@ import { latestHere, sessionOf } from "../chat/ref.ts";
 import type { Call } from "../command.ts";
 import { clientEnvironment } from "../run/environment.ts";
 import { requestOptions, workingDirectory } from "../run/run-options.ts";
+import type { Wish } from "./controls.ts";
 import { type PrintOptions, printLimits } from "./flags.ts";
 
 export interface PrintSession {
@@ -30,19 +31,22 @@ interface Beginning {
 /** `text`: its first message. */
 export async function beginSession(
   call: Call,
-  { text, instructions }: { readonly text: string; readonly instructions: string },
+  { text, wish }: { readonly text: string; readonly wish: Wish },
   beginning: Beginning,
 ): Promise<PrintSession> {
   const { args, host } = call;
   const { client, detail, signal, interactive } = beginning;
   const { max_steps, usd } = printLimits(args);
   const { limits, system_prompt = "", ...options } = requestOptions(args, host);
-  const prompt = [system_prompt, instructions].filter((part) => part !== "").join("\n\n");
+  const { instructions = options.instructions, agents, more } = wish;
+  const prompt = [system_prompt, more].filter((part) => part !== "").join("\n\n");
   const allLimits = { ...limits, ...(usd === undefined ? {} : { usd }) };
   const request: SpawnRequest = {
     intent: text,
     ...options,
     ...(prompt === "" ? {} : { system_prompt: prompt }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(agents === undefined ? {} : { agents: { ...options.agents, ...agents } }),
     ...(max_steps === undefined ? {} : { max_steps }),
     ...(Object.keys(allLimits).length === 0 ? {} : { limits: allLimits }),
     session: true,
