@@ -66,6 +66,8 @@ export interface SpawnOpts {
   readonly budget?: Budget;
   /** Absolute host path; absent: the parent's, for pid 0 the home directory. */
   readonly cwd?: string;
+  /** More directories that it works in, absolute; its children have them too. Only pid 0 may give some. */
+  readonly dirs?: readonly string[];
   /** An agent works in a git worktree of this name, apart from the checkout at `cwd`; "": Crux names it. */
   readonly worktree?: string;
   /** More agents, for it and all below it. Only pid 0 may give some. */

@@ -53,7 +53,6 @@ export function portsOf(parts: Parts): KernelPorts {
     onReaped: (uuid) => forget(parts, uuid),
     home,
     env,
-    additionalRoots: [],
     sessionRestMs: () => config.settings.sessions?.restAfterMs ?? LIMITS.sessionRestMs,
     budget: () => budgetPolicy(config.settings),
     defaultMaxSteps: config.settings.defaults?.maxSteps ?? LIMITS.defaultMaxSteps,

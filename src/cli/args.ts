@@ -48,6 +48,7 @@ export const RUN_FLAGS: FlagTable = {
   "append-system-prompt-file": { type: "string" },
   settings: { type: "string" },
   cwd: { type: "string" },
+  "add-dir": { type: "string" },
   worktree: { type: "boolean" },
   trust: { type: "boolean" },
   continue: { type: "boolean", short: "c" },

@@ -115,6 +115,11 @@ export const SpawnRequest = z.strictObject({
     .describe("The only tools that it and its descendants have, as in an agent file; absent: the agent's."),
   timeout_ms: z.int().min(0).optional(),
   cwd: z.string().optional().describe("Working directory, absolute; default: the user's home."),
+  dirs: z
+    .array(z.string().startsWith("/").max(4096))
+    .max(64)
+    .optional()
+    .describe("More directories that it works in, as it does in `cwd`; absent: none."),
   worktree: z
     .string()
     .max(64)

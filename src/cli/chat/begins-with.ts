@@ -16,6 +16,7 @@ export const BEGINS_WITH = [
     "append-system-prompt",
     "append-system-prompt-file",
     "settings",
+    "add-dir",
     "trust",
   ],
 ];

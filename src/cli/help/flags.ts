@@ -81,6 +81,12 @@ export const RUN_OPTIONS: readonly OptionRow[] = [
   { flag: "dangerously-skip-permissions", meaning: "bypass mode: all but what is denied" },
   { flag: "cwd", value: "<dir>", from: ["<directory>"], meaning: "work in another folder" },
   {
+    flag: "add-dir",
+    value: "<dir>",
+    from: ["<directory>"],
+    meaning: "work in that folder too; as often as needed",
+  },
+  {
     flag: "worktree",
     meaning:
       "work in a new git worktree of the folder's repository; --worktree=<name> names it and its branch",

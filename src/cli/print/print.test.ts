@@ -121,11 +121,11 @@ describe("a client library, which leaves -p out and asks before it speaks", () =
   test("gives instructions in place of the agent's own, from a file too, and the only tools", async () => {
     const folder = mkdtempSync(join(tmpdir(), "crux-print-"));
     writeFileSync(join(folder, "own"), "You count.");
-    const flags = `--system-prompt-file=${join(folder, "own")} --tools=Read,Bash --tools=mcp__x__* --setting-sources=user`;
+    const flags = `--system-prompt-file=${join(folder, "own")} --tools=Read,Bash --tools=mcp__x__* --setting-sources=user --add-dir=/ --add-dir=${folder}`;
     const daemon = aDaemon();
     expect(await speak(daemon, { flags })).toMatchObject({ code: 0 });
     const tools = ["Read", "Bash", "mcp__x__*"];
-    expect(spawnOf(daemon)).toMatchObject({ instructions: "You count.", tools });
+    expect(spawnOf(daemon)).toMatchObject({ instructions: "You count.", tools, dirs: ["/", folder] });
     const [none, all] = [aDaemon(), aDaemon()];
     await speak(none, { flags: "--tools=" });
     await speak(all, { flags: "--tools=default" });
@@ -165,6 +165,7 @@ describe("refused before anything is started:", () => {
     ],
     ["--append-system-prompt-file /nowhere x", "instructions cannot be read: /nowhere"],
     ["-c --system-prompt a x", "--system-prompt is settled when a session begins"],
+    ["--add-dir /nowhere x", "directory not found: /nowhere"],
     ["-c --max-turns 3 x", "--max-turns is settled when a session begins"],
     ["-d x", "--detach prints nothing to wait for"],
     ["-r", "-r needs a value"],

@@ -45,6 +45,7 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
     ...rules(args),
     ...(Object.keys(given.rules).length === 0 ? {} : { settings: given.rules }),
     cwd: workingDirectory(args, host),
+    ...moreDirectories(args, host),
     ...(args.flags.has("worktree") ? { worktree: textFlag(args, "worktree") ?? "" } : {}),
     env: clientEnvironment(host.env),
     // elapsed time, notice, tool and log lines are sent only to clients that request them
@@ -136,8 +137,16 @@ function effortFlag(args: Args): Effort | undefined {
 
 export function workingDirectory(args: Args, host: Host): string {
   const given = textFlag(args, "cwd");
-  if (given === undefined) return host.cwd;
-  const path = resolve(host.cwd, given);
+  return given === undefined ? host.cwd : directory(given, host);
+}
+
+function moreDirectories({ values }: Args, host: Host): Pick<SpawnRequest, "dirs"> {
+  const dirs = values.get("add-dir")?.map((given) => directory(given, host));
+  return dirs === undefined ? {} : { dirs };
+}
+
+function directory(given: string, { cwd }: Host): string {
+  const path = resolve(cwd, given);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
   throw new Fault({ code: "NOT_FOUND", message: `directory not found: ${given}` });
 }

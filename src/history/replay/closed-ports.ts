@@ -39,7 +39,6 @@ export function closedPorts(
     onReaped: async () => {},
     home: "/",
     env: {},
-    additionalRoots: [],
     defaultMaxSteps: 0,
     log: () => {},
   };

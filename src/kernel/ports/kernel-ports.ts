@@ -93,8 +93,6 @@ export interface KernelPorts {
   readonly home: string;
   /** The environment of processes whose client sends none. */
   readonly env: Readonly<Record<string, string>>;
-  /** Directories beside cwd that every process works in (settings). */
-  readonly additionalRoots: readonly string[];
   /** How long an unattended idle session stays in memory; asked each time. Absent: the default. */
   readonly sessionRestMs?: () => number;
   /**

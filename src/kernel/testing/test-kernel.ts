@@ -131,7 +131,6 @@ export class TestKernel {
       },
       home: "/home/test",
       env: {},
-      additionalRoots: [],
       defaultMaxSteps: 10,
       log: (level, message) => logs.push(`${level}: ${message}`),
     };

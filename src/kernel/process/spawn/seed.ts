@@ -18,7 +18,7 @@ import { Session } from "../session.ts";
 export interface Seeding {
   readonly ports: Pick<
     KernelPorts,
-    | ("clock" | "scratchDir" | "home" | "realPath" | "additionalRoots" | "env")
+    | ("clock" | "scratchDir" | "home" | "realPath" | "env")
     | ("permitFor" | "budget" | "redactor" | "defaultMaxSteps")
   >;
 }
@@ -43,13 +43,13 @@ export interface Birth {
 
 export function seedOf(core: Seeding, { pid, uuid }: Identity, birth: Birth): ProcessSeed {
   const { caller, parent, giver, intent, body, opts, account, worktree } = birth;
-  const { clock, scratchDir, home, realPath, additionalRoots, env } = core.ports;
+  const { clock, scratchDir, home, realPath, env } = core.ports;
   const top = giver.pid === PID_KERNEL;
   const cwd = opts.cwd ?? (top ? home : giver.seed.cwd);
   const scratch = body.kind === "agent" || body.kind === "native" ? scratchDir(uuid) : "";
   const { agent } = body;
   const manifest = agent?.manifest;
-  const given = top ? additionalRoots.map(realPath) : giver.seed.roots;
+  const given = top ? (opts.dirs ?? []).map(realPath) : giver.seed.roots;
   const roots = [
     realPath(cwd),
     ...given.filter((dir) => worktree === undefined || !isWithin(worktree.main, dir)),

@@ -154,6 +154,10 @@ describe("spawn() only narrows", () => {
     expect(child.proc.seed.roots).toEqual(["/desk/sub", "/desk"]);
     const same = await t.start({ by: child.sys });
     expect(same.proc.seed.roots).toEqual(["/desk/sub", "/desk"]);
+    const wide = await t.start({ cwd: "/desk", dirs: ["/notes"] });
+    expect(wide.proc.seed.roots).toEqual(["/desk", "/notes"]);
+    const below = await t.start({ by: wide.sys, cwd: "/notes", dirs: ["/etc"] });
+    expect(below.proc.seed.roots).toEqual(["/notes", "/desk"]);
     for (const cwd of ["/", "/deskshop", "/desk/link"])
       await expect(parent.sys.spawn("x", null, { cwd })).rejects.toMatchObject({ code: "PERMISSION" });
   });

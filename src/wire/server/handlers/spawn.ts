@@ -102,6 +102,7 @@ function toOpts(params: SpawnRequest): SpawnOpts {
     ...(budget === undefined ? {} : { contextBudget: budget }),
     ...(params.limits === undefined ? {} : { budget: toBudget(params.limits) }),
     ...(cwd === undefined ? {} : { cwd }),
+    ...(params.dirs === undefined ? {} : { dirs: params.dirs }),
     ...(params.agents === undefined ? {} : { agents: params.agents }),
     ...(params.worktree === undefined ? {} : { worktree: params.worktree }),
     ...(env === undefined ? {} : { env }),
