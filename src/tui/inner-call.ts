@@ -4,9 +4,18 @@ import type { Call } from "../cli/command.ts";
 import { Console } from "../cli/console.ts";
 import type { Host } from "../cli/host/host.ts";
 import type { Output } from "../cli/terminal/streams.ts";
-import type { App } from "./app.ts";
+import type { DialogBox } from "./drive/dialog-box.ts";
+import type { NoticeLevel } from "./state/model.ts";
 
-export function innerCall(app: App): Call {
+/** The terminal in which the calls are made. */
+interface Outer {
+  readonly call: Call;
+  readonly cwd: string;
+  readonly box: DialogBox;
+  say(text: string, level: NoticeLevel): void;
+}
+
+export function innerCall(app: Outer): Call {
   const { host, args } = app.call;
   const notices: Output = {
     write: (text, done) => {
@@ -25,7 +34,7 @@ export function innerCall(app: App): Call {
 }
 
 /** `cwd`: of the session. */
-export function innerHost(app: App, stdout: Output, stderr: Output): Host {
+export function innerHost(app: Outer, stdout: Output, stderr: Output): Host {
   const { host } = app.call;
   return {
     version: host.version,

@@ -1,13 +1,21 @@
 /** What is offered below the editor: commands and skills for a line that begins with `/`, files for a word with `@`. */
-import type { App } from "./app.ts";
-import { replaced } from "./editor/edit.ts";
+import { type Editing, replaced } from "./editor/edit.ts";
 import { fitting, mentionAt, mentioned } from "./editor/mention.ts";
 import { Files } from "./files.ts";
-import { offersFor } from "./slash.ts";
+import { type Offer, offersFor } from "./slash.ts";
 import type { Offers } from "./view/offer-lines.ts";
 
+/** The editor that they are for. */
+interface Edited {
+  editing: Editing;
+  readonly skills: readonly Offer[];
+  readonly cwd: string;
+  changed(): void;
+  do(act: () => Promise<void>): void;
+}
+
 export class Suggestions implements Disposable {
-  readonly #app: App;
+  readonly #app: Edited;
   #files: Files | undefined;
   /** Whether the cursor was in a name of a file. */
   #wasMention = false;
@@ -17,7 +25,7 @@ export class Suggestions implements Disposable {
   #offered = "";
   #isDismissed = false;
 
-  constructor(app: App) {
+  constructor(app: Edited) {
     this.#app = app;
   }
 

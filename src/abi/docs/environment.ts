@@ -224,6 +224,12 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     TERM: {
       means: "`dumb`: `crux top` prints one table instead of a screen, and a conversation is lines.",
     },
+    TERM_PROGRAM: {
+      means:
+        "`iTerm.app`, `WezTerm` or `ghostty`: notices are shown by the terminal (OSC 9), not as its bell.",
+    },
+    TMUX: { means: "Not empty: notices are the bell, which tmux passes on." },
+    STY: { means: "Not empty: the same, for GNU screen." },
     COLORTERM: { means: "`truecolor` or `24bit`: the terminal has all colours." },
     CRUX_ACCESSIBLE: { means: "`1`: a conversation is lines, without boxes and redrawing." },
     CRUX_REDUCE_MOTION: { means: "`1`: nothing on the screen moves while it waits." },
