@@ -3,7 +3,7 @@ import { codeOf } from "../abi/errors.ts";
 import type { WireSetting } from "../abi/methods/settings.ts";
 import type { ChatClient } from "../cli/chat/client.ts";
 
-export interface Preferences {
+interface Preferences {
   readonly theme: string;
   readonly reducesMotion: boolean;
   readonly isVim: boolean;

@@ -4,12 +4,12 @@ import type { Clock } from "../../abi/program.ts";
 import type { HalChannel, HalDriver, HalPiece, HalReading } from "../../kernel/ports/hal.ts";
 import { abortable } from "../../lib/abort.ts";
 import { hostError } from "../driver-error.ts";
-import { type Place, present, readOnly } from "./place.ts";
+import { type DiskSource, present, readOnly } from "./place.ts";
 
 /** Changes that one holder has not read. */
 const HELD_BYTES = 65_536;
 
-export function folderDriver(place: Place, clock: Pick<Clock, "now" | "sleep">): HalDriver {
+export function folderDriver(place: DiskSource, clock: Pick<Clock, "now" | "sleep">): HalDriver {
   const count = { dropped: 0 };
   return {
     identity: { id: place.id, kind: "sensor", name: place.path, driver: "folder", modes: ["read", "stream"] },

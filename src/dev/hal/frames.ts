@@ -6,9 +6,9 @@ import { type FileHandle, open } from "node:fs/promises";
 import type { Clock } from "../../abi/program.ts";
 import type { HalChannel, HalDriver, HalPiece, HalReading } from "../../kernel/ports/hal.ts";
 import { driverError, hostError } from "../driver-error.ts";
-import { type Place, present, readOnly } from "./place.ts";
+import { type DiskSource, present, readOnly } from "./place.ts";
 
-export interface Camera extends Place {
+interface Camera extends DiskSource {
   readonly frameBytes: number;
   readonly everyMs: number;
 }

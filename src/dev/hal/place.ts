@@ -5,7 +5,7 @@ import type { HalDriver } from "../../kernel/ports/hal.ts";
 import { ABORTED } from "../../lib/abort.ts";
 import { driverError } from "../driver-error.ts";
 
-export interface Place {
+export interface DiskSource {
   readonly id: string;
   /** Absolute. */
   readonly path: string;

@@ -47,7 +47,7 @@ interface Looking {
 }
 
 /** A team as it is now. */
-export interface TeamNow {
+interface TeamNow {
   readonly name: string;
   readonly lead: Process;
   readonly members: readonly Process[];

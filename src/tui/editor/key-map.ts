@@ -28,7 +28,7 @@ const COMMANDS = {
     ...{ cancel: "escape", stop: "x", search: "/" },
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
-export type KeyContext = keyof typeof COMMANDS;
+type KeyContext = keyof typeof COMMANDS;
 
 /** Keys that always do what they do. */
 const FIXED: ReadonlySet<string> = new Set(["ctrl+c", "escape"]);

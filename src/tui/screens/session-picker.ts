@@ -10,7 +10,7 @@ import { cutToWidth, padToWidth } from "../../cli/screen/text/width.ts";
 import { counted } from "../../lib/text/counted.ts";
 import type { Pickable, PickerWish } from "./picker.ts";
 
-export interface SessionWish {
+interface SessionWish {
   readonly sessions: readonly WireSession[];
   readonly cwd: string;
   readonly now: number;

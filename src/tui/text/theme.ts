@@ -14,7 +14,7 @@ const PAINTS: readonly Paint[] = [...ROLES, ...PERMISSION_MODES];
 export type Theme = Readonly<Record<Paint, string>>;
 
 /** How many colours the terminal has. */
-export type Depth = "none" | 16 | 256 | "24bit";
+type Depth = "none" | 16 | 256 | "24bit";
 
 /** Hexadecimal colours without `#`; "": the colour of the terminal. */
 export type Palette = Readonly<Record<Role, string> & Partial<Record<PermissionMode, string>>>;

@@ -20,7 +20,7 @@ interface ChoiceRow {
   readonly text: string;
 }
 
-export interface ChoiceScene {
+interface ChoiceScene {
   readonly title: string;
   readonly hint: string;
   /** Those that fit. */
