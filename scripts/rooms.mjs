@@ -86,7 +86,7 @@ const rings = {
     ["llm/devices"],
   ],
   dev: [["dev"], ["dev/net"], ["dev/host"], ["dev/out"], ["dev/*"]],
-  tool: [["tool"], ["tool/*"]],
+  tool: [["tool"], ["tool/agent"], ["tool/*"]],
   agent: [
     ["agent/definition", "agent/program"],
     ["agent/model"],

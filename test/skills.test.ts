@@ -64,6 +64,20 @@ describe("a skill", () => {
     expect(asked(2)).toContain("WARMLY");
   });
 
+  it("that wants a process of its own is followed there, and its last message is the result", async () => {
+    own("greet", "Greet $1.", "context: fork\nagent: explore\n");
+    const call = toolUse({ name: "skill", input: { skill: "greet", args: "Ada" } });
+    server.use(({ lastUserText, assistantTurns }) =>
+      lastUserText.includes("Greet Ada.") ? text("Hello, Ada.") : assistantTurns > 0 ? text("Done.") : call,
+    );
+    expect((await crux(["greet somebody"])).stdout).toContain("Done.");
+    const [first, child, after] = server.requests;
+    expect(child?.messages).toHaveLength(1);
+    expect([first, child].map((each) => each?.lastUserText.includes("Greet Ada."))).toEqual([false, true]);
+    expect(after?.rawBody).toContain("Hello, Ada.");
+    expect(after?.rawBody).not.toContain("Greet Ada.");
+  });
+
   it("of a project counts only once the project is trusted", async () => {
     ofProject("greet", "Theirs.");
     await crux(["greet somebody"]);

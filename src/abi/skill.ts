@@ -12,6 +12,14 @@ export interface SkillLine {
   readonly paths?: readonly string[];
 }
 
+/** The process that follows a skill. */
+export interface SkillFork {
+  /** The agent file of it; "": the default one. */
+  readonly agent: string;
+  /** "": that of the agent file. */
+  readonly model: string;
+}
+
 /** A skill in full, for the call that uses it. */
 export interface SkillText {
   readonly name: string;
@@ -28,8 +36,8 @@ export interface SkillText {
   readonly runsCommands: boolean;
   readonly forModel: boolean;
   readonly forUser: boolean;
-  /** `context: fork`: it wants a process of its own. */
-  readonly isFork: boolean;
+  /** `context: fork`: a process of its own follows it; its last message is the result. null: it is followed here. */
+  readonly fork: SkillFork | null;
   /** It only instructs: none of its settings can have an effect of its own. */
   readonly isPlain: boolean;
 }

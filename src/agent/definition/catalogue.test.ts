@@ -112,11 +112,17 @@ test("parseSkillFile() reads what matters for a call", async () => {
       paths: ["src/**", "!*.md"],
       forModel: false,
       forUser: true,
-      isFork: false,
+      fork: null,
       isSafe: false,
       body: "Go.",
     },
-    expect.objectContaining({ rules: [], forUser: false, forModel: true, isFork: true, isSafe: true }),
+    expect.objectContaining({
+      rules: [],
+      forUser: false,
+      forModel: true,
+      fork: { agent: "", model: "" },
+      isSafe: true,
+    }),
     expect.objectContaining({ isSafe: false }),
   ]);
 });

@@ -57,7 +57,7 @@ it("checkAgents() counts the lines of a file with its instructions from its top,
 it("checkSkills() names what shadows what, and why a file is no skill", async () => {
   const files = memoryFiles({
     "/low/a/SKILL.md": "---\nname: a\n---\nlow",
-    "/high/a/SKILL.md": "---\nname: a\ncontext: fork\nmodel: x\n---\nhigh",
+    "/high/a/SKILL.md": "---\nname: a\ncontext: fork\nmodel: x\neffort: low\nallowed-tools: Read\n---\nhigh",
     "/high/b/SKILL.md": "nothing",
   });
   const skillFolders = (["bundled", "user"] as const).map(
@@ -77,8 +77,8 @@ it("checkSkills() names what shadows what, and why a file is no skill", async ()
       "user",
       "",
       [
-        "/high/a/SKILL.md:4: model does nothing in this version",
-        expect.stringMatching(/:3: a skill in a process of its own/),
+        "/high/a/SKILL.md:5: effort does nothing in this version",
+        expect.stringMatching(/:6: rules are not given to a process of its own/),
       ],
     ],
     ["b", "user", "", ["/high/b/SKILL.md must start with ---"]],

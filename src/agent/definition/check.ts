@@ -191,7 +191,7 @@ export function skillFileIssues(
 ): DefinitionIssue[] {
   try {
     const entry = path.split("/").at(isCommand ? -1 : -2) ?? "";
-    const { rules, isFork } = parseSkillFile(text, { path, entry, isCommand });
+    const { rules, fork } = parseSkillFile(text, { path, entry, isCommand });
     const fields = hasSettings(text) ? parseFrontMatter(path, text).fields : parseYaml(path, "");
     const names = [...tools, ...LOOP_TOOLS];
     const unknown = rules.flatMap((written) => {
@@ -204,10 +204,13 @@ export function skillFileIssues(
       isCommand || name === entry || !/\//.test(path)
         ? []
         : [`${fields.at("name")}: its folder is called ${entry}, and so is the skill`];
-    const idle = fields.unread().filter((key) => UNUSED_SKILL_KEYS.has(key));
+    const isRead = (key: string): boolean => fork !== null && (key === "agent" || key === "model");
+    const idle = fields.unread().filter((key) => UNUSED_SKILL_KEYS.has(key) && !isRead(key));
     const notes = idle.map((key) => `${fields.at(key)}: ${key} does nothing in this version`);
-    if (isFork)
-      notes.push(`${fields.at("context")}: a skill in a process of its own cannot be run in this version`);
+    if (fork !== null && rules.length > 0)
+      notes.push(
+        `${fields.at("allowed_tools")}: rules are not given to a process of its own (context: fork)`,
+      );
     return [
       ...[...unknownKeys(fields), ...other, ...unknown].map((message) => ({
         severity: "warning" as const,

@@ -1,5 +1,7 @@
 /** A skill file with all its settings: those that matter where it is listed, called and run. */
+
 import { Fault } from "../../abi/errors.ts";
+import type { SkillFork } from "../../abi/skill.ts";
 import { checkName } from "./files.ts";
 import { parseFrontMatter } from "./front-matter.ts";
 import { firstParagraph, ruleWords } from "./skill.ts";
@@ -22,7 +24,8 @@ export interface SkillFile {
   readonly paths: readonly string[];
   readonly forModel: boolean;
   readonly forUser: boolean;
-  readonly isFork: boolean;
+  /** null: it is followed by the process that loads it. */
+  readonly fork: SkillFork | null;
   /** None of its settings can have an effect of its own; commands in its text are not looked at here. */
   readonly isSafe: boolean;
   readonly body: string;
@@ -55,7 +58,7 @@ export function parseSkillFile(
     paths: fields.list("paths") ?? [],
     forModel: fields.text("disable_model_invocation") !== "true",
     forUser: fields.text("user_invocable") !== "false",
-    isFork: context(fields) === "fork",
+    fork: context(fields) === "fork" ? { agent: fields.text("agent"), model: fields.text("model") } : null,
     isSafe: isSafe && rules.length === 0,
     body,
   };

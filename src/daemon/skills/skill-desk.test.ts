@@ -104,7 +104,7 @@ describe("SkillDesk", () => {
     put("config/skills", "own", "context: fork\n");
     disabled = ["c"];
     (await desk.shelf(root)).used("b");
-    expect(await names()).toEqual(["b config/skills", "a config/skills"]);
+    expect(await names()).toEqual(["b config/skills", "a config/skills", "own config/skills"]);
     const shelf = await desk.shelf(root);
     expect(shelf.names()).toEqual(["a", "b", "mine", "own"]);
     expect(shelf.find("c")).toBeUndefined();

@@ -87,7 +87,7 @@ export class SkillDesk {
   #linesOf(all: readonly CataloguedSkill[]): readonly SkillLine[] {
     const { usage } = this.#options;
     const named = this.#enabled(all).filter(
-      ({ file, shadowedBy }) => file.forModel && !file.isFork && shadowedBy === undefined,
+      ({ file, shadowedBy }) => file.forModel && shadowedBy === undefined,
     );
     const scored = named.map((skill) => ({ skill, score: usage.score(skill.name) }));
     scored.sort((a, b) => b.score - a.score || (a.skill.name < b.skill.name ? -1 : 1));
@@ -133,7 +133,7 @@ export class SkillDesk {
     if (text === undefined) return undefined;
     const entry = name.replace(/^(?:other|bundled|user|project|policy):/, "");
     const file = parseSkillFile(text, { path, entry, isCommand });
-    const { body, argumentNames, rules, forModel, forUser, isFork, isSafe } = file;
+    const { body, argumentNames, rules, forModel, forUser, fork, isSafe } = file;
     const runsCommands = view.isTrusted && this.#options.settings().runsCommands;
     const isPlain = isSafe && !(runsCommands && hasInlineCommands(body));
     return {
@@ -146,7 +146,7 @@ export class SkillDesk {
       runsCommands,
       forModel,
       forUser,
-      isFork,
+      fork,
       isPlain,
     };
   }

@@ -30,3 +30,10 @@ test("a rule that names the agent refuses it or asks, whatever the case of the n
   expect(decided({ "agent(explore)": "ask" }, "default")).toBe("ask");
   expect(decided({ "agent(plan)": "deny" }, "default")).toBe("allow");
 });
+
+test("an agent that follows a skill starts likewise, and is refused by the rules for agents", () => {
+  expect(decided({}, "default", "skill")).toBe("allow");
+  for (const text of ["agent(explore)", "Agent(Explore)", "agent"])
+    expect(decided({ [text]: "deny" }, "bypass", "skill"), text).toBe("deny");
+  expect(decided({ "agent(explore)": "ask" }, "default", "skill")).toBe("ask");
+});

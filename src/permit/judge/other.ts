@@ -49,19 +49,22 @@ const STARTERS = new Set(["agent", "spawn"]);
 
 /** A rule on a skill may match its name together with its arguments; other programs are matched by name. */
 export function judgeSpawn(c: Case, { program, skill }: Spawn): Verdict {
-  const isSkill = c.tool === "skill";
+  const isSkill = c.tool === "skill" && skill !== undefined;
   const always = /^[\w.:-]+$/.test(program) ? `${isSkill ? "skill" : "agent"}(${program})` : null;
   // agents are found whatever the case of their names
   const name = (text: string) => (isSkill ? text : text.toLowerCase());
+  // an agent that is to follow a skill: rules on skills count for it, too, and one on all of `agent`, which is not called here
+  const isFollower = c.tool === "skill" && !isSkill;
   const isNamed = ({ match, tool }: Rule) =>
-    match.kind === "program" &&
-    (isSkill ? tool === "skill" : STARTERS.has(tool)) &&
-    isCalled({ ...match, name: name(match.name) }, name(program));
+    ((c.tool === "skill" && tool === "skill") || (!isSkill && STARTERS.has(tool))) &&
+    (match.kind === "program"
+      ? isCalled({ ...match, name: name(match.name) }, name(program))
+      : isFollower && match.kind === "all");
   const topic = { what: `${isSkill ? "use the skill" : "start"} ${shown(program)}`, isNamed };
   // what the agent then does is judged call by call, with no more rights than the caller has
-  if (c.tool === "agent")
+  if (c.tool === "agent" || isFollower)
     return restricted(c, topic) ?? allow("default", "an agent with a part of the caller's rights");
-  if (!isSkill || skill === undefined) return byRules(c, topic, always);
+  if (!isSkill) return byRules(c, topic, always);
   const forbidden = restricted(c, topic);
   if (forbidden !== null) return forbidden;
   if (skill.isPlain) return allow("default", "a skill that only instructs");

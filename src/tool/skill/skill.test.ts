@@ -1,7 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Effect } from "../../abi/effects.ts";
+import { asPid } from "../../abi/ids.ts";
+import { EXIT } from "../../abi/process.ts";
 import type { SkillsInReach, SkillText } from "../../abi/skill.ts";
-import { Bench } from "../testing/bench.ts";
+import type { Syscalls } from "../../abi/sys.ts";
+import { Bench, CALL_ID, testScope } from "../testing/bench.ts";
+import type { RunContext } from "../tool.ts";
 import { skill } from "./skill.ts";
 import { commandsIn, filledIn } from "./template.ts";
 
@@ -15,7 +19,7 @@ const deploy: SkillText = {
   runsCommands: true,
   forModel: true,
   forUser: true,
-  isFork: false,
+  fork: null,
   isPlain: true,
 };
 
@@ -82,7 +86,6 @@ describe("skill", () => {
   test.each([
     ["an unknown name", { skill: "deplyo" }, {}, {}, "NOT_FOUND", /Similar: deploy/],
     ["one for the user alone", args, { forModel: false }, {}, "PERMISSION", /for the user alone/],
-    ["one that wants a process", args, { isFork: true }, {}, "UNAVAILABLE", /context: fork/],
     [
       "the sixth of a run",
       args,
@@ -98,6 +101,47 @@ describe("skill", () => {
       code,
       message: expect.stringMatching(message),
     });
+  });
+
+  test("of a process of its own is followed by an agent, whose last message is the result; its rules are nobody's", async () => {
+    const spawn = vi.fn(async (..._: unknown[]) => asPid(7));
+    const exit = EXIT.completed;
+    const ended = async () => ({
+      agentId: "agent-1",
+      exit,
+      result: "Deployed.",
+      tokensUsed: 3,
+      elapsedMs: 9,
+    });
+    const { bench, used } = shelf({
+      fork: { agent: "Explore", model: "haiku" },
+      rules: ["Bash(git *)"],
+      isPlain: false,
+    });
+    using _ = bench;
+    const plan = await bench.plan("skill", args);
+    const start = { kind: "spawn", background: false } as const;
+    const starting = { isPlain: false, isTyped: false, isOwn: true, rules: [] };
+    expect(plan.effects).toEqual([
+      { ...start, program: "deploy", skill: starting },
+      { ...start, program: "explore" },
+    ]);
+    const skills = await bench.caller.skills?.();
+    const scope = { ...testScope("/w"), ...(skills === undefined ? {} : { skills }) };
+    const sys = { spawn, ended, reap: async () => {}, listProcs: async () => [] } as unknown as Syscalls;
+    const { signal } = new AbortController();
+    const kept = { get: () => undefined, set: () => {}, entries: () => new Map<string, unknown>() };
+    const context: RunContext = {
+      ...{ ...scope, sys, signal, kept, pid: asPid(1), callId: CALL_ID, now: () => 0, progress: () => {} },
+    };
+    const { text } = await skill.bind(args, scope).run(context);
+    expect(text).toContain("Deployed.");
+    expect(spawn).toHaveBeenCalledWith(
+      "Deploy staging from /skills/deploy.",
+      "explore",
+      expect.objectContaining({ model: "haiku", onParentExit: "terminate" }),
+    );
+    expect(used).toEqual(["deploy"]);
   });
 
   test("the user may call what is not for models", async () => {

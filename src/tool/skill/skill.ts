@@ -3,11 +3,13 @@
  * is judged, confined and journalled.
  */
 import * as z from "zod";
+import { DEFAULT_AGENT } from "../../abi/agent.ts";
 import { O_RDWR } from "../../abi/device.ts";
 import type { Effect } from "../../abi/effects.ts";
 import { messageOf } from "../../abi/errors.ts";
 import type { ShellAnswer, ShellRequest } from "../../abi/ops/fs.ts";
-import { isOwnSkill, MAX_SKILLS_IN_USE, type SkillText } from "../../abi/skill.ts";
+import { isOwnSkill, MAX_SKILLS_IN_USE, type SkillFork, type SkillText } from "../../abi/skill.ts";
+import { agent } from "../agent/agent.ts";
 import { failure } from "../failure.ts";
 import { readToEnd, withFile } from "../files.ts";
 import { similarNames } from "../similar.ts";
@@ -41,10 +43,12 @@ export const skill = defineTool({
   destructive: () => false,
   effects: (args, scope) => [
     started(args, scope),
+    ...followers(args, scope),
     ...shellTexts(args, scope).map((shell) => exec(shell, scope)),
   ],
   view: (args, scope) => {
-    const { name, rules } = wanted(args, scope);
+    const { name, rules: asked, fork } = wanted(args, scope);
+    const rules = fork === null ? asked : [];
     const commands = shellTexts(args, scope);
     return {
       operation: `use skill: ${name}`,
@@ -73,11 +77,6 @@ function wanted({ skill: name }: Args, { skills }: Scope): SkillText {
     );
   if (isTyped && !found.forUser && !found.forModel)
     throw failure("PERMISSION", `skill ${found.name} is neither for the user nor for a model`);
-  if (found.isFork)
-    throw failure(
-      "UNAVAILABLE",
-      `skill ${found.name} wants a process of its own (context: fork), which this version cannot start for it`,
-    );
   const inUse = skills.inUse();
   if (!inUse.includes(found.name) && inUse.length >= MAX_SKILLS_IN_USE)
     throw failure(
@@ -97,14 +96,25 @@ function notFound(name: string, names: readonly string[]): Error {
 }
 
 function started(args: Args, scope: Scope): Effect {
-  const { name, source, isPlain, rules } = wanted(args, scope);
+  const { name, source, isPlain, rules, fork } = wanted(args, scope);
   const isTyped = scope.skills?.isTyped(name) === true;
   return {
     kind: "spawn",
     program: name,
     background: false,
-    skill: { isPlain, isTyped, isOwn: isOwnSkill(source), rules },
+    // the rules of one that is followed elsewhere are not for this process
+    skill: { isPlain, isTyped, isOwn: isOwnSkill(source), rules: fork === null ? rules : [] },
   };
+}
+
+/** The start of the process that follows it. */
+function followers(args: Args, scope: Scope): readonly Effect[] {
+  const { fork } = wanted(args, scope);
+  return fork === null ? [] : [{ kind: "spawn", program: agentOf(fork), background: false }];
+}
+
+function agentOf({ agent: type }: SkillFork): string {
+  return (type || DEFAULT_AGENT).toLowerCase();
 }
 
 function shellTexts(args: Args, scope: Scope): readonly string[] {
@@ -133,10 +143,25 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   const { name, source, dir } = found;
   const body = filledIn(found.body, fillingOf(args, found, context), outputs);
   context.skills?.used(name);
+  if (found.fork !== null) {
+    const { text, error } = await followed(found.name, body, found.fork, context);
+    return { text, ...(error === undefined ? { meta: { skill: name, source, dir } } : { error }) };
+  }
   return {
     text: `Skill ${name}, in ${dir}. Follow it for the task at hand:\n\n${body}`,
     meta: { skill: name, source, dir },
   };
+}
+
+/** As by a call of `agent` that waits for it, which is what it is. */
+async function followed(name: string, body: string, fork: SkillFork, context: RunContext): Promise<Outcome> {
+  const task = {
+    description: `skill ${name}`,
+    prompt: body,
+    subagent_type: agentOf(fork),
+    ...(fork.model === "" ? {} : { model: fork.model }),
+  };
+  return agent.bind(task, context).run({ ...context, background: { isOff: true } });
 }
 
 /** A command that fails leaves its message in the text; only an interrupt ends the call. */
