@@ -2,6 +2,7 @@
 import type { AvailableCommand, PlanEntry, SessionUpdate, UsageUpdate } from "@agentclientprotocol/sdk";
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
+import { isHouseNote } from "../screen/chat-lines.ts";
 import { isRecord } from "./tool-call.ts";
 
 export type Ask = <M extends MethodName>(method: M, payload: Params<M>) => Promise<Result<M>>;
@@ -72,7 +73,8 @@ export async function pastOf(ask: Ask, pid: number): Promise<SessionUpdate[]> {
 function updatesOf({ role, text, calls, seq }: WireHistoryItem): SessionUpdate[] {
   const content = { type: "text" as const, text };
   const sessionUpdate = role === "user" ? ("user_message_chunk" as const) : ("agent_message_chunk" as const);
-  const said: SessionUpdate[] = text === "" ? [] : [{ sessionUpdate, content }];
+  const isSaid = text !== "" && !(role === "user" && isHouseNote(text));
+  const said: SessionUpdate[] = !isSaid ? [] : [{ sessionUpdate, content }];
   const called = calls.map((title, i): SessionUpdate => {
     const toolCallId = `past-${seq}-${i}`;
     return { sessionUpdate: "tool_call", toolCallId, title, kind: "other", status: "completed" };

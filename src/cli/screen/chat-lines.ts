@@ -83,6 +83,7 @@ export function openedLine({ pid, title, state, turns }: WireSession): string {
 export function historyLines({ role, text, calls }: WireHistoryItem, paint: Paint): string[] {
   const short = text.length > HISTORY_CHARS ? `${text.slice(0, HISTORY_CHARS).toWellFormed()}…` : text;
   const words = safeLines(short.trimEnd());
+  if (isHouseNote(text)) return [];
   if (isNote(text)) return [paint.dim(words)];
   if (role === "user") return [paint.dim(`${PROMPT}${words}`)];
   const made = calls.map((call) => paint.dim(`  ${cutToWidth(safeLine(call), CALL_COLUMNS)}`));
@@ -96,7 +97,12 @@ export function leftLine(pid: number, isRunning: boolean): string {
 
 /** A message in the user's role that the user did not type. */
 export function isNote(text: string): boolean {
-  return text === INTERRUPTED_NOTE;
+  return text === INTERRUPTED_NOTE || isHouseNote(text);
+}
+
+/** What Crux itself told the model beside the conversation. Nobody saw it when it was said. */
+export function isHouseNote(text: string): boolean {
+  return /^<crux-note>[\s\S]*<\/crux-note>$/.test(text);
 }
 
 function speaker(from: number, client: string): string {

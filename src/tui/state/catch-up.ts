@@ -1,12 +1,14 @@
 /** What was said before this client came, or while it was cut off, from the pages of the history. */
 import { INTERRUPTED_NOTE } from "../../abi/events.ts";
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
+import { isHouseNote } from "../../cli/screen/chat-lines.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
 import { type Model, type TranscriptEntry, withEntries } from "./model.ts";
 import { sealed } from "./reduce.ts";
 
 export function entriesOf({ role, text, calls }: WireHistoryItem): readonly TranscriptEntry[] {
   if (text === INTERRUPTED_NOTE) return [{ kind: "notice", text: "interrupted", level: "warning" }];
+  if (role === "user" && isHouseNote(text)) return [];
   const line = role === "user" ? findShellNote(text) : undefined;
   if (line !== undefined) return [{ kind: "shell", id: "", ...line, isFinal: true }];
   if (role === "user") return [{ kind: "user", text, from: "" }];

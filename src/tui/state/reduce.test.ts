@@ -219,6 +219,7 @@ test("caughtUp() shows what was said meanwhile, and nothing twice", () => {
     item("user", "one"),
     item("assistant", "same"),
     item("user", "two"),
+    item("user", "<crux-note>Mode plan is on.</crux-note>"),
     item("assistant", "same"),
   ];
   const texts = caughtUp(shown, history).entries.map((entry: TranscriptEntry) =>
