@@ -1,5 +1,13 @@
 /** Memory in the booted system: what a run keeps is known to the next one, in the same project only. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -113,6 +121,33 @@ describe("memory", () => {
     await world.crux(["kill", String(session.pid)], at);
     for (const { pid } of [session, aside])
       expect((await world.crux(["replay", String(pid)], at)).stdout).toContain("0 differences");
+  });
+
+  it("of an agent itself is written with tools for it alone, and known to its next run and to no other agent", async () => {
+    const agents = join(world.dir, "config/crux/agents");
+    mkdirSync(agents, { recursive: true });
+    const head = "name: keeper\ntools: grep\nmemory: user";
+    writeFileSync(join(agents, "keeper.md"), `---\n${head}\n---\nKeep.`);
+    await crux("one", ["trust", "--yes"]);
+    const own = join(world.dir, "config/crux/memory/user/agents/keeper");
+    const stray = join(base, "one", "stray.md");
+    const write = (path: string) =>
+      toolUse({ name: "write", input: { file_path: path, content: "- [Nits](nits.md) — NO NITS\n" } });
+    server.use(inTurn(write(join(own, "MEMORY.md")).and(write(stray)), text("Done.")));
+    await crux("one", ["--agent", "keeper", "--permission-mode", "bypass", "remember"]);
+    expect(asked(0)).toContain("Your own notes");
+    expect(server.requests[1]?.lastToolResults.map(({ content }) => content)).toEqual([
+      expect.not.stringContaining("Permission denied"),
+      expect.stringContaining("is not one of its own notes"),
+    ]);
+    expect([existsSync(join(own, "MEMORY.md")), existsSync(stray)]).toEqual([true, false]);
+    server.requests.length = 0;
+    await crux("two", ["--agent", "keeper", "go on"]);
+    expect(asked(0)).toContain("NO NITS");
+    server.requests.length = 0;
+    await crux("one", ["go on"]);
+    expect(asked(0)).not.toContain("NO NITS");
+    expect((await crux("one", ["memory"])).stdout).toMatch(/keeper\/MEMORY\.md +you/);
   });
 
   it("is recalled where the user's words are about a note, and counted as memory", async () => {

@@ -4,6 +4,7 @@ import type { Label } from "./labels.ts";
 import type { Effort } from "./llm.ts";
 import type { McpServer } from "./mcp.ts";
 import type { PermissionMode } from "./process.ts";
+import type { OwnNotes } from "./rights.ts";
 
 export interface AgentModels {
   /** Driver: claude, anthropic, openai, script … */
@@ -36,12 +37,26 @@ export interface AgentManifest {
   readonly disallowedTools?: readonly string[];
   /** The two tool lists apply only to this process, not to the processes it starts. */
   readonly delegate?: boolean;
+  /** It keeps notes of its own: of the project, or of the user for all projects. */
+  readonly memory?: OwnNotes["scope"];
   /** The highest mode of its process; the parent's mode is a limit, too. */
   readonly permissionMode?: PermissionMode;
   /** The label sources whose data may leave the machine when the user starts this agent. */
   readonly outward?: readonly Label["source"][];
   /** Servers mounted for each process that runs it. */
   readonly mcp: readonly McpServer[];
+}
+
+const NOTE_TOOLS: readonly string[] = ["edit", "view", "write"];
+
+/** The tools that an agent has for its own notes alone, beside those that its file lists. */
+export function noteTools({
+  memory,
+  tools,
+  disallowedTools = [],
+}: Pick<AgentManifest, "memory" | "tools" | "disallowedTools">): readonly string[] {
+  if (memory === undefined || tools === null) return [];
+  return NOTE_TOOLS.filter((name) => !tools.includes(name) && !disallowedTools.includes(name));
 }
 
 export interface SkillManifest {

@@ -14,6 +14,15 @@ export interface Wall {
   readonly gitDir: string;
 }
 
+/** The notes of an agent itself, in a folder of their own below the memory of the project or of the user. */
+export interface OwnNotes {
+  readonly scope: "local" | "user";
+  /** The name of the folder. */
+  readonly folder: string;
+  /** What it may use on these notes alone, in addition to `tools`; by canonical name. */
+  readonly tools: readonly string[];
+}
+
 export interface Rights {
   /** The highest mode the process may be in. */
   readonly mode: PermissionMode;
@@ -35,6 +44,8 @@ export interface Rights {
   readonly allow: readonly RuleText[] | null;
   /** Checkouts that are closed to it, whatever rules and mode say. Absent: none. */
   readonly walls?: readonly Wall[];
+  /** Not passed on to the processes that it starts. Absent: none. */
+  readonly notes?: OwnNotes;
 }
 
 /**

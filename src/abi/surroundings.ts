@@ -59,6 +59,8 @@ export interface Memory {
   readonly isTaken?: true;
   /** Of the folders that have one, broad to specific. */
   readonly indexes: readonly MemoryIndex[];
+  /** The notes of the agent itself: their folder, and their index, "" if there is none. Absent: it keeps none. */
+  readonly own?: { readonly dir: string; readonly index: string };
   /** The newest notes, for recall. Absent: there are none, or the process predates them. */
   readonly notes?: readonly NoteLine[];
 }

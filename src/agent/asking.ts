@@ -1,4 +1,5 @@
 /** Asks the model for the next reply: tools, prompt and request, the window, and the fallback models. */
+import { noteTools } from "../abi/agent.ts";
 import type { ForkPrefix } from "../abi/fork.ts";
 import type { LlmErrorKind, LlmRequest, Reply } from "../abi/llm.ts";
 import type { ContextMessage, Prompt } from "../abi/sys.ts";
@@ -95,10 +96,18 @@ async function firstBriefing(run: Run, tools: OfferedTools): Promise<Briefing> {
     place,
     usesAgents: tools.parallel.has("agent"),
     usesSkills: usesSkills(tools),
-    mayWrite: tools.parallel.has("write"),
+    mayWrite: mayWriteNotes(run, tools),
+    mayKeep: tools.parallel.has("write"),
   });
   run.skills.found(briefing.skills);
   return briefing;
+}
+
+/** Not with a tool that it has for its own notes alone. */
+export function mayWriteNotes({ start }: Run, { parallel }: OfferedTools): boolean {
+  return (
+    parallel.has("write") && (start.agent === null || !noteTools(start.agent.manifest).includes("write"))
+  );
 }
 
 function usesSkills({ parallel }: OfferedTools): boolean {

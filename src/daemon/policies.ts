@@ -94,6 +94,7 @@ export class Policies {
     const files = [...wanted.map(loadFile), ...policy];
     const isTrusted = this.#isTrusted(root, files);
     const merged = mergeSettings(files, { root, isTrusted });
+    const folders = merged.hasMemory ? memoryFolders(places.configDir, root, realPath) : undefined;
     const permit = makePermit({
       ...merged,
       projectRoot: root,
@@ -102,8 +103,8 @@ export class Policies {
       kernelPaths: [...kernelPaths, places.policyDir],
       memoryPaths: [join(places.configDir, "memory")],
       // what an unknown folder makes a model write is not kept without a question
-      ownMemory:
-        merged.hasMemory && isTrusted ? Object.values(memoryFolders(places.configDir, root, realPath)) : [],
+      ownMemory: folders !== undefined && isTrusted ? Object.values(folders) : [],
+      ...(folders === undefined ? {} : { noteFolders: folders }),
       skillPaths,
       realPath,
       foldsNames: foldsNames(root),

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { posix } from "node:path";
 import type { Effect } from "../abi/effects.ts";
 import type { PermissionMode } from "../abi/process.ts";
-import type { Rights } from "../abi/rights.ts";
+import type { OwnNotes, Rights } from "../abi/rights.ts";
 import type { RuleText } from "../abi/rules.ts";
 import type { SandboxProfile } from "../abi/sandbox.ts";
 import { canonicalToolName } from "../abi/tool.ts";
@@ -66,6 +66,8 @@ export interface PermitOptions {
   readonly memoryPaths?: readonly string[];
   /** Those of them that are for processes of this project, absolute: notes in them are read and written unasked. */
   readonly ownMemory?: readonly string[];
+  /** The memory of this project and of the user, absolute, for agents with notes of their own. Absent: it is off. */
+  readonly noteFolders?: Readonly<Record<OwnNotes["scope"], string>>;
   /** Folders of skills outside the project, absolute: what lies in them is read without asking. */
   readonly skillPaths?: readonly string[];
   /** Problems of settings files that may have lost a deny: every call of a tool asks. */
@@ -183,7 +185,8 @@ function makePolicy(options: PermitOptions): Policy {
 
 /** A tool is hidden if every call of it would be refused. */
 function hides(policy: Policy, subject: Subject, tool: string): boolean {
-  const tools = subject.rights?.tools ?? null;
+  const { tools = null, notes } = subject.rights ?? {};
+  if (notes?.tools.includes(tool) === true) return deniesTool(rulesOf(policy, subject), tool);
   return (tools !== null && !isListed(tools, tool)) || deniesTool(rulesOf(policy, subject), tool);
 }
 
@@ -209,6 +212,7 @@ function makePlaces(options: PermitOptions): Places {
     exists = existsSync,
     memoryPaths,
     ownMemory = [],
+    noteFolders,
     skillPaths = [],
     protection,
   } = options;
@@ -221,6 +225,10 @@ function makePlaces(options: PermitOptions): Places {
     protections: table,
     memory: bothForms(options, memoryPaths ?? [posix.join(root, ".config/crux/memory")]),
     ownMemory: bothForms(options, ownMemory),
+    noteFolders: {
+      local: bothForms(options, noteFolders === undefined ? [] : [noteFolders.local]),
+      user: bothForms(options, noteFolders === undefined ? [] : [noteFolders.user]),
+    },
     skills: bothForms(options, skillPaths),
     realPath,
     exists,

@@ -102,6 +102,7 @@ describe("offeredTools() where tools can be looked for", () => {
 
   test.each([
     [{ tools: ["view", "bash"] }, ["bash", "view"], undefined],
+    [{ tools: ["bash"], memory: "user" as const }, ["bash", "edit", "view", "write"], undefined],
     [
       { disallowedTools: ["bash", "send", "mcp__slack"] },
       ["ask_user", "edit", "glob", "grep", "ls", "view", "write", "tool_search", "tool_call"],

@@ -2,6 +2,7 @@
  * Chooses the tools sent with every request: a few programs, those that the agent file or a server entry lists, and the
  * two tools that find and call all others. Their bytes stay the same for the life of the process.
  */
+import { noteTools } from "../../abi/agent.ts";
 import type { ToolSpec } from "../../abi/llm.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
@@ -52,9 +53,10 @@ interface Offerable {
 async function look(sys: Sys, { agent, mounts }: ProgramStart): Promise<Offerable> {
   const { tools: named = null, disallowedTools: denied = [] } = agent?.manifest ?? {};
   const isDenied = (name: string) => denied.some((each) => canonicalToolName(each) === name);
+  const forNotes = agent === null ? [] : noteTools(agent.manifest);
   const core = await namedPrograms(
     sys,
-    named,
+    named === null ? null : [...named, ...forNotes],
     CORE_TOOLS.filter((name) => !isDenied(name)),
   );
   const names = named === null ? await programNames(sys) : [];

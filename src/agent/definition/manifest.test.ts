@@ -62,6 +62,7 @@ skills:
     ["model: inherit", { models: {} }],
     ["effort: high", { effort: "high" }],
     ["effort: 4096", { effort: 4_096 }],
+    ["memory: user", { memory: "user" }],
     ["model: haiku\nmodels: { preferred: opus }", { models: { preferred: "opus" } }],
   ])("%s", (text, expected) => {
     expect(parse(`name: x\n${text}`).manifest).toMatchObject(expected);
@@ -84,6 +85,12 @@ skills:
     ["name: x\nmodels: sonnet", "agent.yaml:2: models must be a mapping"],
   ])("throws INVALID for %j", (text, message) => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ code: "INVALID", message }));
+  });
+
+  test("warns of a memory that has no folder, and goes without", () => {
+    const { manifest, warnings } = parse("name: x\nmemory: project");
+    expect(manifest.memory).toBeUndefined();
+    expect(warnings).toEqual(["agent.yaml:2: memory takes local or user; project has no effect"]);
   });
 
   test("warns of keys that do nothing", () => {

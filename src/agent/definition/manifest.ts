@@ -36,7 +36,6 @@ export const UNUSED_KEYS: ReadonlySet<string> = new Set([
   "hooks",
   "initial_prompt",
   "isolation",
-  "memory",
   "pins",
   "required_mcp_servers",
   "version",
@@ -64,6 +63,7 @@ export function manifestOf(
     tools: tools(fields),
     ...disallowed(fields),
     ...delegation(fields),
+    ...memory(fields, warn),
     ...mode(fields, warn),
     ...outward(fields),
     mcp: mcpServers(fields, { env, warn: (message) => warn(`${file}: ${message}`) }),
@@ -122,6 +122,14 @@ function disallowed(fields: YamlFields): Pick<AgentManifest, "disallowedTools"> 
 
 function delegation(fields: YamlFields): Pick<AgentManifest, "delegate"> {
   return fields.text("delegate") === "true" ? { delegate: true } : {};
+}
+
+/** Another scope has no folder yet; the agent works without notes of its own then. */
+function memory(fields: YamlFields, warn: (message: string) => void): Pick<AgentManifest, "memory"> {
+  const scope = fields.text("memory");
+  if (scope === "local" || scope === "user") return { memory: scope };
+  if (scope !== "") warn(`${fields.at("memory")}: memory takes local or user; ${scope} has no effect`);
+  return {};
 }
 
 /** Used when the user starts the agent; a process that the agent starts gets no more than the agent has. */

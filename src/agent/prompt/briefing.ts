@@ -10,7 +10,7 @@ import type { SkillLine } from "../../abi/skill.ts";
 import type { Memory } from "../../abi/surroundings.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
 import { instructionsText, reminder } from "../instructions/frame.ts";
-import { memoryText } from "../memory/memory-text.ts";
+import { type Keeping, memoryText } from "../memory/memory-text.ts";
 import { lineOf, skillsText } from "../skills/listing.ts";
 import { environmentText, type Place } from "./environment.ts";
 
@@ -26,18 +26,17 @@ export interface Briefing {
   readonly memory?: Memory;
 }
 
-interface Telling {
+interface Telling extends Keeping {
   readonly place: Place;
   readonly usesAgents: boolean;
   readonly usesSkills: boolean;
-  readonly mayWrite: boolean;
 }
 
-/** Asks for the surroundings, unless the history is older than they are. `uses…`, `mayWrite`: it has the tools. */
+/** Asks for the surroundings, unless the history is older than they are. `uses…`: it has the tools. */
 export async function briefingOf(
   sys: Sys,
   start: ProgramStart,
-  { place, usesAgents, usesSkills, mayWrite }: Telling,
+  { place, usesAgents, usesSkills, ...keeping }: Telling,
 ): Promise<Briefing> {
   if (start.surroundings !== true)
     return { environment: environmentText(place), sections: [], reminder: null, skills: [] };
@@ -51,7 +50,7 @@ export async function briefingOf(
     { part: "instructions", text: instructionsText(around.instructions) },
     { part: "agents", text: usesAgents ? agentsText(around.agents ?? []) : "" },
     { part: "skills", text: skillsText(listed, start.window?.window) },
-    { part: "memory", text: memoryText(around.memory, mayWrite) },
+    { part: "memory", text: memoryText(around.memory, keeping) },
   ];
   const sections = all.filter(({ text }) => text !== "");
   const text = sections.map((each) => each.text).join("\n\n");

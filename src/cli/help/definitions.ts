@@ -50,7 +50,7 @@ ${MODES}`,
     summary: "Show what agents keep of this project and of you, and forget it",
     usage: [
       ["memory", "the notes, and the folders that they are in; ! beside one that agents do not find"],
-      ["memory show <note>", "its text"],
+      ["memory show <note>", "its text; one that an agent keeps for itself is reviewer/tests"],
       ["memory check", "notes without a type, a description or a line in the index"],
       ["memory forget <note>", "removes it, and its line in the index"],
     ],

@@ -128,3 +128,23 @@ test("of() lets notes be taken of sessions in a trusted folder alone, unless the
   untaken.push("/home/u/shop");
   expect((await found({}, true)).memory?.isTaken).toBeUndefined();
 });
+
+test("of() gives an agent its own folder with its index, cut as the others, and notes() lists its notes with their place", async () => {
+  const { local, user } = folders();
+  const own = { scope: "user", folder: "reviewer", tools: [] } as const;
+  const of = () => desk.of({ root: "/home/u/shop", isTrusted: false }, {}, own);
+  const dir = join(user, "agents/reviewer");
+  expect((await of()).memory?.own).toEqual({ dir, index: "" });
+  put(dir, Array.from({ length: 201 }, (_, at) => `- ${at}`).join("\n"));
+  expect((await of()).memory?.own?.index).toMatch(/- 199\n\(cut: /);
+  expect((await of()).memory?.indexes).toEqual([]);
+  labelled = [put(dir, "from a page")];
+  expect((await of()).memory?.own?.index).toBe("");
+  expect((await of()).notices.join()).toContain("data of others");
+  put(local, "- index\n");
+  const { notes } = await desk.notes("/home/u/shop");
+  expect(notes.map(({ path, scope }) => [path, scope])).toEqual([
+    [join(local, "MEMORY.md"), "local"],
+    [join(dir, "MEMORY.md"), "user"],
+  ]);
+});

@@ -7,12 +7,13 @@ import { open, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
 import type { Note } from "../../abi/methods/memory.ts";
+import type { OwnNotes } from "../../abi/rights.ts";
 import type { Memory, MemoryIndex, NoteLine } from "../../abi/surroundings.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { isWithin } from "../../lib/path.ts";
 import { digestOf } from "../trust/inventory.ts";
-import { type MemoryFolders, memoryFolders } from "./memory-places.ts";
-import { lineOf, newestIn, notesIn } from "./notes.ts";
+import { agentFolder, type MemoryFolders, memoryFolders } from "./memory-places.ts";
+import { allNotesIn, lineOf, newestIn } from "./notes.ts";
 
 const INDEX = "MEMORY.md";
 const MAX_LINES = 200;
@@ -48,12 +49,13 @@ export class MemoryDesk {
     const { configDir, realPath } = this.#options;
     const folders = memoryFolders(configDir, root, realPath);
     const { local, user } = folders;
-    return { folders, notes: [...(await notesIn(local, "local")), ...(await notesIn(user, "user"))] };
+    return { folders, notes: [...(await allNotesIn(local, "local")), ...(await allNotesIn(user, "user"))] };
   }
 
   async of(
     { root, isTrusted }: { readonly root: string; readonly isTrusted: boolean },
     env: Readonly<Record<string, string>>,
+    own?: OwnNotes,
   ): Promise<FoundMemory> {
     const { configDir, realPath, isOff, isTaken } = this.#options;
     if (isOff(root) || (env.CRUX_DISABLE_AUTO_MEMORY ?? "") !== "") return { notices: [] };
@@ -64,19 +66,28 @@ export class MemoryDesk {
       ["user", user],
       ["local", local],
     ] as const) {
-      const path = join(dir, INDEX);
-      try {
-        const text = await this.#read(dir, path);
-        if (text.trim() !== "") indexes.push({ scope, path, text: bounded(text) });
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === "ENOENT") continue;
-        notices.push(`memory: ${path} was left out: ${messageOf(error)}`);
-      }
+      const text = await this.#index(dir, notices);
+      if (text !== "") indexes.push({ scope, path: join(dir, INDEX), text });
     }
+    const dir = own === undefined ? "" : agentFolder({ local, user }, own);
+    const kept = dir === "" ? {} : { own: { dir, index: await this.#index(dir, notices) } };
     const taken = isTrusted && isTaken(root) ? ({ isTaken: true } as const) : {};
     const lines = await this.#lines([local, user]);
     const notes = lines.length === 0 ? {} : { notes: lines };
-    return { memory: { local, user, ...taken, indexes, ...notes }, notices };
+    return { memory: { local, user, ...taken, indexes, ...kept, ...notes }, notices };
+  }
+
+  /** Cut to its bound; "": there is none, or it was left out, which a notice says then. */
+  async #index(dir: string, notices: string[]): Promise<string> {
+    const path = join(dir, INDEX);
+    try {
+      const text = await this.#read(dir, path);
+      return text.trim() === "" ? "" : bounded(text);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT")
+        notices.push(`memory: ${path} was left out: ${messageOf(error)}`);
+      return "";
+    }
   }
 
   /** What the newest notes are about; those from labelled data are left out. */

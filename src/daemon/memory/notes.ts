@@ -6,14 +6,27 @@ import type { Note } from "../../abi/methods/memory.ts";
 import type { NoteLine } from "../../abi/surroundings.ts";
 import { parseFrontMatter } from "../../agent/definition/front-matter.ts";
 import { digestOf } from "../trust/inventory.ts";
+import { AGENTS, agentFolder } from "./memory-places.ts";
 
 const TYPES: ReadonlySet<string> = new Set(["user", "feedback", "project", "reference"]);
 const INDEX = "MEMORY.md";
 const MAX_NOTES = 1_000;
 const MAX_BYTES = 64 * 1024;
 
+const MAX_AGENTS = 100;
+
+/** Of the folder, then of the agents with notes of their own below it. */
+export async function allNotesIn(dir: string, scope: Note["scope"]): Promise<readonly Note[]> {
+  const agents = await readdir(join(dir, AGENTS), { withFileTypes: true }).catch(() => []);
+  const names = agents.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
+  const notes = [...(await notesIn(dir, scope))];
+  for (const name of names.slice(0, MAX_AGENTS))
+    notes.push(...(await notesIn(agentFolder({ local: dir, user: dir }, { scope, folder: name }), scope)));
+  return notes;
+}
+
 /** Sorted by name; a folder that does not exist has none. */
-export async function notesIn(dir: string, scope: Note["scope"]): Promise<readonly Note[]> {
+async function notesIn(dir: string, scope: Note["scope"]): Promise<readonly Note[]> {
   const names = (await readdir(dir).catch(() => [])).filter((name) => name.endsWith(".md")).sort();
   const index = await readFile(join(dir, INDEX), "utf8").catch(() => "");
   const notes: Note[] = [];

@@ -241,7 +241,10 @@ async function rightsAt(
   const then = await modeAt(core, place.proc, place.seq);
   const now = core.table.get(pid)?.mode ?? (await modeAt(core, uuid, Number.POSITIVE_INFINITY));
   return {
-    rights: narrow(kept, { ...ALL_RIGHTS, deny, ask }),
+    rights: {
+      ...narrow(kept, { ...ALL_RIGHTS, deny, ask }),
+      ...(kept.notes === undefined ? {} : { notes: kept.notes }),
+    },
     mode: presentMode(core.ports, lowest(kept.mode, then, now), spawned.cwd),
   };
 }

@@ -164,7 +164,7 @@ function startOf(core: Taping, proc: Process): Start {
   const { pid, seed, fds, ctxId, past, conversation } = proc;
   const { systemPrompt } = core.contexts.prompt(ctxId);
   const manifest = seed.agent?.manifest;
-  const { tools = null, disallowedTools } = manifest ?? {};
+  const { tools = null, disallowedTools, memory } = manifest ?? {};
   return {
     v: 1,
     crux: core.ports.version ?? "",
@@ -182,7 +182,11 @@ function startOf(core: Taping, proc: Process): Start {
     agent:
       manifest === undefined
         ? null
-        : { tools, ...(disallowedTools === undefined ? {} : { disallowedTools }) },
+        : {
+            tools,
+            ...(disallowedTools === undefined ? {} : { disallowedTools }),
+            ...(memory === undefined ? {} : { memory }),
+          },
     ...(past.isRestorable || past.origin !== null || systemPrompt === "" ? {} : { systemPrompt }),
   };
 }

@@ -55,8 +55,12 @@ const nearby: Call<"nearby", { dirs: readonly string[] }, Guiding, Process> = {
 
 export function guidedOf(core: Granting, self: Process): Guided {
   const { pid, seed } = self;
-  const { cwd, env, agents = {}, agent } = seed;
-  return { pid, cwd, env, agents, hasAgent: agent !== null, denied: (path) => ruleAgainst(core, self, path) };
+  const { cwd, env, agents = {}, agent, rights } = seed;
+  return {
+    ...{ pid, cwd, env, agents, hasAgent: agent !== null },
+    denied: (path) => ruleAgainst(core, self, path),
+    ...(rights.notes === undefined ? {} : { notes: rights.notes }),
+  };
 }
 
 /** Only a deny counts: what would be asked about is read, because it is the user who put it there. */

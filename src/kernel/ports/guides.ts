@@ -1,6 +1,7 @@
 /** What guides agents besides their agent file: the state of their workspace, instruction files, skills. */
 import type { AgentSeeker } from "../../abi/agent.ts";
 import type { Pid } from "../../abi/ids.ts";
+import type { OwnNotes } from "../../abi/rights.ts";
 import type { SkillShelf } from "../../abi/skill.ts";
 import type { Nearby, Surroundings } from "../../abi/surroundings.ts";
 
@@ -9,6 +10,8 @@ export interface Guided extends AgentSeeker {
   readonly pid: Pid;
   /** False: general mode. Then it is given no files. */
   readonly hasAgent: boolean;
+  /** The notes of its own that it may keep. Absent: none. */
+  readonly notes?: OwnNotes;
   /** The rule that denies the process to read this file; undefined: none does. Absent: no rule is asked. */
   readonly denied?: (path: string) => string | undefined;
 }

@@ -7,6 +7,7 @@ import type { ForkPrefix } from "../../abi/fork.ts";
 import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProgramStart } from "../../abi/program.ts";
+import type { OwnNotes } from "../../abi/rights.ts";
 
 /** One thing on a tape, as the journal keeps it in the `did` of a `call.read`. */
 export type TapeEntry =
@@ -67,6 +68,7 @@ export interface Start {
   readonly agent: {
     readonly tools: readonly string[] | null;
     readonly disallowedTools?: readonly string[];
+    readonly memory?: OwnNotes["scope"];
   } | null;
   /** Present only if no record of the process has it. */
   readonly systemPrompt?: string;

@@ -1,4 +1,6 @@
 /** One call under judgement: its subject, tool, rules and places. Built anew for each decision. */
+import { posix } from "node:path";
+import type { OwnNotes } from "../../abi/rights.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import type { Subject } from "../../kernel/ports/permit.ts";
 import type { PathBases } from "../rules/path-pattern.ts";
@@ -41,6 +43,8 @@ export interface Places {
   readonly memory: readonly string[];
   /** The parts of it that processes of this project have. */
   readonly ownMemory: readonly string[];
+  /** Below which agents keep notes of their own. */
+  readonly noteFolders: Readonly<Record<OwnNotes["scope"], readonly string[]>>;
   /** Where the user's own and the shipped skills are. */
   readonly skills: readonly string[];
   readonly realPath: RealPath;
@@ -59,4 +63,15 @@ export function formsOf(path: string, real: string): readonly string[] {
   const written = normalPath(path);
   const resolved = normalPath(real);
   return written === resolved ? [written] : [written, resolved];
+}
+
+/** The folders of notes of all agents, below those given. */
+export const agentNotes = (dirs: readonly string[]): readonly string[] =>
+  dirs.map((dir) => posix.join(dir, "agents"));
+
+/** The folder of the notes that are the agent's own, in all its forms; none if it keeps none, or memory is off. */
+export function ownNotes({ places, subject }: Pick<Case, "places" | "subject">): readonly string[] {
+  const { notes } = subject.rights ?? {};
+  if (notes === undefined) return [];
+  return agentNotes(places.noteFolders[notes.scope]).map((dir) => posix.join(dir, notes.folder));
 }

@@ -8,7 +8,7 @@ import { canonicalToolName } from "../../abi/tool.ts";
 import type { Subject } from "../../kernel/ports/permit.ts";
 import { matchesHost, parseHostName } from "../rules/host-name.ts";
 import { isGivenBy, isInside, isInsideAny, shown } from "../rules/paths.ts";
-import type { Case } from "./case.ts";
+import { type Case, ownNotes } from "./case.ts";
 import { deny, type Verdict } from "./verdict.ts";
 
 const DEVICES = { read: "/dev/fs", write: "/dev/fs", exec: "/dev/shell" } as const;
@@ -35,6 +35,7 @@ function beyondDevices({ allowedDevices, rights }: Subject, effects: readonly Ef
 function beyondTools({ rights }: Subject, tool: string, effects: readonly Effect[]): Verdict | null {
   const tools = rights?.tools ?? null;
   if (tools === null || !effects.some(({ kind }) => BY_TOOL.has(kind))) return null;
+  if (isForNotes(rights, tool)) return null;
   if (mayUse(tools, tool, effects)) return null;
   const message = `tool not allowed here: ${shown(tool)}`;
   return deny("ceiling", message, message);
@@ -57,6 +58,19 @@ export function isListed(tools: readonly string[], tool: string): boolean {
     if (name === tool || name === "*") return true;
     return (name === "mcp" || name.startsWith("mcp__")) && tool.startsWith(`${name}__`);
   });
+}
+
+function isForNotes(rights: Rights | undefined, tool: string): boolean {
+  return rights?.notes?.tools.includes(tool) === true;
+}
+
+/** A tool that the agent has for its own notes alone reaches nothing else. null: it does not, or the tool is not one. */
+export function beyondNotes(c: Case, path: string, real: string): Verdict | null {
+  if (!isForNotes(c.subject.rights, c.tool)) return null;
+  const own = ownNotes(c);
+  if ([path, real].every((form) => isGivenBy(own, form))) return null;
+  const message = `${shown(path)} is not one of its own notes, and ${c.tool} is for these alone`;
+  return deny("ceiling", message, `Permission denied: ${message}`);
 }
 
 /** `real`: the path with its links resolved. null: the process may work there. */

@@ -3,26 +3,33 @@ import type { Effect } from "../../abi/effects.ts";
 import { asPid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { PermissionMode } from "../../abi/process.ts";
+import { ALL_RIGHTS, type Rights } from "../../abi/rights.ts";
 import { makePermit, type PermitOptions } from "../policy.ts";
 
 const MEMORY = "/home/u/.config/crux/memory";
 const OWN = `${MEMORY}/projects/shop`;
 
 interface Situation {
+  readonly tool?: string;
+  readonly rights?: Rights;
   readonly options?: Partial<PermitOptions>;
   readonly labels?: readonly Label[];
   readonly mode?: PermissionMode;
 }
 
-function behavior(effect: Effect, { options = {}, labels = [], mode = "default" }: Situation = {}) {
+function behavior(
+  effect: Effect,
+  { options = {}, labels = [], mode = "default", tool = "write", rights }: Situation = {},
+) {
   const permit = makePermit({
     rules: [],
     defaultMode: "default",
     additionalDirectories: [],
     home: "/home/u",
     kernelPaths: [],
-    realPath: (path) => (path === `${OWN}/link.md` ? "/home/u/.bashrc" : path),
-    ownMemory: [OWN],
+    realPath: (path) => (/link\.md$/.test(path) ? "/home/u/.bashrc" : path),
+    ownMemory: [OWN, `${MEMORY}/user`],
+    noteFolders: { local: OWN, user: `${MEMORY}/user` },
     ...options,
   });
   const subject = {
@@ -33,8 +40,9 @@ function behavior(effect: Effect, { options = {}, labels = [], mode = "default" 
     allowedDevices: null,
     grants: [],
     labels,
+    ...(rights === undefined ? {} : { rights }),
   };
-  return permit.decide(subject, { tool: "write", effects: [effect] }).behavior;
+  return permit.decide(subject, { tool, effects: [effect] }).behavior;
 }
 const write = (path: string, change: "create" | "modify" | "delete" = "create"): Effect => ({
   kind: "write",
@@ -59,4 +67,44 @@ test("a deny rule, plan mode and rights to fewer folders hold; labelled data ask
   expect(behavior(write(`${OWN}/a.md`), { mode: "plan" })).toBe("deny");
   expect(behavior(write(`${OWN}/a.md`), { labels: [web] })).toBe("ask");
   expect(behavior(write(`${OWN}/a.md`), { labels: [{ ...web, kind: "secret" }] })).toBe("deny");
+});
+
+const keeping = (tools: readonly string[] | null, own: readonly string[] = []): Rights => ({
+  ...ALL_RIGHTS,
+  tools,
+  notes: { scope: "user", folder: "reviewer", tools: own },
+});
+const MINE = `${MEMORY}/user/agents/reviewer`;
+
+test("an agent keeps its own notes unasked, and those of another agent ask", () => {
+  const rights = keeping(null);
+  expect(behavior(write(`${MINE}/nits.md`), { rights })).toBe("allow");
+  expect(behavior(write(`${MINE}/link.md`), { rights })).toBe("ask");
+  expect(behavior(write(`${OWN}/tests.md`), { rights })).toBe("allow");
+  for (const path of [`${MEMORY}/user/agents/other/a.md`, `${MINE}2/a.md`, `${OWN}/agents/reviewer/a.md`])
+    expect(behavior(write(path), { rights })).toBe("ask");
+  expect(behavior(write(`${MINE}/nits.md`))).toBe("ask");
+  expect(behavior(write(`${MINE}/nits.md`), { rights, options: { ownMemory: [] } })).toBe("ask");
+});
+
+test("a tool that it has for its notes alone reaches nothing else, in any mode, by any rule", () => {
+  const rights = keeping(["grep"], ["edit", "view", "write"]);
+  const rule = { source: "userSettings", behavior: "allow", text: "write" } as const;
+  for (const at of [{}, { mode: "bypass" }, { options: { rules: [rule] } }] as const) {
+    expect(behavior(write(`${MINE}/nits.md`), { rights, ...at })).toBe("allow");
+    expect(behavior({ kind: "read", path: `${MINE}/nits.md` }, { rights, tool: "view", ...at })).toBe(
+      "allow",
+    );
+    for (const path of ["/ws/a.md", `${MEMORY}/user/a.md`, `${MINE}/link.md`, `${MINE}/../other/a.md`])
+      expect(behavior(write(path), { rights, ...at })).toBe("deny");
+    expect(behavior({ kind: "read", path: "/ws/a.md" }, { rights, tool: "view", ...at })).toBe("deny");
+  }
+  expect(behavior(write(`${MINE}/a.md`), { rights, tool: "multi_edit" })).toBe("deny");
+  expect(behavior(write(`${MINE}/a.md`), { rights: keeping(["grep"], ["view"]) })).toBe("deny");
+});
+
+test("the tools for its notes reach nothing where memory is off", () => {
+  const rights = keeping(["grep"], ["write"]);
+  const options = { ownMemory: [], noteFolders: undefined } as unknown as Partial<PermitOptions>;
+  expect(behavior(write(`${MINE}/nits.md`), { rights, options })).toBe("deny");
 });

@@ -23,8 +23,8 @@ import {
 import { findProtection, findProtectionBelow, findProtectionOfGlob, resolved } from "../rules/protected.ts";
 import { describeRule, type Rule } from "../rules/rule.ts";
 import { literalStart } from "../shell/spelling.ts";
-import { type Case, formsOf } from "./case.ts";
-import { beyondRoots, beyondWalls } from "./ceiling.ts";
+import { agentNotes, type Case, formsOf, ownNotes } from "./case.ts";
+import { beyondNotes, beyondRoots, beyondWalls } from "./ceiling.ts";
 import { allow, ask, deny, hardAsk, invalid, type Verdict } from "./verdict.ts";
 
 export interface PathAccess {
@@ -68,6 +68,7 @@ function restrictResolved(c: Case, wanted: ResolvedAccess): Verdict | null {
     restrictUnresolved(wanted) ??
     beyondWalls(c, { ...wanted, subtree: wanted.subtree ?? wanted.replaces }, wanted.forms) ??
     restrictKernelPath(c, wanted) ??
+    beyondNotes(c, wanted.path, wanted.real) ??
     beyondRoots(c, wanted.path, wanted.real) ??
     restrictByRule(c, wanted) ??
     restrictProtected(c, wanted) ??
@@ -218,7 +219,8 @@ function permitPath(c: Case, wanted: ResolvedAccess): Verdict {
   if (isIn(c.free)) return allow("default", "its own folder");
   const isInRoots = isIn([...c.roots, ...c.free]);
   if (wanted.access === "read" && isInRoots) return allow("mode", "a read inside the working directories");
-  if (isIn(c.places.ownMemory) && isOfNotes(wanted)) return allow("default", "its memory");
+  if (isIn(c.places.ownMemory) && isOfNotes(wanted) && !isOfOthers(c, wanted))
+    return allow("default", "its memory");
   if (wanted.access === "read" && isIn(c.places.skills)) return allow("default", "a file of a skill");
   if (wanted.access === "write" && isInRoots && acceptsEdits(mode)) return allow("mode", `${mode} mode`);
   const where = isInRoots ? "" : " outside the working directories";
@@ -229,6 +231,13 @@ function permitPath(c: Case, wanted: ResolvedAccess): Verdict {
 /** Memory is notes: nothing else is written there unasked, and no folder is removed. */
 function isOfNotes({ access, forms }: ResolvedAccess): boolean {
   return access === "read" || forms.every((form) => form.endsWith(".md"));
+}
+
+/** The notes of another agent. */
+function isOfOthers(c: Case, { forms, path, real }: ResolvedAccess): boolean {
+  const [all, own] = [agentNotes(c.places.ownMemory), ownNotes(c)];
+  const isOwn = [path, real].every((form) => isGivenBy(own, form));
+  return !isOwn && forms.some((form) => isInsideAny(all, form));
 }
 
 function allows(c: Case, { match }: Rule, { access, path, real }: ResolvedAccess): boolean {

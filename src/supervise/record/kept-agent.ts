@@ -3,7 +3,7 @@
  * which may have changed: then the texts differ, but the rights do not grow.
  */
 import { hash } from "node:crypto";
-import type { AgentInfo } from "../../abi/agent.ts";
+import type { AgentInfo, AgentManifest } from "../../abi/agent.ts";
 import type { McpServer } from "../../abi/mcp.ts";
 import { meet } from "../../kernel/process/rights/narrow.ts";
 import { isWithin } from "../../lib/path.ts";
@@ -12,16 +12,18 @@ export interface KeptAgent {
   readonly allowedDevices: readonly string[] | null;
   readonly tools: readonly string[] | null;
   readonly disallowedTools: readonly string[];
+  readonly memory?: AgentManifest["memory"];
   /** The servers' settings only as digests, as they may hold secrets. */
   readonly servers: readonly { readonly name: string; readonly digest: string }[];
 }
 
 export function keptAgent({ allowedDevices, manifest }: AgentInfo): KeptAgent {
-  const { tools, disallowedTools = [], mcp } = manifest;
+  const { tools, disallowedTools = [], memory, mcp } = manifest;
   return {
     allowedDevices,
     tools,
     disallowedTools,
+    ...(memory === undefined ? {} : { memory }),
     servers: mcp.map((server) => ({ name: server.name, digest: digestOf(server) })),
   };
 }
@@ -31,13 +33,14 @@ export function keptAgent({ allowedDevices, manifest }: AgentInfo): KeptAgent {
  * server settings are accepted; otherwise the servers must be those that were permitted.
  */
 export function narrowedTo(info: AgentInfo, kept: KeptAgent, isPersons: boolean): AgentInfo {
-  const { manifest } = info;
+  const { memory, ...manifest } = info.manifest;
   const disallowedTools = [...new Set([...kept.disallowedTools, ...(manifest.disallowedTools ?? [])])];
   return {
     ...info,
     allowedDevices: meet(kept.allowedDevices, info.allowedDevices, isWithin),
     manifest: {
       ...manifest,
+      ...(memory === undefined || memory !== kept.memory ? {} : { memory }),
       tools: narrowedTools(kept.tools, manifest.tools),
       ...(disallowedTools.length === 0 ? {} : { disallowedTools }),
       mcp: manifest.mcp.filter((server) =>

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -10,6 +10,8 @@ function bench() {
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   writeFileSync(join(dir, "MEMORY.md"), "- [Tests](tests.md) — no mocks\n- [Old](old.md) — x\n");
   writeFileSync(join(dir, "tests.md"), "No mocks.\n");
+  mkdirSync(join(dir, "agents/reviewer"), { recursive: true });
+  writeFileSync(join(dir, "agents/reviewer/tests.md"), "Mine.\n");
   const note = (name: string, problem = "") => ({
     ...{
       scope: "local",
@@ -22,7 +24,7 @@ function bench() {
   });
   const found = {
     folders: { local: dir, user: "/u" },
-    notes: [note("MEMORY.md"), note("old.md", "no type"), note("tests.md")],
+    notes: [note("MEMORY.md"), note("old.md", "no type"), note("agents/reviewer/tests.md"), note("tests.md")],
   };
   const run = (line: string) => crux(line, { daemon: new FakeDaemon({ "memory.list": () => found }) });
   return { dir, run };
@@ -35,6 +37,8 @@ test("memory lists notes with their folders, shows one, and checks them", async 
   expect(out).toMatch(/old\.md ! +project +feedback +10 +no type/);
   expect(out).toContain(`This project: ${dir}\n`);
   expect((await run("memory show tests")).out).toBe(`# ${join(dir, "tests.md")}\nNo mocks.\n`);
+  expect(out).toMatch(/reviewer\/tests\.md +project/);
+  expect((await run("memory show reviewer/tests -q")).out).toBe("Mine.\n");
   expect(await run("memory check")).toMatchObject({
     code: 1,
     out: expect.stringContaining("old.md: no type\n"),

@@ -9,7 +9,7 @@ import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
 import { workingDirectory } from "../../run/run-options.ts";
 import { invalid } from "../../screen/errors.ts";
-import { noteTable } from "../../screen/table/note-table.ts";
+import { noteName, noteTable } from "../../screen/table/note-table.ts";
 import { safeLine, safeLines } from "../../screen/text/safe-text.ts";
 import { runVerb, type Verb } from "./verbs.ts";
 
@@ -86,10 +86,11 @@ async function leaveOut(index: string, name: string): Promise<void> {
 function chosen(notes: readonly Note[], words: readonly string[]): Note {
   const [wanted, ...more] = words;
   if (wanted === undefined || more.length > 0) throw invalid("name one note", USAGE);
-  const isIt = ({ path }: Note) => [path, basename(path), basename(path, ".md")].includes(wanted);
+  const isIt = ({ path }: Note) =>
+    [path, noteName(path), noteName(path).replace(/\.md$/, "")].includes(wanted);
   const found = notes.find((note) => isIt(note) && note.scope === "local") ?? notes.find(isIt);
   if (found !== undefined) return found;
-  const names = notes.map(({ path }) => basename(path, ".md"));
+  const names = notes.map(({ path }) => noteName(path).replace(/\.md$/, ""));
   const near = nearNames(wanted, names, (known) => Math.ceil(known.length / 3)).join(", ");
   throw new Fault({
     code: "NOT_FOUND",

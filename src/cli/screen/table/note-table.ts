@@ -8,7 +8,7 @@ const COLUMNS: ReadonlyArray<Column<Note>> = [
     head: "NOTE",
     align: "left",
     maxColumns: 40,
-    cell: ({ path, problem }) => `${safeLine(basename(path))}${problem === "" ? "" : " !"}`,
+    cell: ({ path, problem }) => `${safeLine(noteName(path))}${problem === "" ? "" : " !"}`,
   },
   { head: "OF", align: "left", maxColumns: 8, cell: ({ scope }) => (scope === "local" ? "project" : "you") },
   { head: "TYPE", align: "left", maxColumns: 10, cell: ({ type }) => (type === "" ? "-" : safeLine(type)) },
@@ -24,4 +24,10 @@ const COLUMNS: ReadonlyArray<Column<Note>> = [
 /** Notes of agents, one per line; `!` marks those that agents do not find or read. */
 export function noteTable(notes: readonly Note[], room?: number): string {
   return table(COLUMNS, notes, room);
+}
+
+/** With the agent before it, if it is a note of its own. */
+export function noteName(path: string): string {
+  const [, agent] = /\/agents\/([^/]+)\/[^/]+$/.exec(path) ?? [];
+  return agent === undefined ? basename(path) : `${agent}/${basename(path)}`;
 }

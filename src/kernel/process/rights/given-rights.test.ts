@@ -1,7 +1,52 @@
 import { describe, expect, test } from "vitest";
+import { ALL_RIGHTS, type Rights } from "../../../abi/rights.ts";
 import { agentFile, type Started, testKernel } from "../../testing/test-kernel.ts";
+import { rightsOf } from "./kept-rights.ts";
 
 const settings = { allow: ["bash(npm test)"], ask: ["edit"], deny: ["fetch"] };
+
+describe("notes of its own", () => {
+  const keeper = (more = {}) => {
+    const agent = agentFile();
+    return { ...agent, manifest: { ...agent.manifest, name: "My Agent", memory: "user", ...more } as const };
+  };
+
+  test("an agent file with a memory gives its folder, and the tools for it that it does not list", async () => {
+    const t = testKernel();
+    const notes = async (more = {}) => (await t.start({ agent: keeper(more) })).proc.seed.rights;
+    expect((await notes()).notes).toEqual({ scope: "user", folder: "my-agent", tools: [] });
+    const { notes: own, tools } = await notes({ tools: ["grep", "view"] });
+    expect([own?.tools, tools]).toEqual([
+      ["edit", "write"],
+      ["grep", "mcp__*", "view"],
+    ]);
+    expect((await notes({ tools: ["grep"], disallowedTools: ["edit", "write"] })).notes?.tools).toEqual([
+      "view",
+    ]);
+  });
+
+  test("they are not passed on, and no tool is more than the parent or the request gives", async () => {
+    const t = testKernel();
+    const parent = await t.start({ agent: keeper({ tools: ["grep"] }) });
+    const child = await t.start({ by: parent.sys });
+    expect([child.proc.seed.rights.notes, child.proc.seed.rights.tools]).toEqual([
+      undefined,
+      ["grep", "mcp__*"],
+    ]);
+    const agent = keeper({ tools: ["grep"] });
+    expect((await t.start({ by: parent.sys, agent })).proc.seed.rights.notes?.tools).toEqual([]);
+    const wish = { rights: { tools: ["grep", "view"] } };
+    expect((await t.start({ agent, ...wish })).proc.seed.rights.notes?.tools).toEqual(["view"]);
+  });
+
+  test("a later daemon reads them from the record of the spawn, and no folder elsewhere", () => {
+    const notes = { scope: "user", folder: "my-agent", tools: ["view"] } as const;
+    const read = (kept: unknown) => rightsOf({ rights: { ...ALL_RIGHTS, notes: kept } as Rights }).notes;
+    expect(read(notes)).toEqual(notes);
+    expect(read({ ...notes, folder: "../.." })).toBeUndefined();
+    expect(read({ ...notes, scope: "all" })).toBeUndefined();
+  });
+});
 
 describe("settings given with a start", () => {
   test("a person's rules count with that source, beside those of the command line", async () => {

@@ -2,7 +2,7 @@
  * The rights given to a process at its spawn: its parent's current rights, narrowed by its definition and the request.
  * Only the user goes beyond the parent's rights, with rules of the command line.
  */
-import type { AgentInfo, AgentManifest } from "../../../abi/agent.ts";
+import { type AgentInfo, type AgentManifest, noteTools } from "../../../abi/agent.ts";
 import { Fault } from "../../../abi/errors.ts";
 import { PID_KERNEL } from "../../../abi/ids.ts";
 import { outwardRule } from "../../../abi/labels.ts";
@@ -53,12 +53,32 @@ export function givenRights(giving: Giving): { rights: Rights; mode: PermissionM
   const { roots } = opts.rights ?? {};
   const wish = { ...opts.rights, ...(roots === undefined ? {} : { roots: roots.map(core.ports.realPath) }) };
   const own = narrow(definitionOf(body.agent), wished(wish, isPersons));
-  const rights = narrow(over, { ...own, ...wallOf(worktree) });
+  const rights = {
+    ...narrow(over, { ...own, ...wallOf(worktree) }),
+    ...notesOf(manifest, [over.tools, wish.tools?.map(canonicalToolName) ?? null]),
+  };
   const given = isPersons ? [...personsRules(opts.rights ?? {}), ...outwardRules(isTop, manifest)] : [];
   return {
     rights: given.length === 0 ? rights : { ...rights, allow: [...(rights.allow ?? []), ...given] },
     mode: lowest(mode, manifest?.permissionMode, rights.mode),
   };
+}
+
+const MAX_FOLDER_CHARS = 64;
+
+/** The tools for its notes are limited as all others are: by the parent's, and by the request. */
+function notesOf(
+  manifest: AgentManifest | undefined,
+  limits: readonly Rights["tools"][],
+): Pick<Rights, "notes"> {
+  const { memory: scope, name = "" } = manifest ?? {};
+  if (manifest === undefined || scope === undefined) return {};
+  const isGiven = (tool: string) => limits.every((tools) => tools?.includes(tool) !== false);
+  const folder = name
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]/g, "-")
+    .slice(0, MAX_FOLDER_CHARS);
+  return { notes: { scope, folder, tools: noteTools(manifest).filter(isGiven) } };
 }
 
 /** What closes the checkout to a process that works in a worktree of it. */

@@ -3,7 +3,7 @@
  * never gives a process more rights. If the deny or ask rules, or the walls, cannot be read, no rights remain.
  */
 import type { PermissionMode } from "../../../abi/process.ts";
-import { ALL_RIGHTS, NO_RIGHTS, type Rights, type Wall } from "../../../abi/rights.ts";
+import { ALL_RIGHTS, NO_RIGHTS, type OwnNotes, type Rights, type Wall } from "../../../abi/rights.ts";
 import { RULE_SOURCES, type RuleText } from "../../../abi/rules.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import { readMode } from "./mode-facet.ts";
@@ -51,8 +51,17 @@ function readRights(kept: unknown): Rights {
     ask,
     allow: part.allow === null ? null : (rules(part.allow) ?? []),
     ...(walls.length === 0 ? {} : { walls }),
+    ...notesIn(part.notes),
   };
 }
+
+function notesIn(kept: unknown): Pick<Rights, "notes"> {
+  const { scope, folder, tools } = (kept ?? {}) as Partial<OwnNotes>;
+  const isOne = (scope === "local" || scope === "user") && typeof folder === "string" && FOLDER.test(folder);
+  return isOne ? { notes: { scope, folder, tools: list(tools) ?? [] } } : {};
+}
+
+const FOLDER = /^[a-z0-9_-]+$/;
 
 /** null: one is not valid. */
 function wallsIn(kept: unknown = []): readonly Wall[] | null {

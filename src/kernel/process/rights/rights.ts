@@ -35,6 +35,7 @@ function mayUse({ seed }: Holder, path: string): boolean {
   if (!path.startsWith(BIN)) return true;
   const name = canonicalToolName(path.slice(BIN.length).split("/")[0] ?? "");
   const { delegate, tools: own = null } = seed.agent?.manifest ?? {};
+  if (seed.rights.notes?.tools.includes(name) === true) return true;
   const lists = [seed.rights.tools, delegate === true ? own : null];
   return lists.every((tools) => tools === null || tools.some((tool) => coversTool(tool, name)));
 }
