@@ -130,6 +130,12 @@ describe("crux at a terminal", () => {
     await window.shows("Meanwhile more.");
     gate.resolve();
     await window.shows("It was found.");
+    // as the journal knows it: it has left the table
+    await window.until(
+      ({ rows }) =>
+        rows.some((row) => /general-purpose {2}dig it {2}completed .* [1-9][\d.]*k? tokens/.test(row)),
+      "what it used",
+    );
   });
 
   it("completes the name of a file after @, which Enter does not send yet", async () => {

@@ -80,10 +80,17 @@ export class AgentsPanel implements Disposable {
     clearTimeout(this.#timer);
   }
 
+  /** With those that have left it since the last look, as the journal knows them. */
   async #table() {
     const client = await this.#app.call.host.daemon.ensure();
     try {
-      return await allProcesses(client, "process.list");
+      const rows = await allProcesses(client, "process.list");
+      const there = new Set(rows.map(({ pid }) => String(pid)));
+      const gone = this.#agents.filter((agent) => !hasEnded(agent) && !there.has(agent.agentId));
+      if (gone.length === 0) return rows;
+      const ids = new Set(gone.map(({ agentId }) => agentId));
+      const { processes } = await client.request("process.ended", { tree: this.#app.pid });
+      return [...rows, ...processes.filter(({ pid }) => ids.has(String(pid)))];
     } finally {
       client.close();
     }
