@@ -8,6 +8,8 @@ import type { MediaPart } from "./tool.ts";
 
 export type Block =
   | { type: "text"; text: string }
+  /** A MediaPart, only in a message of the user. */
+  | { type: MediaPart["type"]; media_type: string; data: string }
   /** `maker`, only in a context: the fallback model that made it, and alone can read it; absent: the process's own. */
   | { type: "thinking"; thinking: string; signature: string; maker?: string }
   | { type: "redacted_thinking"; data: string; maker?: string }

@@ -1,6 +1,7 @@
 /** Messages between processes. */
 import type { Pid } from "./ids.ts";
 import type { Label } from "./labels.ts";
+import type { MediaPart } from "./tool.ts";
 
 export interface Message {
   /** Rises across all messages of the kernel. */
@@ -9,6 +10,8 @@ export interface Message {
   readonly from: Pid;
   readonly to: Pid;
   readonly data: Uint8Array;
+  /** Only of the user: pictures, for which a line of the text stands, too. */
+  readonly media?: readonly MediaPart[];
   /** The client of the user, where several are attached to one process. */
   readonly client?: string;
   /** A notice of the kernel that this child of the receiver has ended; only the kernel sets it. */

@@ -100,6 +100,8 @@ export interface SpawnOpts {
   readonly stdout?: Fd;
   /** A session: it waits for the user's next message instead of ending. With an empty intent it waits at once. */
   readonly session?: boolean;
+  /** Pictures that an agent is shown with its intent, within the bounds of PICTURES. Only pid 0 may give some. */
+  readonly media?: readonly MediaPart[];
   /** For a session: the client that sent the intent. */
   readonly client?: string;
   /** For an agent that a call of a model starts. */
@@ -124,6 +126,8 @@ export interface Sent {
 export interface SendOptions {
   /** The client of the user that sends it, where several are attached to one process. */
   readonly client?: string;
+  /** Pictures in the message, within the bounds of PICTURES (INVALID). Only pid 0 may send some. */
+  readonly media?: readonly MediaPart[];
   /** The mark of the client's request that caused this call; stored in the record of the message. */
   readonly request?: RequestMark;
 }
@@ -179,7 +183,7 @@ export interface ContextMessage {
   /** Only on tool results. */
   readonly tool_call_id?: string;
   readonly is_error?: boolean;
-  /** Only on tool results: images and documents for the model, placed after the text. */
+  /** Only on messages of the user and tool results: images and documents for the model, placed after the text. */
   readonly media?: readonly MediaPart[];
   /** Only on assistant messages: what the model sent, byte for byte. */
   readonly blocks?: readonly Block[];
@@ -325,8 +329,14 @@ export interface Syscalls {
   ctxWrite(cid: CtxId, offset: number, data: Uint8Array): Promise<void>;
   ctxFree(cid: CtxId): Promise<void>;
   setSystemPrompt(cid: CtxId, text: string): Promise<void>;
-  /** `blocks` only with role assistant. */
-  appendMessage(cid: CtxId, role: Role, content: string, blocks?: readonly Block[]): Promise<void>;
+  /** `blocks` only with role assistant, `media` only with role user. */
+  appendMessage(
+    cid: CtxId,
+    role: Role,
+    content: string,
+    blocks?: readonly Block[],
+    media?: readonly MediaPart[],
+  ): Promise<void>;
   /** INVALID: over 900,000 characters of text, or 8 MiB of images and documents. */
   appendToolResult(
     cid: CtxId,

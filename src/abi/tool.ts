@@ -44,8 +44,8 @@ export function isText(part: ContentPart): part is Extract<ContentPart, { type: 
   return part.type === "text";
 }
 
-export function isMedia(part: ContentPart): part is MediaPart {
-  return part.type !== "text";
+export function isMedia(part: { readonly type: string }): part is MediaPart {
+  return part.type === "image" || part.type === "document";
 }
 
 /** Names of published agent files and rules that resolve to ours everywhere. */

@@ -15,7 +15,7 @@ export async function readInbox(sys: Sys, { ctxId, session }: ProgramStart, clie
     if (message === undefined) return;
     const text = messageText(message);
     if (text.trim() === "") continue;
-    await sys.appendMessage(ctxId, "user", text);
+    await sys.appendMessage(ctxId, "user", text, undefined, message.media);
     if (session !== null) sys.joinRun(inputOf(message));
   }
 }

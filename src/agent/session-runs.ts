@@ -28,7 +28,12 @@ import { doViewRequests } from "./view-requests.ts";
 
 /** How a run begins: with a message it has read, with the intent, or, in a later daemon, in the middle. */
 type Beginning =
-  | { readonly kind: "message"; readonly input: RunInput; readonly text: string }
+  | {
+      readonly kind: "message";
+      readonly input: RunInput;
+      readonly text: string;
+      readonly media: Message["media"];
+    }
   | { readonly kind: "intent"; readonly input: RunInput; readonly isNew: boolean }
   | { readonly kind: "middle"; readonly input: RunInput };
 
@@ -98,7 +103,8 @@ async function nextMessage(sys: Sys, { viewRequests, ctxId }: ProgramStart): Pro
     sys.joinRun(inputOf(message));
     return null;
   }
-  return text.trim() === "" ? null : { kind: "message", input: inputOf(message), text };
+  if (text.trim() === "") return null;
+  return { kind: "message", input: inputOf(message), text, media: message.media };
 }
 
 async function received(sys: Sys, orViewRequest: boolean): Promise<Message | null> {
@@ -154,7 +160,7 @@ async function endOfRun(run: Run, beginning: Beginning): Promise<Terminal> {
       await sys.unit(async () => {
         // without deferred tools there are no changes to report
         if (run.tools?.deferred !== undefined) await tellChanges(run);
-        await sys.appendMessage(start.ctxId, "user", beginning.text);
+        await sys.appendMessage(start.ctxId, "user", beginning.text, undefined, beginning.media);
       });
     await loadSkill(run, beginning);
     return await untilTerminal(run);

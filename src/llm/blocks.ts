@@ -35,6 +35,8 @@ export class BlockBuilder {
         return { type: "thinking", thinking: this.#parts.join(""), signature: this.#signature };
       case "tool_use":
         return { type: "tool_use", id: start.id, name: start.name, input: parseInput(this.#parts.join("")) };
+      case "image":
+      case "document":
       case "redacted_thinking":
       case "tool_result":
         return start;
@@ -51,6 +53,8 @@ export function emptied(block: Block): Block {
       return { type: "thinking", thinking: "", signature: "" };
     case "tool_use":
       return { type: "tool_use", id: block.id, name: block.name, input: {} };
+    case "image":
+    case "document":
     case "redacted_thinking":
     case "tool_result":
       return block;

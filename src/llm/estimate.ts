@@ -36,6 +36,9 @@ function blockTokens(block: WireMessage["content"][number]): number {
       return estimateTokens(block.text);
     case "tool_result":
       return estimateTokens(block.content) + mediaTokens(block.media ?? []);
+    case "image":
+    case "document":
+      return mediaTokens([block]);
     case "thinking":
       return estimateTokens(block.thinking);
     default:

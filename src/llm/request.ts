@@ -12,14 +12,13 @@ import {
   requestParts,
 } from "./known-messages.ts";
 
-const Media = z.object({
-  type: z.enum(["image", "document"]),
-  media_type: z.string().min(1),
-  data: z.string(),
-});
+const media = { media_type: z.string().min(1), data: z.string() };
+const Media = z.object({ type: z.enum(["image", "document"]), ...media });
 
 const Block = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("image"), ...media }),
+  z.object({ type: z.literal("document"), ...media }),
   z.object({ type: z.literal("thinking"), thinking: z.string(), signature: z.string() }),
   z.object({ type: z.literal("redacted_thinking"), data: z.string() }),
   z.object({

@@ -77,7 +77,7 @@ export const PROCESS_DOCS: MethodDocs<keyof typeof PROCESS_METHODS> = {
     errors: {
       NOT_FOUND: "No such agent, skill or model.",
       INVALID:
-        "The payload is not valid: a relative `cwd`, more than 4 MiB of `stdin`, an agent file with errors.",
+        "The payload is not valid: a relative `cwd`, more than 4 MiB of `stdin` or of pictures, an agent file with errors.",
       PERMISSION: "The settings close this mode, or the caller is a process that may not start this child.",
       BUDGET: "A limit on the number of agents is reached, or the budget is used up.",
       CONFLICT: KEY_REUSED,

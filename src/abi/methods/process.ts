@@ -7,7 +7,7 @@ import { HOLDS, PERMISSION_MODES, PROCESS_KINDS } from "../process.ts";
 import { PROTOCOL } from "../wire.ts";
 import { WireBudget } from "./budget.ts";
 import { GivenAgents } from "./definition.ts";
-import { empty, environment, idempotencyKey, type MethodSpec, name, pid, text } from "./spec.ts";
+import { empty, environment, idempotencyKey, type MethodSpec, name, pictures, pid, text } from "./spec.ts";
 
 const exit = z.strictObject({ code: z.int(), reason: z.string(), kind: z.enum(["done", "fault", "killed"]) });
 
@@ -177,6 +177,7 @@ export const SpawnRequest = z.strictObject({
     .max(64)
     .optional()
     .describe("Name of the client that says the intent of a session, as in session.say."),
+  media: pictures.optional(),
   group: z.string().max(64).optional().describe("Process group to join."),
   stdin: z
     .union([z.string(), z.strictObject({ base64: z.base64() })])

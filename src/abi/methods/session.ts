@@ -1,7 +1,7 @@
 /** The methods of sessions and their results. */
 import * as z from "zod";
 import { DETAILS } from "../events.ts";
-import { environment, idempotencyKey, type MethodSpec, pid, text } from "./spec.ts";
+import { environment, idempotencyKey, type MethodSpec, pictures, pid, text } from "./spec.ts";
 
 /** The most of a file that an editor answers with. */
 const MAX_FILE_CHARS = 4 * 1024 * 1024;
@@ -64,6 +64,7 @@ export const SESSION_METHODS = {
     params: z.strictObject({
       pid,
       text,
+      media: pictures.optional(),
       client: client.optional(),
       idempotency_key: idempotencyKey.optional(),
     }),

@@ -1,7 +1,16 @@
 /** Builds the request of a turn from the context, in the format of the model device. */
-import type { Effort, LlmRequest, SystemPart, Thinking, ToolSpec, WireMessage } from "../../abi/llm.ts";
+import type {
+  Block,
+  Effort,
+  LlmRequest,
+  SystemPart,
+  Thinking,
+  ToolSpec,
+  WireMessage,
+} from "../../abi/llm.ts";
 import type { AccountView } from "../../abi/program.ts";
 import type { Prompt } from "../../abi/sys.ts";
+import { isMedia, type MediaPart } from "../../abi/tool.ts";
 import { Running } from "../../lib/running.ts";
 import { mediaTokens } from "../../lib/tokens/media.ts";
 import { sizeOf, type TextSize, tokensOf } from "../../lib/tokens.ts";
@@ -98,7 +107,7 @@ const messageSizes = new Running<WireMessage, MessageSize>(
     let { chars, wide, shown } = sum;
     chars += '{"role":"","content":[]}'.length + role.length + commas(content);
     for (const block of content) {
-      const { media = [], ...words } = block.type === "tool_result" ? block : { ...block, media: undefined };
+      const { media = [], ...words } = apart(block);
       const size = sizeOf(JSON.stringify(words));
       chars += size.chars;
       wide += size.wide;
@@ -107,6 +116,12 @@ const messageSizes = new Running<WireMessage, MessageSize>(
     return { chars, wide, shown };
   },
 );
+
+/** A block without its images, and these. */
+function apart(block: Block): { readonly type: string; readonly media?: readonly MediaPart[] } {
+  if (isMedia(block)) return { type: block.type, media: [block] };
+  return block.type === "tool_result" ? block : { ...block, media: [] };
+}
 
 /**
  * `wanted`, or what the account can pay besides the input, but at least the minimum; the gate checks whether that is

@@ -115,6 +115,17 @@ describe("toWireMessages()", () => {
     ]);
     expect(shown(toWireMessages(context.slice(0, 5))).filter((each) => each !== false)).toEqual([1, 1]);
   });
+
+  test("shows the pictures of the user after the words, the newest of all as many as there is room for", () => {
+    const image = (data: string) => ({ type: "image", media_type: "image/png", data }) as const;
+    const [old, large] = [image("AAAA"), image("x".repeat(6 * 1024 * 1024))];
+    const context = [{ ...user("look"), media: [old] }];
+    expect(toWireMessages(context)).toEqual([{ role: "user", content: [text("look"), old] }]);
+    const wire = toWireMessages([...context, assistant(text("a")), { ...user("and"), media: [large] }]);
+    const note = text("[a picture is not shown any more: the conversation holds newer ones]");
+    expect(wire[0]?.content).toEqual([text("look"), note]);
+    expect(wire[2]?.content).toEqual([text("and"), large]);
+  });
 });
 
 function expectPaired(wire: readonly WireMessage[]): void {

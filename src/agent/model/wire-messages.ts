@@ -4,6 +4,7 @@
  */
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
+import { isMedia } from "../../abi/tool.ts";
 import { Running } from "../../lib/running.ts";
 import { callsOf } from "./blocks.ts";
 import { readableBy } from "./in-use.ts";
@@ -13,6 +14,7 @@ const UNKNOWN_RESULT: ContextMessage = { role: "tool", content: OUTCOME_UNKNOWN,
 
 /** The limit of base64 media in one request: with its text, the request stays below the limit of one write. */
 const MAX_MEDIA_CHARS = 6 * 1024 * 1024;
+const PICTURE_LEFT_OUT = "[a picture is not shown any more: the conversation holds newer ones]";
 const LEFT_OUT = "[it is not shown any more: the conversation holds newer ones; view it again to see it]";
 
 /** The messages up to the last one of the model: what they came to stays, whatever is added. */
@@ -87,11 +89,13 @@ const mediaChars = new Running<WireMessage, number>(0, (sum, { content }) =>
 );
 
 function mediaOf(block: Block): number {
+  if (isMedia(block)) return block.data.length;
   if (block.type !== "tool_result" || block.media === undefined) return 0;
   return block.media.reduce((sum, { data }) => sum + data.length, 0);
 }
 
 function withoutMedia(block: Block): Block {
+  if (isMedia(block)) return { type: "text", text: PICTURE_LEFT_OUT };
   if (block.type !== "tool_result") return block;
   const { media: _media, ...words } = block;
   return { ...words, content: `${block.content}\n${LEFT_OUT}` };
@@ -140,11 +144,11 @@ function once(message: ContextMessage, make: () => readonly Block[], maker = "")
 
 /** The blocks as the model sent them, without empty text, which providers refuse. */
 function blocksOf(message: ContextMessage, maker: string): readonly Block[] {
-  const { role, blocks, content } = message;
+  const { role, blocks, content, media = [] } = message;
   const sent = role === "assistant" ? blocks : undefined;
   const make = (): readonly Block[] => {
     const whole = sent?.filter((block) => block.type !== "text" || block.text !== "");
-    return whole === undefined ? textBlocks(content) : readableBy(maker, whole);
+    return whole === undefined ? [...textBlocks(content), ...media] : readableBy(maker, whole);
   };
   return once(message, make, maker);
 }

@@ -316,9 +316,9 @@ export class FakeProcess {
             tool: { ...face, maxResultChars: 100_000 },
           };
         }),
-      appendMessage: (_cid, role, content, blocks) =>
+      appendMessage: (_cid, role, content, blocks, media) =>
         this.#call(`AppendMessage ${role}`, undefined, () => {
-          this.#keep({ role, content, ...(blocks && { blocks }) });
+          this.#keep({ role, content, ...(blocks && { blocks }), ...(media && { media }) });
         }),
       appendToolResult: (_cid, id, content, isError, media) =>
         this.#call(`AppendToolResult ${id}`, undefined, () => {

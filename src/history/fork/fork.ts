@@ -135,7 +135,9 @@ function spawnedDraft(
   { account, ...rights }: ForkRights & { readonly account: AccountAt },
 ): JournalDraft {
   const { use: _use, ...budget } = account;
-  const { isSession: _, limits: _limits, request: _request, child: _child, ...spawned } = origin.spawned;
+  const { isSession: _, limits: _limits, request: _request, ...kept } = origin.spawned;
+  // the pictures are shown with the message of the origin
+  const { child: _child, media: _media, ...spawned } = kept;
   const body = {
     ...spawned,
     ppid: PID_KERNEL,

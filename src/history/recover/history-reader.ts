@@ -15,6 +15,7 @@ import type { Ref } from "../../kernel/facts/refs.ts";
 import { mailFacet } from "../../kernel/ipc/facets.ts";
 import { logFacet } from "../../kernel/log/facet.ts";
 import type { Journal, JournalRecord } from "../../kernel/ports/journal.ts";
+import { intentMessage, type SpawnedBody } from "../../kernel/process/kept-state.ts";
 import { keptFacet } from "../../kernel/process/kept-values.ts";
 import { progressFacet } from "../../kernel/process/progress-facet.ts";
 import { type SeenBody, seenFacet } from "../../kernel/process/seen-file-set.ts";
@@ -202,7 +203,7 @@ function recordsAt(
 function messageOf(record: JournalRecord): ContextMessage {
   const body = bodyOf(record);
   if (record.kind === "ctx.move") return body.put as ContextMessage;
-  if (record.kind === "process.spawned") return { role: "user", content: String(body.intent) };
+  if (record.kind === "process.spawned") return intentMessage(body as Pick<SpawnedBody, "intent" | "media">);
   const { cid: _cid, replaces: _replaces, ...message } = body;
   return message as unknown as ContextMessage;
 }

@@ -121,6 +121,31 @@ describe("a paused agent comes back", () => {
     expect([back.result, back.contexts.size]).toEqual(["said", 1]);
   });
 
+  test("with the pictures of the user: of its intent, of what it has read, and of what waits", async () => {
+    const t = testKernel();
+    const picture = (data: string) => [{ type: "image", media_type: "image/gif", data } as const];
+    const [first, second, third] = [picture("AAAA"), picture("BBBB"), picture("CCCC")];
+    const begun = Promise.withResolvers<Begun>();
+    const intent = "look\n[image 1: gif, 1 KB]";
+    t.programs.set(intent, (sys, start) => {
+      begun.resolve({ sys, start });
+      return new Promise((resolve) => sys.ending.addEventListener("abort", () => resolve(EXIT.unexpected)));
+    });
+    const pid = await t.init.spawn("look", null, { media: first });
+    const { sys, start } = await begun.promise;
+    for (const media of [second, third]) await t.init.send(pid, bytes("see"), undefined, { media });
+    const { data, media } = await sys.recv();
+    await sys.appendMessage(start.ctxId, "user", text(data), undefined, media);
+    await t.init.kill(pid, PAUSE);
+    const { next } = await afterCrash(t);
+    const { sys: mine, start: again } = await goOn(next, pid);
+    expect((await mine.buildPrompt(again.ctxId)).messages).toEqual([
+      { role: "user", content: intent, media: first },
+      { role: "user", content: "see\n[image 1: gif, 1 KB]", media: second },
+    ]);
+    expect((await mine.recv()).media).toEqual(third);
+  });
+
   test("with its place: the last checkpoint, what was added, and what began since; durable without waiting", async () => {
     const t = testKernel();
     const tool = new MessageDevice("edit");

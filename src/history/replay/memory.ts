@@ -3,6 +3,7 @@
  */
 import type { Restored } from "../../abi/program.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
+import type { MediaPart } from "../../abi/tool.ts";
 import {
   foldMove,
   foldPin,
@@ -15,12 +16,14 @@ import {
 } from "../../kernel/context/view.ts";
 import { isLoading, isModelCall, isProbed, probedOf } from "../../kernel/facts/intents.ts";
 import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
+import { intentMessage } from "../../kernel/process/kept-state.ts";
 
 type Body = Record<string, unknown>;
 
 /** The fields of `process.spawned` that a replay needs. */
 export interface Spawned {
   readonly intent: string;
+  readonly media?: readonly MediaPart[];
   readonly agent: string | null;
   readonly cwd: string;
 }
@@ -77,7 +80,7 @@ export class Memory {
    */
   spawn(spawned: Spawned): void {
     this.spawned = spawned;
-    if (!this.isFork && spawned.intent !== "") this.messages.push({ role: "user", content: spawned.intent });
+    if (!this.isFork && spawned.intent !== "") this.messages.push(intentMessage(spawned));
   }
 
   context({ system_prompt, cid, replaces, ...message }: Body): void {

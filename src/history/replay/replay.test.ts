@@ -152,6 +152,27 @@ describe("replay()", () => {
     expect(t.kernel.contexts.count).toBe(1);
   });
 
+  test("shows the program the pictures of the user again, those of its intent included", async () => {
+    const t = testKernel();
+    const media = [{ type: "image", media_type: "image/png", data: "AAAA" }] as const;
+    const shown: unknown[] = [];
+    const look: Program = async (sys, { ctxId }) => {
+      const message = await sys.recv();
+      await sys.appendMessage(ctxId, "user", text(message.data), undefined, message.media);
+      shown.push((await sys.buildPrompt(ctxId)).messages.map((each) => each.media));
+      return EXIT.completed;
+    };
+    t.programs.set("look\n[image 1: png, 1 KB]", look);
+    const pid = await t.init.spawn("look", null, { media });
+    await t.init.send(pid, bytes("and this"), undefined, { media });
+    await t.proc(pid).done.promise;
+    expect((await t.kernel.replays.replay(pid)).outcome).toBe("same");
+    expect(shown).toEqual([
+      [media, media],
+      [media, media],
+    ]);
+  });
+
   test("of a run that notes so much that its history is looked at meanwhile reaches for nothing", async () => {
     const steps = 300;
     const { t, pid } = await record(async (sys, { ctxId }) => {

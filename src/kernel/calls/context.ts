@@ -133,9 +133,14 @@ const setSystemPrompt: ContextCall<"setSystemPrompt", { cid: CtxId; text: string
 const appendMessage: ContextCall<"appendMessage", { cid: CtxId; message: ContextMessage }> = {
   name: "AppendMessage",
   quiet: true,
-  take: (cid, role, content, blocks) => ({
+  take: (cid, role, content, blocks, media) => ({
     cid,
-    message: blocks === undefined ? { role, content } : { role, content, blocks },
+    message: {
+      role,
+      content,
+      ...(blocks === undefined ? {} : { blocks }),
+      ...(media === undefined ? {} : { media }),
+    },
   }),
   args: ({ cid, message }) => ({ cid, role: message.role, size: Buffer.byteLength(message.content) }),
   run(pass, { cid, message }) {

@@ -105,6 +105,31 @@ describe("send()", () => {
     expect(child.proc.mailbox?.size).toBe(0);
   });
 
+  test("has the pictures of the user, a line for each in its text, and room for them", async () => {
+    const { t, parent, child } = await pair();
+    const media = [{ type: "image", media_type: "image/png", data: "AAAA" }] as const;
+    await t.init.send(child.pid, bytes("look"), undefined, { media });
+    await t.init.send(child.pid, bytes(""), undefined, { media });
+    expect(t.journal.bodies("mail.put").map((body) => body.media)).toEqual([media, media]);
+    expect(child.proc.mailbox?.bytes).toBe("look\n[image 1: png, 1 KB]".length * 2 - "look\n".length + 8);
+    const [first, second] = [await child.sys.recv(), await child.sys.recv()];
+    expect([text(first.data), first.media]).toEqual(["look\n[image 1: png, 1 KB]", media]);
+    expect(text(second.data)).toBe("[image 1: png, 1 KB]");
+    const refused = async (sys: typeof t.init, data: string) =>
+      sys
+        .send(child.pid, bytes("x"), undefined, { media: [{ ...media[0], data }] })
+        .catch(({ code, message }) => [code, message]);
+    expect(await refused(t.init, "no base64")).toEqual([
+      "INVALID",
+      "the data of a picture is not base64, or empty",
+    ]);
+    expect(await refused(parent.sys, "AAAA")).toEqual([
+      "PERMISSION",
+      "only a message of the user has pictures",
+    ]);
+    expect(child.proc.mailbox?.size).toBe(0);
+  });
+
   test("of more than 256 KiB is INVALID; of 256 KiB it arrives whole", async () => {
     const { parent, child } = await pair();
     const largest = new Uint8Array(LIMITS.mailBytes).fill(7);

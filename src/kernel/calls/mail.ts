@@ -16,6 +16,7 @@ import { checkFellow, type Fellowship } from "../gate/fellow-mail.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { joins } from "../ipc/joins.ts";
 import { disturbed, type Mailbox, type Wanted } from "../ipc/mailbox.ts";
+import { pictured } from "../ipc/pictured.ts";
 import { type Letter, type Office, post } from "../ipc/post.ts";
 import { type Taker, takenDrafts, tookMail } from "../ipc/taken.ts";
 import { readLabels } from "../labels/label-set.ts";
@@ -54,8 +55,11 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions, Sen
   holds: true,
   take: (pid, data, _signal, options) => ({ pid, data, ...options }),
   args: ({ pid, data }) => ({ pid, size: data.byteLength }),
-  async run(pass, { pid, data: given, client, request }) {
+  async run(pass, { pid, data: words, client, media, request }) {
     const { core, self } = pass;
+    const call = { pid: self.pid, syscall: "Send" };
+    const given =
+      media === undefined ? words : Buffer.from(pictured(call, Buffer.from(words).toString(), media));
     if (given.byteLength > LIMITS.mailBytes) {
       const message = `message of ${given.byteLength} bytes; at most ${LIMITS.mailBytes}`;
       throw new SyscallError({ syscall: "Send", pid: self.pid, code: "INVALID", message });
@@ -67,7 +71,7 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions, Sen
     // a message from the user wakes a resting session
     if (self.pid === PID_KERNEL && !core.sessions.isHere(pid)) await core.sessions.awake(pid);
     const labels = self.labels.length === 0 ? undefined : self.labels;
-    const letter = { from: self.pid, data, client, labels, request };
+    const letter = { from: self.pid, data, client, media, labels, request };
     const mayResume = pass.scope === null || pass.scope.effects.some(({ kind }) => kind === "message");
     const back = mayResume ? await resumed(core, self, pid, letter) : undefined;
     if (back !== undefined) return back;

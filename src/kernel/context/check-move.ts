@@ -50,7 +50,9 @@ function wrongClears(views: Views, shown: Shown, { clears, ...move }: ContextMov
   const seen = new Set<number>();
   const before = new Map(headOf(views).clears.map(({ n, keep = 0 }) => [n, keep]));
   for (const { n, keep = 0 } of clears) {
-    if (shown.get(n)?.role !== "tool") return `message ${n} is not a tool result in view`;
+    const message = shown.get(n);
+    if (message?.role !== "tool" && !losesPictures(message, { n, keep }, before))
+      return `message ${n} is not a tool result in view`;
     if (seen.has(n)) return `message ${n} is cleared twice`;
     if (!Number.isInteger(keep) || keep < 0) return `${keep} characters of message ${n}`;
     if (keep > (before.get(n) ?? keep)) return `message ${n} was cleared before`;
@@ -59,6 +61,16 @@ function wrongClears(views: Views, shown: Shown, { clears, ...move }: ContextMov
   const kept = new Set(numbersOf(views, { ...move, clears, put: null }));
   const back = headOf(views).clears.find(({ n }) => kept.has(n) && !seen.has(n));
   return back === undefined ? undefined : `message ${back.n} was cleared before`;
+}
+
+/** Of a message of the user, only its pictures can be cleared: the words stay. */
+function losesPictures(
+  message: ContextMessage | undefined,
+  { n, keep }: { readonly n: number; readonly keep: number },
+  before: ReadonlyMap<number, number>,
+): boolean {
+  if (message?.role !== "user" || keep < message.content.length) return false;
+  return message.media !== undefined || before.has(n);
 }
 
 /** Every result with its call and every call with its results, and nothing that the present view does not have. */

@@ -80,6 +80,19 @@ describe("move()", () => {
     expect(spaces.prompt(cid).messages[2]).toBe(after[2]);
   });
 
+  test("takes the pictures of a message of the user out of view; its words stay, whole", () => {
+    const media = [{ type: "image", media_type: "image/png", data: "AAAA" }] as const;
+    spaces.append(cid, { ...user("look"), media });
+    refused({ clears: [{ n: 7 }] });
+    refused({ clears: [{ n: 7, keep: 3 }] });
+    refused({ clears: [{ n: 1, keep: 99 }] });
+    move({ clears: [{ n: 7, keep: 4 }] });
+    expect(spaces.prompt(cid).messages[6]).toEqual(user("look"));
+    move({ clears: [{ n: 3 }, { n: 7, keep: 4 }] });
+    refused({ clears: [{ n: 3 }] });
+    expect(spaces.prompt(cid).messages[6]).toEqual(user("look"));
+  });
+
   test.each<[string, Partial<ContextMove>]>([
     ["a result without its call", { keep: [[3, 3]], tailFrom: 5 }],
     ["a call without its result", { keep: [[1, 2]], tailFrom: 5 }],

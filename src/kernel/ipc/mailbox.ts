@@ -92,7 +92,7 @@ export class Mailbox {
   /** Puts a message back to its place in the order of numbers. */
   putBack(message: Message): void {
     const after = this.#places.findIndex((place) => (place.message?.seq ?? Infinity) > message.seq);
-    const place = { bytes: message.data.byteLength, message };
+    const place = { bytes: mailSize(message), message };
     this.#places.splice(after < 0 ? this.#places.length : after, 0, place);
     this.#bytes += place.bytes;
     this.#serve();
@@ -122,7 +122,7 @@ export class Mailbox {
    * order, before any new message is sent.
    */
   restore(message: Message): void {
-    this.#add({ bytes: message.data.byteLength, message });
+    this.#add({ bytes: mailSize(message), message });
     this.#serve();
   }
 
@@ -224,6 +224,17 @@ export class Mailbox {
 }
 
 const anything: Wanted = () => true;
+
+/** The room that a message takes: its text, and its pictures as they are kept. */
+export function mailSize({
+  data,
+  media = [],
+}: {
+  data: Uint8Array;
+  media?: Message["media"] | undefined;
+}): number {
+  return media.reduce((sum, picture) => sum + picture.data.length, data.byteLength);
+}
 
 function isFilled(place: Place): place is FilledPlace {
   return place.message !== null;

@@ -10,7 +10,7 @@ import type { RequestMark } from "../../abi/request-mark.ts";
 import type { Sent } from "../../abi/sys.ts";
 import type { Journal } from "../ports/journal.ts";
 import { joins } from "./joins.ts";
-import type { Mailbox } from "./mailbox.ts";
+import { type Mailbox, mailSize } from "./mailbox.ts";
 
 /** What delivering a message needs of the kernel. */
 export interface Office {
@@ -35,6 +35,7 @@ interface Addressee {
 
 export interface Letter extends Pick<Message, "from" | "data"> {
   readonly client?: Message["client"] | undefined;
+  readonly media?: Message["media"] | undefined;
   readonly notice?: Message["notice"] | undefined;
   readonly labels?: Message["labels"] | undefined;
   /** The request mark of the client that sent the message. */
@@ -47,7 +48,7 @@ export interface Letter extends Pick<Message, "from" | "data"> {
  */
 export async function post(office: Office, to: Addressee, { request, ...letter }: Letter): Promise<Sent> {
   if (!to.isLive) throw ended(letter.from, to.pid);
-  const place = to.ownMailbox().claim(letter.data.byteLength);
+  const place = to.ownMailbox().claim(mailSize(letter));
   // no await between claiming the place, numbering and the append, so all three have the same order
   const message = numbered(office, to.pid, letter);
   const sent = { seq: message.seq, ahead: aheadOf(to, message) };
@@ -76,7 +77,7 @@ export interface Letters {
  * room: a process has few children, and each sends one.
  */
 export function letterTo(office: Letters, to: Addressee, letter: Letter) {
-  const place = to.ownMailbox().claim(letter.data.byteLength, true);
+  const place = to.ownMailbox().claim(mailSize(letter), true);
   const message = numbered(office, to.pid, letter);
   const sent = { seq: message.seq, ahead: aheadOf(to, message) };
   return {
@@ -91,9 +92,10 @@ export function letterTo(office: Letters, to: Addressee, letter: Letter) {
 }
 
 export function numbered(office: Letters, to: Pid, letter: Letter): Message {
-  const { from, data, client, notice, labels } = letter;
+  const { from, data, client, media, notice, labels } = letter;
   const whose = client === undefined ? {} : { client };
   const known = {
+    ...(media === undefined ? {} : { media }),
     ...(labels === undefined ? {} : { labels }),
     ...(notice === undefined ? {} : { notice }),
   };

@@ -77,7 +77,9 @@ async function prepare(core: AgentHost, making: Making): Promise<void> {
   const prompt = redactedText(core, proc, systemPrompt(proc.seed.agent, opts));
   core.contexts.setSystemPrompt(proc.ctxId, prompt);
   // a session may begin without an intent
-  if (proc.seed.intent !== "") core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent });
+  const shown = opts.media === undefined ? {} : { media: opts.media };
+  if (proc.seed.intent !== "")
+    core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent, ...shown });
   await core.mounts.mountAll(making, proc.seed.agent?.manifest.mcp ?? []);
   await openModel(core, making);
   settleMode(core, making);

@@ -13,6 +13,8 @@ import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProcessKind } from "../../abi/process.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
+import type { ContextMessage } from "../../abi/sys.ts";
+import type { MediaPart } from "../../abi/tool.ts";
 import type { Worktree } from "../../abi/worktree.ts";
 import type { KeptAbove } from "../account/kept-account.ts";
 import type { ContextSpaces } from "../context/spaces.ts";
@@ -70,6 +72,8 @@ export interface SpawnedBody extends KeptAbove, KeptRights {
   readonly effort?: Effort;
   /** Absent: none. */
   readonly fallbacks?: readonly ModelPlace[];
+  /** Pictures that belong to the intent. */
+  readonly media?: readonly MediaPart[];
   /** The request mark of the client; absent: the request had no key. */
   readonly request?: RequestMark;
   /** Absent: no call of a model started it. */
@@ -78,6 +82,11 @@ export interface SpawnedBody extends KeptAbove, KeptRights {
   readonly agents?: AgentMap;
   /** Absent: it works where it was started. */
   readonly worktree?: Worktree;
+}
+
+/** The first message of the user. */
+export function intentMessage({ intent, media }: Pick<SpawnedBody, "intent" | "media">): ContextMessage {
+  return { role: "user", content: intent, ...(media === undefined ? {} : { media }) };
 }
 
 type Draft = Pick<JournalDraft, "kind" | "body" | "v">;

@@ -3,7 +3,7 @@
  * serialized once, then reused.
  */
 import type { Block, WireMessage } from "../../abi/llm.ts";
-import type { MediaPart } from "../../abi/tool.ts";
+import { isMedia, type MediaPart } from "../../abi/tool.ts";
 import { Running } from "../../lib/running.ts";
 import { isBound } from "../bound.ts";
 import { sentName } from "../call-name.ts";
@@ -124,6 +124,7 @@ function contentOf(blocks: readonly Block[]): Part[] {
     if (block.type === "thinking" && (block.signature === "" || isBound(block.signature))) return [];
     if (block.type === "redacted_thinking" && isBound(block.data)) return [];
     if (block.type === "tool_result" && block.media !== undefined) return [resultWith(block, block.media)];
+    if (isMedia(block)) return [mediaPart(block)];
     if (block.type === "tool_use") return [{ ...block, name: sentName(block.name) }];
     return [{ ...block }];
   });
@@ -136,9 +137,9 @@ function resultWith(
   media: readonly MediaPart[],
 ): Part {
   const text = content.trim() === "" ? [] : [{ type: "text", text: content }];
-  const shown = media.map(({ type, media_type, data }) => ({
-    type,
-    source: { type: "base64", media_type, data },
-  }));
-  return { ...block, content: [...text, ...shown] };
+  return { ...block, content: [...text, ...media.map(mediaPart)] };
+}
+
+function mediaPart({ type, media_type, data }: MediaPart): Part {
+  return { type, source: { type: "base64", media_type, data } };
 }

@@ -1,5 +1,6 @@
 /** Whether a conversation goes on from what a run of the program knows of it, and what it has to be told then. Pure. */
 import type { Block, WireMessage } from "../../abi/llm.ts";
+import { isMedia } from "../../abi/tool.ts";
 
 export interface ToolResult {
   readonly texts: readonly string[];
@@ -25,7 +26,9 @@ export function nextTurn({ sent, reply }: Known, messages: readonly WireMessage[
   if (own?.role !== "assistant" || next?.role !== "user" || more.length > 0) return undefined;
   if (!sent.every((message, i) => isSame(message, messages[i]))) return undefined;
   if (!isSame(said(own.content), said(reply))) return undefined;
-  const texts = next.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const texts = next.content.flatMap((block) =>
+    block.type === "text" ? [block.text] : isMedia(block) ? [NOT_SHOWN] : [],
+  );
   const results = next.content.flatMap((block) => (block.type === "tool_result" ? [block] : []));
   const calls = reply.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
   if (calls.length === 0)

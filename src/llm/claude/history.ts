@@ -42,6 +42,9 @@ function partOf(role: "user" | "assistant", block: Block, names: ReadonlyMap<str
         },
       ];
     }
+    case "image":
+    case "document":
+      return [{ title: role === "user" ? "user" : "you", text: NOT_SHOWN }];
     case "thinking":
     case "redacted_thinking":
       return [];

@@ -3,6 +3,7 @@
  * reused.
  */
 import type { Block, ModelCard, WireMessage } from "../../abi/llm.ts";
+import { isMedia, type MediaPart } from "../../abi/tool.ts";
 import { Running } from "../../lib/running.ts";
 import { ByMaker, type Maker, unbind } from "../bound.ts";
 import { sentName } from "../call-name.ts";
@@ -125,13 +126,16 @@ function userParts(content: readonly Block[], calls: ReadonlyMap<string, string>
   });
   const shown = results.flatMap(({ tool_use_id, media = [] }): Json[] => {
     if (media.length === 0) return [];
-    const data = media.map((each) => ({ inlineData: { mimeType: each.media_type, data: each.data } }));
-    return [{ text: `[shown by call ${tool_use_id}]` }, ...data];
+    return [{ text: `[shown by call ${tool_use_id}]` }, ...media.map(inlineData)];
   });
   const said = content.flatMap((block) =>
     block.type === "text" && block.text.trim() !== "" ? [{ text: block.text }] : [],
   );
-  return [...answers, ...shown, ...said];
+  return [...answers, ...shown, ...said, ...content.filter(isMedia).map(inlineData)];
+}
+
+function inlineData({ media_type, data }: MediaPart): Json {
+  return { inlineData: { mimeType: media_type, data } };
 }
 
 /** A call without a number is matched by its name and order. */

@@ -1,5 +1,6 @@
 /** Converts an LlmRequest to the body of an Ollama chat. */
 import type { Block, Effort, WireMessage } from "../../abi/llm.ts";
+import type { MediaPart } from "../../abi/tool.ts";
 import { sentName } from "../call-name.ts";
 import type { AttemptRequest } from "../driver.ts";
 import { type Json, objectOf } from "../json.ts";
@@ -77,7 +78,7 @@ function callOf({ id, name, input }: Extract<Block, { type: "tool_use" }>): Json
 function userMessages(content: readonly Block[], names: ReadonlyMap<string, string>): Json[] {
   const results = content.flatMap((block): Json[] => {
     if (block.type !== "tool_result") return [];
-    const images = (block.media ?? []).flatMap(({ type, data }) => (type === "image" ? [data] : []));
+    const images = imagesOf(block.media ?? []);
     return [
       {
         role: "tool",
@@ -89,7 +90,13 @@ function userMessages(content: readonly Block[], names: ReadonlyMap<string, stri
     ];
   });
   const text = textOf(content);
-  return text === "" && results.length > 0 ? results : [...results, { role: "user", content: text }];
+  const images = imagesOf(content);
+  if (text === "" && images.length === 0 && results.length > 0) return results;
+  return [...results, { role: "user", content: text, ...(images.length === 0 ? {} : { images }) }];
+}
+
+function imagesOf(parts: readonly (Block | MediaPart)[]): string[] {
+  return parts.flatMap((part) => (part.type === "image" ? [part.data] : []));
 }
 
 function textOf(content: readonly Block[]): string {

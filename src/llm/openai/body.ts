@@ -1,6 +1,6 @@
 /** Converts an LlmRequest to the body of a Chat Completions request, with the peculiarities of each server. */
 import type { Block, ModelCard, WireMessage } from "../../abi/llm.ts";
-import type { MediaPart } from "../../abi/tool.ts";
+import { isMedia, type MediaPart } from "../../abi/tool.ts";
 import { sentName } from "../call-name.ts";
 import { cardOf } from "../cards.ts";
 import type { AttemptRequest } from "../driver.ts";
@@ -100,9 +100,10 @@ function userMessages(content: readonly Block[]): Part[] {
   });
   const text = textOf(content);
   const shown = content.flatMap(shownParts);
-  if (shown.length > 0) {
+  const own = content.filter(isMedia).map(mediaPart);
+  if (shown.length + own.length > 0) {
     const said = text === "" ? [] : [{ type: "text", text }];
-    return [...results, { role: "user", content: [...shown, ...said] }];
+    return [...results, { role: "user", content: [...shown, ...said, ...own] }];
   }
   return text === "" && results.length > 0 ? results : [...results, { role: "user", content: text }];
 }

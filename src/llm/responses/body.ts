@@ -3,7 +3,7 @@
  * once for a model, then reused.
  */
 import type { Block, Effort, WireMessage } from "../../abi/llm.ts";
-import type { MediaPart } from "../../abi/tool.ts";
+import { isMedia, type MediaPart } from "../../abi/tool.ts";
 import { Running } from "../../lib/running.ts";
 import { ByMaker, type Maker } from "../bound.ts";
 import { sentName } from "../call-name.ts";
@@ -76,8 +76,10 @@ function userItems(content: readonly Block[]): Json[] {
     return [{ type: "function_call_output", call_id: block.tool_use_id, output: outputOf(block) }];
   });
   const text = textOf(content);
-  if (text === "" && results.length > 0) return results;
-  return [...results, { type: "message", role: "user", content: [{ type: "input_text", text }] }];
+  const shown = content.filter(isMedia).map(mediaPart);
+  if (text === "" && shown.length === 0 && results.length > 0) return results;
+  const said = text === "" && shown.length > 0 ? [] : [{ type: "input_text", text }];
+  return [...results, { type: "message", role: "user", content: [...said, ...shown] }];
 }
 
 function outputOf(block: Extract<Block, { type: "tool_result" }>): string | Json[] {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { printed, type SyscallError } from "../../../abi/errors.ts";
 import { asPid } from "../../../abi/ids.ts";
+import { EXIT } from "../../../abi/process.ts";
 import { LIMITS } from "../../limits.ts";
 import { agentFile, testKernel } from "../../testing/test-kernel.ts";
 
@@ -20,6 +21,29 @@ describe("spawn()", () => {
       agent: agentFile({ systemPrompt: "file" }),
     });
     expect((await other.sys.buildPrompt(other.start.ctxId)).systemPrompt).toBe("own\n\nmore");
+  });
+
+  test("an agent is shown the pictures of the user with its intent, which names them; nobody else gives or gets some", async () => {
+    const t = testKernel();
+    const media = [{ type: "image", media_type: "image/webp", data: "AAAA" }] as const;
+    const shown = Promise.withResolvers<unknown>();
+    t.programs.set("look\n[image 1: webp, 1 KB]", async (sys, { ctxId }) => {
+      shown.resolve((await sys.buildPrompt(ctxId)).messages);
+      return EXIT.completed;
+    });
+    await t.init.spawn("look", null, { media });
+    const content = "look\n[image 1: webp, 1 KB]";
+    expect(await shown.promise).toEqual([{ role: "user", content, media }]);
+    expect(t.journal.bodies("process.spawned")).toMatchObject([{ intent: content, media }]);
+    const { sys } = await t.start();
+    await expect(sys.spawn("look", null, { media })).rejects.toMatchObject({ code: "PERMISSION" });
+    const many = Array.from({ length: 9 }, () => media[0]);
+    await expect(t.init.spawn("look", null, { media: many })).rejects.toMatchObject({ code: "INVALID" });
+    const native = t.init.spawn("", null, { media, command: ["true"] });
+    await expect(native).rejects.toMatchObject({
+      code: "INVALID",
+      message: "only an agent is shown pictures",
+    });
   });
 
   test("the child's trace begins with Open of its model", async () => {

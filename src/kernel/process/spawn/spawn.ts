@@ -19,6 +19,7 @@ import type { Admission } from "../../account/admission.ts";
 import { moreLimits } from "../../account/kept-account.ts";
 import { checkSpawn, countDrafts, countSpawn } from "../../account/spawn-guard.ts";
 import type { Groups } from "../../ipc/groups.ts";
+import { pictured } from "../../ipc/pictured.ts";
 import { labelsFacet } from "../../labels/facet.ts";
 import { LIMITS } from "../../limits.ts";
 import { keepLog } from "../../log/log-history.ts";
@@ -96,7 +97,11 @@ export async function spawnBody(
   if (caller.pid === PID_KERNEL) core.journalWatch.check("Spawn");
   else await core.journalWatch.wait(caller, "Spawn", signal);
   core.ports.redactor?.learn(secretValues(opts.env ?? {}));
-  const intent = redactedText(core, caller, said);
+  const { media } = opts;
+  if (media !== undefined && body.kind !== "agent")
+    throw refuse(caller.pid, "INVALID", "only an agent is shown pictures");
+  const call = { pid: caller.pid, syscall: "Spawn" };
+  const intent = redactedText(core, caller, media === undefined ? said : pictured(call, said, media));
   const parent = findParent(core, caller, opts);
   const giver = more.rights ?? parent;
   const birth: Birth = {
@@ -310,6 +315,7 @@ async function journalSpawn(
     ...(seed.child === undefined ? {} : { child: seed.child }),
     ...(seed.agents === undefined ? {} : { agents: seed.agents }),
     ...treeOf(proc),
+    ...(opts.media === undefined ? {} : { media: opts.media }),
     ...(opts.request === undefined ? {} : { request: opts.request }),
     ...bodyOf(proc).record?.(proc),
   };

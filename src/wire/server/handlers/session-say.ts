@@ -4,16 +4,16 @@ import { invalid } from "../request.ts";
 
 /** Messages are ordered by the journal. An idle session is restored for the message. */
 export const sessionSay: Handler<"session.say"> = async (params, call) => {
-  const { pid, text, client = "" } = params;
+  const { pid, text, media, client = "" } = params;
   const { kernel, gone } = call;
   if (client !== "") call.claimName(client);
-  if (text.trim() === "") throw invalid("payload.text: the message is empty");
+  if (text.trim() === "" && media === undefined) throw invalid("payload.text: the message is empty");
   return call.repeats.once(
     "session.say",
     params,
     call,
     async (marked) => {
-      const options = { client, ...marked };
+      const options = { client, ...(media === undefined ? {} : { media }), ...marked };
       const { seq, ahead } = await kernel.init.send(asPid(pid), Buffer.from(text), gone, options);
       return { payload: { seq, ahead } };
     },

@@ -112,6 +112,7 @@ function toOpts(params: SpawnRequest): SpawnOpts {
     ...(interactive === undefined ? {} : { interactive }),
     ...(session === undefined ? {} : { session }),
     ...(client === undefined ? {} : { client }),
+    ...(params.media === undefined ? {} : { media: params.media }),
     ...(group === undefined ? {} : { group }),
     ...(stdin === undefined ? {} : { stdin: stdinBytes(stdin) }),
   };
