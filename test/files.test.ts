@@ -97,6 +97,59 @@ describe("view", () => {
   });
 });
 
+describe("pictures of the user", () => {
+  /** Large enough to be stored apart from its records. */
+  const large = Buffer.concat([PNG, Buffer.alloc(100_000, 7)]).toString("base64");
+  const image = { type: "image", source: { type: "base64", media_type: "image/png", data: large } };
+  const said = (...content: object[]) =>
+    `${JSON.stringify({ type: "user", message: { role: "user", content } })}\n`;
+
+  it("are shown to the model, kept once, and there again in a fork after a crash, in its words as a line", async () => {
+    await serve(inTurn(text("A dot."), text("The same."), text("Still.")));
+    const stdin = said({ type: "text", text: "look" }, image) + said(image);
+    const args = ["-p", "--output-format", "stream-json", "--input-format", "stream-json"];
+    const { code, stdout } = await world.crux(args, { stdin });
+    expect(code).toBe(0);
+    expect(stdout).not.toContain(large.slice(0, 100));
+    const blocks = () =>
+      (server.requests.at(-1)!.body.messages as { role: string; content: { type: string }[] }[])
+        .filter(({ role }) => role === "user")
+        .flatMap(({ content }) => content)
+        .map((block) => ("cache_control" in block ? { ...block, cache_control: undefined } : block));
+    const shown = [{ text: "look\n[image 1: png, 98 KB]" }, image, { text: "[image 1: png, 98 KB]" }, image];
+    const found = () =>
+      blocks().filter(
+        ({ type, ...rest }) => type === "image" || /image 1/.test(String((rest as { text?: string }).text)),
+      );
+    expect(found()).toMatchObject(shown);
+    process.kill(world.daemonPid!, "SIGKILL");
+    const fork = (await world.crux(["fork", "-q", "1"])).stdout.trim();
+    await world.crux(["resume", "-q", fork]);
+    await world.crux(["send", fork, "and now?"]);
+    await settled(() => server.requests.at(-1)?.rawBody.includes("and now?") === true, Boolean);
+    expect(found()).toMatchObject(shown);
+    const files = readdirSync(world.dir, { recursive: true, withFileTypes: true });
+    const copies = files.filter((each) => each.isFile() && /blobs/.test(each.parentPath));
+    const sizes = copies.map((each) => statSync(join(each.parentPath, each.name)).size);
+    expect(sizes.filter((size) => size === large.length)).toHaveLength(1);
+    await world.crux(["kill", fork]);
+  });
+
+  it("that the model refuses leave its view, not the words, and the next message is answered", async () => {
+    const refusal = error(400, "invalid_request_error", "messages.0: could not process image");
+    await serve((request) => (request.rawBody.includes(large.slice(0, 99)) ? refusal : text("Never mind.")));
+    const args = ["-p", "--output-format", "stream-json", "--input-format", "stream-json"];
+    const refused = await world.crux(args, { stdin: said({ type: "text", text: "look" }, image) });
+    expect(refused.stdout).toContain("could not process image");
+    await world.crux(["send", "1", "and now?"]);
+    await settled(() => server.requests.at(-1)?.rawBody.includes("and now?") === true, Boolean);
+    expect(server.requests.at(-1)?.rawBody).toMatch(
+      /look\\n\[image 1: png, 98 KB\].*image removed: .*could not/,
+    );
+    await world.crux(["kill", "1"]);
+  });
+});
+
 describe("what an agent has seen of files", () => {
   it("is known to the next daemon: an edit needs no second view; a fork knows it too, a child of its own does not", async () => {
     world.write("a.txt", "one\ntwo\n");

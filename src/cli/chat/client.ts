@@ -1,6 +1,7 @@
 /** What the user does to a session: over separate connections, because the stream occupies the first. */
 import { randomBytes } from "node:crypto";
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
+import type { Picture } from "../../abi/pictures.ts";
 import { type PermissionMode, SIGNALS } from "../../abi/process.ts";
 import type { DaemonAccess } from "../daemon/client.ts";
 import { isClosed, modesAfter } from "./mode-cycle.ts";
@@ -16,8 +17,9 @@ export class ChatClient {
     this.#daemon = daemon;
   }
 
-  say(pid: number, text: string): Promise<Result<"session.say">> {
-    return this.request("session.say", { pid, text, client: this.name });
+  say(pid: number, text: string, media?: Picture[]): Promise<Result<"session.say">> {
+    const shown = media === undefined ? {} : { media };
+    return this.request("session.say", { pid, text, ...shown, client: this.name });
   }
 
   /** Interrupts the run, but keeps the session. */

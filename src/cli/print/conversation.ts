@@ -11,6 +11,7 @@ import { type AnswerSchema, correction, type Fit, MAX_CORRECTIONS } from "./json
 import type { Ended, Printer, RunFacts } from "./printer.ts";
 import type { PrintSession } from "./session.ts";
 import type { Stops } from "./stops.ts";
+import type { Said } from "./user-line.ts";
 
 /** Messages that were said and are not read; more wait on stdin. */
 const MAX_UNREAD = 16;
@@ -63,7 +64,7 @@ export class Conversation {
   }
 
   /** The exit code. Rejects when the events break off. `messages`: those that the session was not begun with. */
-  async follow(messages: AsyncIterable<string>): Promise<number> {
+  async follow(messages: AsyncIterable<Said>): Promise<number> {
     const { stops } = this.#around;
     if (!this.#session.isNew) this.#usd.before = this.#usd.atStart = (await this.#spent()) ?? 0;
     const saying = this.#sayAll(messages);
@@ -81,9 +82,9 @@ export class Conversation {
     return this.#exitCode === 0 && this.hasFailed ? 1 : this.#exitCode;
   }
 
-  async #sayAll(messages: AsyncIterable<string>): Promise<void> {
-    for await (const text of messages) {
-      await this.#say(text);
+  async #sayAll(messages: AsyncIterable<Said>): Promise<void> {
+    for await (const said of messages) {
+      await this.#say(said);
       while (this.#unread >= MAX_UNREAD && !this.#isDone) await this.#moved.promise;
       if (this.#isDone) break;
     }
@@ -91,11 +92,11 @@ export class Conversation {
     this.#endIfDone();
   }
 
-  async #say(text: string): Promise<void> {
+  async #say({ text, media }: Said): Promise<void> {
     const { client, view } = this.#around;
     this.#unread++;
     try {
-      await client.say(this.#session.pid, text);
+      await client.say(this.#session.pid, text, media);
     } catch (error) {
       this.#unread--;
       this.hasFailed = true;
@@ -141,7 +142,7 @@ export class Conversation {
     const fit = schema.fit(event.result);
     if (fit.kind === "fits" || this.#corrections === MAX_CORRECTIONS) return false;
     this.#corrections++;
-    await this.#say(correction(fit.why));
+    await this.#say({ text: correction(fit.why) });
     return true;
   }
 

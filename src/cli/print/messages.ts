@@ -1,7 +1,7 @@
 /** The messages of a print run: the prompt, or the lines of stdin. */
 import { linesOf } from "../chat/lines.ts";
 import type { Input } from "../terminal/streams.ts";
-import { type UserLine, userLine } from "./user-line.ts";
+import { type Said, type UserLine, userLine } from "./user-line.ts";
 
 export type ControlRequest = Extract<UserLine, { kind: "control" }>;
 
@@ -16,22 +16,18 @@ interface LineReport {
   end(): void;
 }
 
-export async function* onlyMessage(text: string): AsyncGenerator<string> {
-  yield text;
+export async function* onlyMessage(text: string): AsyncGenerator<Said> {
+  yield { text };
 }
 
 /** `words`: a message before those of stdin; "": none. */
-export async function* stdinMessages(
-  words: string,
-  stdin: Input,
-  report: LineReport,
-): AsyncGenerator<string> {
-  if (words.trim() !== "") yield words;
+export async function* stdinMessages(words: string, stdin: Input, report: LineReport): AsyncGenerator<Said> {
+  if (words.trim() !== "") yield { text: words };
   let number = 0;
   for await (const line of linesOf(stdin)) {
     number++;
     const read = userLine(line);
-    if (read.kind === "message") yield read.text;
+    if (read.kind === "message") yield read;
     else if (read.kind === "bad") report.bad(number, read.why);
     else if (read.kind === "control") report.control(read);
     else if (read.kind === "answer" && !report.answer(read))

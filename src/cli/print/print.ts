@@ -28,6 +28,7 @@ import { Printer } from "./printer.ts";
 import { findPrompt } from "./prompt.ts";
 import { beginSession, type PrintSession, reopenSession } from "./session.ts";
 import { Stops } from "./stops.ts";
+import type { Said } from "./user-line.ts";
 import { viewOf } from "./views.ts";
 
 export const print: Command = { flags: printTable, parse: parsePrint, run: start };
@@ -96,11 +97,11 @@ class PrintRun implements Gate {
     if (unmet !== undefined) throw invalid(unmet);
     if (begun.done === true) throw invalid("there is no message on stdin");
     schema ??= await schemaOf(wish.schema);
-    const asking = (text: string): string => schema?.asking(text) ?? text;
+    const asking = (said: Said): Said => ({ ...said, text: schema?.asking(said.text) ?? said.text });
     const first = asking(begun.value);
     const others = mapped(messages, asking);
     await settleTrust(this.#call, workingDirectory(args, host), "never asked");
-    await refuseUnknownSkill(host.daemon, workingDirectory(args, host), first);
+    await refuseUnknownSkill(host.daemon, workingDirectory(args, host), first.text);
     const session = await this.#open(options, first);
     this.#session = session;
     printer.sessionId = session.uuid;
@@ -153,7 +154,7 @@ class PrintRun implements Gate {
   async #messages(
     { isStreamInput }: PrintOptions,
     bad: (line: number, why: string) => void,
-  ): Promise<AsyncGenerator<string>> {
+  ): Promise<AsyncGenerator<Said>> {
     const { args, host } = this.#call;
     const words = args.words.join(" ");
     if (!isStreamInput) return onlyMessage(await findPrompt(words, host));
@@ -172,13 +173,13 @@ class PrintRun implements Gate {
     });
   }
 
-  #open({ from, withDeltas }: PrintOptions, text: string): Promise<PrintSession> {
+  #open({ from, withDeltas }: PrintOptions, said: Said): Promise<PrintSession> {
     const { client, stops } = this.#parts;
     const detail = withDeltas ? ("deltas" as const) : ("messages" as const);
     const asks = this.#approver === undefined ? {} : { interactive: true as const };
     const beginning = { client, detail, signal: stops.abandoned, ...asks };
     return from === undefined
-      ? beginSession(this.#call, { text, wish: this.#controls.wish }, beginning)
+      ? beginSession(this.#call, { said, wish: this.#controls.wish }, beginning)
       : reopenSession(this.#call, from, beginning);
   }
 }
@@ -187,11 +188,11 @@ async function schemaOf(text: string | undefined): Promise<AnswerSchema | undefi
   return text === undefined ? undefined : answerSchema(text);
 }
 
-async function* mapped(texts: AsyncIterable<string>, to: (text: string) => string): AsyncGenerator<string> {
-  for await (const text of texts) yield to(text);
+async function* mapped(all: AsyncIterable<Said>, to: (said: Said) => Said): AsyncGenerator<Said> {
+  for await (const said of all) yield to(said);
 }
 
-async function* preceded(first: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+async function* preceded(first: Said, rest: AsyncIterable<Said>): AsyncGenerator<Said> {
   yield first;
   yield* rest;
 }

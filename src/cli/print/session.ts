@@ -9,6 +9,7 @@ import { clientEnvironment } from "../run/environment.ts";
 import { requestOptions, workingDirectory } from "../run/run-options.ts";
 import type { Wish } from "./controls.ts";
 import { type PrintOptions, printLimits } from "./flags.ts";
+import type { Said } from "./user-line.ts";
 
 export interface PrintSession {
   readonly pid: number;
@@ -28,10 +29,10 @@ interface Beginning {
   readonly interactive?: true;
 }
 
-/** `text`: its first message. */
+/** `said`: its first message. */
 export async function beginSession(
   call: Call,
-  { text, wish }: { readonly text: string; readonly wish: Wish },
+  { said, wish }: { readonly said: Said; readonly wish: Wish },
   beginning: Beginning,
 ): Promise<PrintSession> {
   const { args, host } = call;
@@ -42,7 +43,8 @@ export async function beginSession(
   const prompt = [system_prompt, more].filter((part) => part !== "").join("\n\n");
   const allLimits = { ...limits, ...(usd === undefined ? {} : { usd }) };
   const request: SpawnRequest = {
-    intent: text,
+    intent: said.text,
+    ...(said.media === undefined ? {} : { media: said.media }),
     ...options,
     ...(prompt === "" ? {} : { system_prompt: prompt }),
     ...(instructions === undefined ? {} : { instructions }),

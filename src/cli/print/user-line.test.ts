@@ -4,7 +4,22 @@ import { userLine } from "./user-line.ts";
 const user = (content: unknown): string =>
   JSON.stringify({ type: "user", message: { role: "user", content } });
 
+const image = (media_type = "image/png", data = "AAAA") => ({
+  type: "image",
+  source: { type: "base64", media_type, data },
+});
+
 describe("userLine()", () => {
+  test("reads pictures among the words, or alone", () => {
+    const picture = { type: "image", media_type: "image/png", data: "AAAA" };
+    const media = [picture, { ...picture, media_type: "image/gif" }];
+    const text = (words: string) => ({ type: "text", text: words });
+    expect(userLine(user([text("a"), image(), text("b"), image("image/gif")]))).toEqual({
+      ...{ kind: "message", text: "a\nb", media },
+    });
+    expect(userLine(user([image()]))).toEqual({ kind: "message", text: "", media: [picture] });
+  });
+
   test.each([
     [user("hi"), "hi"],
     [
@@ -27,7 +42,14 @@ describe("userLine()", () => {
     ['{"type":"user"}', /^message: must be an object$/],
     ['{"type":"user","message":{"role":"system","content":"x"}}', /^message\.role: must be "user"/],
     [user(7), /^message\.content: must be a text or a list of blocks$/],
-    [user([{ type: "image" }]), /^message\.content\[0\]: must be a text block$/],
+    [user([{ type: "image" }]), /^message\.content\[0\]: must be a text block, or an image block of base64/],
+    [user([{ type: "image", source: { type: "url", url: "http://a" } }]), /^message\.content\[0\]: must be/],
+    [
+      user([image("image/tiff")]),
+      /^message\.content\[0\]: .*image\/png, image\/jpeg, image\/gif, image\/webp$/,
+    ],
+    [user([image("image/png", "?")]), /^message\.content: the data of a picture is not base64/],
+    [user(Array(9).fill(image())), /^message\.content: 9 pictures; at most 8$/],
     [user(" "), /^message\.content: the message is empty$/],
     [user([]), /^message\.content: the message is empty$/],
     ['{"type":"control_request"}', /^control_request: needs/],

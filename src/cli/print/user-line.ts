@@ -1,8 +1,16 @@
 /** One line of `--input-format stream-json`. Pure. */
+import { PICTURES, type Picture, wrongPictures } from "../../abi/pictures.ts";
 import type { Json } from "./json-schema.ts";
 
+/** A message of the user. */
+export interface Said {
+  /** "": it has pictures only. */
+  readonly text: string;
+  readonly media?: Picture[];
+}
+
 export type UserLine =
-  | { readonly kind: "message"; readonly text: string }
+  | ({ readonly kind: "message" } & Said)
   | { readonly kind: "control"; readonly id: string; readonly asks: string; readonly with: Fields }
   /** To a question of ours; `response` is absent where it has failed. */
   | { readonly kind: "answer"; readonly id: string; readonly response: Fields | undefined }
@@ -29,7 +37,7 @@ export function userLine(line: string): UserLine {
   if (!isRecord(message)) return bad("message: must be an object");
   if (message.role !== "user")
     return bad(`message.role: must be "user", not ${JSON.stringify(message.role)}`);
-  return textOf(message.content);
+  return messageOf(message.content);
 }
 
 function controlLine({ request_id, request }: Fields): UserLine {
@@ -45,18 +53,36 @@ function answerLine({ response }: Fields): UserLine {
   return { kind: "answer", id, response: subtype === "success" && isRecord(said) ? said : undefined };
 }
 
-function textOf(content: Json | undefined): UserLine {
+function messageOf(content: Json | undefined): UserLine {
   const parts: string[] = [];
+  const media: Picture[] = [];
   if (typeof content === "string") parts.push(content);
   else if (!Array.isArray(content)) return bad("message.content: must be a text or a list of blocks");
   else
     for (const [at, block] of content.entries()) {
-      if (!isRecord(block) || block.type !== "text" || typeof block.text !== "string")
-        return bad(`message.content[${at}]: must be a text block`);
-      parts.push(block.text);
+      const found = isRecord(block) ? (textOf(block) ?? pictureOf(block)) : undefined;
+      if (typeof found === "string") parts.push(found);
+      else if (found !== undefined) media.push(found);
+      else return bad(`message.content[${at}]: must be a text block, or an image block of base64: ${TYPES}`);
     }
+  const wrong = wrongPictures(media);
+  if (wrong !== undefined) return bad(`message.content: ${wrong}`);
   const text = parts.join("\n");
+  if (media.length > 0) return { kind: "message", text, media };
   return text.trim() === "" ? bad("message.content: the message is empty") : { kind: "message", text };
+}
+
+const TYPES = PICTURES.types.join(", ");
+
+function textOf({ type, text }: Fields): string | undefined {
+  return type === "text" && typeof text === "string" ? text : undefined;
+}
+
+function pictureOf({ type, source }: Fields): Picture | undefined {
+  if (type !== "image" || !isRecord(source) || source.type !== "base64") return undefined;
+  const media_type = PICTURES.types.find((known) => known === source.media_type);
+  const { data } = source;
+  return media_type === undefined || typeof data !== "string" ? undefined : { type, media_type, data };
 }
 
 function isRecord(value: unknown): value is Fields {
