@@ -278,7 +278,7 @@ async function agent(core: Recovering, relic: Relic, boot: Boot): Promise<Return
   proc.halt.explain(holdOf(fate));
   // no model has answered or was asked: it was perhaps never admitted; those that had begun do not wait again
   const spent = (left.rows.get(owner.proc)?.tokensUsed ?? 0) + left.calls.tokensOf(owner.proc);
-  if (spent === 0) core.admission.enter(proc);
+  core.admission.enter(proc, { hasBegun: spent > 0 });
   const notice = noticeOf(fate, owner.pid);
   const words = [notice.message];
   const unknown = left.calls.wordsOf(owner.proc);

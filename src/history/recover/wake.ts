@@ -170,7 +170,7 @@ async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<P
     throw error;
   }
   // whom a message wakes waits for its turn as a new agent does
-  if (options.message !== undefined) core.admission.enter(proc);
+  core.admission.enter(proc, { hasBegun: options.message === undefined });
   runProgram(core, proc, 0);
   core.admission.check();
   if (proc.ending.verdict !== null) endLive(core, proc, graceOf(proc));

@@ -1,5 +1,5 @@
 /** The call that lists processes, by what the caller sees of each. */
-import type { CtxId, Pid } from "../../abi/ids.ts";
+import { asPid, type CtxId, type Pid } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";
 import type { ProcInfo } from "../../abi/process.ts";
 import type { ProcPage } from "../../abi/sys.ts";
@@ -7,7 +7,11 @@ import type { Call } from "../gate/call.ts";
 
 /** The parts of the kernel that the list uses. */
 interface Shown {
-  readonly table: { all(): Iterable<Standing>; looksInto(viewer: Pid, pid: Pid): boolean };
+  readonly table: {
+    all(): Iterable<Standing>;
+    get(pid: Pid): Standing | undefined;
+    looksInto(viewer: Pid, pid: Pid): boolean;
+  };
   info(proc: Standing): ProcInfo;
   readonly scheduler: { view(lane: string): readonly { readonly waiting: readonly Waiting[] }[] };
   readonly projects: {
@@ -44,7 +48,10 @@ export const listProcs: Call<"listProcs", ProcPage, Shown, Standing> = {
       [...(own === undefined ? [] : [own]), ...fellows].map((each) => [each.pid, each]),
     );
     const seen: ProcInfo[] = [];
-    for (const proc of inOrder(core.table.all(), after)) {
+    // of a single process, as a tool looks at one, the others are not looked at
+    const next = limit === 1 ? core.table.get(asPid(after + 1)) : undefined;
+    const isSeen = next !== undefined && core.table.looksInto(self.pid, next.pid);
+    for (const proc of isSeen ? [next] : inOrder(core.table.all(), after)) {
       if (seen.length >= limit) break;
       const member = members.get(proc.pid);
       const more = member === undefined ? {} : { member };
