@@ -253,7 +253,9 @@ function bodyOf(spec: ExecSpec, prepared: PreparedChild): Body {
   const { stdin, outputs } = prepared.streams;
   // write() reports a reader that went away; an unhandled error event would end the daemon
   stdin?.on("error", () => {});
-  return { prepared, stdin, output: new Output(outputs, spec.onOutput), job: prepared.job };
+  const onOutput: ExecSpec["onOutput"] =
+    spec.isBorrowed === true ? spec.onOutput : (stream, chunk) => spec.onOutput(stream, Buffer.from(chunk));
+  return { prepared, stdin, output: new Output(outputs, onOutput), job: prepared.job };
 }
 
 export function notStarted(spec: ExecSpec, error: unknown): ExecEnd {

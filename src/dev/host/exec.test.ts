@@ -69,6 +69,20 @@ describe.each(isolationsHere())("HostProcesses, $ownership $wrapper.kind", (isol
     expect(merged.out()).toBe("out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n");
   });
 
+  it("chunks of output stay as they are when more is printed", async () => {
+    const chunks: Buffer[] = [];
+    const { spec } = bashSpec("echo one; read go; echo two", {
+      stdin: "pipe",
+      onOutput: (_, chunk) => {
+        chunks.push(chunk);
+        if (chunks.length === 1) void child.write(Buffer.from("\n"));
+      },
+    });
+    const child = host().run(spec, never);
+    await child.exited;
+    expect(chunks.map(String)).toEqual(["one\n", "two\n"]);
+  });
+
   it("what it prints to can be opened again by name, as anywhere", async () => {
     const script = "echo out > /dev/stdout; echo err > /dev/stderr; [ -p /dev/stdout ] && echo pipe";
     const { spec, out } = bashSpec(script, { isMerged: true });

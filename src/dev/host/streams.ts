@@ -66,8 +66,21 @@ function onTerminal(pty: Pty, spawn: Spawn): Started {
   }
 }
 
+/** All pipes are read into it: a new buffer for each reading costs more than the reading. Of no use to two at once. */
+const shared = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** Its "data" is borrowed: it is overwritten once the listeners have returned. */
 function reading({ reader }: PipeEnds): Readable {
-  return new Socket({ fd: reader, readable: true, writable: false });
+  const callback = (count: number): boolean => {
+    const chunk = shared.subarray(0, count);
+    if (stream.listenerCount("data") === 0 || stream.readableLength > 0)
+      return stream.push(Buffer.from(chunk));
+    stream.emit("data", chunk);
+    return !stream.isPaused();
+  };
+  const onread = { buffer: shared, callback };
+  const stream = new Socket({ fd: reader, readable: true, writable: false, onread });
+  return stream;
 }
 
 function overSockets({ stdin = "ignore", isMerged }: Wish, spawn: Spawn): Started {

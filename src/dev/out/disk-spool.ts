@@ -2,7 +2,7 @@
  * A spool that is being written, as segment files; each is created with its first byte, an empty one at the end. It
  * uses one fd while it is written, none before and after.
  */
-import { closeSync, constants, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, readSync, rmSync, writeSync } from "node:fs";
 import type { OnFull, Spool } from "../../kernel/ports/spools.ts";
 import { driverError } from "../driver-error.ts";
 import { SegmentReader, type SegmentSource } from "./segment-reader.ts";
@@ -24,9 +24,8 @@ interface DiskSpoolOptions {
   onRemove(segments: readonly Segment[]): void;
 }
 
-/** How much of its end stays in memory for readers that keep up. */
-const RECENT_BYTES = 128 * 1024;
-const RECENT_CHUNKS = 64;
+/** What was written so little before is still in the page cache: reading it waits for no disk. */
+const NEAR_BYTES = 8 * 1024 * 1024;
 
 export class DiskSpool implements Spool, SegmentSource {
   readonly #options: DiskSpoolOptions;
@@ -34,8 +33,6 @@ export class DiskSpool implements Spool, SegmentSource {
   readonly #isRefusing: boolean;
   readonly #segmentBytes: number;
   readonly #readers = new Set<SegmentReader>();
-  /** For readers that keep up with the writer. */
-  readonly #recent = new Recent();
   #bytes = 0;
   #droppedBytes = 0;
   /** Segments before this one were removed. */
@@ -83,20 +80,13 @@ export class DiskSpool implements Spool, SegmentSource {
     if (this.#isRefusing && written < chunk.byteLength) throw full();
     this.#droppedBytes += chunk.byteLength - written;
     this.#bytes += written;
-    if (written < chunk.byteLength || !this.#isFollowed(this.#bytes - written)) this.#recent.clear();
-    else this.#recent.add(chunk, this.#bytes);
     this.#wake();
   }
 
-  /** A reader waits for these bytes, or for some that are still in memory. */
-  #isFollowed(position: number): boolean {
-    const from = this.#recent.from ?? position;
-    for (const reader of this.#readers) if (reader.position >= from) return true;
-    return false;
-  }
-
-  recent(position: number, length: number): Uint8Array | undefined {
-    return this.#recent.at(position, length);
+  readNear(position: number, into: Buffer): number {
+    const segment = Math.floor(position / this.#segmentBytes);
+    if (this.#file?.segment !== segment || this.#bytes - position > NEAR_BYTES) return 0;
+    return readSync(this.#file.fd, into, 0, into.length, position - segment * this.#segmentBytes);
   }
 
   room(): Promise<void> | undefined {
@@ -123,7 +113,6 @@ export class DiskSpool implements Spool, SegmentSource {
   async remove(): Promise<void> {
     this.end();
     this.#isRemoved = true;
-    this.#recent.clear();
     this.#options.onRemove(this.#left ?? []);
   }
 
@@ -159,7 +148,6 @@ export class DiskSpool implements Spool, SegmentSource {
 
   onClose(reader: SegmentReader): void {
     this.#readers.delete(reader);
-    if (!this.#isFollowed(this.#bytes)) this.#recent.clear();
     // the others may have read all, and wait for a writer that waits for this one
     this.onRead();
   }
@@ -184,7 +172,7 @@ export class DiskSpool implements Spool, SegmentSource {
   #fdOf(segment: number): number {
     if (this.#file?.segment === segment) return this.#file.fd;
     this.#closeFile();
-    const fd = openSync(this.#pathOf(segment), constants.O_WRONLY | constants.O_CREAT, 0o600);
+    const fd = openSync(this.#pathOf(segment), constants.O_RDWR | constants.O_CREAT, 0o600);
     this.#file = { segment, fd };
     if (this.#isDropping) this.#droppedBytes += this.#removeUpTo(segment - 1) * this.#segmentBytes;
     return fd;
@@ -235,46 +223,4 @@ export class DiskSpool implements Spool, SegmentSource {
 
 function full(): Error {
   return driverError("Write", "UNAVAILABLE", "pipe spool full");
-}
-
-/**
- * The last bytes of a spool, for readers that keep up with its writer: what they get need not be read from the disk again.
- * The oldest are forgotten beyond a bound, and all when nobody follows.
- */
-class Recent {
-  #chunks: Uint8Array[] = [];
-  #bytes = 0;
-  /** The position after the last byte. */
-  #end = 0;
-
-  /** The position of the oldest byte; undefined: there is none. */
-  get from(): number | undefined {
-    return this.#chunks.length === 0 ? undefined : this.#end - this.#bytes;
-  }
-
-  /** `end`: the position after the chunk, which must follow the last one, and may not change. */
-  add(chunk: Uint8Array, end: number): void {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.byteLength;
-    this.#end = end;
-    while (this.#bytes > RECENT_BYTES || this.#chunks.length > RECENT_CHUNKS)
-      this.#bytes -= this.#chunks.shift()?.byteLength ?? 0;
-  }
-
-  clear(): void {
-    this.#chunks = [];
-    this.#bytes = 0;
-  }
-
-  /** The rest of the chunk that holds this position, at most `length`; undefined: it is not here. */
-  at(position: number, length: number): Uint8Array | undefined {
-    let at = this.#end - this.#bytes;
-    if (position < at) return undefined;
-    for (const chunk of this.#chunks) {
-      const offset = position - at;
-      if (offset < chunk.byteLength) return chunk.subarray(offset, offset + length);
-      at += chunk.byteLength;
-    }
-    return undefined;
-  }
 }

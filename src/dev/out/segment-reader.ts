@@ -3,7 +3,7 @@
  * start.
  */
 import { type FileHandle, open } from "node:fs/promises";
-import type { SpoolReader } from "../../kernel/ports/spools.ts";
+import type { Lend, SpoolReader } from "../../kernel/ports/spools.ts";
 import { abortable, reasonOf } from "../../lib/abort.ts";
 import { errnoOf, hostError } from "../driver-error.ts";
 
@@ -15,8 +15,8 @@ export interface SegmentSource {
   readonly isEnded: boolean;
   /** The file and offset of a byte, and how many bytes follow in the same file, including it. */
   locate(position: number): { path: string; offset: number; left: number };
-  /** Bytes at a position that are still in memory, at most `length`; they may not change. undefined: they are not. */
-  recent?(position: number, length: number): Uint8Array | undefined;
+  /** Reads at once what was written just now; how many bytes. 0: it must be read from its file. */
+  readNear?(position: number, into: Buffer): number;
   /** Resolves when there are more bytes, or at the end. */
   more(): Promise<void>;
   /** Called when a reader has advanced. */
@@ -47,7 +47,7 @@ export class SegmentReader implements SpoolReader {
     return Math.max(0, this.#source.bytes - Math.max(this.#position, this.#source.oldest));
   }
 
-  async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
+  async read(length: number, signal: AbortSignal, lend: Lend = Buffer.allocUnsafe): Promise<Uint8Array> {
     for (;;) {
       if (signal.aborted) throw reasonOf(signal);
       this.#position = Math.max(this.#position, this.#source.oldest);
@@ -55,7 +55,7 @@ export class SegmentReader implements SpoolReader {
       if (this.#isClosed || (isAtEnd && this.#source.isEnded)) return new Uint8Array();
       if (isAtEnd) await abortable(this.#source.more(), signal);
       else {
-        const chunk = await this.#next(length, signal);
+        const chunk = await this.#next(length, signal, lend);
         if (chunk.byteLength > 0) return chunk;
       }
     }
@@ -67,32 +67,26 @@ export class SegmentReader implements SpoolReader {
   }
 
   /** Empty: the bytes at the position were removed; the reader has skipped the rest of their file. */
-  async #next(length: number, signal: AbortSignal): Promise<Uint8Array> {
-    const recent = this.#source.recent?.(this.#position, length);
-    if (recent !== undefined) {
-      this.#position += recent.byteLength;
-      this.#source.onRead();
-      return recent;
-    }
+  async #next(length: number, signal: AbortSignal, lend: Lend): Promise<Uint8Array> {
     const { path, offset, left } = this.#source.locate(this.#position);
-    const chunk = await readAt(path, offset, Math.min(length, left));
+    const buffer = lend(Math.min(length, left));
+    const near = this.#source.readNear?.(this.#position, buffer) ?? 0;
+    const bytes = near > 0 ? near : await readAt(path, offset, buffer);
     if (signal.aborted) throw reasonOf(signal);
-    this.#position += chunk.byteLength > 0 ? chunk.byteLength : left;
+    this.#position += bytes > 0 ? bytes : left;
     this.#source.onRead();
-    return chunk;
+    return buffer.subarray(0, bytes);
   }
 }
 
-/** Empty: the file does not exist, or is shorter. */
-async function readAt(path: string, offset: number, length: number): Promise<Uint8Array> {
+/** How many bytes; 0: the file does not exist, or is shorter. */
+async function readAt(path: string, offset: number, buffer: Buffer): Promise<number> {
   let handle: FileHandle | undefined;
   try {
     handle = await open(path);
-    const buffer = Buffer.allocUnsafe(length);
-    const { bytesRead } = await handle.read(buffer, 0, length, offset);
-    return buffer.subarray(0, bytesRead);
+    return (await handle.read(buffer, 0, buffer.length, offset)).bytesRead;
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return new Uint8Array();
+    if (errnoOf(error) === "ENOENT") return 0;
     throw hostError("Read", path, error);
   } finally {
     await handle?.close();

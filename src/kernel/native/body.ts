@@ -165,6 +165,7 @@ class NativeBody implements Body {
         killed: proc.killed.signal,
         owner: `pid ${proc.pid} ${this.name}`,
         sandbox: this.#sandbox(proc),
+        isBorrowed: true,
         onOutput: (stream, chunk) => output.take(stream, chunk),
       },
       proc.abort.signal,

@@ -58,14 +58,15 @@ export class NativeOutput {
     this.#also = spools;
   }
 
-  /** Returns a promise if the stream must wait for a reader. */
+  /** Returns a promise if the stream must wait for a reader. The chunk is borrowed. */
   take(stream: "stdout" | "stderr", chunk: Buffer): Promise<void> | undefined {
     for (const part of this.#redacted?.[stream].parts(chunk) ?? [chunk]) this.#spool.write(part);
     this.#also[stream]?.write(chunk);
     if (stream === "stdout") this.#remember(chunk);
     const fd = stream === "stdout" ? STDOUT : STDERR;
     const room = this.#also[stream]?.room();
-    const passed = this.#proc.fds.has(fd) && !this.#broken.has(fd) ? this.#pass(fd, chunk) : undefined;
+    const passed =
+      this.#proc.fds.has(fd) && !this.#broken.has(fd) ? this.#pass(fd, Buffer.from(chunk)) : undefined;
     if (room === undefined) return passed;
     // one that is killed waits for nobody
     const had = abortable(room, this.#proc.killed.signal).catch(() => {});
@@ -89,8 +90,9 @@ export class NativeOutput {
   #remember(chunk: Buffer): void {
     const kept = chunk.byteLength >= resultBytes ? chunk : Buffer.concat([this.#tail, chunk]);
     this.#isTailCut ||= kept.byteLength > resultBytes;
-    // a copy, since the chunk is part of a larger buffer
-    this.#tail = Buffer.from(kept.subarray(-resultBytes));
+    const end = kept.subarray(-resultBytes);
+    if (end.byteLength === this.#tail.byteLength) end.copy(this.#tail);
+    else this.#tail = Buffer.from(end);
   }
 
   async #pass(fd: Fd, chunk: Buffer): Promise<void> {

@@ -42,9 +42,11 @@ export interface ExecSpec {
   readonly pty?: WindowSize | undefined;
   /** stderr is merged into stdout, in the order in which the program writes. */
   readonly isMerged?: boolean;
+  /** A chunk of output may be overwritten once `onOutput` has returned: each is read into the same buffer. */
+  readonly isBorrowed?: boolean;
   /**
    * Called with each chunk in order of arrival; never after `exited`. A promise holds that stream, and so the program,
-   * until it settles.
+   * until it settles. The chunk stays as it is, unless `isBorrowed`.
    */
   onOutput(stream: "stdout" | "stderr", chunk: Buffer): unknown;
   /**

@@ -14,7 +14,7 @@ export interface Spool {
   /** Bytes dropped because the spool was full. */
   readonly droppedBytes: number;
   /**
-   * Written synchronously to the page cache. Over the limit: `drop` drops the oldest, `refuse` throws UNAVAILABLE `pipe
+   * Written synchronously to the page cache; nothing of the chunk is kept. Over the limit: `drop` drops the oldest, `refuse` throws UNAVAILABLE `pipe
    * spool full`; for `block` the writer awaits `room` between its writes.
    */
   write(chunk: Uint8Array): void;
@@ -40,10 +40,16 @@ export interface PositionedReader extends SpoolReader {
 export interface SpoolReader {
   /** Bytes that can be read without waiting. */
   readonly available: number;
-  /** The next bytes, at most `length`; waits for some; empty is the end. Rejects with the signal's reason. */
-  read(length: number, signal: AbortSignal): Promise<Uint8Array>;
+  /**
+   * The next bytes, at most `length`; waits for some; empty is the end. Rejects with the signal's reason. `lend`: where they may
+   * be put; called only once some are there.
+   */
+  read(length: number, signal: AbortSignal, lend?: Lend): Promise<Uint8Array>;
   close(): void;
 }
+
+/** Lends a buffer of so many bytes. */
+export type Lend = (bytes: number) => Buffer;
 
 /** What happens at the limit, which counts all bytes for `drop` and only unread ones for the others. */
 export type OnFull = "drop" | "refuse" | "block";

@@ -18,7 +18,7 @@ function bench() {
     },
   });
   const writer = new FrameWriter(socket as ConstructorParameters<typeof FrameWriter>[0], { mono: () => 0 });
-  return { writer, writes };
+  return { writer, socket, writes };
 }
 
 describe("FrameWriter", () => {
@@ -38,6 +38,27 @@ describe("FrameWriter", () => {
     expect(writes).toEqual([]);
     await settle();
     expect(writes).toEqual([[30, 50_000, 30]]);
+  });
+
+  it("send() tells when bytes that stand elsewhere may change: once they are written, or never will be", async () => {
+    const { writer, socket, writes } = bench();
+    const told: string[] = [];
+    writer.send(Buffer.alloc(10), new Uint8Array(150_000), () => told.push(`after ${writes.length}`));
+    expect(told).toEqual([]);
+    await settle();
+    socket.destroy();
+    writer.send(Buffer.alloc(10), new Uint8Array(1), () => told.push("destroyed"));
+    expect(told).toEqual(["after 1", "destroyed"]);
+  });
+
+  it("room() passes a turn on when who had it sends nothing", async () => {
+    const { writer } = bench();
+    writer.send(Buffer.alloc(10), new Uint8Array(300_000));
+    const had: number[] = [];
+    const waiting = Array.from({ length: 40 }, (_, n) => writer.room().then(() => had.push(n)));
+    expect(had).toEqual([]);
+    await Promise.all(waiting);
+    expect(had).toEqual(waiting.map((_, n) => n));
   });
 
   it("together() sends what was sent before an error", () => {

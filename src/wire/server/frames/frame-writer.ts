@@ -46,9 +46,12 @@ export class FrameWriter {
     return this.#socket.writableLength + this.#smallBytes;
   }
 
-  /** `rest`: bytes of the frame that stand elsewhere; they are not copied, and may not change. */
-  send(frame: Buffer, rest?: Uint8Array): void {
-    if (!this.#socket.writable) return;
+  /** `rest`: bytes of the frame that stand elsewhere; they are not copied, and may not change before `onSent`. */
+  send(frame: Buffer, rest?: Uint8Array, onSent?: () => void): void {
+    if (!this.#socket.writable) {
+      onSent?.();
+      return;
+    }
     if (!this.#isJoining) this.#joinTick();
     if (frame.length > SMALL_BYTES) this.#putAll(frame);
     else {
@@ -56,17 +59,20 @@ export class FrameWriter {
       this.#smallBytes += frame.length;
       if (this.#smallBytes >= PIECE_BYTES) this.#putSmall();
     }
-    if (rest !== undefined) this.#putAll(Buffer.from(rest.buffer, rest.byteOffset, rest.byteLength));
+    if (rest !== undefined) this.#putAll(Buffer.from(rest.buffer, rest.byteOffset, rest.byteLength), onSent);
   }
 
   /** Several writes of a tick become one. */
-  #putAll(bytes: Buffer): void {
+  #putAll(bytes: Buffer, onSent?: () => void): void {
     if (this.#isJoining && !this.#isCorked) {
       this.#isCorked = true;
       this.#socket.cork();
     }
     this.#putSmall();
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES) this.#put(bytes.subarray(at, at + PIECE_BYTES));
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const isLast = at + PIECE_BYTES >= bytes.length;
+      this.#put(bytes.subarray(at, at + PIECE_BYTES), isLast ? onSent : undefined);
+    }
   }
 
   /** Before the socket is ended: nothing can be written behind that. */
@@ -113,12 +119,15 @@ export class FrameWriter {
     this.#socket.uncork();
   }
 
-  #put(piece: Buffer): void {
+  #put(piece: Buffer, onSent?: () => void): void {
     this.#waiting++;
     this.#waitingSince ??= this.#clock.mono();
     this.#socket.write(piece, () => {
       this.#waitingSince = --this.#waiting === 0 ? undefined : this.#clock.mono();
-      if (this.#socket.writableLength < FULL_BYTES) this.#turns.shift()?.();
+      onSent?.();
+      // who is woken may have nothing to send; nobody waits for it once there is nothing more that calls back
+      if (this.#waiting === 0) this.#wakeAll();
+      else if (this.#socket.writableLength < FULL_BYTES) this.#turns.shift()?.();
     });
   }
 

@@ -9,14 +9,18 @@ import { ABORTED } from "../../../lib/abort.ts";
 import { packBefore, packFrame } from "../../codec/msgpack.ts";
 import { LineSplitter, type SplitLine } from "./line-splitter.ts";
 
-/** Several chunks are read at once: each reading opens the file anew. */
-const READ_BYTES = 1024 * 1024;
+/** Several chunks are read at once: a reading far behind opens the file anew. */
+const READ_BYTES = 256 * 1024;
+/** Buffers whose bytes were sent, for the next reading of any subscription: new ones cost more than what is done with them. */
+const FREE: Buffer[] = [];
+/** More than these are left to the collector. */
+const MAX_FREE = 8;
 
 export interface FrameOutput {
   /** Resolves when there is room for one message more. */
   room(): Promise<void>;
-  /** `rest`: bytes of the frame that stand elsewhere; they are not copied, and may not change. */
-  send(frame: Buffer, rest?: Uint8Array): void;
+  /** `rest`: bytes of the frame that stand elsewhere; they are not copied, and may not change before `onSent`. */
+  send(frame: Buffer, rest?: Uint8Array, onSent?: () => void): void;
 }
 
 /** A stream of this connection: the output of a program, or a device. */
@@ -112,28 +116,40 @@ export class StreamSubscription implements Followed {
   /** False: that was the end. */
   async #next(reader: PositionedReader): Promise<boolean> {
     await this.#mayGo();
+    // for a client that does not read, nothing is kept but on disk
+    await this.#output.room();
     const length = Math.min(READ_BYTES, Math.max(1, this.#credit));
-    const data = await reader.read(length, this.#stop.signal);
+    let lent: Buffer | undefined;
+    const lend = (bytes: number): Buffer => {
+      lent ??= FREE.pop() ?? Buffer.allocUnsafeSlow(READ_BYTES);
+      return lent.subarray(0, bytes);
+    };
+    const giveBack = (): void => {
+      if (lent !== undefined && FREE.length < MAX_FREE) FREE.push(lent);
+    };
+    const data = await reader.read(length, this.#stop.signal, lend);
     if (data.byteLength === 0) return this.#end();
     const offset = reader.position - data.byteLength;
     if (offset > this.#position + (this.#lines?.pending ?? 0)) this.#tellGap(offset);
     for (let at = 0; at < data.byteLength; at += IPC.chunkBytes) {
       await this.#output.room();
       if (this.#stop.signal.aborted) return false;
-      this.#pass(data.subarray(at, at + IPC.chunkBytes));
+      const isLast = at + IPC.chunkBytes >= data.byteLength;
+      this.#pass(data.subarray(at, at + IPC.chunkBytes), isLast ? giveBack : undefined);
     }
     return true;
   }
 
-  #pass(data: Uint8Array): void {
+  #pass(data: Uint8Array, onSent?: () => void): void {
     this.#credit -= data.byteLength;
     if (this.#lines !== null) {
       this.#sendLines(this.#lines.push(data));
+      onSent?.();
       return;
     }
     const offset = this.#position;
     this.#position += data.byteLength;
-    this.#send({ offset, next: this.#position, data });
+    this.#send({ offset, next: this.#position, data }, onSent);
   }
 
   #end(): false {
@@ -171,13 +187,13 @@ export class StreamSubscription implements Followed {
       });
   }
 
-  #send(more: Pick<IpcChunk, "offset" | "next"> & Partial<IpcChunk>): void {
+  #send(more: Pick<IpcChunk, "offset" | "next"> & Partial<IpcChunk>, onSent?: () => void): void {
     const { name, native, stream, prefix } = this.#wish;
     const { pid, id } = native;
     const event = `${prefix}process.${stream}.chunk`;
     const { data, ...rest } = more;
     const chunk: IpcChunk = { stream: name, event, seq: ++this.#seq, pid, id, ...rest };
     if (data === undefined) this.#output.send(packFrame(PACKET.chunk, chunk));
-    else this.#output.send(packBefore(PACKET.chunk, chunk, data), data);
+    else this.#output.send(packBefore(PACKET.chunk, chunk, data), data, onSent);
   }
 }

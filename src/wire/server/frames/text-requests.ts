@@ -81,10 +81,11 @@ export class TextRequests implements FrameOutput {
     while (!this.#gone.aborted && (this.#lines?.length ?? 0) >= MAX_LINES) await this.#changed.promise;
   }
 
-  send(frame: Buffer, rest?: Uint8Array): void {
+  send(frame: Buffer, rest?: Uint8Array, onSent?: () => void): void {
     const whole = rest === undefined ? frame : Buffer.concat([frame, rest]);
     const payload = unpack(whole.subarray(FRAME.headerBytes));
     this.#lines?.push(encodeLine({ type: TYPES.get(frame[3] ?? 0), payload: plain(payload) }));
+    onSent?.();
     this.#wake();
   }
 
