@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PACKET } from "../src/abi/ipc.ts";
 import { packFrame } from "../src/wire/codec/msgpack.ts";
 import { FrameClient } from "../src/wire/server/frames/testing.ts";
+import { runLoad } from "./harness/ipc-load.ts";
 import { Wire } from "./harness/wire.ts";
 import { World } from "./harness/world.ts";
 
@@ -257,6 +258,17 @@ describe("process.stream.subscribe", () => {
     expect(await client.call("process.status", { pid })).toMatchObject({
       streams: { stdout: { bytes: 1_000_004, droppedBytes: 0 } },
     });
+  });
+
+  it("readers that stall cost the others nothing: all is read, and what was dropped is counted", async () => {
+    const load = { name: "load", connections: 16, stalled: 4, bytes: 2_000_000 };
+    const { followed } = await runLoad({ socket: world.socket, ...load });
+    for (const { isLossy, isStalled, got, missed, printed, dropped } of followed) {
+      expect([printed, got + missed]).toEqual([load.bytes, load.bytes]);
+      expect(missed).toBeLessThanOrEqual(dropped);
+      if (!isLossy) expect([missed, dropped]).toEqual([0, 0]);
+      if (isStalled) expect(missed).toBeGreaterThan(0);
+    }
   });
 });
 
