@@ -79,12 +79,17 @@ describe.each(DIALECTS)("behind the %s base URL", (dialect) => {
     });
     const [used = expect.fail()] = Object.values(lines[0]?.modelUsage as Record<string, Line>);
     expect(used.contextWindow).toBe(dialect === "openai" ? 128_000 : 1_000_000);
-    const all = checkedLines((await world.crux([...stream, "look"], { env })).stdout);
+    const all = checkedLines((await world.crux([...stream, "--tools", "Read,bash", "look"], { env })).stdout);
     expect(typesOf(all)).toEqual([
       ...["system/init", "assistant", "assistant", "user", "assistant", "result/success"],
     ]);
     expect(new Set(all.map(({ session_id }) => session_id)).size).toBe(1);
     expect(all[0]).toMatchObject({ cwd: world.work, permissionMode: "default", crux_version: "0.1.0" });
+    expect([all[0]?.tools, server.requests.at(-1)?.tools]).toEqual([
+      ["bash", "view"],
+      expect.arrayContaining(["bash", "view"]),
+    ]);
+    expect(server.requests.at(-1)?.tools).not.toContain("write");
     const { num_turns: _, duration_api_ms, duration_ms } = all.at(-1) as Line;
     expect(duration_api_ms).toBeLessThanOrEqual(duration_ms as number);
     expect(plain(all.slice(3, 4))).toMatchObject([

@@ -1,9 +1,10 @@
 /** What the first line of `stream-json` tells of the session. */
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { PermissionMode } from "../../abi/process.ts";
+import { canonicalToolName } from "../../abi/tool.ts";
 import type { Call } from "../command.ts";
 import type { DaemonClient } from "../daemon/client.ts";
-import { workingDirectory } from "../run/run-options.ts";
+import { toolsOf, workingDirectory } from "../run/run-options.ts";
 import type { InitFacts } from "./printer.ts";
 
 /** The spelling of modes that scripts for other agents know. */
@@ -16,6 +17,7 @@ const PUBLISHED: Readonly<Partial<Record<PermissionMode, string>>> = {
 /** A list that this client may not read is empty. */
 export async function initFacts({ args, host }: Call, pid: number): Promise<InitFacts> {
   const cwd = workingDirectory(args, host);
+  const only = toolsOf(args).tools?.map(canonicalToolName);
   const client = await host.daemon.ensure();
   try {
     const ask = asking(client);
@@ -32,7 +34,7 @@ export async function initFacts({ args, host }: Call, pid: number): Promise<Init
       pid,
       cwd,
       model: found?.model ?? "",
-      tools: (bin?.entries ?? []).map(({ name }) => name),
+      tools: (bin?.entries ?? []).map(({ name }) => name).filter((name) => only?.includes(name) !== false),
       mcp_servers: (mcp?.mounts ?? []).map(({ path, state }) => ({
         name: path.slice(path.lastIndexOf("/") + 1),
         status: state,
