@@ -7,9 +7,10 @@ import { requestError } from "./faults.ts";
 import { Office } from "./office.ts";
 import { Openings } from "./openings.ts";
 
-const USAGE = "crux acp [--model <name>] [--agent <name>] [--permission-mode <mode>] [--max-budget-usd <n>]";
+const USAGE =
+  "crux acp [--model <name>] [--agent <name>] [--permission-mode <mode>] [--add-dir <dir>] [--max-budget-usd <n>]";
 
-const FLAGS = ["model", "agent", "permission-mode", "dangerously-skip-permissions"] as const;
+const FLAGS = ["model", "agent", "permission-mode", "dangerously-skip-permissions", "add-dir"] as const;
 
 export const acp: Command = {
   flags: {

@@ -59,7 +59,7 @@ export class Office implements AsyncDisposable {
       agentCapabilities: {
         loadSession: true,
         promptCapabilities: { embeddedContext: true },
-        sessionCapabilities: { list: {}, resume: {}, close: {} },
+        sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
       },
       authMethods: [
         {

@@ -47,11 +47,13 @@ export class Openings {
     usdFlag(args, "max-budget-usd");
   }
 
-  async begin({ cwd, _meta }: NewSessionRequest, client: string): Promise<SessionStream> {
+  async begin(wanted: NewSessionRequest, client: string): Promise<SessionStream> {
+    const { cwd, additionalDirectories = [] } = wanted;
     checkFolder(cwd);
+    for (const dir of additionalDirectories) checkFolder(dir, "additionalDirectories");
     await this.requireModel(cwd);
     const daemon = await this.#host.daemon.ensure();
-    const request = { ...this.#request(cwd, _meta), session: true, client };
+    const request = { ...this.#request(wanted), session: true, client };
     const stream = await daemon.stream("spawn", request);
     const { pid, uuid = "" } = stream.response;
     return { pid, uuid, session: undefined, events: eventsOf(stream), close: () => stream.close() };
@@ -114,14 +116,16 @@ export class Openings {
     return new ChatClient(this.#host.daemon);
   }
 
-  #request(cwd: string, meta: NewSessionRequest["_meta"]): SpawnRequest {
-    const { limits, ...options } = requestOptions(this.#args, this.#host);
+  #request({ cwd, additionalDirectories = [], _meta }: NewSessionRequest): SpawnRequest {
+    const { limits, dirs = [], ...options } = requestOptions(this.#args, this.#host);
     const usd = usdFlag(this.#args, "max-budget-usd");
-    const wanted = this.#modeOf(meta?.permissionMode);
+    const wanted = this.#modeOf(_meta?.permissionMode);
+    const more = [...dirs, ...additionalDirectories];
     return {
       intent: "",
       ...options,
       cwd,
+      ...(more.length === 0 ? {} : { dirs: more }),
       ...(wanted === undefined ? {} : { permission_mode: wanted }),
       ...(usd === undefined ? {} : { limits: { ...limits, usd } }),
       ...WISH,
@@ -135,8 +139,8 @@ export class Openings {
   }
 }
 
-export function checkFolder(cwd: string): void {
-  if (!cwd.startsWith("/")) throw invalid(`cwd must be absolute: ${cwd}`);
+export function checkFolder(path: string, field = "cwd"): void {
+  if (!path.startsWith("/")) throw invalid(`${field} must be absolute: ${path}`);
 }
 
 function modelName({ driver, id }: { readonly driver: string; readonly id: string }): string {

@@ -1,0 +1,87 @@
+/** `crux acp` with the protocol's own client, against a daemon that is played. */
+import { Readable, Writable } from "node:stream";
+import {
+  type ClientConnection,
+  client,
+  type InitializeResponse,
+  type NewSessionRequest,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+} from "@agentclientprotocol/sdk";
+import { expect, test } from "vitest";
+import { runCli } from "../cli.ts";
+import { FakeDaemon, Feed } from "../testing/fake-daemon.ts";
+import { aMachine } from "../testing/run-command.ts";
+
+const SESSION = "0f9f3c52-5c1e-4a52-9d5c-0d8f3a1b2c3d";
+
+interface Talk {
+  readonly agent: ClientConnection["agent"];
+  readonly said: InitializeResponse;
+  readonly daemon: FakeDaemon;
+}
+
+/** An editor that is open while `act` runs. */
+async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<void>): Promise<void> {
+  const daemon = new FakeDaemon(
+    {
+      spawn: () => ({ pid: 1, uuid: SESSION }),
+      "model.resolve": () => ({ driver: "openai", model: "m" }),
+      "model.list": () => ({ models: [] }),
+      "process.mode": () => ({ mode: "default" }),
+      "context.stat": () => ({ driver: "openai", model: "m" }),
+    },
+    { spawn: new Feed() },
+  );
+  const { host, stdin, stdout } = aMachine({ daemon });
+  const toEditor = new Readable({ read() {} });
+  const write = stdout.write.bind(stdout);
+  stdout.write = (bytes, done) => {
+    toEditor.push(Buffer.from(bytes as string));
+    return write(bytes, done);
+  };
+  const toAgent = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      stdin.emit("data", chunk);
+      done();
+    },
+  });
+  const ended = runCli(["acp", ...flags], host);
+  const connection = client()
+    .onNotification("session/update", () => {})
+    .connect(
+      ndJsonStream(
+        Writable.toWeb(toAgent) as WritableStream<Uint8Array>,
+        Readable.toWeb(toEditor) as unknown as ReadableStream<Uint8Array>,
+      ),
+    );
+  const { agent } = connection;
+  const said = await agent.request("initialize", { protocolVersion: PROTOCOL_VERSION });
+  await act({ agent, said, daemon });
+  stdin.emit("end");
+  expect(await ended).toBe(0);
+}
+
+async function begun(flags: readonly string[], wanted: Partial<NewSessionRequest>): Promise<unknown> {
+  let spawned: unknown;
+  await anEditor(flags, async ({ agent, daemon }) => {
+    const { sessionId } = await agent.request("session/new", { cwd: "/w", mcpServers: [], ...wanted });
+    expect(sessionId).toBe(SESSION);
+    spawned = daemon.asked.find(([method]) => method === "spawn")?.[1];
+  });
+  return spawned;
+}
+
+test("a session works in the folders that the editor names, beside those of the flag", async () => {
+  expect(await begun([], {})).not.toHaveProperty("dirs");
+  expect(await begun(["--add-dir=/"], { additionalDirectories: ["/notes", "/more"] })).toMatchObject({
+    cwd: "/w",
+    dirs: ["/", "/notes", "/more"],
+  });
+  await anEditor([], async ({ agent, said, daemon }) => {
+    expect(said.agentCapabilities?.sessionCapabilities).toHaveProperty("additionalDirectories");
+    const wanted = { cwd: "/w", mcpServers: [], additionalDirectories: ["more"] };
+    await expect(agent.request("session/new", wanted)).rejects.toMatchObject({ code: -32602 });
+    expect(daemon.asked.some(([method]) => method === "spawn")).toBe(false);
+  });
+});
