@@ -1,4 +1,7 @@
 /** `crux acp` with the protocol's own client: sessions of an editor, on real pipes. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { EditorDouble } from "./harness/editor.ts";
 import { serve, serveInTurn, server, startModel, world } from "./harness/stage.ts";
@@ -6,6 +9,7 @@ import { settled } from "./harness/world.ts";
 import { blocks, error, text, thinking, toolUse } from "./model-server/reply.ts";
 
 const bash = (command: string) => toolUse({ name: "bash", input: { command } }, { text: "I run it." });
+const SCRIPTED = fileURLToPath(new URL("../src/dev/mcp/testing/scripted-server.ts", import.meta.url));
 const WORDS = "The first half, and then the second half.";
 
 describe("crux acp", () => {
@@ -81,6 +85,31 @@ describe("crux acp", () => {
     expect(world.file("notes.txt")).toBe("one\nedited\n");
     await editor.close();
     expect(editor.stderr).toBe("");
+  });
+
+  it("works in the editor's other folders, and calls its servers behind the same questions", async () => {
+    const notes = join(world.dir, "notes");
+    mkdirSync(notes);
+    writeFileSync(join(notes, "plan.txt"), "the plan\n");
+    await serveInTurn(
+      toolUse({ name: "view", input: { file_path: join(notes, "plan.txt") } }),
+      toolUse({ name: "tool_search", input: { query: "select:mcp__my_tools__echo" } }),
+      toolUse({ name: "tool_call", input: { tool: "mcp__my_tools__echo", params: { text: "hi $HOME" } } }),
+      text("Done."),
+    );
+    const editor = await EditorDouble.open(world, {
+      permit: () => ({ outcome: "selected", optionId: "yes" }),
+    });
+    const { sessionId } = await editor.begin(world.work, {
+      additionalDirectories: [notes],
+      mcpServers: [{ name: "my tools", command: process.execPath, args: [SCRIPTED], env: [] }],
+    });
+    await editor.prompt(sessionId, "use them");
+    const [seen, , called] = [1, 2, 3].map((n) => server.requests[n]!.lastToolResults[0]!.content);
+    expect(seen).toContain("the plan");
+    expect(called).toContain("hi $HOME");
+    expect(editor.asked.map(({ toolCall }) => toolCall.title)).toEqual([expect.stringContaining("echo")]);
+    await editor.close();
   });
 
   it("asks the editor, once or for the session, and takes a no for all else", async () => {

@@ -78,6 +78,14 @@ export const DEFAULT_AGENT = "general-purpose";
 /** Agents as JSON, by name: settings as in an agent file, and `prompt`, the instructions. */
 export type AgentMap = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
+/** MCP servers that a client gives one process. */
+export interface OwnServers {
+  /** By name: entries as in `.mcp.json`. */
+  readonly entries: AgentMap;
+  /** The process has no others. */
+  readonly isStrict: boolean;
+}
+
 /** For whom an agent is looked up. */
 export interface AgentSeeker {
   readonly cwd: string;
@@ -85,6 +93,8 @@ export interface AgentSeeker {
   readonly env: Readonly<Record<string, string>>;
   /** Agents that the user gave with the run. */
   readonly agents?: AgentMap;
+  /** Servers that the user gave with the run. */
+  readonly ownServers?: OwnServers;
 }
 
 /** One line of the list of agents that a model is given. */

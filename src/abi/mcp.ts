@@ -28,6 +28,8 @@ export interface McpServer {
   readonly required: boolean;
   /** Its tools are sent with every request, instead of being found by search. */
   readonly alwaysLoad?: true;
+  /** A client gave it for this process: no file has it. */
+  readonly isGiven?: true;
 }
 
 /**

@@ -49,6 +49,8 @@ export const RUN_FLAGS: FlagTable = {
   settings: { type: "string" },
   cwd: { type: "string" },
   "add-dir": { type: "string" },
+  "mcp-config": { type: "string" },
+  "strict-mcp-config": { type: "boolean" },
   worktree: { type: "boolean" },
   trust: { type: "boolean" },
   continue: { type: "boolean", short: "c" },

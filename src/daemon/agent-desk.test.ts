@@ -160,3 +160,17 @@ describe("agentDesk()", () => {
     expect((await desk.lines(seeker())).length).toBe(1);
   });
 });
+
+test("the servers of a client come with any agent that has tools, and are not kept for the next", async () => {
+  file("config/agents");
+  const ownServers = { entries: { own: { command: "run", args: ["$CRUX_PROJECT_DIR"] } }, isStrict: false };
+  const loaded = (name?: string) => desk.load(name, { ...seeker(), ownServers });
+  for (const name of ["scout", "SCOUT"])
+    expect((await loaded(name))?.manifest.mcp).toMatchObject([
+      { name: "own", config: { args: [seeker().cwd], cwd: seeker().cwd } },
+    ]);
+  expect((await load("scout"))?.manifest.mcp).toEqual([]);
+  await expect(loaded("none")).rejects.toMatchObject({ code: "INVALID" });
+  const isStrict = { ownServers: { entries: {}, isStrict: true } };
+  expect(await desk.load("none", { ...seeker(), ...isStrict })).toBeNull();
+});

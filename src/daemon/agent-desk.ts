@@ -3,7 +3,7 @@
  * trusted.
  */
 import { type AgentInfo, type AgentLine, type AgentSeeker, DEFAULT_AGENT } from "../abi/agent.ts";
-import { codeOf } from "../abi/errors.ts";
+import { codeOf, Fault } from "../abi/errors.ts";
 import type { Definition } from "../abi/methods/definition.ts";
 import type { Settings } from "../abi/settings/settings.ts";
 import { DefinitionCache } from "../agent/definition/cache.ts";
@@ -19,7 +19,7 @@ import {
   settingsAgents,
   settingsAgentsDir,
 } from "./agent-places.ts";
-import { refuseUntrusted, trustedFiles, withProject } from "./project.ts";
+import { refuseUntrusted, trustedFiles, withOwn, withProject } from "./project.ts";
 import { definitionFiles } from "./skills/definition-files.ts";
 import { skillFolders } from "./skills/skill-folders.ts";
 import { digestOf } from "./trust/inventory.ts";
@@ -51,7 +51,7 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
   const lists = new DefinitionCache<readonly AgentLine[]>(files, { most: MAX_KEPT });
   return {
     load: async (name, seeker) => {
-      if (name === "none") return null;
+      if (name === "none") return plainOf(seeker);
       const { cwd, env } = seeker;
       const found = placesOf(options, seeker, name !== undefined);
       const { view, dirs, places, brought } = found;
@@ -67,7 +67,9 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
         }).load(name ?? DEFAULT_AGENT);
       try {
         const agent = await cache.load(`${found.key} ${name ?? ""}`, load);
-        return await withProject(agent, view, { env: childEnv, warn });
+        const whole = await withProject(agent, view, { env: childEnv, warn });
+        const { ownServers } = seeker;
+        return ownServers === undefined ? whole : withOwn(whole, ownServers, { env: childEnv, warn, cwd });
       } catch (error) {
         if (codeOf(error) === "NOT_FOUND") await refuseUntrusted(name ?? DEFAULT_AGENT, view, brought);
         throw error;
@@ -90,6 +92,12 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
       return [{ name: path, path, ...unknown, issues: [...issues] }];
     },
   };
+}
+
+/** INVALID: MCP servers are given, but plain reasoning has no tools. */
+function plainOf({ ownServers }: AgentSeeker): null {
+  if (Object.keys(ownServers?.entries ?? {}).length === 0) return null;
+  throw new Fault({ code: "INVALID", message: "without an agent there are no tools: leave its MCP servers out" });
 }
 
 /** `isNamed`: false where nobody chose an agent; then the shipped one is found even if the shipped ones are off. */

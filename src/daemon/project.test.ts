@@ -3,9 +3,9 @@ import { readdir, readFile, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { AgentInfo } from "../abi/agent.ts";
+import type { AgentInfo, OwnServers } from "../abi/agent.ts";
 import { makeAgentLoader } from "../agent/definition/loader.ts";
-import { refuseUntrusted, trustedFiles, withProject } from "./project.ts";
+import { refuseUntrusted, trustedFiles, withOwn, withProject } from "./project.ts";
 import { digestOf, serverEntries } from "./trust/inventory.ts";
 import type { ProjectView } from "./trust/trust.ts";
 
@@ -84,23 +84,24 @@ test("refuseUntrusted() says nothing of names that the project does not have", a
   await expect(refuseUntrusted("helper", view(), dirs())).resolves.toBeUndefined();
 });
 
-describe("withProject()", () => {
-  const agent: AgentInfo = {
-    manifest: {
-      name: "a",
-      description: "",
-      models: {},
-      contextBudget: 0,
-      maxSteps: 0,
-      skills: [],
-      tools: null,
-      mcp: [{ name: "taken", config: { type: "http", url: "https://own", headers: {} }, required: true }],
-    },
-    instructions: "I.",
+const agent: AgentInfo = {
+  manifest: {
+    name: "a",
+    description: "",
+    models: {},
+    contextBudget: 0,
+    maxSteps: 0,
     skills: [],
-    systemPrompt: "I.",
-    allowedDevices: null,
-  };
+    tools: null,
+    mcp: [{ name: "taken", config: { type: "http", url: "https://own", headers: {} }, required: true }],
+  },
+  instructions: "I.",
+  skills: [],
+  systemPrompt: "I.",
+  allowedDevices: null,
+};
+
+describe("withProject()", () => {
   const added = (env: Record<string, string> = {}, isTrusted = true) =>
     withProject(agent, view(isTrusted), {
       env: { TOKEN: "t", ...env },
@@ -138,5 +139,42 @@ describe("withProject()", () => {
     put(".mcp.json", "{", false);
     expect(await added()).toBe(agent);
     expect(warned).toEqual([expect.stringContaining(join(root, ".mcp.json"))]);
+  });
+});
+
+describe("withOwn()", () => {
+  const given = (entries: OwnServers["entries"], isStrict = false) =>
+    withOwn(agent, { entries, isStrict }, { env: { TOKEN: "t" }, warn: () => {}, cwd: "/w" });
+
+  test("puts the servers of a client before others of their names, or in place of all; they may fail", () => {
+    const more = { command: "run", args: ["$TOKEN", "$$"] };
+    expect(given({ taken: { url: "https://given" }, more }).manifest.mcp).toEqual([
+      {
+        name: "taken",
+        config: { type: "http", url: "https://given", headers: {} },
+        required: false,
+        isGiven: true,
+      },
+      {
+        name: "more",
+        config: { type: "stdio", command: "run", args: ["t", "$"], env: {}, cwd: "/w" },
+        required: false,
+        isGiven: true,
+      },
+    ]);
+    expect(given({ more }).manifest.mcp.map(({ name }) => name)).toEqual(["taken", "more"]);
+    expect(given({ more }, true).manifest.mcp.map(({ name }) => name)).toEqual(["more"]);
+    expect(given({}, true).manifest.mcp).toEqual([]);
+    expect(agent.manifest.mcp).toHaveLength(1);
+  });
+
+  test.each([
+    [{ crux: { command: "run" } }, /crux is the name of an MCP server of Crux itself/],
+    [{ "computer-use": { command: "run" } }, /computer-use is the name/],
+    [{ a__b: { command: "run" } }, /needs names of letters/],
+    [{ a: { command: "run", url: "https://a" } }, /has both a command and a url/],
+    [{ a: {} }, /needs a command or a url/],
+  ])("refuses %j", (entries, message) => {
+    expect(() => given(entries)).toThrow(message);
   });
 });

@@ -1,10 +1,11 @@
 /**
  * What a trusted workspace adds to its agents: agent and skill files, servers of `.mcp.json`. Each file
  * is used only as the user has seen it: the content that was read is compared, so that nothing can change in between.
+ * What the client of a run adds comes before it.
  */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { AgentInfo } from "../abi/agent.ts";
+import type { AgentInfo, OwnServers } from "../abi/agent.ts";
 import { Fault, messageOf } from "../abi/errors.ts";
 import type { McpServer } from "../abi/mcp.ts";
 import { MCP_FILE } from "../abi/trust.ts";
@@ -69,6 +70,33 @@ export async function withProject(
   const servers = (await projectServers(view, context)).filter(({ name }) => !taken.has(name));
   if (servers.length === 0) return agent;
   return { ...agent, manifest: { ...agent.manifest, mcp: [...agent.manifest.mcp, ...servers] } };
+}
+
+/** Names of servers that Crux brings itself. */
+const RESERVED: ReadonlySet<string> = new Set(["crux", "crux-browser", "computer-use"]);
+
+/**
+ * The agent with the servers that a client gives one process. They may fail, and count before others of their names.
+ * INVALID: an entry is not a valid server.
+ */
+export function withOwn(
+  agent: AgentInfo,
+  { entries, isStrict }: OwnServers,
+  { cwd, ...context }: EntryContext & { readonly cwd: string },
+): AgentInfo {
+  const reserved = Object.keys(entries).find((name) => RESERVED.has(name));
+  if (reserved !== undefined) {
+    const message = `${reserved} is the name of an MCP server of Crux itself: choose another`;
+    throw new Fault({ code: "INVALID", message });
+  }
+  const fields = parseYaml("MCP servers of the client", JSON.stringify({ mcpServers: entries }));
+  const own = mcpServers(fields, context).map((server) => ({
+    ...inRoot(server, cwd),
+    isGiven: true as const,
+  }));
+  const others = isStrict ? [] : agent.manifest.mcp;
+  const mcp = [...others.filter(({ name }) => own.every((server) => server.name !== name)), ...own];
+  return { ...agent, manifest: { ...agent.manifest, mcp } };
 }
 
 async function projectServers(view: ProjectView, { env, warn }: EntryContext): Promise<readonly McpServer[]> {

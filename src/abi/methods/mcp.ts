@@ -13,6 +13,13 @@ const mcpConfig = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("http"), url: z.url(), headers: environment }),
 ]);
 
+const MAX_SERVERS_CHARS = 64 * 1024;
+
+/** Servers of a client, for one process. */
+export const GivenServers = z
+  .record(z.string().max(256), z.record(z.string(), z.unknown()))
+  .refine((map) => JSON.stringify(map).length <= MAX_SERVERS_CHARS, "over 64 KiB of JSON");
+
 const mountView = z.strictObject({
   path: z.string(),
   pid,

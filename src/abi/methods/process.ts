@@ -7,6 +7,7 @@ import { HOLDS, PERMISSION_MODES, PROCESS_KINDS } from "../process.ts";
 import { PROTOCOL } from "../wire.ts";
 import { WireBudget } from "./budget.ts";
 import { GivenAgents } from "./definition.ts";
+import { GivenServers } from "./mcp.ts";
 import { empty, environment, idempotencyKey, type MethodSpec, name, pictures, pid, text } from "./spec.ts";
 
 const exit = z.strictObject({ code: z.int(), reason: z.string(), kind: z.enum(["done", "fault", "killed"]) });
@@ -130,6 +131,13 @@ export const SpawnRequest = z.strictObject({
   agents: GivenAgents.optional().describe(
     "Agents that it and all below it may start, by name: settings as in an agent file, and `prompt`; at most 64 KiB.",
   ),
+  mcp_servers: GivenServers.optional().describe(
+    "MCP servers for it and all below it, by name: entries as in .mcp.json, which count before others of their names; at most 64 KiB.",
+  ),
+  strict_mcp: z
+    .boolean()
+    .optional()
+    .describe("Of the servers of its agent and its folder it has none: only those of `mcp_servers`."),
   permission_mode: z.enum(PERMISSION_MODES).optional(),
   plan: z
     .boolean()

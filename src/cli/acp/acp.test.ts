@@ -85,3 +85,30 @@ test("a session works in the folders that the editor names, beside those of the 
     expect(daemon.asked.some(([method]) => method === "spawn")).toBe(false);
   });
 });
+
+test("the servers of the editor are those of its session, as they stand, beside those of the flag", async () => {
+  const env = [{ name: "TOKEN", value: "a$b" }];
+  const wanted: NewSessionRequest["mcpServers"] = [
+    { name: "My notes (1)", command: "/bin/notes", args: ["--to", "$HOME"], env },
+    { type: "http", name: "web", url: "http://127.0.0.1/mcp", headers: [{ name: "x-key", value: "k" }] },
+  ];
+  const flag = '--mcp-config={"mcpServers":{"web":{"command":"w"},"more":{"command":"m"}}}';
+  const given = { mcpServers: wanted };
+  expect(await begun([flag, "--strict-mcp-config"], given)).toMatchObject({
+    mcp_servers: {
+      My_notes_1: { command: "/bin/notes", args: ["--to", "$$HOME"], env: { TOKEN: "a$$b" } },
+      web: { type: "http", url: "http://127.0.0.1/mcp", headers: { "x-key": "k" } },
+      more: { command: "m" },
+    },
+    strict_mcp: true,
+  });
+  expect(await begun([], {})).not.toHaveProperty("mcp_servers");
+  expect(await begun(["--agent=none"], given)).not.toHaveProperty("mcp_servers");
+  await anEditor([], async ({ agent, said }) => {
+    expect(said.agentCapabilities?.mcpCapabilities).toMatchObject({ http: true });
+    const sse = { type: "sse" as const, name: "old", url: "http://127.0.0.1/sse", headers: [] };
+    await expect(agent.request("session/new", { cwd: "/w", mcpServers: [sse] })).rejects.toMatchObject({
+      code: -32602,
+    });
+  });
+});

@@ -8,9 +8,12 @@ import { Office } from "./office.ts";
 import { Openings } from "./openings.ts";
 
 const USAGE =
-  "crux acp [--model <name>] [--agent <name>] [--permission-mode <mode>] [--add-dir <dir>] [--max-budget-usd <n>]";
+  "crux acp [--model <name>] [--agent <name>] [--permission-mode <mode>] [--add-dir <dir>] [--mcp-config <file>] [--max-budget-usd <n>]";
 
-const FLAGS = ["model", "agent", "permission-mode", "dangerously-skip-permissions", "add-dir"] as const;
+const FLAGS = [
+  ...["model", "agent", "permission-mode", "dangerously-skip-permissions"],
+  ...["add-dir", "mcp-config", "strict-mcp-config"],
+];
 
 export const acp: Command = {
   flags: {

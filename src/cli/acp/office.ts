@@ -59,6 +59,7 @@ export class Office implements AsyncDisposable {
       agentCapabilities: {
         loadSession: true,
         promptCapabilities: { embeddedContext: true },
+        mcpCapabilities: { http: true },
         sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
       },
       authMethods: [

@@ -1,5 +1,10 @@
 /** How sessions of an editor begin and come back, by the flags of `crux acp`. */
-import { type NewSessionRequest, type NewSessionResponse, RequestError } from "@agentclientprotocol/sdk";
+import {
+  type McpServer,
+  type NewSessionRequest,
+  type NewSessionResponse,
+  RequestError,
+} from "@agentclientprotocol/sdk";
 import type { Result } from "../../abi/methods/methods.ts";
 import type { SpawnRequest } from "../../abi/methods/process.ts";
 import type { WireSession } from "../../abi/methods/session.ts";
@@ -116,16 +121,19 @@ export class Openings {
     return new ChatClient(this.#host.daemon);
   }
 
-  #request({ cwd, additionalDirectories = [], _meta }: NewSessionRequest): SpawnRequest {
-    const { limits, dirs = [], ...options } = requestOptions(this.#args, this.#host);
+  #request({ cwd, additionalDirectories = [], mcpServers, _meta }: NewSessionRequest): SpawnRequest {
+    const { limits, dirs = [], mcp_servers, ...options } = requestOptions(this.#args, this.#host);
     const usd = usdFlag(this.#args, "max-budget-usd");
     const wanted = this.#modeOf(_meta?.permissionMode);
     const more = [...dirs, ...additionalDirectories];
+    // plain reasoning has no tools
+    const servers = options.agent === "none" ? {} : { ...mcp_servers, ...entriesOf(mcpServers) };
     return {
       intent: "",
       ...options,
       cwd,
       ...(more.length === 0 ? {} : { dirs: more }),
+      ...(Object.keys(servers).length === 0 ? {} : { mcp_servers: servers }),
       ...(wanted === undefined ? {} : { permission_mode: wanted }),
       ...(usd === undefined ? {} : { limits: { ...limits, usd } }),
       ...WISH,
@@ -141,6 +149,38 @@ export class Openings {
 
 export function checkFolder(path: string, field = "cwd"): void {
   if (!path.startsWith("/")) throw invalid(`${field} must be absolute: ${path}`);
+}
+
+/** Entries as in `.mcp.json`. INVALID: a server that cannot be reached. */
+function entriesOf(servers: readonly McpServer[]): NonNullable<SpawnRequest["mcp_servers"]> {
+  return Object.fromEntries(servers.map((server) => [serverName(server.name), entryOf(server)]));
+}
+
+function entryOf(server: McpServer): Record<string, unknown> {
+  if ("command" in server) {
+    const { command, args, env } = server;
+    return { command: literal(command), args: args.map(literal), env: valuesOf(env) };
+  }
+  if (server.type === "http")
+    return { type: "http", url: literal(server.url), headers: valuesOf(server.headers) };
+  throw invalid(`MCP server ${server.name}: ${server.type} is not supported: stdio or http`);
+}
+
+/** Editors name servers as they like; here a name is part of the names of tools. */
+function serverName(name: string): string {
+  return name
+    .replaceAll(/[^A-Za-z0-9-]+/g, "_")
+    .slice(0, 64)
+    .replaceAll(/^_|_$/g, "");
+}
+
+function valuesOf(pairs: readonly { readonly name: string; readonly value: string }[]): object {
+  return Object.fromEntries(pairs.map(({ name, value }) => [name, literal(value)]));
+}
+
+/** What an editor sends is meant as it stands: a `$` in an entry would begin a variable. */
+function literal(text: string): string {
+  return text.replaceAll("$", "$$$$");
 }
 
 function modelName({ driver, id }: { readonly driver: string; readonly id: string }): string {

@@ -17,6 +17,8 @@ export const BEGINS_WITH = [
     "append-system-prompt-file",
     "settings",
     "add-dir",
+    "mcp-config",
+    "strict-mcp-config",
     "trust",
   ],
 ];

@@ -1,7 +1,10 @@
 import { RUN_OPTIONS } from "./flags.ts";
 import type { CommandRow, OptionRow } from "./row.ts";
 
-const OF_A_SESSION = ["model", "agent", "permission-mode", "dangerously-skip-permissions", "add-dir"];
+const OF_A_SESSION = [
+  ...["model", "agent", "permission-mode", "dangerously-skip-permissions"],
+  ...["add-dir", "mcp-config", "strict-mcp-config"],
+];
 
 const MAX_USD: OptionRow = {
   flag: "max-budget-usd",
@@ -15,7 +18,9 @@ export const EDITORS: readonly CommandRow[] = [
     head: "acp",
     brief: "serve an editor (Agent Client Protocol)",
     summary: "Serve an editor that speaks the Agent Client Protocol on stdin and stdout",
-    usage: ["acp [--model <name>] [--agent <name>] [--permission-mode <mode>] [--add-dir <dir>] [--max-budget-usd <n>]"],
+    usage: [
+      "acp [--model <name>] [--agent <name>] [--permission-mode <mode>] [--add-dir <dir>] [--mcp-config <file>] [--max-budget-usd <n>]",
+    ],
     options: [...RUN_OPTIONS.filter(({ flag }) => OF_A_SESSION.includes(flag)), MAX_USD],
     about: `The editor starts it; docs/editors.md shows how for Zed, JetBrains, Neovim and Emacs. Its sessions are those of
 crux sessions: they stay when the editor is closed, and crux -r continues them at a terminal.

@@ -87,6 +87,13 @@ export const RUN_OPTIONS: readonly OptionRow[] = [
     meaning: "work in that folder too; as often as needed",
   },
   {
+    flag: "mcp-config",
+    value: "<file>",
+    from: ["<file>"],
+    meaning: "MCP servers for this run, from a file like .mcp.json, or as JSON",
+  },
+  { flag: "strict-mcp-config", meaning: "no other MCP servers than those of --mcp-config" },
+  {
     flag: "worktree",
     meaning:
       "work in a new git worktree of the folder's repository; --worktree=<name> names it and its branch",

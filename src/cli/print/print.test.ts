@@ -118,6 +118,20 @@ describe("a client library, which leaves -p out and asks before it speaks", () =
     expect(spawnOf(daemon)).toMatchObject({ intent: expect.stringContaining(JSON.stringify(jsonSchema)) });
   });
 
+  test("brings MCP servers, from files and as JSON, and may keep all others out", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "crux-print-"));
+    const given = (servers: object) => JSON.stringify({ mcpServers: servers });
+    writeFileSync(join(folder, "mcp.json"), given({ one: { command: "1" }, two: { command: "2" } }));
+    const flags = `--mcp-config=${join(folder, "mcp.json")} --mcp-config=${given({ two: { url: "u" } })}`;
+    const [daemon, strict] = [aDaemon(), aDaemon()];
+    await speak(daemon, { flags });
+    expect(spawnOf(daemon)).toMatchObject({ mcp_servers: { one: { command: "1" }, two: { url: "u" } } });
+    expect(spawnOf(daemon)).not.toHaveProperty("strict_mcp");
+    expect(await speak(strict, { flags: "--strict-mcp-config" })).toMatchObject({ code: 0 });
+    expect(spawnOf(strict)).toMatchObject({ strict_mcp: true });
+    rmSync(folder, { recursive: true });
+  });
+
   test("gives instructions in place of the agent's own, from a file too, and the only tools", async () => {
     const folder = mkdtempSync(join(tmpdir(), "crux-print-"));
     writeFileSync(join(folder, "own"), "You count.");
@@ -166,6 +180,9 @@ describe("refused before anything is started:", () => {
     ["--append-system-prompt-file /nowhere x", "instructions cannot be read: /nowhere"],
     ["-c --system-prompt a x", "--system-prompt is settled when a session begins"],
     ["--add-dir /nowhere x", "directory not found: /nowhere"],
+    ["--mcp-config /nowhere x", "MCP servers cannot be read: /nowhere"],
+    ['--mcp-config {"one":{}} x', "--mcp-config: needs mcpServers"],
+    ["-c --mcp-config {} x", "--mcp-config is settled when a session begins"],
     ["-c --max-turns 3 x", "--max-turns is settled when a session begins"],
     ["-d x", "--detach prints nothing to wait for"],
     ["-r", "-r needs a value"],

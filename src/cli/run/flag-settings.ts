@@ -33,10 +33,20 @@ const NONE: FlagSettings = { rules: {}, limits: {} };
 export function flagSettings(args: Args, cwd: string): FlagSettings {
   const given = textFlag(args, "settings");
   if (given === undefined) return NONE;
+  const { place, value } = jsonOrFile(given, cwd, { flag: "--settings", what: "settings" });
+  return taken(place, value);
+}
+
+/** The value of a flag that takes JSON or a file of it. `what` is in the file, for the error. */
+export function jsonOrFile(
+  given: string,
+  cwd: string,
+  { flag, what }: { readonly flag: string; readonly what: string },
+): { readonly place: string; readonly value: unknown } {
   const isText = given.trimStart().startsWith("{");
-  const place = isText ? "--settings" : given;
+  const place = isText ? flag : given;
   try {
-    return taken(place, JSON.parse(isText ? given : textOf(resolve(cwd, given), "settings")));
+    return { place, value: JSON.parse(isText ? given : textOf(resolve(cwd, given), what)) };
   } catch (error) {
     if (error instanceof SyntaxError) throw invalid(`${place}: not JSON: ${error.message}`);
     throw error;

@@ -11,7 +11,7 @@ import type { Console } from "../console.ts";
 import type { Host } from "../host/host.ts";
 import { invalid } from "../screen/errors.ts";
 import { clientEnvironment } from "./environment.ts";
-import { flagSettings, textOf } from "./flag-settings.ts";
+import { flagSettings, jsonOrFile, textOf } from "./flag-settings.ts";
 
 /** The whole request except the intent. What is not set is left to the agent file and the settings. */
 export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "intent"> {
@@ -46,6 +46,7 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
     ...(Object.keys(given.rules).length === 0 ? {} : { settings: given.rules }),
     cwd: workingDirectory(args, host),
     ...moreDirectories(args, host),
+    ...mcpServers(args, host),
     ...(args.flags.has("worktree") ? { worktree: textFlag(args, "worktree") ?? "" } : {}),
     env: clientEnvironment(host.env),
     // elapsed time, notice, tool and log lines are sent only to clients that request them
@@ -59,12 +60,32 @@ export function agentsFlag(args: Args): SpawnRequest["agents"] {
   if (text === undefined) return undefined;
   try {
     const map: unknown = JSON.parse(text);
-    const isMap = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
-    if (isMap(map) && Object.values(map as object).every(isMap)) return map as SpawnRequest["agents"];
+    if (isMapOfMaps(map)) return map;
   } catch (error) {
     throw invalid(`--agents: not JSON: ${messageOf(error)}`);
   }
   throw invalid("--agents takes an object: names of agents, each with its settings and a prompt");
+}
+
+/** Of two servers with one name the later counts. INVALID: what is given is not a map of servers. */
+function mcpServers({ values, flags }: Args, { cwd }: Host): Pick<SpawnRequest, "mcp_servers" | "strict_mcp"> {
+  const maps = values.get("mcp-config")?.map((given) => {
+    const { place, value } = jsonOrFile(given, cwd, { flag: "--mcp-config", what: "MCP servers" });
+    const { mcpServers: servers } = (value ?? {}) as { readonly mcpServers?: unknown };
+    if (isMapOfMaps(servers)) return servers;
+    throw invalid(`${place}: needs mcpServers, an object: names of servers, each with its settings`);
+  });
+  return {
+    ...(maps === undefined ? {} : { mcp_servers: Object.assign({}, ...maps) as MapOfMaps }),
+    ...(flags.has("strict-mcp-config") ? { strict_mcp: true } : {}),
+  };
+}
+
+type MapOfMaps = Record<string, Record<string, unknown>>;
+
+function isMapOfMaps(value: unknown): value is MapOfMaps {
+  const isMap = (each: unknown) => typeof each === "object" && each !== null && !Array.isArray(each);
+  return isMap(value) && Object.values(value as object).every(isMap);
 }
 
 /** The value of the flag, or what stands in the file that its twin `…-file` names. */

@@ -434,6 +434,31 @@ describe("what a process that came back needs to go on", () => {
     expect(next.census()).toEqual(NOTHING_LEFT);
   });
 
+  test("are the servers that its client gave, but not those with secrets, which it is told of", async () => {
+    const t = testKernel();
+    const agent = agentFile();
+    const server = (name: string, env: Record<string, string> = {}) =>
+      ({
+        name,
+        config: { type: "stdio", command: name, args: [], env },
+        required: false,
+        isGiven: true,
+      }) as const;
+    const mcp = [server("plain"), server("keyed", { TOKEN: SECRET })];
+    const { pid } = await pausedChild(t, { agent: { ...agent, manifest: { ...agent.manifest, mcp } } });
+    expect(JSON.stringify(t.journal.records)).not.toContain(SECRET);
+    const { next } = await afterCrash(t);
+    // neither is one of the agent file, whatever that has now
+    next.agents.set("tester", { ...agent, manifest: { ...agent.manifest, mcp: [server("keyed")] } });
+    const { start } = await goOn(next, pid);
+    expect(start.mounts).toEqual([{ name: "plain", path: `/mnt/mcp/${pid}-plain` }]);
+    const message = expect.stringMatching(/MCP server keyed is gone .* its variable TOKEN$/);
+    expect(next.journal.bodies("process.log")).toMatchObject([{ message }]);
+    await next.init.kill(pid, 1);
+    await next.init.wait(pid);
+    expect(next.census()).toEqual(NOTHING_LEFT);
+  });
+
   test("are its servers only if they are permitted now, for one that no person started", async () => {
     const t = testKernel();
     const parent = await t.start(UNKEPT);

@@ -66,15 +66,16 @@ async function awaken(core: Awakening, proc: Process, kept: KeptState): Promise<
   stopLending(proc);
 }
 
-async function isReady(core: Awakening, proc: Process, { servers, isOfAgent }: KeptState): Promise<boolean> {
+async function isReady(core: Awakening, proc: Process, kept: KeptState): Promise<boolean> {
   const { signal } = proc.abort;
   const undo: Undo[] = [];
   try {
     await remember(proc);
     takeChosen(core, proc);
     await checkModel(core, proc);
-    const isPersons = proc.seed.session.owner?.proc === proc.seed.uuid && isOfAgent !== true;
-    await mount(core, proc, { servers: await configured(core, proc, servers), isPersons, undo });
+    const isPersons = proc.seed.session.owner?.proc === proc.seed.uuid && kept.isOfAgent !== true;
+    const servers = [...(await configured(core, proc, kept.servers)), ...given(core, proc, kept)];
+    await mount(core, proc, { servers, isPersons, undo });
     await core.handle(proc, null).open(proc.model.device, O_RDWR, signal);
     return true;
   } catch (error) {
@@ -150,6 +151,16 @@ async function configured(
   if (servers.length === 0) return [];
   const agent = await core.ports.loadAgent(seed.body.name, seed);
   return agent?.manifest.mcp.filter(({ name }) => servers.includes(name)) ?? [];
+}
+
+/** The servers of its client that the journal keeps; of each other the process is told. */
+function given(core: Awakening, proc: Process, { given: all = [] }: KeptState): readonly McpServer[] {
+  return all.flatMap(({ name, config, lacks, label: _, ...more }) => {
+    if (config !== null) return [{ name, config, required: false, ...more }];
+    const message = `its MCP server ${name} is gone since the daemon was started again, which does not keep ${lacks}`;
+    proc.log("warn", message, core.ports.clock.mono());
+    return [];
+  });
 }
 
 async function takeBack(core: Awakening, proc: Process, undo: readonly Undo[]): Promise<void> {

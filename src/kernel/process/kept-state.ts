@@ -1,7 +1,7 @@
 /**
  * The state of an agent that the journal keeps at its spawn, beside the record of the spawn itself, so that a later
  * daemon can restore it. It has no environment and no secrets: only the names of MCP servers, whose settings are read
- * again from the agent file.
+ * again from the agent file, and those servers of a client that have no secrets.
  */
 
 import type { AgentInfo, AgentMap } from "../../abi/agent.ts";
@@ -11,11 +11,13 @@ import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
+import type { McpConfig, McpServer } from "../../abi/mcp.ts";
 import type { ProcessKind } from "../../abi/process.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 import type { Worktree } from "../../abi/worktree.ts";
+import { type KeptConfig, keptConfig } from "../../lib/redact/server-label.ts";
 import type { KeptAbove } from "../account/kept-account.ts";
 import type { ContextSpaces } from "../context/spaces.ts";
 import { LIMITS } from "../limits.ts";
@@ -34,6 +36,8 @@ export interface KeptState extends Pick<ProcessSeed, "roots" | "onParentExit"> {
   readonly agent: Pick<AgentInfo, "manifest" | "allowedDevices"> | null;
   /** The MCP servers of the agent file, by name. */
   readonly servers: readonly string[];
+  /** Those that a client gave; absent: none. */
+  readonly given?: readonly KeptServer[];
   readonly timeoutMs: number;
   readonly session: RecordOwner;
   /** The process had an fd 0 (`hasInput`) or an fd 1 (`hasOutput`). */
@@ -48,6 +52,8 @@ export interface KeptState extends Pick<ProcessSeed, "roots" | "onParentExit"> {
   /** A fork of a process that an agent started: the user has not chosen its servers. */
   readonly isOfAgent?: true;
 }
+
+interface KeptServer extends KeptConfig<McpConfig>, Pick<McpServer, "name" | "alwaysLoad"> {}
 
 /** The body of `process.spawned` of an agent. */
 export interface SpawnedBody extends KeptAbove, KeptRights {
@@ -135,13 +141,15 @@ function stateOf({ parent, proc, opts }: Making, session: RecordOwner): KeptStat
   const { seed, fds } = proc;
   const { agent, roots, onParentExit } = seed;
   const canAnswer = parent.pid === PID_KERNEL ? opts.interactive === true : isAnswered(seed.session);
-  const servers = agent?.manifest.mcp.map(({ name }) => name) ?? [];
+  const mcp = agent?.manifest.mcp ?? [];
+  const given = mcp.filter(({ isGiven }) => isGiven).map(keptServer);
   return {
     agent:
       agent === null
         ? null
         : { manifest: { ...agent.manifest, mcp: [] }, allowedDevices: agent.allowedDevices },
-    servers,
+    servers: mcp.filter(({ isGiven }) => isGiven !== true).map(({ name }) => name),
+    ...(given.length === 0 ? {} : { given }),
     roots,
     onParentExit,
     timeoutMs: opts.timeoutMs ?? 0,
@@ -152,6 +160,10 @@ function stateOf({ parent, proc, opts }: Making, session: RecordOwner): KeptStat
     isSession: seed.isSession === true,
     client: seed.client ?? "",
   };
+}
+
+function keptServer({ name, config, alwaysLoad }: McpServer): KeptServer {
+  return { name, ...keptConfig(config), ...(alwaysLoad === true ? { alwaysLoad } : {}) };
 }
 
 function systemPrompt(text: string): Draft[] {

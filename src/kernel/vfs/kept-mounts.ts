@@ -5,19 +5,13 @@
  */
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { McpConfig, MountView } from "../../abi/mcp.ts";
-import { maskedCommand, serverLabel } from "../../lib/redact/server-label.ts";
+import { type KeptConfig, keptConfig } from "../../lib/redact/server-label.ts";
 import { type Journal, KERNEL_UUID } from "../ports/journal.ts";
 
-interface KeptMount {
+interface KeptMount extends KeptConfig<McpConfig> {
   readonly path: string;
   /** The name of the server in effects and rules. */
   readonly server: string;
-  /** For screens, without secrets. */
-  readonly label: string;
-  /** null: it needs values that are not stored. */
-  readonly config: McpConfig | null;
-  /** The values that are not stored, in words; "": none. */
-  readonly lacks: string;
 }
 
 export class KeptMounts {
@@ -36,8 +30,7 @@ export class KeptMounts {
 
   /** Durable when it resolves; a config with secrets is not stored. */
   async add(path: string, server: string, config: McpConfig): Promise<void> {
-    const lacks = missingOf(config);
-    const kept = { path, server, label: serverLabel(config), config: lacks === "" ? config : null, lacks };
+    const kept = { path, server, ...keptConfig(config) };
     await this.recall();
     await this.#become(new Map([...this.#all, [path, kept]]));
   }
@@ -77,23 +70,6 @@ export class KeptMounts {
       throw error;
     }
   }
-}
-
-/** What cannot be stored, in words for screens; "": nothing. */
-function missingOf(config: McpConfig): string {
-  if (config.type === "http") {
-    const { username, password, search, hash } = new URL(config.url);
-    if (username + password + search + hash !== "") return "all of its address";
-    return named("header", Object.keys(config.headers));
-  }
-  const words = [config.command, ...config.args];
-  if (maskedCommand(words).some((word, n) => word !== words[n])) return "all words of its command";
-  return named("variable", Object.keys(config.env));
-}
-
-function named(noun: string, names: readonly string[]): string {
-  if (names.length === 0) return "";
-  return `its ${noun}${names.length === 1 ? "" : "s"} ${names.slice(0, 8).join(", ")}`;
 }
 
 /** A mount that the last daemon had and this one cannot start. */

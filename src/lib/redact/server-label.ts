@@ -1,4 +1,4 @@
-/** An MCP server in words for screens: its command or address, without credentials. */
+/** An MCP server in words for screens and for the journal: its command or address, without credentials. */
 
 const MAX_CHARS = 200;
 const HIDDEN = "…";
@@ -21,6 +21,39 @@ type Reached =
 export function serverLabel(config: Reached): string {
   if (config.type === "http") return cut(`http: ${withoutSecrets(config.url)}`);
   return cut(`stdio: ${[config.command, ...maskedArgs(config.args)].join(" ")}`);
+}
+
+/** What the journal keeps of a server. */
+export interface KeptConfig<C> {
+  /** For screens, without secrets. */
+  readonly label: string;
+  /** null: it needs values that are not stored. */
+  readonly config: C | null;
+  /** The values that are not stored, in words; "": none. */
+  readonly lacks: string;
+}
+
+/** Of a server with variables, headers or anything that looks like a secret only the label is kept. */
+export function keptConfig<C extends Reached>(config: C): KeptConfig<C> {
+  const lacks = secretsOf(config);
+  return { label: serverLabel(config), config: lacks === "" ? config : null, lacks };
+}
+
+function secretsOf(config: Reached): string {
+  if (config.type === "http") {
+    const url = URL.parse(config.url);
+    if (url === null || url.username + url.password + url.search + url.hash !== "")
+      return "all of its address";
+    return named("header", Object.keys(config.headers ?? {}));
+  }
+  const words = [config.command, ...config.args];
+  if (maskedCommand(words).some((word, n) => word !== words[n])) return "all words of its command";
+  return named("variable", Object.keys(config.env ?? {}));
+}
+
+function named(noun: string, names: readonly string[]): string {
+  if (names.length === 0) return "";
+  return `its ${noun}${names.length === 1 ? "" : "s"} ${names.slice(0, 8).join(", ")}`;
 }
 
 /** A command line as it is shown and stored: without values that look like secrets, or that follow a flag for one. */

@@ -1,3 +1,4 @@
+import type { AgentSeeker } from "../../../abi/agent.ts";
 import type { ProcessEvent } from "../../../abi/events.ts";
 import type { Pid, ProcUuid } from "../../../abi/ids.ts";
 import type { SpawnRequest } from "../../../abi/methods/process.ts";
@@ -35,13 +36,18 @@ async function start(
 ): Promise<MethodAnswer<"spawn">> {
   const { kernel, deps } = call;
   const { cwd = deps.home, env = deps.env, agents = {} } = params;
-  const agent = await deps.loadAgent(params.agent, { cwd, env, agents });
+  const agent = await deps.loadAgent(params.agent, { cwd, env, agents, ...ownServers(params) });
   if (params.detach) {
     const opts = { ...toOpts({ ...params, interactive: false }), ...marked };
     return detached(params, call, await kernel.init.spawn(params.intent, agent, opts));
   }
   const opts = { ...toOpts(params), ...marked, detail: params.detail };
   return followed(params, call, await kernel.spawnWatched(params.intent, agent, opts));
+}
+
+function ownServers({ mcp_servers, strict_mcp = false }: SpawnRequest): Pick<AgentSeeker, "ownServers"> {
+  if (mcp_servers === undefined && !strict_mcp) return {};
+  return { ownServers: { entries: mcp_servers ?? {}, isStrict: strict_mcp } };
 }
 
 /** Rejoins the process that the same request has started before. */
