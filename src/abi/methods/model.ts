@@ -60,10 +60,17 @@ export const MODEL_METHODS = {
     params: z.strictObject({
       pid,
       model: z.string().min(1).max(256).describe("As in spawn."),
+      effort: z.enum(EFFORTS).optional().describe("As in spawn; absent: it stays as it is."),
       env: environment.optional().describe("For a session that rests."),
     }),
     result: z
-      .strictObject({ pid, driver: z.string(), model: z.string(), from: z.enum(["run", "step"]) })
+      .strictObject({
+        pid,
+        driver: z.string(),
+        model: z.string(),
+        effort: z.enum(EFFORTS).optional().describe("Absent: none, or the model does not take any."),
+        from: z.enum(["run", "step"]),
+      })
       .describe(
         "`from`: a session goes on with it from its next run on, any other process from its next step.",
       ),

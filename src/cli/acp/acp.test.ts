@@ -27,7 +27,17 @@ async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<v
     {
       spawn: () => ({ pid: 1, uuid: SESSION }),
       "model.resolve": () => ({ driver: "openai", model: "m" }),
-      "model.list": () => ({ models: [] }),
+      "model.list": () => ({
+        models: [
+          { driver: "openai", id: "m", is_ready: true, effort: ["low", "high"] },
+          { driver: "openai", id: "plain", is_ready: true, effort: [] },
+        ],
+      }),
+      "process.model": (asked) => {
+        const { model, effort } = asked as { model: string; effort?: string };
+        const [, name] = model.split("/");
+        return { pid: 1, driver: "openai", model: name, from: "run", ...(name === "m" ? { effort } : {}) };
+      },
       "process.mode": () => ({ mode: "default" }),
       "context.stat": () => ({ driver: "openai", model: "m" }),
     },
@@ -110,5 +120,32 @@ test("the servers of the editor are those of its session, as they stand, beside 
     await expect(agent.request("session/new", { cwd: "/w", mcpServers: [sse] })).rejects.toMatchObject({
       code: -32602,
     });
+  });
+});
+
+test("the effort can be chosen where the model takes one, and is offered as it was chosen", async () => {
+  await anEditor([], async ({ agent, daemon }) => {
+    const { configOptions, sessionId } = await agent.request("session/new", { cwd: "/w", mcpServers: [] });
+    const effort = (options: typeof configOptions) => options?.find(({ id }) => id === "thought_level");
+    const set = async (configId: string, value: string) => {
+      const changed = { sessionId, configId, value };
+      return effort((await agent.request("session/set_config_option", changed)).configOptions);
+    };
+    const values = (...all: string[]) => all.map((value) => ({ value }));
+    expect(effort(configOptions)).toMatchObject({
+      category: "thought_level",
+      currentValue: "unchanged",
+      options: values("unchanged", "low", "high"),
+    });
+    const chosen = { currentValue: "high", options: values("high", "low") };
+    await set("thought_level", "unchanged");
+    expect(await set("thought_level", "high")).toMatchObject(chosen);
+    await expect(set("thought_level", "unchanged")).rejects.toMatchObject({ code: -32602 });
+    expect(await set("model", "openai/plain")).toBeUndefined();
+    const asked = daemon.asked.filter(([method]) => method === "process.model");
+    expect(asked.map(([, payload]) => payload)).toEqual([
+      { pid: 1, model: "openai/m", effort: "high", env: {} },
+      { pid: 1, model: "openai/plain", env: {} },
+    ]);
   });
 });

@@ -1,5 +1,6 @@
-/** The permission modes and the models as an editor offers them. */
+/** The permission modes, the models and their levels of effort as an editor offers them. */
 import type { SessionConfigOption, SessionMode, SessionModeState } from "@agentclientprotocol/sdk";
+import type { Effort } from "../../abi/llm.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 
 const MODES: Readonly<Record<PermissionMode, Omit<SessionMode, "id">>> = {
@@ -24,12 +25,19 @@ export function modeState(current: PermissionMode, withBypass: boolean): Session
 interface ModelChoices {
   readonly current: string;
   readonly ready: readonly string[];
+  /** undefined: nothing was chosen here. */
+  readonly effort: Effort | undefined;
+  /** What the model takes. */
+  readonly efforts: readonly Effort[];
 }
+
+/** Stands for the effort that the agent, the settings or another client have chosen. */
+export const UNCHANGED = "unchanged";
 
 export function configOptions(
   current: PermissionMode,
   withBypass: boolean,
-  { current: model, ready }: ModelChoices,
+  { current: model, ready, effort = UNCHANGED, efforts }: ModelChoices,
 ): SessionConfigOption[] {
   const { availableModes, currentModeId: currentValue } = modeState(current, withBypass);
   const options = availableModes.map(({ id: value, name, description = "" }) => ({
@@ -54,7 +62,24 @@ export function configOptions(
       description: "What answers from the next message on",
       category: "model",
       currentValue: model,
-      options: [...new Set([model, ...ready])].map((value) => ({ value, name: value })),
+      options: namesOf(model, ready),
     },
+    ...(efforts.length === 0
+      ? []
+      : [
+          {
+            type: "select" as const,
+            id: "thought_level",
+            name: "Effort",
+            description: "How much the model is asked to think from the next message on",
+            category: "thought_level",
+            currentValue: effort,
+            options: namesOf(effort, efforts),
+          },
+        ]),
   ];
+}
+
+function namesOf(current: string, others: readonly string[]): { value: string; name: string }[] {
+  return [...new Set([current, ...others])].map((value) => ({ value, name: value }));
 }

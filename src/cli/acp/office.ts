@@ -20,11 +20,13 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { RequestError } from "@agentclientprotocol/sdk";
 import { Fault } from "../../abi/errors.ts";
+import { isEffort } from "../../abi/llm.ts";
 import { findPermissionMode } from "../../abi/process.ts";
 import { SteadyClock } from "../../lib/steady-clock.ts";
 import { ChatClient } from "../chat/client.ts";
 import type { Host } from "../host/host.ts";
 import { invalid } from "../screen/errors.ts";
+import { UNCHANGED } from "./modes.ts";
 import { checkFolder, type Openings, type SessionStream } from "./openings.ts";
 import { promptText } from "./prompt.ts";
 import { type Editor, EditorSession } from "./session.ts";
@@ -138,7 +140,8 @@ export class Office implements AsyncDisposable {
     const session = this.#session(sessionId);
     if (configId === "mode") await this.#setMode(session, String(value));
     else if (configId === "model") await session.setModel(String(value));
-    else throw invalid(`unknown option: ${configId}`, "options: mode, model");
+    else if (configId === "thought_level") await this.#setEffort(session, String(value));
+    else throw invalid(`unknown option: ${configId}`, "options: mode, model, thought_level");
     const { configOptions } = await this.#openings.choices(session);
     return { configOptions: configOptions ?? [] };
   }
@@ -220,6 +223,11 @@ export class Office implements AsyncDisposable {
     if (mode === "bypass" && !this.#openings.mayBypass && session.mode !== "bypass")
       throw invalid("bypass mode is not offered here", "crux acp --dangerously-skip-permissions");
     await session.setMode(mode);
+  }
+
+  async #setEffort(session: EditorSession, wanted: string): Promise<void> {
+    if (isEffort(wanted)) return session.setModel(session.model, wanted);
+    if (wanted !== UNCHANGED || session.effort !== undefined) throw invalid(`unknown effort: ${wanted}`);
   }
 
   #filesOf(editor: AgentContext): Editor["files"] {

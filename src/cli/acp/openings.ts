@@ -5,6 +5,7 @@ import {
   type NewSessionResponse,
   RequestError,
 } from "@agentclientprotocol/sdk";
+import type { Effort } from "../../abi/llm.ts";
 import type { Result } from "../../abi/methods/methods.ts";
 import type { SpawnRequest } from "../../abi/methods/process.ts";
 import type { WireSession } from "../../abi/methods/session.ts";
@@ -35,6 +36,7 @@ export interface SessionStream {
 interface Chosen {
   readonly mode: PermissionMode;
   readonly model: string;
+  readonly effort: Effort | undefined;
 }
 
 /** What the events of a session tell. */
@@ -86,12 +88,14 @@ export class Openings {
   async choices({
     mode,
     model,
+    effort,
   }: Chosen): Promise<Required<Pick<NewSessionResponse, "modes" | "configOptions">>> {
     const isOffered = this.mayBypass;
     const env = clientEnvironment(this.#host.env);
     const { models } = await this.#asker.request("model.list", { env });
     const ready = models.filter(({ is_ready }) => is_ready).map(modelName);
-    const configured = configOptions(mode, isOffered, { current: model, ready });
+    const efforts = models.find((each) => modelName(each) === model)?.effort ?? [];
+    const configured = configOptions(mode, isOffered, { current: model, ready, effort, efforts });
     return { modes: modeState(mode, isOffered), configOptions: configured };
   }
 

@@ -9,6 +9,7 @@ import type {
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import type { AskReply } from "../../abi/ask.ts";
+import type { Effort } from "../../abi/llm.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import type { ChatClient } from "../chat/client.ts";
@@ -56,6 +57,8 @@ export class EditorSession {
   mode: PermissionMode;
   /** As `process.model` takes it. */
   model: string;
+  /** undefined: the editor has chosen none. */
+  effort: Effort | undefined;
   readonly #around: Surroundings;
   readonly #client: ChatClient;
   readonly #queue = new PromptQueue();
@@ -126,12 +129,13 @@ export class EditorSession {
     this.mode = set.mode;
   }
 
-  /** It answers from the next run on. */
-  async setModel(model: string): Promise<void> {
+  /** It answers from the next run on. `effort`: undefined, as it is. */
+  async setModel(model: string, effort?: Effort): Promise<void> {
     const env = clientEnvironment(this.#around.host.env);
-    const request = { pid: this.pid, model, env };
+    const request = { pid: this.pid, model, env, ...(effort === undefined ? {} : { effort }) };
     const set = await this.#inOrder(() => this.#client.request("process.model", request));
     this.model = set.model === "" ? set.driver : `${set.driver}/${set.model}`;
+    if (effort !== undefined || this.effort !== undefined) this.effort = set.effort;
   }
 
   /** Leaves the session, which goes on with what it does. */

@@ -55,12 +55,16 @@ export interface ModelResolver {
 export interface ModelWish {
   /** As `--model` has it. */
   readonly model: string;
+  /** Absent: it stays as it is. */
+  readonly effort?: Effort | undefined;
   /** The environment of the client, for a resting session. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly by: GrantBy;
 }
 
 export interface ModelAnswering extends ModelPlace {
+  /** Absent: none, or the model does not take any. */
+  readonly effort?: Effort;
   /** When it takes over: with the next run of a session, or with the next step. */
   readonly from: "run" | "step";
 }

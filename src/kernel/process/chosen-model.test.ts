@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { asPid } from "../../abi/ids.ts";
+import { type Effort, isEffort } from "../../abi/llm.ts";
 import { Facts } from "../facts/facet.ts";
 import { testKernel } from "../testing/test-kernel.ts";
 import { chosenModelFacet } from "./chosen-model.ts";
@@ -23,6 +24,21 @@ test("chooseModel() is recorded, and becomes the model of the process when its p
   expect(chosenModelFacet.unpack(chosenModelFacet.pack(restored.of(chosenModelFacet)))).toMatchObject({
     count: 1,
   });
+});
+
+test("chooseModel() keeps the effort, or asks for another", async () => {
+  const wished: unknown[] = [];
+  const resolve = async ({ model, effort }: { model: string; effort?: Effort | number }) => {
+    wished.push(effort);
+    return { device: "/dev/llm/fake", model, ...(isEffort(effort) ? { effort } : {}) };
+  };
+  const t = testKernel({ models: { resolve } });
+  const { pid, proc, sys } = await t.start({ effort: "low" });
+  expect(await t.kernel.chooseModel(pid, { model: "other", by })).toMatchObject({ effort: "low" });
+  await t.kernel.chooseModel(pid, { model: "other", effort: "high", by });
+  expect(wished).toEqual(["low", "low", "high"]);
+  expect(sys.chosenModel()).toMatchObject({ effort: "high" });
+  expect(proc.model.effort).toBe("high");
 });
 
 test("the model with which a process began has no mark, whatever was chosen in between", async () => {

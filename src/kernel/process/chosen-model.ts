@@ -48,25 +48,27 @@ export async function chooseModel(core: Choosing, pid: Pid, wish: ModelWish): Pr
   const proc = await notable(core, pid, { syscall: "Model", what: "model", env });
   if (proc.seed.kind !== "agent")
     throw new Fault({ code: "INVALID", message: `process ${pid} is not an agent: no model answers it` });
-  const { thinking: limit, effort, fallbacks } = proc.model;
+  const { thinking: limit, effort: before, fallbacks } = proc.model;
+  const effort = wish.effort ?? (limit?.mode === "budget" ? limit.tokens : before);
   const found = await core.ports.models.resolve(
     {
       ...{ model, provider: "", preferred: "", fallbackModels: [], env: proc.seed.env },
-      ...(limit?.mode === "budget" ? { effort: limit.tokens } : effort === undefined ? {} : { effort }),
+      ...(effort === undefined ? {} : { effort }),
     },
     proc.abort.signal,
   );
   const { device, model: name, thinking } = found;
+  const asked = found.effort === undefined ? {} : { effort: found.effort };
   const body = {
     ...{ device, model: name, by },
     ...(thinking === undefined ? {} : { thinking }),
-    ...(found.effort === undefined ? {} : { effort: found.effort }),
+    ...asked,
     fallbacks: fallbacks.filter((each) => each.device !== device || each.model !== name),
   };
   const { uuid } = proc.seed;
   await core.ports.journal.append([{ proc: uuid, pid, kind: "process.model", v: 1, body }]);
   proc.facts.change(chosenModelFacet, "process.model", body);
-  return { device, model: name, from: proc.conversation === null ? "step" : "run" };
+  return { device, model: name, ...asked, from: proc.conversation === null ? "step" : "run" };
 }
 
 type Taking = Parameters<typeof windowOf>[0] & {

@@ -14,10 +14,10 @@ export const modelResolve: Handler<"model.resolve"> = async (params, { deps, end
   return { payload: { ...found, ...(note === undefined ? {} : { note }) } };
 };
 
-export const processModel: Handler<"process.model"> = async ({ pid, model, env }, call) => {
+export const processModel: Handler<"process.model"> = async ({ pid, ...wish }, call) => {
   const by = grantedBy(call.principal, call.client);
-  const { device, from, ...found } = await call.kernel.chooseModel(asPid(pid), { model, env, by });
-  return { payload: { pid, driver: device.split("/").slice(3).join("/"), model: found.model, from } };
+  const { device, ...found } = await call.kernel.chooseModel(asPid(pid), { ...wish, by });
+  return { payload: { pid, driver: device.split("/").slice(3).join("/"), ...found } };
 };
 
 export const modelList: Handler<"model.list"> = async ({ env }, { deps, ended }) => {
