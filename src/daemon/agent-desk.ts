@@ -97,7 +97,10 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
 /** INVALID: MCP servers are given, but plain reasoning has no tools. */
 function plainOf({ ownServers }: AgentSeeker): null {
   if (Object.keys(ownServers?.entries ?? {}).length === 0) return null;
-  throw new Fault({ code: "INVALID", message: "without an agent there are no tools: leave its MCP servers out" });
+  throw new Fault({
+    code: "INVALID",
+    message: "without an agent there are no tools: leave its MCP servers out",
+  });
 }
 
 /** `isNamed`: false where nobody chose an agent; then the shipped one is found even if the shipped ones are off. */

@@ -7,6 +7,7 @@ import {
   type NewSessionRequest,
   ndJsonStream,
   PROTOCOL_VERSION,
+  type SetSessionConfigOptionRequest,
 } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
 import { runCli } from "../cli.ts";
@@ -56,7 +57,11 @@ async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<v
       done();
     },
   });
+  const reading = new Promise<void>((resolve) => {
+    stdin.on("newListener", (event) => event === "data" && queueMicrotask(resolve));
+  });
   const ended = runCli(["acp", ...flags], host);
+  await reading;
   const connection = client()
     .onNotification("session/update", () => {})
     .connect(
@@ -128,8 +133,8 @@ test("the effort can be chosen where the model takes one, and is offered as it w
     const { configOptions, sessionId } = await agent.request("session/new", { cwd: "/w", mcpServers: [] });
     const effort = (options: typeof configOptions) => options?.find(({ id }) => id === "thought_level");
     const set = async (configId: string, value: string) => {
-      const changed = { sessionId, configId, value };
-      return effort((await agent.request("session/set_config_option", changed)).configOptions);
+      const request: SetSessionConfigOptionRequest = { sessionId, configId, value };
+      return effort((await agent.request("session/set_config_option", request)).configOptions);
     };
     const values = (...all: string[]) => all.map((value) => ({ value }));
     expect(effort(configOptions)).toMatchObject({

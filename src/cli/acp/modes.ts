@@ -37,7 +37,7 @@ export const UNCHANGED = "unchanged";
 export function configOptions(
   current: PermissionMode,
   withBypass: boolean,
-  { current: model, ready, effort = UNCHANGED, efforts }: ModelChoices,
+  { current: model, ready, effort, efforts }: ModelChoices,
 ): SessionConfigOption[] {
   const { availableModes, currentModeId: currentValue } = modeState(current, withBypass);
   const options = availableModes.map(({ id: value, name, description = "" }) => ({
@@ -73,8 +73,8 @@ export function configOptions(
             name: "Effort",
             description: "How much the model is asked to think from the next message on",
             category: "thought_level",
-            currentValue: effort,
-            options: namesOf(effort, efforts),
+            currentValue: effort ?? UNCHANGED,
+            options: namesOf(effort ?? UNCHANGED, efforts),
           },
         ]),
   ];

@@ -68,7 +68,10 @@ export function agentsFlag(args: Args): SpawnRequest["agents"] {
 }
 
 /** Of two servers with one name the later counts. INVALID: what is given is not a map of servers. */
-function mcpServers({ values, flags }: Args, { cwd }: Host): Pick<SpawnRequest, "mcp_servers" | "strict_mcp"> {
+function mcpServers(
+  { values, flags }: Args,
+  { cwd }: Host,
+): Pick<SpawnRequest, "mcp_servers" | "strict_mcp"> {
   const maps = values.get("mcp-config")?.map((given) => {
     const { place, value } = jsonOrFile(given, cwd, { flag: "--mcp-config", what: "MCP servers" });
     const { mcpServers: servers } = (value ?? {}) as { readonly mcpServers?: unknown };
