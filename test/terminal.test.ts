@@ -1,11 +1,11 @@
 /** The interactive terminal: the real binary in a pty, and the screen that a person would see. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { serve, serveInTurn, server, startModel, world } from "./harness/stage.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
 import { CRUX, settled } from "./harness/world.ts";
-import { text, toolUse } from "./model-server/reply.ts";
+import { error, text, toolUse } from "./model-server/reply.ts";
 import { type ModelRequest, userTexts } from "./model-server/request.ts";
 
 /** In the mode line once the session is there. */
@@ -96,14 +96,45 @@ describe("crux at a terminal", () => {
     expect(window.everything).not.toContain("denied");
   });
 
-  it("tells at once, above the editor, how a model is set up where none is", async () => {
+  it("asks for a key where no model is set up, and after Esc shows the ways to one above the editor", async () => {
     // one that nobody finds
     await startModel({ script: () => text("never") });
     await using window = new TerminalWindow(world, []);
+    await window.shows("Provider (anthropic, ");
+    await window.until(takesKeys, "the form takes keys");
+    window.type("\x1b");
     await window.shows("docs/models.md");
     await window.shows("interpreter");
     const all = window.everything;
     expect(all).toMatch(/No model is set up.*→ crux auth login.*\n› /s);
+  });
+
+  it("takes a key in that form, also in 40 columns: tries it, asks again, stores it, and answers with it", async () => {
+    const key = "sk-test-planted-key-4711";
+    const isRight = ({ headers }: ModelRequest) => JSON.stringify(headers).includes(key);
+    await startModel({
+      script: (request) =>
+        isRight(request) ? text("It works.") : error(401, "invalid_request_error", "wrong key"),
+    });
+    await using window = new TerminalWindow(world, []);
+    const login = `openai\r${server.openaiBaseUrl}\r`;
+    await window.shows("Provider (anthropic, ");
+    await window.until(takesKeys, "the form takes keys");
+    window.type(`${login}sk-wrong-key\r`);
+    await window.shows("✗ the key was not stored");
+    await window.until(takesKeys, "the form takes keys again");
+    window.resize(40, 24);
+    await window.until(({ rows }) => /gemini, ?\nxai, vllm\):/.test(rows.join("\n")), "the form, narrower");
+    window.type(`${login}\x1b[200~${key}\x1b[201~`);
+    await window.shows("\nKey: ••••");
+    window.type("\r");
+    await window.shows(READY);
+    window.type("hello\r");
+    await window.shows("It works.");
+    expect(window.everything).not.toContain("ANTHROPIC_API_KEY");
+    expect(window.bytes).not.toContain(key);
+    const kept = join(world.dir, "state/crux/credentials.json");
+    expect([statSync(kept).mode & 0o777, readFileSync(kept, "utf8").includes(key)]).toEqual([0o600, true]);
   });
 
   it("hands an agent that is waited for to the background by ctrl-b, and tells of its end", async () => {

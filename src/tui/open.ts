@@ -5,6 +5,7 @@ import { settleTrust } from "../cli/dialog/trust-question.ts";
 import { leftLine } from "../cli/screen/chat-lines.ts";
 import { runtimeDir } from "../lib/paths.ts";
 import { App } from "./app.ts";
+import { settleModel } from "./first-use.ts";
 import { innerCall } from "./inner-call.ts";
 import type { Start } from "./link.ts";
 
@@ -43,8 +44,10 @@ async function openOne(call: Call, cwd: string, opening: Opening) {
 
 /** undefined: the user has chosen no session. */
 async function begin(app: App, opening: Opening): Promise<Start | "interrupted" | undefined> {
-  if (opening.kind === "new" && (await settleTrust(innerCall(app), app.cwd)) === "interrupted")
-    return "interrupted";
+  if (opening.kind === "new") {
+    if ((await settleTrust(innerCall(app), app.cwd)) === "interrupted") return "interrupted";
+    if ((await settleModel(app, opening.request)) === "interrupted") return "interrupted";
+  }
   const pid = opening.kind === "choose" ? await app.actions.views.pickSession() : undefined;
   if (opening.kind === "choose" && pid === undefined) return undefined;
   if (opening.kind !== "new" && opening.text !== undefined && opening.text !== "")

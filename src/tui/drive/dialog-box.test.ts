@@ -41,3 +41,13 @@ test("a text under way is typed to its end, Enter included, before the dialog ta
   clock.now += 1_000;
   expect(box.isSettled(true)).toBe(true);
 });
+
+test("a paste is typed into a line, and answers no question", () => {
+  const { box, heard, open } = opened();
+  open();
+  box.press({ kind: "paste", text: "y" });
+  expect(heard).toEqual([]);
+  box.takesPastes = true;
+  box.press({ kind: "paste", text: "sk-1" });
+  expect(heard).toEqual(["sk-1"]);
+});

@@ -40,6 +40,8 @@ export class DialogBox {
   #text = "";
   #sinceMono = 0;
   #passedMono = Number.NEGATIVE_INFINITY;
+  /** A line is typed, into which a paste goes too. A question takes none: its answer is a key. */
+  takesPastes = false;
   /** How many rows it is scrolled up. */
   back = 0;
 
@@ -77,8 +79,8 @@ export class DialogBox {
   }
 
   press(press: Press): void {
-    if (press.kind === "paste") return;
-    const bytes = press.kind === "text" ? press.text : bytesOf(press.name);
+    if (press.kind === "paste" && !this.takesPastes) return;
+    const bytes = press.kind === "key" ? bytesOf(press.name) : press.text;
     if (bytes !== undefined) (this.keys as unknown as EventEmitter).emit("data", Buffer.from(bytes));
     if (!this.isOpen) this.#close();
   }

@@ -13,9 +13,9 @@ import type { Call } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
 import { allProcesses } from "../../daemon/processes.ts";
 import { clientEnvironment } from "../../run/environment.ts";
+import { tryModel } from "../../run/try-model.ts";
 import { wireOf } from "../../screen/errors.ts";
 import type { Finding } from "./doctor-local.ts";
-import { tryModel } from "./try-model.ts";
 
 type SandboxOfDaemon = NonNullable<Result<"kernel.status">["sandbox"]>;
 type Tell = (finding: Finding) => Promise<void>;

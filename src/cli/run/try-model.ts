@@ -1,7 +1,7 @@
 /** One small call to a model, to see whether it answers. */
-import type { SpawnRequest } from "../../../abi/methods/process.ts";
-import type { WireEvent } from "../../../abi/wire-events.ts";
-import type { Host } from "../../host/host.ts";
+import type { SpawnRequest } from "../../abi/methods/process.ts";
+import type { WireEvent } from "../../abi/wire-events.ts";
+import type { Host } from "../host/host.ts";
 
 const TEST_CALL_MS = 30_000;
 const TEST_INTENT = "Answer with the one word: ok";

@@ -1,0 +1,111 @@
+/**
+ * The key of a model provider, as a form: it is typed, tried by one small call, and only then stored. `crux auth login` and
+ * the first use of the interactive terminal ask with it.
+ */
+import {
+  CREDENTIAL_DRIVERS,
+  CREDENTIAL_VARIABLES,
+  type CredentialDriver,
+  credentialEnv,
+  namesDriver,
+} from "../../abi/credentials.ts";
+import { Fault } from "../../abi/errors.ts";
+import { counted } from "../../lib/text/counted.ts";
+import type { Call } from "../command.ts";
+import type { DaemonClient } from "../daemon/client.ts";
+import { invalid } from "../screen/errors.ts";
+import { Keyboard } from "../terminal/keyboard.ts";
+import { enterLine } from "../terminal/line-entry.ts";
+import type { Output } from "../terminal/streams.ts";
+import { clientEnvironment } from "./environment.ts";
+import { tryModel } from "./try-model.ts";
+
+const SHOWN_CHARS = 4;
+
+/** What is known before the form is shown. */
+export interface Given {
+  readonly driver?: CredentialDriver | undefined;
+  readonly url?: string | undefined;
+  /** Shown above the form. */
+  readonly lead?: string;
+}
+
+export interface Login {
+  readonly driver: CredentialDriver;
+  readonly key: string;
+  readonly baseUrl: string | undefined;
+}
+
+/** "interrupted": Ctrl-C. "skipped": Esc or Ctrl-D. INVALID: what was typed is not a provider or not a key. */
+export async function askLogin(
+  { host }: Pick<Call, "host">,
+  terminal: Output,
+  { driver: known, url: knownUrl, lead = "" }: Given,
+): Promise<Login | "skipped" | "interrupted"> {
+  const left = new AbortController();
+  const write = (text: string): Promise<void> => new Promise((done) => void terminal.write(text, done));
+  using keyboard = new Keyboard(host.stdin, () => left.abort());
+  await keyboard.open(left.signal);
+  if (lead !== "") await write(`${lead}\n`);
+  const ask = (prompt: string, isHidden = false) =>
+    enterLine({ keyboard, write }, { prompt, initial: "", isHidden }, left.signal);
+  const givenUp = () => (left.signal.aborted ? "interrupted" : "skipped");
+  const name = known ?? (await ask(`Provider (${CREDENTIAL_DRIVERS.join(", ")}): `));
+  if (name === undefined) return givenUp();
+  const driver = driverOf(name.trim());
+  const url = knownUrl ?? (await ask("Base URL (empty: the provider's own): "));
+  if (url === undefined) return givenUp();
+  const key = await ask("Key: ", true);
+  if (key === undefined) return givenUp();
+  return { driver, key: checkedKey(key.trim()), baseUrl: url.trim() === "" ? undefined : url.trim() };
+}
+
+/** Says how the model answered. DRIVER: it did not, so nothing that does not work is stored. */
+export async function tryLogin(
+  { host }: Pick<Call, "host">,
+  { driver, key, baseUrl }: Login,
+): Promise<string> {
+  const credential = { key, ...(baseUrl === undefined ? {} : { baseUrl }) };
+  const env = { ...withoutDriver(clientEnvironment(host.env), driver), ...credentialEnv(driver, credential) };
+  const answer = await tryModel(host, { env, model: driver });
+  if (answer.kind === "answered") return `a test call was answered, ${counted(answer.tokens, "token")}`;
+  const why = answer.kind === "failed" ? answer.why : "no model of this provider was found";
+  throw new Fault({
+    code: "DRIVER",
+    message: `the key was not stored: a test call failed: ${why}`,
+    hint: "check the key and --base-url; --no-check stores it untried",
+  });
+}
+
+/** `ends_with`: as much of the key as is shown again. */
+export async function storeLogin(
+  { host, console }: Pick<Call, "host" | "console">,
+  client: Pick<DaemonClient, "request">,
+  { driver, key, baseUrl }: Login,
+): Promise<{ readonly file: string; readonly ends_with: string }> {
+  const request = { driver, key, ...(baseUrl === undefined ? {} : { base_url: baseUrl }) };
+  const { file } = await client.request("credential.set", request);
+  if (namesDriver(host.env, driver)) await console.notice(ownWords(driver));
+  return { file, ends_with: key.slice(-SHOWN_CHARS) };
+}
+
+export function driverOf(name: string): CredentialDriver {
+  const driver = CREDENTIAL_DRIVERS.find((each) => each === name);
+  if (driver !== undefined) return driver;
+  throw invalid(`not a provider that takes a key: ${name}`, `providers: ${CREDENTIAL_DRIVERS.join(", ")}`);
+}
+
+export function checkedKey(key: string): string {
+  if (/^[\x21-\x7e]{8,4096}$/.test(key)) return key;
+  throw invalid("that is not a key: at least 8 characters, without blanks");
+}
+
+function ownWords(driver: CredentialDriver): string {
+  const { key, baseUrl } = CREDENTIAL_VARIABLES[driver];
+  return `! ${key} or ${baseUrl} is set in this terminal, so the stored key is not used from here`;
+}
+
+function withoutDriver(env: Record<string, string>, driver: CredentialDriver): Record<string, string> {
+  const names = Object.values(CREDENTIAL_VARIABLES[driver]) as string[];
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
+}
