@@ -78,6 +78,11 @@ export class DialogBox {
     this.#passedMono = this.#nowMono();
   }
 
+  /** What was in front of an open dialog is gone: the user sees it from now on. */
+  appeared(): void {
+    if (this.#sinceMono !== 0) this.#sinceMono = this.#nowMono();
+  }
+
   press(press: Press): void {
     if (press.kind === "paste" && !this.takesPastes) return;
     const bytes = press.kind === "key" ? bytesOf(press.name) : press.text;

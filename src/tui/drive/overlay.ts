@@ -2,9 +2,12 @@
 import type { Size } from "../../cli/screen/top/frame.ts";
 import type { Output } from "../../cli/terminal/streams.ts";
 import type { Press } from "../editor/keys.ts";
-import type { Line } from "../text/line.ts";
+import { cutLine, type Line } from "../text/line.ts";
 import type { EntryLook } from "../view/entry-lines.ts";
 import { AltScreen } from "./alt-screen.ts";
+import type { DialogBox } from "./dialog-box.ts";
+
+const WAITS = "! a question waits: esc · ";
 
 export interface FullView {
   lines(size: Size, look: EntryLook): readonly Line[];
@@ -17,6 +20,8 @@ export interface FullView {
 interface Below {
   readonly look: EntryLook;
   readonly size: Size;
+  /** Where a question waits that the view hides. */
+  readonly box: Pick<DialogBox, "isOpen" | "appeared">;
   changed(): void;
 }
 
@@ -52,8 +57,10 @@ export class Overlay implements Disposable {
   }
 
   draw(): void {
-    const { size, look } = this.#below;
-    if (this.#view !== undefined) this.#screen?.draw(this.#view.lines(size, look));
+    const { size, look, box } = this.#below;
+    if (this.#view === undefined) return;
+    const lines = this.#view.lines(size, look);
+    this.#screen?.draw(box.isOpen ? marked(lines, size, look.theme.warning) : lines);
   }
 
   resized(): void {
@@ -65,10 +72,17 @@ export class Overlay implements Disposable {
     this.#view = undefined;
     this.#screen?.[Symbol.dispose]();
     this.#screen = undefined;
+    this.#below.box.appeared();
     this.#below.changed();
   }
 
   [Symbol.dispose](): void {
     if (this.isOpen) this.close();
   }
+}
+
+/** The view in whose last line it stands that a question waits. */
+function marked(lines: readonly Line[], { columns }: Size, style: string): readonly Line[] {
+  const last: Line = [{ text: WAITS, style }, ...(lines.at(-1) ?? [])];
+  return [...lines.slice(0, -1), cutLine(last, columns - 1)];
 }
