@@ -118,6 +118,8 @@ export interface ProgramStart extends ModelStart {
   readonly viewRequests?: true;
   /** Calls begin while the rest of their reply still comes. Absent: only in replays of histories from before that. */
   readonly early?: true;
+  /** It looks only for its own agents that work. Absent: only in replays of histories from before that. */
+  readonly ownAgents?: true;
   /** A message that begins with `/name` loads a skill. Absent: in replays of older histories, and in threads. */
   readonly slash?: true;
   /** Set for a member of a team: its name there, and who leads it. */

@@ -197,6 +197,8 @@ export interface Prompt {
 export interface ProcPage {
   readonly after?: Pid;
   readonly limit?: number;
+  /** Only agents that work for the caller in the background. */
+  readonly working?: true;
 }
 
 /** The calls that pass the gate, once each, except getPid. Tools, natives and wires use these. */

@@ -4,7 +4,7 @@
  */
 import { ENDS, exitOf, type Terminal } from "../abi/loop.ts";
 import type { ExitStatus } from "../abi/process.ts";
-import type { Program } from "../abi/program.ts";
+import type { Program, ProgramStart } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import { isAtItsEnd } from "./checkpoint.ts";
 import { tellLeftJobs } from "./left-jobs.ts";
@@ -54,17 +54,19 @@ async function hasMore(run: Run): Promise<boolean> {
 const SLEEP_MS = 3_600_000;
 
 /** False: no agent works for it in the background; a member of its team that has nothing to do does not. */
-async function untilToldOfChildren({ sys, hasAgents }: Run): Promise<boolean> {
+async function untilToldOfChildren({ sys, start, hasAgents }: Run): Promise<boolean> {
   if (!hasAgents) return false;
   sys.setActivity("waiting");
   while (!sys.hasMail()) {
-    if (!(await hasChildren(sys))) return sys.hasMail();
+    if (!(await hasChildren(sys, start))) return sys.hasMail();
     await sys.sleep(SLEEP_MS, sys.ending);
   }
   return true;
 }
 
-async function hasChildren(sys: Sys): Promise<boolean> {
+async function hasChildren(sys: Sys, { ownAgents }: ProgramStart): Promise<boolean> {
+  // the answer is recorded: one row, however many agents there are
+  if (ownAgents === true) return (await sys.listProcs({ working: true, limit: 1 })).length > 0;
   const own = sys.getPid();
   const all = await sys.listProcs();
   return all.some(

@@ -62,6 +62,7 @@ function startOf(core: Programming, proc: Process, thread: ThreadSeat | undefine
     mounts: core.mounts.namedBy(pid),
     toolset: 2,
     early: true,
+    ownAgents: true,
   } as const;
   if (thread !== undefined) {
     const { intent, modelFd, maxSteps, ctxId: own = ctxId } = thread;

@@ -180,6 +180,7 @@ export class FakeProcess {
       ...(this.#options.intent === undefined ? {} : { slash: true }),
       ...(this.#options.surroundings === undefined ? {} : { surroundings: true }),
       early: true,
+      ownAgents: true,
     };
   }
 

@@ -175,6 +175,7 @@ function startOf(core: Taping, proc: Process): Start {
     ...toldOf(seed),
     viewRequests: true,
     early: true,
+    ownAgents: true,
     ...modelStartOf(core, proc),
     chosen: timesChosen(proc),
     maxSteps: seed.maxSteps,

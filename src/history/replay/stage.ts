@@ -103,12 +103,13 @@ function asItWas(
     maker: __________,
     fork: ___________,
     team: ____________,
+    ownAgents: _____________,
     ...begun
   }: ProgramStart,
   { input, mounts, ...was }: Start,
 ): ProgramStart {
   const { toolset, modes, surroundings, window, viewRequests, fallbackWindows } = was;
-  const { early, slash, chosen, maker, fork, team } = was;
+  const { early, ownAgents, slash, chosen, maker, fork, team } = was;
   return {
     ...begun,
     input: input ? STDIN : null,
@@ -121,6 +122,7 @@ function asItWas(
     ...(viewRequests === undefined ? {} : { viewRequests }),
     ...(fallbackWindows === undefined ? {} : { fallbackWindows }),
     ...(early === undefined ? {} : { early }),
+    ...(ownAgents === undefined ? {} : { ownAgents }),
     ...(chosen === undefined ? {} : { chosen }),
     ...(maker === undefined ? {} : { maker }),
     ...(fork === undefined ? {} : { fork }),

@@ -10,6 +10,7 @@ interface Shown {
   readonly table: {
     all(): Iterable<Standing>;
     get(pid: Pid): Standing | undefined;
+    childrenOf(pid: Pid): readonly Standing[];
     looksInto(viewer: Pid, pid: Pid): boolean;
   };
   info(proc: Standing): ProcInfo;
@@ -30,6 +31,7 @@ interface Waiting {
 interface Standing {
   readonly pid: Pid;
   readonly ppid: Pid;
+  readonly isLive: boolean;
 }
 
 /**
@@ -41,26 +43,44 @@ export const listProcs: Call<"listProcs", ProcPage, Shown, Standing> = {
   take: (page = {}) => page,
   args: () => ({}),
   result: (procs) => procs.length,
-  run({ core, self }, { after = 0, limit = Number.POSITIVE_INFINITY }) {
+  run({ core, self }, page) {
+    const { limit = Number.POSITIVE_INFINITY, working = false } = page;
     const own = core.projects.memberOf(self);
     const fellows = core.projects.fellowsOf(self);
     const members = new Map(
       [...(own === undefined ? [] : [own]), ...fellows].map((each) => [each.pid, each]),
     );
     const seen: ProcInfo[] = [];
-    // of a single process, as a tool looks at one, the others are not looked at
-    const next = limit === 1 ? core.table.get(asPid(after + 1)) : undefined;
-    const isSeen = next !== undefined && core.table.looksInto(self.pid, next.pid);
-    for (const proc of isSeen ? [next] : inOrder(core.table.all(), after)) {
+    for (const proc of candidates(core, self, page)) {
       if (seen.length >= limit) break;
       const member = members.get(proc.pid);
       const more = member === undefined ? {} : { member };
-      if (core.table.looksInto(self.pid, proc.pid)) seen.push({ ...core.info(proc), ...more });
-      else if (member !== undefined) seen.push(fellowInfo(core.info(proc), member));
+      const isSeen = core.table.looksInto(self.pid, proc.pid);
+      if (!isSeen && member === undefined) continue;
+      const info = core.info(proc);
+      if (working && !worksAlone(info)) continue;
+      seen.push(isSeen ? { ...info, ...more } : fellowInfo(info, member as Member));
     }
     return withPlaces(core, seen);
   },
 };
+
+/** Of many processes, those that cannot be meant are not looked at. */
+function candidates({ table }: Shown, { pid }: Standing, page: ProcPage): readonly Standing[] {
+  const { after = 0, limit, working = false } = page;
+  if (working)
+    return inOrder(
+      table.childrenOf(pid).filter(({ isLive }) => isLive),
+      after,
+    );
+  const next = limit === 1 ? table.get(asPid(after + 1)) : undefined;
+  return next !== undefined && table.looksInto(pid, next.pid) ? [next] : inOrder(table.all(), after);
+}
+
+/** An agent in the background that has something to do. */
+function worksAlone({ child, activity }: ProcInfo): boolean {
+  return child?.isBackground === true && activity !== "idle";
+}
 
 /** The queues are looked at once for all, and only if one of those seen waits. */
 function withPlaces({ scheduler }: Shown, seen: ProcInfo[]): ProcInfo[] {

@@ -41,6 +41,8 @@ export interface Start {
   readonly viewRequests?: true;
   /** Absent: its calls began after their reply. */
   readonly early?: true;
+  /** Absent: it listed all processes to find its agents. */
+  readonly ownAgents?: true;
   /** Absent: the run predates skills that the user calls. */
   readonly slash?: true;
   /** Absent: it is not a member of a team. */

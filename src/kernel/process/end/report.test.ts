@@ -44,6 +44,29 @@ test("the end of a background child is told its parent by one message that the k
   expect(text).toContain('<summary>Agent "dig" completed</summary>');
 });
 
+test("listProcs() of those that work has the live background children of the caller alone", async () => {
+  const t = testKernel();
+  const parent = await t.start();
+  const child = { ...CHILD, isBackground: true } as const;
+  const [first, second] = [
+    await t.start({ by: parent.sys, child }),
+    await t.start({ by: parent.sys, child }),
+  ];
+  const waited = await t.start({ by: parent.sys, child: CHILD });
+  await t.start({ by: waited.sys, child: { ...CHILD, call: "c2", isBackground: true } });
+  const working = async (limit?: number) =>
+    (await parent.sys.listProcs({ working: true, ...(limit === undefined ? {} : { limit }) })).map(
+      ({ pid }) => pid,
+    );
+  expect([await working(), await working(1)]).toEqual([[first.pid, second.pid], [first.pid]]);
+  first.end();
+  await first.proc.done.promise;
+  expect(await working(1)).toEqual([second.pid]);
+  second.end();
+  await second.proc.done.promise;
+  expect(await working()).toEqual([]);
+});
+
 test("ended() with isTold drops the message that was not read, and brings the labels of the child", async () => {
   const t = testKernel();
   const parent = await t.start();
