@@ -71,7 +71,7 @@ export const SESSION_DOCS: MethodDocs<keyof typeof SESSION_METHODS> = {
   "session.say": {
     errors: {
       ...ON_RECORD,
-      INVALID: "The message is empty, or its pictures exceed the bounds.",
+      INVALID: "The message is empty, or its pictures exceed the bounds, or its model takes none.",
       UNAVAILABLE: "The mailbox is full.",
       CONFLICT: KEY_REUSED,
     },

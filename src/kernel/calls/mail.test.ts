@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { printed } from "../../abi/errors.ts";
 import { asPid } from "../../abi/ids.ts";
 import { LIMITS } from "../limits.ts";
+import { chosenModelFacet } from "../process/chosen-model.ts";
 import {
   bytes,
   NOTHING_LEFT,
@@ -123,6 +124,14 @@ describe("send()", () => {
       "INVALID",
       "the data of a picture is not base64, or empty",
     ]);
+    const blind = await t.start({ model: "blind" });
+    const unseen = t.init.send(blind.pid, bytes("x"), undefined, { media });
+    await expect(unseen).rejects.toMatchObject({
+      code: "INVALID",
+      message: "blind takes no pictures; crux models shows which do",
+    });
+    blind.proc.facts.change(chosenModelFacet, "process.model", { device: "/dev/llm/fake", model: "seeing" });
+    await t.init.send(blind.pid, bytes("x"), undefined, { media });
     expect(await refused(parent.sys, "AAAA")).toEqual([
       "PERMISSION",
       "only a message of the user has pictures",

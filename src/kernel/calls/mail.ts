@@ -24,7 +24,9 @@ import { addLabels, type LabelKeeper, type Labelled } from "../labels/labelled.t
 import { LIMITS } from "../limits.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { JournalHold } from "../ports/journal-hold.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Sessions } from "../ports/sessions.ts";
+import { whyUnseen } from "../process/chosen-model.ts";
 import type { LifeCycle } from "../process/life/life-cycle.ts";
 import type { Process } from "../process/process.ts";
 import type { ProcessTable } from "../process/table.ts";
@@ -41,7 +43,7 @@ type Sending = Office &
     readonly journalWatch: Pick<JournalHold<Process>, "check" | "held">;
     readonly admission: Pick<Admission, "waitingIn">;
     readonly sessions: Pick<Sessions, "awake" | "resumeWith"> & { isHere(pid: Pid): boolean };
-    readonly ports: EndSearch["ports"];
+    readonly ports: EndSearch["ports"] & Pick<KernelPorts, "models">;
   };
 
 /**
@@ -77,6 +79,8 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions, Sen
     if (back !== undefined) return back;
     const target = core.table.require(self.pid, pid, "Send", "see");
     checkFellow(pass, pid);
+    const unseen = media === undefined ? undefined : whyUnseen(core, target);
+    if (unseen !== undefined) throw new SyscallError({ ...call, code: "INVALID", message: unseen });
     return post(core, target, letter);
   },
 };

@@ -14,6 +14,7 @@ import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { redactedText } from "../redact/model-bound.ts";
 import type { Mounts } from "../vfs/mounts.ts";
 import type { Body, Making } from "./body.ts";
+import { whyUnseen } from "./chosen-model.ts";
 import { keepState } from "./kept-state.ts";
 import type { Process } from "./process.ts";
 import type { Judging } from "./rights/auto-mode.ts";
@@ -82,6 +83,8 @@ async function prepare(core: AgentHost, making: Making): Promise<void> {
     core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent, ...shown });
   await core.mounts.mountAll(making, proc.seed.agent?.manifest.mcp ?? []);
   await openModel(core, making);
+  const unseen = opts.media === undefined ? undefined : whyUnseen(core, proc);
+  if (unseen !== undefined) throw new Fault({ code: "INVALID", message: unseen });
   settleMode(core, making);
 }
 

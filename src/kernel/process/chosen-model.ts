@@ -7,6 +7,7 @@ import type { Pid } from "../../abi/ids.ts";
 import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
 import type { ChosenModel, ModelStart } from "../../abi/program.ts";
+import { modelWords } from "../../lib/text/model-words.ts";
 import { type LiveFacet, plainFacet, type RecordBody } from "../facts/facet.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { ModelAnswering, ModelWish } from "../ports/models.ts";
@@ -74,6 +75,14 @@ export async function chooseModel(core: Choosing, pid: Pid, wish: ModelWish): Pr
 type Taking = Parameters<typeof windowOf>[0] & {
   readonly ports: { readonly models: Pick<KernelPorts["models"], "supportsImages"> };
 };
+
+/** The reason why a message cannot have pictures: the model that will answer takes none. undefined: it takes them. */
+export function whyUnseen({ ports }: Pick<Taking, "ports">, proc: Process): string | undefined {
+  const { device, name: model } = proc.model;
+  const next = proc.facts.of(chosenModelFacet) ?? { device, model };
+  if (ports.models.supportsImages?.(next.device, next.model, proc.seed.env) === true) return undefined;
+  return `${modelWords(next)} takes no pictures; crux models shows which do`;
+}
 
 /** Makes what the user has chosen the model of the process; null: nothing was chosen. */
 export function takeChosen(core: Taking, proc: Process): ChosenModel | null {

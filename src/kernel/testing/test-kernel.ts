@@ -107,7 +107,10 @@ export class TestKernel {
       journal,
       clock,
       permitFor: () => permit,
-      models: { resolve: async ({ model }) => ({ device: MODEL_PATH, model }) },
+      models: {
+        resolve: async ({ model }) => ({ device: MODEL_PATH, model }),
+        supportsImages: (_device, model) => model !== "blind",
+      },
       program: async (sys, start) => programs.get(start.intent)?.(sys, start) ?? EXIT.completed,
       realPath: (path) => path,
       grantKey: new Uint8Array(32),

@@ -37,6 +37,11 @@ describe("spawn()", () => {
     expect(t.journal.bodies("process.spawned")).toMatchObject([{ intent: content, media }]);
     const { sys } = await t.start();
     await expect(sys.spawn("look", null, { media })).rejects.toMatchObject({ code: "PERMISSION" });
+    const blind = t.init.spawn("look", null, { media, model: "blind" });
+    await expect(blind).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("takes no pictures"),
+    });
     const many = Array.from({ length: 9 }, () => media[0]);
     await expect(t.init.spawn("look", null, { media: many })).rejects.toMatchObject({ code: "INVALID" });
     const native = t.init.spawn("", null, { media, command: ["true"] });
