@@ -10,11 +10,24 @@ import {
   type SetSessionConfigOptionRequest,
 } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
+import type { IdleEvent, WireEvent } from "../../abi/wire-events.ts";
 import { runCli } from "../cli.ts";
 import { FakeDaemon, Feed } from "../testing/fake-daemon.ts";
 import { aMachine } from "../testing/run-command.ts";
 
 const SESSION = "0f9f3c52-5c1e-4a52-9d5c-0d8f3a1b2c3d";
+
+const IDLE: IdleEvent = {
+  event: "idle",
+  pid: 1,
+  seq: 0,
+  outcome: "completed",
+  result: "",
+  exit_code: 0,
+  tokens_used: 0,
+  elapsed_ms: 0,
+  queued: 0,
+};
 
 interface Talk {
   readonly agent: ClientConnection["agent"];
@@ -24,9 +37,19 @@ interface Talk {
 
 /** An editor that is open while `act` runs. */
 async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<void>): Promise<void> {
+  const feed = new Feed();
   const daemon = new FakeDaemon(
     {
       spawn: () => ({ pid: 1, uuid: SESSION }),
+      "session.say": (asked) => {
+        const { client: name, text } = asked as { client: string; text: string };
+        const told: WireEvent[] = [
+          { event: "input", pid: 1, seq: 1, from: 0, client: name, text },
+          { ...IDLE, seq: 1 },
+        ];
+        feed.push(...told.map((payload) => ({ type: "progress", payload }) as const));
+        return { seq: 1, ahead: 0 };
+      },
       "model.resolve": () => ({ driver: "openai", model: "m" }),
       "model.list": () => ({
         models: [
@@ -42,7 +65,7 @@ async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<v
       "process.mode": () => ({ mode: "default" }),
       "context.stat": () => ({ driver: "openai", model: "m" }),
     },
-    { spawn: new Feed() },
+    { spawn: feed },
   );
   const { host, stdin, stdout } = aMachine({ daemon });
   const toEditor = new Readable({ read() {} });
@@ -152,5 +175,20 @@ test("the effort can be chosen where the model takes one, and is offered as it w
       { pid: 1, model: "openai/m", effort: "high", env: {} },
       { pid: 1, model: "openai/plain", env: {} },
     ]);
+  });
+});
+
+test("a picture in a prompt is shown to the model, and files are lines of its text", async () => {
+  await anEditor([], async ({ agent, said, daemon }) => {
+    expect(said.agentCapabilities?.promptCapabilities).toMatchObject({ image: true, embeddedContext: true });
+    const { sessionId } = await agent.request("session/new", { cwd: "/w", mcpServers: [] });
+    const link = { type: "resource_link" as const, name: "a", uri: "file:///a" };
+    const image = { type: "image" as const, mimeType: "image/png", data: "aGk=" };
+    const answer = await agent.request("session/prompt", { sessionId, prompt: [image, link] });
+    expect(answer).toEqual({ stopReason: "end_turn" });
+    expect(daemon.asked.find(([method]) => method === "session.say")?.[1]).toMatchObject({
+      text: 'resource_link name="a" uri="file:///a"',
+      media: [{ type: "image", media_type: "image/png", data: "aGk=" }],
+    });
   });
 });

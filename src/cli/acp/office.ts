@@ -28,7 +28,7 @@ import type { Host } from "../host/host.ts";
 import { invalid } from "../screen/errors.ts";
 import { UNCHANGED } from "./modes.ts";
 import { checkFolder, type Openings, type SessionStream } from "./openings.ts";
-import { promptText } from "./prompt.ts";
+import { saidIn } from "./prompt.ts";
 import { type Editor, EditorSession } from "./session.ts";
 import { commandsOf, pastOf } from "./session-facts.ts";
 
@@ -60,7 +60,7 @@ export class Office implements AsyncDisposable {
       agentInfo: { name: "crux", title: "Crux", version: this.#host.version },
       agentCapabilities: {
         loadSession: true,
-        promptCapabilities: { embeddedContext: true },
+        promptCapabilities: { image: true, embeddedContext: true },
         mcpCapabilities: { http: true },
         sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
       },
@@ -121,7 +121,7 @@ export class Office implements AsyncDisposable {
   }
 
   async prompt({ sessionId, prompt }: PromptRequest, signal: AbortSignal): Promise<PromptResponse> {
-    return this.#session(sessionId).prompt(promptText(prompt), signal);
+    return this.#session(sessionId).prompt(saidIn(prompt), signal);
   }
 
   /** Never rejects: a notification has no answer. */

@@ -4,6 +4,7 @@
  */
 import type { WireError } from "../../abi/errors.ts";
 import type { StopReason } from "../../abi/llm.ts";
+import type { Picture } from "../../abi/pictures.ts";
 import type { CompleteEvent, IdleEvent } from "../../abi/wire-events.ts";
 
 /** What a run told before its end. */
@@ -32,10 +33,12 @@ export class Prompt {
   isRead = false;
   isCancelled = false;
   readonly text: string;
+  readonly media: readonly Picture[];
   readonly #end: (end: PromptEnd) => void;
 
-  constructor(text: string) {
+  constructor(text: string, media: readonly Picture[]) {
     this.text = text;
+    this.media = media;
     const { promise, resolve } = Promise.withResolvers<PromptEnd>();
     this.ended = promise;
     this.#end = resolve;
@@ -54,8 +57,8 @@ export class PromptQueue {
   /** What the events told of numbers whose prompt is still being said: no more than there are such prompts. */
   readonly #early = new Map<number, Early>();
 
-  add(text: string): Prompt {
-    const prompt = new Prompt(text);
+  add(text: string, media: readonly Picture[] = []): Prompt {
+    const prompt = new Prompt(text, media);
     this.#open.add(prompt);
     return prompt;
   }

@@ -1,17 +1,41 @@
-/** What an editor sends as a prompt, as the text of a message; and how its run ended, as the answer. */
-import type { ContentBlock, EmbeddedResource, PromptResponse, ResourceLink } from "@agentclientprotocol/sdk";
+/** What an editor sends as a prompt, as the text and the pictures of a message; and how its run ended, as the answer. */
+import type {
+  ContentBlock,
+  EmbeddedResource,
+  ImageContent,
+  PromptResponse,
+  ResourceLink,
+} from "@agentclientprotocol/sdk";
 import type { StopReason } from "../../abi/llm.ts";
+import { PICTURES, type Picture, wrongPictures } from "../../abi/pictures.ts";
 import { endingOf } from "../print/ending.ts";
 import { invalid } from "../screen/errors.ts";
 import { runError } from "./faults.ts";
 import type { PromptEnd } from "./prompt-queue.ts";
 
-/** INVALID: a kind of content that `initialize` does not offer. Blocks are separated by an empty line. */
-export function promptText(blocks: readonly ContentBlock[]): string {
-  return blocks.map(blockText).join("\n\n");
+/** A message of the user. */
+interface Said {
+  /** "": it has pictures only. */
+  readonly text: string;
+  readonly media: readonly Picture[];
 }
 
-function blockText(block: ContentBlock): string {
+/** INVALID: a kind of content that `initialize` does not offer. Blocks of text are separated by an empty line. */
+export function saidIn(blocks: readonly ContentBlock[]): Said {
+  const media = blocks.flatMap((block) => (block.type === "image" ? [pictureOf(block)] : []));
+  const wrong = wrongPictures(media);
+  if (wrong !== undefined) throw invalid(`prompt: ${wrong}`);
+  const text = blocks.flatMap((block) => (block.type === "image" ? [] : [blockText(block)])).join("\n\n");
+  return { text, media };
+}
+
+function pictureOf({ mimeType, data }: ImageContent): Picture {
+  const media_type = PICTURES.types.find((known) => known === mimeType);
+  if (media_type !== undefined) return { type: "image", media_type, data };
+  throw invalid(`prompt: ${mimeType}: a picture is one of ${PICTURES.types.join(", ")}`);
+}
+
+function blockText(block: Exclude<ContentBlock, { type: "image" }>): string {
   switch (block.type) {
     case "text":
       return block.text;
@@ -19,9 +43,8 @@ function blockText(block: ContentBlock): string {
       return linkLine(block);
     case "resource":
       return resourceText(block);
-    case "image":
     case "audio":
-      throw invalid(`a prompt takes text and files, not ${block.type}: give the path of the file instead`);
+      throw invalid("a prompt takes text, pictures and files, not audio: give the path of the file instead");
   }
 }
 

@@ -10,6 +10,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import type { AskReply } from "../../abi/ask.ts";
 import type { Effort } from "../../abi/llm.ts";
+import { withPictureLines } from "../../abi/pictures.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import type { ChatClient } from "../chat/client.ts";
@@ -20,7 +21,7 @@ import { refuseUnknownSkill } from "../run/slash.ts";
 import { Buffers, type EditorFiles } from "./buffers.ts";
 import type { SessionStream } from "./openings.ts";
 import { Permissions } from "./permissions.ts";
-import { promptResponse } from "./prompt.ts";
+import { promptResponse, type saidIn } from "./prompt.ts";
 import { type Prompt, PromptQueue, type Told } from "./prompt-queue.ts";
 import { planOf, titleOf, usageOf } from "./session-facts.ts";
 import { Updates } from "./updates.ts";
@@ -107,8 +108,8 @@ export class EditorSession {
   }
 
   /** Answers when its run has ended. Throws where the run failed. `signal`: the editor does not wait for it any more. */
-  async prompt(text: string, signal: AbortSignal): Promise<PromptResponse> {
-    const prompt = this.#queue.add(text);
+  async prompt({ text, media }: ReturnType<typeof saidIn>, signal: AbortSignal): Promise<PromptResponse> {
+    const prompt = this.#queue.add(text, media);
     const cancel = () => void this.#cancel([prompt]);
     signal.addEventListener("abort", cancel, { once: true });
     try {
@@ -155,11 +156,11 @@ export class EditorSession {
   }
 
   async #say(prompt: Prompt): Promise<void> {
-    const { text } = prompt;
+    const { text, media } = prompt;
     if (prompt.isCancelled) return this.#queue.end(prompt, { kind: "cancelled" });
     try {
       await refuseUnknownSkill(this.#around.host.daemon, this.cwd, text);
-      const { seq } = await this.#client.say(this.pid, text);
+      const { seq } = await this.#client.say(this.pid, text, media.length === 0 ? undefined : [...media]);
       this.#queue.said(prompt, seq);
     } catch (error) {
       this.#queue.end(prompt, { kind: "cancelled" });
@@ -306,7 +307,9 @@ export class EditorSession {
     const newest = messages.at(-1);
     if (newest?.role !== "assistant" || newest.calls.length > 0) return;
     const said = messages.filter(({ role }) => role === "user").map(({ text }) => text);
-    const over = this.#queue.open.filter(({ isRead, text }) => isRead || said.includes(text));
+    const over = this.#queue.open.filter(
+      ({ isRead, text, media }) => isRead || said.includes(withPictureLines(text, media)),
+    );
     if (over.length === 0) return;
     for (const update of this.#updates.missed(newest.text)) await this.#update(update);
     for (const prompt of over) this.#queue.end(prompt, { kind: "unseen" });
