@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { PACKET } from "../../abi/ipc.ts";
 import { encodeFrame, FrameDecoder } from "./frame.ts";
 
@@ -30,6 +30,24 @@ describe("FrameDecoder", () => {
         );
         expect(decoder.pending).toBe(0);
       }),
+    );
+  });
+
+  it("puts a frame of output together once: it is copied into one buffer, which nothing writes to again", () => {
+    const frames = [65_700, 65_800, 70_000].map((length, n) =>
+      encodeFrame(PACKET.chunk, Buffer.alloc(length, 97 + n)),
+    );
+    const all = Buffer.concat(frames);
+    const decoder = new FrameDecoder();
+    const [allocate, copy] = [vi.spyOn(Buffer, "allocUnsafe"), vi.spyOn(Buffer, "from")];
+    const found = [];
+    for (let at = 0; at < all.length; at += 40_000)
+      found.push(...decoder.push(all.subarray(at, at + 40_000)));
+    const counts = [allocate.mock.calls.length, copy.mock.calls.length];
+    vi.restoreAllMocks();
+    expect(counts).toEqual([3, 0]);
+    expect(found.map((each) => each.kind === "frame" && encodeFrame(each.type, each.payload))).toEqual(
+      frames,
     );
   });
 

@@ -4,8 +4,11 @@
  */
 import { FRAME, PACKET, type Packet } from "../../abi/ipc.ts";
 
-/** A payload buffer larger than this is released after its frame; a smaller one is kept for the next. */
+/** A larger frame is given away in the buffer that it was put together in; a smaller one's buffer is kept for the next. */
 const KEEP_BYTES = 64 * 1024;
+/** Up to this a frame has room for all of it once so much has come: of output, each frame is larger than what is read at once. */
+const WHOLE_BYTES = 128 * 1024;
+const BEGUN_BYTES = 1024;
 
 export type Framed =
   | { readonly kind: "frame"; readonly type: Packet; readonly payload: Buffer }
@@ -31,7 +34,7 @@ export function writeHeader(frame: Buffer, type: Packet, length: number): void {
 /**
  * Cuts chunks into frames. A fault is reported once and ends the input: the rest is ignored, because the framing is
  * lost. An unfinished frame is kept in one buffer that doubles, so many small chunks cost no quadratic copying, and a
- * large announced length costs nothing until its bytes arrive.
+ * large announced length costs little until its bytes arrive.
  */
 export class FrameDecoder {
   #kept: Buffer = Buffer.alloc(0);
@@ -59,37 +62,40 @@ export class FrameDecoder {
   /** A frame that lies in the chunk as a whole is not copied. */
   #cut(chunk: Buffer, at: number): [number, Framed | undefined] {
     const bytes = chunk.length - at;
-    if (bytes < FRAME.headerBytes) return this.#keep(chunk, at, chunk.length);
+    if (bytes < FRAME.headerBytes) return this.#keep(chunk, at, chunk.length, FRAME.headerBytes);
     const head = judge(chunk, at);
     if (typeof head !== "number") return [chunk.length, head];
     const end = at + FRAME.headerBytes + head;
-    if (end > chunk.length) return this.#keep(chunk, at, chunk.length);
+    if (end > chunk.length) return this.#keep(chunk, at, chunk.length, end - at);
     return [end, frameOf(chunk, at, end)];
   }
 
   #continue(chunk: Buffer, at: number): [number, Framed | undefined] {
     if (this.#length < FRAME.headerBytes) {
       const end = Math.min(chunk.length, at + FRAME.headerBytes - this.#length);
-      this.#keep(chunk, at, end);
+      this.#keep(chunk, at, end, FRAME.headerBytes);
       if (this.#length < FRAME.headerBytes) return [end, undefined];
       const head = judge(this.#kept, 0);
       return typeof head === "number" ? [end, undefined] : [chunk.length, head];
     }
     const bytes = FRAME.headerBytes + this.#kept.readUInt32BE(4);
     const end = Math.min(chunk.length, at + bytes - this.#length);
-    this.#keep(chunk, at, end);
+    this.#keep(chunk, at, end, bytes);
     if (this.#length < bytes) return [end, undefined];
-    const framed = frameOf(Buffer.from(this.#kept.subarray(0, bytes)), 0, bytes);
     this.#length = 0;
-    if (this.#kept.length > KEEP_BYTES) this.#kept = Buffer.alloc(0);
-    return [end, framed];
+    const kept = this.#kept;
+    if (kept.length <= KEEP_BYTES) return [end, frameOf(Buffer.from(kept.subarray(0, bytes)), 0, bytes)];
+    this.#kept = Buffer.alloc(0);
+    return [end, frameOf(kept, 0, bytes)];
   }
 
-  #keep(chunk: Buffer, from: number, to: number): [number, undefined] {
+  /** `whole`: the bytes of the frame, as far as known. */
+  #keep(chunk: Buffer, from: number, to: number, whole: number): [number, undefined] {
     const needed = this.#length + to - from;
     if (needed > this.#kept.length) {
-      const most = FRAME.headerBytes + FRAME.maxPayloadBytes;
-      const grown = Buffer.allocUnsafe(Math.min(Math.max(needed, 2 * this.#kept.length, 1024), most));
+      const isWhole = needed >= BEGUN_BYTES && whole <= WHOLE_BYTES;
+      const doubled = Math.max(needed, 2 * this.#kept.length, BEGUN_BYTES);
+      const grown = Buffer.allocUnsafe(isWhole ? whole : Math.min(doubled, Math.max(whole, KEEP_BYTES)));
       this.#kept.copy(grown, 0, 0, this.#length);
       this.#kept = grown;
     }
