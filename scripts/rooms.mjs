@@ -67,7 +67,7 @@ const rings = {
     [[...consent, "consent"], [...history, "history"], ["supervise", "supervise/compose"], "session"],
     ["kernel"],
   ],
-  abi: [["abi"], ["abi/*"], ["abi/docs"]],
+  abi: [["abi"], ["abi/media"], ["abi/*"], ["abi/docs"]],
   store: [["store"], ["store/journal"], ["store/sqlite"], ["store/offline"]],
   permit: [
     ["permit/shell"],

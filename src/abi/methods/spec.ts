@@ -1,6 +1,6 @@
 /** The shape of a method in the registry, and schemas that several methods share. */
 import * as z from "zod";
-import { PICTURES } from "../pictures.ts";
+import { PICTURES } from "../media/pictures.ts";
 
 export interface MethodSpec {
   readonly summary: string;

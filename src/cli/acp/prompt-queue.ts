@@ -4,7 +4,7 @@
  */
 import type { WireError } from "../../abi/errors.ts";
 import type { StopReason } from "../../abi/llm.ts";
-import type { Picture } from "../../abi/pictures.ts";
+import type { Picture } from "../../abi/media/pictures.ts";
 import type { CompleteEvent, IdleEvent } from "../../abi/wire-events.ts";
 
 /** What a run told before its end. */

@@ -7,7 +7,7 @@ import type {
   ResourceLink,
 } from "@agentclientprotocol/sdk";
 import type { StopReason } from "../../abi/llm.ts";
-import { PICTURES, type Picture, wrongPictures } from "../../abi/pictures.ts";
+import { PICTURES, type Picture, wrongPictures } from "../../abi/media/pictures.ts";
 import { endingOf } from "../print/ending.ts";
 import { invalid } from "../screen/errors.ts";
 import { runError } from "./faults.ts";

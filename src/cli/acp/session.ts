@@ -10,7 +10,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import type { AskReply } from "../../abi/ask.ts";
 import type { Effort } from "../../abi/llm.ts";
-import { withPictureLines } from "../../abi/pictures.ts";
+import { withPictureLines } from "../../abi/media/pictures.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import type { ChatClient } from "../chat/client.ts";

@@ -1,7 +1,7 @@
 /** What the user does to a session: over separate connections, because the stream occupies the first. */
 import { randomBytes } from "node:crypto";
+import type { Picture } from "../../abi/media/pictures.ts";
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
-import type { Picture } from "../../abi/pictures.ts";
 import { type PermissionMode, SIGNALS } from "../../abi/process.ts";
 import type { DaemonAccess } from "../daemon/client.ts";
 import { isClosed, modesAfter } from "./mode-cycle.ts";

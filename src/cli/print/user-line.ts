@@ -1,5 +1,5 @@
 /** One line of `--input-format stream-json`. Pure. */
-import { PICTURES, type Picture, wrongPictures } from "../../abi/pictures.ts";
+import { PICTURES, type Picture, wrongPictures } from "../../abi/media/pictures.ts";
 import type { Json } from "./json-schema.ts";
 
 /** A message of the user. */

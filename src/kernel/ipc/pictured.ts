@@ -1,7 +1,7 @@
 /** The words of a message with pictures, in which each has a line. Only the user's messages have some. */
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import { withPictureLines, wrongPictures } from "../../abi/pictures.ts";
+import { withPictureLines, wrongPictures } from "../../abi/media/pictures.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 
 /** PERMISSION: the caller is not the user. INVALID: they exceed the bounds. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { MediaPart } from "../tool.ts";
 import { PICTURES, withPictureLines, wrongPictures } from "./pictures.ts";
-import type { MediaPart } from "./tool.ts";
 
 const picture = (bytes: number, media_type = "image/png"): MediaPart => {
   return { type: "image", media_type, data: Buffer.alloc(bytes, 7).toString("base64") };

@@ -1,5 +1,5 @@
 /** Pictures in a message of the user: their bounds, and the lines that stand for them where only text is shown. */
-import type { MediaPart } from "./tool.ts";
+import type { MediaPart } from "../tool.ts";
 
 export const PICTURES = {
   types: ["image/png", "image/jpeg", "image/gif", "image/webp"],
