@@ -8,11 +8,14 @@ const GRAMS = ["BEG", "sk-", "_pa", "AKI", "ASI", "xox", "eyJ", "://"].concat(
   [..."pousr"].map((letter) => `h${letter}_`),
   [..."rR"].flatMap((r) => [..."eE"].flatMap((e) => [..."rR"].map((last) => r + e + last))),
 );
-/** What the letters belong to. A URL that is not over yet may have a password. */
+/**
+ * What the letters belong to, in bytes, of which a character has up to three for each of its units. A URL that is not over
+ * yet may have a password.
+ */
 const POSSIBLE =
-  /-----BEG|(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))sk-|gh[pousr]_|github_pat_|AKIA|ASIA|xox[abeoprs]-|eyJ|[Bb][Ee][Aa][Rr][Ee][Rr] |:\/\/[^\s/@"'<>\\]{0,702}(?:@|$)/;
+  /-----BEG|(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))sk-|gh[pousr]_|github_pat_|AKIA|ASIA|xox[abeoprs]-|eyJ|[Bb][Ee][Aa][Rr][Ee][Rr] |:\/\/[^\t\n\v\f\r /@"'<>\\]{0,2103}(?:@|$)/;
 const BEFORE = 16;
-const BEHIND = 710;
+const BEHIND = 2_112;
 
 const SHIFT = new Uint8Array(256).fill(3);
 const IS_GRAM = new Uint8Array(1 << 15);

@@ -212,6 +212,17 @@ describe("RedactedBytes", () => {
     },
   );
 
+  it.each(["pàssword", "ö".repeat(480)])(
+    "sees the password of a URL, whatever its characters: %s",
+    (password) => {
+      const text = `postgres://joe:${password}@db.local/x`;
+      const out = new RedactedBytes(made());
+      const clean = Buffer.concat([out.push(Buffer.from(text)), out.end()]).toString();
+      expect(clean).toBe(made().redact(text));
+      expect(kinds(clean)).toEqual(["url"]);
+    },
+  );
+
   it("passes bytes that are no text and have no secret, as they are", () => {
     const bytes = Buffer.from(Array.from({ length: 20_000 }, (_, n) => (n * 167) & 0xff));
     const out = new RedactedBytes(made());
