@@ -14,40 +14,50 @@ import { median, percentile, printTable, type Row } from "./table.ts";
 const CONNECTIONS = Number(process.env.CRUX_BENCH_CONNECTIONS ?? 200);
 const STALLED = Number(process.env.CRUX_BENCH_STALLED ?? 10);
 const BYTES = Number(process.env.CRUX_BENCH_LOAD_MB ?? 4) * 1024 * 1024;
-/** Work of the machine beside it moves the ratio by some tenths. */
 const SLOWER = 1.5;
-/** Of the 800 MiB that pass through it. */
+/** In turn, of which the fastest counts: this machine has other work too. Losses and memory count in each. */
+const ROUNDS = 3;
+/** Of the 800 MiB that pass through it in each round. */
 const GROWTH_BYTES = 192 * 1024 * 1024;
+
+interface Run extends Loaded {
+  /** Bytes by which the daemon grew. */
+  readonly grown: number;
+}
 
 const place = new Place();
 const faults: string[] = [];
 try {
   await place.start();
   const socket = join(place.dir, "run/crux/crux.sock");
-  let grown = 0;
-  let idle = place.residentBytes;
-  const run = (name: string, stalled: number): Promise<Loaded> => {
-    idle = place.residentBytes;
-    return runLoad({ socket, name, connections: CONNECTIONS, stalled, bytes: BYTES }, () => {
+  let runs = 0;
+  const run = async (stalled: number): Promise<Run> => {
+    const idle = place.residentBytes;
+    let grown = 0;
+    const name = `load${++runs}`;
+    const loaded = await runLoad({ socket, name, connections: CONNECTIONS, stalled, bytes: BYTES }, () => {
       grown = place.residentBytes - idle;
     });
+    faults.push(...lost(loaded));
+    return { ...loaded, grown };
   };
-  await run("warm", 0);
-  const alone = await run("alone", 0);
-  const aloneGrown = grown;
-  const beside = await run("beside", STALLED);
+  await run(0);
+  const rounds: { readonly alone: Run; readonly beside: Run }[] = [];
+  for (let n = 0; n < ROUNDS; n++) rounds.push({ alone: await run(0), beside: await run(STALLED) });
+  const alone = fastest(rounds.map((round) => round.alone));
+  const beside = fastest(rounds.map((round) => round.beside));
+  const most = Math.max(...rounds.map((round) => round.beside.grown));
   const rows: Row[] = [
     row("output read by those who read, MB a second", rate(alone), rate(beside)),
     row("ping of those who read, median ms", median(alone.pingsMs), median(beside.pingsMs)),
     row("ping of those who read, 99th ms", percentile(alone.pingsMs, 99), percentile(beside.pingsMs, 99)),
-    row("the daemon grew by, MB", aloneGrown / 1e6, grown / 1e6),
+    row("the daemon grew by, MB", Math.max(...rounds.map((round) => round.alone.grown)) / 1e6, most / 1e6),
   ];
   printTable(["what", `${STALLED} stalled`, "none stalled", "ratio"], rows);
   const slower = rate(alone) / rate(beside);
   if (slower > SLOWER)
     faults.push(`those who read are slower by ${slower.toFixed(2)}x, more than ${SLOWER}x`);
-  if (grown > GROWTH_BYTES) faults.push(`the daemon grew by ${grown} bytes, more than ${GROWTH_BYTES}`);
-  faults.push(...lost(alone), ...lost(beside));
+  if (most > GROWTH_BYTES) faults.push(`the daemon grew by ${most} bytes, more than ${GROWTH_BYTES}`);
 } finally {
   await place.close();
 }
@@ -56,6 +66,10 @@ process.exitCode = faults.length === 0 ? 0 : 1;
 
 function row(what: string, alone: number, beside: number): Row {
   return [what, beside.toFixed(1), alone.toFixed(1), `${(beside / alone).toFixed(2)}x`];
+}
+
+function fastest(runs: readonly Run[]): Run {
+  return runs.reduce((best, each) => (rate(each) > rate(best) ? each : best));
 }
 
 /** MB a second that those got who read. */
