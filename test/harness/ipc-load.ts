@@ -13,7 +13,7 @@ export interface Load {
   readonly connections: number;
   /** So many of them read nothing from the moment they follow. */
   readonly stalled: number;
-  /** What each program prints. */
+  /** What each program prints: whole lines of `LINE_BYTES`. */
   readonly bytes: number;
 }
 
@@ -37,6 +37,11 @@ export interface Loaded {
   readonly followed: readonly Followed[];
 }
 
+/** Each program prints numbers of its own, one after another, so that what was read is known by its place. */
+const LINE_BYTES = 16;
+const LINES_OF_PROGRAM = 1_000_000_000;
+/** How much of what was read lies between two looks at its words. */
+const LOOK_BYTES = 1_008;
 /** A lossy program keeps so much: less than a stalled reader misses. */
 const SPOOL_BYTES = 128 * 1024;
 
@@ -47,7 +52,7 @@ export async function runLoad(load: Load, onStall: () => void = () => {}): Promi
     const isLossy = (n: number): boolean => n < load.stalled || n % 2 === 1;
     const pids: number[] = [];
     for (const [n, reader] of readers.entries())
-      pids.push(await begun(reader, { id: `${load.name}:${n}`, isLossy: isLossy(n), bytes: load.bytes }));
+      pids.push(await begun(reader, { id: `${load.name}:${n}`, n, isLossy: isLossy(n), bytes: load.bytes }));
     const [standing, reading] = [readers.slice(0, load.stalled), readers.slice(load.stalled)];
     for (const { socket } of standing) socket.pause();
     const control = await Reader.open(load.socket);
@@ -57,6 +62,7 @@ export async function runLoad(load: Load, onStall: () => void = () => {}): Promi
     const pings = reading.map((reader) => pingsOf(reader));
     await Promise.all(pids.map((pid) => control.ask("process.wait", { pid })));
     const pingsMs = (await Promise.all(pings)).flat();
+    await Promise.all(reading.map(({ ended }) => ended));
     const ms = performance.now() - began;
     onStall();
     for (const { socket } of standing) socket.resume();
@@ -80,9 +86,11 @@ interface Status {
 /** A program that prints once it is told to, followed by the one that started it. */
 async function begun(
   reader: Reader,
-  { id, isLossy, bytes }: { id: string; isLossy: boolean; bytes: number },
+  { id, n, isLossy, bytes }: { id: string; n: number; isLossy: boolean; bytes: number },
 ): Promise<number> {
-  const command = ["sh", "-c", `read go; exec head -c ${bytes} /dev/zero`];
+  reader.first = n * LINES_OF_PROGRAM;
+  const last = reader.first + bytes / LINE_BYTES - 1;
+  const command = ["sh", "-c", `read go; exec seq -f %0${LINE_BYTES - 1}.0f ${reader.first} ${last}`];
   const options = isLossy ? { spoolBytes: SPOOL_BYTES } : { onSpoolFull: "block" };
   const { pid } = (await reader.ask("process.spawn", { id, command, options })) as { pid: number };
   await reader.ask("process.stream.subscribe", { pid, from: "start", filter: "stdout" });
@@ -112,6 +120,8 @@ interface Message {
 
 class Reader {
   readonly socket: net.Socket;
+  /** The first number that its program prints. */
+  first = 0;
   got = 0;
   missed = 0;
   isEnded = false;
@@ -169,10 +179,24 @@ class Reader {
 
   #follow({ offset, data, gap, end }: Message): void {
     if (offset !== this.got + this.missed) this.#end.reject(new Error(`${offset} out of order`));
-    this.got += data?.byteLength ?? 0;
+    if (data !== undefined) this.#check(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
     if (gap !== undefined) this.missed += gap.to - gap.from;
     if (end !== true) return;
     this.isEnded = true;
     this.#end.resolve();
+  }
+
+  /** The bytes are those that the program printed there. */
+  #check(data: Buffer): void {
+    const place = this.got + this.missed;
+    for (let at = 0; at < data.length; at += LOOK_BYTES) {
+      const line = Math.floor((place + at) / LINE_BYTES);
+      const start = line * LINE_BYTES - place;
+      const words = `${String(this.first + line).padStart(LINE_BYTES - 1, "0")}\n`;
+      const [from, to] = [Math.max(0, start), Math.min(data.length, start + LINE_BYTES)];
+      if (data.toString("latin1", from, to) !== words.slice(from - start, to - start))
+        this.#end.reject(new Error(`not what the program printed at ${place + from}`));
+    }
+    this.got += data.length;
   }
 }
