@@ -141,9 +141,16 @@ describe("memory", () => {
       expect.stringContaining("is not one of its own notes"),
     ]);
     expect([existsSync(join(own, "MEMORY.md")), existsSync(stray)]).toEqual([true, false]);
+    const shown = JSON.parse((await crux("one", ["ps", "-a", "--json", "--verbose"])).stdout).data.processes;
+    const { pid } = shown.at(-1);
+    expect((await crux("one", ["replay", String(pid)])).stdout).toContain("0 differences");
     server.requests.length = 0;
     await crux("two", ["--agent", "keeper", "go on"]);
     expect(asked(0)).toContain("NO NITS");
+    server.requests.length = 0;
+    await crux("two", ["--agent", "keeper", "go on"], { CRUX_DISABLE_AUTO_MEMORY: "1" });
+    expect(asked(0)).not.toContain("NO NITS");
+    expect(asked(0)).not.toContain('"write"');
     server.requests.length = 0;
     await crux("one", ["go on"]);
     expect(asked(0)).not.toContain("NO NITS");

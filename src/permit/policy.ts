@@ -15,7 +15,7 @@ import type { RealPath } from "../kernel/ports/host.ts";
 import type { Decision, Permit, PermitRequest, Subject } from "../kernel/ports/permit.ts";
 import { isAutoModeActive, withoutDangerous } from "./auto/strip.ts";
 import { allowsTool, deniesTool, judgeCall } from "./judge/call.ts";
-import { type Case, formsOf, type Places } from "./judge/case.ts";
+import { type Case, formsOf, ownNotes, type Places } from "./judge/case.ts";
 import { isListed, judgeCeiling } from "./judge/ceiling.ts";
 import { analysisOf, isCertain, judgeExec, partsOf } from "./judge/exec.ts";
 import { DEFAULT_LABEL_POLICY, type ExecFacts, judgeLabels, type LabelPolicy } from "./judge/label.ts";
@@ -186,7 +186,10 @@ function makePolicy(options: PermitOptions): Policy {
 /** A tool is hidden if every call of it would be refused. */
 function hides(policy: Policy, subject: Subject, tool: string): boolean {
   const { tools = null, notes } = subject.rights ?? {};
-  if (notes?.tools.includes(tool) === true) return deniesTool(rulesOf(policy, subject), tool);
+  if (notes?.tools.includes(tool) === true) {
+    const isOff = ownNotes({ places: policy.places, subject }).length === 0;
+    return isOff || deniesTool(rulesOf(policy, subject), tool);
+  }
   return (tools !== null && !isListed(tools, tool)) || deniesTool(rulesOf(policy, subject), tool);
 }
 

@@ -200,6 +200,30 @@ describe("a supervisor comes back", () => {
     await next.expectNothingLeft(pid);
   });
 
+  test("an agent file that has a memory only since then gives no notes of its own, one that had it does", async () => {
+    const file = (memory?: "user") => {
+      const agent = agentFile();
+      const manifest = { ...agent.manifest, ...(memory === undefined ? {} : { memory }) };
+      return { ...agent, manifest };
+    };
+    for (const [before, folder] of [
+      [undefined, undefined],
+      ["user", "tester"],
+    ] as const) {
+      const first = new Daemon();
+      first.t.agents.set("clerk", file(before));
+      const pid = await first.start([{ id: "a", start: { agent: "clerk", intent: "a" } }]);
+      first.t.journal.crash();
+      const next = new Daemon(first);
+      next.workers.add("a");
+      next.t.agents.set("clerk", file("user"));
+      await next.t.kernel.recover();
+      await next.t.clock.advance(2_000);
+      expect(next.t.proc(next.workers.pid("a")).seed.rights.notes?.folder).toBe(folder);
+      await next.expectNothingLeft(pid);
+    }
+  });
+
   test("a supervisor below it comes back from its own records, once; no child is there twice", async () => {
     const first = new Daemon();
     const { child } = first;

@@ -85,6 +85,19 @@ describe("fork()", () => {
     );
   });
 
+  it("keeps the notes of its agent", async () => {
+    const k = testKernel();
+    const agent = agentFile();
+    const worker = await k.start({ agent: { ...agent, manifest: { ...agent.manifest, memory: "user" } } });
+    await step(worker, 1);
+    const { uuid } = await k.kernel.forks.fork(worker.pid, {});
+    const [spawned] = await k.journal.ofKind(uuid, "process.spawned");
+    expect(spawned?.body).toMatchObject({
+      rights: { notes: { scope: "user", folder: "tester", tools: [] } },
+    });
+    worker.end();
+  });
+
   it("never has more rights than the other: mode, devices, roots, limits", async () => {
     const mode = fc.constantFrom<PermissionMode>(...PERMISSION_MODES);
     const devices = fc.option(fc.subarray(["/dev/fs", "/dev/shell", "/dev/fs/home", "/mnt/mcp/x"]));

@@ -17,11 +17,8 @@ interface Situation {
   readonly mode?: PermissionMode;
 }
 
-function behavior(
-  effect: Effect,
-  { options = {}, labels = [], mode = "default", tool = "write", rights }: Situation = {},
-) {
-  const permit = makePermit({
+const permitOf = (options: Partial<PermitOptions> = {}) =>
+  makePermit({
     rules: [],
     defaultMode: "default",
     additionalDirectories: [],
@@ -32,18 +29,15 @@ function behavior(
     noteFolders: { local: OWN, user: `${MEMORY}/user` },
     ...options,
   });
-  const subject = {
-    pid: asPid(1),
-    mode,
-    cwd: "/ws",
-    roots: ["/ws"],
-    allowedDevices: null,
-    grants: [],
-    labels,
-    ...(rights === undefined ? {} : { rights }),
-  };
-  return permit.decide(subject, { tool, effects: [effect] }).behavior;
-}
+
+const subjectOf = ({ labels = [], mode = "default", rights }: Situation) => ({
+  ...{ pid: asPid(1), mode, cwd: "/ws", roots: ["/ws"], allowedDevices: null, grants: [], labels },
+  ...(rights === undefined ? {} : { rights }),
+});
+
+const behavior = (effect: Effect, at: Situation = {}) =>
+  permitOf(at.options).decide(subjectOf(at), { tool: at.tool ?? "write", effects: [effect] }).behavior;
+
 const write = (path: string, change: "create" | "modify" | "delete" = "create"): Effect => ({
   kind: "write",
   path,
@@ -103,8 +97,14 @@ test("a tool that it has for its notes alone reaches nothing else, in any mode, 
   expect(behavior(write(`${MINE}/a.md`), { rights: keeping(["grep"], ["view"]) })).toBe("deny");
 });
 
-test("the tools for its notes reach nothing where memory is off", () => {
+test("the tools for its notes reach nothing where memory is off, and are not seen there", () => {
   const rights = keeping(["grep"], ["write"]);
-  const options = { ownMemory: [], noteFolders: undefined } as unknown as Partial<PermitOptions>;
-  expect(behavior(write(`${MINE}/nits.md`), { rights, options })).toBe("deny");
+  const off = { ownMemory: [], noteFolders: undefined } as unknown as Partial<PermitOptions>;
+  expect(behavior(write(`${MINE}/nits.md`), { rights, options: off })).toBe("deny");
+  const hidden = (options: Partial<PermitOptions>, tool: string) =>
+    permitOf(options).hides?.(subjectOf({ rights }), tool);
+  expect(["write", "view", "grep"].map((tool) => hidden(off, tool))).toEqual([true, true, false]);
+  expect(["write", "view", "grep"].map((tool) => hidden({}, tool))).toEqual([false, true, false]);
+  const deny = { source: "userSettings", behavior: "deny", text: "write" } as const;
+  expect(hidden({ rules: [deny] }, "write")).toBe(true);
 });

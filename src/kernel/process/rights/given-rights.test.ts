@@ -39,6 +39,14 @@ describe("notes of its own", () => {
     expect((await t.start({ agent, ...wish })).proc.seed.rights.notes?.tools).toEqual(["view"]);
   });
 
+  test("a run without memory has none, nor what it starts", async () => {
+    const t = testKernel();
+    const agent = keeper({ tools: ["grep"] });
+    const off = await t.start({ agent, env: { CRUX_DISABLE_AUTO_MEMORY: "1" } });
+    const child = await t.start({ by: off.sys, agent });
+    expect([off.proc.seed.rights.notes, child.proc.seed.rights.notes]).toEqual([undefined, undefined]);
+  });
+
   test("a later daemon reads them from the record of the spawn, and no folder elsewhere", () => {
     const notes = { scope: "user", folder: "my-agent", tools: ["view"] } as const;
     const read = (kept: unknown) => rightsOf({ rights: { ...ALL_RIGHTS, notes: kept } as Rights }).notes;

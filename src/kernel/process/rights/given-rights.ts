@@ -39,12 +39,13 @@ interface Giving {
   readonly body: Body;
   readonly opts: SpawnOpts;
   readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
   readonly worktree?: Worktree | undefined;
 }
 
 /** The rights and the initial mode. */
 export function givenRights(giving: Giving): { rights: Rights; mode: PermissionMode } {
-  const { core, caller, giver, body, opts, cwd, worktree } = giving;
+  const { core, caller, giver, body, opts, cwd, env, worktree } = giving;
   const isTop = giver.pid === PID_KERNEL;
   const isPersons = isTop || caller.pid === PID_KERNEL;
   const manifest = body.agent?.manifest;
@@ -55,7 +56,7 @@ export function givenRights(giving: Giving): { rights: Rights; mode: PermissionM
   const own = narrow(definitionOf(body.agent), wished(wish, isPersons));
   const rights = {
     ...narrow(over, { ...own, ...wallOf(worktree) }),
-    ...notesOf(manifest, [over.tools, wish.tools?.map(canonicalToolName) ?? null]),
+    ...(isOff(env) ? {} : notesOf(manifest, [over.tools, wish.tools?.map(canonicalToolName) ?? null])),
   };
   const given = isPersons ? [...personsRules(opts.rights ?? {}), ...outwardRules(isTop, manifest)] : [];
   return {
@@ -65,6 +66,10 @@ export function givenRights(giving: Giving): { rights: Rights; mode: PermissionM
 }
 
 const MAX_FOLDER_CHARS = 64;
+
+function isOff({ CRUX_DISABLE_AUTO_MEMORY: off = "" }: Giving["env"]): boolean {
+  return off !== "";
+}
 
 /** The tools for its notes are limited as all others are: by the parent's, and by the request. */
 function notesOf(

@@ -50,6 +50,7 @@ export function seedOf(core: Seeding, { pid, uuid }: Identity, birth: Birth): Pr
   const { agent } = body;
   const manifest = agent?.manifest;
   const given = top ? (opts.dirs ?? []).map(realPath) : giver.seed.roots;
+  const baseEnv = opts.env ?? (top ? env : giver.seed.env);
   const roots = [
     realPath(cwd),
     ...given.filter((dir) => worktree === undefined || !isWithin(worktree.main, dir)),
@@ -68,10 +69,10 @@ export function seedOf(core: Seeding, { pid, uuid }: Identity, birth: Birth): Pr
     roots: [...new Set(roots)],
     scratch,
     env: {
-      ...(opts.env ?? (top ? env : giver.seed.env)),
+      ...baseEnv,
       ...(scratch === "" ? {} : { CRUX_SCRATCH: scratch }),
     },
-    ...givenRights({ core, caller, giver, body, opts, cwd, worktree }),
+    ...givenRights({ core, caller, giver, body, opts, cwd, env: baseEnv, worktree }),
     line: lineBelow(parent),
     maxSteps: stepLimit(core, body, opts),
     account:
