@@ -65,8 +65,10 @@ function hold({ isLive, halt: { why } }: Process): { readonly held?: Hold } {
   return isLive && why !== null ? { held: why } : {};
 }
 
-function shownActivity({ isLive, halt, life }: Process): Activity | null {
+function shownActivity({ isLive, halt, life, mailbox }: Process): Activity | null {
   if (!isLive) return null;
   if (halt.why !== null) return "paused";
-  return halt.openAsks > 0 ? "blocked" : life.activity;
+  if (halt.openAsks > 0) return "blocked";
+  // with mail that it has not read yet it has something to do: its lead waits for it
+  return life.activity === "idle" && mailbox?.isReady === true ? "waiting" : life.activity;
 }

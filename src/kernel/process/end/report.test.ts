@@ -59,6 +59,12 @@ test("listProcs() of those that work has the live background children of the cal
       ({ pid }) => pid,
     );
   expect([await working(), await working(1)]).toEqual([[first.pid, second.pid], [first.pid]]);
+  // one that has nothing to do has something once it has mail, before it has read it
+  second.sys.setActivity("idle");
+  expect(await working()).toEqual([first.pid]);
+  await parent.sys.send(second.pid, new TextEncoder().encode("more"));
+  expect(await working()).toEqual([first.pid, second.pid]);
+  second.sys.setActivity("thinking");
   first.end();
   await first.proc.done.promise;
   expect(await working(1)).toEqual([second.pid]);
