@@ -11,14 +11,16 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { LASTING } from "./harness/lasting.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
 import { type ModelServer, startModelServer } from "./model-server/server.ts";
 
-/** Not below a temporary directory: there trust would end with each run. */
-const PLACE = fileURLToPath(new URL("../node_modules", import.meta.url));
+const PLACE = LASTING ?? fileURLToPath(new URL("../node_modules", import.meta.url));
+/** Skipped where every folder that could be written is a temporary one. */
+const lasting = it.skipIf(LASTING === undefined);
 
 let world: World;
 let server: ModelServer;
@@ -48,22 +50,25 @@ const keep = (dir: string) =>
 const folder = (): string => /Of this project: (.+?); of the user/.exec(asked(0))?.[1] ?? "";
 
 describe("memory", () => {
-  it("that a run has written without a question is known to the next run of the project, and to no other", async () => {
-    await crux("one", ["trust", "--yes"]);
-    await crux("one", ["look around"]);
-    expect(asked(0)).toContain("Before recommending from memory");
-    server.use(inTurn(keep(folder()), text("Done.")));
-    expect((await crux("one", ["remember: no mocks"])).code).toBe(0);
-    server.requests.length = 0;
-    await crux("one", ["go on"]);
-    expect(asked(0)).toContain("NO MOCKS");
-    server.requests.length = 0;
-    await crux("two", ["go on"]);
-    expect(asked(0)).not.toContain("NO MOCKS");
-    server.requests.length = 0;
-    await crux("one", ["go on"], { CRUX_DISABLE_AUTO_MEMORY: "1" });
-    expect(asked(0)).not.toContain("Before recommending from memory");
-  });
+  lasting(
+    "that a run has written without a question is known to the next run of the project, and to no other",
+    async () => {
+      await crux("one", ["trust", "--yes"]);
+      await crux("one", ["look around"]);
+      expect(asked(0)).toContain("Before recommending from memory");
+      server.use(inTurn(keep(folder()), text("Done.")));
+      expect((await crux("one", ["remember: no mocks"])).code).toBe(0);
+      server.requests.length = 0;
+      await crux("one", ["go on"]);
+      expect(asked(0)).toContain("NO MOCKS");
+      server.requests.length = 0;
+      await crux("two", ["go on"]);
+      expect(asked(0)).not.toContain("NO MOCKS");
+      server.requests.length = 0;
+      await crux("one", ["go on"], { CRUX_DISABLE_AUTO_MEMORY: "1" });
+      expect(asked(0)).not.toContain("Before recommending from memory");
+    },
+  );
 
   it("is taken of a session by a fork that reads its cached prefix, writes notes alone and leaves no trace in it", async () => {
     await server.close();
@@ -157,7 +162,7 @@ describe("memory", () => {
     expect((await crux("one", ["memory"])).stdout).toMatch(/keeper\/MEMORY\.md +you/);
   });
 
-  it("is recalled where the user's words are about a note, and counted as memory", async () => {
+  lasting("is recalled where the user's words are about a note, and counted as memory", async () => {
     await crux("one", ["trust", "--yes"]);
     await crux("one", ["look around"]);
     const note =

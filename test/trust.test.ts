@@ -1,8 +1,6 @@
 /** What a directory brings, seen from outside: nothing of it acts before a person has trusted it, and as they have seen it. */
 import { execFileSync } from "node:child_process";
 import {
-  accessSync,
-  constants,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -17,19 +15,13 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { escapeVariables } from "../src/abi/compose/variables.ts";
 import { shellWord } from "../src/lib/shell-word.ts";
+import { LASTING, NO_LASTING } from "./harness/lasting.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";
 import { CRUX, settled, World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
 
-/** Not below a temporary directory: there trust would end with each run. */
-const PLACE = [
-  fileURLToPath(new URL("../node_modules", import.meta.url)),
-  process.env.HOME ?? "/",
-  `/run/user/${process.getuid?.()}`,
-].find((path) => !/^\/(?:tmp|var\/tmp|dev\/shm)\//.test(path) && isWritable(path));
-const REASON = "skipped: every folder here that could be written is a temporary one";
 const SCRIPTED = fileURLToPath(new URL("../src/dev/mcp/testing/scripted-server.ts", import.meta.url));
 const NODE = process.execPath;
 
@@ -39,11 +31,11 @@ let repo: string;
 let canaries: string;
 
 beforeEach((context) => {
-  if (PLACE === undefined) return context.skip(REASON);
+  if (LASTING === undefined) return context.skip(NO_LASTING);
   world = new World();
   // these are about what starts, and not about what it could reach
   world.settings({ sandbox: { mode: "off" } });
-  repo = realpathSync(mkdtempSync(join(PLACE, ".trust-system-")));
+  repo = realpathSync(mkdtempSync(join(LASTING, ".trust-system-")));
   canaries = join(world.dir, "canaries");
   mkdirSync(canaries);
 });
@@ -53,18 +45,9 @@ afterEach(async () => {
   } finally {
     await server?.close();
     server = undefined;
-    if (PLACE !== undefined) rmSync(repo, { recursive: true, force: true });
+    if (LASTING !== undefined) rmSync(repo, { recursive: true, force: true });
   }
 });
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function put(name: string, content: string, mode = 0o644): string {
   const path = join(repo, name);
