@@ -1,6 +1,6 @@
 /**
- * The interactive terminal: keys and events change the state, the state is drawn, at most once in 16 ms. It holds no rights
- * of its own: whatever it does is a request over the wire, as any other client makes it.
+ * The interactive terminal: keys and events change the state, the state is drawn (painter.ts). It holds no rights of its
+ * own: whatever it does is a request over the wire, as any other client makes it.
  */
 import { existsSync } from "node:fs";
 import type { WireEvent } from "../abi/wire-events.ts";
@@ -14,7 +14,6 @@ import { PLAIN } from "../cli/screen/text/paint.ts";
 import { Actions } from "./actions.ts";
 import { Appearance } from "./appearance.ts";
 import { DialogBox } from "./drive/dialog-box.ts";
-import { InlineScreen } from "./drive/inline-screen.ts";
 import { Overlay } from "./drive/overlay.ts";
 import { Tty } from "./drive/tty.ts";
 import { type Editing, edited, NEW, replaced, typedAhead } from "./editor/edit.ts";
@@ -25,18 +24,15 @@ import { innerCall } from "./inner-call.ts";
 import { Keep } from "./keep.ts";
 import { Link, type Opened, type Start, type Wait } from "./link.ts";
 import { Notices } from "./notices.ts";
+import { Painter } from "./painter.ts";
 import { readPreferences, USUAL } from "./preferences.ts";
 import type { Offer } from "./slash.ts";
 import { lostModel, openedModel } from "./state/catch-up.ts";
-import { EMPTY, isFinal, type Model, type NoticeLevel } from "./state/model.ts";
+import { EMPTY, type Model, type NoticeLevel } from "./state/model.ts";
 import { notice, reduce } from "./state/reduce.ts";
 import type { Line } from "./text/line.ts";
-import { type EntryLook, entryLines } from "./view/entry-lines.ts";
-import { liveFrame, type Scene } from "./view/frame.ts";
-import { offerLines } from "./view/offer-lines.ts";
+import type { EntryLook } from "./view/entry-lines.ts";
 
-const FRAME_MS = 16;
-const TICK_MS = 250;
 const HINT_MS = 2_000;
 
 interface AppOptions {
@@ -65,7 +61,7 @@ export class App implements Disposable {
   vim: Vim | undefined;
   readonly #options: AppOptions;
   readonly #tty: Tty;
-  readonly #screen: InlineScreen;
+  readonly #painter: Painter;
   readonly #dialog: AskDialog;
   readonly #link: Link;
   readonly #unlisten: () => void;
@@ -73,15 +69,10 @@ export class App implements Disposable {
   /** Of the session, once it is there. */
   #cwd: string;
   #editing: Editing;
-  /** Entries that are on the screen for good, counted with those that were dropped. */
-  #committed = 0;
   #hint = "";
   readonly #painted = Promise.withResolvers<void>();
   #isPainted = false;
   #hasEnded = false;
-  #drawing: NodeJS.Timeout | undefined;
-  #drawnMono = Number.NEGATIVE_INFINITY;
-  #ticking: NodeJS.Timeout | undefined;
   #hinting: NodeJS.Timeout | undefined;
   /** Below the mode line. */
   below: readonly Line[] = [];
@@ -104,7 +95,7 @@ export class App implements Disposable {
       resized: () => this.#resized(),
       gone: () => this.leave(),
     });
-    this.#screen = new InlineScreen(host.stdout);
+    this.#painter = new Painter(this);
     this.box = new DialogBox(
       () => this.size.columns - 1,
       nowMono,
@@ -192,6 +183,11 @@ export class App implements Disposable {
     return this.#model.pid ?? 0;
   }
 
+  /** Nothing is drawn any more. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
   get isRunning(): boolean {
     return this.#model.activity !== undefined;
   }
@@ -202,6 +198,10 @@ export class App implements Disposable {
 
   fail(error: unknown): void {
     this.say(errorLines(error, this.call.console.words, PLAIN).replace(/^✗ /, ""), "error");
+  }
+
+  get shownHint(): string {
+    return this.#hint;
   }
 
   hint(text: string): void {
@@ -231,86 +231,27 @@ export class App implements Disposable {
 
   /** Draws soon, once for all that changes until then. */
   changed(): void {
-    if (this.#drawing !== undefined) return;
-    const due = Math.max(0, this.#drawnMono + FRAME_MS - this.nowMono);
-    this.#drawing = setTimeout(() => this.draw(), due);
+    this.#painter.soon();
   }
 
   /** Gives the terminal to another program, and takes it back. */
   async yielded(act: () => Promise<void> | void): Promise<void> {
-    this.#screen.clear();
+    this.#painter.clear();
     this.#tty.leave();
     await act();
     this.#take();
   }
 
   [Symbol.dispose](): void {
-    for (const timer of [this.#drawing, this.#ticking, this.#hinting]) clearTimeout(timer);
+    clearTimeout(this.#hinting);
     this.#hasEnded = true;
     this.#notices[Symbol.dispose]();
     this.#draftNow();
     for (const part of [this.overlay, this.actions.suggestions, this.actions.panel]) part[Symbol.dispose]();
     this.#unlisten();
-    this.#screen.draw(this.#finished(this.#model.entries.length), { lines: [], cursor: undefined });
-    this.#screen.clear();
+    this.#painter.end();
     this.#tty.leave();
     void this.#dialog[Symbol.asyncDispose]();
-  }
-
-  draw(): void {
-    clearTimeout(this.#drawing);
-    this.#drawing = undefined;
-    if (this.#hasEnded) return;
-    this.#drawnMono = this.nowMono;
-    this.box.settle();
-    this.#tick();
-    if (this.overlay.isOpen) {
-      this.overlay.draw();
-      return;
-    }
-    const { entries, dropped } = this.#model;
-    const open = entries.findIndex((entry) => !isFinal(entry));
-    const until = open < 0 ? entries.length : open;
-    const above = this.#finished(until);
-    // code goes above for good once its colours are there
-    const isReady = !this.appearance.highlighter.isLoading;
-    if (isReady) this.#committed = Math.max(this.#committed, dropped + until);
-    this.#screen.draw(isReady ? above : [], liveFrame(this.#scene()));
-  }
-
-  #scene(): Scene {
-    const { look, size } = this;
-    return {
-      model: this.#model,
-      committed: this.#committed - this.#model.dropped,
-      editing: this.#editing,
-      dialog: this.box.rows(size.columns - 1, look.theme.text, this.#editing.buffer.text !== ""),
-      offers: offerLines(this.actions.suggestions.offers(), look),
-      below: [...this.below, ...this.actions.panel.lines(look)],
-      hint: this.#hint,
-      vim: this.vim?.mode,
-      look,
-      size,
-      nowMono: this.nowMono,
-      reducesMotion: this.preferences.reducesMotion || this.call.host.env.CRUX_REDUCE_MOTION === "1",
-    };
-  }
-
-  /** The lines of what goes above for good. */
-  #finished(until: number): readonly Line[] {
-    const from = Math.max(0, this.#committed - this.#model.dropped);
-    const { look } = this;
-    return this.#model.entries.slice(from, until).flatMap((entry) => entryLines(entry, look));
-  }
-
-  /** One clock, and only while something moves. */
-  #tick(): void {
-    const isMoving = this.isRunning || this.box.isOpen;
-    if (isMoving) this.#ticking ??= setInterval(() => this.changed(), TICK_MS);
-    else {
-      clearInterval(this.#ticking);
-      this.#ticking = undefined;
-    }
   }
 
   #opened({ pid, session, items, isAgain, sandbox }: Opened): void {
@@ -373,13 +314,13 @@ export class App implements Disposable {
 
   #resized(): void {
     if (this.overlay.isOpen) this.overlay.resized();
-    else this.#screen.resized(this.size.columns);
+    else this.#painter.resized();
     this.changed();
   }
 
   #take(): void {
     this.#tty.enter(this.appearance.question());
-    this.draw();
+    this.#painter.now();
     // what was typed meanwhile arrives in the turn of the event loop that comes now
     setImmediate(() => setImmediate(() => this.#paintedNow()));
   }
@@ -394,7 +335,7 @@ export class App implements Disposable {
   }
 
   redraw(): void {
-    this.#screen.clear();
-    this.draw();
+    this.#painter.clear();
+    this.#painter.now();
   }
 }

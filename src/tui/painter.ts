@@ -1,0 +1,111 @@
+/**
+ * Draws the conversation, at most once in 16 ms: what is finished goes above for good, the rest stands in the live part.
+ */
+
+import type { App } from "./app.ts";
+import { InlineScreen } from "./drive/inline-screen.ts";
+import { isFinal } from "./state/model.ts";
+import type { Line } from "./text/line.ts";
+import { entryLines } from "./view/entry-lines.ts";
+import { liveFrame, type Scene } from "./view/frame.ts";
+import { offerLines } from "./view/offer-lines.ts";
+
+const FRAME_MS = 16;
+const TICK_MS = 250;
+
+export class Painter {
+  readonly #app: App;
+  readonly #screen: InlineScreen;
+  /** Entries that are on the screen for good, counted with those that were dropped. */
+  #committed = 0;
+  #drawing: NodeJS.Timeout | undefined;
+  #drawnMono = Number.NEGATIVE_INFINITY;
+  #ticking: NodeJS.Timeout | undefined;
+
+  constructor(app: App) {
+    this.#app = app;
+    this.#screen = new InlineScreen(app.call.host.stdout);
+  }
+
+  /** Once for all that changes until then. */
+  soon(): void {
+    if (this.#drawing !== undefined) return;
+    const due = Math.max(0, this.#drawnMono + FRAME_MS - this.#app.nowMono);
+    this.#drawing = setTimeout(() => this.now(), due);
+  }
+
+  now(): void {
+    clearTimeout(this.#drawing);
+    this.#drawing = undefined;
+    if (this.#app.hasEnded) return;
+    const { box, overlay, model, appearance, nowMono } = this.#app;
+    this.#drawnMono = nowMono;
+    box.settle();
+    this.#tick();
+    if (overlay.isOpen) {
+      overlay.draw();
+      return;
+    }
+    const { entries, dropped } = model;
+    const open = entries.findIndex((entry) => !isFinal(entry));
+    const until = open < 0 ? entries.length : open;
+    const above = this.#finished(until);
+    // code goes above for good once its colours are there
+    const isReady = !appearance.highlighter.isLoading;
+    if (isReady) this.#committed = Math.max(this.#committed, dropped + until);
+    this.#screen.draw(isReady ? above : [], liveFrame(this.#scene()));
+  }
+
+  /** Takes the live part off the screen. */
+  clear(): void {
+    this.#screen.clear();
+  }
+
+  resized(): void {
+    this.#screen.resized(this.#app.size.columns);
+  }
+
+  /** All that was said is above, and the live part is gone. */
+  end(): void {
+    clearTimeout(this.#drawing);
+    clearInterval(this.#ticking);
+    this.#screen.draw(this.#finished(this.#app.model.entries.length), { lines: [], cursor: undefined });
+    this.#screen.clear();
+  }
+
+  #scene(): Scene {
+    const app = this.#app;
+    const { look, size, editing, model } = app;
+    return {
+      model,
+      committed: this.#committed - model.dropped,
+      editing,
+      dialog: app.box.rows(size.columns - 1, look.theme.text, editing.buffer.text !== ""),
+      offers: offerLines(app.actions.suggestions.offers(), look),
+      below: [...app.below, ...app.actions.panel.lines(look)],
+      hint: app.shownHint,
+      vim: app.vim?.mode,
+      look,
+      size,
+      nowMono: app.nowMono,
+      reducesMotion: app.preferences.reducesMotion || app.call.host.env.CRUX_REDUCE_MOTION === "1",
+    };
+  }
+
+  /** The lines of what goes above for good. */
+  #finished(until: number): readonly Line[] {
+    const { model, look } = this.#app;
+    const from = Math.max(0, this.#committed - model.dropped);
+    return model.entries.slice(from, until).flatMap((entry) => entryLines(entry, look));
+  }
+
+  /** One clock, and only while something moves. */
+  #tick(): void {
+    const isMoving = this.#app.isRunning || this.#app.box.isOpen;
+    if (isMoving) this.#ticking ??= setInterval(() => this.soon(), TICK_MS);
+    else {
+      clearInterval(this.#ticking);
+      this.#ticking = undefined;
+    }
+  }
+}
