@@ -124,12 +124,27 @@ export function treeNote({ worktree }: Ended): string {
   return `; its worktree, gone if nothing has changed in it: ${worktree.path}, branch ${worktree.branch}`;
 }
 
-/** NOT_FOUND: no such process, or it is not a descendant of the caller; the two cases look the same. */
-async function findDescendant(sys: Syscalls, pid: number): Promise<ProcInfo> {
+/**
+ * One that has ended may have left the table. NOT_FOUND: no such process, or it is not a descendant of the caller; the two
+ * cases look the same.
+ */
+async function findDescendant(sys: Syscalls, pid: number): Promise<Pick<ProcInfo, "exit">> {
   const seen = new Map((await sys.listProcs()).map((proc) => [Number(proc.pid), proc]));
   const found = seen.get(pid);
   const self = Number(sys.getPid());
   for (let above = found; above !== undefined; above = seen.get(Number(above.ppid)))
     if (Number(above.ppid) === self && found !== undefined) return found;
+  const gone = found === undefined ? await endOf(sys, asPid(pid)) : null;
+  if (gone !== null) return gone;
   throw failure("NOT_FOUND", `no process ${pid} below this one`);
+}
+
+/** null: it has not ended, or it is not below the caller. */
+export async function endOf(sys: Syscalls, pid: Pid): Promise<Ended | null> {
+  try {
+    return await sys.ended(pid);
+  } catch (error) {
+    if (codeOf(error) !== "NOT_FOUND") throw error;
+    return null;
+  }
 }

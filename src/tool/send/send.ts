@@ -5,7 +5,7 @@ import { asPid, type Pgid, type Pid } from "../../abi/ids.ts";
 import { findPid, type Member, memberName, membersNamed } from "../../abi/member.ts";
 import type { ProcInfo } from "../../abi/process.ts";
 import type { Syscalls } from "../../abi/sys.ts";
-import { findTarget } from "../child-process.ts";
+import { endOf, findTarget } from "../child-process.ts";
 import { failure } from "../failure.ts";
 import { defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
 import text from "./send.md";
@@ -85,7 +85,9 @@ async function receivers(to: string, context: LookContext): Promise<readonly Pid
   if (findPid(to) === Number(own)) throw failure("INVALID", "send: a process does not write to itself");
   const pid = to === "main" ? topmost(procs, own) : await findTarget(context, to);
   if (pid !== undefined) {
-    if (others.some((proc) => proc.pid === pid) || (await hasEnded(sys, asPid(pid)))) return [asPid(pid)];
+    // an agent below the caller that has ended reads the message all the same
+    if (others.some((proc) => proc.pid === pid) || (await endOf(sys, asPid(pid))) !== null)
+      return [asPid(pid)];
     throw failure("NOT_FOUND", `process not found: ${to}`, hint());
   }
   const pids = (await inGroups(to, sys, self?.groups ?? [], hint)).filter((each) => each !== own);
@@ -102,16 +104,6 @@ function topmost(procs: readonly ProcInfo[], own: Pid): Pid | undefined {
 
 function byPid(procs: readonly ProcInfo[], wanted: Pid | undefined): ProcInfo | undefined {
   return procs.find(({ pid }) => pid === wanted);
-}
-
-/** An agent below the caller that has ended reads the message all the same. */
-async function hasEnded(sys: Syscalls, pid: Pid): Promise<boolean> {
-  try {
-    return (await sys.ended(pid)) !== null;
-  } catch (error) {
-    if (codeOf(error) !== "NOT_FOUND") throw error;
-    return false;
-  }
 }
 
 async function inGroups(

@@ -122,6 +122,36 @@ test("ended() names the worktree of a child, until it is known to be gone; a not
   expect(await last).not.toHaveProperty("worktree");
 });
 
+test("two that wait for a child beside its notice hear of its end at once while git hangs, and it is told no third time", async () => {
+  const tree = {
+    path: "/w/.crux/worktrees/a",
+    branch: "worktree/a",
+    main: "/w",
+    gitDir: "/w/.git",
+    base: "0",
+  };
+  const hangs = new Promise<never>(() => {});
+  const t = testKernel({ worktrees: { open: async () => tree, settle: () => {}, isKept: () => hangs } });
+  for (let moment = 0; moment < 8; moment++) {
+    const parent = await t.start({ cwd: "/w" });
+    const child = await t.start({
+      ...{ by: parent.sys, child: { ...CHILD, isBackground: true }, worktree: "" },
+    });
+    const look = async () => {
+      await parent.sys.sleep(600_000, undefined, { pid: child.pid });
+      return parent.sys.ended(child.pid, { isTold: true });
+    };
+    const first = look();
+    child.end();
+    for (let step = 0; step < moment; step++) await Promise.resolve();
+    const ends = await Promise.all([first, look()]);
+    expect(ends).toMatchObject([{ exit: EXIT.completed }, { exit: EXIT.completed }]);
+    await settle();
+    expect(parent.sys.hasMail()).toBe(false);
+  }
+  expect(t.journal.bodies("mail.put")).toHaveLength(8);
+});
+
 test("ended() of a process that is not below the caller: NOT_FOUND, whether it lives or not", async () => {
   const t = testKernel();
   const [one, other] = [await t.start(), await t.start()];
