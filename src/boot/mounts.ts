@@ -68,6 +68,7 @@ export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path
 function ofTools({ config }: Parts) {
   return {
     tasks: () => config.settings.tasks,
+    mayTeam: () => config.settings.teams?.enabled !== false,
     background: () => {
       const { disableBackground: isOff, autoBackgroundMs: afterMs } = config.settings.agents ?? {};
       return { ...(isOff === undefined ? {} : { isOff }), ...(afterMs === undefined ? {} : { afterMs }) };

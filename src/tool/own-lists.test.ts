@@ -121,6 +121,7 @@ test("the task tools are on unless the settings say todo; todo is off where they
     isSession: false,
     isChild: false,
     hasTeam: false,
+    mayTeam: true,
     ...more,
   });
   const rows: readonly [Partial<ToolEnv>, boolean, boolean][] = [

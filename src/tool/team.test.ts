@@ -1,13 +1,15 @@
 /** What the tools of teams check before anything acts: names, roles, and who may lead. */
 import { expect, test, vi } from "vitest";
 import { TEAM } from "../abi/child.ts";
-import { Fault } from "../abi/errors.ts";
+import { O_RDWR } from "../abi/device.ts";
+import { codeOf, Fault } from "../abi/errors.ts";
 import { asFd, asPid } from "../abi/ids.ts";
 import type { Syscalls } from "../abi/sys.ts";
+import { toolDevice } from "./device.ts";
 import { send } from "./send/send.ts";
 import { teamCreate } from "./team_create/team_create.ts";
 import { teamDelete } from "./team_delete/team_delete.ts";
-import { CALL_ID, testScope } from "./testing/bench.ts";
+import { Bench, CALL_ID, testScope } from "./testing/bench.ts";
 import type { RunContext, Tool } from "./tool.ts";
 
 interface Around {
@@ -83,6 +85,20 @@ test("a team gets the name that was asked for, or the next that nobody has and n
   expect(text).toMatch(/^crew was taken\. Team crew-4 is there/);
   expect(joined).toEqual(["crew-4"]);
   expect(kept.get(TEAM)).toEqual({ name: "crew-4", description: "it", createdAt: 7 });
+});
+
+test("where the settings say no team is made, the tool is switched off", async () => {
+  using bench = new Bench([]);
+  for (const [mayTeam, code] of [
+    [true, undefined],
+    [false, "UNAVAILABLE"],
+  ] as const) {
+    const device = toolDevice([teamCreate, teamDelete], { now: () => 0, mayTeam: () => mayTeam });
+    const opened = device.open("/team_create", O_RDWR, bench.caller);
+    expect(await opened.then(() => undefined, codeOf)).toBe(code);
+    // one that exists can be ended
+    await device.open("/team_delete", O_RDWR, bench.caller);
+  }
 });
 
 test("no second team, none of a child, none of another spelling", async () => {

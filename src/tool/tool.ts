@@ -75,6 +75,8 @@ export interface ToolEnv {
   /** A call of an agent started it. */
   readonly isChild: boolean;
   readonly hasTeam: boolean;
+  /** The settings allow teams. */
+  readonly mayTeam: boolean;
   /** The choice in the settings; absent: none. */
   readonly tasks?: "todo";
 }

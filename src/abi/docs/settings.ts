@@ -96,6 +96,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "sessions.restAfterMs": { example: 3_600_000 },
   "skills.disabled": { example: ["survey"] },
   tasks: { example: "todo", otherwise: "the task tools" },
+  "teams.enabled": { example: false, otherwise: "true" },
   "ui.calls": { example: false },
   "ui.notify": { example: "off" },
   "ui.reduceMotion": { example: true },

@@ -76,6 +76,7 @@ export const SETTING_KEYS = [
   "sessions.restAfterMs",
   "skills.disabled",
   "tasks",
+  "teams.enabled",
   "ui.calls",
   "ui.notify",
   "ui.reduceMotion",

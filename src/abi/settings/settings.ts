@@ -382,6 +382,11 @@ export const Settings = z.looseObject({
         .optional(),
     })
     .optional(),
+  teams: z
+    .looseObject({
+      enabled: z.boolean().optional().describe("False: no agent makes a team; those that exist go on."),
+    })
+    .optional(),
   maxBudgetUsd: z.number().positive().max(1e9).optional().describe("Another name of `budget.usd`."),
   models: z
     .record(z.string(), ownModel)

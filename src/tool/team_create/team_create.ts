@@ -31,6 +31,7 @@ export const teamCreate = defineTool({
   meta: Meta,
   readOnly: true,
   destructive: () => false,
+  enabled: ({ mayTeam }) => mayTeam || "teams.enabled is false in the settings",
   offered: ({ isChild }) => !isChild,
   effects: () => [{ kind: "state", path: "/var/teams" }],
   view: ({ team_name: name }) => ({ operation: `create team ${name}`, params: {} }),
