@@ -6,6 +6,7 @@ import type { Measures, WindowFacts } from "../../abi/context.ts";
 import type { Usage } from "../../abi/llm.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { LEAST_WINDOW, type Thresholds, thresholds } from "../../lib/tokens/window.ts";
+import { CacheWatch } from "./cache-watch.ts";
 
 /** An estimate without a reported count is taken this much higher. */
 const MARGIN = 1.1;
@@ -29,6 +30,7 @@ export class Gauge {
   #ratio: number;
   #base: { readonly estimate: number; readonly real: number } | null = null;
   #hasLearned: boolean;
+  readonly cache = new CacheWatch();
 
   constructor(facts: WindowFacts, learned: Partial<Learned> = {}) {
     this.#facts = facts;
@@ -73,6 +75,7 @@ export class Gauge {
   /** The view has moved: what was reported no longer holds. */
   moved(): void {
     this.#base = null;
+    this.cache.forget();
   }
 
   /** A request of this estimate, with this limit of the reply, was refused as too long, in these words. */

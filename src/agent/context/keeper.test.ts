@@ -1,6 +1,6 @@
 /** Which window counts: of the model that is asked, from its first request on. */
-import { expect, test } from "vitest";
-import type { ContextMove, WindowFacts } from "../../abi/context.ts";
+import { describe, expect, test } from "vitest";
+import type { ContextMove, Measures, WindowFacts } from "../../abi/context.ts";
 import { asCtxId } from "../../abi/ids.ts";
 import type { LlmRequest } from "../../abi/llm.ts";
 import type { ProgramStart } from "../../abi/program.ts";
@@ -22,9 +22,10 @@ const messages: readonly ContextMessage[] = [
 ];
 
 /** A turn of about 40,000 tokens. */
-function turnWith(index: number) {
+function turnWith(index: number, { number = 1, summary = "## Goal: all is read" } = {}) {
   const moves: ContextMove[] = [];
   const sent: LlmRequest["purpose"][] = [];
+  const breakers: unknown[] = [];
   const sys = {
     ctxView: async () => ({
       ...{ head: moves.length, records: messages.length, undoable: 0, pins: [] },
@@ -33,7 +34,7 @@ function turnWith(index: number) {
     }),
     ctxMove: async (_cid: unknown, move: ContextMove) => moves.push(move),
     log: () => {},
-    measured: () => {},
+    measured: ({ breaker }: Measures) => breakers.push(breaker),
     ending: new AbortController().signal,
   } as unknown as Sys;
   const prompt: Prompt = { systemPrompt: "", messages };
@@ -41,12 +42,12 @@ function turnWith(index: number) {
     ...{
       sys,
       start: { ctxId: asCtxId(1), modelDevice: "/dev/llm/a" } as ProgramStart,
-      number: 1,
+      number,
       prompt,
       index,
     },
     ...{ model: { device: "/dev/llm/a", model: "" }, sections: [] },
-    renew: async () => ({ ...prompt, messages: messages.slice(-2) }),
+    renew: async (isCut) => (isCut ? { ...prompt, messages: messages.slice(-2) } : prompt),
     make: (of, most) => {
       const estimate = of.messages.reduce((sum, each) => sum + messageTokens(each), 0);
       const maxOutputTokens = Math.min(8_000, most);
@@ -61,10 +62,10 @@ function turnWith(index: number) {
     },
     send: async ({ purpose }) => {
       sent.push(purpose);
-      return reply("## Goal: all is read");
+      return reply(purpose === "compact" ? summary : "ok");
     },
   };
-  return { turn, moves, sent };
+  return { turn, moves, sent, breakers };
 }
 
 test("a fallback with a smaller window is never sent what does not fit into it", async () => {
@@ -98,5 +99,49 @@ test("whether automatic compaction has stopped, and that the user has undone a m
   expect(keeper.state).toEqual(state);
   expect(new WindowKeeper({ window: facts(32_000), viewRequests: true }, { held: true }).state).toEqual({
     held: true,
+  });
+});
+
+describe("automatic compaction stops", () => {
+  const open = () => new WindowKeeper({ window: facts(32_000), viewRequests: true });
+
+  test("after three within ten requests: the fourth asks for no summary, and `thrash` is reported", async () => {
+    const keeper = open();
+    for (const number of [1, 5, 10]) {
+      const { turn, sent } = turnWith(0, { number });
+      await keeper.ask(turn);
+      expect(sent).toEqual(["compact", "main"]);
+    }
+    const { turn, sent, moves, breakers } = turnWith(0, { number: 11 });
+    await keeper.ask(turn);
+    expect(sent).toEqual(["main"]);
+    expect(moves.map(({ boundary }) => boundary.layer)).toContain("drop");
+    expect(keeper.state).toEqual({ breaker: { failures: 0, accepted: [1, 5, 10] } });
+    expect(breakers).toEqual([undefined]);
+  });
+
+  test("not after three that are further apart", async () => {
+    const keeper = open();
+    for (const number of [1, 5, 11, 12]) {
+      const { turn, sent } = turnWith(0, { number });
+      await keeper.ask(turn);
+      expect(sent).toEqual(["compact", "main"]);
+    }
+  });
+
+  test("after three summaries that free nothing; one that the user asks for closes it again", async () => {
+    const keeper = open();
+    const summary = "x".repeat(200_000);
+    for (const number of [1, 20, 40]) {
+      const { turn, sent } = turnWith(0, { number, summary });
+      await keeper.ask(turn);
+      expect(sent).toEqual(["compact", "main"]);
+    }
+    const { turn, sent } = turnWith(0, { number: 60 });
+    await keeper.ask(turn);
+    expect(sent).toEqual(["main"]);
+    await keeper.compact(turn, "");
+    await keeper.ask(turnWith(0, { number: 61 }).turn);
+    expect(keeper.state).toEqual({ breaker: { failures: 0, accepted: [61] } });
   });
 });

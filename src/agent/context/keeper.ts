@@ -186,6 +186,8 @@ export class WindowKeeper {
         const reply = await turn.send(made.request);
         if (!isCutByWindow(reply)) {
           gauge.answered(made.estimate, reply.usage);
+          const broken = gauge.cache.answered(made.request, reply.usage);
+          if (broken !== undefined) turn.sys.log("warn", broken);
           this.#tell(turn, made, reply);
           return { turn: made, reply };
         }
