@@ -260,15 +260,26 @@ test("events that break off are a failure, also after a whole run", async () => 
   ]);
 });
 
-test("-q keeps stderr empty but for errors, --verbose tells the calls", async () => {
+test("-q keeps stderr empty but for errors, --verbose tells the calls and silences", async () => {
   const events = (): WireStreamLine[] => [
     progress({ event: "tool", pid: 1, device: "/bin/ls", in_bytes: 1, out_bytes: 2, duration_ms: 3 }),
-    progress({ event: "log", pid: 1, level: "warn", message: "retry 1/10" }),
+    progress({ event: "log", pid: 1, level: "warn", message: "cut off" }),
+    progress({
+      event: "api_retry",
+      pid: 1,
+      attempt: 1,
+      max_retries: 10,
+      delay_ms: 500,
+      error_kind: "server",
+    }),
+    progress({ event: "llm.stall", pid: 1, stall_duration_ms: 31e3, stall_count: 1, total_stall_ms: 31e3 }),
     idle(),
   ];
   const errOf = async (flag: string): Promise<string> =>
     (await crux(`-p ${flag} x y`, { daemon: aDaemon(events) })).err;
   expect(await errOf("-q")).toBe("");
-  expect(await errOf("")).toBe("[agent/1] log: retry 1/10\n");
-  expect(await errOf("-v")).toBe("[agent/1] tool /bin/ls 1B → 2B 0.0s\n[agent/1] log: retry 1/10\n");
+  const warned = "[agent/1] log: cut off\n[agent/1] log: model: server error, retry 1/10 in 0.5s\n";
+  expect(await errOf("")).toBe(warned);
+  const silent = "[agent/1] log: model: nothing came for 31.0s, then the reply continued\n";
+  expect(await errOf("-v")).toBe(`[agent/1] tool /bin/ls 1B → 2B 0.0s\n${warned}${silent}`);
 });

@@ -257,15 +257,24 @@ test("what is more than information is a notice, and nothing else of a run is a 
       { event: "spawn", pid: 1, intent: "x", notice: "a script answers" },
       { event: "step", pid: 1, step: 1, total: 0 },
       { event: "log", pid: 1, level: "info", message: "reading" },
-      { event: "log", pid: 1, level: "warn", message: "retry 1/10" },
+      { event: "log", pid: 1, level: "warn", message: "cut off" },
+      {
+        event: "model_switch",
+        pid: 1,
+        from: { device: "/dev/llm/a", model: "opus" },
+        to: { device: "/dev/llm/b", model: "" },
+        cause: "overloaded",
+      },
     ]),
   ).toEqual(
-    ["a script answers", "retry 1/10"].map((text) => ({
-      type: "system",
-      subtype: "notice",
-      level: "warn",
-      message: text,
-    })),
+    ["a script answers", "cut off", "model: opus overloaded; b answers for the rest of the run"].map(
+      (text) => ({
+        type: "system",
+        subtype: "notice",
+        level: "warn",
+        message: text,
+      }),
+    ),
   );
 });
 

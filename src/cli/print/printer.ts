@@ -14,6 +14,7 @@ import type {
   ToolResultEvent,
   WireEvent,
 } from "../../abi/wire-events.ts";
+import { switchWords } from "../../lib/text/model-words.ts";
 import { type Ending, endingOf, failedEnding } from "./ending.ts";
 import { Tally } from "./tally.ts";
 
@@ -84,6 +85,8 @@ export class Printer {
         return this.dropped();
       case "api_retry":
         return [this.#retry(event)];
+      case "model_switch":
+        return [this.notice("warn", switchWords(event))];
       case "context.moved":
         return [this.#boundary(event)];
       case "spawn":

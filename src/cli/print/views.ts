@@ -2,7 +2,16 @@
 import type { CompleteEvent, IdleEvent, WireEvent } from "../../abi/wire-events.ts";
 import type { Console } from "../console.ts";
 import { hintLine } from "../screen/errors.ts";
-import { deniedLines, logLine, runErrorLine, toolLine } from "../screen/run-lines.ts";
+import {
+  deniedLines,
+  logLine,
+  retryLine,
+  runErrorLine,
+  slotLine,
+  stallLine,
+  switchLine,
+  toolLine,
+} from "../screen/run-lines.ts";
 import { safeLine, safeLines } from "../screen/text/safe-text.ts";
 import type { View } from "./conversation.ts";
 import type { OutputFormat } from "./flags.ts";
@@ -73,6 +82,14 @@ function asideOf(event: WireEvent, isVerbose: boolean): string | undefined {
       return event.notice === undefined ? undefined : safeLine(event.notice);
     case "log":
       return isVerbose || event.level !== "info" ? logLine(event) : undefined;
+    case "api_retry":
+      return retryLine(event);
+    case "model_switch":
+      return switchLine(event);
+    case "llm.stall":
+      return isVerbose ? stallLine(event) : undefined;
+    case "sched.waiting":
+      return isVerbose ? slotLine(event) : undefined;
     case "tool":
       return isVerbose ? toolLine(event) : undefined;
     default:
