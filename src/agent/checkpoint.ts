@@ -263,16 +263,11 @@ export function answeredIn(
   return new Set(messages.slice(at + 1).flatMap(({ tool_call_id }) => tool_call_id ?? []));
 }
 
-/**
- * Whether nothing is left to do: the last message is a reply without calls, or the note that the user interrupted.
- * `pauses`: the last replies that are only pieces, because the provider paused.
- */
-export function isAtItsEnd(messages: readonly ContextMessage[], pauses = 0): boolean {
+/** Whether nothing is left to do: the last message is a reply without calls, or the note that the user interrupted. */
+export function isAtItsEnd(messages: readonly ContextMessage[]): boolean {
   const last = messages.at(-1);
   if (last?.role === "user") return last.content === INTERRUPTED_NOTE;
-  if (last?.role !== "assistant" || callsOf(last.blocks ?? []).length > 0) return false;
-  const replies = messages.length - 1 - messages.findLastIndex(({ role }) => role !== "assistant");
-  return replies > pauses;
+  return last?.role === "assistant" && callsOf(last.blocks ?? []).length === 0;
 }
 
 function indexesOf(sizes: readonly number[]): readonly (readonly number[])[] {

@@ -76,7 +76,7 @@ async function hasChildren(sys: Sys, { ownAgents }: ProgramStart): Promise<boole
 }
 
 /** Whether the final reply was recorded but the daemon died before the process exited. */
-async function hasEnded({ sys, start, kept, state }: Run): Promise<boolean> {
+async function hasEnded({ sys, start, kept }: Run): Promise<boolean> {
   if (start.restored === null || kept !== null || sys.hasMail()) return false;
-  return isAtItsEnd((await sys.buildPrompt(start.ctxId)).messages, state.pauses);
+  return isAtItsEnd((await sys.buildPrompt(start.ctxId)).messages);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { RESUME_NOTE } from "./pieces.ts";
+import { PAUSE_NOTE, RESUME_NOTE } from "./pieces.ts";
 import { type FakeOptions, FakeProcess, type FakeTool, restoredFrom } from "./testing/fake-process.ts";
 import { call, reply, says } from "./testing/replies.ts";
 
@@ -106,24 +106,21 @@ describe("a reply that is cut off again", () => {
 describe("a reply after which the provider pauses", () => {
   const pause = (text: string) => reply(text, { stopReason: "pause_turn" });
 
-  test("is sent again as it came, and its pieces are one result", async () => {
+  test("goes on, and its pieces are one result", async () => {
     const { process, exit } = await run({ answers: [pause("one "), pause("two "), reply("three")] });
     expect(exit.code).toBe(0);
     expect(process.result).toBe("one two three");
     expect(process.requests[2]?.messages).toEqual([
       { role: "user", content: [{ type: "text", text: "do it" }] },
-      {
-        role: "assistant",
-        content: [
-          { type: "text", text: "one " },
-          { type: "text", text: "two " },
-        ],
-      },
+      { role: "assistant", content: [{ type: "text", text: "one " }] },
+      { role: "user", content: [{ type: "text", text: PAUSE_NOTE }] },
+      { role: "assistant", content: [{ type: "text", text: "two " }] },
+      { role: "user", content: [{ type: "text", text: PAUSE_NOTE }] },
     ]);
     expect(process.steps).toEqual([1]);
   });
 
-  test("is sent again eight times in a row, and then ends the run", async () => {
+  test("goes on eight times in a row, and then ends the run", async () => {
     const { process, exit } = await run({ answers: Array.from({ length: 9 }, () => pause("x")) });
     expect(exit).toMatchObject({
       code: 1,

@@ -9,6 +9,14 @@ export const RESUME_NOTE =
   "<crux-note>Your reply was cut off at the output limit. Go on at once from the very place where it broke off, without " +
   "an apology and without a summary of it. Put what is left into smaller pieces.</crux-note>";
 
+/**
+ * What the model is told after a pause. Where the conversation ends with a reply, models that take no beginning of an
+ * answer refuse it.
+ */
+export const PAUSE_NOTE =
+  "<crux-note>The provider paused your reply. Go on at once from the very place where it stopped, without a summary of " +
+  "it.</crux-note>";
+
 /** The line in the log when a reply is resumed. */
 export function resumed(attempt: number, maxOutputTokens: number): string {
   const of = CONTINUES.max_output_tokens_recovery.most;
@@ -18,7 +26,9 @@ export function resumed(attempt: number, maxOutputTokens: number): string {
 /** The text of the pieces at the end of the conversation. */
 export function lastPieces(messages: readonly ContextMessage[]): readonly string[] {
   const isPiece = ({ role, content, blocks }: ContextMessage): boolean =>
-    role === "assistant" ? callsOf(blocks ?? []).length === 0 : content === RESUME_NOTE;
+    role === "assistant"
+      ? callsOf(blocks ?? []).length === 0
+      : content === RESUME_NOTE || content === PAUSE_NOTE;
   const first = messages.findLastIndex((message) => !isPiece(message)) + 1;
   return messages.slice(first).flatMap(({ role, content }) => (role === "assistant" ? [content] : []));
 }

@@ -15,7 +15,7 @@ import type { OfferedTools } from "./deferred/offered.ts";
 import { takeInput } from "./input.ts";
 import { callsOf, textOf } from "./model/blocks.ts";
 import { afterCalls, askedAgain, hopeless, isHopeless } from "./model/malformed.ts";
-import { lastPieces, RESUME_NOTE, resumed } from "./pieces.ts";
+import { lastPieces, PAUSE_NOTE, RESUME_NOTE, resumed } from "./pieces.ts";
 import { type CallResult, NOT_STARTED } from "./program/tool-call.ts";
 import { afterReply, givenUp, isGivenUp } from "./refusals.ts";
 import { dropMedia } from "./refused-media.ts";
@@ -93,7 +93,7 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
         run.state = continued(run.state, decision);
         break;
       case "pause_turn":
-        await keepPiece(run, decision, { reply, results: [], restored });
+        await keepPiece(run, decision, { reply, results: [], restored, note: PAUSE_NOTE });
         break;
       case "max_output_tokens_recovery":
         sys.log("warn", resumed(decision.attempt, kept.maxOutputTokens));

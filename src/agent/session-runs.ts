@@ -66,7 +66,7 @@ async function underWay(run: Run): Promise<Beginning | null> {
   const hasBegun = place !== null || (restored.state === null && intent !== "");
   if (!hasBegun) return closeKept(run);
   const { messages } = await sys.buildPrompt(start.ctxId);
-  if (run.kept === null && isAtItsEnd(messages, run.state.pauses)) return forget(run);
+  if (run.kept === null && isAtItsEnd(messages)) return forget(run);
   if (place === null) return { kind: "intent", input, isNew: false };
   return { kind: "middle", input: { ...place, text: "" } };
 }

@@ -117,6 +117,9 @@ function pointsOf(dialect: DialectName): readonly (readonly [name: string, at: P
   ];
 }
 
+/** The dialects whose providers pause a reply. */
+const PAUSING: ReadonlySet<DialectName> = new Set(["anthropic", "bedrock"]);
+
 const before: Point = { beforeHeaders: true };
 const once = { "retry-after": "1" };
 const junk = (dialect: DialectName): string => (dialect === "ollama" ? "{no\n" : "data: {no\n\n");
@@ -316,6 +319,37 @@ describe.each(WIRES)("$driver by $dialect", (wire) => {
       );
       expect(process.messages.filter(({ role }) => role === "tool")).toHaveLength(calls.length);
       expect(server.requestCount).toBe(1);
+    },
+  );
+
+  it("a prompt over the window ends the run, and is not sent again", async () => {
+    const server = await serve({ script: text("never"), contextWindowTokens: 50 });
+    const { process, exit } = await drive(wire.driver, clockOf(server), { env: await wire.env(server) });
+    expect([exit.code, exit.reason, process.result]).toEqual([1, "prompt_too_long", ""]);
+    expect(server.requestCount).toBeLessThan(2);
+  });
+
+  const fruitless: readonly (readonly [what: string, reply: Reply, requests: readonly number[]])[] = [
+    ["a refusal", text("I will not.").stop("refusal"), [1]],
+    ["an empty reply, twice,", text(""), [2]],
+    ["a reply that is cut off again and again", text("more ").stop("max_tokens"), [4, 5]],
+    ["a pause without end", text("so far ").stop("pause_turn"), [9]],
+  ];
+  const hasStop = ([what]: (typeof fruitless)[number]): boolean =>
+    /refusal/.test(what) ? wire.dialect !== "ollama" : !/pause/.test(what) || PAUSING.has(wire.dialect);
+  it.each(fruitless.filter(hasStop))("%s is no success", async (_what, reply, requests) => {
+    const { server, exit, edited } = await runWith(wire, reply, { times: 100 });
+    expect([exit.code, exit.kind, edited]).toEqual([1, "fault", []]);
+    expect(requests).toContain(server.requestCount);
+    expect(server.rejected).toEqual([]);
+  });
+
+  it.runIf(PAUSING.has(wire.dialect))(
+    "a reply after a pause goes on, and its pieces are there once",
+    async () => {
+      const server = await serve({ script: [text("one ").stop("pause_turn"), text("two")] });
+      const { process, exit } = await drive(wire.driver, clockOf(server), { env: await wire.env(server) });
+      expect([exit.code, process.result, server.rejected]).toEqual([0, "one two", []]);
     },
   );
 
