@@ -19,7 +19,7 @@ import type {
 } from "./context.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
 import type { ForkWish } from "./fork.ts";
-import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "./ids.ts";
+import type { CoId, CtxId, Fd, Pgid, Pid, ProcUuid, Tid } from "./ids.ts";
 import type { Block, Effort, Reply } from "./llm.ts";
 import type { ApiRetry, ModelSwitch } from "./loop.ts";
 import type { Message } from "./mail.ts";
@@ -102,6 +102,8 @@ export interface SpawnOpts {
   readonly session?: boolean;
   /** Pictures that an agent is shown with its intent, within the bounds of PICTURES. Only pid 0 may give some. */
   readonly media?: readonly MediaPart[];
+  /** Its uuid, which nothing else has or had. Only pid 0 may choose one. */
+  readonly uuid?: ProcUuid;
   /** For a session: the client that sent the intent. */
   readonly client?: string;
   /** For an agent that a call of a model starts. */

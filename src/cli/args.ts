@@ -58,7 +58,7 @@ export const RUN_FLAGS: FlagTable = {
 };
 
 /** Flags without a value that may be given one, as in `--worktree=name`. */
-const MAY_HAVE_VALUE: ReadonlySet<string> = new Set(["--worktree"]);
+const MAY_HAVE_VALUE: ReadonlySet<string> = new Set(["--worktree", "--debug"]);
 
 /** The flags that `crux -p` takes besides. */
 export const PRINT_FLAGS: FlagTable = {
@@ -73,6 +73,11 @@ export const PRINT_FLAGS: FlagTable = {
   "fork-session": { type: "boolean" },
   "setting-sources": { type: "string" },
   "allow-dangerously-skip-permissions": { type: "boolean" },
+  "session-id": { type: "string" },
+  name: { type: "string", short: "n" },
+  "replay-user-messages": { type: "boolean" },
+  "no-session-persistence": { type: "boolean" },
+  debug: { type: "boolean" },
 };
 
 /** Spellings of other agents, for scripts that were written for them. */

@@ -186,6 +186,11 @@ export const SpawnRequest = z.strictObject({
     .optional()
     .describe("Name of the client that says the intent of a session, as in session.say."),
   media: pictures.optional(),
+  uuid: z
+    .string()
+    .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, "must be a uuid in small letters")
+    .optional()
+    .describe("The uuid that the process gets; CONFLICT: another has or had it."),
   group: z.string().max(64).optional().describe("Process group to join."),
   stdin: z
     .union([z.string(), z.strictObject({ base64: z.base64() })])

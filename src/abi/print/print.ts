@@ -126,6 +126,18 @@ const user = z
   })
   .describe("The result of one tool call.");
 
+const replayed = z
+  .strictObject({
+    type: z.literal("user"),
+    message: z.strictObject({
+      role: z.literal("user"),
+      content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]),
+    }),
+    isReplay: z.literal(true),
+    ...common,
+  })
+  .describe("With --replay-user-messages: a message of stdin that the session has read, with its uuid.");
+
 const streamEvent = z
   .strictObject({
     type: z.literal("stream_event"),
@@ -228,6 +240,7 @@ const printLine = z
     boundary,
     assistant,
     user,
+    replayed,
     streamEvent,
     result,
     controlResponse,

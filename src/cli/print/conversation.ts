@@ -19,7 +19,8 @@ const MAX_UNREAD = 16;
 /** Where the lines go. None of them waits for stdout. */
 export interface View {
   show(event: WireEvent): void;
-  notice(message: string, about: { line?: number; code?: string }): void;
+  replay(said: Said): void;
+  notice(message: string, about: { line?: number; code?: string; level?: "info" }): void;
   result(ended: Ended, event?: CompleteEvent | IdleEvent): void;
 }
 
@@ -29,6 +30,8 @@ export interface Around {
   readonly view: View;
   readonly stops: Stops;
   readonly schema: AnswerSchema | undefined;
+  /** Messages are printed once they are read. */
+  readonly replays: boolean;
   /** Passes questions on; undefined: none come. */
   readonly approver: Approver | undefined;
 }
@@ -38,8 +41,8 @@ export class Conversation {
   hasFailed = false;
   readonly #around: Around;
   readonly #session: PrintSession;
-  /** Messages of ours that the session has not read. */
-  #unread: number;
+  /** Messages of ours that the session has not read, the oldest first; undefined: a correction. */
+  readonly #unread: Array<Said | undefined> = [];
   /** The run in progress is about messages of ours. */
   #isRunning = false;
   #hasInput = true;
@@ -59,7 +62,7 @@ export class Conversation {
   constructor(around: Around, session: PrintSession) {
     this.#around = around;
     this.#session = session;
-    this.#unread = session.isNew ? 1 : 0;
+    if (session.first !== undefined) this.#unread.push(session.first);
     around.stops.onStop = () => this.#endIfDone();
   }
 
@@ -85,20 +88,23 @@ export class Conversation {
   async #sayAll(messages: AsyncIterable<Said>): Promise<void> {
     for await (const said of messages) {
       await this.#say(said);
-      while (this.#unread >= MAX_UNREAD && !this.#isDone) await this.#moved.promise;
+      while (this.#unread.length >= MAX_UNREAD && !this.#isDone) await this.#moved.promise;
       if (this.#isDone) break;
     }
     this.#hasInput = false;
     this.#endIfDone();
   }
 
-  async #say({ text, media }: Said): Promise<void> {
-    const { client, view } = this.#around;
-    this.#unread++;
+  async #say(said: Said, isCorrection = false): Promise<void> {
+    const { client, view, schema } = this.#around;
+    const { media } = said;
+    const text = isCorrection ? said.text : (schema?.asking(said.text) ?? said.text);
+    const unread = isCorrection ? undefined : said;
+    this.#unread.push(unread);
     try {
       await client.say(this.#session.pid, text, media);
     } catch (error) {
-      this.#unread--;
+      this.#unread.splice(this.#unread.lastIndexOf(unread), 1);
       this.hasFailed = true;
       if (!this.#isDone) view.notice(messageOf(error), { code: codeOf(error) });
     }
@@ -115,7 +121,8 @@ export class Conversation {
     if (event.event === "ask") this.#ask(event);
     if (event.event === "ask_closed") this.#around.approver?.closed(event);
     if (event.event === "input" && event.client === client.name) {
-      this.#unread--;
+      const said = this.#unread.shift();
+      if (said !== undefined && this.#around.replays) view.replay(said);
       this.#isRunning = true;
       this.#move();
     }
@@ -142,7 +149,7 @@ export class Conversation {
     const fit = schema.fit(event.result);
     if (fit.kind === "fits" || this.#corrections === MAX_CORRECTIONS) return false;
     this.#corrections++;
-    await this.#say({ text: correction(fit.why) });
+    await this.#say({ text: correction(fit.why) }, true);
     return true;
   }
 
@@ -224,7 +231,7 @@ export class Conversation {
   }
 
   #endIfDone(): boolean {
-    const hasMore = this.#hasInput || this.#unread > 0;
+    const hasMore = this.#hasInput || this.#unread.length > 0;
     if (this.#isRunning || (hasMore && this.#around.stops.code === undefined)) return false;
     this.#isDone = true;
     this.#session.close();

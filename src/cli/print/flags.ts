@@ -4,6 +4,7 @@ import { usdFlag } from "../amounts.ts";
 import { type Args, type FlagTable, PRINT_FLAGS, parseFlags, RUN_FLAGS, textFlag } from "../args.ts";
 import { BEGINS_WITH } from "../chat/begins-with.ts";
 import { invalid } from "../screen/errors.ts";
+import { refuseForeign, spreadLists } from "./foreign-flags.ts";
 
 const OUTPUTS = ["text", "json", "stream-json"] as const;
 const INPUTS = ["text", "stream-json"] as const;
@@ -15,7 +16,8 @@ const TABLE: FlagTable = { ...RUN_FLAGS, ...PRINT_FLAGS, resume: { type: "string
 export const printTable = TABLE;
 
 export function parsePrint(argv: readonly string[]): Args {
-  return parseFlags(argv, TABLE);
+  refuseForeign(argv);
+  return parseFlags(spreadLists(argv), TABLE);
 }
 
 export interface PrintOptions {
@@ -25,6 +27,14 @@ export interface PrintOptions {
   readonly asksOnStdio: boolean;
   /** JSON Schema of the answer, as text. */
   readonly schema: string | undefined;
+  /** Each message is printed once the session has read it. */
+  readonly replays: boolean;
+  /** The uuid of the session that begins; undefined: any. */
+  readonly uuid: string | undefined;
+  /** The title of the session that begins; undefined: its first words. */
+  readonly title: string | undefined;
+  /** The session ends with the command. */
+  readonly endsSession: boolean;
   /** How the session is found; undefined: a new one. */
   readonly from: { readonly ref: string | "latest"; readonly forks: boolean } | undefined;
 }
@@ -49,9 +59,21 @@ export function printOptions(args: Args): PrintOptions {
     throw invalid("--include-partial-messages needs --output-format stream-json");
   const asksOnStdio = promptTool(args, isStreamInput);
   const from = sessionFrom(args);
+  const replays = flags.has("replay-user-messages");
+  if (replays && !isStreamInput) throw invalid("--replay-user-messages needs --input-format stream-json");
   const schema = textFlag(args, "json-schema");
-  return { isStreamInput, withDeltas, asksOnStdio, schema, from };
+  const uuid = uuidOf(args);
+  const [title, endsSession] = [textFlag(args, "name"), flags.has("no-session-persistence")];
+  return { isStreamInput, withDeltas, asksOnStdio, schema, from, replays, uuid, title, endsSession };
 }
+
+function uuidOf(args: Args): string | undefined {
+  const uuid = textFlag(args, "session-id")?.toLowerCase();
+  if (uuid === undefined || UUID.test(uuid)) return uuid;
+  throw invalid(`--session-id needs a uuid, not ${JSON.stringify(uuid)}`);
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 function promptTool(args: Args, isStreamInput: boolean): boolean {
   const tool = textFlag(args, "permission-prompt-tool");
@@ -65,6 +87,9 @@ function promptTool(args: Args, isStreamInput: boolean): boolean {
   return true;
 }
 
+/** Flags of print mode that only apply when a session begins. */
+const BEGINS_PRINT = ["max-turns", "max-budget-usd", "session-id", "name", "no-session-persistence"];
+
 function sessionFrom(args: Args): PrintOptions["from"] {
   const { flags } = args;
   const [latest, ref, forks] = [flags.has("continue"), textFlag(args, "resume"), flags.has("fork-session")];
@@ -73,7 +98,7 @@ function sessionFrom(args: Args): PrintOptions["from"] {
     if (forks) throw invalid("--fork-session needs a session to fork: -c, or -r <session>");
     return undefined;
   }
-  const flag = [...BEGINS_WITH, "max-turns", "max-budget-usd"].find((name) => flags.has(name));
+  const flag = [...BEGINS_WITH, ...BEGINS_PRINT].find((name) => flags.has(name));
   if (flag !== undefined)
     throw invalid(`--${flag} is settled when a session begins`, "leave -c and -r out to begin one");
   return { ref: ref ?? "latest", forks };

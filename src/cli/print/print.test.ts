@@ -42,7 +42,8 @@ function aDaemon(
     feed.push(...before, progress(read), ...events());
     return { pid: 1, uuid: SESSION };
   };
-  return new FakeDaemon({ spawn: begun, "budget.get": () => ({ accounts: [], windows: [] }) }, feed);
+  const [done, spent] = [() => ({}), () => ({ accounts: [], windows: [] })];
+  return new FakeDaemon({ spawn: begun, "budget.get": spent, "session.describe": done, kill: done }, feed);
 }
 const spawnOf = (daemon: FakeDaemon): unknown => daemon.asked.find(([method]) => method === "spawn")?.[1];
 
@@ -162,6 +163,34 @@ describe("a client library, which leaves -p out and asks before it speaks", () =
   });
 });
 
+test("a script names its session, and may end it with the command, which says what stays", async () => {
+  const daemon = aDaemon();
+  const line = `-p --session-id ${SESSION.toUpperCase()} -n release --no-session-persistence count them`;
+  const { code, out, err } = await crux(line, { daemon });
+  expect([code, out, err]).toEqual([
+    0,
+    "Seven.\n",
+    expect.stringContaining("its record stays in the journal"),
+  ]);
+  expect(spawnOf(daemon)).toMatchObject({ uuid: SESSION, intent: "count them" });
+  const after = daemon.asked.filter(([method]) => method === "session.describe" || method === "kill");
+  expect(after).toEqual([
+    ["session.describe", { pid: 1, title: "release" }],
+    ["kill", { pid: 1, signal: 1 }],
+  ]);
+});
+
+test("--replay-user-messages prints each message once it is read, as it was written", async () => {
+  const uuid = "7f9f3c52-5c1e-4a52-9d5c-0d8f3a1b2c3d";
+  const stdin = JSON.stringify({ type: "user", uuid, message: { role: "user", content: "count them" } });
+  const flags = "--input-format stream-json --output-format stream-json --replay-user-messages";
+  const daemon = aDaemon(() => [idle({ result: "{}" })]);
+  const { out } = await crux(`${flags} --json-schema {}`, { daemon, asTyped: true, stdin: `${stdin}\n` });
+  expect(checkedLines(out).filter(({ isReplay }) => isReplay === true)).toMatchObject([
+    { message: { role: "user", content: "count them" }, uuid, session_id: SESSION },
+  ]);
+});
+
 describe("refused before anything is started:", () => {
   test.each([
     ["--output-format xml x", "--output-format is text, json, stream-json, not"],
@@ -186,7 +215,12 @@ describe("refused before anything is started:", () => {
     ["-c --max-turns 3 x", "--max-turns is settled when a session begins"],
     ["-d x", "--detach prints nothing to wait for"],
     ["-r", "-r needs a value"],
-    ["--teleport x", "unknown flag: --teleport"],
+    ["--teleported x", "unknown flag: --teleported"],
+    ["--session-id 7 x", '--session-id needs a uuid, not "7"'],
+    ["-c --session-id 7 x", "--session-id"],
+    ["-c --no-session-persistence x", "--no-session-persistence is settled when a session begins"],
+    ["--replay-user-messages x", "--replay-user-messages needs --input-format stream-json"],
+    ["--yolo x", "--yolo is not a flag of crux"],
   ])("-p %s", async (line, why) => {
     const daemon = aDaemon();
     const { code, out, err } = await crux(`-p ${line}`, { daemon });

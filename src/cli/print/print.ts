@@ -53,6 +53,10 @@ async function start(call: Call): Promise<number> {
   }
 }
 
+/** The journal is what makes an agent survive a crash: nothing runs without it. */
+const STAYS_RECORDED =
+  "--no-session-persistence: the session ends with this command and -c does not find it; its record stays in the journal (crux help journal)";
+
 interface Parts extends Pick<Around, "client" | "printer" | "stops"> {
   readonly format: OutputFormat;
 }
@@ -87,7 +91,8 @@ class PrintRun implements Gate {
     let schema = await schemaOf(options.schema);
     const isTerminal = host.stdout.isTTY === true;
     if (options.asksOnStdio) this.#approver = this.#approverOf();
-    const view = viewOf(format, { console, printer, outlet: this.#outlet, isTerminal });
+    const isVerbose = console.mode === "verbose" || args.flags.has("debug");
+    const view = viewOf(format, { console, printer, outlet: this.#outlet, isTerminal, isVerbose });
     const messages = await this.#messages(options, (line, why) => {
       view.notice(`line ${line} of stdin: ${why}`, { line, code: "INVALID" });
       this.#fail();
@@ -97,12 +102,11 @@ class PrintRun implements Gate {
     if (unmet !== undefined) throw invalid(unmet);
     if (begun.done === true) throw invalid("there is no message on stdin");
     schema ??= await schemaOf(wish.schema);
-    const asking = (said: Said): Said => ({ ...said, text: schema?.asking(said.text) ?? said.text });
-    const first = asking(begun.value);
-    const others = mapped(messages, asking);
+    const first = begun.value;
     await settleTrust(this.#call, workingDirectory(args, host), "never asked");
     await refuseUnknownSkill(host.daemon, workingDirectory(args, host), first.text);
-    const session = await this.#open(options, first);
+    const words = schema?.asking(first.text) ?? first.text;
+    const session = await this.#open(options, { said: first, words });
     this.#session = session;
     printer.sessionId = session.uuid;
     stops.began(session);
@@ -111,14 +115,20 @@ class PrintRun implements Gate {
       this.#outlet.put(`${JSON.stringify(printer.init(facts))}\n`);
     }
     const conversation = new Conversation(
-      { client, printer, view, stops, schema, approver: this.#approver },
+      { client, printer, view, stops, schema, approver: this.#approver, replays: options.replays },
       session,
     );
     conversation.hasFailed = this.#hasBadLine;
+    const { title, endsSession } = options;
+    if (title !== undefined) await client.request("session.describe", { pid: session.pid, title });
+    if (endsSession) view.notice(STAYS_RECORDED, { level: "info" });
     this.#conversation = conversation;
     try {
-      return await conversation.follow(session.isNew ? others : preceded(first, others));
+      return await conversation.follow(session.isNew ? messages : preceded(first, messages));
     } finally {
+      // an end that was asked for before has its own signal
+      if (endsSession && stops.code === undefined)
+        await client.request("kill", { pid: session.pid, signal: SIGNALS.SIGTERM }).catch(() => {});
       session.close();
       await Promise.race([this.#outlet.flushed(), aborted(stops.abandoned)]);
       (await this.#holding)?.close();
@@ -173,23 +183,22 @@ class PrintRun implements Gate {
     });
   }
 
-  #open({ from, withDeltas }: PrintOptions, said: Said): Promise<PrintSession> {
+  #open(
+    { from, withDeltas, uuid }: PrintOptions,
+    begun: { readonly said: Said; readonly words: string },
+  ): Promise<PrintSession> {
     const { client, stops } = this.#parts;
     const detail = withDeltas ? ("deltas" as const) : ("messages" as const);
     const asks = this.#approver === undefined ? {} : { interactive: true as const };
-    const beginning = { client, detail, signal: stops.abandoned, ...asks };
+    const beginning = { client, detail, signal: stops.abandoned, uuid, ...asks };
     return from === undefined
-      ? beginSession(this.#call, { said, wish: this.#controls.wish }, beginning)
+      ? beginSession(this.#call, { ...begun, wish: this.#controls.wish }, beginning)
       : reopenSession(this.#call, from, beginning);
   }
 }
 
 async function schemaOf(text: string | undefined): Promise<AnswerSchema | undefined> {
   return text === undefined ? undefined : answerSchema(text);
-}
-
-async function* mapped(all: AsyncIterable<Said>, to: (said: Said) => Said): AsyncGenerator<Said> {
-  for await (const said of all) yield to(said);
 }
 
 async function* preceded(first: Said, rest: AsyncIterable<Said>): AsyncGenerator<Said> {

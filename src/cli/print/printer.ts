@@ -17,6 +17,7 @@ import type {
 import { switchWords } from "../../lib/text/model-words.ts";
 import { type Ending, endingOf, failedEnding } from "./ending.ts";
 import { Tally } from "./tally.ts";
+import type { Said } from "./user-line.ts";
 
 /** What is known when a session has begun. */
 export type InitFacts = Omit<InitLine, "type" | "subtype" | keyof Common>;
@@ -69,6 +70,18 @@ export class Printer {
       ...(code === undefined ? {} : { code }),
       ...(line === undefined ? {} : { line }),
     } satisfies SessionLine;
+  }
+
+  /** A message of stdin that the session has read. */
+  replayed({ text, media = [], uuid }: Said): SessionLine {
+    const texts = text === "" ? [] : [{ type: "text", text }];
+    const pictures = media.map(({ media_type, data }) => ({
+      type: "image",
+      source: { type: "base64", media_type, data },
+    }));
+    const content = media.length === 0 ? text : [...texts, ...pictures];
+    const line = { type: "user", message: { role: "user", content }, ...this.#common() } as const;
+    return { ...line, ...(uuid === undefined ? {} : { uuid }), isReplay: true };
   }
 
   /** The lines of an event; the end of a run is not among them. */

@@ -14,8 +14,10 @@ import type { Said } from "./user-line.ts";
 export interface PrintSession {
   readonly pid: number;
   readonly uuid: string;
-  /** It began with this run, and with its first message. */
+  /** It began with this run. */
   readonly isNew: boolean;
+  /** The message that it began with. */
+  readonly first?: Said;
   readonly events: AsyncIterable<WireEvent>;
   close(): void;
 }
@@ -27,23 +29,25 @@ interface Beginning {
   readonly signal: AbortSignal;
   /** Questions are answered by whoever runs the command; without, the permission mode decides. */
   readonly interactive?: true;
+  /** Of a session that begins. */
+  readonly uuid?: string | undefined;
 }
 
-/** `said`: its first message. */
+/** `said`: its first message; `words`: what the model is sent for it. */
 export async function beginSession(
   call: Call,
-  { said, wish }: { readonly said: Said; readonly wish: Wish },
+  { said, words, wish }: { readonly said: Said; readonly words: string; readonly wish: Wish },
   beginning: Beginning,
 ): Promise<PrintSession> {
   const { args, host } = call;
-  const { client, detail, signal, interactive } = beginning;
+  const { client, detail, signal, interactive, uuid: wished } = beginning;
   const { max_steps, usd } = printLimits(args);
   const { limits, system_prompt = "", ...options } = requestOptions(args, host);
   const { instructions = options.instructions, agents, more } = wish;
   const prompt = [system_prompt, more].filter((part) => part !== "").join("\n\n");
   const allLimits = { ...limits, ...(usd === undefined ? {} : { usd }) };
   const request: SpawnRequest = {
-    intent: said.text,
+    intent: words,
     ...(said.media === undefined ? {} : { media: said.media }),
     ...options,
     ...(prompt === "" ? {} : { system_prompt: prompt }),
@@ -51,6 +55,7 @@ export async function beginSession(
     ...(agents === undefined ? {} : { agents: { ...options.agents, ...agents } }),
     ...(max_steps === undefined ? {} : { max_steps }),
     ...(Object.keys(allLimits).length === 0 ? {} : { limits: allLimits }),
+    ...(wished === undefined ? {} : { uuid: wished }),
     session: true,
     client: client.name,
     detail,
@@ -59,7 +64,7 @@ export async function beginSession(
   const daemon = await host.daemon.ensure(signal);
   const { response, lines, close } = await daemon.stream("spawn", request, signal);
   const { pid, uuid = "" } = response;
-  return { pid, uuid, isNew: true, events: eventsOf(lines), close: () => close() };
+  return { pid, uuid, isNew: true, first: said, events: eventsOf(lines), close: () => close() };
 }
 
 /** NOT_FOUND: no such session, or none in this folder. */

@@ -7,6 +7,8 @@ export interface Said {
   /** "": it has pictures only. */
   readonly text: string;
   readonly media?: Picture[];
+  /** The uuid of its line, if it has one. */
+  readonly uuid?: string;
 }
 
 export type UserLine =
@@ -37,8 +39,12 @@ export function userLine(line: string): UserLine {
   if (!isRecord(message)) return bad("message: must be an object");
   if (message.role !== "user")
     return bad(`message.role: must be "user", not ${JSON.stringify(message.role)}`);
-  return messageOf(message.content);
+  const read = messageOf(message.content);
+  const { uuid } = value;
+  return read.kind === "message" && typeof uuid === "string" && UUID.test(uuid) ? { ...read, uuid } : read;
 }
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function controlLine({ request_id, request }: Fields): UserLine {
   if (typeof request_id !== "string" || !isRecord(request) || typeof request.subtype !== "string")

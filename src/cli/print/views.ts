@@ -24,6 +24,7 @@ interface Screen {
   readonly outlet: Outlet;
   /** stdout is a terminal, so a bare result must not contain control sequences. */
   readonly isTerminal: boolean;
+  readonly isVerbose: boolean;
 }
 
 export function viewOf(format: OutputFormat, screen: Screen): View {
@@ -36,7 +37,9 @@ function streamView({ printer, outlet }: Screen): View {
     show: (event) => {
       for (const line of printer.take(event)) outlet.put(`${JSON.stringify(line)}\n`);
     },
-    notice: (message, about) => outlet.put(`${JSON.stringify(printer.notice("error", message, about))}\n`),
+    replay: (said) => outlet.put(`${JSON.stringify(printer.replayed(said))}\n`),
+    notice: (message, { level = "error" as const, ...about }) =>
+      outlet.put(`${JSON.stringify(printer.notice(level, message, about))}\n`),
     result: ({ line }) => {
       for (const each of [...printer.dropped(), line]) outlet.put(`${JSON.stringify(each)}\n`);
     },
@@ -44,16 +47,18 @@ function streamView({ printer, outlet }: Screen): View {
 }
 
 /** The result alone; what else there is to say goes to stderr. */
-function resultView(format: "text" | "json", { console, printer, outlet, isTerminal }: Screen): View {
+function resultView(format: "text" | "json", screen: Screen): View {
+  const { console, printer, outlet, isTerminal, isVerbose } = screen;
   const aside = (line: string): void => {
     if (console.mode !== "quiet") void console.errorLine(line);
   };
   return {
     show: (event) => {
       printer.take(event);
-      const line = asideOf(event, console.mode === "verbose");
+      const line = asideOf(event, isVerbose);
       if (line !== undefined) aside(line);
     },
+    replay: () => {},
     notice: (message) => aside(safeLines(message)),
     result: (ended, event) => {
       if (format === "json") outlet.put(`${JSON.stringify(ended.line)}\n`);
@@ -65,7 +70,7 @@ function resultView(format: "text" | "json", { console, printer, outlet, isTermi
 
 function putText(
   { line }: Ended,
-  { console, outlet, isTerminal }: Omit<Screen, "printer">,
+  { console, outlet, isTerminal }: Omit<Screen, "printer" | "isVerbose">,
   event: CompleteEvent | IdleEvent | undefined,
 ): void {
   const text = line.structured_output === undefined ? line.result : JSON.stringify(line.structured_output);

@@ -1,6 +1,8 @@
 /** The seed of a new process, derived from its parent, its program and the request; rights only narrow. */
 
-import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
+import { agentIdOf } from "../../../abi/child.ts";
+import { SyscallError } from "../../../abi/errors.ts";
+import { PID_KERNEL, type Pid, type ProcUuid } from "../../../abi/ids.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
 import type { Worktree } from "../../../abi/worktree.ts";
 import { isWithin } from "../../../lib/path.ts";
@@ -13,6 +15,7 @@ import type { Process } from "../process.ts";
 import type { ProcessSeed } from "../process-seed.ts";
 import { givenRights } from "../rights/given-rights.ts";
 import { Session } from "../session.ts";
+import type { ProcessTable } from "../table.ts";
 
 /** The parts of the outside that a seed is made from. */
 export interface Seeding {
@@ -39,6 +42,31 @@ export interface Birth {
   readonly account: Account | undefined;
   /** The worktree in which it works; the checkout beside it is closed to it. */
   readonly worktree?: Worktree | undefined;
+}
+
+interface Naming {
+  readonly ports: Pick<KernelPorts, "journal">;
+  readonly table: Pick<ProcessTable, "all">;
+}
+
+/** For the uuid that a client chooses: no process has it, and the journal knows of none that had it. */
+export async function checkNew(core: Naming, caller: Process, uuid: ProcUuid): Promise<void> {
+  const { pid } = caller;
+  const message = "only the kernel's clients may choose a uuid";
+  if (pid !== PID_KERNEL) throw new SyscallError({ syscall: "Spawn", pid, code: "PERMISSION", message });
+  checkUnused(core, caller, uuid);
+  if ((await core.ports.journal.row(uuid)) !== undefined) throw used(caller, uuid);
+}
+
+/** The part of it that is made again where nothing can come between it and the entry in the table. */
+export function checkUnused({ table }: Pick<Naming, "table">, caller: Process, uuid: ProcUuid): void {
+  const id = agentIdOf(uuid);
+  for (const { seed } of table.all()) if (agentIdOf(seed.uuid) === id) throw used(caller, uuid);
+}
+
+function used({ pid }: Process, uuid: ProcUuid): Error {
+  const message = `a process with this uuid exists, or has existed: ${uuid}`;
+  return new SyscallError({ syscall: "Spawn", pid, code: "CONFLICT", message });
 }
 
 export function seedOf(core: Seeding, { pid, uuid }: Identity, birth: Birth): ProcessSeed {

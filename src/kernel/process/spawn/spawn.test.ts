@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { printed, type SyscallError } from "../../../abi/errors.ts";
-import { asPid } from "../../../abi/ids.ts";
+import { asPid, asProcUuid } from "../../../abi/ids.ts";
 import { EXIT } from "../../../abi/process.ts";
 import { LIMITS } from "../../limits.ts";
 import { agentFile, testKernel } from "../../testing/test-kernel.ts";
@@ -49,6 +49,22 @@ describe("spawn()", () => {
       code: "INVALID",
       message: "only an agent is shown pictures",
     });
+  });
+
+  test("a client may choose a uuid that nothing has or had; a process may not", async () => {
+    const t = testKernel();
+    const uuid = asProcUuid("0f9f3c52-5c1e-4a52-9d5c-0d8f3a1b2c3d");
+    const both = await Promise.allSettled([
+      t.init.spawn("one", null, { uuid }),
+      t.init.spawn("two", null, { uuid }),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(t.journal.bodies("process.spawned")).toHaveLength(1);
+    const later = testKernel({}, t.journal);
+    await expect(later.init.spawn("again", null, { uuid })).rejects.toMatchObject({ code: "CONFLICT" });
+    const { sys } = await t.start();
+    const other = asProcUuid("1f9f3c52-5c1e-4a52-9d5c-0d8f3a1b2c3d");
+    await expect(sys.spawn("x", null, { uuid: other })).rejects.toMatchObject({ code: "PERMISSION" });
   });
 
   test("the child's trace begins with Open of its model", async () => {

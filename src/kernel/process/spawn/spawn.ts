@@ -36,7 +36,7 @@ import type { ProcessTable } from "../table.ts";
 import { checkMember } from "../team.ts";
 import { treeOf, worktreeFacet } from "../worktree.ts";
 import { type Running, runProgram } from "./run.ts";
-import { type Birth, type Identity, type Seeding, seedOf } from "./seed.ts";
+import { type Birth, checkNew, checkUnused, type Identity, type Seeding, seedOf } from "./seed.ts";
 import { handOver, installFiles, type StdFile } from "./stdio.ts";
 
 /** Options for the kernel's own callers, not available to programs. */
@@ -66,7 +66,7 @@ export interface Attending {
 /** What a spawn needs of the kernel. */
 export type Spawning = {
   readonly ports: Pick<KernelPorts, "uuid" | "onReaped" | "bypassRefusal">;
-  readonly table: Pick<ProcessTable, "add" | "remove" | "get" | "childrenOf">;
+  readonly table: Pick<ProcessTable, "add" | "remove" | "get" | "childrenOf" | "all">;
   readonly groups: Pick<Groups, "joinNew" | "leaveAll" | "of" | "recordOf">;
   readonly devices: Pick<DeviceRegistry, "has">;
   readonly root: Process;
@@ -96,6 +96,8 @@ export async function spawnBody(
   // nothing may happen between the checks and the entry in the table.
   if (caller.pid === PID_KERNEL) core.journalWatch.check("Spawn");
   else await core.journalWatch.wait(caller, "Spawn", signal);
+  const { uuid: wished } = opts;
+  if (wished !== undefined) await checkNew(core, caller, wished);
   core.ports.redactor?.learn(secretValues(opts.env ?? {}));
   const { media } = opts;
   if (media !== undefined && body.kind !== "agent")
@@ -121,7 +123,8 @@ export async function spawnBody(
     checkMember(core, caller, opts.child);
     checkSpawn(core, parent, opts.child === undefined ? null : birth);
   }
-  const id = { pid: core.nextPid(), uuid: core.ports.uuid() };
+  if (wished !== undefined) checkUnused(core, caller, wished);
+  const id = { pid: core.nextPid(), uuid: wished ?? core.ports.uuid() };
   // the scratch folder may exist even if nothing else does
   const undo: Undo[] = [() => core.ports.onReaped(id.uuid)];
   let proc: Process | undefined;

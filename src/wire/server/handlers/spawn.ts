@@ -1,6 +1,6 @@
 import type { AgentSeeker } from "../../../abi/agent.ts";
 import type { ProcessEvent } from "../../../abi/events.ts";
-import type { Pid, ProcUuid } from "../../../abi/ids.ts";
+import { asProcUuid, type Pid, type ProcUuid } from "../../../abi/ids.ts";
 import type { SpawnRequest } from "../../../abi/methods/process.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
 import type { RightsWish, RuleLists } from "../../../abi/rights.ts";
@@ -120,6 +120,7 @@ function toOpts(params: SpawnRequest): SpawnOpts {
     ...(client === undefined ? {} : { client }),
     ...(params.media === undefined ? {} : { media: params.media }),
     ...(group === undefined ? {} : { group }),
+    ...(params.uuid === undefined ? {} : { uuid: asProcUuid(params.uuid) }),
     ...(stdin === undefined ? {} : { stdin: stdinBytes(stdin) }),
   };
 }
