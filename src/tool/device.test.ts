@@ -46,6 +46,13 @@ test("toolDevice refuses two tools of one name, naming both", () => {
   expect(() => toolDevice([tool("echo"), other], { now: () => 0 })).toThrow("echo: echo and other");
 });
 
+test("stat describes a tool to every process by the same object, which is spelled once for all", async () => {
+  const { device, caller } = bench();
+  const first = await device.stat?.("/view", caller);
+  expect(first?.tool?.inputSchema).toBeDefined();
+  expect((await device.stat?.("/view", { ...caller }))?.tool).toBe(first?.tool);
+});
+
 test("open: unknown tool names similar ones", async () => {
   const { device, caller } = bench();
   await expect(device.open("/vew", O_RDWR, caller)).rejects.toMatchObject({

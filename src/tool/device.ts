@@ -133,12 +133,16 @@ class Trackers {
   }
 }
 
+/** The same object for every process, so that what is made of it once serves all of them. */
+const told = new WeakMap<Tool, ToolStat>();
+
 function fileStat(tool: Tool): FileStat {
   const { name, description, inputSchema, parallel, maxResultChars, hint, listed, readOnly, compactable } =
     tool;
   const flags = { parallel, maxResultChars, hint, listed, readOnly, compactable };
-  const told: ToolStat = { name, description, inputSchema: { ...inputSchema }, ...flags };
-  return { name, size: 0, isDevice: true, devicePath: MOUNT, tool: told };
+  const stat = told.get(tool) ?? { name, description, inputSchema: { ...inputSchema }, ...flags };
+  told.set(tool, stat);
+  return { name, size: 0, isDevice: true, devicePath: MOUNT, tool: stat };
 }
 
 function listStat(names: readonly string[]): FileStat {

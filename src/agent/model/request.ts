@@ -11,6 +11,7 @@ import type {
 import type { AccountView } from "../../abi/program.ts";
 import type { Prompt } from "../../abi/sys.ts";
 import { isMedia, type MediaPart } from "../../abi/tool.ts";
+import { madeOf } from "../../lib/parts.ts";
 import { Running } from "../../lib/running.ts";
 import { mediaTokens } from "../../lib/tokens/media.ts";
 import { sizeOf, type TextSize, tokensOf } from "../../lib/tokens.ts";
@@ -138,15 +139,17 @@ export function outputTokens(
 
 /** The request as JSON; of a conversation that has grown, only its new end is spelled. */
 export function encodedRequest(request: LlmRequest): Uint8Array {
+  const { tools, messages, ...rest } = request;
   const members = Object.entries(request).flatMap(([name, value]) => {
     if (value === undefined) return [];
-    const text = name === "messages" ? `[${spelled.of(request.messages)}]` : JSON.stringify(value);
-    return [`${JSON.stringify(name)}:${text}`];
+    if (name === "messages") return [`"messages":[${spelled.of(messages)}]`];
+    if (name === "tools") return [`"tools":[${spelledTools.of(tools)}]`];
+    return [`${JSON.stringify(name)}:${JSON.stringify(value)}`];
   });
-  return new TextEncoder().encode(`{${members.join(",")}}`);
+  const bytes = new TextEncoder().encode(`{${members.join(",")}}`);
+  return madeOf({ text: JSON.stringify(rest), lists: [tools, messages] }, bytes);
 }
 
-const spelled = new Running<WireMessage, string>(
-  "",
-  (text, message) => `${text}${text === "" ? "" : ","}${JSON.stringify(message)}`,
-);
+const listed = (text: string, part: object) => `${text}${text === "" ? "" : ","}${JSON.stringify(part)}`;
+const spelled = new Running<WireMessage, string>("", listed);
+const spelledTools = new Running<ToolSpec, string>("", listed);

@@ -1,4 +1,5 @@
 /** Tools that are programs under /bin, as `stat` of their files describes them. */
+import type { ToolStat } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
 import type { ToolSpec } from "../../abi/llm.ts";
 import type { Sys } from "../../abi/sys.ts";
@@ -41,11 +42,22 @@ export async function findProgram(sys: Sys, name: string): Promise<ToolProgram |
   try {
     const { tool } = await sys.stat(`/bin/${name}`);
     if (tool === undefined) return undefined;
-    const { description, inputSchema, parallel, hint = "" } = tool;
-    return { spec: { name, description, inputSchema }, parallel, hint };
+    return programOf(name, tool);
   } catch (error) {
     sys.ending.throwIfAborted();
     if (codeOf(error) === "CANCELLED") throw error;
     return undefined;
   }
+}
+
+/** Of each file once: a list of the same specs is estimated, spelled and summed up once for all processes. */
+const made = new WeakMap<ToolStat, ToolProgram>();
+
+function programOf(name: string, tool: ToolStat): ToolProgram {
+  const known = made.get(tool);
+  if (known?.spec.name === name) return known;
+  const { description, inputSchema, parallel, hint = "" } = tool;
+  const program = { spec: { name, description, inputSchema }, parallel, hint };
+  made.set(tool, program);
+  return program;
 }

@@ -9,7 +9,7 @@ import type { RecordedExit, Tape } from "../../kernel/ports/tape.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { unpackAnswer, unpackError } from "./answer.ts";
 import { differenceOf, shown } from "./difference.ts";
-import { digestOf } from "./digest.ts";
+import { digestOf, isDigestOf } from "./digest.ts";
 import { type Beat, isCompared, type Recording } from "./recording.ts";
 
 /** A call that waits for its answer; `a` is the digest of its arguments. */
@@ -138,7 +138,9 @@ export class Player implements Tape {
 
   #release({ seq, passage }: Extract<Beat, { is: "answer" }>): Difference | undefined {
     const { s, a } = passage;
-    const at = this.#asked.findIndex((asked) => asked.name === s && asked.a === a);
+    const at = this.#asked.findIndex(
+      (asked) => asked.name === s && isDigestOf(a, { own: asked.a, args: asked.args }),
+    );
     if (at < 0) {
       const same = this.#asked.find(({ name }) => name === s);
       const got = same === undefined ? this.#stand() : waitsFor(same);
