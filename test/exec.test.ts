@@ -91,6 +91,16 @@ it("Ctrl-C and SIGTERM go to the program; what it makes of them is the exit code
   await other.seen("on");
   other.child.kill("SIGTERM");
   expect((await other.done).code).toBe(143);
+  const third = world.start([
+    "exec",
+    "--",
+    "sh",
+    "-c",
+    "trap 'echo term; exit 8' TERM; echo on; while :; do sleep 0.05; done",
+  ]);
+  await third.seen("on");
+  third.child.kill("SIGTERM");
+  expect(await third.done).toMatchObject({ code: 8, stdout: "on\nterm\n" });
 });
 
 it("stands in ps, takes signals of crux kill, and ends with its command", async () => {

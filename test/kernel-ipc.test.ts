@@ -141,6 +141,21 @@ describe("steering", () => {
     await client.call("process.kill", { pid, signal: 2 });
     expect(await wait(pid)).toMatchObject({ exitCode: 137, signal: "SIGKILL", kind: "killed" });
     expect(await client.call("process.kill", { pid })).toMatchObject({ state: "dead" });
+    const heeds = await sh("trap 'exit 9' TERM; echo on; while :; do sleep 0.05; done");
+    const watcher = await FrameClient.open(world.socket);
+    await watcher.call("event.subscribe", { events: ["process.exited"], pid: heeds.pid });
+    const lines = { pid: heeds.pid, from: "start", mode: "line", filter: "stdout" };
+    const { subscriptions } = await client.call<{ subscriptions: Record<string, string> }>(
+      "process.stream.subscribe",
+      lines,
+    );
+    await client.until(() => client.chunks.some(({ stream }) => stream === subscriptions.stdout));
+    await client.call("process.kill", { pid: heeds.pid });
+    const own = { exitCode: 9, signal: null, reason: "exit 9", kind: "fault" };
+    expect(await wait(heeds.pid)).toMatchObject(own);
+    await watcher.until(() => watcher.events.length === 1);
+    expect(watcher.events[0]?.data).toMatchObject(own);
+    watcher.socket.destroy();
     expect((await client.ask("process.kill", { pid: 99_999 })).fault?.code).toBe("NOT_FOUND");
     expect((await client.ask("process.kill", { pid, signal: 6 })).fault?.code).toBe("INVALID");
     expect((await client.ask("process.kill", {})).fault?.code).toBe("INVALID");

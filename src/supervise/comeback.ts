@@ -3,7 +3,7 @@
  * the supervisor being notified. A nested supervisor that was restored becomes a child again.
  */
 import { PID_KERNEL, type ProcUuid } from "../abi/ids.ts";
-import { EXIT, type ExitStatus, isLost } from "../abi/process.ts";
+import { EXIT, type ExitStatus, isLost, SIGNALS } from "../abi/process.ts";
 import type { Clock } from "../abi/program.ts";
 import type { Journal, JournalRecord } from "../kernel/ports/journal.ts";
 import type { Process } from "../kernel/process/process.ts";
@@ -109,8 +109,8 @@ export async function lastExits(
 
 /** How many records at the end of a history to search for the exit, and for a signal just before it. */
 const LAST_RECORDS = 16;
-/** The numbers of TERM, KILL and INT. */
-const ENDING_SIGNALS: ReadonlySet<unknown> = new Set([1, 2, 3]);
+/** TERM, KILL and INT; a program that handles INT and then exits does that by itself. */
+const ENDING_SIGNALS: ReadonlySet<unknown> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGKILL, SIGNALS.SIGINT]);
 
 async function lastExit(journal: Journal, { uuid }: KeptRun): Promise<LastExit | undefined> {
   const row = await journal.row(uuid);
@@ -121,14 +121,19 @@ async function lastExit(journal: Journal, { uuid }: KeptRun): Promise<LastExit |
   if (found === undefined) return { exit: EXIT.lost, isOrdered: false, at: row.lastAt };
   const { code, reason, kind } = found.body as ExitStatus;
   const exit = { code, reason, kind };
-  const isOrdered = kind === "killed" && !isLost(exit) && isSignalled(row.kind === "native", records);
+  const isOrdered = !isLost(exit) && isSignalled(exit, row.kind === "native", records);
   return { exit, isOrdered, at: found.at };
 }
 
-/** Whether the kernel sent the fatal signal: always, except that a host program may have been ended by the host. */
-function isSignalled(isNative: boolean, records: readonly JournalRecord[]): boolean {
-  if (!isNative) return true;
-  return records.some(
-    ({ kind, body }) => kind === "signal" && ENDING_SIGNALS.has((body as { signal?: unknown }).signal),
-  );
+/**
+ * Whether the kernel sent the signal that ended it. A host program may have been ended by the host, and one that handles
+ * TERM has an exit code of its own.
+ */
+function isSignalled({ kind }: ExitStatus, isNative: boolean, records: readonly JournalRecord[]): boolean {
+  if (!isNative) return kind === "killed";
+  return records.some((record) => {
+    const { signal } = record.body as { signal?: unknown };
+    const isEnding = kind === "killed" ? ENDING_SIGNALS.has(signal) : signal === SIGNALS.SIGTERM;
+    return record.kind === "signal" && isEnding;
+  });
 }

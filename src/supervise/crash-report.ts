@@ -31,10 +31,10 @@ const CLEAN: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether the fatal signal was sent on order. A process with a verdict was ended by the kernel. Without one, a host
- * program was ended by the host, and a supervisor ended itself because it received a signal.
+ * Whether it ended on order. A process whose verdict is a signal was ended by the kernel, also if its program handles
+ * TERM and has an exit code of its own. Without a verdict, a host program was ended by the host, and a supervisor ended
+ * itself because it received a signal.
  */
-export function wasOrdered(proc: Process, { kind, reason }: ExitStatus): boolean {
-  if (kind !== "killed") return false;
-  return proc.ending.verdict !== null || CLEAN.has(reason);
+export function wasOrdered({ ending: { verdict } }: Process, { kind, reason }: ExitStatus): boolean {
+  return verdict === null ? kind === "killed" && CLEAN.has(reason) : verdict.kind === "killed";
 }

@@ -19,6 +19,13 @@ describe("decide()", () => {
     ["transient, a limit", "transient", EXIT.maxSteps, {}, "drop"],
     ["transient, over its budget", "transient", EXIT.budget, {}, "drop"],
     ["transient, killed by a person", "transient", EXIT.sigkill, { isOrdered: true }, "drop"],
+    [
+      "transient, ended by a person with an exit code of its own",
+      "transient",
+      FAULT,
+      { isOrdered: true },
+      "drop",
+    ],
     ["transient, killed by nobody", "transient", EXIT.sigkill, {}, "restart"],
     ["transient, a fault", "transient", FAULT, {}, "restart"],
     ["transient, a fault beyond the intensity", "transient", FAULT, { budgetLeft: false }, "escalate"],

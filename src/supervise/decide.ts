@@ -5,7 +5,7 @@ import type { Restart, RestartDecision } from "../abi/supervise.ts";
 export interface ExitFacts {
   /** The supervisor itself is stopping it. */
   readonly isStopping: boolean;
-  /** The user, an ancestor or the supervisor sent the fatal signal. */
+  /** The user, an ancestor or the supervisor sent the signal that ended it, whatever exit code a program made of it. */
   readonly isOrdered: boolean;
   /** It did not start for lack of rights or budget: the next attempt would fail, too. */
   readonly isRefused: boolean;
@@ -25,7 +25,7 @@ export function decide(restart: Restart, exit: ExitStatus, facts: ExitFacts): Re
 }
 
 function isDone({ kind }: ExitStatus, { isOrdered }: ExitFacts): boolean {
-  return kind === "done" || (kind === "killed" && isOrdered);
+  return kind === "done" || isOrdered;
 }
 
 /** Compares the reason too: a host program may exit with the same code for other reasons. */

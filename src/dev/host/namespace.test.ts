@@ -167,6 +167,17 @@ describe.each(namespaces)("a program in a namespace, by $kind", ({ isolation, ki
     expect(readFileSync(join(folder, "bye"), "utf8")).toBe("bye\n");
   });
 
+  it("tells the signal that ended its setup, which was killed for it", async () => {
+    const leader = spawn("/bin/sh", ["-c", "sleep 60; :"], { detached: true, stdio: "ignore" });
+    const ended = once(leader, "exit");
+    const job = isolation.job(leader.pid ?? 0, "X=y");
+    await until(() => childrenOf(leader.pid ?? 0).length === 1, "it has a first process");
+    job.signal("SIGTERM");
+    await ended;
+    expect(job.endOf({ code: 137, signal: null })).toEqual({ code: null, signal: "SIGTERM" });
+    expect(job.endOf({ code: 0, signal: null })).toEqual({ code: 0, signal: null });
+  });
+
   it("tells a signal's status as it is, unless the signal came from here", async () => {
     expect(await start("exit 143").child.exited).toEqual({ code: 143, signal: null });
     const { child, out } = start("echo ready; exec sleep 60");

@@ -108,6 +108,8 @@ class NamespaceJob implements Job {
    */
   #hasBegun = false;
   readonly #sent = new Set<string>();
+  /** The signal that ended the setup, before there was a program. */
+  #endedBy: JobSignal | undefined;
 
   constructor(outer: number, mark: string) {
     this.#outer = outer;
@@ -153,7 +155,9 @@ class NamespaceJob implements Job {
    * as that signal.
    */
   endOf(leader: ExecEnd): ExecEnd {
-    const name = signalOfStatus(leader.code);
+    const status = signalOfStatus(leader.code);
+    // the setup was killed in the name of that signal
+    const name = status === "SIGKILL" && !this.#sent.has(status) ? (this.#endedBy ?? status) : status;
     return name !== undefined && this.#sent.has(name) ? { code: null, signal: name } : leader;
   }
 
@@ -169,6 +173,7 @@ class NamespaceJob implements Job {
     const isHeard = sendSignal(-this.#outer, name);
     // a fatal signal may reach the wrapper before the first process is set to die with it
     const isEnd = name !== "SIGSTOP" && name !== "SIGCONT";
+    if (isEnd) this.#endedBy = name;
     if (first !== undefined) sendSignal(first.pid, isEnd ? "SIGKILL" : name);
     return isHeard;
   }

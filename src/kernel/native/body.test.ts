@@ -160,6 +160,47 @@ describe("signals to a native", () => {
     await expectNothingLeft(t);
   });
 
+  test.each([
+    [
+      { code: 0, signal: null },
+      { code: 0, reason: "completed", kind: "done" },
+    ],
+    [
+      { code: 9, signal: null },
+      { code: 9, reason: "exit 9", kind: "fault" },
+    ],
+    [
+      { code: null, signal: "SIGABRT" },
+      { code: 134, reason: "killed: SIGABRT", kind: "killed" },
+    ],
+  ] as const)("TERM that it handles leaves it its own end: %o", async (end, exit) => {
+    const { t, programs, spawn } = bench();
+    programs.stubborn.add("a");
+    const pid = await spawn(["a"]);
+    await t.init.kill(pid, 1);
+    programs.last.end(end);
+    expect(await t.init.wait(pid)).toEqual(exit);
+    expect(t.journal.bodies("process.exited")).toMatchObject([exit]);
+    await expectNothingLeft(t);
+  });
+
+  test("TERM that reaches it before it was started, and a deadline, outrank what is returned", async () => {
+    const { t, programs, spawn } = bench();
+    const early = await spawn(["a"]);
+    await t.init.kill(early, 1);
+    expect((await t.init.wait(early)).reason).toBe("killed: SIGTERM");
+    programs.stubborn.add("a");
+    const unborn = await spawn(["a"]);
+    await t.init.kill(unborn, 1);
+    programs.last.end({ code: null, signal: null, error: new Fault({ code: "CANCELLED", message: "no" }) });
+    expect(await t.init.wait(unborn)).toEqual({ code: 143, reason: "killed: SIGTERM", kind: "killed" });
+    const late = await spawn(["a"], { options: { timeoutMs: 1_000 } });
+    await t.clock.advance(1_000);
+    programs.last.exit(9);
+    expect(await t.init.wait(late)).toMatchObject({ code: 1, reason: "timeout" });
+    await expectNothingLeft(t);
+  });
+
   test("TERM becomes KILL after 5 s, or after the grace that its sender gives", async () => {
     const { t, programs, spawn } = bench();
     programs.stubborn.add("a");
@@ -341,7 +382,7 @@ describe("stdin and stdout of a native", () => {
     await programs.last.print("bye");
     programs.last.exit(0);
     expect(text(await sys.read(outward.readFd, 10))).toBe("bye");
-    expect((await t.init.wait(pid)).code).toBe(143);
+    expect((await t.init.wait(pid)).code).toBe(0);
   });
 
   test("a reader that is gone is SIGPIPE; one that does not heed it is ended", async () => {

@@ -1,7 +1,7 @@
 /**
  * A program of the host as a process, with its own process group and namespace. Its output is stored on disk, and it
- * ends with its owner. TERM ends it like any process, with a shorter grace; INT, PAUSE and RESUME are passed to the
- * program.
+ * ends with its owner. TERM ends it like any process, with a shorter grace, but a program that handles TERM keeps its
+ * own exit code; INT, PAUSE and RESUME are passed to the program.
  */
 import { constants } from "node:os";
 import { basename } from "node:path/posix";
@@ -117,7 +117,9 @@ class NativeBody implements Body {
       stop.abort();
       await feeding;
       proc.conclude(output.result());
-      return exitOfNative(end);
+      const exit = exitOfNative(end);
+      if (end.error === undefined) proc.ending.heed(exit);
+      return exit;
     } finally {
       stop.abort();
       output.end();

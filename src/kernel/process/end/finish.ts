@@ -29,10 +29,13 @@ export interface Finishing {
   deliver(proc: Process, signal: Signal, graceMs: number): Promise<unknown>;
 }
 
-/** The exit that a signal or a deadline decided outranks the one that the program returned. */
+/**
+ * The exit that a signal or a deadline decided outranks the one that the program returned, except for a program of the
+ * host that handles TERM.
+ */
 export function finish(core: Finishing, proc: Process, returned: ExitStatus): Promise<void> {
   return proc.life.finish((hurry) => {
-    const exit = proc.ending.verdict ?? returned;
+    const exit = proc.ending.exitFor(returned);
     return finishOnce({ core, proc, exit, hurry });
   });
 }
