@@ -202,19 +202,20 @@ export type JournalState =
   | { readonly state: "lost"; readonly reason: string; readonly message: string };
 
 /** Kinds with few records per history: they are found without reading it. */
-export type SparseKind = Extract<
-  RecordKind,
-  | "process.spawned"
+export const SPARSE_KINDS = [
+  "process.spawned",
   /** What a later daemon needs to restore it: of an agent `KeptState` (kernel/process/kept-state.ts), of pid 0 its mounts. */
-  | "process.state"
-  | "process.forked"
-  | "grant.add"
-  | "grant.remove"
-  | "grant.use"
-  | "mode.set"
-  | "process.note"
-  | "label.file"
->;
+  "process.state",
+  "process.forked",
+  "grant.add",
+  "grant.remove",
+  "grant.use",
+  "mode.set",
+  "process.note",
+  "label.file",
+] as const satisfies readonly RecordKind[];
+
+export type SparseKind = (typeof SPARSE_KINDS)[number];
 
 export interface Journal {
   /** Raised by one at each open; this daemon's fencing token. */

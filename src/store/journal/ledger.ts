@@ -2,7 +2,7 @@
  * The storage under a journal: it writes groups whole and answers reads. The group journal above it decides when to
  * commit. Three variants: in memory, SQLite in this thread, SQLite in a thread of its own.
  */
-import type { RecordKind, RowFilter } from "../../kernel/ports/journal.ts";
+import type { RecordKind, RowFilter, SparseKind } from "../../kernel/ports/journal.ts";
 import type { JournalFault } from "../fault.ts";
 import type { Blob } from "./body.ts";
 import type { StoredRecord } from "./chain.ts";
@@ -87,7 +87,7 @@ export interface LedgerReader {
   hashBefore(proc: string, seq: number): Uint8Array | undefined;
   /** Ordered by process or by lsn, as the method of that name in Journal says. */
   list(name: RecordList): readonly StoredRecord[];
-  ofKind(proc: string, kind: RecordKind): readonly StoredRecord[];
+  ofKind(proc: string, kind: SparseKind): readonly StoredRecord[];
   /** The newest record of this kind, or an empty list. */
   newest(proc: string, kind: RecordKind): readonly StoredRecord[];
   /** The newest record made by the request with this id, or an empty list. */

@@ -9,7 +9,7 @@ import { PID_KERNEL } from "../../abi/ids.ts";
 import type { Clock } from "../../abi/program.ts";
 import { type Journal, KERNEL_UUID } from "../../kernel/ports/journal.ts";
 import { anchorRoot, type Tail } from "../journal/chain.ts";
-import { INDEXED_KINDS } from "../sqlite/schema.ts";
+import { indexedWith } from "../sqlite/schema.ts";
 import { ToolsDatabase } from "./database.ts";
 import type { WalkLock } from "./lock.ts";
 import { Pace } from "./pace.ts";
@@ -25,7 +25,7 @@ const SHARE = 0.1;
 const PORTION = 256;
 
 const NEWEST = `SELECT at, body FROM records WHERE proc = '${KERNEL_UUID}' AND kind = 'journal.anchor'
-  AND ${INDEXED_KINDS} ORDER BY seq DESC LIMIT 1`;
+  AND ${indexedWith("journal.anchor")} ORDER BY seq DESC LIMIT 1`;
 
 interface AnchorOptions {
   /** Path of journal.db, which exists since the journal was opened. */

@@ -10,7 +10,7 @@ import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import { type Journal, KERNEL_UUID } from "../../kernel/ports/journal.ts";
 import { namesIn } from "../journal/body.ts";
-import { INDEXED_KINDS } from "../sqlite/schema.ts";
+import { indexedWith } from "../sqlite/schema.ts";
 import type { EndedHistory } from "./collect-choice.ts";
 import { PAGE_ROWS, type ToolsDatabase } from "./database.ts";
 import type { Pace } from "./pace.ts";
@@ -104,7 +104,7 @@ export class Remover {
   }
 
   #hasStone(proc: string): boolean {
-    const text = `SELECT 1 FROM records WHERE proc = ? AND kind = 'journal.tombstone' AND ${INDEXED_KINDS}
+    const text = `SELECT 1 FROM records WHERE proc = ? AND kind = 'journal.tombstone' AND ${indexedWith("journal.tombstone")}
       AND json_extract(body, '$.proc') = ? LIMIT 1`;
     return this.#db.prepare(text).get(KERNEL_UUID, proc) !== undefined;
   }

@@ -8,7 +8,7 @@ import { KERNEL_UUID } from "../../kernel/ports/journal.ts";
 import { toJournalFault } from "../fault.ts";
 import type { StoredRecord } from "../journal/chain.ts";
 import { openReading } from "../sqlite/open-database.ts";
-import { INDEXED_KINDS } from "../sqlite/schema.ts";
+import { indexedWith } from "../sqlite/schema.ts";
 
 export const PAGE_ROWS = 256;
 /** Characters of bodies in one page; a page has at least one record. */
@@ -39,7 +39,7 @@ const SQL = {
   cutHash: `SELECT json_extract(body, ?) AS hash FROM records WHERE proc = '${KERNEL_UUID}' AND kind = 'journal.repair'
     AND json_extract(body, '$.proc') = ? AND json_extract(body, ?) IS NOT NULL LIMIT 1`,
   ofIndexedKind: `SELECT ${COLUMNS} FROM records
-    WHERE proc = ? AND seq > ? AND kind = ? AND ${INDEXED_KINDS} ORDER BY seq LIMIT ?`,
+    WHERE proc = ? AND seq > ? AND kind = ? AND ${indexedWith("journal.anchor")} ORDER BY seq LIMIT ?`,
   ofKind: `SELECT ${COLUMNS} FROM records WHERE proc = ? AND seq > ? AND kind = ? ORDER BY seq LIMIT ?`,
 } as const;
 
@@ -100,8 +100,12 @@ export class ToolsDatabase {
   }
 
   /** The records of one kind behind `afterSeq`. */
-  ofKind(proc: string, kind: string, afterSeq: number): HashedRecord[] {
-    const text = INDEXED_KINDS.includes(`'${kind}'`) ? SQL.ofIndexedKind : SQL.ofKind;
+  ofKind(
+    proc: string,
+    kind: "journal.anchor" | "journal.repair" | "journal.tombstone",
+    afterSeq: number,
+  ): HashedRecord[] {
+    const text = kind === "journal.repair" ? SQL.ofKind : SQL.ofIndexedKind;
     return page(this.sql(text), [proc, afterSeq, kind, PAGE_ROWS]);
   }
 

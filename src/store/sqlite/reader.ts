@@ -1,7 +1,7 @@
 /** Answers reads from journal.db on a connection that never writes. */
 import { hash } from "node:crypto";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { RecordKind, RowFilter } from "../../kernel/ports/journal.ts";
+import type { RecordKind, RowFilter, SparseKind } from "../../kernel/ports/journal.ts";
 import { toJournalFault } from "../fault.ts";
 import { genesis, type StoredRecord } from "../journal/chain.ts";
 import {
@@ -16,7 +16,7 @@ import {
 import type { Row } from "../journal/row.ts";
 import { STORED_COLUMNS, toStored } from "../journal/stored.ts";
 import { fromColumns } from "./row-columns.ts";
-import { INDEXED_KINDS, NOTE_KINDS, REQUEST_ID, REQUEST_KINDS, RIGHTS_KINDS } from "./schema.ts";
+import { indexedWith, REQUEST_ID, REQUEST_KINDS } from "./schema.ts";
 
 const LIVE = "p.spawned_lsn IS NOT NULL AND p.exit_code IS NULL";
 /** CROSS JOIN makes SQLite start from the live processes and never scan all records. */
@@ -41,11 +41,8 @@ const SQL = {
     WHERE ${LIVE} ORDER BY p.pid`,
   liveMail: FROM_LIVE("mail"),
   liveGroups: FROM_LIVE("members"),
-  ofKind: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? AND ${INDEXED_KINDS} ORDER BY seq`,
   // searches from the end, because the wanted record is near it
   newest: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? ORDER BY seq DESC LIMIT 1`,
-  ofRightsKind: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? AND ${RIGHTS_KINDS} ORDER BY seq`,
-  ofNoteKind: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? AND ${NOTE_KINDS} ORDER BY seq`,
   requested: `SELECT ${STORED_COLUMNS} FROM records r WHERE ${REQUEST_ID} = ? AND ${REQUEST_KINDS} ORDER BY lsn DESC LIMIT 1`,
   row: "SELECT * FROM processes WHERE proc = ?",
   lastSeq: "SELECT last_seq FROM processes WHERE proc = ?",
@@ -58,6 +55,8 @@ export class SqliteReader implements LedgerReader {
   readonly #db: DatabaseSync;
   readonly #kernelId: string;
   readonly #sql: Readonly<Record<keyof typeof SQL, StatementSync>>;
+  /** By the condition of the index. */
+  readonly #ofKind = new Map<string, StatementSync>();
 
   constructor(db: DatabaseSync, kernelId: string) {
     this.#db = db;
@@ -87,10 +86,12 @@ export class SqliteReader implements LedgerReader {
     return this.#all(name);
   }
 
-  ofKind(proc: string, kind: RecordKind): readonly StoredRecord[] {
-    const has = (kinds: string) => kinds.includes(`'${kind}'`);
-    const of = has(RIGHTS_KINDS) ? "ofRightsKind" : has(NOTE_KINDS) ? "ofNoteKind" : "ofKind";
-    return this.#all(of, proc, kind);
+  ofKind(proc: string, kind: SparseKind): readonly StoredRecord[] {
+    const indexed = indexedWith(kind);
+    const text = `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? AND ${indexed} ORDER BY seq`;
+    const statement = this.#ofKind.get(indexed) ?? this.#db.prepare(text);
+    this.#ofKind.set(indexed, statement);
+    return guarded(() => statement.all(proc, kind).map(toStored));
   }
 
   newest(proc: string, kind: RecordKind): readonly StoredRecord[] {

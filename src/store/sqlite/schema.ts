@@ -4,6 +4,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { Fault } from "../../abi/errors.ts";
+import type { SparseKind } from "../../kernel/ports/journal.ts";
 import { createPrivateFile } from "../directory.ts";
 import { escapeBody, peekBody } from "../journal/body.ts";
 import { chainHash } from "../journal/chain.ts";
@@ -27,16 +28,37 @@ const RECORDS = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** The kinds that queries select; a query must contain this very list for the index to be used. */
-export const INDEXED_KINDS =
-  "kind IN ('process.spawned','process.state','process.forked','grant.add','journal.anchor','journal.tombstone')";
+/**
+ * The index of each kind that queries select. An index that came later is made in an older file when that is opened, so
+ * its kinds have one of their own.
+ */
+const INDEX_OF = {
+  "process.spawned": "records_by_kind",
+  "process.state": "records_by_kind",
+  "process.forked": "records_by_kind",
+  "grant.add": "records_by_kind",
+  "journal.anchor": "records_by_kind",
+  "journal.tombstone": "records_by_kind",
+  "grant.remove": "records_of_rights",
+  "grant.use": "records_of_rights",
+  "mode.set": "records_of_rights",
+  "process.note": "records_of_notes",
+  "label.file": "records_of_labels",
+} as const satisfies Readonly<Record<SparseKind | "journal.anchor" | "journal.tombstone", string>>;
 
-/** Likewise the kinds that change rights; they have their own index because it was added later. */
-export const RIGHTS_KINDS = "kind IN ('grant.remove','grant.use','mode.set')";
-/** Likewise the user's notes on a process. */
-export const NOTE_KINDS = "kind IN ('process.note')";
-const NOTE_INDEX = `CREATE INDEX IF NOT EXISTS records_of_notes ON records (proc, kind, seq) WHERE ${NOTE_KINDS}`;
-const RIGHTS_INDEX = `CREATE INDEX IF NOT EXISTS records_of_rights ON records (proc, kind, seq) WHERE ${RIGHTS_KINDS}`;
+type IndexedKind = keyof typeof INDEX_OF;
+const KINDS = Object.keys(INDEX_OF) as readonly IndexedKind[];
+
+/** The condition of the index of this kind; a query must contain this very text for the index to be used. */
+export function indexedWith(kind: IndexedKind): string {
+  const kinds = KINDS.filter((each) => INDEX_OF[each] === INDEX_OF[kind]);
+  return `kind IN (${kinds.map((each) => `'${each}'`).join(",")})`;
+}
+
+const KIND_INDEXES = KINDS.map(
+  (kind) =>
+    `CREATE INDEX IF NOT EXISTS ${INDEX_OF[kind]} ON records (proc, kind, seq) WHERE ${indexedWith(kind)}`,
+);
 
 /**
  * The index of records by the client request that made them. A damaged body that is not JSON has no request, so that it
@@ -74,7 +96,6 @@ const DERIVED = `
   CREATE TABLE blob_refs (
     digest TEXT NOT NULL, proc TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (digest, proc, seq)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX records_by_kind ON records (proc, kind, seq) WHERE ${INDEXED_KINDS};
 `;
 
 /**
@@ -89,10 +110,7 @@ export function claimSchema(db: DatabaseSync, path: string): { epoch: number; ke
     if (version === 0) createTables(db);
     else if (version === 1) migrate(db);
     else assertKnown(version);
-    db.exec(RIGHTS_INDEX);
-    db.exec(NOTE_INDEX);
-    db.exec(REQUEST_INDEX);
-    db.exec(PARENT_INDEX);
+    for (const index of [...KIND_INDEXES, REQUEST_INDEX, PARENT_INDEX]) db.exec(index);
     const meta = readMeta(db);
     const epoch = Number(meta.get("epoch")) + 1;
     db.prepare("UPDATE meta SET value = ? WHERE key = 'epoch'").run(epoch);

@@ -1,7 +1,7 @@
 /** The part of the contract about what a journal derives from its records: rows, open calls, what is live, numbers. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { asCallId, asPid, asProcUuid } from "../../../abi/ids.ts";
-import type { Journal, RowFilter } from "../../../kernel/ports/journal.ts";
+import { type Journal, type RowFilter, SPARSE_KINDS } from "../../../kernel/ports/journal.ts";
 import { draft, type JournalBench, OTHER, of, openerOf, PROC } from "./bench.ts";
 
 export function viewsContract(name: string, makeBench: () => JournalBench): void {
@@ -82,6 +82,12 @@ export function viewsContract(name: string, makeBench: () => JournalBench): void
       await journal.append([draft("grant.add", 3, { proc: OTHER }), draft("process.state", 4)]);
       expect((await journal.ofKind(PROC, "grant.add")).map(({ body }) => body)).toEqual([1, 2]);
       expect(await journal.ofKind(PROC, "process.spawned")).toEqual([]);
+    });
+
+    test.each(SPARSE_KINDS)("ofKind() finds %s", async (kind) => {
+      const body = { code: 0, reason: "" };
+      await journal.append([draft("signal", 0), draft(kind, body)]);
+      expect(await journal.ofKind(PROC, kind)).toMatchObject([{ kind, body }]);
     });
 
     test("row() is what the records of a process make of it", async () => {
