@@ -201,6 +201,33 @@ describe("an agent that has ended", () => {
     expect([back.isLive, t.proc(pid)]).toEqual([true, back]);
   });
 
+  test("takes back what it had started, no higher than it, but for what the user gave", async () => {
+    const t = testKernel();
+    const parent = await t.start();
+    const [child, given] = [await t.start({ by: parent.sys }), await t.start({ by: parent.sys })];
+    const pids = [child.pid, given.pid];
+    const by = { principal: "user", client: "test", uid: 1 };
+    await t.kernel.rights.mode(parent.pid, { mode: "plan", by });
+    parent.end();
+    await t.init.wait(parent.pid);
+    await t.kernel.rights.mode(child.pid, { mode: "default", by });
+    await t.kernel.rights.mode(given.pid, { mode: "accept_edits", by });
+    const now = (of: TestKernel) => pids.map((pid) => of.proc(pid)).map(({ ppid, mode }) => [ppid, mode]);
+    expect(now(t)).toEqual([
+      [0, "default"],
+      [0, "accept_edits"],
+    ]);
+    await resume(t.kernel, parent.pid);
+    const back = [
+      [parent.pid, "plan"],
+      [parent.pid, "accept_edits"],
+    ];
+    expect(now(t)).toEqual(back);
+    const { t: next } = await restarted(t);
+    for (const pid of pids) await next.proc(pid).past.recall();
+    expect(now(next)).toEqual(back);
+  });
+
   test("has no more rights than it had (property)", async () => {
     const anyOpts = fc.record({
       permissionMode: fc.constantFrom(...PERMISSION_MODES),

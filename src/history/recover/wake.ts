@@ -22,10 +22,14 @@ import { lendEnv } from "../../kernel/process/lending.ts";
 import { cannotResume, readable, recalled } from "../../kernel/process/past.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { rightsOf } from "../../kernel/process/rights/kept-rights.ts";
+import { modeFacet } from "../../kernel/process/rights/mode-facet.ts";
+import { isAbove } from "../../kernel/process/rights/narrow.ts";
+import { type ModeKernel, setMode } from "../../kernel/process/rights/set-mode.ts";
 import { ranMs, runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { Semaphore } from "../../kernel/process/semaphore.ts";
 import { recorded, type SignalKeeping } from "../../kernel/process/signal/deliver.ts";
 import { type Running, runProgram } from "../../kernel/process/spawn/run.ts";
+import type { ProcessTable } from "../../kernel/process/table.ts";
 import { goneWorktree } from "../../kernel/process/worktree.ts";
 import { ageMs } from "./age.ts";
 import { readEarly } from "./early-facts.ts";
@@ -41,8 +45,10 @@ export type Waking = AgentRestoring &
   Finishing &
   Reaping &
   SignalKeeping &
-  Letters & {
+  Letters &
+  ModeKernel & {
     readonly ports: Pick<KernelPorts, "onReaped" | "worktrees">;
+    readonly table: Pick<ProcessTable, "takeBack">;
     readonly admission: Pick<Admission, "enter" | "check">;
     /** False: the kernel is shutting down. */
     readonly accepting: boolean;
@@ -171,11 +177,21 @@ async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<P
   }
   // whom a message wakes waits for its turn as a new agent does
   core.admission.enter(proc, { hasBegun: options.message === undefined });
+  const children = core.table.takeBack(pid);
   runProgram(core, proc, 0);
   core.admission.check();
   if (proc.ending.verdict !== null) endLive(core, proc, graceOf(proc));
+  for (const child of children) await settleUnder(core, child, proc);
   await wakeChildren(core, proc, options);
   return proc;
+}
+
+/** As at a boot: a child is no higher than its parent, unless the user gave it its mode. */
+async function settleUnder(core: Waking, child: Process, { mode }: Process): Promise<void> {
+  if (!isAbove(child.mode, mode)) return;
+  const { given } = (await readEarly(core.ports.journal, child.seed.uuid)).of(modeFacet) ?? {};
+  const by = { principal: "kernel", client: "", uid: null, isPerson: false };
+  if (given !== true) await setMode(core, child, { mode, by });
 }
 
 /**

@@ -133,9 +133,9 @@ export class Process {
     return () => void this.#awaiting--;
   }
 
-  /** Makes the kernel its parent, after its own parent was reaped. */
-  orphan(): void {
-    this.#ppid = PID_KERNEL;
+  /** The kernel is its parent once its own parent was reaped, until that comes back. */
+  fallTo(parent: Pid): void {
+    this.#ppid = parent;
   }
 
   /** Sets the result; ignored after the end of the process. */

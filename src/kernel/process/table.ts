@@ -46,10 +46,19 @@ export class ProcessTable {
 
   /** Makes the kernel the parent of its children, and returns them. */
   orphanChildren(pid: Pid): readonly Process[] {
-    const children = this.childrenOf(pid);
+    return this.#handOver(this.childrenOf(pid), PID_KERNEL);
+  }
+
+  /** A process that has come back is again the parent of those that it had started; returns them. */
+  takeBack(parent: Pid): readonly Process[] {
+    const own = this.childrenOf(PID_KERNEL).filter(({ isLive, seed }) => isLive && seed.line[0] === parent);
+    return this.#handOver(own, parent);
+  }
+
+  #handOver(children: readonly Process[], parent: Pid): readonly Process[] {
     for (const child of children) {
       this.#removeChild(child);
-      child.orphan();
+      child.fallTo(parent);
       this.#addChild(child);
     }
     return children;

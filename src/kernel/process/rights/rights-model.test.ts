@@ -435,6 +435,14 @@ describe("the kernel", () => {
       { do: "end", who: 0 },
       { do: "resume", which: 0, by: "person" },
     ],
+    // its child, whom the kernel had meanwhile, is below it again before a restart as after it
+    ...[0, 1].map((who): Step[] => [
+      begun,
+      { do: "end", who: 0 },
+      { do: "resume", which: 0, by: "person" },
+      { do: "lower", who, mode: "plan" },
+      { do: "restart" },
+    ]),
   ];
 
   test("random lives: nobody is ever wider than its parent was", { timeout: 600_000 }, async () => {
