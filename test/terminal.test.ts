@@ -179,11 +179,20 @@ describe("crux at a terminal", () => {
       "../config/crux/keys.json",
       '[{"context":"editor","keys":"alt+m","command":"send"},{"context":"x"}]',
     );
-    world.settings({ ui: { vim: true } });
+    const status =
+      "cat > made.$$ && mv made.$$ status.json; printf '\\033[31mred\\033[0m \\033]0;owned\\007 line\\n'";
+    world.settings({ ui: { vim: true }, statusLine: { command: status, padding: 1 } });
     world.write("other.md", "");
     await using window = new TerminalWindow(world, []);
     await window.shows(READY);
     await window.shows("entry 2: no context");
+    // what a program of the user's own prints, from what it is told
+    await window.shows(" red \\x1b]0;owned\\x07 line");
+    expect(window.bytes).not.toContain("\x1b]0;");
+    expect(JSON.parse(world.file("status.json") ?? "")).toMatchObject({
+      session_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      workspace: { current_dir: world.work },
+    });
     window.type("look at @mai");
     await window.shows("▸ @src/deep/main.ts");
     window.type("\r");

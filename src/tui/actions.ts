@@ -344,7 +344,7 @@ export class Actions {
     };
     await app.call.host.command(argv, innerHost(app, stdout, stderr));
     this.output(title, parts.join("").slice(0, MAX_OUTPUT_CHARS));
-    if (argv[0] === "config") await app.prefer();
+    if (argv[0] === "config" || argv[0] === "trust") await app.prefer();
   }
 
   output(title: string, text: string): void {

@@ -30,6 +30,8 @@ import type { Offer } from "./slash.ts";
 import { lostModel, openedModel } from "./state/catch-up.ts";
 import { EMPTY, type Model, type NoticeLevel } from "./state/model.ts";
 import { notice, reduce } from "./state/reduce.ts";
+import { NOTHING_SEEN, tallied } from "./state/status-input.ts";
+import { type StatusLine, statusLineOf } from "./status-line.ts";
 import type { Line } from "./text/line.ts";
 import type { EntryLook } from "./view/entry-lines.ts";
 
@@ -55,6 +57,7 @@ export class App implements Disposable {
   readonly #notices: Notices;
   preferences = USUAL;
   readonly actions: Actions;
+  readonly status: StatusLine;
   /** The session that is opened once this one is left. */
   next: number | undefined;
   /** undefined: the keys of the editor are not those of vi. */
@@ -74,6 +77,7 @@ export class App implements Disposable {
   #isPainted = false;
   #hasEnded = false;
   #hinting: NodeJS.Timeout | undefined;
+  tally = NOTHING_SEEN;
   /** Below the mode line. */
   below: readonly Line[] = [];
   skills: readonly Offer[] = [];
@@ -103,6 +107,7 @@ export class App implements Disposable {
     );
     this.overlay = new Overlay(host.stdout, this);
     this.actions = new Actions(this);
+    this.status = statusLineOf(this);
     const inner = innerCall(this);
     this.#dialog = openDialog(inner, this.box.output, { input: this.box.keys, isNumbered: true });
     const follower = {
@@ -171,6 +176,14 @@ export class App implements Disposable {
     for (const each of [...problems, ...this.keys.read(this.call.host.env)]) this.say(each, "warning");
     this.#notices.isOn = this.preferences.notifies;
     this.vim = this.preferences.isVim ? (this.vim ?? VIM) : undefined;
+    this.#useStatus();
+  }
+
+  /** Its program runs once there is a session to tell it of. */
+  #useStatus(): void {
+    const { statusLine } = this.preferences;
+    if (statusLine === "untrusted") this.status.use(undefined, "statusline skipped · /trust");
+    else this.status.use(this.pid === 0 ? undefined : statusLine);
   }
 
   #lookChanged(): void {
@@ -247,7 +260,8 @@ export class App implements Disposable {
     this.#hasEnded = true;
     this.#notices[Symbol.dispose]();
     this.#draftNow();
-    for (const part of [this.overlay, this.actions.suggestions, this.actions.panel]) part[Symbol.dispose]();
+    for (const part of [this.overlay, this.actions.suggestions, this.actions.panel, this.status])
+      part[Symbol.dispose]();
     this.#unlisten();
     this.#painter.end();
     this.#tty.leave();
@@ -258,6 +272,7 @@ export class App implements Disposable {
     this.model = openedModel(this.#model, { pid, items, isAgain });
     if (session !== undefined && !isAgain) this.say(openedLine(session));
     if (session !== undefined && session.cwd !== this.#cwd) this.#moved(session.cwd);
+    else this.#useStatus();
     if (session?.state === "paused") this.say(pausedLine({ pid, is_paused: true }));
     if (sandbox !== undefined) this.say(`sandbox: off (${sandbox})`, "warning");
     const draft = this.keep.draft(pid);
@@ -272,6 +287,7 @@ export class App implements Disposable {
     this.#draftNow();
     this.keep = new Keep(this.call.host.env, cwd);
     this.editing = { ...this.#editing, history: this.keep.prompts() };
+    this.do(() => this.prefer());
     if (!existsSync(cwd)) this.say(`its folder is gone: ${cwd}`, "warning");
   }
 
@@ -280,6 +296,8 @@ export class App implements Disposable {
     if (event.event === "ask_closed") this.#dialog.close(event);
     if (event.event === "child") void this.actions.panel.look();
     this.#notices.event(event);
+    this.tally = tallied(this.tally, event);
+    if (event.event === "message") this.status.soon();
     this.#model = reduce(this.#model, event, { client: this.client.name, mono: this.nowMono });
     if (event.event === "idle") this.do(() => this.actions.learnFacts());
     this.changed();

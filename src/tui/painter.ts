@@ -38,10 +38,11 @@ export class Painter {
     clearTimeout(this.#drawing);
     this.#drawing = undefined;
     if (this.#app.hasEnded) return;
-    const { box, overlay, model, appearance, nowMono } = this.#app;
+    const { box, overlay, model, appearance, status, vim, nowMono } = this.#app;
     this.#drawnMono = nowMono;
     box.settle();
     this.#tick();
+    status.saw([model.mode, vim?.mode, model.model, model.costUsd, model.context].join());
     if (overlay.isOpen) {
       overlay.draw();
       return;
@@ -82,7 +83,7 @@ export class Painter {
       editing,
       dialog: app.box.rows(size.columns - 1, look.theme.text, editing.buffer.text !== ""),
       offers: offerLines(app.actions.suggestions.offers(), look),
-      below: [...app.below, ...app.actions.panel.lines(look)],
+      below: [...app.status.lines(look), ...app.below, ...app.actions.panel.lines(look)],
       hint: app.shownHint,
       vim: app.vim?.mode,
       look,

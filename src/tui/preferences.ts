@@ -2,15 +2,24 @@
 import { codeOf } from "../abi/errors.ts";
 import type { WireSetting } from "../abi/methods/settings.ts";
 import type { ChatClient } from "../cli/chat/client.ts";
+import type { StatusProgram } from "./status-line.ts";
 
 interface Preferences {
   readonly theme: string;
   readonly reducesMotion: boolean;
   readonly isVim: boolean;
   readonly notifies: boolean;
+  /** "untrusted": the folder brings one that its user has not agreed to. */
+  readonly statusLine: StatusProgram | "untrusted" | undefined;
+  readonly addedDirs: readonly string[];
 }
 
-export const USUAL: Preferences = { theme: "auto", reducesMotion: false, isVim: false, notifies: true };
+export const USUAL: Preferences = {
+  ...{ theme: "auto", reducesMotion: false, isVim: false, notifies: true },
+  ...{ statusLine: undefined, addedDirs: [] },
+};
+/** The shortest time between two runs of a status line, in seconds. */
+const SHORTEST_S = 1;
 
 export function preferencesOf(settings: readonly WireSetting[]): Preferences {
   const value = (key: string): unknown =>
@@ -21,6 +30,25 @@ export function preferencesOf(settings: readonly WireSetting[]): Preferences {
     reducesMotion: value("ui.reduceMotion") === true,
     isVim: value("ui.vim") === true,
     notifies: value("ui.notify") !== "off",
+    statusLine: statusLineOf(settings, value),
+    addedDirs: settings
+      .filter((each) => each.key === "permissions.additionalDirectories" && each.ignored === undefined)
+      .flatMap((each) => (Array.isArray(each.value) ? each.value.map(String) : [])),
+  };
+}
+
+function statusLineOf(
+  settings: readonly WireSetting[],
+  value: (key: string) => unknown,
+): Preferences["statusLine"] {
+  const command = value("statusLine.command");
+  if (typeof command !== "string")
+    return settings.some(({ key }) => key === "statusLine.command") ? "untrusted" : undefined;
+  const every = Number(value("statusLine.refreshInterval") ?? 0);
+  return {
+    command,
+    padding: Number(value("statusLine.padding") ?? 0),
+    refreshMs: every > 0 ? Math.max(SHORTEST_S, every) * 1000 : undefined,
   };
 }
 

@@ -445,6 +445,25 @@ export const Settings = z.looseObject({
         .describe("True: the editor of the interactive terminal has the keys of vi."),
     })
     .optional(),
+  statusLine: z
+    .looseObject({
+      type: z.literal("command").optional().describe("The only kind there is."),
+      command: z
+        .string()
+        .min(1)
+        .max(4_096)
+        .optional()
+        .describe(
+          "A line for your shell: it reads what the session is on stdin, as JSON, and what it prints stands below the mode line of the terminal.",
+        ),
+      padding: z.int().min(0).max(40).optional().describe("Blank columns before that line."),
+      refreshInterval: z
+        .number()
+        .max(86_400)
+        .optional()
+        .describe("Run the command also every so many seconds, at least 1; 0: only when something changes."),
+    })
+    .optional(),
   daemon: z
     .looseObject({
       idleTimeoutMs: z

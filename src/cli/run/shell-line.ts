@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
+import type { IpcSpawnOptions } from "../../abi/methods/ipc/process.ts";
 import { SIGNALS } from "../../abi/process.ts";
 import type { ShellLine } from "../../lib/text/shell-line.ts";
 import type { Host } from "../host/host.ts";
@@ -17,6 +18,10 @@ const SECRET = /_(?:API_KEY|AUTH_TOKEN|SECRET|PASSWORD|TOKEN)$/;
 const HEAD_CHARS = 10_000;
 const TAIL_CHARS = 20_000;
 const GRACE_MS = 2_000;
+/** How long a probe may run, in ms, and how much of its output is kept. */
+const PROBE_MS = 5_000;
+const PROBE_SPOOL_BYTES = 65_536;
+const PROBE_CHARS = 16_384;
 const SHELLS: ReadonlySet<string> = new Set(["bash", "zsh", "dash", "ksh", "sh"]);
 
 interface Place {
@@ -26,42 +31,87 @@ interface Place {
   readonly onOutput: (soFar: string) => void;
 }
 
-export async function runShellLine(
-  host: Pick<Host, "daemon" | "env">,
+type Access = Pick<Host, "daemon" | "env">;
+
+export async function runShellLine(host: Access, command: string, place: Place): Promise<ShellLine> {
+  const { cwd, signal, onOutput } = place;
+  const output = new Excerpt();
+  const exit = await follow(host, command, {
+    name: "shell",
+    options: { cwd, stdin: "null", onSpoolFull: "block" },
+    signal,
+    onText: (text) => {
+      output.add(text);
+      onOutput(output.text);
+    },
+  });
+  return { command, exit, output: output.text };
+}
+
+export interface ProgramOutput {
+  /** The exit code, or the name of the signal. */
+  readonly exit: string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A short program for the client itself: it reads `input`, has five seconds, and the begin of its output is taken. */
+export async function runProbe(
+  host: Access,
   command: string,
-  { cwd, signal, onOutput }: Place,
-): Promise<ShellLine> {
+  { cwd, input, signal }: { readonly cwd: string; readonly input: string; readonly signal: AbortSignal },
+): Promise<ProgramOutput> {
+  const texts = { stdout: "", stderr: "" };
+  const exit = await follow(host, command, {
+    name: "statusline",
+    options: { cwd, onSpoolFull: "drop", spoolBytes: PROBE_SPOOL_BYTES, timeoutMs: PROBE_MS },
+    input,
+    signal,
+    onText: (text, stream) => {
+      texts[stream] = `${texts[stream]}${text}`.slice(0, PROBE_CHARS).toWellFormed();
+    },
+  });
+  return { exit, ...texts };
+}
+
+interface Following {
+  /** Its name in `crux ps`, with a number of its own behind it. */
+  readonly name: string;
+  readonly options: IpcSpawnOptions;
+  /** All that it reads; absent: it reads nothing. */
+  readonly input?: string;
+  readonly signal: AbortSignal;
+  readonly onText: (text: string, stream: "stdout" | "stderr") => void;
+}
+
+/** Starts it and follows it to its end: the exit code, or the name of the signal. */
+async function follow(host: Access, command: string, wish: Following): Promise<string> {
+  const { name, options, input, signal, onText } = wish;
   const kernel = await host.daemon.kernel();
   try {
     const { pid } = await kernel.call("process.spawn", {
-      id: `shell:${randomUUID().slice(0, 8)}`,
+      id: `${name}:${randomUUID().slice(0, 8)}`,
       command: ["/usr/bin/env", `PATH=${host.env.PATH ?? ""}`, shellOf(host.env.SHELL), "-c", command],
-      options: {
-        cwd,
-        env: variables(host.env),
-        stdin: "null",
-        onSpoolFull: "block",
-        onDisconnect: "terminate",
-      },
+      options: { env: variables(host.env), onDisconnect: "terminate", ...options },
     });
     const stop = (): void => {
       kernel.call("process.kill", { pid, signal: SIGNALS.SIGTERM, graceMs: GRACE_MS }).catch(() => {});
     };
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
-    const output = new Excerpt();
-    const { stdout, stderr } = await kernel.output(pid);
+    // whoever does not read it is none the worse for it
+    if (input !== undefined)
+      kernel.call("process.stdin.write", { pid, data: `${input}\n`, eof: true }).catch(() => {});
+    const output = await kernel.output(pid);
     await Promise.all(
-      [stdout, stderr].map(async (chunks) => {
+      (["stdout", "stderr"] as const).map(async (stream) => {
         const decoder = new TextDecoder();
-        for await (const { data } of chunks ?? []) {
-          output.add(decoder.decode(data ?? new Uint8Array(), { stream: true }));
-          onOutput(output.text);
-        }
+        for await (const { data } of output[stream] ?? [])
+          onText(decoder.decode(data ?? new Uint8Array(), { stream: true }), stream);
       }),
     );
-    const { exitCode, signal: name } = await kernel.call("process.wait", { pid });
-    return { command, exit: name ?? String(exitCode), output: output.text };
+    const { exitCode, signal: by } = await kernel.call("process.wait", { pid });
+    return by ?? String(exitCode);
   } finally {
     kernel.close();
   }

@@ -13,14 +13,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-function desk() {
+function desk(isTrusted = true) {
   const places = {
     ...{ configDir: join(dir, "config"), policyDir: join(dir, "etc") },
     ...{ policyOwner: 0, home: join(dir, "home") },
   };
   const trust = { isTrusted: () => true, hasWritten: () => {} };
   const files = new SettingsFiles({ places, realPath, trust, isTrusted: () => true, warn: () => {} });
-  return settingsDesk({ places, realPath, files, isTrusted: () => true, reload: () => {} });
+  return settingsDesk({ places, realPath, files, isTrusted: () => isTrusted, reload: () => {} });
 }
 
 test("a folder's settings may turn memory off, and not on", async () => {
@@ -38,4 +38,12 @@ test("a folder's settings may turn memory off, and not on", async () => {
     { source: "user", value: false },
     { source: "project", value: true, ignored: "project settings can only turn it off" },
   ]);
+});
+
+test("a folder's status line counts once the folder is trusted", () => {
+  const ws = join(dir, "ws");
+  writeFileSync(join(ws, ".crux/settings.json"), '{"statusLine":{"type":"command","command":"touch made"}}');
+  const views = (isTrusted: boolean) => desk(isTrusted).list(ws, "statusLine.command").settings;
+  expect(views(false)).toMatchObject([{ value: "touch made", ignored: "this folder is not trusted" }]);
+  expect(views(true)[0]).not.toHaveProperty("ignored");
 });

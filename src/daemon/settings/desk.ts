@@ -41,10 +41,11 @@ const TURNED_OFF: readonly string[] = ["autoMemoryEnabled", "memory.extract"];
 /** The keys that a folder's settings may set; its other keys are ignored. */
 export const BROUGHT: readonly string[] = [
   ...["allow", "ask", "deny", "additionalDirectories"].map((key) => `permissions.${key}`),
+  ...["command", "padding", "refreshInterval", "type"].map((key) => `statusLine.${key}`),
   ...TURNED_OFF,
 ];
-/** The keys among them that widen permissions. */
-const WIDENING = ["permissions.allow", "permissions.additionalDirectories"];
+/** The keys among them that widen permissions or run a program: nothing of them counts before the folder is trusted. */
+const WIDENING = ["permissions.allow", "permissions.additionalDirectories", "statusLine.command"];
 const RULES = ["permissions.allow", "permissions.ask", "permissions.deny"];
 
 export function settingsDesk(options: SettingsDeskOptions): SettingsDesk {

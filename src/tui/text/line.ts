@@ -1,4 +1,5 @@
 /** Lines of styled text. A style is the parameters of one SGR sequence; the text itself never holds an escape sequence. */
+import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import { widthOf } from "../../cli/screen/text/width.ts";
 
 export interface Span {
@@ -18,6 +19,22 @@ export function lineWidth(line: Line): number {
 /** As a terminal gets it. Ends without a style. */
 export function printed(line: Line): string {
   return line.map(({ text, style }) => (style === "" ? text : `\x1b[${style}m${text}\x1b[0m`)).join("");
+}
+
+/** What a program printed: its SGR sequences as styles, everything else that steers a terminal escaped. */
+export function colouredLine(row: string): Line {
+  let style = "";
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the one kind of sequence that is understood
+  const line = row.split(/\x1b\[([0-9;]*)m/).flatMap((part, at): Line => {
+    if (at % 2 === 1) style = /^(?:0|2[0-9]|39|49)?$/.test(part) ? "" : part;
+    return at % 2 === 1 || part === "" ? [] : [{ text: safeLine(part), style }];
+  });
+  return line.length === 0 ? plain("") : line;
+}
+
+/** `style` where the line has none of its own. */
+export function inStyle(line: Line, style: string): Line {
+  return line.map((span) => (span.style === "" ? { ...span, style } : span));
 }
 
 export function textOf(line: Line): string {

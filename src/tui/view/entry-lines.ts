@@ -4,7 +4,7 @@ import { callLine } from "../../cli/screen/call-line.ts";
 import { PLAIN } from "../../cli/screen/text/paint.ts";
 import { safeLine, safeLines } from "../../cli/screen/text/safe-text.ts";
 import type { CallEntry, NoticeLevel, ShellEntry, TranscriptEntry } from "../state/model.ts";
-import { cutLine, type Line, plain, wrapped } from "../text/line.ts";
+import { colouredLine, cutLine, type Line, wrapped } from "../text/line.ts";
 import { type MarkdownLook, markdownLines } from "../text/markdown.ts";
 import type { Paint } from "../text/theme.ts";
 import { detailLines } from "./call-details.ts";
@@ -178,15 +178,7 @@ function aboutOf({ input }: CallEntry): string {
   return texts[0]?.split("\n", 1)[0] ?? "";
 }
 
-/** What commands printed: their SGR sequences as styles, everything else that steers a terminal escaped. */
+/** What commands printed. */
 function coloured(text: string, width: number): Line[] {
-  return text.split("\n").flatMap((row) => {
-    let style = "";
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that we print ourselves
-    const line = row.split(/\x1b\[([0-9;]*)m/).flatMap((part, at): Line => {
-      if (at % 2 === 1) style = /^(?:0|2[0-9]|39|49)?$/.test(part) ? "" : part;
-      return at % 2 === 1 || part === "" ? [] : [{ text: safeLine(part), style }];
-    });
-    return wrapped(line.length === 0 ? plain("") : line, width);
-  });
+  return text.split("\n").flatMap((row) => wrapped(colouredLine(row), width));
 }
