@@ -144,13 +144,16 @@ test("a process that runs is compacted between two steps, and goes on from the s
   world.write("big.txt", "a line of words\n".repeat(1_500));
   let [turn, after] = [0, 0];
   const view = () => toolUse({ name: "view", input: { file_path: `${world.work}/big.txt` } });
+  const afterwards = ["rm -r big.txt", "ls big.txt", "rm -r big.txt"].map((command) =>
+    toolUse({ name: "bash", input: { command } }),
+  );
   await startModel({
     script: (request) => {
       if (isSummary(request)) {
         after = 1;
         return text(SUMMARY);
       }
-      if (after > 0 && ++after > 3) return text("All is read.");
+      if (after > 0) return afterwards[after++ - 1] ?? text("All is read.");
       // small steps, until the user has asked
       return ++turn < 4 ? view() : toolUse({ name: "glob", input: { pattern: "*.none" } });
     },
@@ -163,5 +166,12 @@ test("a process that runs is compacted between two steps, and goes on from the s
   expect(now).toBeLessThan(before);
   expect((await run).code).toBe(0);
   expect(said()).toContain("it was read");
+  // what a summary alone tells of is looked at before it is removed
+  const results = server.requests.slice(-3).map(({ lastToolResults: [result] }) => result?.content);
+  expect(results).toEqual([
+    expect.stringContaining("target not seen since compaction: big.txt"),
+    expect.stringMatching(/^big\.txt/),
+    expect.stringContaining("Permission denied"),
+  ]);
   expect((await world.crux(["replay", "1"])).code).toBe(0);
 }, 60_000);

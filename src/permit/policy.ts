@@ -17,6 +17,7 @@ import { isAutoModeActive, withoutDangerous } from "./auto/strip.ts";
 import { allowsTool, deniesTool, judgeCall } from "./judge/call.ts";
 import { type Case, formsOf, ownNotes, type Places } from "./judge/case.ts";
 import { isListed, judgeCeiling } from "./judge/ceiling.ts";
+import { destroyedBy } from "./judge/destroys.ts";
 import { analysisOf, isCertain, judgeExec, partsOf } from "./judge/exec.ts";
 import { DEFAULT_LABEL_POLICY, type ExecFacts, judgeLabels, type LabelPolicy } from "./judge/label.ts";
 import { inMode } from "./judge/mode.ts";
@@ -132,6 +133,7 @@ export function makePermit(options: PermitOptions): Permit & { readonly warnings
         request,
       ),
     ready: (effects) => (effects.some(({ kind }) => kind === "exec") ? loadParser() : null),
+    destroys: (effects) => destroyedBy(policy.places, effects),
     decide: decideConfined,
   };
 }

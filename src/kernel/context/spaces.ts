@@ -156,6 +156,14 @@ export class ContextSpaces {
     return { head, view: headOf(views), numbers: [...numbers], records, undoable: stack.length - 1, pins };
   }
 
+  /** The messages in view that were added since one was last left out; null: none was, or the context is freed. */
+  sinceCut(cid: CtxId): readonly ContextMessage[] | null {
+    const space = this.#spaces.get(cid);
+    const cut = space === undefined ? undefined : headOf(space.views).cut;
+    if (space === undefined || cut === undefined) return null;
+    return space.messages.filter((_, i) => (space.numbers[i] ?? 0) > cut);
+  }
+
   /** Moves the view. CONFLICT: it has moved meanwhile. INVALID: it would tear a pair. Returns the body of the record. */
   move(cid: CtxId, move: ContextMove): MoveBody {
     const space = this.#find("CtxMove", cid);

@@ -1,13 +1,18 @@
 /** The views of a context: pure. Boot, fork, replay and the live kernel make them of the same records with this. */
 import type { ContextMove, ContextView, NumberRange } from "../../abi/context.ts";
 
+interface StackedView extends ContextView {
+  /** The messages that there were when one was last left out; absent: the model has seen all as it was written. */
+  readonly cut?: number;
+}
+
 export interface Views {
   /** Messages so far: the highest number. */
   count: number;
   /** The numbers of the summaries. */
   readonly puts: number[];
   /** The present view is the last one; those before it can be gone back to. */
-  readonly stack: ContextView[];
+  readonly stack: StackedView[];
   /** Messages that every view keeps, with what belongs to them. */
   readonly pins: Set<number>;
   /** Moves so far, undone ones and undoings included. */
@@ -38,7 +43,7 @@ export function noViews(): Views {
   return { count: 0, puts: [], stack: [WHOLE], pins: new Set(), moves: 0 };
 }
 
-export function headOf({ stack }: Views): ContextView {
+export function headOf({ stack }: Views): StackedView {
   return stack.at(-1) ?? WHOLE;
 }
 
@@ -61,14 +66,15 @@ export function foldMove(views: Views, body: MoveBody): void {
     if (views.stack.length > 1) views.stack.pop();
     return;
   }
-  const { keep, clears, tailFrom } = body;
-  let put = headOf(views).put;
+  const { keep, clears, tailFrom, boundary } = body;
+  let { put, cut } = headOf(views);
   if (body.put === null) put = null;
   else if (body.put !== undefined) {
     put = ++views.count;
     views.puts.push(put);
   }
-  views.stack.push({ put, keep, clears, tailFrom });
+  if (boundary.layer !== "micro") cut = views.count;
+  views.stack.push({ put, keep, clears, tailFrom, ...(cut === undefined ? {} : { cut }) });
   if (views.stack.length > MOST) views.stack.shift();
 }
 

@@ -15,12 +15,14 @@ import type { Quoting } from "./quoted.ts";
 import type { Scope } from "./scope.ts";
 import type { Namespace } from "./shown.ts";
 import type { Scheduling } from "./slot.ts";
+import type { Cutting } from "./unseen.ts";
 
 /** What the steps of the gate need of the kernel. */
 export type Gatekeeping = Accounting &
   Policed &
   Namespace &
   Quoting &
+  Cutting &
   Fellowship &
   Scheduling & {
     readonly ports: Pick<KernelPorts, "exec" | "nonce" | "realPath" | "redactor">;

@@ -14,6 +14,7 @@ import { Edited } from "./edited.ts";
 import { decided, type Passage } from "./passage.ts";
 import { refused, remedyOf, withheld } from "./refused.ts";
 import type { Scope } from "./scope.ts";
+import { unseenTarget } from "./unseen.ts";
 
 /**
  * Returns when the effects may happen, with the sandbox for the OS processes of the call; otherwise PERMISSION with a
@@ -23,6 +24,8 @@ export async function permit(passage: Passage): Promise<Given> {
   const { core, self, effectful, scope } = passage;
   if (self.pid === PID_KERNEL || effectful.effects.length === 0) return { sandbox: null };
   const policy = await readyPolicy(passage);
+  const unseen = unseenTarget(passage, policy);
+  if (unseen !== null) throw withheld(passage, unseen, "CONFLICT");
   noteReply(self, scope);
   const confined = confine(passage, decide(passage, undefined, policy), policy);
   const decision = orAsked(passage, confined.decision);

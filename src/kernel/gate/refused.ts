@@ -59,7 +59,11 @@ export function refused(
 }
 
 /** The user said no, or (INVALID) the call makes no sense: no flag would help. */
-export function withheld(passage: Passage, message: string, code?: "PERMISSION" | "INVALID"): SyscallError {
+export function withheld(
+  passage: Passage,
+  message: string,
+  code?: "PERMISSION" | "INVALID" | "CONFLICT",
+): SyscallError {
   return refusedWith(passage, message, { code });
 }
 
@@ -71,7 +75,12 @@ function refusedWith(
     code = "PERMISSION",
     reason = message,
     ...more
-  }: { code?: "PERMISSION" | "INVALID" | undefined; reason?: string; details?: object; fact?: Fact },
+  }: {
+    code?: "PERMISSION" | "INVALID" | "CONFLICT" | undefined;
+    reason?: string;
+    details?: object;
+    fact?: Fact;
+  },
 ): SyscallError {
   const { syscall, device } = effectful;
   const what = describe(scope.tool, effectful).text;

@@ -122,6 +122,14 @@ export interface Origins {
   readonly writes: readonly string[];
 }
 
+/** What a call removes for good. */
+export interface Destroyed {
+  /** Names, without the folders they are in. */
+  readonly targets: readonly string[];
+  /** There is more, known only when it runs. */
+  readonly isOpen: boolean;
+}
+
 export interface Permit {
   decide(subject: Subject, request: PermitRequest): Decision;
   /** Resolves when everything needed to decide such effects is loaded. null: already loaded. Never rejects. */
@@ -136,6 +144,8 @@ export interface Permit {
   readonly sandboxMode?: "on" | "off" | "required";
   /** The sources of a permitted call. Absent: nothing that it reads has labels. */
   origins?(subject: Subject, request: PermitRequest): Origins;
+  /** What such effects remove for good; null: nothing. Absent: not known. */
+  destroys?(effects: readonly Effect[]): Destroyed | null;
   /** Is every call of this tool denied? If so, it is not offered. */
   hides?(subject: Subject, tool: string): boolean;
   /**

@@ -20,6 +20,7 @@ export class ScriptedPermit implements Permit {
   readonly asked: { subject: Subject; request: PermitRequest }[] = [];
   notRule: (rule: RuleText) => string | null = () => null;
   mayEnter: (mode: PermissionMode) => boolean = () => true;
+  destroys: NonNullable<Permit["destroys"]> = () => null;
   ways: readonly Remedy[] = [];
   answer: (subject: Subject, request: PermitRequest) => Decision = () => ALLOW;
 
