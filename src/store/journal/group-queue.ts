@@ -8,6 +8,7 @@
  * caller; if notes reach the bound while the disk refuses groups, the journal is lost, because a history must have no
  * gaps.
  */
+import { paced } from "../../lib/paced.ts";
 import { JournalFault, toJournalFault } from "../fault.ts";
 import { Health } from "./health.ts";
 import type { JournalClock } from "./journal-clock.ts";
@@ -25,6 +26,8 @@ const GROUP_BYTES = 4 * 1024 * 1024;
 /** How long a note may wait for other records before it is committed on its own. */
 const NOTE_DELAY_MS = 50;
 const RETRY_MS = 5_000;
+/** Callers that are answered in one round of the event loop: each goes on at once, and all of them would hold it. */
+const ANSWERS_OF_ROUND = 8;
 
 /** What one call put into the queue. An item without a waiter consists of notes, which are never refused. */
 interface Item extends Batch {
@@ -45,6 +48,7 @@ export class GroupQueue {
   readonly #clock: JournalClock;
   readonly #ending = new AbortController();
   readonly #watch: Watch;
+  readonly #inTurn = paced(ANSWERS_OF_ROUND);
   #items: Item[] = [];
   #records = 0;
   #bytes = 0;
@@ -235,7 +239,7 @@ export class GroupQueue {
     for (const [n, { entries, waiter }] of group.entries()) {
       const verdict = verdicts[n] ?? [];
       if (!("code" in verdict)) for (const entry of entries) this.#raise(entry);
-      waiter?.resolve(verdict);
+      if (waiter !== undefined) void this.#inTurn().then(() => waiter.resolve(verdict));
     }
   }
 

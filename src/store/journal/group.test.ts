@@ -48,6 +48,20 @@ describe("GroupJournal", () => {
     await journal.close();
   });
 
+  test("the callers of a large group are answered in order, over several rounds of the event loop", async () => {
+    const { journal, ledger } = makeJournal();
+    const heard: (number | "round")[] = [];
+    const answered = Array.from({ length: 20 }, async (_, n) => {
+      await journal.append([draft("signal", n)]);
+      if (heard.push(n) % 7 === 1) setImmediate(() => heard.push("round"));
+    });
+    await Promise.all(answered);
+    expect(ledger.groups.length).toBe(1);
+    expect(heard.filter((each) => each !== "round")).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect(heard.indexOf("round")).toBeGreaterThan(0);
+    await journal.close();
+  });
+
   test("a group has at most 2,048 records, a batch is never split", async () => {
     const { ledger, journal } = makeJournal();
     const batch = (count: number) => journal.append(Array.from({ length: count }, () => draft("signal", 0)));
