@@ -8,7 +8,7 @@ import { checkedLines, type Line, plain } from "../src/cli/print/testing.ts";
 import { DIALECTS, modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";
 import { CRUX, type RunOptions, settled, World } from "./harness/world.ts";
-import { text, toolUse } from "./model-server/reply.ts";
+import { error, text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
 
 let world: World;
@@ -201,6 +201,9 @@ it("limits end the run with their own subtype and exit code", async () => {
     { subtype: "error_max_budget_usd", terminal_reason: "budget_exhausted", is_error: true },
   ]);
   expect(result.total_cost_usd).toBeLessThanOrEqual(0.3);
+  await serve(error(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"));
+  const full = await crux([...json, "look"]);
+  expect([full.code, resultOf(full.stdout).terminal_reason]).toEqual([1, "prompt_too_long"]);
 });
 
 it("what would be asked is refused, and the result says what", async () => {

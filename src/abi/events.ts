@@ -6,7 +6,7 @@ import type { Notice } from "./fact.ts";
 import type { Pid } from "./ids.ts";
 import type { SlotWaiting } from "./lanes.ts";
 import type { Block, Reply, Stall, StreamEvent } from "./llm.ts";
-import type { ApiRetry, ModelSwitch } from "./loop.ts";
+import type { ApiRetry, ModelSwitch, Terminal } from "./loop.ts";
 import type { ExitStatus, PermissionMode, RunOutcome } from "./process.ts";
 import type { Refusal } from "./refusal.ts";
 import type { AskClosedEvent, AskEvent } from "./wire-events.ts";
@@ -165,6 +165,7 @@ export interface RunEnd {
   /** The sequence number of the message that started the run. */
   readonly seq: number;
   readonly outcome: RunOutcome;
+  readonly reason: Terminal["reason"];
   /** The exit code that a process with one run would have. */
   readonly exitCode: number;
   /** Why the run ended so; "" for a completed one. */

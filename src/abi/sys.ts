@@ -21,7 +21,7 @@ import type { FileStat, OpenFlag } from "./device.ts";
 import type { ForkWish } from "./fork.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, ProcUuid, Tid } from "./ids.ts";
 import type { Block, Effort, Reply } from "./llm.ts";
-import type { ApiRetry, ModelSwitch } from "./loop.ts";
+import type { ApiRetry, ModelSwitch, Terminal } from "./loop.ts";
 import type { Message } from "./mail.ts";
 import type { McpConfig, McpState } from "./mcp.ts";
 import type { NativeOptions } from "./native.ts";
@@ -32,7 +32,6 @@ import type {
   PermissionMode,
   ProcessState,
   ProcInfo,
-  RunOutcome,
   Signal,
   SignalAction,
 } from "./process.ts";
@@ -459,8 +458,8 @@ export interface Sys extends Syscalls {
   isQueued(seq: number): boolean;
   reply(text: string): void;
   /**
-   * Resolves when the outcome of the run is durable and reported. `exit`: the status that a process with one run would
-   * end with.
+   * Resolves when the end of the run is durable and reported. `exit`: the status that a process with one run would end
+   * with.
    */
-  endRun(outcome: RunOutcome, exit: ExitStatus): Promise<void>;
+  endRun(reason: Terminal["reason"], exit: ExitStatus): Promise<void>;
 }

@@ -8,7 +8,7 @@ import type { Boundary } from "./context.ts";
 import type { WireError } from "./errors.ts";
 import type { LaneClass } from "./lanes.ts";
 import type { Block, LlmErrorKind, StopReason, StreamEvent, Usage } from "./llm.ts";
-import type { ModelPlace, ModelSwitch } from "./loop.ts";
+import type { ModelPlace, ModelSwitch, Terminal } from "./loop.ts";
 import type { PermissionMode, RunOutcome } from "./process.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -307,7 +307,9 @@ export interface IdleEvent extends Ended<"idle"> {
   readonly seq: number;
   /** How the run ended; limit: its steps or budget are used up. */
   readonly outcome: RunOutcome;
-  /** Why the run ended so. */
+  /** Why the run ended so, by its name. */
+  readonly reason?: Terminal["reason"];
+  /** The same in words. */
   readonly message?: string;
   readonly error?: WireError;
   readonly elapsed_ms: number;

@@ -134,9 +134,8 @@ async function oneRun(run: Run, beginning: Beginning): Promise<void> {
   if (ending.aborted) await noteInterrupt(run);
   if (end.reason === "budget_exhausted") logBudget(sys, end.words);
   forget(run);
-  const { outcome } = ENDS[end.reason];
-  await sys.endRun(outcome, exitOfRun(end));
-  if (outcome === "completed") await takeNotes(run);
+  await sys.endRun(end.reason, exitOfRun(end));
+  if (end.reason === "completed") await takeNotes(run);
 }
 
 /** Not while a message waits. A failure changes nothing else. */

@@ -2,7 +2,8 @@
 
 import { printed, SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
-import type { ExitStatus, RunOutcome } from "../abi/process.ts";
+import { ENDS, type Terminal } from "../abi/loop.ts";
+import type { ExitStatus } from "../abi/process.ts";
 import type { RunInput } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import type { RecordKind } from "../kernel/ports/journal.ts";
@@ -28,7 +29,7 @@ export interface SessionRunning {
 }
 
 interface Ended {
-  readonly outcome: RunOutcome;
+  readonly reason: Terminal["reason"];
   readonly exit: ExitStatus;
 }
 
@@ -61,9 +62,9 @@ export function sessionRuns(core: SessionRunning, proc: Process, handleOf: (run:
       return proc.tape === null ? look() : proc.tape.input("isQueued", look);
     },
     reply: (text) => proc.tell({ event: "reply", pid, text }, mono()),
-    endRun: async (outcome, exit) => {
+    endRun: async (reason, exit) => {
       await durable(core, proc);
-      end(core, proc, { outcome, exit });
+      end(core, proc, { reason, exit });
     },
   };
 }
@@ -89,17 +90,19 @@ function nameIt(core: SessionRunning, proc: Process, text: string): void {
 }
 
 /** Publishes the end of the run; call only once it is synced, as clients that waited for it may leave now. */
-function end(core: SessionRunning, proc: Process, { outcome, exit }: Ended): void {
+function end(core: SessionRunning, proc: Process, { reason, exit }: Ended): void {
   const run = conversationOf(proc).end();
   if (run === null) return;
   const mono = core.ports.clock.mono();
   const { pid, result } = proc;
+  const { outcome } = ENDS[reason];
   proc.tell(
     {
       event: "idle",
       pid,
       seq: run.seq,
       outcome,
+      reason,
       exitCode: exit.code,
       message: outcome === "completed" ? "" : (exit.err?.message ?? exit.reason),
       ...(exit.err === undefined ? {} : { error: exit.err }),

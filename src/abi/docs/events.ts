@@ -214,6 +214,7 @@ export const EVENT_DOCS: EventDocs = {
       pid,
       seq: 5,
       outcome: "limit",
+      reason: "max_turns",
       exitCode: 1,
       message: "10 steps are used",
       error: new Fault({ code: "BUDGET", message: "10 steps are used" }),

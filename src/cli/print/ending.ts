@@ -22,7 +22,12 @@ export function endingOf(
   const words = event.event === "idle" ? event.message : event.exit_reason;
   const cause = event.event === "idle" ? (event.error ?? error) : error;
   const errors = [cause?.message ?? words ?? `exit ${exitCode}`];
-  return { ...namedEnd(exitCode, words ?? "", isCalling), errors, exitCode };
+  const reason = event.event === "idle" ? event.reason : undefined;
+  return {
+    ...(reason === undefined ? namedEnd(exitCode, words ?? "", isCalling) : named(reason)),
+    errors,
+    exitCode,
+  };
 }
 
 /** How a run ended that never had an end of its own: it was refused, or the daemon is gone. */

@@ -307,6 +307,15 @@ describe("the end of a run", () => {
       "model_error",
       failure.message,
     ],
+    ...(["image_error", "prompt_too_long", "denied"] as const).map(
+      (reason) =>
+        [
+          idle({ exit_code: 1, reason, message: failure.message, error: failure }),
+          "error_during_execution",
+          reason,
+          failure.message,
+        ] as const,
+    ),
     [complete({ exit_code: 1, exit_reason: "timeout" }), "error_during_execution", "deadline", "timeout"],
     [
       complete({ exit_code: 1, exit_reason: "structured_output_failed" }),

@@ -222,12 +222,14 @@ function messagePayload(event: Of<"input" | "queued">): InputEvent | QueuedEvent
 }
 
 function idlePayload(event: Of<"idle">): IdleEvent {
-  const { pid, seq, outcome, message, error, result, exitCode, tokensUsed, elapsedMs, queued } = event;
+  const { pid, seq, outcome, reason, message, error, result, exitCode, tokensUsed, elapsedMs, queued } =
+    event;
   return {
     event: "idle",
     pid,
     seq,
     outcome,
+    reason,
     ...(message === "" ? {} : { message }),
     ...(error === undefined ? {} : { error: toWireError(error) }),
     result,
