@@ -757,9 +757,15 @@ describe("events", () => {
       code: "CONFLICT",
       details: { outcome: "unknown", pid: started.pid },
     });
-    await client.call("event.subscribe", { events: ["other.thing"], after: seq - 1 });
-    await client.until(() => client.events.length === 1);
+    // the program was lost: that is told as its end, and it is known by its name
+    const exit = { id: long.id, pid: started.pid, reason: "lost", kind: "killed", exitCode: 137 };
+    expect(await client.call("process.wait", { id: long.id })).toMatchObject(exit);
+    expect(await client.call("process.status", { pid: started.pid })).toMatchObject({ state: "dead", exit });
+    const events = ["other.thing", "process.exited"];
+    await client.call("event.subscribe", { events, after: seq - 1 });
+    await client.until(() => client.events.some(({ pid }) => pid === started.pid));
     expect(client.events[0]).toMatchObject({ event: "other.thing", seq, data: { kept: true } });
+    expect(client.events.find(({ pid }) => pid === started.pid)?.data).toMatchObject(exit);
   });
 
   it("names of the kernel, wrong names and positions that are not there are refused", async () => {

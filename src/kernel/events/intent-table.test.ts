@@ -272,6 +272,68 @@ describe("projections", () => {
     await check();
   });
 
+  it("a timeline goes on behind a page of which every event was compacted", async () => {
+    for (let n = 0; n < 300; n++) await publish("tool.done", { n }, { correlationId: "c" });
+    await t.kernel.intents.compact(await publish("tool.last", {}, { correlationId: "c" }));
+    const wish = { projection: "timeline", correlationId: "c", sees: () => true } as const;
+    const rows = (await t.kernel.intents.project(wish)).state as { event: string }[];
+    expect(rows.map(({ event }) => event)).toEqual(["event.compacted", "tool.last"]);
+  });
+
+  it("a program that was lost with its daemon has ended in the next, and is told once", async () => {
+    const about = { pid: 99, id: "p", intentId: "i" };
+    await publish("process.started", { id: "p", ppid: 0, osPid: 5, command: ["x"], cwd: "/w" }, about);
+    t = new TestKernel({}, t.journal);
+    expect(await state("processes")).toMatchObject({
+      99: {
+        state: "dead",
+        cwd: "/w",
+        exit: { reason: "lost", kind: "killed" },
+        streams: { stdout: { open: false } },
+      },
+    });
+    t = new TestKernel({}, t.journal);
+    await t.kernel.intents.ready();
+    expect(await told("process.exited")).toMatchObject([{ ...about, data: { id: "p", exitCode: 137 } }]);
+  });
+
+  it("devices are there before anything was told of them, and as they were", async () => {
+    const identity = { id: "x/y", kind: "virtual", name: "y", driver: "loop" } as const;
+    const channel = {
+      read: async () => ({ data: new Uint8Array(), isEnd: true }),
+      write: async () => {},
+      close: async () => {},
+    };
+    t.kernel.hal.add({
+      identity: { ...identity, modes: ["read"] },
+      isHarmless: true,
+      meta: () => ({}),
+      open: async () => channel,
+    });
+    const first = await publish("tool.done");
+    const wish = { owner: PID_KERNEL, mode: "shared", ttlMs: 1_000, waitMs: 0 } as const;
+    const { path } = t.kernel.hal.wish("x/y", wish);
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const opening = {
+      device: "x/y",
+      name,
+      pid: PID_KERNEL,
+      flags: 0,
+      signal: new AbortController().signal,
+    } as const;
+    const claim = await t.kernel.hal.open(opening);
+    const devices = async (at?: number) =>
+      (await t.kernel.intents.project({ projection: "devices", at, sees: () => true })).state;
+    const free = { "x/y": { ...identity, state: "free", claim: null } };
+    const claimed = { "x/y": { state: "claimed", claim: { pid: 0, mode: "shared" } } };
+    expect(await devices()).toMatchObject(claimed);
+    expect(await devices(first)).toMatchObject(free);
+    const then = await t.kernel.events.head();
+    await claim.end("released");
+    expect(await devices()).toMatchObject(free);
+    expect(await devices(then)).toMatchObject(claimed);
+  });
+
   it("events older than a week are compacted by themselves", async () => {
     await begin("first", { intentId: "f" });
     await t.kernel.intents.end("f", { outcome: "completed" });

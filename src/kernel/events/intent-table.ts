@@ -5,9 +5,13 @@
 import { Fault } from "../../abi/errors.ts";
 import { asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { EventIds } from "../../abi/native.ts";
+import { EXIT } from "../../abi/process.ts";
+import { exitReport } from "../../lib/exit-report.ts";
 import { ulid } from "../../lib/ulid.ts";
+import { endOf } from "../facts/ended.ts";
 import { LIMITS } from "../limits.ts";
 import type { Compaction } from "../ports/events.ts";
+import type { Hal } from "../ports/hal.ts";
 import type {
   Intent,
   IntentCancel,
@@ -29,11 +33,12 @@ import { project } from "./project.ts";
 
 /** What intents need of the kernel. */
 export interface Purposeful {
-  readonly ports: Pick<KernelPorts, "clock" | "log">;
+  readonly ports: Pick<KernelPorts, "clock" | "log" | "journal" | "ends">;
   readonly events: JournalledEvents;
   readonly natives: Natives;
   readonly table: { get(pid: Pid): Process | undefined };
   readonly init: Stopping["init"];
+  readonly hal: Pick<Hal, "list">;
 }
 
 export class IntentTable implements Intents, Canceller {
@@ -202,7 +207,8 @@ export class IntentTable implements Intents, Canceller {
 
   async project(wish: ProjectionWish): Promise<Projected> {
     await this.ready();
-    return project({ events: this.#core().events, states: this.#states }, wish);
+    const { events, hal } = this.#core();
+    return project({ events, states: this.#states, devices: hal.list() }, wish);
   }
 
   async compact(before: number): Promise<Compaction> {
@@ -275,12 +281,32 @@ export class IntentTable implements Intents, Canceller {
 
   /** Programs end with their daemon. */
   async #endLost(): Promise<void> {
-    const { table } = this.#core();
+    const { table, natives } = this.#core();
     const owners = new Set(this.open().map(({ owner }) => owner));
     for (const owner of owners)
       if (owner !== PID_KERNEL && table.get(asPid(owner))?.isLive !== true)
         void this.#endOf(owner).catch(() => {});
+    const lost = [...this.#states.now.processes.values()].filter(
+      ({ pid, exit }) => exit === null && natives.of(asPid(pid)) === undefined,
+    );
+    await Promise.all(lost.map((native) => this.#tellLost(native).catch(() => {})));
   }
+
+  /** Whose end nobody could tell: its daemon ended before. */
+  async #tellLost({ id, pid, intentId }: Lost): Promise<void> {
+    const { ports, events } = this.#core();
+    const exit = (await endOf({ ports }, asPid(pid)))?.exit ?? EXIT.lost;
+    const ended = exitReport({ id, pid, usage: null }, { exit, endedAt: Math.floor(ports.clock.now()) });
+    const intent = intentId === null ? {} : { intentId };
+    const data = { ...ended, streams: { stdout: 0, stderr: 0 } };
+    await events.publish({ event: "process.exited", pid, id, ...intent, data });
+  }
+}
+
+interface Lost {
+  readonly id: string;
+  readonly pid: number;
+  readonly intentId: string | null;
 }
 
 function again(known: Intent, owner: number): Intent {

@@ -1,5 +1,6 @@
 /** Projections as clients ask for them (kernel IPC chapter, 7.6). */
 import { Fault } from "../../abi/errors.ts";
+import type { DeviceRecord } from "../../abi/methods/ipc/device.ts";
 import type { Compacted, EventPlace, KernelEvent } from "../ports/events.ts";
 import type { Intent, Projected, ProjectionWish } from "../ports/intents.ts";
 import type { EventStates } from "./event-states.ts";
@@ -13,19 +14,23 @@ const SUMMARY_CHARS = 200;
 interface Sources {
   readonly events: JournalledEvents;
   readonly states: EventStates;
+  /** As they are now. */
+  readonly devices: readonly DeviceRecord[];
 }
 
-export async function project({ events, states }: Sources, wish: ProjectionWish): Promise<Projected> {
+export async function project(sources: Sources, wish: ProjectionWish): Promise<Projected> {
+  const { events, states, devices } = sources;
   const at = wish.at ?? (await events.head());
   const then = await states.at(at);
   const { projection } = wish;
   if (projection === "timeline") return { projection, at, ...(await timeline(events, at, wish)) };
+  if (projection === "devices") return { projection, at, state: devicesOf(then, devices, wish.at) };
   return { projection, at, state: STATES[projection](then, wish) };
 }
 
 type Shown = (states: States, wish: ProjectionWish) => unknown;
 
-const STATES: { readonly [N in Exclude<ProjectionWish["projection"], "timeline">]: Shown } = {
+const STATES: { readonly [N in Exclude<ProjectionWish["projection"], "timeline" | "devices">]: Shown } = {
   processes: ({ processes }, { pid, intentId, sees }) =>
     Object.fromEntries(
       [...processes].filter(
@@ -42,7 +47,6 @@ const STATES: { readonly [N in Exclude<ProjectionWish["projection"], "timeline">
     }
     return shown;
   },
-  devices: ({ devices }) => Object.fromEntries(devices),
   intents: ({ intents }, { pid, intentId, correlationId, sees }) => {
     const all = [...intents.values()].filter(
       (each) =>
@@ -55,6 +59,14 @@ const STATES: { readonly [N in Exclude<ProjectionWish["projection"], "timeline">
     return all.filter(isRoot).map((root) => tree(root, all));
   },
 };
+
+/** Devices that are always there have no event of their own: before anything was told of them they were free. */
+function devicesOf({ devices }: States, now: readonly DeviceRecord[], at: number | undefined): object {
+  if (at === undefined) return Object.fromEntries(now.map((each) => [each.id, each]));
+  const free = (each: DeviceRecord) =>
+    [each.id, { ...each, state: "free", claim: null, ...devices.get(each.id) }] as const;
+  return Object.fromEntries([...devices, ...now.map(free)].filter(([, each]) => "kind" in each));
+}
 
 function isAsked(asked: number | undefined, own: number): boolean {
   return asked === undefined || asked === own;
@@ -94,7 +106,8 @@ async function timeline(log: JournalledEvents, at: number, wish: ProjectionWish)
       rows.push(rowOf(event));
       if (rows.length === PAGE) return { state: rows, next: String(event.seq) };
     }
-    if (events.length === 0 && next.record === place.record) return { state: rows };
+    // a page that is empty because it was compacted is not the last
+    if (events.length === 0 && next.record === place.record && next.seq === place.seq) return { state: rows };
     place = next;
   }
 }

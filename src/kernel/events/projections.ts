@@ -28,6 +28,15 @@ interface ProcessFold {
   readonly usage: unknown;
   readonly exit: Data | null;
   readonly intentId: string | null;
+  /** Open while it runs; how much it has written is known at its end. */
+  readonly streams: { readonly stdin: FlowFold; readonly stdout: FlowFold; readonly stderr: FlowFold };
+}
+
+interface FlowFold {
+  readonly bytes: number;
+  readonly droppedBytes: number;
+  readonly queuedBytes: number;
+  readonly open: boolean;
 }
 
 export interface States {
@@ -80,8 +89,13 @@ function foldProcess(
       activity: (given.activity ?? null) as string | null,
     });
   if (event !== "process.exited") return;
-  const { streams: _streams, ...exit } = given;
-  const ended = { state: "dead", activity: null, usage: given.usage ?? null, exit };
+  const { streams: written = {}, ...exit } = given as { streams?: { stdout?: number; stderr?: number } };
+  const streams = {
+    stdin: flow(0, false),
+    stdout: flow(written.stdout, false),
+    stderr: flow(written.stderr, false),
+  };
+  const ended = { state: "dead", activity: null, usage: given.usage ?? null, exit, streams };
   processes.delete(pid);
   processes.set(pid, { ...known, ...ended, elapsedMs: Math.max(0, at - known.startedAt) });
   forget(processes, ({ exit }) => exit !== null);
@@ -102,7 +116,12 @@ function begun(data: Data): Omit<ProcessFold, "pid" | "startedAt" | "intentId"> 
     ready: false,
     usage: null,
     exit: null,
+    streams: { stdin: flow(0, true), stdout: flow(0, true), stderr: flow(0, true) },
   };
+}
+
+function flow(bytes = 0, open = false): FlowFold {
+  return { bytes, droppedBytes: 0, queuedBytes: 0, open };
 }
 
 function foldIntent(intents: States["intents"], event: KernelEvent): void {
@@ -152,7 +171,6 @@ function foldDevice(devices: States["devices"], { event, data }: KernelEvent): v
       event === "device.gone" ? { ...devices.get(id), ...given, state: "gone", claim: null } : given,
     );
   const known = devices.get(id);
-  if (known === undefined) return;
   const { pid, mode, expiresAt = null } = given;
   if (event === "device.claimed")
     devices.set(id, { ...known, state: "claimed", claim: { pid, mode, expiresAt } });

@@ -113,6 +113,8 @@ export class NativeControl implements Native {
       ppid,
       osPid,
       command: maskedCommand(command),
+      cwd: this.cwd,
+      pty: this.isPty,
     });
     this.#begun.resolve();
   }

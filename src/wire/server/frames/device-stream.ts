@@ -19,6 +19,8 @@ export const stream: IpcHandler<"device.stream"> = (params, call) => {
   const own = heldBy(id, call);
   const { modes } = session.kernel.hal.driverOf(own.claim.device).identity;
   if (!modes.includes("stream")) throw invalid(`params.direction: ${own.claim.device} does not stream`);
+  if (direction !== "read" && !modes.includes("write"))
+    throw invalid(`params.direction: ${own.claim.device} is read-only`);
   if (direction !== "read") checkWrites(own);
   session.checkRoom();
   const { output } = session;

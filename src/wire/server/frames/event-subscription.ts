@@ -70,7 +70,9 @@ export class EventSubscription {
         const more = log.more();
         const { events, next } = await log.read(this.#place);
         if (!(await this.#passAll(events))) continue;
-        const isNew = events.length > 0 || next.record !== this.#place.record;
+        const { seq, record } = this.#place;
+        // a whole page may have been compacted: it is passed over, and more may follow
+        const isNew = events.length > 0 || next.record !== record || next.seq !== seq;
         this.#place = next;
         this.#stepOn();
         if (!isNew) await abortable(more, this.#stop.signal);

@@ -22,7 +22,9 @@ const COMPACTED = "event.compacted";
 
 export const subscribe: IpcHandler<"event.subscribe"> = async (params, call) => {
   const { session } = call;
-  const { events: log } = session.kernel;
+  const { events: log, intents } = session.kernel;
+  // programs that were lost with an earlier daemon have ended before anything is followed
+  await intents.ready();
   const head = await log.head();
   const { events, after = head, window = WINDOW, prefix = "", intentId, correlationId } = params;
   if (after > head) throw invalid(`params.after: ${after} is above the newest event, ${head}`);

@@ -6,13 +6,15 @@ import type { IpcStatus } from "../../../abi/methods/ipc/process.ts";
 import type { ProcInfo } from "../../../abi/process.ts";
 import type { Native } from "../../../kernel/ports/natives.ts";
 import type { IpcCall, IpcHandler } from "./call.ts";
-import { exitOf, infoOf, pidOf } from "./process.ts";
+import { exitOf, infoOf, pastOf, pidOf } from "./process.ts";
 
 type Flow = IpcStatus["streams"]["stdin"];
 
 const CLOSED: Flow = { bytes: 0, droppedBytes: 0, queuedBytes: 0, open: false };
 
 export const status: IpcHandler<"process.status"> = async (ref, call) => {
+  const past = await pastOf(ref, call);
+  if (past !== undefined) return past;
   const pid = pidOf(ref, call);
   const native = call.session.kernel.natives.of(pid);
   const info = await infoOf(pid, call);

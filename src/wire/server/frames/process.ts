@@ -3,7 +3,7 @@ import { Fault } from "../../../abi/errors.ts";
 import { asPid, PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import { IPC } from "../../../abi/ipc.ts";
 import type { IpcResult } from "../../../abi/methods/ipc/methods.ts";
-import type { IpcExit, IpcSpawnOptions } from "../../../abi/methods/ipc/process.ts";
+import type { IpcExit, IpcSpawnOptions, IpcStatus } from "../../../abi/methods/ipc/process.ts";
 import type { NativeOptions } from "../../../abi/native.ts";
 import { type ProcInfo, SIGNALS, type Signal } from "../../../abi/process.ts";
 import type { Syscalls } from "../../../abi/sys.ts";
@@ -25,14 +25,17 @@ interface Ref {
 }
 
 /** NOT_FOUND: the caller sees no such process. INVALID: not exactly one name. */
-export function pidOf({ id, pid }: Ref, { session }: IpcCall): Pid {
+export function pidOf(ref: Ref, call: IpcCall): Pid {
+  const pid = findPid(ref, call);
+  if (pid !== undefined) return pid;
+  throw notFound(ref.id ?? ref.pid);
+}
+
+/** undefined: the caller sees no such process. INVALID: not exactly one name. */
+function findPid({ id, pid }: Ref, { session }: IpcCall): Pid | undefined {
   if ((id === undefined) === (pid === undefined)) throw invalid("params: either id or pid is needed");
-  const missing = id ?? pid;
   const { scopes, kernel } = session;
-  if (pid !== undefined) {
-    if (pid !== PID_KERNEL && scopes.sees(pid)) return asPid(pid);
-    throw notFound(missing);
-  }
+  if (pid !== undefined) return pid !== PID_KERNEL && scopes.sees(pid) ? asPid(pid) : undefined;
   const named = kernel.natives.list().filter((native) => native.id === id && scopes.sees(native.pid));
   // its own come before those of others, the live before the ended, the new before the old
   const rank = (native: Native) =>
@@ -41,8 +44,21 @@ export function pidOf({ id, pid }: Ref, { session }: IpcCall): Pid {
     (found, each) => (found === undefined || rank(each) > rank(found) ? each : found),
     undefined,
   );
-  if (best === undefined) throw notFound(missing);
-  return best.pid;
+  return best?.pid;
+}
+
+/** A program of an earlier daemon, as its events tell; undefined: the reference names none. */
+export async function pastOf(ref: Ref, call: IpcCall): Promise<IpcStatus | undefined> {
+  const { kernel, scopes } = call.session;
+  const pid = findPid(ref, call);
+  if (pid !== undefined && kernel.natives.of(pid) !== undefined) return undefined;
+  const sees = (each: number | undefined): boolean => scopes.seesEvent(each);
+  const { state } = await kernel.intents.project({ projection: "processes", pid, sees });
+  const known = Object.values(state as Record<string, IpcStatus & { readonly ready: boolean }>);
+  const found = known.findLast((each) => each.pid === pid || each.id === ref.id);
+  if (found === undefined || found.exit === null) return undefined;
+  const { ready: _ready, ...status } = found;
+  return status;
 }
 
 /** NOT_FOUND also for a pid that belongs to no process. */
@@ -190,6 +206,8 @@ export async function infoOf(pid: Pid, { session }: IpcCall): Promise<ProcInfo |
 }
 
 export const wait: IpcHandler<"process.wait"> = async ({ timeoutMs, ...ref }, call) => {
+  const past = await pastOf(ref, call);
+  if (past?.exit) return past.exit;
   const pid = pidOf(ref, call);
   const { kernel } = call.session;
   const native = kernel.natives.of(pid);
