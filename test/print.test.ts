@@ -54,6 +54,29 @@ function byHand(args: readonly string[]): ChildProcess & { readonly shown: () =>
   child.stdin.on("error", () => {});
   return Object.assign(child, { shown: () => Buffer.concat(out).toString("utf8") });
 }
+interface SumsLine {
+  readonly type: string;
+  readonly subtype?: string;
+  readonly request_id?: string;
+  readonly request?: { subtype: string; message: SumsMessage };
+}
+interface SumsMessage {
+  readonly id?: number;
+  readonly method: string;
+  readonly params?: { arguments?: unknown };
+}
+
+/** An MCP server with one tool, as a client library has it. */
+function sums({ method, params }: SumsMessage, called: unknown[]): object {
+  const capabilities = { tools: {} };
+  const serverInfo = { name: "sums", version: "1" };
+  if (method === "initialize") return { result: { protocolVersion: "2025-11-25", capabilities, serverInfo } };
+  if (method === "tools/list")
+    return { result: { tools: [{ name: "add", inputSchema: { type: "object" } }] } };
+  if (method !== "tools/call") return { error: { code: -32_601, message: "no such method" } };
+  called.push(params?.arguments);
+  return { result: { content: [{ type: "text", text: "five" }] } };
+}
 const codeOf = async (child: ChildProcess): Promise<unknown> => (await once(child, "close"))[0];
 
 describe.each(DIALECTS)("behind the %s base URL", (dialect) => {
@@ -273,6 +296,40 @@ describe("--input-format stream-json", () => {
     ]);
     expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain("not this");
     checkedLines(child.shown());
+  });
+
+  it("calls a tool of the program that drives it, behind the same rules", async () => {
+    const add = toolUse({ name: "tool_call", input: { tool: "mcp__sums__add", params: { a: 2, b: 3 } } });
+    const select = toolUse({ name: "tool_search", input: { query: "select:mcp__sums__add" } });
+    await serve([select, add, done, add, done]);
+    const called: unknown[] = [];
+    const drive = async (flags: readonly string[]): Promise<unknown> => {
+      const child = byHand([...stream, "--input-format", "stream-json", ...flags]);
+      const put = (line: object) => child.stdin?.write(`${JSON.stringify(line)}\n`);
+      const request = { subtype: "initialize", sdkMcpServers: ["sums"] };
+      put({ type: "control_request", request_id: "r1", request });
+      child.stdin?.write(user("add them"));
+      const seen = new Set<string>();
+      child.stdout?.on("data", () => {
+        for (const line of child.shown().split("\n").slice(0, -1)) {
+          const { type, subtype, request_id = "", request: asked } = JSON.parse(line) as SumsLine;
+          if (type === "result" && subtype !== undefined) child.stdin?.end();
+          if (asked?.subtype !== "mcp_message" || seen.has(request_id)) continue;
+          seen.add(request_id);
+          const mcp_response = { jsonrpc: "2.0", id: asked.message.id, ...sums(asked.message, called) };
+          const response = { subtype: "success", request_id, response: { mcp_response } };
+          put({ type: "control_response", response });
+        }
+      });
+      const code = await codeOf(child);
+      return { code, result: resultOf(child.shown()).result };
+    };
+    expect(await drive(["--allowedTools", "mcp__sums__add"])).toEqual({ code: 0, result: "All done." });
+    expect(called).toEqual([{ a: 2, b: 3 }]);
+    expect(server.requests.at(-1)?.lastToolResults[0]?.content).toContain("five");
+    await drive([]);
+    expect(server.requests.at(-1)?.lastToolResults[0]?.content).toContain("no rule allows it");
+    expect(called).toHaveLength(1);
   });
 
   it("names the line that is no message, answers the others, and exits 1", async () => {

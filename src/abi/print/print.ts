@@ -202,30 +202,43 @@ const controlResponse = z
   })
   .describe("The answer to a `control_request` on stdin; it belongs to no session.");
 
+const mcpMessage = z.strictObject({
+  subtype: z.literal("mcp_message"),
+  server_name: z.string(),
+  message: z
+    .record(z.string(), z.json())
+    .describe("Of MCP. The answer to it is the `mcp_response` of the response."),
+});
+
 const controlRequest = z
   .strictObject({
     type: z.literal("control_request"),
     request_id: z.string(),
-    request: z.strictObject({
-      subtype: z.literal("can_use_tool"),
-      tool_name: z.string(),
-      input: z.record(z.string(), z.json()).describe("The arguments; of `ask_user`: its `questions`."),
-      tool_use_id: z.string().optional().describe("Absent: the call is not known."),
-      permission_suggestions: z
-        .array(
-          z.strictObject({
-            type: z.literal("addRules"),
-            rules: z.array(z.strictObject({ toolName: z.string(), ruleContent: z.string().optional() })),
-            behavior: z.literal("allow"),
-            destination: z.enum(RULE_DESTINATIONS),
-          }),
-        )
-        .optional(),
-      title: z.string().describe("The question in one line."),
-      decision_reason: z.string().optional(),
-    }),
+    request: z.union([
+      mcpMessage,
+      z.strictObject({
+        subtype: z.literal("can_use_tool"),
+        tool_name: z.string(),
+        input: z.record(z.string(), z.json()).describe("The arguments; of `ask_user`: its `questions`."),
+        tool_use_id: z.string().optional().describe("Absent: the call is not known."),
+        permission_suggestions: z
+          .array(
+            z.strictObject({
+              type: z.literal("addRules"),
+              rules: z.array(z.strictObject({ toolName: z.string(), ruleContent: z.string().optional() })),
+              behavior: z.literal("allow"),
+              destination: z.enum(RULE_DESTINATIONS),
+            }),
+          )
+          .optional(),
+        title: z.string().describe("The question in one line."),
+        decision_reason: z.string().optional(),
+      }),
+    ]),
   })
-  .describe("With --permission-prompt-tool stdio: a question. Its answer is a `control_response` on stdin.");
+  .describe(
+    "A question (with --permission-prompt-tool stdio), or a message for a server of tools that the client has. Its answer is a `control_response` on stdin.",
+  );
 
 const controlCancel = z
   .strictObject({ type: z.literal("control_cancel_request"), request_id: z.string() })

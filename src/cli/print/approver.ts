@@ -73,7 +73,7 @@ export class Approver {
 function requestOf(
   event: AskEvent,
   callId: string | undefined,
-): Extract<ControlAsk, { request: unknown }>["request"] {
+): Extract<Extract<ControlAsk, { request: unknown }>["request"], { subtype: "can_use_tool" }> {
   const { text, tool = "", questions, rules = [], reason } = event;
   const input = questions === undefined ? argumentsOf(event) : { questions: questions as unknown as Json };
   return {

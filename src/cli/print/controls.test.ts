@@ -3,6 +3,7 @@ import type { ControlResponse } from "../../abi/print/print.ts";
 import { ChatClient } from "../chat/client.ts";
 import { FakeDaemon, Feed } from "../testing/fake-daemon.ts";
 import { Controls } from "./controls.ts";
+import { ToolServers } from "./tool-servers.ts";
 
 function controls({ pid }: { pid?: number }) {
   const daemon = new FakeDaemon(
@@ -14,7 +15,10 @@ function controls({ pid }: { pid?: number }) {
   );
   const said: ControlResponse["response"][] = [];
   const client = new ChatClient(daemon);
-  const made = new Controls({ client, pid: () => pid, put: ({ response }) => void said.push(response) });
+  const servers = new ToolServers(() => {});
+  const put = ({ response }: ControlResponse) => void said.push(response);
+  const made = new Controls({ client, servers, put });
+  if (pid !== undefined) made.comes(Promise.resolve(pid));
   const ask = async (asks: string, fields = {}) => {
     made.take({ kind: "control", id: "r", asks, with: fields });
     await expect.poll(() => said.length).toBe(1);

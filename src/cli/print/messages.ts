@@ -35,3 +35,41 @@ export async function* stdinMessages(words: string, stdin: Input, report: LineRe
   }
   report.end();
 }
+
+/** Messages that were read and not taken; then stdin waits. */
+const MAX_AHEAD = 64;
+
+/** Reads on while nobody takes the next message: answers among the lines must not wait for it. */
+export async function* readAhead(lines: AsyncIterable<Said>): AsyncGenerator<Said> {
+  const ready: Said[] = [];
+  let moved = Promise.withResolvers<void>();
+  const move = () => {
+    moved.resolve();
+    moved = Promise.withResolvers();
+  };
+  const read = async () => {
+    for await (const said of lines) {
+      ready.push(said);
+      move();
+      while (ready.length >= MAX_AHEAD) await moved.promise;
+    }
+  };
+  let over: { readonly error?: unknown } | undefined;
+  const ended = (end: { readonly error?: unknown }) => {
+    over = end;
+    move();
+  };
+  read().then(
+    () => ended({}),
+    (error: unknown) => ended({ error }),
+  );
+  for (;;) {
+    const next = ready.shift();
+    if (next !== undefined) {
+      move();
+      yield next;
+    } else if (over === undefined) await moved.promise;
+    else if ("error" in over) throw over.error;
+    else return;
+  }
+}

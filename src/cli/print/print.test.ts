@@ -149,6 +149,24 @@ describe("a client library, which leaves -p out and asks before it speaks", () =
     rmSync(folder, { recursive: true });
   });
 
+  test("has its own servers of tools, under its titles too, and none in a session that it continues", async () => {
+    const request = { sdkMcpServers: ["my sums"], sdkMcpServerManifests: { "my sums": {} }, title: "sums" };
+    const flags = '--mcp-config={"mcpServers":{"two":{"type":"sdk","name":"two"},"x":{"url":"u"}}}';
+    const daemon = aDaemon();
+    expect(await speak(daemon, { request, flags })).toMatchObject({ code: 0 });
+    const at = (name: string) => ({
+      type: "http",
+      url: expect.stringMatching(new RegExp(`^http://127\\.0\\.0\\.1:\\d+/${name}$`)),
+      headers: { authorization: expect.stringMatching(/^Bearer .{43}$/) },
+    });
+    expect(spawnOf(daemon)).toMatchObject({
+      mcp_servers: { my_sums: at("my_sums"), two: at("two"), x: { url: "u" } },
+    });
+    expect(daemon.asked).toContainEqual(["session.describe", { pid: 1, title: "sums" }]);
+    const again = await speak(aDaemon(), { request, flags: "-r 7" });
+    expect([again.code, again.out]).toEqual([1, expect.stringContaining("settled when a session begins")]);
+  });
+
   test("is refused before anything starts where it wants to watch with hooks", async () => {
     const daemon = aDaemon();
     const request = { hooks: { PreToolUse: [{ matcher: "Bash", hookCallbackIds: ["h1"] }] } };

@@ -22,12 +22,13 @@ import {
   printTable,
 } from "./flags.ts";
 import { type AnswerSchema, answerSchema } from "./json-schema.ts";
-import { onlyMessage, stdinMessages } from "./messages.ts";
+import { onlyMessage, readAhead, stdinMessages } from "./messages.ts";
 import { type Gate, Outlet } from "./outlet.ts";
 import { Printer } from "./printer.ts";
 import { findPrompt } from "./prompt.ts";
 import { beginSession, type PrintSession, reopenSession } from "./session.ts";
 import { Stops } from "./stops.ts";
+import { ToolServers } from "./tool-servers.ts";
 import type { Said } from "./user-line.ts";
 import { viewOf } from "./views.ts";
 
@@ -70,6 +71,10 @@ class PrintRun implements Gate {
   #hasBadLine = false;
   #approver: Approver | undefined;
   readonly #controls: Controls;
+  readonly #servers: ToolServers;
+  readonly #opened = Promise.withResolvers<number>();
+  /** What is said of lines that are read while the session begins: it comes after the line of its beginning. */
+  #early: Array<() => void> | undefined;
   /** The connection that holds the run back: the daemon lets it go on once that is closed, however this command ends. */
   #holding: Promise<DaemonClient | undefined> = Promise.resolve(undefined);
 
@@ -77,9 +82,10 @@ class PrintRun implements Gate {
     this.#call = call;
     this.#parts = parts;
     this.#outlet = new Outlet(call.console, this);
+    this.#servers = new ToolServers((line) => this.#outlet.put(`${JSON.stringify(line)}\n`));
     this.#controls = new Controls({
       client: parts.client,
-      pid: () => this.#session?.pid,
+      servers: this.#servers,
       put: (line) => this.#outlet.put(`${JSON.stringify(line)}\n`),
     });
   }
@@ -88,18 +94,23 @@ class PrintRun implements Gate {
     const { args, host, console } = this.#call;
     const { format, printer, client, stops } = this.#parts;
     const options = printOptions(args);
+    using _servers = this.#servers;
     let schema = await schemaOf(options.schema);
     const isTerminal = host.stdout.isTTY === true;
     if (options.asksOnStdio) this.#approver = this.#approverOf();
     const isVerbose = console.mode === "verbose" || args.flags.has("debug");
     const view = viewOf(format, { console, printer, outlet: this.#outlet, isTerminal, isVerbose });
     const messages = await this.#messages(options, (line, why) => {
-      view.notice(`line ${line} of stdin: ${why}`, { line, code: "INVALID" });
       this.#fail();
+      const tell = () => view.notice(`line ${line} of stdin: ${why}`, { line, code: "INVALID" });
+      if (this.#early === undefined) tell();
+      else this.#early.push(tell);
     });
     const begun = await messages.next();
+    this.#early = [];
     const { unmet, wish } = this.#controls;
     if (unmet !== undefined) throw invalid(unmet);
+    this.#controls.comes(this.#opened.promise);
     if (begun.done === true) throw invalid("there is no message on stdin");
     schema ??= await schemaOf(wish.schema);
     const first = begun.value;
@@ -108,6 +119,7 @@ class PrintRun implements Gate {
     const words = schema?.asking(first.text) ?? first.text;
     const session = await this.#open(options, { said: first, words });
     this.#session = session;
+    this.#opened.resolve(session.pid);
     printer.sessionId = session.uuid;
     stops.began(session);
     if (format === "stream-json") {
@@ -119,10 +131,12 @@ class PrintRun implements Gate {
       session,
     );
     conversation.hasFailed = this.#hasBadLine;
-    const { title, endsSession } = options;
+    const { title = wish.title, endsSession } = options;
     if (title !== undefined) await client.request("session.describe", { pid: session.pid, title });
     if (endsSession) view.notice(STAYS_RECORDED, { level: "info" });
     this.#conversation = conversation;
+    for (const tell of this.#early) tell();
+    this.#early = undefined;
     try {
       return await conversation.follow(session.isNew ? messages : preceded(first, messages));
     } finally {
@@ -168,11 +182,15 @@ class PrintRun implements Gate {
     const { args, host } = this.#call;
     const words = args.words.join(" ");
     if (!isStreamInput) return onlyMessage(await findPrompt(words, host));
-    return stdinMessages(words, host.stdin, {
+    const lines = stdinMessages(words, host.stdin, {
       ...{ bad, control: (request) => this.#controls.take(request) },
-      answer: (answer) => this.#approver?.answered(answer) ?? false,
-      end: () => this.#approver?.end(),
+      answer: (answer) => this.#servers.answered(answer) || this.#approver?.answered(answer) === true,
+      end: () => {
+        this.#approver?.end();
+        this.#servers.end();
+      },
     });
+    return readAhead(lines);
   }
 
   #approverOf(): Approver {
@@ -190,7 +208,7 @@ class PrintRun implements Gate {
     const { client, stops } = this.#parts;
     const detail = withDeltas ? ("deltas" as const) : ("messages" as const);
     const asks = this.#approver === undefined ? {} : { interactive: true as const };
-    const beginning = { client, detail, signal: stops.abandoned, uuid, ...asks };
+    const beginning = { client, detail, signal: stops.abandoned, uuid, ...asks, servers: this.#servers };
     return from === undefined
       ? beginSession(this.#call, { ...begun, wish: this.#controls.wish }, beginning)
       : reopenSession(this.#call, from, beginning);

@@ -2,13 +2,16 @@
 import type { Detail } from "../../abi/events.ts";
 import type { SpawnRequest } from "../../abi/methods/process.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
+import { textFlag } from "../args.ts";
 import type { ChatClient } from "../chat/client.ts";
 import { latestHere, sessionOf } from "../chat/ref.ts";
 import type { Call } from "../command.ts";
 import { clientEnvironment } from "../run/environment.ts";
 import { requestOptions, workingDirectory } from "../run/run-options.ts";
+import { invalid } from "../screen/errors.ts";
 import type { Wish } from "./controls.ts";
 import { type PrintOptions, printLimits } from "./flags.ts";
+import type { ToolServers } from "./tool-servers.ts";
 import type { Said } from "./user-line.ts";
 
 export interface PrintSession {
@@ -29,6 +32,8 @@ interface Beginning {
   readonly signal: AbortSignal;
   /** Questions are answered by whoever runs the command; without, the permission mode decides. */
   readonly interactive?: true;
+  /** Servers of tools that the client library has. */
+  readonly servers: Pick<ToolServers, "add" | "entries" | "hasAny">;
   /** Of a session that begins. */
   readonly uuid?: string | undefined;
 }
@@ -40,9 +45,13 @@ export async function beginSession(
   beginning: Beginning,
 ): Promise<PrintSession> {
   const { args, host } = call;
-  const { client, detail, signal, interactive, uuid: wished } = beginning;
+  const { client, detail, signal, interactive, uuid: wished, servers } = beginning;
   const { max_steps, usd } = printLimits(args);
-  const { limits, system_prompt = "", ...options } = requestOptions(args, host);
+  const { limits, system_prompt = "", mcp_servers: given = {}, ...options } = requestOptions(args, host);
+  const isAsked = textFlag(args, "input-format") === "stream-json";
+  const inClient = Object.keys(given).filter((name) => isAsked && given[name]?.type === "sdk");
+  servers.add(inClient);
+  const mcp_servers = { ...without(given, inClient), ...(await servers.entries()) };
   const { instructions = options.instructions, agents, more } = wish;
   const prompt = [system_prompt, more].filter((part) => part !== "").join("\n\n");
   const allLimits = { ...limits, ...(usd === undefined ? {} : { usd }) };
@@ -50,6 +59,7 @@ export async function beginSession(
     intent: words,
     ...(said.media === undefined ? {} : { media: said.media }),
     ...options,
+    ...(Object.keys(mcp_servers).length === 0 ? {} : { mcp_servers }),
     ...(prompt === "" ? {} : { system_prompt: prompt }),
     ...(instructions === undefined ? {} : { instructions }),
     ...(agents === undefined ? {} : { agents: { ...options.agents, ...agents } }),
@@ -71,9 +81,11 @@ export async function beginSession(
 export async function reopenSession(
   call: Call,
   from: NonNullable<PrintOptions["from"]>,
-  { client, detail, signal, interactive }: Beginning,
+  { client, detail, signal, interactive, servers }: Beginning,
 ): Promise<PrintSession> {
   const { args, host } = call;
+  if (servers.hasAny)
+    throw invalid("servers of tools are settled when a session begins", "leave -c and -r out to begin one");
   const found =
     from.ref === "latest"
       ? await latestHere(call, workingDirectory(args, host))
@@ -87,6 +99,10 @@ export async function reopenSession(
     signal,
   );
   return { pid, uuid: response.uuid, isNew: false, events: eventsOf(lines), close: () => close() };
+}
+
+function without<T>(map: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
+  return Object.fromEntries(Object.entries(map).filter(([name]) => !names.includes(name)));
 }
 
 async function* eventsOf(lines: AsyncIterable<{ payload?: unknown }>): AsyncGenerator<WireEvent> {
