@@ -24,11 +24,28 @@ const COMMANDS = [
 /** Its target is known only when it runs. */
 const CONFIGURE = 'echo evil >> "$(git rev-parse --git-common-dir)/$(echo config)" || echo unconfigured';
 
+const used = (tool: string, params: object) => ({ name: "tool_call", input: { tool, params } });
+const shell = (command: string) => ({ name: "bash", input: { command } });
+const MOVES = [
+  used("worktree_enter", { name: "moved" }),
+  used("worktree_enter", {}),
+  shell('pwd; echo two > a.txt; git status --short; cat "$MAIN/a.txt" || echo unreadable'),
+  { name: "write", input: { file_path: "new.txt", content: "new" } },
+  used("worktree_exit", { strategy: "remove" }),
+  used("worktree_exit", { strategy: "keep" }),
+  shell("pwd; cat a.txt"),
+  used("worktree_exit", { strategy: "keep" }),
+  used("worktree_enter", { name: "moved" }),
+  used("worktree_exit", { strategy: "remove", discard_changes: true }),
+];
+
 beforeAll(async () => {
   server = await startModelServer({
     script: ({ lastUserText, assistantTurns }) => {
       if (lastUserText.includes("rest a while"))
         return toolUse({ name: "sleep", input: { duration_ms: 600_000 } });
+      if (lastUserText.includes("move there and back"))
+        return MOVES[assistantTurns] === undefined ? text("Done.") : toolUse(MOVES[assistantTurns]!);
       if (lastUserText.includes("give it to two"))
         return assistantTurns === 0 ? childCall("write there").and(childCall("look there")) : text("Both.");
       if (lastUserText.includes("write there") && assistantTurns === 0)
@@ -156,5 +173,35 @@ it.skipIf(unconfined !== undefined)(
       ([isThere, count, branches]) => isThere === false && count === 1 && branches === "",
     );
     expect(after).toEqual([false, 1, ""]);
+  },
+);
+
+it.skipIf(unconfined !== undefined)(
+  "moves to a worktree and back, as its files and commands do; what is there is removed only where it is said so",
+  async () => {
+    const before = stateOfMain();
+    const path = join(main, ".crux/worktrees/moved");
+    onTestFinished(() => {
+      if (existsSync(path)) git("worktree", "remove", "--force", path);
+      if (git("branch", "--list", "worktree/moved") !== "") git("branch", "-D", "worktree/moved");
+    });
+    const from = server.requests.length;
+    const run = await inTree("move there and back");
+    expect([run.code, run.stdout]).toEqual([0, "Done.\n"]);
+    const said = server.requests.slice(from).flatMap(({ lastToolResults }) => lastToolResults);
+    expect(said.map(({ content }) => String(content))).toEqual([
+      expect.stringContaining(`You work in ${path} now, branch worktree/moved`),
+      expect.stringMatching(/^Error \[CONFLICT\].*it works in a worktree already/),
+      expect.stringMatching(new RegExp(`^${path}\n M a\\.txt\n[^]*^unreadable$`, "m")),
+      expect.stringContaining("new.txt"),
+      expect.stringMatching(/^Error \[CONFLICT\].*2 changed files would be lost/),
+      expect.stringContaining(`You work in ${main} again. The worktree ${path} stays`),
+      `${main}\none\n`,
+      expect.stringMatching(/^Error \[CONFLICT\]/),
+      expect.stringContaining(`You work in ${path} now`),
+      expect.stringContaining(`The worktree ${path} is gone, with its branch`),
+    ]);
+    expect([existsSync(path), git("branch", "--list", "worktree/moved")]).toEqual([false, ""]);
+    expect(stateOfMain()).toEqual(before);
   },
 );

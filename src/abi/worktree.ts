@@ -1,4 +1,5 @@
 /** Worktrees: a checkout of its own for a process, on a branch of its own. */
+import type { Effect } from "./effects.ts";
 
 /** Real paths. Plain data: it is journalled with the process. */
 export interface Worktree {
@@ -10,6 +11,20 @@ export interface Worktree {
   readonly gitDir: string;
   /** The commit that it began with. */
   readonly base: string;
+}
+
+/** Where worktrees lie, below the top of the checkout. */
+export const WORKTREES = ".crux/worktrees";
+
+/** What moving to a worktree does: whether it makes one, or takes one, git finds out. */
+export function enterEffect(cwd: string): Effect {
+  return { kind: "write", path: `${cwd === "/" ? "" : cwd}/${WORKTREES}`, change: "create" };
+}
+
+/** What leaving the worktree `cwd` does: nothing is lost, unless that is wanted; then it is judged as the command that it is. */
+export function leaveEffect(cwd: string, discards: boolean): Effect {
+  const argv = ["git", "worktree", "remove", "--force", cwd];
+  return discards ? { kind: "exec", argv, cwd, certain: true } : { kind: "state", path: "/dev/worktree" };
 }
 
 const MAX_CHARS = 64;

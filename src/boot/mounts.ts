@@ -5,6 +5,7 @@ import type { Pid } from "../abi/ids.ts";
 import type { Settings } from "../abi/settings/settings.ts";
 import { fsDevice } from "../dev/fs/device.ts";
 import { gitDevice } from "../dev/git/device.ts";
+import { worktreeDevice } from "../dev/git/worktree-device.ts";
 import { halDevice } from "../dev/hal/device.ts";
 import { realPath } from "../dev/host/real-path.ts";
 import { nativeDevice } from "../dev/native/device.ts";
@@ -53,6 +54,7 @@ export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path
     ["/dev/git", gitDevice({ exec, clock, env })],
     ["/dev/todo", todoDevice()],
     ["/dev/plan", planDevice(() => kernel.plans)],
+    ["/dev/worktree", worktreeDevice(() => kernel.trees)],
     ["/dev/tty", ttyDevice({ ask })],
     ["/var/out", outDevice(outputs)],
     ["/var/tasks", tasksDevice({ store: taskStore, tasks, placeOf })],

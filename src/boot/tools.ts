@@ -37,6 +37,8 @@ import { thread } from "../tool/thread/thread.ts";
 import { todo } from "../tool/todo/todo.ts";
 import { view } from "../tool/view/view.ts";
 import { webSearch } from "../tool/web_search/web_search.ts";
+import { worktreeEnter } from "../tool/worktree_enter/worktree_enter.ts";
+import { worktreeExit } from "../tool/worktree_exit/worktree_exit.ts";
 import { write } from "../tool/write/write.ts";
 
 export const TOOLS = [
@@ -78,5 +80,7 @@ export const TOOLS = [
   todo,
   view,
   webSearch,
+  worktreeEnter,
+  worktreeExit,
   write,
 ];

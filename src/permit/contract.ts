@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Effect } from "../abi/effects.ts";
 import { asPid } from "../abi/ids.ts";
 import type { RuleSource, RuleText } from "../abi/rules.ts";
+import { enterEffect, leaveEffect } from "../abi/worktree.ts";
 import type { Decision, Permit, Subject } from "../kernel/ports/permit.ts";
 
 /** A permit with home /home/u, kernel path /state; its subjects have the free directory /state/scratch/1. */
@@ -222,6 +223,9 @@ export function permitContract(name: string, make: MakePermit): void {
         [write("/ws/a"), "ask", "allow", "allow"],
         [write("/ws/link", "/srv/a"), "ask", "ask", "allow"],
         [write("/srv/a"), "ask", "ask", "allow"],
+        [enterEffect("/ws"), "ask", "allow", "allow"],
+        [leaveEffect("/ws", false), "allow", "allow", "allow"],
+        [leaveEffect("/ws", true), "ask", "ask", "allow"],
         [write("/etc/hosts"), "ask", "ask", "ask"],
         [write("/ws/link", "/etc/hosts"), "ask", "ask", "ask"],
         [write("/ws/.git/config"), "ask", "ask", "ask"],

@@ -112,7 +112,7 @@ export function makePermit(options: PermitOptions): Permit & { readonly warnings
     warnings: rules.warnings,
     mayEnter: (mode) => !closed.has(mode),
     notRule,
-    restrictions: () => restrictionsOf(rules, options.projectRoot),
+    restrictions: (root = options.projectRoot) => restrictionsOf(rules, root),
     hides: (subject, tool) => hides(policy, subject, canonicalToolName(tool)),
     origins: (subject, request) => {
       const c = makeCase(policy, subject, request);

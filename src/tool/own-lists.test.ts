@@ -42,6 +42,10 @@ import { thread } from "./thread/thread.ts";
 import todoText from "./todo/todo.md";
 import { todo } from "./todo/todo.ts";
 import type { Tool, ToolEnv } from "./tool.ts";
+import worktreeEnterText from "./worktree_enter/worktree_enter.md";
+import { worktreeEnter } from "./worktree_enter/worktree_enter.ts";
+import worktreeExitText from "./worktree_exit/worktree_exit.md";
+import { worktreeExit } from "./worktree_exit/worktree_exit.ts";
 
 type Kind = Effect["kind"];
 /** Name, text, R, P and kinds of effects, as in the table of flags; `interrupt` is `block` where nothing may be left half done. */
@@ -65,6 +69,8 @@ const CASES: readonly [Tool, string, boolean, boolean, Kind, "core" | "deferred"
   [teamDelete, teamDeleteText, false, false, "state", "deferred", "cancel"],
   [thread, threadText, true, false, "state", "deferred", "cancel"],
   [todo, todoText, true, false, "state", "core", "block"],
+  [worktreeEnter, worktreeEnterText, false, false, "write", "deferred", "cancel"],
+  [worktreeExit, worktreeExitText, false, false, "state", "deferred", "cancel"],
 ];
 
 describe.each(CASES)("%o", (tool, text, readOnly, parallel, kind, listed, interrupt) => {

@@ -109,7 +109,7 @@ export class Classifications implements Judge {
     const { contexts, grants } = this.#core();
     const { messages } = contexts.prompt(self.ctxId);
     const approved = grants.meanings(self);
-    return { messages, since: [...this.#sinceOf(self)], pending, roots: self.seed.roots, approved };
+    return { messages, since: [...this.#sinceOf(self)], pending, roots: self.roots, approved };
   }
 
   #sinceOf(self: Process): JudgedCall[] {

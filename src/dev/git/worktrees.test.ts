@@ -37,7 +37,20 @@ function repository() {
   git("add", ".");
   git("commit", "-qm", "first");
   const warned: string[] = [];
-  const trees = new GitWorktrees({ exec, clock, env, warn: (line) => warned.push(line) });
+  let between = () => {};
+  const run: HostProcesses["run"] = (spec, signal) => {
+    // the last command of a count
+    if (spec.argv.includes("rev-list")) between();
+    return exec.run(spec, signal);
+  };
+  const heard = new Proxy(exec, {
+    get: (target, name) => {
+      const value: unknown = name === "run" ? run : Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const deps = { exec: heard, clock, env };
+  const trees = new GitWorktrees({ ...deps, warn: (line) => warned.push(line) });
   const open = (slug: string, cwd = main) => trees.open({ cwd, slug, owner: "test" }, never);
   /** Whether it is still there once it is settled. */
   const settled = async (tree: Awaited<ReturnType<typeof open>>) => {
@@ -46,7 +59,14 @@ function repository() {
     expect(existsSync(tree.path)).toBe(isKept);
     return isKept;
   };
-  return { root, main, git, gitIn, trees, open, settled, warned };
+  const remove = async (
+    tree: Awaited<ReturnType<typeof open>>,
+    how: { owner?: string; discards?: boolean; between?: () => void } = {},
+  ) => {
+    ({ between = () => {} } = how);
+    await trees.remove(tree, { owner: how.owner ?? "test", discards: how.discards === true }, never);
+  };
+  return { root, main, git, gitIn, trees, open, settled, remove, warned };
 }
 
 it.each(["a/../b", "x".repeat(65), "a b", "", "a//b", "/a", "-a", "a/-b", "a.lock", ".a", "a/.", "a."])(
@@ -139,5 +159,60 @@ describe.skipIf(!canHold)("GitWorktrees", () => {
     writeFileSync(join(broken.gitDir, "worktrees/broken/index"), "not an index");
     expect(await settled(broken)).toBe(true);
     expect(warned).toHaveLength(1);
+  });
+
+  it("remove() takes what its owner made and nothing is lost of; it keeps files, commits and what git cannot judge", async () => {
+    const { main, git, gitIn, open, remove } = repository();
+    const clean = await open("clean");
+    await expect(remove(clean, { owner: "other" })).rejects.toMatchObject({ code: "CONFLICT" });
+    await remove(clean);
+    expect([existsSync(clean.path), git("branch", "--list", clean.branch)]).toEqual([false, ""]);
+    const [file, commit, broken] = [await open("file"), await open("commit"), await open("broken")];
+    writeFileSync(join(file.path, "new.txt"), "x");
+    gitIn(commit.path, "commit", "-q", "--allow-empty", "-m", "work");
+    writeFileSync(join(broken.gitDir, "worktrees/broken/index"), "not an index");
+    for (const [tree, words] of [
+      [file, /^1 changed file would be lost/],
+      [commit, /^1 commit would be lost/],
+      [broken, /^git cannot remove it, so it is kept/],
+    ] as const) {
+      await expect(remove(tree)).rejects.toMatchObject({
+        ...{ code: "CONFLICT", message: expect.stringMatching(words) },
+      });
+      expect(existsSync(tree.path)).toBe(true);
+    }
+    for (const tree of [file, commit]) {
+      await remove(tree, { discards: true });
+      expect([existsSync(tree.path), git("branch", "--list", tree.branch)]).toEqual([false, ""]);
+    }
+    const hand = join(main, ".crux/worktrees/hand");
+    git("worktree", "add", "-q", "-b", "hand", hand);
+    const byHand = { ...file, path: hand, branch: "hand" };
+    await expect(remove(byHand, { discards: true })).rejects.toMatchObject({ code: "CONFLICT" });
+    // git's own lock
+    const locked = await open("locked");
+    git("worktree", "lock", locked.path);
+    await expect(remove(locked, { discards: true })).rejects.toMatchObject({ code: "CONFLICT" });
+    expect([existsSync(hand), existsSync(locked.path)]).toEqual([true, true]);
+  });
+
+  it("remove() counts again just before: what is written between the counts stays", async () => {
+    const { open, remove } = repository();
+    const tree = await open("late");
+    const late = join(tree.path, "late.txt");
+    await expect(remove(tree, { between: () => writeFileSync(late, "x") })).rejects.toMatchObject({
+      ...{ code: "CONFLICT", message: expect.stringContaining("1 changed file would be lost") },
+    });
+    expect(readFileSync(late, "utf8")).toBe("x");
+  });
+
+  it("opens one for a process at the top of the checkout alone, where it says so", async () => {
+    const { main, trees } = repository();
+    mkdirSync(join(main, "sub"));
+    const wish = { slug: "top", owner: "test", isTop: true } as const;
+    await expect(trees.open({ ...wish, cwd: join(main, "sub") }, never)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
+    expect((await trees.open({ ...wish, cwd: main }, never)).path).toBe(join(main, ".crux/worktrees/top"));
   });
 });

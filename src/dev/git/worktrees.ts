@@ -8,16 +8,17 @@ import { appendFile, lstat, mkdir, readFile, utimes, writeFile } from "node:fs/p
 import { dirname, join } from "node:path";
 import { Fault, messageOf } from "../../abi/errors.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
-import { slugProblem, type Worktree } from "../../abi/worktree.ts";
+import { slugProblem, WORKTREES, type Worktree } from "../../abi/worktree.ts";
 import type { Worktrees, WorktreeWish } from "../../kernel/ports/worktrees.ts";
 import { abortable } from "../../lib/abort.ts";
+import { counted } from "../../lib/text/counted.ts";
 import { CONFIG, filtersOff, Git, type GitDeps, QUIET, within } from "./status.ts";
 
 const OPEN_MS = 60_000;
 const SETTLE_MS = 20_000;
 const CLOSE_MS = 5_000;
 const MARKER = "crux.json";
-const EXCLUDED = ".crux/worktrees/";
+const EXCLUDED = `${WORKTREES}/`;
 
 interface Repository {
   readonly main: string;
@@ -39,7 +40,7 @@ export class GitWorktrees implements Worktrees {
     this.#deps = deps;
   }
 
-  async open({ cwd, slug, owner }: WorktreeWish, signal: AbortSignal): Promise<Worktree> {
+  async open({ cwd, slug, owner, isTop }: WorktreeWish, signal: AbortSignal): Promise<Worktree> {
     const problem = slugProblem(slug);
     if (problem !== undefined)
       throw fault("INVALID", `not a name of a worktree: ${JSON.stringify(slug)}: ${problem}`);
@@ -48,6 +49,8 @@ export class GitWorktrees implements Worktrees {
       throw fault("UNAVAILABLE", `a worktree needs a sandbox: ${sandbox?.why ?? "there is none here"}`);
     return within(this.#deps, { ms: OPEN_MS, cwd, signal }, async (linked) => {
       const found = await repositoryAt(this.#git({ cwd, owner }, linked));
+      if (isTop === true && realpathSync(cwd) !== found.main)
+        throw fault("UNAVAILABLE", `${cwd} is not the top of the checkout ${found.main}: start there`);
       return this.#inTurn(found.gitDir, () => this.#get(found, { slug, owner }, linked));
     });
   }
@@ -58,6 +61,14 @@ export class GitWorktrees implements Worktrees {
     this.#inTurn(worktree.gitDir, () =>
       within(this.#deps, bound, (linked) => this.#settle(worktree, linked)),
     ).catch((error: unknown) => this.#deps.warn(`${worktree.path} is kept: ${messageOf(error)}`));
+  }
+
+  remove(worktree: Worktree, how: Removing, signal: AbortSignal): Promise<void> {
+    const bound = { ms: OPEN_MS, cwd: worktree.path, signal };
+    return this.#inTurn(worktree.gitDir, async () => {
+      if (!(await isThere(worktree.path))) return;
+      await within(this.#deps, bound, (linked) => this.#remove(worktree, how, linked));
+    });
   }
 
   async isKept({ gitDir, path }: Pick<Worktree, "gitDir" | "path">, signal: AbortSignal): Promise<boolean> {
@@ -118,24 +129,72 @@ export class GitWorktrees implements Worktrees {
   }
 
   /** Counted twice: what was written meanwhile keeps it. git refuses by itself to remove what is not committed. */
-  async #settle({ path, branch, main, base, gitDir }: Worktree, signal: AbortSignal): Promise<void> {
+  async #settle(worktree: Worktree, signal: AbortSignal): Promise<void> {
+    const { path, branch, main, gitDir } = worktree;
     if (!(await isThere(path)) || !(await isThere(join(ownGitDir(path), MARKER)))) return;
     const owner = "kernel worktree";
     const there = this.#git({ cwd: path, owner }, signal);
     const config = await quiet(there);
-    const isClean = async (): Promise<boolean> => {
-      const files = await there.output(["status", "--porcelain", "--untracked-files=all"], config);
-      const ahead = ["rev-list", "--count", "HEAD", `refs/heads/${branch}`, `^${base}`];
-      return files === "" && (await there.output(ahead, config)).trim() === "0";
-    };
-    if (!(await isClean()) || !(await isClean())) return;
+    if ((await lossOf(there, worktree, config)) !== "" || (await lossOf(there, worktree, config)) !== "")
+      return;
     const git = this.#git({ cwd: main, owner, sandbox: profileOf(main, gitDir) }, signal);
     await git.output(["worktree", "remove", path], config);
     await git.output(["branch", "-D", "--quiet", branch], config);
   }
 
+  /** Counted twice too. What is discarded is not counted. git keeps one that was locked by hand. */
+  async #remove(worktree: Worktree, { owner, discards }: Removing, signal: AbortSignal): Promise<void> {
+    const { path, branch, main, gitDir } = worktree;
+    if ((await ownerOf(path)) !== owner)
+      throw fault("CONFLICT", `${path} was not made by this process: it only leaves it`);
+    const there = this.#git({ cwd: path, owner }, signal);
+    try {
+      const config = await quiet(there);
+      for (let count = 0; count < 2 && !discards; count++) {
+        const loss = await lossOf(there, worktree, config);
+        if (loss !== "") throw fault("CONFLICT", `${loss} would be lost: ${path} is kept`);
+      }
+      const git = this.#git({ cwd: main, owner, sandbox: profileOf(main, gitDir) }, signal);
+      await git.output(["worktree", "remove", ...(discards ? ["--force"] : []), path], config);
+      await git.output(["branch", "-D", "--quiet", branch], config);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof Fault && error.code === "CONFLICT") throw error;
+      throw fault("CONFLICT", `git cannot remove it, so it is kept: ${messageOf(error)}`, error);
+    }
+  }
+
   #git({ cwd, owner, sandbox = null }: Where, signal: AbortSignal): Git {
     return new Git(this.#deps, { cwd, owner, sandbox, killed: undefined }, signal);
+  }
+}
+
+type Removing = Parameters<Worktrees["remove"]>[1];
+
+/** What a removal would lose; "": nothing. */
+async function lossOf(
+  git: Git,
+  { branch, base }: Worktree,
+  config: Readonly<Record<string, string>>,
+): Promise<string> {
+  const status = await git.output(["status", "--porcelain", "--untracked-files=all"], config);
+  const files = status.split("\n").length - 1;
+  const ahead = ["rev-list", "--count", "HEAD", `refs/heads/${branch}`, `^${base}`];
+  const commits = Number((await git.output(ahead, config)).trim());
+  const told = [
+    files > 0 ? counted(files, "changed file") : "",
+    commits > 0 ? counted(commits, "commit") : "",
+  ];
+  return told.filter((each) => each !== "").join(" and ");
+}
+
+/** Who has made it; undefined: Crux has not, or its marker cannot be read. */
+async function ownerOf(path: string): Promise<unknown> {
+  try {
+    const marker = await readFile(join(ownGitDir(path), MARKER), "utf8");
+    return (JSON.parse(marker) as { readonly owner?: unknown }).owner;
+  } catch {
+    return undefined;
   }
 }
 

@@ -12,6 +12,7 @@ import { chosenModelFacet } from "../../kernel/process/chosen-model.ts";
 import { circuitFacet } from "../../kernel/process/circuit.ts";
 import { denialsFacet } from "../../kernel/process/denials.ts";
 import { detachedFacet } from "../../kernel/process/end/report.ts";
+import { enteredFacet } from "../../kernel/process/entered.ts";
 import { keptFacet } from "../../kernel/process/kept-values.ts";
 import { noteFacet } from "../../kernel/process/note.ts";
 import { progressFacet } from "../../kernel/process/progress-facet.ts";
@@ -30,6 +31,7 @@ const FACETS: readonly Facet<unknown>[] = [
   denialsFacet,
   detachedFacet,
   endedByFacet,
+  enteredFacet,
   gaugeFacet,
   groupsFacet,
   keptFacet,

@@ -7,6 +7,7 @@ import { EXIT } from "../../abi/process.ts";
 import type { Begun } from "../../abi/program.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
+import { fakeTrees, treeNamed } from "../../kernel/testing/fake-trees.ts";
 import type { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
 import { ALLOW, askWith, DENY } from "../../kernel/testing/scripted-permit.ts";
 import {
@@ -794,14 +795,8 @@ test("the agents of the command line are those of all below, also in the next da
 
 test("an agent whose worktree is gone is lost and says so, and nobody can resume it: nothing runs in the checkout", async () => {
   let isThere = true;
-  const tree = {
-    path: "/w/.crux/worktrees/a",
-    branch: "worktree/a",
-    main: "/w",
-    gitDir: "/w/.git",
-    base: "0",
-  };
-  const ports = { worktrees: { open: async () => tree, settle: () => {}, isKept: async () => isThere } };
+  const tree = treeNamed("a");
+  const ports = { worktrees: fakeTrees({ isKept: async () => isThere }) };
   const t = daemonOn(testKernel().journal, ports);
   const { pid, sys } = await t.start({ cwd: "/w", worktree: "a" });
   const below = await sys.spawn("look there", null, { onParentExit: "terminate" });

@@ -17,6 +17,7 @@ import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { endLive, type Finishing, graceOf } from "../../kernel/process/end/finish.ts";
 import { type Reaping, reapProcess } from "../../kernel/process/end/reap.ts";
 import { detachedFacet, isInBackground } from "../../kernel/process/end/report.ts";
+import { returnFromGone } from "../../kernel/process/entered.ts";
 import { type KeptState, keptState, type SpawnedBody } from "../../kernel/process/kept-state.ts";
 import { lendEnv } from "../../kernel/process/lending.ts";
 import { cannotResume, readable, recalled } from "../../kernel/process/past.ts";
@@ -28,6 +29,7 @@ import { type ModeKernel, setMode } from "../../kernel/process/rights/set-mode.t
 import { ranMs, runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { Semaphore } from "../../kernel/process/semaphore.ts";
 import { recorded, type SignalKeeping } from "../../kernel/process/signal/deliver.ts";
+import { notify } from "../../kernel/process/signal/notify.ts";
 import { type Running, runProgram } from "../../kernel/process/spawn/run.ts";
 import type { ProcessTable } from "../../kernel/process/table.ts";
 import { goneWorktree } from "../../kernel/process/worktree.ts";
@@ -160,9 +162,11 @@ async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<P
   const semaphore = new Semaphore(1);
   const env = options.env === undefined ? {} : { env: options.env };
   const proc = restoreAgent(core, remains, { shares, semaphore, ...env });
+  let lost: string | undefined;
   try {
     await recalled(proc);
     checkAccepting(core);
+    lost = await returnFromGone(core, proc);
     const isTold = options.message !== undefined && !isInBackground(proc);
     if (isTold) proc.facts.change(detachedFacet, "child.detached", {});
     await core.ports.journal.append(
@@ -180,6 +184,7 @@ async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<P
   const children = core.table.takeBack(pid);
   runProgram(core, proc, 0);
   core.admission.check();
+  if (lost !== undefined) await notify(core, proc, lost);
   if (proc.ending.verdict !== null) endLive(core, proc, graceOf(proc));
   for (const child of children) await settleUnder(core, child, proc);
   await wakeChildren(core, proc, options);

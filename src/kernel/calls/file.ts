@@ -158,8 +158,8 @@ const VIOLATION_CHARS = 2_000;
 
 /** `call`: the call that the caller's file changes belong to. */
 function callerOf(core: Filing, self: Process, call?: CallId): Caller {
-  const { pid, seed, abort, killed } = self;
-  const { uuid, cwd, env, roots } = seed;
+  const { pid, seed, abort, killed, cwd, roots } = self;
+  const { uuid, env } = seed;
   const log: Caller["log"] = (level, message) => self.log(level, message, core.ports.clock.mono());
   const changing = core.changing(self, call);
   const known = {

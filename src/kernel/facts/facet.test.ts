@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import { asPid, asProcUuid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import { labelsFacet } from "../labels/facet.ts";
+import { enteredFacet } from "../process/entered.ts";
 import { noteFacet, pinNote } from "../process/note.ts";
+import { treeNamed } from "../testing/fake-trees.ts";
 import { Facts } from "./facet.ts";
 
 const WEB: Label = { kind: "untrusted", source: "web", detail: "https://a.test/" };
@@ -19,6 +21,14 @@ test("what was read of a fact takes the place of what was held, but no label goe
   held.adopt([labelsFacet, noteFacet], read);
   expect(held.of(labelsFacet)).toEqual([WEB, FILE]);
   expect(held.of(noteFacet)).toBe("");
+});
+
+test("change() holds what the record says, also where that is nothing", () => {
+  const facts = new Facts();
+  facts.change(enteredFacet, "worktree.enter", { worktree: treeNamed("a") });
+  expect(facts.of(enteredFacet)).toEqual(treeNamed("a"));
+  expect(facts.change(enteredFacet, "worktree.exit", {})).toBeNull();
+  expect(facts.of(enteredFacet)).toBeNull();
 });
 
 test("a note is journalled and held without its secrets, and is one line of plain text", async () => {

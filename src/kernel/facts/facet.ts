@@ -103,7 +103,8 @@ export class Facts {
 
   /** Changes the state as the record will when a later daemon reads it. The caller journals the record. Returns the new state. */
   change<State>(facet: LiveFacet<State>, kind: RecordKind, body: object): State {
-    const now = facet.folds[kind]?.(this.of(facet), body as RecordBody) ?? this.of(facet);
+    const fold = facet.folds[kind];
+    const now = fold === undefined ? this.of(facet) : fold(this.of(facet), body as RecordBody);
     this.set(facet, now);
     return now;
   }

@@ -17,7 +17,7 @@ export function execEffect(
   const { options = {} } = opts;
   const changes = [...changesOf(self.seed.env, opts.env), ...assignments(options.env ?? {})];
   const argv = changes.length === 0 ? command : ["env", ...changes, ...command];
-  return { kind: "exec", argv, cwd: options.cwd ?? opts.cwd ?? self.seed.cwd, certain: true };
+  return { kind: "exec", argv, cwd: options.cwd ?? opts.cwd ?? self.cwd, certain: true };
 }
 
 type Environment = Readonly<Record<string, string>>;

@@ -27,6 +27,9 @@ export type RecordKind =
   | "process.described"
   /** A line that the user pinned to it: `{text, by?}`; "": removed. */
   | "process.note"
+  /** It works in a worktree from here on: `{worktree}` (abi/worktree.ts); it works where it was started again. */
+  | "worktree.enter"
+  | "worktree.exit"
   /** Nobody waits for this child any more. */
   | "child.detached"
   /** Its share of models, set by the user: `{weight, by}`. */

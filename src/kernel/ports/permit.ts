@@ -157,9 +157,9 @@ export interface Permit {
   mayEnter?(mode: PermissionMode): boolean;
   /**
    * The deny and ask rules of the project's own files, with paths from the host root: a child that works in another
-   * folder keeps them in its rights.
+   * folder keeps them in its rights. `root`: the folder that stands in the place of the project's.
    */
-  restrictions?(): readonly RuleText[];
+  restrictions?(root?: string): readonly RuleText[];
   /** The mode of a new top-level process when the client names none. */
   readonly defaultMode: PermissionMode;
 }

@@ -5,6 +5,7 @@ import type { Activity, Hold, ProcInfo } from "../../abi/process.ts";
 import { laneName } from "../../lib/text/model-words.ts";
 import { LIMITS } from "../limits.ts";
 import { isInBackground } from "./end/report.ts";
+import { enteredFacet } from "./entered.ts";
 import { noteFacet } from "./note.ts";
 import type { Process } from "./process.ts";
 import { devicesOf } from "./rights/rights.ts";
@@ -13,7 +14,7 @@ import { worktreeFacet } from "./worktree.ts";
 export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): ProcInfo {
   const { seed, used, labels } = proc;
   const note = proc.facts.of(noteFacet);
-  const worktree = proc.facts.of(worktreeFacet);
+  const worktree = proc.facts.of(enteredFacet) ?? proc.facts.of(worktreeFacet);
   return {
     pid: proc.pid,
     ppid: proc.ppid,

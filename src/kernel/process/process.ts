@@ -8,6 +8,7 @@ import { type CtxId, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { ExitStatus, PermissionMode, ProcessState } from "../../abi/process.ts";
 import type { Refusal } from "../../abi/refusal.ts";
+import { isWithin } from "../../lib/path.ts";
 import { Serial } from "../../lib/serial.ts";
 import { Facts } from "../facts/facet.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
@@ -20,6 +21,7 @@ import { Watchers } from "../log/watchers.ts";
 import type { Tape } from "../ports/tape.ts";
 import { FdTable } from "../vfs/fd-table.ts";
 import { Conversation } from "./conversation.ts";
+import { enteredFacet } from "./entered.ts";
 import { Ending } from "./life/ending.ts";
 import { Halt, type Reason } from "./life/halt.ts";
 import { LifeCycle } from "./life/life-cycle.ts";
@@ -101,6 +103,20 @@ export class Process {
   /** Nobody is bound to wait for its end: an internal fork owes its parent nothing. */
   get isLeft(): boolean {
     return this.#ppid === PID_KERNEL || this.seed.fork !== undefined;
+  }
+
+  /** Where it works: an absolute host path. */
+  get cwd(): string {
+    return this.facts.of(enteredFacet)?.path ?? this.seed.cwd;
+  }
+
+  /** Directories that it works in, cwd first. */
+  get roots(): readonly string[] {
+    const worktree = this.facts.of(enteredFacet);
+    const { roots } = this.seed;
+    return worktree === null
+      ? roots
+      : [worktree.path, ...roots.filter((dir) => !isWithin(worktree.main, dir))];
   }
 
   get mode(): PermissionMode {

@@ -3,6 +3,7 @@ import type { Rights } from "../../abi/rights.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { PermitRequest, Subject } from "../ports/permit.ts";
+import { rightsHere } from "./entered.ts";
 import type { Process } from "./process.ts";
 import { judgesPlan } from "./rights/auto-mode.ts";
 import type { Granted } from "./rights/granted.ts";
@@ -18,7 +19,8 @@ export interface Granting {
 
 /** `granted`: what the user has granted since the spawn; absent: the current grants. */
 export function subjectOf(core: Granting, self: Process, granted: Granted = core.grants.of(self)): Subject {
-  const { cwd, roots, scratch, env } = self.seed;
+  const { cwd, roots } = self;
+  const { scratch, env } = self.seed;
   return {
     pid: self.pid,
     mode: self.mode,
@@ -27,7 +29,7 @@ export function subjectOf(core: Granting, self: Process, granted: Granted = core
     free: scratch === "" ? [] : [scratch],
     programs: (env.PATH ?? "").split(":").filter((dir) => dir.startsWith("/")),
     allowedDevices: devicesOf(self),
-    rights: rightsNow(self, granted),
+    rights: rightsNow(core, self, granted),
     ...(judgesPlan(core, self) ? { judgesPlan: true as const } : {}),
     grants: [...granted.allow, ...skillsInUse(self).rules],
     ...(self.labels.length === 0 ? {} : { labels: self.labels }),
@@ -43,14 +45,15 @@ export function sandboxOf(core: Granting, self: Process, request: PermitRequest)
 const NOW = new WeakMap<Process, { readonly key: string; readonly rights: Rights }>();
 
 /** The rights of the spawn, with later denies and asks, a mode raised by the user, and the servers it has mounted. */
-function rightsNow(self: Process, { deny, ask }: Granted): Rights {
-  const { rights } = self.seed;
+function rightsNow(core: Granting, self: Process, { deny, ask }: Granted): Rights {
+  const rights = rightsHere(core, self);
+  const isHome = rights === self.seed.rights;
   const isRaised = isAbove(self.mode, rights.mode);
   const mounts = rights.devices === null ? 0 : (self.mounts?.size ?? 0);
-  if (!isRaised && mounts === 0 && deny.length === 0 && ask.length === 0) return rights;
+  if (isHome && !isRaised && mounts === 0 && deny.length === 0 && ask.length === 0) return rights;
   const mode = isRaised ? self.mode : rights.mode;
   const devices = devicesOf(self);
-  const key = JSON.stringify([mode, devices, deny, ask]);
+  const key = JSON.stringify([mode, devices, deny, ask, isHome ? null : rights]);
   const known = NOW.get(self);
   if (known?.key === key) return known.rights;
   const made = { ...rights, mode, devices, deny: [...rights.deny, ...deny], ask: [...rights.ask, ...ask] };

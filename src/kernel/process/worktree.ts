@@ -25,7 +25,7 @@ export function treeOf({ facts }: Pick<Treed, "facts">): { readonly worktree?: W
 interface Treed {
   readonly pid: Pid;
   readonly isLive: boolean;
-  readonly seed: { readonly cwd: string };
+  readonly cwd: string;
   readonly facts: Pick<Facts, "of">;
 }
 
@@ -42,14 +42,10 @@ export async function inWorktree<T>(
   signal: AbortSignal,
   spawn: (worktree: Worktree) => Promise<T>,
 ): Promise<T> {
-  const { home, nonce, permitFor, worktrees } = core.ports;
-  const cwd = opts.cwd ?? (caller.pid === PID_KERNEL ? home : caller.seed.cwd);
+  const { home, nonce } = core.ports;
+  const cwd = opts.cwd ?? (caller.pid === PID_KERNEL ? home : caller.cwd);
   const { pid } = caller;
-  if (worktrees === undefined || permitFor(cwd).sandboxMode === "off")
-    throw new SyscallError({
-      ...{ syscall: "Spawn", pid, code: "UNAVAILABLE" },
-      message: "a worktree needs the sandbox, which holds a process to it; sandbox.mode is off",
-    });
+  const worktrees = checkHeld(core, { pid, cwd });
   const slug = opts.worktree === "" ? `agent-${nonce().slice(0, 12)}` : (opts.worktree ?? "");
   const made = await worktrees.open({ cwd, slug, owner: `pid ${pid} worktree` }, signal);
   try {
@@ -58,6 +54,23 @@ export async function inWorktree<T>(
     settle(core, made);
     throw error;
   }
+}
+
+/** UNAVAILABLE: nothing would hold a process to its worktree. */
+export function checkHeld(
+  { ports: { permitFor, worktrees } }: { readonly ports: Pick<KernelPorts, "permitFor" | "worktrees"> },
+  { pid, cwd }: Pick<Treed, "pid" | "cwd">,
+): NonNullable<KernelPorts["worktrees"]> {
+  if (worktrees !== undefined && permitFor(cwd).sandboxMode !== "off") return worktrees;
+  throw new SyscallError({
+    ...{ syscall: "Spawn", pid, code: "UNAVAILABLE" },
+    message: "a worktree needs the sandbox, which holds a process to it; sandbox.mode is off",
+  });
+}
+
+/** What closes the checkout to a process that works in a worktree of it. */
+export function wallOf({ main, path, gitDir }: Worktree): Required<Pick<Rights, "walls">> {
+  return { walls: [{ dir: main, open: path, gitDir }] };
 }
 
 /**
@@ -81,6 +94,6 @@ export function settleWorktree(core: Treeing, { facts }: Pick<Treed, "facts">): 
 }
 
 function settle({ ports, table }: Treeing, made: Worktree): void {
-  for (const { isLive, seed } of table.all()) if (isLive && isWithin(made.path, seed.cwd)) return;
+  for (const { isLive, cwd } of table.all()) if (isLive && isWithin(made.path, cwd)) return;
   ports.worktrees?.settle(made);
 }

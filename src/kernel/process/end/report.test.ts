@@ -2,6 +2,7 @@ import { expect, test, vi } from "vitest";
 import { noticeText } from "../../../abi/child.ts";
 import { asPid } from "../../../abi/ids.ts";
 import { EXIT } from "../../../abi/process.ts";
+import { fakeTrees } from "../../testing/fake-trees.ts";
 import { testKernel } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
 
@@ -101,7 +102,7 @@ test("ended() names the worktree of a child, until it is known to be gone; a not
     base: "0",
   };
   const isThere = vi.fn(() => turn.promise);
-  const worktrees = { open: async () => tree, settle: () => {}, isKept: isThere };
+  const worktrees = fakeTrees({ open: async () => tree, isKept: isThere });
   const t = testKernel({ worktrees });
   const parent = await t.start({ cwd: "/w" });
   const child = await t.start({ by: parent.sys, child: { ...CHILD, isBackground: true }, worktree: "" });
@@ -123,15 +124,8 @@ test("ended() names the worktree of a child, until it is known to be gone; a not
 });
 
 test("two that wait for a child beside its notice hear of its end at once while git hangs, and it is told no third time", async () => {
-  const tree = {
-    path: "/w/.crux/worktrees/a",
-    branch: "worktree/a",
-    main: "/w",
-    gitDir: "/w/.git",
-    base: "0",
-  };
   const hangs = new Promise<never>(() => {});
-  const t = testKernel({ worktrees: { open: async () => tree, settle: () => {}, isKept: () => hangs } });
+  const t = testKernel({ worktrees: fakeTrees({ isKept: () => hangs }) });
   for (let moment = 0; moment < 8; moment++) {
     const parent = await t.start({ cwd: "/w" });
     const child = await t.start({

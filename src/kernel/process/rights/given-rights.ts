@@ -16,7 +16,9 @@ import { LIMITS } from "../../limits.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Permit } from "../../ports/permit.ts";
 import type { Body } from "../body.ts";
+import { rightsHere } from "../entered.ts";
 import type { Process } from "../process.ts";
+import { wallOf } from "../worktree.ts";
 import { lowest, narrow } from "./narrow.ts";
 import { devicesOf } from "./rights.ts";
 
@@ -55,7 +57,7 @@ export function givenRights(giving: Giving): { rights: Rights; mode: PermissionM
   const wish = { ...opts.rights, ...(roots === undefined ? {} : { roots: roots.map(core.ports.realPath) }) };
   const own = narrow(definitionOf(body.agent), wished(wish, isPersons));
   const rights = {
-    ...narrow(over, { ...own, ...wallOf(worktree) }),
+    ...narrow(over, { ...own, ...(worktree === undefined ? {} : wallOf(worktree)) }),
     ...(isOff(env) ? {} : notesOf(manifest, [over.tools, wish.tools?.map(canonicalToolName) ?? null])),
   };
   const given = isPersons ? [...personsRules(opts.rights ?? {}), ...outwardRules(isTop, manifest)] : [];
@@ -84,13 +86,6 @@ function notesOf(
     .replace(/[^a-z0-9_-]/g, "-")
     .slice(0, MAX_FOLDER_CHARS);
   return { notes: { scope, folder, tools: noteTools(manifest).filter(isGiven) } };
-}
-
-/** What closes the checkout to a process that works in a worktree of it. */
-function wallOf(worktree: Worktree | undefined): Pick<Rights, "walls"> {
-  if (worktree === undefined) return {};
-  const { main, path, gitDir } = worktree;
-  return { walls: [{ dir: main, open: path, gitDir }] };
 }
 
 /** INVALID: too many rules, or a rule that is empty or too long. */
@@ -137,9 +132,9 @@ function topRights(mode: PermissionMode): Rights {
 }
 
 /** The giver's current rights. A project's own restrictions still apply to a child that leaves the project. */
-function ofParent({ ports }: Policies, giver: Process, cwd: string): Rights {
-  const { rights } = giver.seed;
-  const own = { ...rights, mode: giver.mode, devices: devicesOf(giver) };
+function ofParent(core: Policies, giver: Process, cwd: string): Rights {
+  const { ports } = core;
+  const own = { ...rightsHere(core, giver), mode: giver.mode, devices: devicesOf(giver) };
   if (cwd === giver.seed.cwd) return own;
   const kept = ports.permitFor(giver.seed.cwd).restrictions?.() ?? [];
   if (kept.length === 0) return own;

@@ -14,7 +14,8 @@ interface Holder {
 }
 
 /** Always allowed: programs, its own outputs and lists, the user's terminal. What programs open is checked again. */
-const ALWAYS = "/bin /var/out /var/tasks /var/teams /dev/todo /dev/plan /dev/tty /dev/git".split(" ");
+const ALWAYS =
+  "/bin /var/out /var/tasks /var/teams /dev/todo /dev/plan /dev/worktree /dev/tty /dev/git".split(" ");
 const BIN = "/bin/";
 
 export function narrowedTo(self: Holder, mount: string, path: string): boolean {

@@ -73,11 +73,11 @@ export function seedOf(core: Seeding, { pid, uuid }: Identity, birth: Birth): Pr
   const { caller, parent, giver, intent, body, opts, account, worktree } = birth;
   const { clock, scratchDir, home, realPath, env } = core.ports;
   const top = giver.pid === PID_KERNEL;
-  const cwd = opts.cwd ?? (top ? home : giver.seed.cwd);
+  const cwd = opts.cwd ?? (top ? home : giver.cwd);
   const scratch = body.kind === "agent" || body.kind === "native" ? scratchDir(uuid) : "";
   const { agent } = body;
   const manifest = agent?.manifest;
-  const given = top ? (opts.dirs ?? []).map(realPath) : giver.seed.roots;
+  const given = top ? (opts.dirs ?? []).map(realPath) : giver.roots;
   const baseEnv = opts.env ?? (top ? env : giver.seed.env);
   const roots = [
     realPath(cwd),

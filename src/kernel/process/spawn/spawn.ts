@@ -210,7 +210,7 @@ function checkDirectory(
     throw refuse(caller.pid, "INVALID", `working directory is not an absolute path: ${cwd}`);
   if (giver.pid === PID_KERNEL) return;
   const real = realPath(cwd);
-  if (giver.seed.roots.some((root) => isWithin(root, real))) return;
+  if (giver.roots.some((root) => isWithin(root, real))) return;
   throw refuse(caller.pid, "PERMISSION", `working directory lies outside the parent's: ${cwd}`);
 }
 
