@@ -753,10 +753,10 @@ describe("events", () => {
       const other = await client.ask(method, { ...params, data: {} }, { meta });
       expect(other.fault).toMatchObject({ code: "CONFLICT", message: "idempotency key reused" });
     }
-    expect((await client.ask("process.spawn", long, { meta })).fault).toMatchObject({
-      code: "CONFLICT",
-      details: { outcome: "unknown", pid: started.pid },
-    });
+    const again = await client.ask("process.spawn", long, { meta });
+    expect(again).toMatchObject({ result: { ...started, osPid: null }, meta: { replayed: true } });
+    const other = await client.ask("process.spawn", { ...long, command: ["true"] }, { meta });
+    expect(other.fault).toMatchObject({ code: "CONFLICT", message: "idempotency key reused" });
     // the program was lost: that is told as its end, and it is known by its name
     const exit = { id: long.id, pid: started.pid, reason: "lost", kind: "killed", exitCode: 137 };
     expect(await client.call("process.wait", { id: long.id })).toMatchObject(exit);
@@ -766,6 +766,8 @@ describe("events", () => {
     await client.until(() => client.events.some(({ pid }) => pid === started.pid));
     expect(client.events[0]).toMatchObject({ event: "other.thing", seq, data: { kept: true } });
     expect(client.events.find(({ pid }) => pid === started.pid)?.data).toMatchObject(exit);
+    const fresh = await client.call<Spawned>("process.spawn", long, { meta: { idempotencyKey: `${key}-2` } });
+    expect(fresh.pid).toBeGreaterThan(started.pid);
   });
 
   it("names of the kernel, wrong names and positions that are not there are refused", async () => {

@@ -29,9 +29,18 @@ export function makeRequests(core: () => Requesting): Requests {
 async function find({ ports }: Requesting, id: string): Promise<Requested | undefined> {
   const record = await ports.journal.requested(id);
   if (record === undefined || ports.clock.now() - record.at > LIMITS.requestKeptMs) return undefined;
-  const { request, seq } = record.body as { readonly request: RequestMark; readonly seq?: number };
+  const { request, seq, createdAt: at = record.at } = record.body as Marked;
   const message = record.kind === "mail.put" && seq !== undefined ? { message: seq } : {};
-  return { digest: request.digest, pid: record.pid, ...message };
+  return { digest: request.digest, pid: record.pid, at, ...message };
+}
+
+/** What a record says of the request that made it. */
+interface Marked {
+  readonly request: RequestMark;
+  /** The number of a message. */
+  readonly seq?: number;
+  /** When a process was made. */
+  readonly createdAt?: number;
 }
 
 async function rejoin(

@@ -11,6 +11,8 @@ export interface Requested {
   /** The mark of the request that made it. */
   readonly digest: string;
   readonly pid: Pid;
+  /** When it was made, ms since the epoch. */
+  readonly at: number;
   /** The number of the message; absent: the request made the process. */
   readonly message?: number;
 }

@@ -27,7 +27,7 @@ function bench() {
         marks.push(request);
         const pid = asPid(marks.length);
         await act.before;
-        if (request !== undefined) kernel.made.set(request.id, { digest: request.digest, pid });
+        if (request !== undefined) kernel.made.set(request.id, { digest: request.digest, pid, at: 0 });
         return `made ${pid}`;
       },
       async ({ pid }: Requested) => `again ${pid}`,

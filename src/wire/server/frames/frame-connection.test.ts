@@ -13,6 +13,7 @@ import type { Peer } from "../principal.ts";
 import { procInfo } from "../testing/fake-kernel.ts";
 import { ServerFixture } from "../testing/fixture.ts";
 import { Tokens } from "../tokens.ts";
+import { digestOf } from "./idempotency.ts";
 import { FrameClient } from "./testing.ts";
 
 const PING = Buffer.from("4b4101010000001982a26964a131a66d6574686f64ab6b65726e656c2e70696e67", "hex");
@@ -165,6 +166,29 @@ describe("requests", () => {
     expect(response?.error).toContain(why);
     expect(response?.error).toBe(response?.fault?.message);
   });
+
+  it.each([
+    [{}, false, { stdin: "p9.stdin", stdout: "p9.stdout", stderr: "p9.stderr" }],
+    [{ stdin: "null" }, false, { stdin: null, stdout: "p9.stdout", stderr: "p9.stderr" }],
+    [{ pty: true }, true, { stdin: "p9.stdin", stdout: "p9.stdout", stderr: null }],
+  ])(
+    "a spawn that an earlier daemon carried out is told by its record, and not made: %o",
+    async (options, pty, streams) => {
+      const params = { id: "a", command: ["x"], options };
+      const whose = JSON.stringify(["0", "process.spawn", "k"]);
+      const digest = digestOf([whose, params]).slice(0, 40);
+      fixture.kernel.made.set(digestOf(whose).slice(0, 40), { digest, pid: asPid(9), at: 5 });
+      const meta = { idempotencyKey: "k" };
+      const result = { id: "a", pid: 9, osPid: null, startedAt: 5, pty, streams };
+      expect(await client.ask("process.spawn", params, { meta })).toMatchObject({
+        result,
+        meta: { replayed: true },
+      });
+      const other = await client.ask("process.spawn", { ...params, command: ["y"] }, { meta });
+      expect(other.fault).toMatchObject({ code: "CONFLICT", message: "idempotency key reused" });
+      expect(fixture.kernel.spawned).toEqual([]);
+    },
+  );
 
   it("names what is close to an unknown method", async () => {
     const { fault } = await client.ask("kernel.pong");

@@ -11,7 +11,6 @@ import {
 import { METHODS, type MethodName } from "../../../abi/methods/methods.ts";
 import { SIGNALS } from "../../../abi/process.ts";
 import type { KernelEvent } from "../../../kernel/ports/events.ts";
-import type { Requested } from "../../../kernel/ports/requests.ts";
 import type { MethodAnswer } from "../handler.ts";
 import { describeIssue, invalid, isMethodName } from "../request.ts";
 import type { IpcCall, IpcHandler, IpcHandlers } from "./call.ts";
@@ -24,7 +23,7 @@ import { checkIds } from "./ids.ts";
 import { begin, cancel, end, project } from "./intents.ts";
 import { isIdempotent, nearMethods } from "./introspect.ts";
 import { KERNEL_HANDLERS } from "./kernel.ts";
-import { controlled, kill, nativeOf, signalled, spawn, wait, write } from "./process.ts";
+import { controlled, kill, nativeOf, signalled, spawn, startedBefore, wait, write } from "./process.ts";
 import { list, status } from "./process-status.ts";
 import type { FrameSession } from "./session.ts";
 import { attach, subscribe } from "./streams.ts";
@@ -175,7 +174,7 @@ const ANSWERS: { readonly [M in IpcMethodName]?: (event: KernelEvent) => IpcResu
 
 /**
  * A request with a key. What it makes is known from the journal too, if the daemon was restarted between the effect and
- * the answer: then it gets the answer that follows from the record, or its outcome is named; nothing is made again.
+ * the answer: then it gets the answer that follows from the record, and nothing is made again.
  */
 async function once<M extends IpcMethodName>(
   keyed: Keyed<M>,
@@ -188,7 +187,9 @@ async function once<M extends IpcMethodName>(
   const request = { id: digestOf(whose).slice(0, 40), digest: digestOf([whose, keyed.params]).slice(0, 40) };
   const { value, replayed } = await idempotency.once({ ...keyed, caller }, async () => {
     const made = keyed.method === "process.spawn" ? await kernel.requests.find(request.id) : undefined;
-    if (made !== undefined) throw unknownOutcome(made, request.digest);
+    if (made !== undefined && made.digest !== request.digest) throw reused();
+    const asked = keyed.params as IpcParams<"process.spawn">;
+    if (made !== undefined) return { result: startedBefore(asked, made, kernel.natives), isOld: true };
     const answer = ANSWERS[keyed.method];
     const published = answer && (await kernel.events.requested(request.id));
     if (published !== undefined && published.digest !== request.digest) throw reused();
@@ -198,15 +199,6 @@ async function once<M extends IpcMethodName>(
     return { result: await handler(keyed.params, marked), isOld: false };
   });
   return { result: value.result, replayed: replayed || value.isOld };
-}
-
-function unknownOutcome({ pid, digest }: Requested, asked: string): Fault {
-  if (digest !== asked) return reused();
-  return new Fault({
-    code: "CONFLICT",
-    message: `an earlier daemon carried out this request, and its answer is not known: it made process ${pid}`,
-    details: { outcome: "unknown", pid },
-  });
 }
 
 function reused(): Fault {

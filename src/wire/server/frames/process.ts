@@ -2,13 +2,14 @@
 import { Fault } from "../../../abi/errors.ts";
 import { asPid, PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import { IPC } from "../../../abi/ipc.ts";
-import type { IpcResult } from "../../../abi/methods/ipc/methods.ts";
+import type { IpcParams, IpcResult } from "../../../abi/methods/ipc/methods.ts";
 import type { IpcExit, IpcSpawnOptions, IpcStatus } from "../../../abi/methods/ipc/process.ts";
 import type { NativeOptions } from "../../../abi/native.ts";
 import { type ProcInfo, SIGNALS, type Signal } from "../../../abi/process.ts";
 import type { Syscalls } from "../../../abi/sys.ts";
 import type { Intent } from "../../../kernel/ports/intents.ts";
-import type { Native } from "../../../kernel/ports/natives.ts";
+import type { Native, Natives } from "../../../kernel/ports/natives.ts";
+import type { Requested } from "../../../kernel/ports/requests.ts";
 import { abortable } from "../../../lib/abort.ts";
 import { exitReport } from "../../../lib/exit-report.ts";
 import { bytesIn, invalid } from "../request.ts";
@@ -163,6 +164,27 @@ export function streamsOf({ pid, output, input }: Native): IpcResult<"process.at
     stdout: output.stdout === undefined ? null : `p${pid}.stdout`,
     stderr: output.stderr === undefined ? null : `p${pid}.stderr`,
   };
+}
+
+/**
+ * The answer to a request that has started its process before, as it was then. An OS process ends with its daemon, so
+ * that of an earlier daemon has no pid any more.
+ */
+export function startedBefore(
+  { id, options = {} }: IpcParams<"process.spawn">,
+  { pid, at }: Requested,
+  natives: Natives,
+): IpcResult<"process.spawn"> {
+  const native = natives.of(pid);
+  if (native !== undefined) return spawned(native);
+  const { pty, stdin } = nativeOptions(id, options);
+  const isPty = pty !== undefined;
+  const streams = {
+    stdin: isPty || stdin === "pipe" ? `p${pid}.stdin` : null,
+    stdout: `p${pid}.stdout`,
+    stderr: isPty ? null : `p${pid}.stderr`,
+  };
+  return { id, pid, osPid: null, startedAt: at, pty: isPty, streams };
 }
 
 function spawned(native: Native): IpcResult<"process.spawn"> {

@@ -133,7 +133,7 @@ test("compose.up of a request that is known follows what that has brought up, an
   const keyed = { file: FILE, dir: "/desk/notes", project: "notes", env: { A: "b" }, idempotency_key: "k" };
   await stream("compose.up", keyed, { event: "stopped", project: "notes" });
   const [{ request }] = projects.ups as [ProjectUp];
-  fixture.kernel.made.set(request?.id ?? "", { digest: request?.digest ?? "", pid: asPid(7) });
+  fixture.kernel.made.set(request?.id ?? "", { digest: request?.digest ?? "", pid: asPid(7), at: 0 });
   client = await fixture.connect();
   projects.events = new FakeSubscription();
   const text = await stream("compose.up", keyed, { event: "stopped", project: "notes" });
