@@ -202,25 +202,26 @@ describe("an agent that has ended", () => {
   });
 
   test("takes back what it had started, no higher than it, but for what the user gave", async () => {
-    const t = testKernel();
-    const parent = await t.start();
-    const [child, given] = [await t.start({ by: parent.sys }), await t.start({ by: parent.sys })];
-    const pids = [child.pid, given.pid];
+    const { t, begun } = daemonOn(testKernel().journal);
+    const parent = await t.init.spawn("lead", null);
+    await settle();
+    const { sys } = begun.get(parent)!;
+    const pids = [await sys.spawn("dig", null), await sys.spawn("fill", null)] as const;
     const by = { principal: "user", client: "test", uid: 1 };
-    await t.kernel.rights.mode(parent.pid, { mode: "plan", by });
-    parent.end();
-    await t.init.wait(parent.pid);
-    await t.kernel.rights.mode(child.pid, { mode: "default", by });
-    await t.kernel.rights.mode(given.pid, { mode: "accept_edits", by });
+    await t.kernel.rights.mode(parent, { mode: "plan", by });
+    await t.init.kill(parent, SIGNALS.SIGTERM);
+    await t.init.wait(parent);
+    await t.kernel.rights.mode(pids[0], { mode: "default", by });
+    await t.kernel.rights.mode(pids[1], { mode: "accept_edits", by });
     const now = (of: TestKernel) => pids.map((pid) => of.proc(pid)).map(({ ppid, mode }) => [ppid, mode]);
     expect(now(t)).toEqual([
       [0, "default"],
       [0, "accept_edits"],
     ]);
-    await resume(t.kernel, parent.pid);
+    await resume(t.kernel, parent);
     const back = [
-      [parent.pid, "plan"],
-      [parent.pid, "accept_edits"],
+      [parent, "plan"],
+      [parent, "accept_edits"],
     ];
     expect(now(t)).toEqual(back);
     const { t: next } = await restarted(t);
