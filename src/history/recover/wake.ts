@@ -23,9 +23,9 @@ import { lendEnv } from "../../kernel/process/lending.ts";
 import { cannotResume, readable, recalled } from "../../kernel/process/past.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { rightsOf } from "../../kernel/process/rights/kept-rights.ts";
-import { modeFacet } from "../../kernel/process/rights/mode-facet.ts";
+import { modeFacet, readMode } from "../../kernel/process/rights/mode-facet.ts";
 import { isAbove } from "../../kernel/process/rights/narrow.ts";
-import { type ModeKernel, setMode } from "../../kernel/process/rights/set-mode.ts";
+import { type ModeKernel, modeDraft, setMode } from "../../kernel/process/rights/set-mode.ts";
 import { ranMs, runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { Semaphore } from "../../kernel/process/semaphore.ts";
 import { recorded, type SignalKeeping } from "../../kernel/process/signal/deliver.ts";
@@ -169,9 +169,10 @@ async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<P
     lost = await returnFromGone(core, proc);
     const isTold = options.message !== undefined && !isInBackground(proc);
     if (isTold) proc.facts.change(detachedFacet, "child.detached", {});
-    await core.ports.journal.append(
-      drafts(row, remains, { ...options, isTold, epoch: core.ports.journal.epoch }),
-    );
+    await core.ports.journal.append([
+      ...drafts(row, remains, { ...options, isTold, epoch: core.ports.journal.epoch }),
+      ...loweredDrafts(proc, remains),
+    ]);
   } catch (error) {
     leave(core, proc);
     proc.done.reject(error);
@@ -195,8 +196,16 @@ async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<P
 async function settleUnder(core: Waking, child: Process, { mode }: Process): Promise<void> {
   if (!isAbove(child.mode, mode)) return;
   const { given } = (await readEarly(core.ports.journal, child.seed.uuid)).of(modeFacet) ?? {};
-  const by = { principal: "kernel", client: "", uid: null, isPerson: false };
-  if (given !== true) await setMode(core, child, { mode, by });
+  if (given !== true) await setMode(core, child, { mode, by: { ...BY_KERNEL, isPerson: false } });
+}
+
+const BY_KERNEL = { principal: "kernel", client: "", uid: null } as const;
+
+/** What its parent allows now is all that it may from now on, also where that parent is gone at the next boot. */
+function loweredDrafts(proc: Process, { spawned, facts }: AgentRemains): JournalDraft[] {
+  const { mode } = proc;
+  const kept = facts.of(modeFacet)?.mode ?? readMode(spawned.mode);
+  return isAbove(kept, mode) ? [modeDraft(proc, { mode }, BY_KERNEL)] : [];
 }
 
 /**

@@ -435,6 +435,15 @@ describe("the kernel", () => {
       { do: "end", who: 0 },
       { do: "resume", which: 0, by: "person" },
     ],
+    // what held it low is gone at the restart
+    [
+      begun,
+      { do: "end", who: 1 },
+      { do: "lower", who: 0, mode: "plan" },
+      { do: "resume", which: 0, by: "parent" },
+      { do: "end", who: 0 },
+      { do: "restart" },
+    ],
     // its child, whom the kernel had meanwhile, is below it again before a restart as after it
     ...[0, 1].map((who): Step[] => [
       begun,

@@ -108,7 +108,7 @@ async function lower(core: ModeKernel, proc: Process, { mode, by }: ModeChange):
     core,
     proc,
     by,
-    all.filter(isKept).map((each) => draft(each, loweredTo(core, each, mode), by)),
+    all.filter(isKept).map((each) => modeDraft(each, loweredTo(core, each, mode), by)),
   );
 }
 
@@ -125,8 +125,8 @@ async function raise(core: ModeKernel, proc: Process, { mode, by }: ModeChange):
   if (isAbove(mode, limitOf(core, proc))) {
     const { isPerson: _, ...who } = by;
     const wish = { behavior: "allow", rule: ruleOfMode(mode), scope: "process", by: who } as const;
-    await core.grants.add(proc, wish, { alongside: [draft(proc, { mode, given: true }, by)] });
-  } else await keep(core, proc, by, [draft(proc, { mode }, by)]);
+    await core.grants.add(proc, wish, { alongside: [modeDraft(proc, { mode, given: true }, by)] });
+  } else await keep(core, proc, by, [modeDraft(proc, { mode }, by)]);
   // if the mode was lowered meanwhile, which is later in the journal, it stays lowered
   if (proc.dial.turns !== turns) return;
   proc.dial.turn(mode);
@@ -147,7 +147,7 @@ function isKept(proc: Process): boolean {
 }
 
 /** Drafted after the change when a mode is lowered, and before it when raised. */
-function draft(proc: Process, kept: KeptMode, { principal, client, uid }: GrantBy): JournalDraft {
+export function modeDraft(proc: Process, kept: KeptMode, { principal, client, uid }: GrantBy): JournalDraft {
   const { seed, pid } = proc;
   const { prior: priorMode } = proc.dial;
   const prior = kept.mode === "plan" && priorMode !== null ? { prior: priorMode } : {};
