@@ -105,6 +105,7 @@ export class App implements Disposable {
       nowMono,
       () => this.changed(),
     );
+    this.box.onUnread = (press) => this.#toEditor(press);
     this.overlay = new Overlay(host.stdout, this);
     this.actions = new Actions(this);
     this.status = statusLineOf(this);

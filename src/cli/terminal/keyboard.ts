@@ -7,7 +7,7 @@ const DRAIN_MS = 100;
 const MAX_WAITING = 16;
 const CTRL_C = "\x03";
 
-/** The terminal in raw mode, for one question: keys come one by one and are not echoed. */
+/** The terminal in raw mode, for one question: keys come one by one and are not echoed. What it has not read it gives back. */
 export class Keyboard implements Disposable {
   readonly #input: Input;
   readonly #onInterrupt: () => void;
@@ -58,6 +58,7 @@ export class Keyboard implements Disposable {
     this.#input.off("end", this.#end);
     this.#input.pause();
     this.#input.setRawMode?.(false);
+    if (this.#waiting.length > 0) this.#input.unread?.(this.#waiting.splice(0));
   }
 
   readonly #take = (chunk: Buffer): void => {

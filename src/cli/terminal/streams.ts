@@ -10,6 +10,8 @@ export interface Input {
   resume(): unknown;
   pause(): unknown;
   setRawMode?(on: boolean): unknown;
+  /** Takes back what arrived with the end of a question, and was not for it. Absent: it is lost. */
+  unread?(texts: readonly string[]): void;
 }
 
 export interface Output {

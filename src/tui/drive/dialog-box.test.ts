@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { Keyboard } from "../../cli/terminal/keyboard.ts";
+import { enterLine } from "../../cli/terminal/line-entry.ts";
+import type { Press } from "../editor/keys.ts";
 import { DialogBox } from "./dialog-box.ts";
 
 function opened() {
@@ -44,10 +47,36 @@ test("a text under way is typed to its end, Enter included, before the dialog ta
 
 test("a paste is typed into a line, and answers no question", () => {
   const { box, heard, open } = opened();
+  const unread: Press[] = [];
+  box.onUnread = (press) => unread.push(press);
   open();
   box.press({ kind: "paste", text: "y" });
   expect(heard).toEqual([]);
+  expect(unread).toEqual([{ kind: "paste", text: "y" }]);
   box.takesPastes = true;
   box.press({ kind: "paste", text: "sk-1" });
   expect(heard).toEqual(["sk-1"]);
+});
+
+test("what arrives with the Enter that ends a line is not lost: it goes where keys go then, as it was typed", async () => {
+  const { box } = opened();
+  const unread: Press[] = [];
+  box.onUnread = (press) => unread.push(press);
+  const answer = (async () => {
+    const { signal } = new AbortController();
+    using keyboard = new Keyboard(box.keys, () => {});
+    await keyboard.open(AbortSignal.abort());
+    const write = (text: string): Promise<void> => new Promise((done) => void box.output.write(text, done));
+    return await enterLine({ keyboard, write }, { prompt: "Key: ", initial: "" }, signal);
+  })();
+  await new Promise(setImmediate);
+  const after: Press[] = [
+    { kind: "text", text: "hello" },
+    { kind: "key", name: "ctrl+a" },
+    { kind: "key", name: "enter" },
+  ];
+  for (const press of [{ kind: "text", text: "sk-1" }, { kind: "key", name: "enter" }, ...after] as Press[])
+    box.press(press);
+  expect(await answer).toBe("sk-1");
+  expect(unread).toEqual(after);
 });

@@ -19,8 +19,18 @@ const BYTES: Readonly<Record<string, string>> = {
   ...{ enter: "\r", escape: "\x1b", backspace: "\x7f", tab: "\t", up: "\x1b[A", down: "\x1b[B", space: " " },
 };
 
+/** Far more presses than arrive at once. */
+const MAX_SENT = 64;
+
 class Keys extends EventEmitter implements Input {
   readonly isTTY = true;
+  readonly unread: (texts: readonly string[]) => void;
+
+  constructor(unread: (texts: readonly string[]) => void) {
+    super();
+    this.unread = unread;
+  }
+
   resume(): this {
     return this;
   }
@@ -33,7 +43,7 @@ class Keys extends EventEmitter implements Input {
 }
 
 export class DialogBox {
-  readonly keys: Input & { listenerCount(name: string): number } = new Keys();
+  readonly keys: Input & { listenerCount(name: string): number } = new Keys((texts) => this.#unread(texts));
   readonly output: Output & { readonly columns: number };
   readonly #onChange: () => void;
   readonly #nowMono: () => number;
@@ -44,6 +54,9 @@ export class DialogBox {
   takesPastes = false;
   /** How many rows it is scrolled up. */
   back = 0;
+  /** What came with the answer and was not for the dialog, as it was typed. */
+  onUnread: (press: Press) => void = () => {};
+  #sent: { readonly text: string; readonly press: Press }[] = [];
 
   constructor(columns: () => number, nowMono: () => number, onChange: () => void) {
     this.#onChange = onChange;
@@ -84,9 +97,15 @@ export class DialogBox {
   }
 
   press(press: Press): void {
-    if (press.kind === "paste" && !this.takesPastes) return;
-    const bytes = press.kind === "key" ? bytesOf(press.name) : press.text;
-    if (bytes !== undefined) (this.keys as unknown as EventEmitter).emit("data", Buffer.from(bytes));
+    if (press.kind === "paste" && !this.takesPastes) {
+      this.onUnread(press);
+      return;
+    }
+    const text = press.kind === "key" ? bytesOf(press.name) : press.text;
+    if (text !== undefined) {
+      this.#sent = [...this.#sent.slice(1 - MAX_SENT), { text, press }];
+      (this.keys as unknown as EventEmitter).emit("data", Buffer.from(text));
+    }
     if (!this.isOpen) this.#close();
   }
 
@@ -117,6 +136,13 @@ export class DialogBox {
   /** A dialog that ended leaves the screen; another that waits writes itself. */
   #close(): void {
     queueMicrotask(() => this.settle());
+  }
+
+  #unread(texts: readonly string[]): void {
+    for (const text of texts) {
+      const sent = this.#sent.find((each) => each.text === text);
+      if (sent !== undefined) this.onUnread(sent.press);
+    }
   }
 
   settle(): void {

@@ -142,3 +142,13 @@ test("a text under way stands below the open dialog and has the cursor until the
   expect(before.cursor).toEqual({ row: 3, column: 8 });
   expect(shown(true).cursor).toEqual({ row: 1, column: 10 });
 });
+
+test("at 40 columns what is said for a moment stands in the last line, and the facts give way to it", () => {
+  const model = { model: "a-model-with-a-name", context: 0.4, costUsd: 1 };
+  const last = (more: Partial<Scene>) =>
+    textOf(liveFrame(aScene(model, { size: { columns: 40, rows: 12 }, ...more })).lines.at(-1) ?? []);
+  const dialog = { lines: [[{ text: "allow it? ", style: "" }]], back: 0, isSettled: false };
+  expect(last({ dialog })).toBe("  keys go to the editor until you pause");
+  expect(last({ hint: "esc again: go back" })).toBe("  ○ default · esc again: go back");
+  expect(last({})).toBe("  ○ default · a-model-with-a-name");
+});
