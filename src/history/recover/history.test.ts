@@ -8,7 +8,7 @@ import { LOADING } from "../../kernel/facts/intents.ts";
 import { packRefs, unpackRefs } from "../../kernel/facts/refs.ts";
 import { groupsFacet, mailFacet } from "../../kernel/ipc/facets.ts";
 import { logFacet } from "../../kernel/log/facet.ts";
-import type { JournalDraft, RecordKind } from "../../kernel/ports/journal.ts";
+import type { JournalDraft, JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
 import { ranMs, runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
 import { History } from "./history.ts";
@@ -27,6 +27,8 @@ const draft = (proc: ProcUuid, kind: RecordKind, body: unknown, v = 1): JournalD
 });
 
 const SPAWNED = { ppid: 0, kind: "agent", intent: "work" };
+
+const MOVED = { layer: "full", trigger: "auto", before: 9, after: 5 } as const;
 
 /** Any record that may follow a spawn. */
 const anyRecord = fc.oneof(
@@ -49,8 +51,9 @@ const anyRecord = fc.oneof(
       {
         ...{ put: fc.constantFrom(null, { role: "user", content: "summary" }), keep: fc.constant([]) },
         ...{ clears: fc.constant([]), tailFrom: fc.integer({ min: 1, max: 9 }), cid: fc.constant(7) },
+        boundary: fc.constantFrom(...(["micro", "full"] as const).map((layer) => ({ ...MOVED, layer }))),
       },
-      { requiredKeys: ["keep", "clears", "tailFrom"] },
+      { requiredKeys: ["keep", "clears", "tailFrom", "boundary"] },
     ),
   ),
   fc.tuple(fc.constant("ctx.move" as const), fc.record({ undo: fc.constant(true) })),
@@ -134,6 +137,33 @@ describe("a snapshot", () => {
     expect(contents.messages.map(({ content }) => content)).toEqual(["work", "said"]);
     // what followed it, and one for all messages, however far apart they lie
     expect(journal.pagesRead).toBe(2);
+  });
+
+  test("of 60 MB, all but the newest summarised, costs what is in view", async () => {
+    const journal = await started();
+    const content = "x".repeat(100_000);
+    for (let n = 0; n < 600; n++)
+      await journal.append([draft(A, "ctx.record", { role: "assistant", content })]);
+    const put = { role: "user", content: "summary" };
+    await journal.append([
+      draft(A, "ctx.move", { put, keep: [], clears: [], tailFrom: 602, boundary: MOVED }),
+    ]);
+    await journal.append([draft(A, "ctx.record", { role: "user", content: "newest" })]);
+    const { lastSeq, state } = await readHistory(journal, A);
+    await journal.saveSnapshot(A, lastSeq, state);
+    let chars = 0;
+    const measured = async (records: Promise<readonly JournalRecord[]>) => {
+      chars += JSON.stringify(await records).length;
+      return records;
+    };
+    const reading: Pick<MemoryJournal, "read" | "readAt" | "snapshot"> = {
+      read: (proc, from, limit) => measured(journal.read(proc, from, limit)),
+      readAt: (proc, seqs) => measured(journal.readAt(proc, seqs)),
+      snapshot: (proc, atMost) => journal.snapshot(proc, atMost),
+    };
+    const { messages } = await readContents(reading, await readHistory(reading, A));
+    expect(messages.map((message) => message.content)).toEqual(["summary", "newest"]);
+    expect(JSON.stringify(state).length + chars).toBeLessThan(20_000);
   });
 
   test.each([
