@@ -1,6 +1,7 @@
 /** Without a model the built-in interpreter answers, and says so; what it tells of the folder is true. */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Wire } from "./harness/wire.ts";
 import { type Run, type RunOptions, World } from "./harness/world.ts";
@@ -192,6 +193,55 @@ describe("crux -m script", () => {
     expect(stdout).toContain("- files: 2\n");
     expect(stdout).toContain("- lines: 3 (text files: 2)\n");
     expect(stdout).toContain("- lines marked TODO, FIXME, XXX or HACK: 1 (files: 1)\n");
+  });
+});
+
+describe("a scenario", () => {
+  const five = [1, 2, 3, 4, 5].map((n) => ({
+    tool: "agent",
+    args: { description: `part ${n}`, prompt: `part ${n}` },
+  }));
+  const turns = [
+    { when: { user: "/^lead/", turn: 1 }, say: "Five at once.", call: five },
+    { when: { user: "/^lead/" }, say: "All five are done." },
+    { when: { user: "/^part/", turn: 1 }, call: [{ tool: "ls", args: { path: "." } }] },
+    { when: { user: "/^part/" }, say: "My part is done." },
+  ];
+  /** What each process was asked, said, called and was told. */
+  const KINDS = ["process.spawned", "ctx.record", "call.intent", "call.result", "process.exited"];
+
+  /** In a world of its own, where nothing has a number yet. */
+  async function played(): Promise<unknown[]> {
+    const own = new World();
+    try {
+      own.write("five.json", JSON.stringify({ scenario: "five", turns }));
+      const { code, stdout } = await own.crux(["-m", "script/five.json", "-q", "lead the work"]);
+      expect([code, stdout]).toEqual([0, "All five are done.\n"]);
+      const db = new DatabaseSync(join(own.dir, "state/crux/journal/journal.db"), { readOnly: true });
+      const marks = KINDS.map(() => "?").join(", ");
+      const rows = db
+        .prepare(`SELECT pid, kind, body FROM records WHERE kind IN (${marks}) ORDER BY pid, seq`)
+        .all(...KINDS);
+      db.close();
+      return rows.map(({ pid, kind, body }) => {
+        const said = String(body)
+          .replaceAll(own.dir, "W")
+          .replace(/agent-[0-9a-f]{12}/g, "agent")
+          .replace(/[\d.]+ s\]/g, "s]");
+        const { createdAt, request, accounts, session, reserved, cost, ...rest } = JSON.parse(said);
+        return { pid, kind, ...rest };
+      });
+    } finally {
+      await own.close();
+    }
+  }
+
+  it("with five agents side by side has the same records twice", async () => {
+    const first = await played();
+    expect(first.filter((row) => JSON.stringify(row).includes('"My part is done."')).length).toBeGreaterThan(
+      5,
+    );
+    expect(await played()).toEqual(first);
   });
 });
 

@@ -77,6 +77,16 @@ describe("readInbox()", () => {
     expect(process.messages.at(-2)).toEqual({ role: "user", content: `${MAX_PER_STEP}` });
   });
 
+  test("1,000 that wait are read in the order in which they came", async () => {
+    const all = Array.from({ length: 1_000 }, (_, n) => `${n}`);
+    const steps = Math.ceil(all.length / MAX_PER_STEP);
+    const process = new FakeProcess({ answers: Array.from({ length: steps }, () => reply("so")) });
+    for (const text of all) process.receive(0, text);
+    expect((await process.run()).code).toBe(0);
+    const users = process.messages.slice(1).filter(({ role }) => role === "user");
+    expect(users.map(({ content }) => content)).toEqual(all);
+  });
+
   test("goes on when another thread took the message", async () => {
     const process = new FakeProcess({ answers: [] });
     process.sys.hasMail = () => true;

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { OpenFile } from "../abi/device.ts";
 import type { StreamEvent } from "../abi/llm.ts";
@@ -376,6 +377,25 @@ describe("llmDevice()", () => {
     expect(made.filter(({ closed }) => closed === 0).length).toBeLessThanOrEqual(8);
     await device.close?.();
     expect(made.every(({ closed }) => closed > 0)).toBe(true);
+  });
+
+  it("loads the code of a driver when it is first opened, and once", async () => {
+    let loads = 0;
+    const load = async () => {
+      loads++;
+      return () => new TestDriver(() => textReply("x"));
+    };
+    const device = llmDevice({ name: "test", clock: new VirtualClock(), make: { load } });
+    expect(loads).toBe(0);
+    for (let opened = 0; opened < 2; opened++) await (await device.open("", 2, testCaller())).close();
+    expect(loads).toBe(1);
+  });
+
+  it("has no vendor's SDK among what Crux is made of", () => {
+    const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: object };
+    expect(
+      Object.keys(dependencies).filter((name) => /anthropic|openai|google|aws|ollama/.test(name)),
+    ).toEqual([]);
   });
 
   it("takes the model from the path where the request names none", async () => {

@@ -106,6 +106,15 @@ describe("send()", () => {
     expect(child.proc.mailbox?.size).toBe(0);
   });
 
+  test("1,000 that are sent at once are received in their order", async () => {
+    const { t, child } = await pair();
+    const all = Array.from({ length: 1_000 }, (_, n) => `${n}`);
+    await Promise.all(all.map((each) => t.init.send(child.pid, bytes(each))));
+    const received: string[] = [];
+    while (received.length < all.length) received.push(text((await child.sys.recv()).data));
+    expect(received).toEqual(all);
+  });
+
   test("has the pictures of the user, a line for each in its text, and room for them", async () => {
     const { t, parent, child } = await pair();
     const media = [{ type: "image", media_type: "image/png", data: "AAAA" }] as const;

@@ -76,6 +76,28 @@ describe("slotFor()", () => {
     expect(acts).toHaveLength(3);
   });
 
+  test("a run that is interrupted while it waits leaves the queue, and has spent nothing", async () => {
+    const { t, acts, call, view, started } = await laneBench({ contextBudget: 1_000 });
+    const [first, second, third, fourth] = started;
+    for (const each of [first, second]) void call(each);
+    await settle();
+    const run = new AbortController();
+    const fd = await third.sys.open("/dev/llm/fake", 2);
+    const waiting = third.sys.write(fd, bytes("{}"), run.signal).catch((error: unknown) => error);
+    void call(fourth);
+    await settle();
+    expect(view()?.waiting.map(({ pid }) => pid)).toEqual([third.pid, fourth.pid]);
+    run.abort();
+    expect(await waiting).toMatchObject({ code: "CANCELLED" });
+    expect(view()?.waiting.map(({ pid }) => pid)).toEqual([fourth.pid]);
+    expect(third.sys.account()).toMatchObject({ used: 0, reserved: 0 });
+    const intents = t.journal.records.filter(({ kind }) => kind === "call.intent");
+    expect(intents.map(({ pid }) => pid)).not.toContain(third.pid);
+    acts[0]?.end();
+    await settle();
+    expect(acts).toHaveLength(3);
+  });
+
   test("a paused process gets no slot, and keeps its place", async () => {
     const { t, acts, call, view, started } = await laneBench();
     const [first, second, third, fourth] = started;
