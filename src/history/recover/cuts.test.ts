@@ -244,42 +244,53 @@ async function endAll(t: TestKernel): Promise<void> {
   await t.journal.sync();
 }
 
-/** Two children of an agent run at once; the others wait to begin. */
-const NARROW = () => ({ defaults: {}, windows: [], agents: { children: 2, perMinute: 100 } });
+/** Three children of an agent run at once; the others wait to begin. */
+const RUNNING = 3;
+const NARROW = () => ({ defaults: {}, windows: [], agents: { children: RUNNING, perMinute: 100 } });
+const TEAM_NAME = "crew";
 
-/** A daemon whose programs work until `over` lets them complete. */
+/** A daemon whose programs work until `over` lets them complete; a member of a team first tells its lead, once, that it is idle. */
 function familyOn(journal: MemoryJournal) {
   generation++;
   let named = 0;
   const name = () => generation.toString(16).padStart(4, "0") + (++named).toString(16).padStart(12, "0");
   const over = new Map<Pid, () => void>();
   const handles = new Map<Pid, Sys>();
-  const program: Program = (sys, { pid }) =>
+  const program: Program = (sys, { pid, team, restored }) =>
     new Promise((resolve) => {
+      expect(over.has(pid), `pid ${pid} begins once`).toBe(false);
       handles.set(pid, sys);
       over.set(pid, () => resolve(EXIT.completed));
       sys.ending.addEventListener("abort", () => resolve(EXIT.unexpected));
+      if (team === undefined || restored?.state != null) return;
+      sys.checkpoint({ isIdle: true });
+      void sys.send(team.lead, bytes(`${team.name} is idle`)).catch(() => {});
     });
   const ports = { nonce: name, uuid: () => asProcUuid(`00000000-${name()}`), program, budget: NARROW };
   return { t: testKernel(ports, journal), over, handles };
 }
 
-/** An agent, a child that it waits for, one in the background, and three that wait to begin; all end, one after another. */
-async function family(): Promise<{ journal: CuttableJournal; fore: Pid }> {
+/**
+ * An agent that leads a team, a child that it waits for, one in the background, a member of the team, and those that wait to begin,
+ * a second member among them; all end, one after another.
+ */
+async function family(): Promise<{ journal: CuttableJournal; fore: Pid; members: readonly Pid[] }> {
   const journal = new CuttableJournal();
   const { t, over, handles } = familyOn(journal);
   const lead = await t.init.spawn("lead", null);
   const sys = handles.get(lead)!;
-  const child = (call: string, more: object = {}) =>
-    sys.spawn(call, null, { onParentExit: "terminate", child: { call, title: call, ...more } });
-  const fore = await child("fore");
-  const back = await child("back", { isBackground: true });
-  const queued = [];
-  for (const call of ["one", "two", "three"]) queued.push(await child(call, { isBackground: true }));
+  await sys.joinGroup(lead, TEAM_NAME);
+  const child = (call: string, more: object = {}, opts: object = {}) =>
+    sys.spawn(call, null, { onParentExit: "terminate", child: { call, title: call, ...more }, ...opts });
+  const later = (call: string) => child(call, { isBackground: true });
+  const member = (called: string) =>
+    child(called, { isBackground: true, team: TEAM_NAME, name: called }, { group: TEAM_NAME });
+  const [fore, back, ann] = [await child("fore"), await later("back"), await member("ann")];
+  const queued = [await later("one"), await member("bob"), await later("two")];
   await settle(8);
-  expect([...over.keys()]).toEqual([lead, fore, back]);
+  expect([...over.keys()]).toEqual([lead, fore, back, ann]);
   const woken = sys.sleep(60_000, undefined, { pid: fore });
-  for (const pid of [fore, back, ...queued]) {
+  for (const pid of [fore, back, ann, ...queued]) {
     over.get(pid)?.();
     await settle(8);
   }
@@ -288,42 +299,77 @@ async function family(): Promise<{ journal: CuttableJournal; fore: Pid }> {
   over.get(lead)?.();
   await t.init.wait(lead);
   await journal.sync();
-  return { journal, fore };
+  return { journal, fore, members: [ann, queued[1]!] };
 }
 
 test("recover() after each record of a family: who waited to begin still waits, in order; each ends once and is told once", async () => {
-  const { journal: whole, fore } = await family();
+  const { journal: whole, fore, members } = await family();
   const { records, cuts } = whole;
-  let queues = 0;
+  const met = { queues: 0, members: 0 };
   for (const cut of cuts) {
     const before = records.slice(0, cut);
-    const at = `after record ${cut} (${before.at(-1)?.kind} of pid ${before.at(-1)?.pid})`;
+    const last = before.at(-1);
+    const at = `after record ${cut} (${last?.kind} of pid ${last?.pid})`;
     const journal = await copied(before);
-    const { t, over } = familyOn(journal);
+    const { t, over, handles } = familyOn(journal);
     await t.kernel.recover();
     await settle(12);
     const [lead, ...children] = sorted(
       [...t.kernel.table.all()].filter(({ isLive }) => isLive).map(({ pid }) => pid),
-    );
-    const [running, waiting] = [children.slice(0, 2), children.slice(2)];
+    ) as Pid[];
+    const [running, waiting] = [children.slice(0, RUNNING), children.slice(RUNNING)];
     expect(sorted(over.keys()), at).toEqual([...(lead === undefined ? [] : [lead]), ...running]);
     const places = waiting.map((pid) => t.kernel.info(t.proc(pid)).queue);
     expect(places, at).toEqual(waiting.map((_pid, n) => ({ place: n + 1, of: waiting.length })));
-    queues += waiting.length;
+    met.queues += waiting.length;
+    met.members += await membersBack(t, { lead: handles.get(lead!), members, children, at });
     for (const pid of children) {
-      over.get(pid as Pid)?.();
+      over.get(pid)?.();
       await settle(8);
     }
     await journal.sync();
     const ends = journal.records.filter(({ kind, pid }) => kind === "process.exited" && pid !== 1);
     const known = [...spawnedIn(before).keys()].filter((pid) => pid !== 1);
     expect(sorted(ends.map(({ pid }) => pid)), at).toEqual(sorted(known));
-    const told = journal.records
-      .filter(({ kind }) => kind === "mail.put")
-      .map(({ body }) => (body as { notice?: number }).notice);
-    expect(sorted(told.map(Number)), at).toEqual(sorted(known.filter((pid) => pid !== fore)));
+    const mail = journal.records.filter(({ kind }) => kind === "mail.put").map(({ body }) => body as Mail);
+    const told = mail.flatMap(({ notice = [] }) => notice);
+    expect(sorted(told), at).toEqual(sorted(known.filter((pid) => pid !== fore)));
+    // its checkpoint and its message are of one group: a daemon does not end between them
+    const isBetween = last?.kind === "process.checkpoint";
+    const idle = members.filter((pid) => known.includes(pid) && !(isBetween && pid === last.pid));
+    expect(sorted(mail.filter(({ notice }) => notice === undefined).map(({ from }) => from)), at).toEqual(
+      sorted(idle),
+    );
     await endAll(t);
     expect(t.census(), at).toEqual(NOTHING_LEFT);
   }
-  expect(queues).toBeGreaterThan(10);
+  for (const count of Object.values(met)) expect(count).toBeGreaterThan(10);
 });
+
+interface Mail {
+  readonly from: number;
+  /** The child whose end it tells. */
+  readonly notice?: number;
+}
+
+/** The members that are there again: in the group of their lead, and none may be started a second time. How many. */
+async function membersBack(
+  t: TestKernel,
+  {
+    lead,
+    members,
+    children,
+    at,
+  }: { lead: Sys | undefined; members: readonly Pid[]; children: readonly Pid[]; at: string },
+): Promise<number> {
+  const back = members.filter((pid) => children.includes(pid));
+  for (const pid of back) {
+    const { child } = t.proc(pid).seed;
+    expect(t.kernel.groups.of(t.proc(pid)).size, at).toBe(1);
+    expect(child?.team, at).toBe(TEAM_NAME);
+    await expect(lead?.spawn("again", null, { child: child!, group: TEAM_NAME }), at).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
+  }
+  return back.length;
+}
