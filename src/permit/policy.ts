@@ -87,8 +87,8 @@ interface Policy {
   readonly places: Places;
   readonly added: readonly string[];
   readonly closed: ReadonlySet<PermissionMode>;
-  /** The rule set of each rights object, parsed once. */
-  readonly byRights: WeakMap<Rights, RuleSet>;
+  /** The rule set with the rules of rights, parsed once, by their deny rules: one process has them in several modes. */
+  readonly byRights: WeakMap<Rights["deny"], { readonly of: Rights; readonly rules: RuleSet }>;
   readonly parseGrants: (grants: readonly string[]) => readonly Rule[];
 }
 
@@ -197,10 +197,10 @@ function hides(policy: Policy, subject: Subject, tool: string): boolean {
 
 function rulesOf({ rules, options, byRights }: Policy, { rights }: Subject): RuleSet {
   if (rights === undefined) return rules;
-  const kept = byRights.get(rights);
-  if (kept !== undefined) return kept;
+  const kept = byRights.get(rights.deny);
+  if (kept?.of.ask === rights.ask && kept.of.allow === rights.allow) return kept.rules;
   const united = withRights(rules, rights, options.isTrusted === true);
-  byRights.set(rights, united);
+  byRights.set(rights.deny, { of: rights, rules: united });
   return united;
 }
 
@@ -303,11 +303,13 @@ const never = (): boolean => false;
 /** The verdicts on the effect, by rules and by labels, each adjusted to the mode of the process. */
 function judgeInMode(c: Case, effect: Effect, isOffline: () => boolean): readonly Verdict[] {
   try {
-    const facts = (): ExecFacts => ({ ...execFacts(c, effect), isOffline: isOffline() });
-    const verdicts = [judgeEffect(c, effect), judgeLabels(c, effect, facts)];
-    return verdicts
-      .filter((verdict) => verdict !== null)
-      .map((verdict) => inMode(c, verdict, { effect, isReadOnly: () => execFacts(c, effect).isReadOnly }));
+    const verdict = judgeEffect(c, effect);
+    let known: ReturnType<typeof execFacts> | undefined;
+    const found = () => (known ??= execFacts(c, effect, verdict));
+    const labelled = judgeLabels(c, effect, () => ({ ...found(), isOffline: isOffline() }));
+    return [verdict, labelled]
+      .filter((each) => each !== null)
+      .map((each) => inMode(c, each, { effect, isReadOnly: () => found().isReadOnly }));
   } catch (error) {
     // the other verdicts on the call still count: a failure removes no deny
     const { message, reason } = failed(error);
@@ -315,16 +317,19 @@ function judgeInMode(c: Case, effect: Effect, isOffline: () => boolean): readonl
   }
 }
 
-/** A command is read-only if it is allowed in plan mode without any rule that allows commands. */
-function execFacts(c: Case, effect: Effect): Omit<ExecFacts, "isOffline"> {
-  const bare: Case = {
-    ...c,
-    allow: c.allow.filter(({ match }) => match.kind === "path" && match.access === "read"),
-    callRule: undefined,
-    subject: { ...c.subject, mode: "plan" },
+/**
+ * A command is read-only if it is allowed in plan mode without any rule that allows commands. `judged`: the verdict on it
+ * in this case, which is the answer where the case is such a one.
+ */
+function execFacts(c: Case, effect: Effect, judged?: Verdict): Omit<ExecFacts, "isOffline"> {
+  const allow = c.allow.filter(({ match }) => match.kind === "path" && match.access === "read");
+  const isBare = c.subject.mode === "plan" && c.callRule === undefined && allow.length === c.allow.length;
+  const bare = { ...c, allow, callRule: undefined, subject: { ...c.subject, mode: "plan" as const } };
+  const verdict = isBare && judged !== undefined ? judged : judgeEffect(bare, effect);
+  return {
+    isReadOnly: verdict.behavior === "allow",
+    isCertain: effect.kind === "exec" && isCertain(c, effect),
   };
-  const isReadOnly = judgeEffect(bare, effect).behavior === "allow";
-  return { isReadOnly, isCertain: effect.kind === "exec" && isCertain(c, effect) };
 }
 
 function judgeEffect(c: Case, effect: Effect): Verdict {

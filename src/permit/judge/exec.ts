@@ -1,6 +1,7 @@
 /** Judges shell text and argument vectors, one simple command at a time; the strictest verdict counts for the whole. */
 import type { Effect } from "../../abi/effects.ts";
 import type { JudgedPart } from "../../kernel/ports/permit.ts";
+import { RecentMap } from "../../lib/recent-map.ts";
 import { shown } from "../rules/paths.ts";
 import { type Analysis, analyseArgv, analyseText } from "../shell/analysis.ts";
 import { CAREFUL_GIT, QUIET_GIT } from "../shell/read/git.ts";
@@ -48,16 +49,15 @@ export function analysisOf(
   const real = realPath(cwd);
   if (shell === undefined && !certain) return { parts: [], unread: "arguments that are not known" };
   const key = JSON.stringify([shell ?? argv, real, home]);
-  if (latest?.key !== key) {
-    const analysis = shell === undefined ? analyseArgv(argv, real, home) : analyseText(shell, real, home);
-    if (analysis.unread !== null) return analysis;
-    latest = { key, analysis };
-  }
-  return latest.analysis;
+  const known = latest.use(key);
+  if (known !== undefined) return known;
+  const analysis = shell === undefined ? analyseArgv(argv, real, home) : analyseText(shell, real, home);
+  if (analysis.unread === null) latest.set(key, analysis);
+  return analysis;
 }
 
-/** The latest analysis: one call is judged several times, and its text does not change meanwhile. */
-let latest: { readonly key: string; readonly analysis: Analysis } | undefined;
+/** The latest analyses: a call is judged several times, with those of others between, and its text does not change. */
+const latest = new RecentMap<string, Analysis>(8);
 
 function judgeAnalysis(c: Case, { parts, unread }: Analysis, whole: WholeText): Verdict {
   if (unread !== null) return judgeUnread(c, { ...whole, why: unread });

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { findRepository } from "./part.ts";
+import type { RuleSet } from "../rules/rule-set.ts";
+import { analyseArgv } from "../shell/analysis.ts";
+import type { Case } from "./case.ts";
+import { findRepository, judgePart } from "./part.ts";
 
 const among = (...paths: string[]) => {
   const there = new Set(paths);
@@ -20,4 +23,29 @@ test("findRepository() takes a folder with a HEAD for a bare one, but the .git o
     root: "/a/.git",
     isBare: false,
   });
+});
+
+test("judgePart() asks the rules once for all judgements of one text, and again when the rules are others", () => {
+  let asked = 0;
+  const rulesOf = (): RuleSet => ({
+    get deny() {
+      asked++;
+      return [];
+    },
+    ask: [],
+    allow: [],
+    brokenPolicy: undefined,
+    warnings: [],
+  });
+  const caseOf = (rules: RuleSet, mode: "default" | "plan") =>
+    ({ rules, allow: [], subject: { mode }, roots: [] }) as unknown as Case;
+  const [part] = analyseArgv(["frobnicate"], "/w", "/h").parts;
+  if (part === undefined) throw new Error("no part");
+  const whole = { text: "frobnicate", cwd: "/w" };
+  const rules = rulesOf();
+  expect(judgePart(caseOf(rules, "default"), part, whole).verdict.behavior).toBe("ask");
+  expect(judgePart(caseOf(rules, "plan"), part, whole).verdict.behavior).toBe("ask");
+  expect(asked).toBe(1);
+  judgePart(caseOf(rulesOf(), "default"), part, whole);
+  expect(asked).toBe(2);
 });

@@ -4,6 +4,7 @@ import { pathProblem } from "../../lib/path-form.ts";
 import { allowsCommand, hasSystemWrappers, restrictsCommand } from "../rules/command-match.ts";
 import { isGivenBy, shown } from "../rules/paths.ts";
 import { describeRule, type Rule } from "../rules/rule.ts";
+import type { RuleSet } from "../rules/rule-set.ts";
 import { settingsWritten } from "../rules/settings-writer.ts";
 import { shippedRefusal } from "../rules/shipped.ts";
 import { suggestCommand } from "../rules/suggest.ts";
@@ -123,11 +124,22 @@ function lineOf({ levels, source }: Pick<Part, "levels" | "source">): string {
 
 type Restriction = Exclude<Verdict, { behavior: "allow" }>;
 
-function restrictByRule(c: Case, part: Part, text: string): Restriction | null {
-  const denies = c.rules.deny.map((rule) => ({ rule, match: restrictsCommand(rule, part, text) }));
+/** What the rules say of a part depends on nothing else: the further judgements of one call need not ask them again. */
+const ruled = new WeakMap<Part, { readonly rules: RuleSet; text: string; found: Restriction | null }>();
+
+function restrictByRule({ rules }: Case, part: Part, text: string): Restriction | null {
+  const known = ruled.get(part);
+  if (known?.rules === rules && known.text === text) return known.found;
+  const found = restrictionOf(rules, part, text);
+  ruled.set(part, { rules, text, found });
+  return found;
+}
+
+function restrictionOf(rules: RuleSet, part: Part, text: string): Restriction | null {
+  const denies = rules.deny.map((rule) => ({ rule, match: restrictsCommand(rule, part, text) }));
   const denied = denies.find(({ match }) => match === "yes")?.rule;
   if (denied !== undefined) return refuse(denied, part);
-  const asks = c.rules.ask.map((rule) => ({ rule, match: restrictsCommand(rule, part, text) }));
+  const asks = rules.ask.map((rule) => ({ rule, match: restrictsCommand(rule, part, text) }));
   const found = [...denies, ...asks].filter(({ match }) => match !== "no").map(({ rule }) => rule);
   const policy = found.find((rule) => rule.behavior === "deny" && rule.source === "policySettings");
   if (policy !== undefined) return refuse(policy, part);

@@ -132,6 +132,25 @@ describe("the profile of a command", () => {
     expect(found?.network).toEqual({ allow: ["x.a.example:8080", "*.a.example:22"], deny: [] });
   });
 
+  test("is made with the rules of the rights as the decision has read them", () => {
+    let read = 0;
+    const rule: RuleText = {
+      source: "userSettings",
+      behavior: "deny",
+      get text() {
+        read++;
+        return "bash(frobnicate)";
+      },
+    };
+    const who = me({ rights: { ...ALL_RIGHTS, deny: [rule] } });
+    const permit = permitOf();
+    const call = { tool: "bash", effects: [bash("touch a", work)] };
+    expect(permit.decide(who, call).behavior).toBe("ask");
+    const before = read;
+    expect(permit.sandbox?.(who, call)?.write).toContain(work);
+    expect([before, read]).toEqual([1, 1]);
+  });
+
   test("reaches what the settings allow and no rule denies", () => {
     const network = { allow: ["a.example", "*.b.example"], deny: ["c.b.example"] };
     const rules = [deny("fetch(domain:d.b.example)")];
