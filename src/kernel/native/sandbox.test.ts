@@ -2,11 +2,13 @@
 import { expect, test } from "vitest";
 import type { SandboxProfile, SandboxState } from "../../abi/sandbox.ts";
 import type { SupervisorSpec } from "../../abi/supervise.ts";
+import type { SpawnOpts, Syscalls } from "../../abi/sys.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { PermitRequest, Subject } from "../ports/permit.ts";
 import { FakePrograms } from "../testing/fake-programs.ts";
 import { guardedBench } from "../testing/guarded.ts";
-import { ScriptedPermit } from "../testing/scripted-permit.ts";
+import { DENY, ScriptedPermit } from "../testing/scripted-permit.ts";
+import { NOTHING_LEFT } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
 
 const HERE: SandboxState = { available: true, kind: "bubblewrap" };
@@ -15,7 +17,7 @@ const spec: SupervisorSpec = {
   children: [{ id: "n", restart: "permanent", start: { command: ["make", "all"] } }],
 };
 
-async function bench() {
+async function bench(opts: SpawnOpts = {}) {
   const programs = Object.assign(new FakePrograms(), { sandbox: HERE });
   const asked: { subject: Subject; request: PermitRequest }[] = [];
   const permit = Object.assign(new ScriptedPermit(), {
@@ -26,7 +28,7 @@ async function bench() {
     },
   });
   const ports: Partial<KernelPorts> = { permitFor: () => permit, exec: programs };
-  return { ...(await guardedBench({}, ports)), programs, asked };
+  return { ...(await guardedBench(opts, ports)), programs, asked, permit };
 }
 
 test("a program that an agent's supervisor starts again is confined again, by the rights of then", async () => {
@@ -73,4 +75,54 @@ test("where commands cannot be confined, one that nobody allowed is not started"
     message,
   });
   expect(programs.started).toEqual([]);
+});
+
+test("what a program of an agent starts over the wire is as what the agent starts by its tool", async () => {
+  const rights = { deny: ["bash(rm:*)"] };
+  const { t, sys, proc, events, programs, asked, permit } = await bench({
+    rights,
+    budget: { tokens: 1_000 },
+  });
+  const start = async (by: Syscalls, id: string) => {
+    const before = asked.length;
+    const pid = await by.spawn("", null, { command: ["make"], options: { id, stdin: "pipe" } });
+    const [gate, own] = asked
+      .slice(before)
+      .map(({ subject, request }) => ({ rights: subject.rights, request }));
+    const { last } = programs;
+    const {
+      ppid,
+      line: _line,
+      depth: _depth,
+      id: _id,
+      ...record
+    } = t.journal.bodies("process.spawned").at(-1) as Record<string, unknown>;
+    // its own scratch folder and number are all that differs
+    const { CRUX_SCRATCH: _scratch, CRUX_PID: _pid, ...env } = last.spec.env;
+    const { sandbox, stdin, cwd } = last.spec;
+    return { pid, ppid, last, same: { record, own, env, stdin, cwd, isConfined: sandbox !== null }, gate };
+  };
+  const byTool = await start(sys, "tool");
+  const wire = t.kernel.clientOf(t.proc(byTool.pid).seed.uuid)?.sys as Syscalls;
+  const byWire = await start(wire, "wire");
+  expect(byWire.same).toEqual(byTool.same);
+  expect(byWire.same.isConfined).toBe(true);
+  expect(byWire.same.record).toMatchObject({ rights: { deny: [{ text: "bash(rm:*)" }] } });
+  expect(byWire.gate?.request).toEqual(byTool.gate?.request);
+  expect([byTool.ppid, byWire.ppid]).toEqual([proc.pid, byTool.pid]);
+  // both count to the budget of the agent
+  const accounts = [byTool, byWire].map(({ pid }) => t.proc(pid).seed.account);
+  expect([accounts[0]?.parent, accounts[1]?.parent]).toEqual([proc.seed.account, accounts[0]]);
+  permit.answer = () => DENY;
+  for (const by of [sys, wire]) await expect(start(by, "no")).rejects.toMatchObject({ code: "PERMISSION" });
+  expect(programs.started.length).toBe(2);
+  await t.init.kill(proc.pid, 1);
+  for (const { pid, last } of [byTool, byWire]) {
+    expect(await t.proc(pid).done.promise).toMatchObject({ code: 143, kind: "killed" });
+    expect(last.signals).toEqual(["SIGTERM"]);
+  }
+  events.close();
+  await t.clock.advance(60_000);
+  await settle();
+  expect(t.census()).toEqual(NOTHING_LEFT);
 });
