@@ -297,7 +297,8 @@ describe("projections", () => {
     expect(await told("process.exited")).toMatchObject([{ ...about, data: { id: "p", exitCode: 137 } }]);
   });
 
-  it("devices are there before anything was told of them, and as they were", async () => {
+  /** The claim of a device, as another one could hold it beside this. */
+  async function shared() {
     const identity = { id: "x/y", kind: "virtual", name: "y", driver: "loop" } as const;
     const channel = {
       read: async () => ({ data: new Uint8Array(), isEnd: true }),
@@ -310,7 +311,6 @@ describe("projections", () => {
       meta: () => ({}),
       open: async () => channel,
     });
-    const first = await publish("tool.done");
     const wish = { owner: PID_KERNEL, mode: "shared", ttlMs: 1_000, waitMs: 0 } as const;
     const { path } = t.kernel.hal.wish("x/y", wish);
     const name = path.slice(path.lastIndexOf("/") + 1);
@@ -321,17 +321,46 @@ describe("projections", () => {
       flags: 0,
       signal: new AbortController().signal,
     } as const;
-    const claim = await t.kernel.hal.open(opening);
-    const devices = async (at?: number) =>
-      (await t.kernel.intents.project({ projection: "devices", at, sees: () => true })).state;
-    const free = { "x/y": { ...identity, state: "free", claim: null } };
-    const claimed = { "x/y": { state: "claimed", claim: { pid: 0, mode: "shared" } } };
+    return t.kernel.hal.open(opening);
+  }
+  const devices = async (at?: number) =>
+    (await t.kernel.intents.project({ projection: "devices", at, sees: () => true })).state;
+  const free = { "x/y": { state: "free", claim: null } };
+  const claimed = { "x/y": { state: "claimed", claim: { pid: 0, mode: "shared" } } };
+
+  it("devices are there before anything was told of them, and as they were", async () => {
+    const first = await publish("tool.done");
+    const claim = await shared();
     expect(await devices()).toMatchObject(claimed);
     expect(await devices(first)).toMatchObject(free);
     const then = await t.kernel.events.head();
     await claim.end("released");
     expect(await devices()).toMatchObject(free);
     expect(await devices(then)).toMatchObject(claimed);
+  });
+
+  it("a device is held until the last claim of it has ended", async () => {
+    const [one, other] = [await shared(), await shared()];
+    await one.end("released");
+    expect(await devices()).toMatchObject(claimed);
+    await other.end("released");
+    expect(await devices()).toMatchObject(free);
+  });
+
+  it("claims that a daemon left are told as released by the next, once, and its own are not", async () => {
+    let nonces = 0;
+    const claim = await shared();
+    t = new TestKernel({ nonce: () => `next-${++nonces}` }, t.journal);
+    const own = await shared();
+    await t.kernel.intents.ready();
+    const { id, device, mode, fence } = claim;
+    const about = { claim: id, device, mode, fence, pid: 0, cause: "lost" };
+    expect((await told("device.released")).map(({ data }) => data)).toEqual([about]);
+    expect(await devices()).toMatchObject(claimed);
+    await own.end("released");
+    t = new TestKernel({ nonce: () => `next-${++nonces}` }, t.journal);
+    await t.kernel.intents.ready();
+    expect(await told("device.released")).toHaveLength(2);
   });
 
   it("events older than a week are compacted by themselves", async () => {

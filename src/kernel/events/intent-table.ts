@@ -38,7 +38,7 @@ export interface Purposeful {
   readonly natives: Natives;
   readonly table: { get(pid: Pid): Process | undefined };
   readonly init: Stopping["init"];
-  readonly hal: Pick<Hal, "list">;
+  readonly hal: Pick<Hal, "list" | "hasMade">;
 }
 
 export class IntentTable implements Intents, Canceller {
@@ -279,9 +279,9 @@ export class IntentTable implements Intents, Canceller {
     for (const { id } of own.toReversed()) await this.end(id, { outcome: "failed", reason: "owner exited" });
   }
 
-  /** Programs end with their daemon. */
+  /** Programs end with their daemon, and so do claims of devices. */
   async #endLost(): Promise<void> {
-    const { table, natives } = this.#core();
+    const { table, natives, hal } = this.#core();
     const owners = new Set(this.open().map(({ owner }) => owner));
     for (const owner of owners)
       if (owner !== PID_KERNEL && table.get(asPid(owner))?.isLive !== true)
@@ -289,7 +289,22 @@ export class IntentTable implements Intents, Canceller {
     const lost = [...this.#states.now.processes.values()].filter(
       ({ pid, exit }) => exit === null && natives.of(asPid(pid)) === undefined,
     );
-    await Promise.all(lost.map((native) => this.#tellLost(native).catch(() => {})));
+    const { claims } = this.#states.now;
+    const left = [...claims].filter(([id]) => !hal.hasMade(id)).map(([, claim]) => claim);
+    await Promise.all([
+      ...lost.map((native) => this.#tellLost(native).catch(() => {})),
+      ...left.map((claim) => this.#tellReleased(claim).catch(() => {})),
+    ]);
+  }
+
+  async #tellReleased(claim: Readonly<Record<string, unknown>>): Promise<void> {
+    const { pid } = claim;
+    const about = typeof pid === "number" && pid !== PID_KERNEL ? { pid } : {};
+    await this.#core().events.publish({
+      event: "device.released",
+      ...about,
+      data: { ...claim, cause: "lost" },
+    });
   }
 
   /** Whose end nobody could tell: its daemon ended before. */

@@ -45,26 +45,35 @@ export interface States {
   /** By pid and name, as `7 tool.progress`. */
   readonly progress: Map<string, object>;
   readonly devices: Map<string, Data>;
+  /** The claims of devices that have not ended, by their ids: the data of `device.claimed`. */
+  readonly claims: Map<string, Data>;
 }
 
 export function emptyStates(): States {
-  return { processes: new Map(), intents: new Map(), progress: new Map(), devices: new Map() };
+  return {
+    processes: new Map(),
+    intents: new Map(),
+    progress: new Map(),
+    devices: new Map(),
+    claims: new Map(),
+  };
 }
 
 /** The same states, which no later fold changes. Their entries are never changed, only replaced. */
-export function copyStates({ processes, intents, progress, devices }: States): States {
+export function copyStates({ processes, intents, progress, devices, claims }: States): States {
   return {
     processes: new Map(processes),
     intents: new Map(intents),
     progress: new Map(progress),
     devices: new Map(devices),
+    claims: new Map(claims),
   };
 }
 
 /** Takes one event into the states, and returns them. */
 export function fold(states: States, event: KernelEvent): States {
   if (event.event.startsWith("process.")) foldProcess(states.processes, event);
-  if (event.event.startsWith("device.")) foldDevice(states.devices, event);
+  if (event.event.startsWith("device.")) foldDevice(states, event);
   if (event.event.endsWith(".progress")) foldProgress(states.progress, event);
   foldIntent(states.intents, event);
   return states;
@@ -162,7 +171,8 @@ function foldProgress(progress: States["progress"], { event, pid = 0, data }: Ke
   forget(progress, () => true);
 }
 
-function foldDevice(devices: States["devices"], { event, data }: KernelEvent): void {
+/** A device is held until the last of its claims has ended. */
+function foldDevice({ devices, claims }: States, { event, data }: KernelEvent): void {
   const given = data as Data;
   const id = String(given.device ?? given.id);
   if (event === "device.added" || event === "device.gone")
@@ -170,12 +180,20 @@ function foldDevice(devices: States["devices"], { event, data }: KernelEvent): v
       id,
       event === "device.gone" ? { ...devices.get(id), ...given, state: "gone", claim: null } : given,
     );
-  const known = devices.get(id);
-  const { pid, mode, expiresAt = null } = given;
-  if (event === "device.claimed")
-    devices.set(id, { ...known, state: "claimed", claim: { pid, mode, expiresAt } });
-  if (event === "device.released") devices.set(id, { ...known, state: "free", claim: null });
+  if (event === "device.claimed") claims.set(String(given.claim), given);
+  if (event === "device.released") claims.delete(String(given.claim));
+  if (event === "device.claimed" || event === "device.released") {
+    const holder = [...claims.values()].find(({ device }) => device === id);
+    devices.set(id, { ...devices.get(id), ...heldBy(holder) });
+  }
+  forget(claims, () => true);
   forget(devices, ({ state }) => state === "gone");
+}
+
+function heldBy(claim: Data | undefined): Data {
+  if (claim === undefined) return { state: "free", claim: null };
+  const { pid, mode, expiresAt = null } = claim;
+  return { state: "claimed", claim: { pid, mode, expiresAt } };
 }
 
 /** Beyond the bound the oldest that may be forgotten goes. */

@@ -42,6 +42,8 @@ export class HalTable implements Hal {
   readonly #known = new Map<string, Known>();
   readonly #claims = new Map<string, Claim>();
   readonly #wishes = new Map<string, Wished>();
+  /** Ids of claims from before their beginning is told until their end is told. */
+  readonly #told = new Set<string>();
   /** Above all of earlier daemons: each claim left more records than its fence. 0: not known yet. */
   #fence = 0;
 
@@ -89,6 +91,10 @@ export class HalTable implements Hal {
 
   claim(id: string): HalClaim | undefined {
     return this.#claims.get(id);
+  }
+
+  hasMade(id: string): boolean {
+    return this.#told.has(id);
   }
 
   close(): void {
@@ -143,9 +149,11 @@ export class HalTable implements Hal {
     const about = { device, claim: id, pid, mode, fence };
     const tell = (event: string, cause: string): Promise<number> =>
       this.#events.publish({ event, ...of(pid), ...story, data: { ...about, cause } });
+    this.#told.add(id);
     try {
       await tell("device.claimed", "claim");
     } catch (error) {
+      this.#told.delete(id);
       await channel.close().catch(() => {});
       throw error;
     }
@@ -155,6 +163,7 @@ export class HalTable implements Hal {
       const told = tell("device.released", why);
       known.queue.leave(mode);
       await told.catch(() => {});
+      this.#told.delete(id);
     };
     const { clock } = this.#ports;
     const claim = new Claim({ id, device, mode, fence, pid, owner, channel, clock, onEnd });

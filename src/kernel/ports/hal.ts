@@ -102,6 +102,8 @@ export interface Hal {
   open(opening: HalOpening): Promise<HalClaim>;
   /** undefined: it has ended, or never was. */
   claim(id: string): HalClaim | undefined;
+  /** False for the claims of earlier daemons, and for those whose end was told. */
+  hasMade(id: string): boolean;
 }
 
 export interface HalOpening {

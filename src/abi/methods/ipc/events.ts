@@ -79,7 +79,9 @@ export const KERNEL_EVENTS: Readonly<Record<string, { readonly summary: string; 
     "device.added": logged("a device is there"),
     "device.gone": logged("a device has disappeared, and its claims have ended"),
     "device.claimed": logged("a device was claimed"),
-    "device.released": logged("a claim has ended: released, expired, disconnected or gone"),
+    "device.released": logged(
+      "a claim has ended: released, expired, disconnected, gone, or lost with its daemon",
+    ),
     "device.chunk": sent("what a device gives, to the holder of its stream", "none"),
     "agent.spawn": sent("an agent has started, to the client that starts or follows it", "none"),
     "agent.step": sent("the same: it begins a step", "none"),
