@@ -366,7 +366,7 @@ function toFailure(error: unknown, signal: AbortSignal, device: string): unknown
 function inLane(failure: unknown, lane: LaneReport | undefined): unknown {
   if (lane === undefined || !(failure instanceof LlmError)) return failure;
   const { kind, retryAfterMs, shouldRetry, message, device, status, hint, cause } = failure;
-  if (kind === "auth" || kind === "quota") lane.barred(failure);
+  if ((kind === "auth" && shouldRetry !== true) || kind === "quota") lane.barred(failure);
   if ((kind !== "rate_limit" && kind !== "overloaded") || shouldRetry === false) return failure;
   const againMs = lane.refused({ retryAfterMs, error: failure });
   if (retryAfterMs !== undefined) return failure;

@@ -1,9 +1,10 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { LlmError } from "../../src/abi/llm-error.ts";
 import { contractRequest, driverContract } from "../../src/llm/contract.ts";
 import { fold } from "../../src/llm/fold.ts";
 import { GoogleToken } from "../../src/llm/vertex/token.ts";
 import { vertexDriver } from "../../src/llm/vertex/vertex.ts";
-import { text } from "../model-server/reply.ts";
+import { error, text } from "../model-server/reply.ts";
 import { place } from "./google.ts";
 import { API_ERRORS, serve, serverRig, TEXT_STOPS } from "./rig.ts";
 
@@ -56,6 +57,21 @@ describe("vertexDriver()", () => {
     now = 3_540_000;
     expect(await token.get(none)).toBe("token-2");
     expect(tokens.asked[0]!.get("grant_type")).toBe("refresh_token");
+  });
+
+  it("stream() lets a token that was kept and is refused be taken anew, once", async () => {
+    const { tokens, env } = await placed();
+    let refused = 0;
+    const script = () => (refused-- > 0 ? error(401) : text("Hi."));
+    const driver = vertexDriver(env(await serve({ script })));
+    const ask = () => fold(driver.stream(contractRequest(), none)).catch((failure: unknown) => failure);
+    await ask();
+    refused = 2;
+    expect(await ask()).toMatchObject({ kind: "auth", shouldRetry: true });
+    const second = (await ask()) as LlmError;
+    expect([second.kind, second.shouldRetry]).toEqual(["auth", undefined]);
+    expect(await ask()).toMatchObject({ blocks: [{ text: "Hi." }] });
+    expect(tokens.asked).toHaveLength(3);
   });
 
   it("stream() tells of refused credentials, and of none", async () => {

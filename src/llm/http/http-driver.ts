@@ -40,6 +40,8 @@ export interface Profile {
   readonly needsKey?: false;
   /** The headers that prove who asks, for each request, in place of a key. */
   readonly authorize?: (sent: Outgoing) => Promise<Readonly<Record<string, string>>>;
+  /** Called when what `authorize` gave is refused; true: with the next request it gives something new. */
+  readonly renew?: () => boolean;
 }
 
 /** A request that is about to be sent. */
@@ -224,7 +226,11 @@ export class HttpDriver implements Driver {
   #failure(error: unknown): unknown {
     if (!(error instanceof HttpRefusal)) return error;
     const { status, headers, body, message } = error;
-    return answerError(this.#endpoint, { status, headers, ...this.#codec.refusal(body, message, status) });
+    const words = this.#codec.refusal(body, message, status);
+    const failure = answerError(this.#endpoint, { status, headers, ...words });
+    if (failure.kind !== "auth" || this.#profile.renew?.() !== true) return failure;
+    const { kind, device, hint } = failure;
+    return new LlmError({ kind, device, status, hint, message: failure.message, shouldRetry: true });
   }
 
   get #http(): HttpClient {

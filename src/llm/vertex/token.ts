@@ -30,6 +30,8 @@ export class GoogleToken {
   readonly #device: string;
   readonly #now: () => number;
   #token: Token | undefined;
+  /** Whether the token was got for more than one request. */
+  #isKept = false;
 
   /** `now`: the wall clock, in which tokens expire. */
   constructor(env: Env, device: string, now: () => number = Date.now) {
@@ -40,7 +42,11 @@ export class GoogleToken {
 
   /** Rejects with LlmError: there are no credentials, or they are refused. */
   async get(signal: AbortSignal): Promise<string> {
-    if (this.#token !== undefined && this.#now() < this.#token.untilMs) return this.#token.text;
+    if (this.#token !== undefined && this.#now() < this.#token.untilMs) {
+      this.#isKept = true;
+      return this.#token.text;
+    }
+    this.#isKept = false;
     const credentials = await this.#credentials();
     const uri = stringOf(credentials.token_uri) || TOKEN_URI;
     const answer = await fetch(uri, {
@@ -55,6 +61,12 @@ export class GoogleToken {
     if (!answer.ok || text === "") throw this.#refused(answer.status, told);
     this.#token = { text, untilMs: this.#now() + numberOf(told.expires_in) * 1000 - MARGIN_MS };
     return text;
+  }
+
+  /** It was refused, so it is not used again. true: it was one of before, so that a new one may be taken. */
+  forget(): boolean {
+    this.#token = undefined;
+    return this.#isKept;
   }
 
   #question(credentials: Json, audience: string): Record<string, string> {

@@ -92,6 +92,7 @@ function vertexProfile(env: Env, region: string): Profile {
         throw notConfigured(device, "ANTHROPIC_VERTEX_PROJECT_ID is not set", setUpHint);
       return { authorization: `Bearer ${await token.get(signal)}` };
     },
+    renew: () => token.forget(),
     endpoint: {
       device,
       vendor: "Vertex",
