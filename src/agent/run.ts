@@ -7,6 +7,7 @@ import { type Continue, isTerminal, type Terminal } from "../abi/loop.ts";
 import type { Restored } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import { slashLine } from "../lib/slash.ts";
+import { counted } from "../lib/text/counted.ts";
 import { ask, toolsOf } from "./asking.ts";
 import { answeredIn, type Broken, finishedCalls, type KeptReply, positionOf } from "./checkpoint.ts";
 import { takeChosen } from "./chosen-model.ts";
@@ -132,7 +133,7 @@ function factsOf(
 
 function salvaged({ words }: Broken, decision: Continue): string {
   const { blocks } = decision as Extract<Continue, { reason: "reply_salvaged" }>;
-  return `model: the reply broke off (${words}); what had come stays, ${blocks} blocks`;
+  return `model: the reply broke off (${words}); what had come stays, ${counted(blocks, "block")}`;
 }
 
 /** The last reply of a run: its calls are executed if the step limit alone ends it; those that have begun are ended. */

@@ -5,7 +5,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   overloaded: "overloaded",
   server: "server error",
   timeout: "no answer in time",
-  connection: "no connection",
+  connection: "connection failed",
   stream_stalled: "reply stalled",
   stream_malformed: "broken reply",
   auth: "credential refused",

@@ -144,7 +144,8 @@ function sentence(
 ): string {
   const { vendor, keyName, baseUrl } = endpoint;
   if (kind === "auth") return `${vendor} refused the API key in ${keyName} (${what})`;
-  if (kind === "model_not_found") return `${vendor} at ${shownUrl(baseUrl)} does not have it (${what})`;
+  if (kind === "model_not_found")
+    return `${vendor} at ${shownUrl(baseUrl)} does not have the model (${what})`;
   if (kind === "rate_limit" && retryAfterMs !== undefined)
     return `${vendor} limits the rate: again in ${Math.ceil(retryAfterMs / 1000)} s (${what})`;
   return `${vendor} answered ${what}`;
@@ -154,6 +155,8 @@ function hintFor(kind: LlmErrorKind, endpoint: Endpoint): string | undefined {
   if (kind === "auth")
     return `Set ${endpoint.keyName} to a key that is valid at ${shownUrl(endpoint.baseUrl)}.`;
   if (kind === "model_not_found") return "Name another model with --model, or check the base URL.";
+  if (kind === "overloaded" || kind === "server")
+    return "Try again later, or let another model answer (--fallback-model).";
   if (kind === "quota") return `Check plan and billing of your ${endpoint.vendor} account.`;
   return undefined;
 }
