@@ -116,7 +116,8 @@ export class NativeControl implements Native {
       cwd: this.cwd,
       pty: this.isPty,
     });
-    this.#begun.resolve();
+    // whoever is told that it runs finds its start among the events, whatever happens to the daemon
+    void this.#startedAs.then(() => this.#begun.resolve());
   }
 
   /** PAUSE or RESUME has taken effect. */
