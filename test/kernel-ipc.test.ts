@@ -63,6 +63,18 @@ async function output(pid: number, filter = "stdout", mode = "chunk"): Promise<s
   return Buffer.concat(own().map(({ data = new Uint8Array() }) => data)).toString();
 }
 
+/** The first line that a process writes. */
+async function firstLine(pid: number): Promise<string> {
+  const asked = { pid, from: "start", filter: "stdout", mode: "line" };
+  const { subscriptions } = await client.call<{ subscriptions: { stdout: string } }>(
+    "process.stream.subscribe",
+    asked,
+  );
+  const found = () => client.chunks.find(({ stream }) => stream === subscriptions.stdout)?.lines?.[0];
+  await client.until(() => found() !== undefined);
+  return found() ?? "";
+}
+
 describe("process.spawn", () => {
   it("runs a program with streams of its own, as the user's child that ps shows", async () => {
     const { pid, osPid, streams } = await sh("echo out; echo err >&2; read line; echo got $line; exit 3");
@@ -499,14 +511,7 @@ describe("devices", () => {
   it("a program has those of its scopes alone, for its life", async () => {
     const script = 'echo "$CRUX_IPC_SOCKET $CRUX_IPC_TOKEN"; read line';
     const { pid } = await sh(script, { scopes: ["device:virtual/*"] });
-    const asked = { pid, from: "start", filter: "stdout", mode: "line" };
-    const { subscriptions } = await client.call<{ subscriptions: { stdout: string } }>(
-      "process.stream.subscribe",
-      asked,
-    );
-    const line = () => client.chunks.find(({ stream }) => stream === subscriptions.stdout)?.lines?.[0];
-    await client.until(() => line() !== undefined);
-    const [socket = "", token] = line()?.split(" ") ?? [];
+    const [socket = "", token] = (await firstLine(pid)).split(" ");
     const program = await FrameClient.open(socket);
     await program.call("kernel.hello", { token });
     const refused = await program.ask("device.claim", { device: "system/metrics", mode: "shared" });
@@ -531,18 +536,7 @@ describe("a program of a process", () => {
   it("acts with its token only: it starts children that end with it, within its scopes", async () => {
     const script = 'echo "$CRUX_PID $CRUX_IPC_SOCKET $CRUX_IPC_TOKEN"; read line';
     const { pid } = await sh(script, { scopes: ["spawn"] });
-    const { subscriptions } = await client.call<{ subscriptions: { stdout: string } }>(
-      "process.stream.subscribe",
-      {
-        pid,
-        from: "start",
-        filter: "stdout",
-        mode: "line",
-      },
-    );
-    const line = () => client.chunks.find(({ stream }) => stream === subscriptions.stdout)?.lines?.[0];
-    await client.until(() => line() !== undefined);
-    const [own, socket = "", token] = line()?.split(" ") ?? [];
+    const [own, socket = "", token] = (await firstLine(pid)).split(" ");
     expect(Number(own)).toBe(pid);
     const program = await FrameClient.open(socket);
     const hello = await program.call<{ authority: object }>("kernel.hello", { token });
@@ -623,13 +617,7 @@ describe("intents", () => {
   it("a program that cooperates ends its own before the deadline; its open intents fail when it is killed", async () => {
     const script = 'echo "$CRUX_IPC_SOCKET $CRUX_IPC_TOKEN"; read line';
     const { pid } = await sh(script, { scopes: ["spawn"] });
-    const { subscriptions } = await client.call<{ subscriptions: { stdout: string } }>(
-      "process.stream.subscribe",
-      { pid, from: "start", filter: "stdout", mode: "line" },
-    );
-    const line = () => client.chunks.find(({ stream }) => stream === subscriptions.stdout)?.lines?.[0];
-    await client.until(() => line() !== undefined);
-    const [socket = "", token] = line()?.split(" ") ?? [];
+    const [socket = "", token] = (await firstLine(pid)).split(" ");
     const wrapper = await FrameClient.open(socket);
     await wrapper.call("kernel.hello", { token, features: ["cancel"] });
     const { intentId } = await wrapper.call<{ intentId: string }>("intent.begin", { name: "transcode" });
@@ -699,6 +687,42 @@ describe("events", () => {
     expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
     expect(new Set(seqs).size).toBe(seqs.length);
     own.socket.destroy();
+  });
+
+  it("those of agents come to every subscription, numbered and found again; a program hears of none above it", async () => {
+    const own = await FrameClient.open(world.socket);
+    const { head } = await own.call<{ head: number }>("event.subscribe", { events: ["agent.*"] });
+    const { pid: other } = await sh('echo "$CRUX_IPC_SOCKET $CRUX_IPC_TOKEN"; read line');
+    const line = await firstLine(other);
+    const [socket = "", token] = line.split(" ");
+    const program = await FrameClient.open(socket);
+    await program.call("kernel.hello", { token });
+    await program.call("event.subscribe", { events: ["*"], after: head });
+    const { pid } = await client.call<{ pid: number }>("spawn", {
+      intent: "look",
+      model: "script/",
+      detach: true,
+    });
+    await own.until(() => own.events.some((each) => each.event === "agent.complete"));
+    const names = own.events.map((each) => each.event);
+    expect(names).toEqual(["agent.spawn", ...names.slice(1, -1).map(() => "agent.step"), "agent.complete"]);
+    expect(names.length).toBeGreaterThan(2);
+    expect(own.events[0]).toMatchObject({
+      pid,
+      intentId: `i_${pid}`,
+      data: { event: "spawn", pid, intent: "look" },
+    });
+    expect(own.events[1]?.data).toMatchObject({ event: "step", pid, step: 1 });
+    expect(own.events.at(-1)?.data).toMatchObject({ event: "complete", pid, exit_code: 0 });
+    await client.call("event.publish", { event: "test.over", data: {}, pid: other });
+    await program.until(() => program.events.some((each) => each.event === "test.over"));
+    expect(program.events.filter((each) => each.event.startsWith("agent."))).toEqual([]);
+    const late = await FrameClient.open(world.socket);
+    await late.call("event.subscribe", { events: ["agent.complete"], after: head, pid });
+    await late.until(() => late.events.length === 1);
+    expect(late.events[0]?.seq).toBe(own.events.at(-1)?.seq);
+    await client.call("process.kill", { pid: other, signal: 2 });
+    for (const each of [own, late, program]) each.socket.destroy();
   });
 
   it("what a program publishes is durable, numbered, and found again from any position", async () => {

@@ -122,6 +122,7 @@ export class Kernel implements KernelApi {
   readonly supervisors = new Map<Pid, SupervisorControl>();
   readonly projects: Projects & ProjectRoster = makeProjects(() => this);
   readonly natives = new NativeTable();
+  readonly runs = this.table;
   readonly events: JournalledEvents;
   readonly intents: IntentTable;
   readonly hal: HalTable;

@@ -63,6 +63,8 @@ export class Watchers {
   #previewed: string | undefined;
   /** The last events of the process, for late watchers. */
   #last: readonly ProcessEvent[] = [];
+  /** Called with every event, whoever watches. */
+  onPublish: ((event: ProcessEvent) => void) | null = null;
   /** Called when the last watcher has left. */
   onEmpty: (() => void) | null = null;
 
@@ -106,6 +108,7 @@ export class Watchers {
 
   publish(event: ProcessEvent): void {
     if (this.#ended) return;
+    this.onPublish?.(event);
     const gone = this.#goneWith(event);
     if (gone !== undefined) this.#push({ event: "tombstone", pid: asPid(event.pid), replyId: gone });
     this.#push(event);

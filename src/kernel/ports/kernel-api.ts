@@ -8,6 +8,7 @@ import type { JobView } from "../../abi/jobs.ts";
 import type { MountView } from "../../abi/mcp.ts";
 import type { ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
 import type { SpawnOpts, Syscalls } from "../../abi/sys.ts";
+import type { AgentRuns } from "./agent-runs.ts";
 import type { Budgets } from "./budgets.ts";
 import type { EventLog } from "./events.ts";
 import type { Forks } from "./forks.ts";
@@ -53,6 +54,7 @@ export interface KernelApi {
   readonly projects: Projects;
   readonly services: Services;
   readonly natives: Natives;
+  readonly runs: AgentRuns;
   readonly hal: Hal;
   readonly events: EventLog;
   readonly intents: Intents;

@@ -1,12 +1,18 @@
 /** The process table: which processes exist, and which of them see or control which. */
 import { SyscallError } from "../../abi/errors.ts";
+import type { ProcessEvent } from "../../abi/events.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { LIMITS } from "../limits.ts";
+import { type AgentRuns, isOfRun, type RunEvent } from "../ports/agent-runs.ts";
 import type { Process } from "./process.ts";
 
 type Relation = (a: Process, b: Process) => boolean;
 
-export class ProcessTable {
+export class ProcessTable implements AgentRuns {
+  #runs: ((event: RunEvent) => void) | undefined;
+  readonly #hear = (event: ProcessEvent): void => {
+    if (this.#runs !== undefined && isOfRun(event)) this.#runs(event);
+  };
   readonly #byPid = new Map<Pid, Process>();
   /** By the pid of the parent; most processes have no children. */
   readonly #children = new Map<Pid, Set<Process>>();
@@ -29,7 +35,12 @@ export class ProcessTable {
       throw new SyscallError({ syscall: "Spawn", pid: proc.pid, code: "UNAVAILABLE", message });
     }
     this.#byPid.set(proc.pid, proc);
+    if (proc.seed.kind === "agent") proc.watchers.onPublish = this.#hear;
     this.#addChild(proc);
+  }
+
+  hear(take: (event: RunEvent) => void): void {
+    this.#runs ??= take;
   }
 
   remove(pid: Pid): void {

@@ -4,6 +4,7 @@ import { PACKET } from "../../../abi/ipc.ts";
 import type { KernelEvent } from "../../../kernel/ports/events.ts";
 import { packFrame } from "../../codec/msgpack.ts";
 import { invalid } from "../request.ts";
+import { tellAgents } from "./agent-events.ts";
 import type { IpcCall, IpcHandler } from "./call.ts";
 import { EventSubscription } from "./event-subscription.ts";
 import { idsOf } from "./ids.ts";
@@ -30,6 +31,7 @@ export const subscribe: IpcHandler<"event.subscribe"> = async (params, call) => 
   if (after > head) throw invalid(`params.after: ${after} is above the newest event, ${head}`);
   const pid = params.pid === undefined && params.id === undefined ? undefined : pidOf(refOf(params), call);
   const matches = events.map(matcher);
+  tellAgents(session.kernel, (name) => matches.some((matches) => matches(name)));
   const floor = await log.floor();
   const wants = (event: KernelEvent): boolean =>
     event.event === COMPACTED ||

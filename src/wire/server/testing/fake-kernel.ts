@@ -251,6 +251,7 @@ export class FakeKernel implements KernelApi {
     find: () => undefined,
     attend: () => () => {},
   } as unknown as KernelApi["intents"];
+  readonly runs: KernelApi["runs"] = { hear: () => {} };
   readonly hal = {} as KernelApi["hal"];
   readonly natives: KernelApi["natives"] = { list: () => [], of: () => undefined };
   readonly sessions = {
