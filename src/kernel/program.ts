@@ -119,7 +119,10 @@ function tells(core: Programming, proc: Process, { thread }: Seat): Pick<Sys, Te
   const total = thread?.maxSteps ?? seed.maxSteps;
   const mono = (): number => core.ports.clock.mono();
   return {
-    onStep: (step) => proc.tell({ event: "step", pid, step, total }, mono()),
+    onStep: (step) => {
+      proc.stepped();
+      proc.tell({ event: "step", pid, step, total }, mono());
+    },
     said: (text) => proc.tell({ event: "said", pid, text }, mono()),
     replied: (reply) => {
       if (thread === undefined) tellReply(proc, reply, mono());

@@ -75,6 +75,7 @@ export class Process {
   #mounts: Set<string> | null = null;
   #ppid: Pid;
   #awaiting = 0;
+  #steps = 0;
   #result = "";
   #tape: Tape | null = null;
   #coroutines: Coroutines | null = null;
@@ -136,6 +137,15 @@ export class Process {
   /** Its share of the models that others wait for too. */
   get weight(): number {
     return this.facts.of(weightFacet);
+  }
+
+  /** Steps of its program, and of its threads, under this daemon. */
+  get steps(): number {
+    return this.#steps;
+  }
+
+  stepped(): void {
+    this.#steps++;
   }
 
   /** Another process waits for its end. */

@@ -70,6 +70,37 @@ describe("a team", () => {
   });
 });
 
+test("a lead is told once of a member that works and makes no step for ten minutes; not of one that rests, waits or is paused", async () => {
+  const t = testKernel();
+  const own = await lead(t);
+  const [ada, bea, eve, fay] = [
+    await join(t, own, "ada"),
+    await join(t, own, "bea"),
+    await join(t, own, "eve"),
+    await join(t, own, "fay"),
+  ];
+  for (const { sys } of [ada, bea, eve, fay]) sys.setActivity("thinking");
+  bea.sys.setActivity("idle");
+  eve.sys.setActivity("waiting");
+  await t.init.kill(fay.pid, 4);
+  const minutes = (count: number) => t.clock.advance(count * 60_000);
+  await minutes(5);
+  ada.sys.onStep(1);
+  await minutes(10);
+  expect(own.sys.hasMail()).toBe(false);
+  await minutes(20);
+  const said = text((await own.sys.recv({ timeoutMs: 0 })).data);
+  expect(said).toContain(`ada (pid ${ada.pid}) of team crew works and has made no step for 10 minutes`);
+  expect(own.sys.hasMail()).toBe(false);
+  // it moves, and stalls again
+  ada.sys.onStep(2);
+  await minutes(11);
+  expect(own.sys.hasMail()).toBe(true);
+  for (const each of [ada, bea, eve, fay, own]) await t.init.kill(each.pid, 2);
+  await t.clock.advance(200_000);
+  expect(t.clock.pending).toBe(0);
+});
+
 describe("a member that plans first", () => {
   const leave = (t: TestKernel, pid: Pid) =>
     t.kernel.plans.leave(pid, { plan: "the plan", prompts: [] }, new AbortController().signal);

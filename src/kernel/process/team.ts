@@ -6,8 +6,10 @@ import { agentIdOf, type ChildMark, TEAM, type Team } from "../../abi/child.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Groups } from "../ipc/groups.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { keptOf } from "./kept-values.ts";
 import type { Process } from "./process.ts";
+import { type Notifying, notify } from "./signal/notify.ts";
 import type { ProcessTable } from "./table.ts";
 import { worktreeFacet } from "./worktree.ts";
 
@@ -101,4 +103,28 @@ function memberView(member: Process): object {
     ...(path === undefined ? {} : { worktreePath: path }),
     joinedAt: seed.createdAt.toISOString(),
   };
+}
+
+/** How often a member that works is looked at, and after how many looks without a step its lead is told. */
+const LOOK_MS = 60_000;
+const STALL_LOOKS = 10;
+
+type Watching = Notifying & { readonly ports: Pick<KernelPorts, "clock">; readonly table: Looking["table"] };
+
+/** Tells the lead, once until the next step, of a member that works and makes none. Ends with the run of the member. */
+export async function watchSteps(core: Watching, proc: Process): Promise<void> {
+  const { child } = proc.seed;
+  if (child?.team === undefined) return;
+  let [seen, looks] = [proc.steps, 0];
+  for (;;) {
+    await core.ports.clock.sleep(LOOK_MS, proc.abort.signal);
+    const isStill = proc.work.isWorking && proc.life.activity !== "waiting" && proc.steps === seen;
+    looks = isStill ? looks + 1 : 0;
+    seen = proc.steps;
+    const lead = core.table.get(proc.ppid);
+    if (looks !== STALL_LOOKS || lead === undefined) continue;
+    const minutes = (LOOK_MS * STALL_LOOKS) / 60_000;
+    const text = `${child.name ?? ""} (pid ${proc.pid}) of team ${child.team} works and has made no step for ${minutes} minutes.`;
+    await notify(core, lead, `${text} job_output shows what it said last, stop ends it.`);
+  }
 }

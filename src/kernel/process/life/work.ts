@@ -8,6 +8,10 @@ export class Work {
     this.#isWorking = isWorking;
   }
 
+  get isWorking(): boolean {
+    return this.#isWorking();
+  }
+
   /** `heard` is called with the current value and after each change; at most one watcher. */
   watch(heard: (isWorking: boolean) => void): void {
     this.#heard = heard;

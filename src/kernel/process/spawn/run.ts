@@ -3,6 +3,7 @@
  */
 
 import { printed, SyscallError } from "../../../abi/errors.ts";
+import type { Pid } from "../../../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../../../abi/process.ts";
 import type { Accounting } from "../../account/accounting.ts";
 import type { Admission } from "../../account/admission.ts";
@@ -11,6 +12,8 @@ import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import { bodyOf } from "../body.ts";
 import { type Finishing, finish } from "../end/finish.ts";
 import type { Process } from "../process.ts";
+import type { Notifying } from "../signal/notify.ts";
+import { watchSteps } from "../team.ts";
 
 /** What deadlines need of the kernel. */
 export interface Timing {
@@ -22,8 +25,10 @@ export interface Timing {
 /** What a running program needs of the kernel. */
 export type Running = Accounting &
   Finishing &
+  Notifying &
   Timing & {
     readonly ports: Pick<KernelPorts, "inTurn">;
+    readonly table: { get(pid: Pid): Process | undefined };
     readonly admission: Pick<Admission, "check" | "enter" | "leave">;
     readonly clockWatch: { enter(): void; leave(): void };
   };
@@ -38,6 +43,8 @@ export function runProgram(core: Running, proc: Process, timeoutMs: number): voi
   proc.done.promise.then(over, over);
   proc.start(core.ports.clock.mono(), () => loop(core, proc, timeoutMs));
   core.admission.check();
+  // it ends with the abort of the process
+  watchSteps(core, proc).catch(() => {});
 }
 
 /**
