@@ -19,7 +19,7 @@ import { rig } from "../../src/dev/mcp/testing/rig.ts";
 import { systemClock } from "../../src/lib/system-clock.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const pages = readdirSync(join(root, "docs"));
+const pages = readdirSync(join(root, "docs")).filter((name) => name !== "pictures");
 const read = (page: string): string => readFileSync(join(root, "docs", page), "utf8");
 
 test("docs/README.md names every page once", () => {

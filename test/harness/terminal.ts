@@ -1,7 +1,12 @@
 /** `crux` at a terminal, for tests: the real binary in a pty, and the screen that a person would see. */
+import { createRequire } from "node:module";
 import { type IPty, spawn } from "@lydell/node-pty";
-import { Terminal as Xterm } from "@xterm/headless";
 import { CRUX, type World } from "./world.ts";
+
+/** Node finds no names in this module. */
+const { Terminal: Xterm } = createRequire(import.meta.url)(
+  "@xterm/headless",
+) as typeof import("@xterm/headless");
 
 interface Options {
   readonly columns?: number;
