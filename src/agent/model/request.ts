@@ -11,6 +11,7 @@ import type {
 import type { AccountView } from "../../abi/program.ts";
 import type { Prompt } from "../../abi/sys.ts";
 import { isMedia, type MediaPart } from "../../abi/tool.ts";
+import { type GrownBytes, grownBy, joined, NO_BYTES } from "../../lib/grown-bytes.ts";
 import { madeOf } from "../../lib/parts.ts";
 import { Running } from "../../lib/running.ts";
 import { mediaTokens } from "../../lib/tokens/media.ts";
@@ -137,19 +138,20 @@ export function outputTokens(
   return Math.max(LEAST_OUTPUT_TOKENS, Math.min(wanted, limit - used - reserved - inputTokens));
 }
 
-/** The request as JSON; of a conversation that has grown, only its new end is spelled. */
+/** The request as JSON; of a conversation that has grown, only its new end is spelled and encoded. */
 export function encodedRequest(request: LlmRequest): Uint8Array {
   const { tools, messages, ...rest } = request;
-  const members = Object.entries(request).flatMap(([name, value]) => {
+  const members = Object.entries(request).flatMap(([name, value], at) => {
     if (value === undefined) return [];
-    if (name === "messages") return [`"messages":[${spelled.of(messages)}]`];
-    if (name === "tools") return [`"tools":[${spelledTools.of(tools)}]`];
-    return [`${JSON.stringify(name)}:${JSON.stringify(value)}`];
+    const key = `${at === 0 ? "" : ","}${JSON.stringify(name)}:`;
+    if (name === "messages") return [`${key}[`, spelled.of(messages), "]"];
+    if (name === "tools") return [`${key}[`, spelledTools.of(tools), "]"];
+    return [key + JSON.stringify(value)];
   });
-  const bytes = new TextEncoder().encode(`{${members.join(",")}}`);
-  return madeOf({ text: JSON.stringify(rest), lists: [tools, messages] }, bytes);
+  return madeOf({ text: JSON.stringify(rest), lists: [tools, messages] }, joined(["{", ...members, "}"]));
 }
 
-const listed = (text: string, part: object) => `${text}${text === "" ? "" : ","}${JSON.stringify(part)}`;
-const spelled = new Running<WireMessage, string>("", listed);
-const spelledTools = new Running<ToolSpec, string>("", listed);
+const listed = (list: GrownBytes, part: object) =>
+  grownBy(list, `${list.length === 0 ? "" : ","}${JSON.stringify(part)}`);
+const spelled = new Running<WireMessage, GrownBytes>(NO_BYTES, listed);
+const spelledTools = new Running<ToolSpec, GrownBytes>(NO_BYTES, listed);
