@@ -116,6 +116,7 @@ const roomOfFile = new Map([
   ["kernel/limits.ts", "kernel/limits"],
   ["kernel/queue.ts", "kernel/limits"],
   ["llm/devices.ts", "llm/devices"],
+  ["llm/driver-finder.ts", "llm/devices"],
   ["llm/resolve.ts", "llm/devices"],
   ["llm/survey.ts", "llm/devices"],
   ["wire/server/handlers.ts", "wire/server/methods"],

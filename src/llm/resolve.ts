@@ -9,15 +9,13 @@ import type { Effort, ModelCard, Thinking } from "../abi/llm.ts";
 import type { ModelPlace } from "../abi/loop.ts";
 import type { Settings } from "../abi/settings/settings.ts";
 import type { ModelChoice, ModelDesk, ModelResolver } from "../kernel/ports/models.ts";
-import { nearNames } from "../lib/near-names.ts";
-import { hasAwsCredentials } from "./bedrock/env.ts";
-import { type CardedDriver, cardOf, findTier, isCarded, modelId, showsImages } from "./cards.ts";
-import { findProgram } from "./claude/program.ts";
+import { type CardedDriver, cardOf, isCarded, modelId, showsImages } from "./cards.ts";
+import { DriverFinder, type Probing, setUp } from "./driver-finder.ts";
 import { DRIVERS, type DriverName, isSize, mayHave, vendorsOf } from "./names.ts";
-import { findOllamaOrigin } from "./ollama/env.ts";
 import { findOwn, type ModelSettings, withOwn } from "./own-models.ts";
 import { defaultId, envModel, surveyed } from "./survey.ts";
 import { SCRIPT_SIZES, windowFacts } from "./window.ts";
+import { AGENT_FILE, agentWish, parseName, type Wish, wishOf, wordsOf } from "./wishes.ts";
 
 type Env = Readonly<Record<string, string>>;
 type ResolveRequest = Parameters<ModelResolver["resolve"]>[0];
@@ -32,38 +30,9 @@ const NOTICE =
   "No model is set up: answered by the built-in interpreter, which knows a few things: " +
   "count, list, show, search and write files.";
 
-const setUp: Readonly<Record<DriverName, string>> = {
-  anthropic: "Run `crux auth login anthropic`, or set ANTHROPIC_API_KEY.",
-  openai:
-    "Run `crux auth login openai`, or set OPENAI_API_KEY, and OPENAI_BASE_URL for another server than OpenAI's.",
-  gemini: "Run `crux auth login gemini`, or set GEMINI_API_KEY.",
-  xai: "Run `crux auth login xai`, or set XAI_API_KEY.",
-  claude: "npm install -g @anthropic-ai/claude-code, then run `claude` and log in.",
-  bedrock: "Set AWS_REGION, and AWS_BEARER_TOKEN_BEDROCK, AWS_PROFILE or AWS_ACCESS_KEY_ID with its secret.",
-  vertex: "Set ANTHROPIC_VERTEX_PROJECT_ID, and run `gcloud auth application-default login`.",
-  vllm: "Set VLLM_BASE_URL to where vLLM runs, such as http://127.0.0.1:8000/v1.",
-  ollama: "Start Ollama with `ollama serve`, or set OLLAMA_HOST to where it runs.",
-  interpreter: "",
-  script: "",
-};
-
-interface ResolverOptions {
+interface ResolverOptions extends Probing {
   readonly settings: () => Pick<Settings, "model" | "modelType" | "requireModel" | "fallbackModel"> &
     ModelSettings;
-  /** Whether Ollama answers at `origin`. Called only when the choice comes to Ollama. */
-  readonly probeOllama?: (origin: string, signal: AbortSignal) => Promise<boolean>;
-  /** A clock in milliseconds, for the age of a probe. */
-  readonly now?: () => number;
-}
-
-/** The driver and model that one source names. */
-interface Wish {
-  readonly driver: DriverName | undefined;
-  readonly model: string;
-  /** If its driver is not configured, the run is refused rather than this wish skipped. */
-  readonly isFirm: boolean;
-  /** The source's name, for the error of a refusal. */
-  readonly source?: string;
 }
 
 /** The decision, and its source in words. */
@@ -83,7 +52,7 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
       return { choice: choice("script", ""), why: "CRUX_SCENARIO" };
     const wishes = [
       asked,
-      agentWish(request, request.preferred),
+      agentWish(request.provider, request.preferred),
       { ...wishOf(env.CRUX_PROVIDER, env.CRUX_MODEL), source: "CRUX_MODEL" },
       { ...wishOf(settings.modelType, settings.model), source: "settings.json" },
     ];
@@ -146,19 +115,6 @@ function namedModel(device: string, model: string, env: Env): string {
   return envModel(device.split("/")[3] ?? "", env, model) || model;
 }
 
-/**
- * The wish of an agent file. Its provider is only preferred, because an agent file does not know what its user has
- * configured; `inherit` names no model.
- */
-function agentWish({ provider }: ResolveRequest, model: string): Wish {
-  const name = model === "inherit" ? "" : model;
-  const slash = name.indexOf("/");
-  const named = slash < 0 ? undefined : findDriver(name.slice(0, slash));
-  const driver = named ?? (provider === "" ? undefined : findDriver(provider));
-  const id = named === undefined ? name : name.slice(slash + 1);
-  return { driver, model: usual(id), isFirm: false, source: AGENT_FILE };
-}
-
 /** What the model is asked beside the prompt; a number is the most tokens for thinking. */
 function asks({ effort, env }: ResolveRequest, setting: Effort | undefined) {
   const wanted = effort ?? setting;
@@ -169,14 +125,6 @@ function asks({ effort, env }: ResolveRequest, setting: Effort | undefined) {
     ...(isOff ? {} : { thinking }),
     ...(typeof wanted === "string" ? { effort: wanted } : {}),
   };
-}
-
-function wishOf(provider: string | undefined, name: string | undefined): Wish {
-  const wish = parseName(name ?? "");
-  if (wish.driver !== undefined || !provider) return wish;
-  const driver = findDriver(provider);
-  if (driver === undefined) throw unknownDriver(provider, "");
-  return { ...wish, driver };
 }
 
 /** One decision: the first wish that names a model determines the model; a driver that has it answers. */
@@ -225,7 +173,7 @@ class Choosing {
   async #instead(wish: Wish): Promise<ModelChoice | undefined> {
     const { env, fallback = [] } = this.#request;
     for (const name of [fallback].flat()) {
-      const other = agentWish(this.#request, name);
+      const other = agentWish(this.#request.provider, name);
       const driver = other.model === "" ? undefined : await this.#driverOf(other);
       if (driver === undefined) continue;
       this.why = "the fallback of the agent file";
@@ -308,7 +256,7 @@ class Fallbacks {
     const ofAgent = [fallback].flat().filter((name) => name !== "" && name !== "inherit");
     if (ofAgent.length > 0)
       return ofAgent.map((name) => ({
-        wish: agentWish({ ...this.#request, provider: "" }, name),
+        wish: agentWish("", name),
         isAgents: true,
       }));
     const own = this.#options.settings().fallbackModel ?? [];
@@ -333,14 +281,6 @@ function keyOf({ device, model }: ModelPlace): string {
   return `${device} ${isCarded(driver) ? modelId(driver, model) : model}`;
 }
 
-const AGENT_FILE = "the agent file";
-
-/** The source of a wish, in words. */
-function wordsOf({ source = "--model", model }: Wish): string {
-  if (source === "settings.json") return `settings.json (${model === "" ? "modelType" : "model"})`;
-  return source === "CRUX_MODEL" && model === "" ? "CRUX_PROVIDER" : source;
-}
-
 /** The drivers that would have the model. */
 function owners(model: string): string {
   const vendors = usualVendors(model);
@@ -359,104 +299,6 @@ function wayTo(model: string): Fact {
   return { kind: "no_model", model, ways: usualVendors(model).map((driver) => setUp[driver]) };
 }
 
-class DriverFinder {
-  readonly #options: ResolverOptions;
-  #probe: { readonly origin: string; readonly at: number; readonly answer: Promise<boolean> } | undefined;
-
-  constructor(options: ResolverOptions) {
-    this.#options = options;
-  }
-
-  /** The first configured driver; never the interpreter or a script, which are the last resort. */
-  async first(env: Env, signal: AbortSignal): Promise<DriverName | undefined> {
-    for (const name of DRIVERS)
-      if (mayBeFirst(name, env) && (await this.isSetUp(name, env, signal))) return name;
-    return undefined;
-  }
-
-  async isSetUp(name: DriverName, env: Env, signal: AbortSignal): Promise<boolean> {
-    switch (name) {
-      case "anthropic":
-        return Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN);
-      case "openai":
-        return Boolean(env.OPENAI_API_KEY);
-      case "gemini":
-        return Boolean(env.GEMINI_API_KEY || env.GOOGLE_API_KEY);
-      case "xai":
-        return Boolean(env.XAI_API_KEY);
-      case "claude":
-        return findProgram("claude", env) !== undefined;
-      case "bedrock":
-        return hasAwsCredentials(env);
-      case "vertex":
-        return Boolean(env.ANTHROPIC_VERTEX_PROJECT_ID);
-      case "vllm":
-        return Boolean(env.VLLM_BASE_URL);
-      case "ollama":
-        return this.#ollamaAnswers(env, signal);
-      case "interpreter":
-      case "script":
-        return true;
-    }
-  }
-
-  /**
-   * Whether Ollama answers. All callers share one probe for a while, so it does not end with its first caller's signal.
-   */
-  #ollamaAnswers(env: Env, signal: AbortSignal): Promise<boolean> {
-    const { probeOllama = probe, now = () => performance.now() } = this.#options;
-    const origin = findOllamaOrigin(env.OLLAMA_HOST);
-    if (origin === undefined) return Promise.resolve(false);
-    signal.throwIfAborted();
-    const last = this.#probe;
-    if (last !== undefined && last.origin === origin && now() - last.at < PROBE_KEPT_MS) return last.answer;
-    const answer = probeOllama(origin, AbortSignal.timeout(PROBE_MS));
-    this.#probe = { origin, at: now(), answer };
-    return answer;
-  }
-}
-
-/** GOOGLE_API_KEY may be a key for maps, as AWS's keys are for much else: they are used for a model that is asked for. */
-function mayBeFirst(name: DriverName, env: Env): boolean {
-  if (name === "gemini") return Boolean(env.GEMINI_API_KEY);
-  if (name === "bedrock") return Boolean(env.AWS_BEARER_TOKEN_BEDROCK);
-  return name !== "interpreter" && name !== "script";
-}
-
-/** Where nothing listens the answer comes at once; a server that is loading a model may be slow. */
-const PROBE_MS = 2_000;
-const PROBE_KEPT_MS = 10_000;
-
-async function probe(origin: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    const response = await fetch(`${origin}/api/version`, { signal, redirect: "manual" });
-    await response.body?.cancel();
-    return response.ok;
-  } catch {
-    return false;
-  }
-}
-
-/** Parses `[<driver>/]<id or tier>`. If an id contains slashes itself, the driver must precede it. */
-function parseName(name: string): Wish {
-  const slash = name.indexOf("/");
-  if (slash < 0) return { driver: undefined, model: usual(name), isFirm: true };
-  const driver = findDriver(name.slice(0, slash));
-  if (driver === undefined) throw unknownDriver(name.slice(0, slash), name);
-  return { driver, model: usual(name.slice(slash + 1)), isFirm: true };
-}
-
-/** The name, with sizes and short names in lower case: they are recognized in any case. */
-function usual(name: string): string {
-  const lower = name.toLowerCase();
-  return findTier(lower) === undefined ? name : lower;
-}
-
-function findDriver(name: string): DriverName | undefined {
-  const lower = name.toLowerCase();
-  return lower === "grok" ? "xai" : DRIVERS.find((driver) => driver === lower);
-}
-
 function choice(driver: DriverName, model: string): ModelChoice {
   return { device: `/dev/llm/${driver}`, model };
 }
@@ -464,19 +306,6 @@ function choice(driver: DriverName, model: string): ModelChoice {
 /** The choice of the script driver; `file`: a scenario file. */
 function scriptChoice(file: string): ModelChoice {
   return { device: file === "" ? "/dev/llm/script" : `/dev/llm/script/${file}`, model: "" };
-}
-
-function unknownDriver(name: string, whole: string): SyscallError {
-  const near = nearNames(name.toLowerCase(), DRIVERS, (driver) => Math.ceil(driver.length / 3));
-  const similar = near.length === 0 ? `Drivers: ${DRIVERS.join(", ")}` : `Similar: ${near.join(", ")}`;
-  return new SyscallError({
-    code: "NOT_FOUND",
-    syscall: "Spawn",
-    pid: PID_KERNEL,
-    message: `model driver not found: ${name}. ${similar}`,
-    hint:
-      whole === "" ? undefined : `A model whose name has a slash is written with its driver: openai/${whole}`,
-  });
 }
 
 /** `step`: how to set up the driver, or the fact behind it. */
