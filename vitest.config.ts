@@ -69,9 +69,9 @@ export default defineConfig({
           include: ["src/**/*.test.ts", "scripts/**/*.test.ts"],
           // one module graph per worker: several times faster; a test must undo what it does to globals
           isolate: false,
-          // on a machine of CI one that fails is looked at once more, and the report says so: a delivery must not fail by chance;
-          // anywhere else it fails, so that whoever made it depend on chance sees it first
-          retry: process.env.CI ? 1 : 0,
+          // on a machine of CI one that fails is looked at twice more, and the report says so: a delivery must not fail by
+          // chance; anywhere else it fails, so that whoever made it depend on chance sees it first
+          retry: process.env.CI ? 2 : 0,
           // vitest leaves one core free, which would be every second one of a small machine; and a third of their time the tests
           // wait for a disk or a program
           maxWorkers: Math.ceil(availableParallelism() * 1.5),
@@ -90,9 +90,9 @@ export default defineConfig({
           // what a test waits for says its own limit; this one ends what hangs, on the slowest machine too
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          // whole systems in real time on machines that do other things too: one that fails is looked at once more, and the
-          // report says so
-          retry: 1,
+          // whole systems in real time on machines that do other things too: one that fails is looked at once more, of
+          // CI twice, and the report says so
+          retry: process.env.CI ? 2 : 1,
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
