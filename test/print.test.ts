@@ -108,6 +108,7 @@ describe.each(DIALECTS)("behind the %s base URL", (dialect) => {
     ]);
     expect(new Set(all.map(({ session_id }) => session_id)).size).toBe(1);
     expect(all[0]).toMatchObject({ cwd: world.work, permissionMode: "default", crux_version: "0.1.0" });
+    expect(all[0]?.model).toBe(dialect === "openai" ? "test-model" : "claude-sonnet-5-5");
     expect([all[0]?.tools, server.requests.at(-1)?.tools]).toEqual([
       ["bash", "view"],
       expect.arrayContaining(["bash", "view"]),

@@ -2,8 +2,10 @@
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
+import { textFlag } from "../args.ts";
 import type { Call } from "../command.ts";
 import type { DaemonClient } from "../daemon/client.ts";
+import { clientEnvironment } from "../run/environment.ts";
 import { toolsOf, workingDirectory } from "../run/run-options.ts";
 import type { InitFacts } from "./printer.ts";
 
@@ -29,11 +31,19 @@ export async function initFacts({ args, host }: Call, pid: number): Promise<Init
       await ask("skills.check", { cwd }),
     ];
     const found = listed?.processes.find((each) => each.pid === pid);
+    const agent = textFlag(args, "agent");
+    // one that nobody named is known by its driver
+    const named = await ask("model.resolve", {
+      cwd,
+      env: clientEnvironment(host.env),
+      ...(agent === undefined ? {} : { agent }),
+    });
+    const model = found?.model ?? "";
     const mode = found?.mode ?? "default";
     return {
       pid,
       cwd,
-      model: found?.model ?? "",
+      model: named?.driver === model && named.model !== "" ? named.model : model,
       tools: (bin?.entries ?? []).map(({ name }) => name).filter((name) => only?.includes(name) !== false),
       mcp_servers: (mcp?.mounts ?? []).map(({ path, state }) => ({
         name: path.slice(path.lastIndexOf("/") + 1),
