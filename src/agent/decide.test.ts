@@ -64,7 +64,7 @@ describe("decide()", () => {
       "max_output_tokens_recovery",
     ],
     ["refusal", {}, reply("no", { stopReason: "refusal" }), "model_error"],
-    ["full window", {}, reply("so", { stopReason: "model_context_window_exceeded" }), "model_error"],
+    ["full window", {}, reply("so", { stopReason: "model_context_window_exceeded" }), "prompt_too_long"],
     ["budget used up", { account: account(100, 100) }, reply([view]), "budget_exhausted"],
     ["budget passed by the last answer", { account: account(100, 101) }, reply("done"), "budget_exhausted"],
     ["budget not used up", { account: account(100, 99) }, reply("done"), "completed"],

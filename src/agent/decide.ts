@@ -61,7 +61,7 @@ export function decide(state: LoopState, facts: TurnFacts, reply: Reply): Decisi
   if (calls.length > 0) return { reason: "next_turn", calls };
   if (reply.stopReason === "max_tokens") return afterCut(state, facts);
   if (reply.stopReason === "model_context_window_exceeded")
-    return { reason: "model_error", error: tooLong(device, reply) };
+    return { reason: "prompt_too_long", error: tooLong(device, reply) };
   if (textOf(reply.blocks).trim() === "") return afterEmpty(state, facts, isLast);
   if (reply.stopReason === "pause_turn") return afterPause(state, device);
   return { reason: facts.hasMail && !isLast ? "mail" : "completed" };

@@ -83,6 +83,23 @@ test("a fallback with a smaller window is never sent what does not fit into it",
   expect(other.sent.at(-1)).toBe("main");
 });
 
+test("a reply that the full window has cut off is asked for again with room for it, and at last given up", async () => {
+  const { turn, moves, sent } = turnWith(0);
+  let cuts = 1;
+  const send: Turn["send"] = async (request) => {
+    const whole = await turn.send(request);
+    const isCut = request.purpose === "main" && cuts-- > 0;
+    return isCut ? reply("so", { stopReason: "model_context_window_exceeded" }) : whole;
+  };
+  const keeper = () => new WindowKeeper({ window: facts(200_000), viewRequests: true });
+  const { reply: whole } = await keeper().ask({ ...turn, send });
+  expect(whole.blocks).toEqual([{ type: "text", text: "ok" }]);
+  expect(moves.length).toBeGreaterThan(0);
+  expect(sent.filter((purpose) => purpose === "main")).toHaveLength(2);
+  cuts = Infinity;
+  await expect(keeper().ask({ ...turn, send })).rejects.toMatchObject({ kind: "prompt_too_long" });
+});
+
 test("the window of the model of the process counts where that of a fallback is not known", async () => {
   const keeper = new WindowKeeper({ window: facts(200_000), fallbackWindows: [null], viewRequests: true });
   const { turn, moves } = turnWith(1);
