@@ -179,6 +179,48 @@ describe("memory", () => {
     expect(asked(0)).not.toContain("NO MOCKS");
   });
 
+  lasting(
+    "that the user turns off for a session is neither told nor reached, until it is on again",
+    async () => {
+      await crux("one", ["trust", "--yes"]);
+      await crux("one", ["look around"]);
+      mkdirSync(folder(), { recursive: true });
+      const note = join(folder(), "database-tests.md");
+      writeFileSync(join(folder(), "MEMORY.md"), "- [Tests](database-tests.md) — THE INDEX\n");
+      writeFileSync(
+        note,
+        "---\nname: database-tests\ndescription: tests of the database\ntype: feedback\n---\nNO MOCKS",
+      );
+      const open = async (text: string) => {
+        server.requests.length = 0;
+        expect((await crux("one", ["-c", "-q", text])).code).toBe(0);
+        return asked(0);
+      };
+      const before = await world.crux(["chat", "-q"], {
+        cwd: join(base, "one"),
+        env: modelEnv(server),
+        stdin: "write a test of the database layer",
+      });
+      expect(before.code).toBe(0);
+      expect(server.requests.at(-1)?.rawBody).toContain("NO MOCKS");
+      const pid = "2";
+      expect((await crux("one", ["memory", "off", pid])).stdout).toContain(`off for process ${pid}`);
+      server.use(inTurn(text(""), toolUse({ name: "view", input: { file_path: note } }), text("Done.")));
+      const quiet = await open("another test of the database layer");
+      for (const words of ["THE INDEX", "NO MOCKS", "Before recommending"])
+        expect(quiet).not.toContain(words);
+      expect(asked(1)).toContain("turned off for this process");
+      process.kill(world.daemonPid!, "SIGKILL");
+      server.use(inTurn(text("Done.")));
+      expect(await open("and now?")).not.toContain("THE INDEX");
+      expect((await crux("one", ["memory", "on", pid])).code).toBe(0);
+      const again = await open("and again?");
+      expect(again).toContain("THE INDEX");
+      expect(again).toContain("NO MOCKS");
+      expect((await crux("one", ["replay", pid])).stdout).toContain("0 differences");
+    },
+  );
+
   it("is not written unasked in a folder that is not trusted", async () => {
     await crux("one", ["look around"]);
     server.use(inTurn(keep(folder()), text("Done.")));

@@ -92,6 +92,8 @@ export type ViewRequest =
   /** `text`: what the summary should pay attention to; "": nothing in particular. */
   | { readonly op: "compact"; readonly text: string }
   | { readonly op: "undo" | "clear" }
+  /** Whether memory is told of, recalled and kept. */
+  | { readonly op: "memory"; readonly on: boolean }
   /** A message in view by its number, or a new one with this text. */
   | { readonly op: "pin"; readonly message: number | string }
   | { readonly op: "unpin"; readonly message: number };

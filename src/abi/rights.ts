@@ -44,6 +44,8 @@ export interface Rights {
   readonly allow: readonly RuleText[] | null;
   /** Checkouts that are closed to it, whatever rules and mode say. Absent: none. */
   readonly walls?: readonly Wall[];
+  /** The memory of agents is closed to it, whatever rules and mode say. Absent: it is as the settings say. */
+  readonly noMemory?: true;
   /** Not passed on to the processes that it starts. Absent: none. */
   readonly notes?: OwnNotes;
 }

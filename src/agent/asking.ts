@@ -2,6 +2,7 @@
 import { noteTools } from "../abi/agent.ts";
 import type { ForkPrefix } from "../abi/fork.ts";
 import type { LlmErrorKind, LlmRequest, Reply } from "../abi/llm.ts";
+import type { Memory } from "../abi/surroundings.ts";
 import type { ContextMessage, Prompt } from "../abi/sys.ts";
 import type { KeptReply } from "./checkpoint.ts";
 import { ComingReply, type Listener } from "./coming.ts";
@@ -17,7 +18,7 @@ import { bare, hasFallback, markedBy, modelAt, nextFallback } from "./model/in-u
 import type { ReplyReader } from "./model/reply.ts";
 import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, type TurnRequest, turnRequest } from "./model/request.ts";
 import { DEFAULT_MAX_RETRIES } from "./model/retry.ts";
-import { type Briefing, briefed, briefingOf } from "./prompt/briefing.ts";
+import { type Briefing, briefed, briefingOf, forgetful, forgotten } from "./prompt/briefing.ts";
 import type { Run } from "./run-state.ts";
 import { continued } from "./state.ts";
 import { batchSizes } from "./tools/calls.ts";
@@ -72,7 +73,7 @@ async function turnOf(run: Run, tools: OfferedTools, promptNow: () => Promise<Pr
     send: (request) => send(run, request),
     model: bare(run.model),
     index: run.model.index,
-    sections: briefing.sections,
+    sections: (run.isMemoryOff ? forgetful(briefing) : briefing).sections,
   };
 }
 
@@ -101,6 +102,11 @@ async function firstBriefing(run: Run, tools: OfferedTools): Promise<Briefing> {
   });
   run.skills.found(briefing.skills);
   return briefing;
+}
+
+/** undefined: it has none, or it is off. */
+export function memoryOf({ isMemoryOff, briefing }: Run): Memory | undefined {
+  return isMemoryOff ? undefined : briefing?.memory;
 }
 
 /** Not with a tool that it has for its own notes alone. */
@@ -171,7 +177,7 @@ function requestOf(run: Run, { prompt, tools, briefing, mostOutput }: Asking): T
     maker: run.model.maker,
     thinking: start.thinking,
     effort: start.effort,
-    prompt: briefed(prompt, briefing),
+    prompt: run.isMemoryOff ? briefed(forgotten(prompt), forgetful(briefing)) : briefed(prompt, briefing),
     environment: briefing.environment + run.announced,
     tools: tools.specs,
     account: sys.account(),
@@ -201,7 +207,7 @@ function promptOf(run: Run, tools: OfferedTools): Promise<Prompt> {
     const found = deferred === undefined ? "" : run.discovery.note(deferred, lastWords(prompt));
     const { note, skills } = await run.nearby.look(sys, prompt.messages);
     if (usesSkills(tools)) run.skills.found(skills);
-    const recalled = await run.recall.note(sys, run.briefing?.memory, prompt.messages);
+    const recalled = await run.recall.note(sys, memoryOf(run), prompt.messages);
     const notes = [found, note, run.skills.note(prompt.messages), recalled].filter((each) => each !== "");
     for (const each of notes) await sys.appendMessage(start.ctxId, "user", each);
     return notes.length === 0 ? prompt : sys.buildPrompt(start.ctxId);

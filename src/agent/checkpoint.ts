@@ -76,6 +76,8 @@ interface LoopPosition {
   readonly isIdle?: true;
   /** A member of a team: it has agreed to end. */
   readonly isLeaving?: true;
+  /** The user has turned memory off. */
+  readonly isMemoryOff?: true;
   /** What refusals taught, and the state of compaction. Absent: nothing. */
   readonly window?: KeeperState;
   /** The messages of which notes were taken. Absent: none. */
@@ -125,6 +127,7 @@ interface Beside {
   readonly hasAgents?: boolean;
   readonly isIdle?: boolean;
   readonly isLeaving?: boolean;
+  readonly isMemoryOff?: boolean;
 }
 
 /** What of the state is recorded; what has its usual value is left out. */
@@ -155,6 +158,7 @@ export function positionOf(
     ...(flags.hasAgents === true ? { hasAgents: true } : {}),
     ...(flags.isIdle === true ? { isIdle: true } : {}),
     ...(flags.isLeaving === true ? { isLeaving: true } : {}),
+    ...(flags.isMemoryOff === true ? { isMemoryOff: true } : {}),
     kept,
   };
 }

@@ -70,6 +70,8 @@ export interface Run {
   hasToldReply: boolean;
   /** It has started background commands in this daemon; those of an earlier daemon ended with that daemon. */
   hasJobs: boolean;
+  /** The user has turned memory off. */
+  isMemoryOff: boolean;
   readonly notes: NoteTaker;
   readonly recall: Recall;
   /** It has started agents in the background. */
@@ -111,6 +113,7 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     hasToldReply: kept !== null,
     keeper: new WindowKeeper(start, isSame ? position.window : unlearned(position.window)),
     hasJobs: false,
+    isMemoryOff: position.isMemoryOff === true,
     notes: new NoteTaker(position.noted),
     recall: new Recall(),
     hasAgents: position.hasAgents === true,

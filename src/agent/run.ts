@@ -69,9 +69,10 @@ export function checkpoint(run: Run, kept: KeptReply | null): void {
 }
 
 function besideOf({ underWay, keeper, start, notes, ...flags }: Run) {
-  const { hasAgents, isIdle, isLeaving } = flags;
+  const { hasAgents, isIdle, isLeaving, isMemoryOff } = flags;
   const { chosen } = start;
-  return { run: underWay, window: keeper.state, chosen, noted: notes.done, hasAgents, isIdle, isLeaving };
+  const own = { hasAgents, isIdle, isLeaving, isMemoryOff };
+  return { run: underWay, window: keeper.state, chosen, noted: notes.done, ...own };
 }
 
 /**

@@ -13,7 +13,7 @@ import { EXIT, type ExitStatus } from "../abi/process.ts";
 import type { ProgramStart, RunInput } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import { findShellNote } from "../lib/text/shell-line.ts";
-import { mayWriteNotes, prefixOf, tellChanges } from "./asking.ts";
+import { mayWriteNotes, memoryOf, prefixOf, tellChanges } from "./asking.ts";
 import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
 import { endOfFailure } from "./decide.ts";
 import { inputOf, messageText } from "./inbox.ts";
@@ -140,8 +140,8 @@ async function oneRun(run: Run, beginning: Beginning): Promise<void> {
 
 /** Not while a message waits. A failure changes nothing else. */
 async function takeNotes(run: Run): Promise<void> {
-  const { sys, start, briefing, notes } = run;
-  const { memory } = briefing ?? {};
+  const { sys, start, notes } = run;
+  const memory = memoryOf(run);
   const mayWrite = run.tools !== null && mayWriteNotes(run, run.tools);
   if (memory?.isTaken !== true || !mayWrite || sys.hasMail()) return;
   try {

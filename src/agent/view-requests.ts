@@ -35,6 +35,13 @@ async function outcomeOf(run: Run, request: ViewRequest): Promise<ViewOutcome> {
 function change(run: Run, request: ViewRequest, turn: Awaited<ReturnType<typeof requestTurn>>) {
   const { keeper, start } = run;
   switch (request.op) {
+    case "memory": {
+      const tokens = (): number => turn.make(turn.prompt, Infinity).estimate;
+      const before = tokens();
+      run.isMemoryOff = !request.on;
+      keeper.prefixChanged();
+      return { before, after: tokens() };
+    }
     case "compact":
       return keeper.compact(turn, request.text);
     case "undo":

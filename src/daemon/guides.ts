@@ -33,7 +33,7 @@ export class GuideDesk implements Guides {
   }
 
   async around(guided: Guided): Promise<Guidance> {
-    const { pid, cwd, env, hasAgent, denied, notes } = guided;
+    const { pid, cwd, env, hasAgent, denied, notes, noMemory } = guided;
     const { trust, gitState, agents, skills, memory } = this.#options;
     const view = trust.viewOf(cwd);
     const [git, { texts, notices }, known, lines, found] = await Promise.all([
@@ -42,7 +42,7 @@ export class GuideDesk implements Guides {
       hasAgent && !isOff(env) ? instructionsAt({ ...this.#options, denied }, view, cwd) : NONE,
       hasAgent ? agents(guided) : [],
       hasAgent ? skills.lines(cwd) : [],
-      hasAgent ? memory.of(view, env, notes) : NO_MEMORY,
+      hasAgent && noMemory !== true ? memory.of(view, env, notes) : NO_MEMORY,
     ]);
     const { memory: kept, notices: ofMemory } = found;
     const told = {

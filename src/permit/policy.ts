@@ -162,6 +162,7 @@ function sandboxOptions(policy: Policy): SandboxOptions {
     rules,
     home: places.home,
     kernelPaths: places.kernel,
+    memory: places.memory,
     added,
     protections: places.protections,
     realPath,

@@ -16,6 +16,8 @@ test.each([
   ["/mode acceptEdits", { kind: "mode", mode: "accept_edits", text: "" }],
   ["/plan the move", { kind: "mode", mode: "plan", text: "the move" }],
   ["/context", { kind: "run", argv: ["context", "7"] }],
+  ["/memory", { kind: "run", argv: ["memory"] }],
+  ["/memory off", { kind: "run", argv: ["memory", "off", "7"] }],
   ["/bg", { kind: "run", argv: ["bg", "7"] }],
   ["/send 3 go on", { kind: "run", argv: ["send", "3", "go", "on"] }],
   ["/team:notes v2", { kind: "skill", text: "/team:notes v2" }],

@@ -72,7 +72,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   jobs: { about: "commands in the background", does: run("jobs") },
   keys: { about: "every key by its command, and those of your keys.json", does: act("keys") },
   mcp: { about: "mounted MCP servers", does: run("mcp", "list") },
-  memory: { about: "notes that agents keep", does: run("memory") },
+  memory: {
+    about: "notes that agents keep; off or on, for this session",
+    does: (text, pid) => (/^o(?:ff|n)$/.test(text) ? run("memory", text)(pid) : run("memory")(text)),
+  },
   mode: { about: "what the session may do without asking", does: (text) => modeSlash(text) },
   model: { about: "the models, and which one answers", does: run("model") },
   now: { about: "interrupt, and send these words at once", does: act("now") },

@@ -296,6 +296,14 @@ export const CONTEXT_DOCS: MethodDocs<keyof typeof CONTEXT_METHODS> = {
     params: { pid: 3, message: 41 },
     result: { pid: 3, message: 41 },
   },
+  "context.memory": {
+    errors: {
+      ...NO_CONTEXT,
+      CONFLICT: "The process has ended, is paused, or waits for an answer.",
+    },
+    params: { pid: 3, on: false },
+    result: { pid: 3, before: 12_300, after: 11_200 },
+  },
   "context.clear": {
     errors: {
       ...NO_CONTEXT,

@@ -117,6 +117,13 @@ export const CONTEXT_METHODS = {
     params: z.strictObject({ ...place, message: z.int().min(1) }),
     result: pinned,
   },
+  "context.memory": {
+    summary: "turns memory off for a process and what it starts from then on, or on again",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ ...place, on: z.boolean() }),
+    result: change,
+  },
   "context.clear": {
     summary: "an empty view, for a session that waits",
     kind: "request",

@@ -133,6 +133,11 @@ export class WindowKeeper {
     return this.#changed(turn, { before: bounds.before, after });
   }
 
+  /** The requests begin otherwise from now on, at the user's wish. */
+  prefixChanged(): void {
+    this.#gauge?.moved();
+  }
+
   pin(turn: Turn, message: number | string): Promise<ViewChange> {
     return this.#passage(turn).pin(message);
   }

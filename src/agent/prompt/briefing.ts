@@ -3,7 +3,7 @@
  * message, with the instruction files, the list of skills and the memory. Not part of the conversation, so that no compaction loses it.
  */
 import { type AgentLine, DEFAULT_AGENT } from "../../abi/agent.ts";
-import type { Section } from "../../abi/context.ts";
+import { RECALLED, type Section } from "../../abi/context.ts";
 import type { ForkPrefix } from "../../abi/fork.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { SkillLine } from "../../abi/skill.ts";
@@ -53,11 +53,9 @@ export async function briefingOf(
     { part: "memory", text: memoryText(around.memory, keeping) },
   ];
   const sections = all.filter(({ text }) => text !== "");
-  const text = sections.map((each) => each.text).join("\n\n");
   return {
     environment: environmentText(place, around),
-    sections,
-    reminder: text === "" ? null : { role: "user", content: reminder(text) },
+    ...told(sections),
     skills: skills.filter(({ paths }) => paths !== undefined),
     ...(around.memory === undefined ? {} : { memory: around.memory }),
   };
@@ -85,6 +83,31 @@ export function briefingOfFork({ environment, reminder }: ForkPrefix): Briefing 
     reminder: reminder === "" ? null : { role: "user", content: reminder },
     skills: [],
   };
+}
+
+function told(sections: readonly Section[]): Pick<Briefing, "sections" | "reminder"> {
+  const text = sections.map((each) => each.text).join("\n\n");
+  return { sections, reminder: text === "" ? null : { role: "user", content: reminder(text) } };
+}
+
+const FORGETFUL = new WeakMap<Briefing, Briefing>();
+
+/** The same without memory: always the same object. */
+export function forgetful(briefing: Briefing): Briefing {
+  const { memory: _, sections, ...same } = briefing;
+  const made = FORGETFUL.get(briefing) ?? {
+    ...same,
+    ...told(sections.filter(({ part }) => part !== "memory")),
+  };
+  FORGETFUL.set(briefing, made);
+  return made;
+}
+
+/** The conversation without the notes that were recalled in it. */
+export function forgotten(prompt: Prompt): Prompt {
+  const isRecalled = ({ role, content }: ContextMessage): boolean =>
+    role === "user" && content.startsWith(RECALLED);
+  return { ...prompt, messages: prompt.messages.filter((message) => !isRecalled(message)) };
 }
 
 /** The prompt with the reminder before its first message. */

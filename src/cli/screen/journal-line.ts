@@ -49,6 +49,7 @@ const ESSENCES: Readonly<Record<string, (body: Body) => string>> = {
     ].join(", "),
   "process.weight": ({ weight }) => String(weight),
   "process.model": ({ device, model }) => `${text(device).replace("/dev/llm/", "")} ${text(model)}`.trimEnd(),
+  "process.memory": ({ off }) => (off === true ? "off" : "on"),
   "process.note": ({ text: pinned }) => text(pinned) || "taken away",
   "call.intent": ({ tool, device, effects }) =>
     [text(tool), text(device), effectsOf(effects)].filter(Boolean).join("  "),

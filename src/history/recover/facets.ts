@@ -14,6 +14,7 @@ import { denialsFacet } from "../../kernel/process/denials.ts";
 import { detachedFacet } from "../../kernel/process/end/report.ts";
 import { enteredFacet } from "../../kernel/process/entered.ts";
 import { keptFacet } from "../../kernel/process/kept-values.ts";
+import { memoryOffFacet } from "../../kernel/process/memory-off.ts";
 import { noteFacet } from "../../kernel/process/note.ts";
 import { progressFacet } from "../../kernel/process/progress-facet.ts";
 import { modeFacet } from "../../kernel/process/rights/mode-facet.ts";
@@ -39,6 +40,7 @@ const FACETS: readonly Facet<unknown>[] = [
   logFacet,
   mailFacet,
   modeFacet,
+  memoryOffFacet,
   noteFacet,
   progressFacet,
   runTimeFacet,

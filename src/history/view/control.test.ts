@@ -1,5 +1,6 @@
 /** Requests of the user about a context, over a program that takes and answers them as the test says. */
 import { expect, test } from "vitest";
+import { isMemoryOff } from "../../kernel/process/memory-off.ts";
 import { testKernel } from "../../kernel/testing/test-kernel.ts";
 
 const never = new AbortController().signal;
@@ -56,4 +57,22 @@ test("a process that ends before it answers, that is paused, has ended or never 
   await expect(t.kernel.views.ask(other, UNDO, { signal: never })).rejects.toThrow("is paused");
   const none = t.kernel.views.ask(99 as typeof pid, UNDO, { signal: never });
   await expect(none).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test("memory is closed to a process before its program knows, and opened after; what it starts has it closed for good", async () => {
+  const { t, sys, pid, proc } = await waiting();
+  const turned = async (on: boolean) => {
+    const asked = t.kernel.views.ask(pid, { op: "memory", on }, { signal: never });
+    let request = await sys.viewRequest();
+    while (request === null) request = await sys.viewRequest();
+    const meanwhile = isMemoryOff(proc);
+    sys.viewAnswer(request.id, { ok: true, before: 9, after: 9 });
+    await asked;
+    return [meanwhile, isMemoryOff(proc)];
+  };
+  expect(await turned(false)).toEqual([true, true]);
+  const child = await t.start({ by: sys });
+  expect(await turned(true)).toEqual([true, false]);
+  expect([isMemoryOff(child.proc), child.proc.seed.rights.noMemory]).toEqual([true, true]);
+  expect(t.journal.bodies("process.memory")).toEqual([{ off: true }, { off: false }]);
 });

@@ -3,16 +3,18 @@
 import type { ViewOutcome, ViewRequest } from "../../abi/context.ts";
 import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { Journal } from "../../kernel/ports/journal.ts";
 import type { JournalHold } from "../../kernel/ports/journal-hold.ts";
 import type { Sessions } from "../../kernel/ports/sessions.ts";
 import type { AskOptions, ViewControl } from "../../kernel/ports/view-control.ts";
+import { memoryOffFacet } from "../../kernel/process/memory-off.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { askForView } from "../../kernel/process/view-requests.ts";
 import { contextStat, type Source } from "./stat.ts";
 
 /** What this needs of the kernel. */
 interface Viewing {
-  readonly ports: { readonly journal: Source };
+  readonly ports: { readonly journal: Source & Pick<Journal, "append"> };
   readonly journalWatch: Pick<JournalHold<never>, "check">;
   readonly sessions: Pick<Sessions, "awake"> & { isHere(pid: Pid): boolean };
   readonly table: { get(pid: Pid): Process | undefined };
@@ -40,13 +42,23 @@ async function ask(
     await core.sessions.awake(pid, env === undefined ? {} : { env });
   const proc = core.table.get(pid) ?? (await refuseGone(core, pid));
   checkReady(proc);
+  // closed before its program knows of it, and opened after
+  if (request.op === "memory" && !request.on) await setMemory(core, proc, true);
   const outcome = await askForView(proc, request, signal);
+  if (request.op === "memory" && request.on && outcome.ok) await setMemory(core, proc, false);
   // the move is recorded before the client is told of it
   await core.ports.journal.sync();
   core.idle(proc);
   if (outcome.ok) return outcome;
   const { code, message, hint } = outcome;
   throw new Fault({ code, message, ...(hint === undefined ? {} : { hint }) });
+}
+
+async function setMemory({ ports }: Viewing, proc: Process, off: boolean): Promise<void> {
+  const { pid, seed, facts } = proc;
+  const body = { off };
+  await ports.journal.append([{ proc: seed.uuid, pid, kind: "process.memory", v: 1, body }]);
+  facts.change(memoryOffFacet, "process.memory", body);
 }
 
 /** CONFLICT: its program will not come to a place between two steps. */

@@ -58,6 +58,8 @@ export function guidedOf(core: Granting, self: Process): Guided {
   const { cwd, env, agents = {}, agent, rights } = seed;
   return {
     ...{ pid, cwd, env, agents, hasAgent: agent !== null },
+    // what the user turned off for it alone, its program leaves out, and has again at once
+    ...(rights.noMemory === true ? { noMemory: true as const } : {}),
     denied: (path) => ruleAgainst(core, self, path),
     ...(rights.notes === undefined ? {} : { notes: rights.notes }),
   };

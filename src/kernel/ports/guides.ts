@@ -10,6 +10,8 @@ export interface Guided extends AgentSeeker {
   readonly pid: Pid;
   /** False: general mode. Then it is given no files. */
   readonly hasAgent: boolean;
+  /** Memory is off for it. */
+  readonly noMemory?: true;
   /** The notes of its own that it may keep. Absent: none. */
   readonly notes?: OwnNotes;
   /** The rule that denies the process to read this file; undefined: none does. Absent: no rule is asked. */

@@ -30,6 +30,8 @@ export type RecordKind =
   /** It works in a worktree from here on: `{worktree}` (abi/worktree.ts); it works where it was started again. */
   | "worktree.enter"
   | "worktree.exit"
+  /** Memory was turned off or on for it: `{off}`. */
+  | "process.memory"
   /** Nobody waits for this child any more. */
   | "child.detached"
   /** Its share of models, set by the user: `{weight, by}`. */
@@ -215,6 +217,7 @@ export const SPARSE_KINDS = [
   "grant.use",
   "mode.set",
   "process.note",
+  "process.memory",
   "label.file",
 ] as const satisfies readonly RecordKind[];
 

@@ -4,6 +4,7 @@ import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { PermitRequest, Subject } from "../ports/permit.ts";
 import { rightsHere } from "./entered.ts";
+import { isMemoryOff } from "./memory-off.ts";
 import type { Process } from "./process.ts";
 import { judgesPlan } from "./rights/auto-mode.ts";
 import type { Granted } from "./rights/granted.ts";
@@ -50,13 +51,18 @@ function rightsNow(core: Granting, self: Process, { deny, ask }: Granted): Right
   const isHome = rights === self.seed.rights;
   const isRaised = isAbove(self.mode, rights.mode);
   const mounts = rights.devices === null ? 0 : (self.mounts?.size ?? 0);
-  if (isHome && !isRaised && mounts === 0 && deny.length === 0 && ask.length === 0) return rights;
+  const isOff = isMemoryOff(self);
+  const isSame = isHome && !isRaised && isOff === (rights.noMemory === true);
+  if (isSame && mounts === 0 && deny.length === 0 && ask.length === 0) return rights;
   const mode = isRaised ? self.mode : rights.mode;
   const devices = devicesOf(self);
-  const key = JSON.stringify([mode, devices, deny, ask, isHome ? null : rights]);
+  const key = JSON.stringify([mode, devices, deny, ask, isOff, isHome ? null : rights]);
   const known = NOW.get(self);
   if (known?.key === key) return known.rights;
-  const made = { ...rights, mode, devices, deny: [...rights.deny, ...deny], ask: [...rights.ask, ...ask] };
+  const made = {
+    ...{ ...rights, mode, devices, deny: [...rights.deny, ...deny], ask: [...rights.ask, ...ask] },
+    ...(isOff ? { noMemory: true as const } : {}),
+  };
   NOW.set(self, { key, rights: made });
   return made;
 }

@@ -71,7 +71,7 @@ export const agentNotes = (dirs: readonly string[]): readonly string[] =>
 
 /** The folder of the notes that are the agent's own, in all its forms; none if it keeps none, or memory is off. */
 export function ownNotes({ places, subject }: Pick<Case, "places" | "subject">): readonly string[] {
-  const { notes } = subject.rights ?? {};
-  if (notes === undefined) return [];
+  const { notes, noMemory } = subject.rights ?? {};
+  if (notes === undefined || noMemory === true) return [];
   return agentNotes(places.noteFolders[notes.scope]).map((dir) => posix.join(dir, notes.folder));
 }

@@ -101,6 +101,20 @@ export function beyondWalls(
   return null;
 }
 
+/** Memory is off for the process: no path leads into its folders. null: it is not, or the path leads elsewhere. */
+export function beyondMemory(c: Case, { path, subtree }: Touch, forms: readonly string[]): Verdict | null {
+  if (c.subject.rights?.noMemory !== true) return null;
+  const { memory } = c.places;
+  const isShut = forms.some(
+    (form) =>
+      memory.some((dir) => isInside(dir, form)) ||
+      (subtree === true && memory.some((dir) => isInside(form, dir))),
+  );
+  if (!isShut) return null;
+  const message = `${shown(path)} is memory, which the user has turned off for this process`;
+  return deny("ceiling", message, `Permission denied: ${message}`);
+}
+
 interface Touch {
   readonly access: "read" | "write";
   readonly path: string;

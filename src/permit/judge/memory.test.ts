@@ -4,6 +4,7 @@ import { asPid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import { ALL_RIGHTS, type Rights } from "../../abi/rights.ts";
+import { bash } from "../contract.ts";
 import { makePermit, type PermitOptions } from "../policy.ts";
 
 const MEMORY = "/home/u/.config/crux/memory";
@@ -107,4 +108,21 @@ test("the tools for its notes reach nothing where memory is off, and are not see
   expect(["write", "view", "grep"].map((tool) => hidden({}, tool))).toEqual([false, true, false]);
   const deny = { source: "userSettings", behavior: "deny", text: "write" } as const;
   expect(hidden({ rules: [deny] }, "write")).toBe(true);
+});
+
+test("where the user has turned memory off no path leads into it, in any mode", () => {
+  const rights = { ...ALL_RIGHTS, noMemory: true } as const;
+  for (const mode of ["default", "accept_edits", "bypass"] as const) {
+    const at = { rights, mode };
+    expect(behavior(write(`${OWN}/a.md`), at)).toBe("deny");
+    expect(behavior({ kind: "read", path: `${OWN}/a.md` }, { ...at, tool: "view" })).toBe("deny");
+    expect(behavior({ kind: "read", path: "/home/u", subtree: true }, { ...at, tool: "grep" })).toBe("deny");
+    expect(behavior({ kind: "read", path: "/ws/a.md" }, { ...at, tool: "view" })).toBe("allow");
+  }
+  const profile = (given: Rights) =>
+    permitOf().sandbox?.(subjectOf({ rights: given }), { tool: "bash", effects: [bash("ls")] })?.hide ?? [];
+  expect(profile(rights)).toContain(MEMORY);
+  expect(profile(ALL_RIGHTS)).not.toContain(MEMORY);
+  const own = { ...keeping(null, ["view"]), noMemory: true } as const;
+  expect(behavior({ kind: "read", path: `${MINE}/a.md` }, { rights: own, tool: "view" })).toBe("deny");
 });

@@ -24,7 +24,7 @@ import { findProtection, findProtectionBelow, findProtectionOfGlob, resolved } f
 import { describeRule, type Rule } from "../rules/rule.ts";
 import { literalStart } from "../shell/spelling.ts";
 import { agentNotes, type Case, formsOf, ownNotes } from "./case.ts";
-import { beyondNotes, beyondRoots, beyondWalls } from "./ceiling.ts";
+import { beyondMemory, beyondNotes, beyondRoots, beyondWalls } from "./ceiling.ts";
 import { allow, ask, deny, hardAsk, invalid, type Verdict } from "./verdict.ts";
 
 export interface PathAccess {
@@ -67,6 +67,7 @@ function restrictResolved(c: Case, wanted: ResolvedAccess): Verdict | null {
   return (
     restrictUnresolved(wanted) ??
     beyondWalls(c, { ...wanted, subtree: wanted.subtree ?? wanted.replaces }, wanted.forms) ??
+    beyondMemory(c, { ...wanted, subtree: wanted.subtree ?? wanted.replaces }, wanted.forms) ??
     restrictKernelPath(c, wanted) ??
     beyondNotes(c, wanted.path, wanted.real) ??
     beyondRoots(c, wanted.path, wanted.real) ??

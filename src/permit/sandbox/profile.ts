@@ -54,6 +54,8 @@ export interface SandboxOptions {
   readonly home: string;
   /** Paths of Crux itself. */
   readonly kernelPaths: readonly string[];
+  /** Folders of notes, closed where memory is off. */
+  readonly memory: readonly string[];
   /** Additional working directories from the settings. */
   readonly added: readonly string[];
   readonly protections: readonly Protection[];
@@ -185,6 +187,7 @@ function profileOf(
     ),
     ...paths(settings.denyRead),
     ...walls.map(({ dir }) => dir),
+    ...(subject.rights?.noMemory === true ? options.memory : []),
   ];
   const denied = [...paths(settings.denyWrite), ...(subject.programs ?? [])];
   const isShut = (place: string) => [...NEVER_OPENED, ...hide, ...denied].some((dir) => isWithin(dir, place));

@@ -43,6 +43,7 @@ const INDEX_OF = {
   "grant.use": "records_of_rights",
   "mode.set": "records_of_rights",
   "process.note": "records_of_notes",
+  "process.memory": "records_of_memory",
   "label.file": "records_of_labels",
 } as const satisfies Readonly<Record<SparseKind | "journal.anchor" | "journal.tombstone", string>>;
 

@@ -43,6 +43,7 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
   "context.compact": [{ pid: LIVE }, { pid: RESTS }],
   "context.undo": [{ pid: LIVE }, { pid: RESTS }],
   "context.clear": [{ pid: LIVE }],
+  "context.memory": [{ pid: LIVE, on: false }],
   "context.pin": [{ pid: LIVE, text: "mine" }],
   "context.unpin": [{ pid: LIVE, message: 1 }],
   "process.note": [

@@ -16,6 +16,7 @@ import { composeUp } from "./handlers/compose/up.ts";
 import {
   contextClear,
   contextCompact,
+  contextMemory,
   contextPin,
   contextStat,
   contextUndo,
@@ -126,6 +127,7 @@ export const HANDLERS: Handlers = {
   "context.compact": contextCompact,
   "context.undo": contextUndo,
   "context.clear": contextClear,
+  "context.memory": contextMemory,
   "context.pin": contextPin,
   "context.unpin": contextUnpin,
   "supervisor.start_child": startChild,

@@ -4,18 +4,23 @@ import { basename, dirname, join } from "node:path";
 import { Fault } from "../../../abi/errors.ts";
 import type { Note } from "../../../abi/methods/memory.ts";
 import { nearNames } from "../../../lib/near-names.ts";
-import { noWords } from "../../args.ts";
+import { noWords, pidOf } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
+import { clientEnvironment } from "../../run/environment.ts";
 import { workingDirectory } from "../../run/run-options.ts";
 import { invalid } from "../../screen/errors.ts";
 import { noteName, noteTable } from "../../screen/table/note-table.ts";
 import { safeLine, safeLines } from "../../screen/text/safe-text.ts";
 import { runVerb, type Verb } from "./verbs.ts";
 
-const USAGE = "crux memory [list | show <note> | check | forget <note>]";
+const USAGE = "crux memory [list | show <note> | check | forget <note> | off <pid> | on <pid>]";
 const INDEX = "MEMORY.md";
-const VERBS: Readonly<Record<string, Verb>> = { list, show, check, forget };
+const VERBS: Readonly<Record<string, Verb>> = {
+  ...{ list, show, check, forget },
+  off: (call, client, words) => turn(call, client, { words, on: false }),
+  on: (call, client, words) => turn(call, client, { words, on: true }),
+};
 
 export const memory: Command = { flags: {}, run: (call) => runVerb(call, VERBS, "list", USAGE) };
 
@@ -70,6 +75,25 @@ async function forget(call: Call, client: DaemonClient, words: readonly string[]
   await rm(path);
   if (console.mode === "json") await console.data({ forgotten: path });
   else if (console.mode !== "quiet") await console.line(`forgotten: ${safeLine(path)}`);
+  return 0;
+}
+
+interface Turned {
+  readonly words: readonly string[];
+  readonly on: boolean;
+}
+
+/** For one process: what it is told, recalls, keeps and may open. */
+async function turn({ console, host }: Call, client: DaemonClient, { words, on }: Turned): Promise<number> {
+  const [word, ...more] = words;
+  if (word === undefined || more.length > 0) throw invalid("name one process", USAGE);
+  const pid = pidOf(word, USAGE);
+  const done = await client.request("context.memory", { pid, on, env: clientEnvironment(host.env) });
+  if (console.mode === "json") await console.data({ ...done, on });
+  else if (console.mode !== "quiet")
+    await console.line(
+      `Memory is ${on ? "on" : "off"} for process ${pid}${on ? "" : " and what it starts"}.`,
+    );
   return 0;
 }
 

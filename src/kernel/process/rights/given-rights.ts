@@ -17,6 +17,7 @@ import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Permit } from "../../ports/permit.ts";
 import type { Body } from "../body.ts";
 import { rightsHere } from "../entered.ts";
+import { isMemoryOff } from "../memory-off.ts";
 import type { Process } from "../process.ts";
 import { wallOf } from "../worktree.ts";
 import { lowest, narrow } from "./narrow.ts";
@@ -58,7 +59,9 @@ export function givenRights(giving: Giving): { rights: Rights; mode: PermissionM
   const own = narrow(definitionOf(body.agent), wished(wish, isPersons));
   const rights = {
     ...narrow(over, { ...own, ...(worktree === undefined ? {} : wallOf(worktree)) }),
-    ...(isOff(env) ? {} : notesOf(manifest, [over.tools, wish.tools?.map(canonicalToolName) ?? null])),
+    ...(isOff(env) || over.noMemory === true
+      ? {}
+      : notesOf(manifest, [over.tools, wish.tools?.map(canonicalToolName) ?? null])),
   };
   const given = isPersons ? [...personsRules(opts.rights ?? {}), ...outwardRules(isTop, manifest)] : [];
   return {
@@ -134,7 +137,8 @@ function topRights(mode: PermissionMode): Rights {
 /** The giver's current rights. A project's own restrictions still apply to a child that leaves the project. */
 function ofParent(core: Policies, giver: Process, cwd: string): Rights {
   const { ports } = core;
-  const own = { ...rightsHere(core, giver), mode: giver.mode, devices: devicesOf(giver) };
+  const off = isMemoryOff(giver) ? { noMemory: true as const } : {};
+  const own = { ...rightsHere(core, giver), mode: giver.mode, devices: devicesOf(giver), ...off };
   if (cwd === giver.seed.cwd) return own;
   const kept = ports.permitFor(giver.seed.cwd).restrictions?.() ?? [];
   if (kept.length === 0) return own;

@@ -51,6 +51,7 @@ function readRights(kept: unknown): Rights {
     ask,
     allow: part.allow === null ? null : (rules(part.allow) ?? []),
     ...(walls.length === 0 ? {} : { walls }),
+    ...(part.noMemory === true ? { noMemory: true } : {}),
     ...notesIn(part.notes),
   };
 }

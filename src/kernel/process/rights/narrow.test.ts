@@ -36,8 +36,8 @@ const required = fc.record({
   allow: fc.option(rules("allow")),
 });
 const rights: fc.Arbitrary<Rights> = fc
-  .tuple(required, fc.option(walls))
-  .map(([all, some]) => (some === null ? all : { ...all, walls: some }));
+  .tuple(required, fc.option(walls), fc.constantFrom({}, { noMemory: true as const }))
+  .map(([all, some, more]) => ({ ...all, ...(some === null ? {} : { walls: some }), ...more }));
 const runs = { numRuns: 3_000 };
 
 describe("narrow()", () => {
@@ -77,7 +77,8 @@ describe("narrow()", () => {
     fc.assert(
       fc.property(rights, (a) => {
         expect(isSubset(a, narrow(a, ALL_RIGHTS)) && isSubset(narrow(a, ALL_RIGHTS), a)).toBe(true);
-        const { deny, ask, walls: all, ...none } = narrow(a, NO_RIGHTS);
+        const { deny, ask, walls: all, noMemory, ...none } = narrow(a, NO_RIGHTS);
+        expect(noMemory).toBe(a.noMemory);
         const { deny: _d, ask: _a, ...nothing } = NO_RIGHTS;
         expect(none).toEqual(nothing);
         expect(all?.length ?? 0).toBe(new Set(a.walls?.map(({ dir }) => dir)).size);

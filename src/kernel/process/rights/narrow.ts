@@ -22,6 +22,7 @@ export function narrow(a: Rights, b: Rights): Rights {
     ask: united(a.ask, b.ask),
     allow: common(a.allow, b.allow),
     ...allWalls(a, b),
+    ...(a.noMemory === true || b.noMemory === true ? { noMemory: true } : {}),
   };
 }
 
@@ -47,6 +48,7 @@ export function isSubset(a: Rights, b: Rights): boolean {
     isInside(a.roots, b.roots, isWithin) &&
     hasAll(a.deny, b.deny) &&
     hasAll(a.ask, b.ask) &&
+    (b.noMemory !== true || a.noMemory === true) &&
     isInside((b.walls ?? []).map(keyOf), (a.walls ?? []).map(keyOf), same) &&
     (b.allow === null || (a.allow !== null && isInside(textsOf(a.allow), textsOf(b.allow), same)))
   );

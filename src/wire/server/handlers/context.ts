@@ -26,6 +26,9 @@ export const contextPin: Handler<"context.pin"> = async ({ pid, env, message, te
 export const contextUnpin: Handler<"context.unpin"> = ({ message, ...place }, call) =>
   pinned(call, place, { op: "unpin", message });
 
+export const contextMemory: Handler<"context.memory"> = ({ on, ...place }, call) =>
+  changed(call, place, { op: "memory", on });
+
 interface Place {
   readonly pid: number;
   readonly env?: Readonly<Record<string, string>> | undefined;
