@@ -340,6 +340,29 @@ describe("crux at a terminal", () => {
     expect(window.bytes).not.toContain("\x1b");
   });
 
+  it("has the whole screen where the user wants that, the editor at its bottom, and leaves the shell's as it was", async () => {
+    await serve(text("Some words."));
+    world.settings({ ui: { screen: "full" } });
+    await using window = new TerminalWindow(world, []);
+    await window.shows(READY);
+    window.type("hello\r");
+    await window.shows("Some words.");
+    await window.until(({ rows }) => !rows.join("\n").includes("esc to interrupt"), "at rest");
+    const isAtBottom = ({ rows }: TerminalWindow) => rows.findIndex((row) => row.trimEnd() === "›") > 18;
+    await window.until(isAtBottom, "the editor at the bottom");
+    window.type("\x1b[5~");
+    await window.shows("q leave");
+    window.type("q");
+    await window.until(({ rows: now }) => !now.join("\n").includes("q leave"), "back");
+    await window.shows("Some words.");
+    expect(lastOf(window.bytes, "?1049")).toBe("h");
+    window.type("\x04");
+    expect(await window.ended()).toBe(0);
+    await window.shows("waits; crux -r 1");
+    expect(lastOf(window.bytes, "?1049")).toBe("l");
+    expect(window.everything).not.toContain("Some words.");
+  });
+
   it("draws anew after a resize in mid-stream, and has the answer once", async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     await serve(text("Word. ".repeat(30)).until(gate, { afterEvents: 4 }));

@@ -197,6 +197,11 @@ export class App implements Disposable {
     return this.#model.pid ?? 0;
   }
 
+  /** Called by a part that must set the terminal back however the process ends. */
+  onEnd(undo: () => void): () => void {
+    return this.call.host.lifecycle.onEnd(undo);
+  }
+
   /** Nothing is drawn any more. */
   get hasEnded(): boolean {
     return this.#hasEnded;

@@ -2,11 +2,12 @@
  * Draws the conversation, at most once in 16 ms: what is finished goes above for good, the rest stands in the live part.
  */
 
+import { uiAtStart } from "../cli/run/ui-at-start.ts";
 import type { App } from "./app.ts";
 import { InlineScreen } from "./drive/inline-screen.ts";
 import { isFinal } from "./state/model.ts";
 import type { Line } from "./text/line.ts";
-import { entryLines } from "./view/entry-lines.ts";
+import { type EntryLook, entryLines } from "./view/entry-lines.ts";
 import { liveFrame, type Scene } from "./view/frame.ts";
 import { offerLines } from "./view/offer-lines.ts";
 
@@ -21,9 +22,13 @@ export class Painter {
   #drawing: NodeJS.Timeout | undefined;
   #drawnMono = Number.NEGATIVE_INFINITY;
   #ticking: NodeJS.Timeout | undefined;
+  /** The conversation has the whole screen, and nothing goes into the scrollback. */
+  readonly #isWhole: boolean;
+  #isInWhole = false;
 
   constructor(app: App) {
     this.#app = app;
+    this.#isWhole = uiAtStart(app.call.host.env).isWhole;
     this.#screen = new InlineScreen(app.call.host.stdout);
   }
 
@@ -47,6 +52,10 @@ export class Painter {
       overlay.draw();
       return;
     }
+    if (this.#isWhole) {
+      this.#drawWhole();
+      return;
+    }
     const { entries, dropped } = model;
     const open = entries.findIndex((entry) => !isFinal(entry));
     const until = open < 0 ? entries.length : open;
@@ -57,19 +66,37 @@ export class Painter {
     this.#screen.draw(isReady ? above : [], liveFrame(this.#scene()));
   }
 
-  /** Takes the live part off the screen. */
+  /** Takes what it has drawn off the screen. */
   clear(): void {
-    this.#screen.clear();
+    if (this.#isInWhole) this.#app.overlay.screen.leave();
+    else this.#screen.clear();
+    this.#isInWhole = false;
   }
 
   resized(): void {
-    this.#screen.resized(this.#app.size.columns);
+    if (this.#isWhole) this.#app.overlay.screen.resized();
+    else this.#screen.resized(this.#app.size.columns);
   }
 
-  /** All that was said is above, and the live part is gone. */
+  /** The end of the transcript, as much as there is room for; the editor stands at the bottom. */
+  #drawWhole(): void {
+    const { overlay, size } = this.#app;
+    if (!this.#isInWhole) overlay.screen.enter();
+    this.#isInWhole = true;
+    const { lines, cursor } = liveFrame({ ...this.#scene(), committed: 0 });
+    const blank = Array.from({ length: Math.max(0, size.rows - 1 - lines.length) }, (): Line => []);
+    const row = (cursor?.row ?? 0) + blank.length;
+    overlay.screen.draw([...blank, ...lines], cursor && { ...cursor, row });
+  }
+
+  /** All that was said is above, and the live part is gone. The whole screen is left as it was before. */
   end(): void {
     clearTimeout(this.#drawing);
     clearInterval(this.#ticking);
+    if (this.#isWhole) {
+      this.clear();
+      return;
+    }
     this.#screen.draw(this.#finished(this.#app.model.entries.length), { lines: [], cursor: undefined });
     this.#screen.clear();
   }
@@ -83,7 +110,7 @@ export class Painter {
       editing,
       dialog: app.box.rows(size.columns - 1, look.theme.text, editing.buffer.text !== ""),
       offers: offerLines(app.actions.suggestions.offers(), look),
-      below: [...app.status.lines(look), ...app.below, ...app.actions.panel.lines(look)],
+      below: [...this.#statusRows(look), ...app.below, ...app.actions.panel.lines(look)],
       hint: app.shownHint,
       vim: app.vim?.mode,
       look,
@@ -91,6 +118,13 @@ export class Painter {
       nowMono: app.nowMono,
       reducesMotion: app.preferences.reducesMotion || app.call.host.env.CRUX_REDUCE_MOTION === "1",
     };
+  }
+
+  /** On the whole screen nothing moves when its first text comes. */
+  #statusRows(look: EntryLook): readonly Line[] {
+    const { status } = this.#app;
+    const lines = status.lines(look);
+    return this.#isWhole && status.isOn && lines.length === 0 ? [[]] : lines;
   }
 
   /** The lines of what goes above for good. */

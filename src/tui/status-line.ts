@@ -67,6 +67,11 @@ export class StatusLine implements Disposable {
     this.#at.changed();
   }
 
+  /** There is a program whose line may come. */
+  get isOn(): boolean {
+    return this.#program !== undefined;
+  }
+
   /** What it shows may be different now. */
   soon(): void {
     if (this.#program === undefined || this.#isOver) return;

@@ -439,6 +439,18 @@ export const Settings = z.looseObject({
         .boolean()
         .optional()
         .describe("True: nothing in the interactive terminal moves while it waits."),
+      accessible: z
+        .boolean()
+        .optional()
+        .describe(
+          "True: a conversation is lines, without boxes and redrawing, as with `CRUX_ACCESSIBLE=1`. Read from your own settings only.",
+        ),
+      screen: z
+        .enum(["inline", "full"])
+        .optional()
+        .describe(
+          "inline: what was said goes into the scrollback of the terminal; full: the conversation has the whole screen and leaves nothing behind. Read from your own settings only.",
+        ),
       vim: z
         .boolean()
         .optional()

@@ -4,7 +4,7 @@ import type { Output } from "../../cli/terminal/streams.ts";
 import type { Press } from "../editor/keys.ts";
 import { cutLine, type Line } from "../text/line.ts";
 import type { EntryLook } from "../view/entry-lines.ts";
-import { AltScreen } from "./alt-screen.ts";
+import { AltScreen, type OnEnd } from "./alt-screen.ts";
 import type { DialogBox } from "./dialog-box.ts";
 
 const WAITS = "! a question waits: esc · ";
@@ -23,17 +23,19 @@ interface Below {
   /** Where a question waits that the view hides. */
   readonly box: Pick<DialogBox, "isOpen" | "appeared">;
   changed(): void;
+  /** As AltScreen has it. */
+  readonly onEnd?: OnEnd;
 }
 
 export class Overlay implements Disposable {
-  readonly #output: Output;
   readonly #below: Below;
-  #screen: AltScreen | undefined;
+  /** What is below may take it too. */
+  readonly screen: AltScreen;
   #view: FullView | undefined;
 
   constructor(output: Output, below: Below) {
-    this.#output = output;
     this.#below = below;
+    this.screen = new AltScreen(output, (undo) => below.onEnd?.(undo) ?? (() => {}));
   }
 
   get isOpen(): boolean {
@@ -42,9 +44,9 @@ export class Overlay implements Disposable {
 
   /** In place of the one that is open. */
   open(view: FullView): void {
+    if (this.#view === undefined) this.screen.enter();
     this.#view?.closed?.();
     this.#view = view;
-    this.#screen ??= new AltScreen(this.#output);
     this.draw();
   }
 
@@ -60,18 +62,17 @@ export class Overlay implements Disposable {
     const { size, look, box } = this.#below;
     if (this.#view === undefined) return;
     const lines = this.#view.lines(size, look);
-    this.#screen?.draw(box.isOpen ? marked(lines, size, look.theme.warning) : lines);
+    this.screen.draw(box.isOpen ? marked(lines, size, look.theme.warning) : lines);
   }
 
   resized(): void {
-    this.#screen?.resized();
+    this.screen.resized();
   }
 
   close(): void {
     this.#view?.closed?.();
+    if (this.#view !== undefined) this.screen.leave();
     this.#view = undefined;
-    this.#screen?.[Symbol.dispose]();
-    this.#screen = undefined;
     this.#below.box.appeared();
     this.#below.changed();
   }

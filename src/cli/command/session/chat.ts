@@ -16,6 +16,7 @@ import { findData } from "../../run/intent.ts";
 import { callsWish, requestOptions, workingDirectory } from "../../run/run-options.ts";
 import { refuseUnknownSkill } from "../../run/slash.ts";
 import { tellSandbox } from "../../run/tell-sandbox.ts";
+import { uiAtStart } from "../../run/ui-at-start.ts";
 import { invalid } from "../../screen/errors.ts";
 
 export const chat: Command = { flags: RUN_FLAGS, run };
@@ -109,7 +110,7 @@ function opensTerminal(call: Call): boolean {
   const { env, stdout } = call.host;
   const { columns = 80, rows = 24 } = stdout;
   const isDrawable = !["", "dumb"].includes(env.TERM ?? "") && (columns || 80) >= 40 && (rows || 24) >= 10;
-  return isTerminal(call) && isDrawable && env.CRUX_ACCESSIBLE !== "1";
+  return isTerminal(call) && isDrawable && !uiAtStart(env).isAccessible;
 }
 
 /** Loaded when it is opened, and by no other command. */
