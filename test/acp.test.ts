@@ -199,6 +199,11 @@ describe("crux acp", () => {
     await editor.until("current_mode_update", 2);
     const told = editor.all("current_mode_update").map(({ currentModeId }) => currentModeId);
     expect(told).toEqual(["plan", "default"]);
+    // another client switches it
+    await world.crux(["mode", "1", "accept_edits"]);
+    await editor.until("config_option_update", 3);
+    const options = editor.all("config_option_update").at(-1)?.configOptions;
+    expect(options).toMatchObject([{ id: "mode", currentValue: "accept_edits" }, { id: "model" }]);
     const bypass = editor.agent.request("session/set_mode", { sessionId, modeId: "bypass" });
     await expect(bypass).rejects.toMatchObject({ code: -32602 });
     await editor.close();
@@ -220,6 +225,9 @@ describe("crux acp", () => {
     ]);
     await editor.prompt(sessionId, "second");
     expect(server.requests.map(({ model }) => model)).toEqual(["test-model", "other-model"]);
+    await editor.until("config_option_update");
+    const [, told] = editor.all("config_option_update").at(-1)?.configOptions ?? [];
+    expect(told).toMatchObject({ id: "model", currentValue: "openai/other-model" });
     const loaded = await editor.agent.request("session/load", { sessionId, cwd: world.work, mcpServers: [] });
     expect(loaded.configOptions).toMatchObject([{}, { currentValue: "openai/other-model" }]);
     await editor.close();

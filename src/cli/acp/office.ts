@@ -180,6 +180,7 @@ export class Office implements AsyncDisposable {
         host: this.#host,
         editor: this.#link,
         reopen: (uuid: string) => this.#openings.reopen(uuid),
+        options: async (of: EditorSession) => (await this.#openings.choices(of)).configOptions ?? [],
         clock: this.#clock,
         log: this.#log,
       };

@@ -6,13 +6,14 @@ import type {
   PromptResponse,
   RequestPermissionRequest,
   RequestPermissionResponse,
+  SessionConfigOption,
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import type { AskReply } from "../../abi/ask.ts";
 import type { Effort } from "../../abi/llm.ts";
 import { withPictureLines } from "../../abi/media/pictures.ts";
 import type { PermissionMode } from "../../abi/process.ts";
-import type { WireEvent } from "../../abi/wire-events.ts";
+import type { ModelSwitchEvent, WireEvent } from "../../abi/wire-events.ts";
 import type { ChatClient } from "../chat/client.ts";
 import { answerParams } from "../dialog/answer-params.ts";
 import type { Host } from "../host/host.ts";
@@ -41,6 +42,8 @@ interface Surroundings {
   readonly editor: Editor;
   /** Brings the session back on a new connection. */
   reopen(uuid: string): Promise<SessionStream>;
+  /** What the session may be switched to, with what it is. */
+  options(session: EditorSession): Promise<SessionConfigOption[]>;
   readonly clock: { sleep(ms: number, signal?: AbortSignal): Promise<void> };
   log(words: string): void;
 }
@@ -221,6 +224,13 @@ export class EditorSession {
         break;
       case "mode":
         this.mode = event.mode;
+        this.#configured();
+        break;
+      case "model_switch":
+        // for the rest of a run only, where nobody chose it
+        if (event.cause !== "user") break;
+        this.model = modelOf(event.to);
+        this.#configured();
         break;
       case "message":
         this.#told = { ...this.#told, stopReason: event.stop_reason };
@@ -253,6 +263,14 @@ export class EditorSession {
     this.#later(async () => {
       const plan = await planOf(call, (method, payload) => this.#client.request(method, payload), list);
       if (plan !== undefined) await this.#update({ sessionUpdate: "plan", entries: plan });
+    });
+  }
+
+  /** Another client may have switched the session: the editor shows what it is now. */
+  #configured(): void {
+    this.#later(async () => {
+      const configOptions = await this.#around.options(this);
+      await this.#update({ sessionUpdate: "config_option_update", configOptions });
     });
   }
 
@@ -314,4 +332,10 @@ export class EditorSession {
     for (const update of this.#updates.missed(newest.text)) await this.#update(update);
     for (const prompt of over) this.#queue.end(prompt, { kind: "unseen" });
   }
+}
+
+/** As `process.model` takes it. */
+function modelOf({ device, model }: ModelSwitchEvent["to"]): string {
+  const driver = device.slice("/dev/llm/".length);
+  return model === "" ? driver : `${driver}/${model}`;
 }
