@@ -7,6 +7,7 @@ import type { BudgetLimits } from "../../abi/budget.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import { ALL_RIGHTS, type Rights } from "../../abi/rights.ts";
+import type { Worktree } from "../../abi/worktree.ts";
 import { isLimited } from "../../kernel/account/amounts.ts";
 import { type KeptUse, limitsAtSpawn, moreLimits } from "../../kernel/account/kept-account.ts";
 import { LIMITS } from "../../kernel/limits.ts";
@@ -14,6 +15,7 @@ import type { Forked, ForkRequest } from "../../kernel/ports/forks.ts";
 import type { Journal, JournalDraft, RecordOwner } from "../../kernel/ports/journal.ts";
 import type { JournalHold } from "../../kernel/ports/journal-hold.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
+import { enteredFacet } from "../../kernel/process/entered.ts";
 import { type KeptState, keptState, type SpawnedBody } from "../../kernel/process/kept-state.ts";
 import { presentMode, rightsOf } from "../../kernel/process/rights/kept-rights.ts";
 import { modeFacet, readMode } from "../../kernel/process/rights/mode-facet.ts";
@@ -95,6 +97,7 @@ export async function forkAt(core: Forking, origin: Origin, request: PlacedReque
   const rights = await rightsAt(core, origin, found);
   const facts = core.table.get(origin.pid)?.facts ?? (await readEarly(core.ports.journal, origin.uuid));
   const account = await accountAt(core.ports.journal, found, origin.spawned);
+  const tree = await treeNow(core, origin);
   // the kernel may have begun to shut down, or the disk to fail, during the reads above
   checkForkable(core, origin);
   const own = { proc: core.ports.uuid(), pid: core.nextPid() };
@@ -109,10 +112,26 @@ export async function forkAt(core: Forking, origin: Origin, request: PlacedReque
       v: 1,
       ...each,
     })),
+    ...(tree === null ? [] : [{ ...own, kind: "worktree.enter", v: 1, body: { worktree: tree } } as const]),
     ...mailDrafts(core, own, request),
   ];
   await core.ports.journal.append(drafts);
   return { pid: own.pid, uuid: own.proc, step: found.step, from: found.proc, at: found.seq };
+}
+
+/** Where the origin works in a worktree now, so does its fork, wherever it begins: the checkout is closed to both. */
+async function treeNow(
+  { ports: { journal }, table }: Forking,
+  { pid, uuid }: Origin,
+): Promise<Worktree | null> {
+  const live = table.get(pid)?.facts.of(enteredFacet) ?? null;
+  if (live !== null) return live;
+  const [entered, left] = await Promise.all([
+    journal.newest(uuid, "worktree.enter"),
+    journal.newest(uuid, "worktree.exit"),
+  ]);
+  if (entered === undefined || (left !== undefined && left.seq > entered.seq)) return null;
+  return (entered.body as { readonly worktree: Worktree }).worktree;
 }
 
 /** The state that the fork copies. UNAVAILABLE: shutting down, or the disk fails. CONFLICT: too little was recorded. */

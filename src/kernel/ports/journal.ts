@@ -275,7 +275,10 @@ export interface Journal {
   /** All records of one kind in the history of one process, in order. Only for kinds with few records. */
   ofKind(proc: ProcUuid, kind: SparseKind): Promise<readonly JournalRecord[]>;
   /** The last record of one kind in the history of one process, searched from its end; undefined: none. */
-  newest(proc: ProcUuid, kind: "acct.settle" | "process.exited"): Promise<JournalRecord | undefined>;
+  newest(
+    proc: ProcUuid,
+    kind: "acct.settle" | "process.exited" | "worktree.enter" | "worktree.exit",
+  ): Promise<JournalRecord | undefined>;
   /** The newest record made by the client request with this id (abi/request-mark.ts); undefined: none. */
   requested(id: string): Promise<JournalRecord | undefined>;
   rows(filter: RowFilter): Promise<readonly ProcessRow[]>;

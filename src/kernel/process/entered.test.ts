@@ -94,6 +94,9 @@ describe("a process that enters a worktree", () => {
     await sys.appendMessage(begun.ctxId, "assistant", "there");
     const fork = await resume(t.kernel, (await t.kernel.forks.fork(pid, {})).pid);
     expect([fork.cwd, subjectOf(t.kernel, fork).rights?.walls]).toEqual([A.path, [WALL]]);
+    // one that begins before it entered is no wider than it is now
+    const early = await resume(t.kernel, (await t.kernel.forks.fork(pid, { at: { step: 1 } })).pid);
+    expect([early.cwd, subjectOf(t.kernel, early).rights?.walls]).toEqual([A.path, [WALL]]);
     await t.journal.sync();
     const second = next(t.journal);
     await second.kernel.recover();

@@ -12,6 +12,7 @@ import { ALL_RIGHTS, type Rights } from "../../../abi/rights.ts";
 import type { SpawnOpts, Syscalls } from "../../../abi/sys.ts";
 import { readGrant, sealed } from "../../../consent/grants/grant-record.ts";
 import { resume, wake } from "../../../history/recover/wake.ts";
+import { fakeTrees } from "../../testing/fake-trees.ts";
 import { MemoryJournal } from "../../testing/memory-journal.ts";
 import { agentFile, TestKernel } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
@@ -23,6 +24,8 @@ import { isAbove, isSubset, lowest, narrow } from "./narrow.ts";
 import { setMode } from "./set-mode.ts";
 
 const TRACES = Number(process.env.CRUX_RIGHTS_TRACES ?? 100_000);
+const NEVER = new AbortController().signal;
+const LEAVING = { removes: false, discards: false };
 const BY = { principal: "user", client: "", uid: null };
 
 /** Numbers from a seed: the same life again. */
@@ -198,7 +201,7 @@ describe("the kernel", () => {
     | { do: "revoke"; which: number }
     | { do: "message" | "compact"; who: number }
     | { do: "fork"; who: number; of: number }
-    | { do: "end" | "exec"; who: number }
+    | { do: "end" | "exec" | "enter" | "leave"; who: number }
     | { do: "resume"; which: number; by: "parent" | "person" }
     | { do: "restart" };
 
@@ -227,6 +230,7 @@ describe("the kernel", () => {
     { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("message", "compact"), who }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant("fork"), who, of: fc.nat(3) }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("end", "exec"), who }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("enter", "leave"), who }) },
     {
       weight: 3,
       arbitrary: fc.record({
@@ -265,7 +269,10 @@ describe("the kernel", () => {
       const generation = ++this.#generation;
       let named = 0;
       const name = () => `${generation}`.padStart(4, "0") + `${++named}`.padStart(12, "0");
-      const ports = { nonce: name, uuid: () => asProcUuid(`00000000-${name()}`) };
+      const ports = {
+        ...{ nonce: name, uuid: () => asProcUuid(`00000000-${name()}`) },
+        worktrees: fakeTrees(),
+      };
       return new TestKernel(
         {
           ...ports,
@@ -325,6 +332,10 @@ describe("the kernel", () => {
         case "compact":
           await sys?.setSystemPrompt(proc.ctxId, "a summary");
           return sys?.appendMessage(proc.ctxId, "user", "a summary");
+        case "enter":
+          return void (await kernel.trees.enter(pid, "", NEVER).catch(() => {}));
+        case "leave":
+          return void (await kernel.trees.leave(pid, LEAVING, NEVER).catch(() => {}));
         case "fork":
           return this.#fork(pid, action.of);
         case "exec": {
