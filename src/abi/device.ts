@@ -288,3 +288,6 @@ export interface Device {
   statEffects?(subpath: string, caller: Caller): readonly Effect[];
   close?(): Promise<void>;
 }
+
+/** What a device of the machine is. */
+export const DEVICE_KINDS = ["serial", "camera", "audio", "gpu", "gpio", "sensor", "virtual"] as const;

@@ -46,6 +46,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
     example: [
       { id: "inbox", driver: "folder", path: "/srv/inbox" },
       { id: "cam0", driver: "frames", path: "/srv/frames.raw", frameBytes: 57_600, everyMs: 40 },
+      { id: "modem", driver: "serial", path: "/dev/ttyUSB0", options: { baud: 115_200 } },
     ],
   },
   disableSkillShell: { example: true },

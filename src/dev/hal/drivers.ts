@@ -2,6 +2,7 @@
 import type { Clock } from "../../abi/program.ts";
 import type { DeviceSetting } from "../../abi/settings/devices.ts";
 import type { HalDriver } from "../../kernel/ports/hal.ts";
+import { charDriver, serialDriver } from "./char.ts";
 import { fenced } from "./fenced.ts";
 import { folderDriver } from "./folder.ts";
 import { framesDriver } from "./frames.ts";
@@ -41,5 +42,9 @@ function driverOf(device: DeviceSetting, clock: Pick<Clock, "now" | "mono" | "sl
       return framesDriver(device, clock);
     case "loop":
       return loopDriver(device.id);
+    case "char":
+      return charDriver(device, clock);
+    case "serial":
+      return serialDriver(device, clock);
   }
 }

@@ -1,5 +1,6 @@
 /** Devices of the machine (kernel IPC chapter, 5.3). */
 import * as z from "zod";
+import { DEVICE_KINDS } from "../../device.ts";
 import { IPC } from "../../ipc.ts";
 import { pid } from "../spec.ts";
 import { chunk } from "./process.ts";
@@ -9,7 +10,6 @@ const int = z.int();
 const claim = z.string().min(1).max(128);
 const stream = z.string().min(1).max(128);
 
-const DEVICE_KINDS = ["serial", "camera", "audio", "gpu", "gpio", "sensor", "virtual"] as const;
 const kind = z.enum(DEVICE_KINDS);
 const id = z
   .string()
