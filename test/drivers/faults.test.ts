@@ -31,10 +31,17 @@ import { serve } from "./rig.ts";
 interface Wire {
   readonly driver: string;
   readonly dialect: DialectName;
+  /** The model, where the driver has models of several vendors. */
+  readonly path?: string;
   env(server: ModelServer): Record<string, string> | Promise<Record<string, string>>;
 }
 
 const key = "test-key-0123456789";
+const onVertex: Wire["env"] = async (server) => {
+  const { env, leave } = await place();
+  onTestFinished(leave);
+  return env(server);
+};
 const WIRES: readonly Wire[] = [
   {
     driver: "anthropic",
@@ -67,11 +74,13 @@ const WIRES: readonly Wire[] = [
   {
     driver: "vertex",
     dialect: "anthropic",
-    env: async (server) => {
-      const { env, leave } = await place();
-      onTestFinished(leave);
-      return env(server);
-    },
+    env: onVertex,
+  },
+  {
+    driver: "vertex",
+    dialect: "gemini",
+    path: "/gemini-4-hydrogen",
+    env: onVertex,
   },
   {
     driver: "bedrock",
@@ -248,7 +257,7 @@ async function runWith(wire: Wire, broken: Reply, { begun, times = 1 }: Breaking
     },
     verifySignatures: wire.dialect === "gemini",
   });
-  const at = { env: await wire.env(server), ...(begun === undefined ? {} : { begun }) };
+  const at = { ...(await placeOf(wire, server)), ...(begun === undefined ? {} : { begun }) };
   return { server, ...(await drive(wire.driver, clockOf(server), at)) };
 }
 
@@ -264,6 +273,10 @@ function expectOnce({ server, process, exit, edited }: Awaited<ReturnType<typeof
   expect(said.filter(({ type }) => type === "tool_use")).toHaveLength(2);
   const results = last.flatMap(({ content }) => content).filter(({ type }) => type === "tool_result");
   expect(results.map((block) => block.type === "tool_result" && block.content)).toEqual(["edited", "edited"]);
+}
+
+async function placeOf({ path = "", env }: Wire, server: ModelServer): Promise<Place> {
+  return { path, env: await env(server) };
 }
 
 describe.each(WIRES)("$driver by $dialect", (wire) => {
@@ -324,7 +337,7 @@ describe.each(WIRES)("$driver by $dialect", (wire) => {
 
   it("a prompt over the window ends the run, and is not sent again", async () => {
     const server = await serve({ script: text("never"), contextWindowTokens: 50 });
-    const { process, exit } = await drive(wire.driver, clockOf(server), { env: await wire.env(server) });
+    const { process, exit } = await drive(wire.driver, clockOf(server), await placeOf(wire, server));
     expect([exit.code, exit.reason, process.result]).toEqual([1, "prompt_too_long", ""]);
     expect(server.requestCount).toBeLessThan(2);
   });
@@ -348,7 +361,7 @@ describe.each(WIRES)("$driver by $dialect", (wire) => {
     "a reply after a pause goes on, and its pieces are there once",
     async () => {
       const server = await serve({ script: [text("one ").stop("pause_turn"), text("two")] });
-      const { process, exit } = await drive(wire.driver, clockOf(server), { env: await wire.env(server) });
+      const { process, exit } = await drive(wire.driver, clockOf(server), await placeOf(wire, server));
       expect([exit.code, process.result, server.rejected]).toEqual([0, "one two", []]);
     },
   );
