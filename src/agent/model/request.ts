@@ -11,7 +11,6 @@ import type {
 import type { AccountView } from "../../abi/program.ts";
 import type { Prompt } from "../../abi/sys.ts";
 import { isMedia, type MediaPart } from "../../abi/tool.ts";
-import { type GrownBytes, grownBy, joined, NO_BYTES } from "../../lib/grown-bytes.ts";
 import { madeOf } from "../../lib/parts.ts";
 import { Running } from "../../lib/running.ts";
 import { mediaTokens } from "../../lib/tokens/media.ts";
@@ -138,20 +137,19 @@ export function outputTokens(
   return Math.max(LEAST_OUTPUT_TOKENS, Math.min(wanted, limit - used - reserved - inputTokens));
 }
 
-/** The request as JSON; of a conversation that has grown, only its new end is spelled and encoded. */
+/** The request as JSON; of a conversation that has grown, only its new end is spelled. */
 export function encodedRequest(request: LlmRequest): Uint8Array {
   const { tools, messages, ...rest } = request;
-  const members = Object.entries(request).flatMap(([name, value], at) => {
+  const members = Object.entries(request).flatMap(([name, value]) => {
     if (value === undefined) return [];
-    const key = `${at === 0 ? "" : ","}${JSON.stringify(name)}:`;
-    if (name === "messages") return [`${key}[`, spelled.of(messages), "]"];
-    if (name === "tools") return [`${key}[`, spelledTools.of(tools), "]"];
-    return [key + JSON.stringify(value)];
+    if (name === "messages") return [`"messages":[${spelled.of(messages)}]`];
+    if (name === "tools") return [`"tools":[${spelledTools.of(tools)}]`];
+    return [`${JSON.stringify(name)}:${JSON.stringify(value)}`];
   });
-  return madeOf({ text: JSON.stringify(rest), lists: [tools, messages] }, joined(["{", ...members, "}"]));
+  const bytes = new TextEncoder().encode(`{${members.join(",")}}`);
+  return madeOf({ text: JSON.stringify(rest), lists: [tools, messages] }, bytes);
 }
 
-const listed = (list: GrownBytes, part: object) =>
-  grownBy(list, `${list.length === 0 ? "" : ","}${JSON.stringify(part)}`);
-const spelled = new Running<WireMessage, GrownBytes>(NO_BYTES, listed);
-const spelledTools = new Running<ToolSpec, GrownBytes>(NO_BYTES, listed);
+const listed = (text: string, part: object) => `${text}${text === "" ? "" : ","}${JSON.stringify(part)}`;
+const spelled = new Running<WireMessage, string>("", listed);
+const spelledTools = new Running<ToolSpec, string>("", listed);

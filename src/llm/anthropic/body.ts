@@ -4,7 +4,6 @@
  */
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import { isMedia, type MediaPart } from "../../abi/tool.ts";
-import { type GrownBytes, grownBy, joined, NO_BYTES } from "../../lib/grown-bytes.ts";
 import { Running } from "../../lib/running.ts";
 import { isBound } from "../bound.ts";
 import { sentName } from "../call-name.ts";
@@ -23,12 +22,8 @@ interface Around {
   readonly after: Part;
 }
 
-export function messagesBody(request: AttemptRequest, around: Around): string {
-  return messagesBytes(request, around).toString();
-}
-
 /** At most four cache markers: the ends of the static and of the whole system prompt, of the last turn, and of all. */
-export function messagesBytes(request: AttemptRequest, { before, after }: Around): Buffer {
+export function messagesBody(request: AttemptRequest, { before, after }: Around): string {
   const { tools, stopSequences } = request;
   const system = systemOf(request);
   const head = {
@@ -41,9 +36,8 @@ export function messagesBytes(request: AttemptRequest, { before, after }: Around
     ...after,
   };
   const end = JSON.stringify(tail).slice(1);
-  const rest = end === "}" ? end : `,${end}`;
-  const [earlier, last] = messagesOf(request);
-  return joined([`${JSON.stringify(head).slice(0, -1)},"messages":[`, earlier, `${last}]${rest}`]);
+  const joined = end === "}" ? end : `,${end}`;
+  return `${JSON.stringify(head).slice(0, -1)},"messages":[${messagesOf(request)}]${joined}`;
 }
 
 function toolOf({ name, description, inputSchema }: AttemptRequest["tools"][number]): Part {
@@ -66,23 +60,24 @@ function markerOf({ cacheTtl = "5m" }: AttemptRequest, isShared: boolean): Marke
   return isShared || cacheTtl === "1h" ? ONE_HOUR : FIVE_MINUTES;
 }
 
-/** The messages as JSON, joined by commas: the earlier ones, and the last. Those before the end of the last turn are cached without markers. */
-function messagesOf(request: AttemptRequest): readonly [earlier: GrownBytes, last: string] {
+/** The messages as JSON texts, joined by commas. Those before the end of the last turn are cached without markers. */
+function messagesOf(request: AttemptRequest): string {
   const { messages, sharesPrefix } = request;
   const last = messages.at(-1);
-  if (last === undefined) return [NO_BYTES, ""];
+  if (last === undefined) return "";
   const before = messages.slice(0, -1);
   const turnEnd = sharesPrefix === true ? -1 : before.findLastIndex(({ role }) => role === "user");
   const [earlier, [marked, ...since]] =
     turnEnd < 0 ? [before, []] : [before.slice(0, turnEnd), before.slice(turnEnd)];
   const texts = since.map(({ role, content }) => messageText(role, contentOf(content)));
   if (marked !== undefined) texts.unshift(markedText(marked, markerOf(request, false)));
-  return [spelled.of(earlier), [...texts, lastText(request, last)].join(",")];
+  return spelled.of(earlier) + [...texts, lastText(request, last)].join(",");
 }
 
 /** The messages of earlier turns, each with a comma. */
-const spelled = new Running<WireMessage, GrownBytes>(NO_BYTES, (list, { role, content }) =>
-  grownBy(list, `${messageText(role, contentOf(content))},`),
+const spelled = new Running<WireMessage, string>(
+  "",
+  (text, { role, content }) => `${text}${messageText(role, contentOf(content))},`,
 );
 
 function lastText(request: AttemptRequest, last: WireMessage): string {

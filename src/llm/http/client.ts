@@ -86,7 +86,7 @@ export class HttpClient {
   }
 
   /** The body of the answer to a JSON text. Rejects with HttpRefusal, or as the connection fails. */
-  async post(path: string, json: string | Buffer, more: PostOptions): Promise<Body> {
+  async post(path: string, json: string, more: PostOptions): Promise<Body> {
     const answer = await this.#exchange(path, { ...more, json });
     const chunks = answer[Symbol.asyncIterator]();
     return { next: () => chunks.next(), close: () => void answer.destroy() };
@@ -168,7 +168,7 @@ export interface PostOptions {
 
 interface Exchange extends PostOptions {
   /** The body; absent: it is a GET. */
-  readonly json?: string | Buffer;
+  readonly json?: string;
 }
 
 /** The text of a short answer; of a long one its beginning, and its connection is closed. */
