@@ -54,11 +54,11 @@ function wrongIn(meta: Record<string, unknown>): string | undefined {
 export function faultOf(error: unknown, redact: (text: string) => string): IpcFault {
   const { code, message, syscall, device, hint, details } = toWireError(error);
   const more = { ...details, ...(hint === undefined ? {} : { hint: redact(hint) }) };
-  const { retryAfterMs = RETRY_AFTER_MS } = (details ?? {}) as { retryAfterMs?: number };
+  const { retryAfterMs = RETRY_AFTER_MS, retryable } = (details ?? {}) as Partial<IpcFault>;
   return {
     code,
     message: redact(message),
-    retryable: ERRNO[code].retryable,
+    retryable: code === "DRIVER" && retryable !== undefined ? retryable : ERRNO[code].retryable,
     ...(code === "UNAVAILABLE" ? { retryAfterMs } : {}),
     ...(Object.keys(more).length === 0 ? {} : { details: more }),
     ...(syscall === undefined ? {} : { syscall }),
