@@ -93,18 +93,13 @@ describe("process.spawn", () => {
     expect(await output(pid, "stdout", "line")).toBe("out|got x y");
   });
 
-  it("refuses what is not there, an id in use, and a limit that cannot be enforced: nothing is started", async () => {
+  it("refuses what is not there, and an id in use: nothing is started", async () => {
     const first = await sh("read line");
     const again = { id: first.id, command: ["true"] };
     expect((await client.ask("process.spawn", again)).fault?.code).toBe("CONFLICT");
     expect((await client.ask("process.spawn", { id: "n", command: ["no-such-program"] })).fault?.code).toBe(
       "NOT_FOUND",
     );
-    const options = { limits: { cpu: 0.5 } };
-    expect((await client.ask("process.spawn", { id: "n", command: ["true"], options })).fault).toMatchObject({
-      code: "UNAVAILABLE",
-      message: "limits.cpu: this machine cannot enforce it",
-    });
     expect((await client.ask("process.status", { id: "n" })).fault?.code).toBe("NOT_FOUND");
     await client.call("process.stdin.write", { id: first.id, data: "", eof: true });
     await wait(first.pid);
@@ -355,6 +350,55 @@ describe("limits and params", () => {
     expect(await code("event.publish", { event: "tool.x", data: {}, pid: 999_999 })).toBe("NOT_FOUND");
     await client.call("process.kill", { pid, signal: 2 });
   });
+});
+
+it("each error of the methods has the code of the chapter's tables", async () => {
+  const own = await FrameClient.open(world.socket);
+  await own.call("kernel.hello", {});
+  const { id, pid } = await sh("read line");
+  const deaf = (await sh("sleep 60", { stdin: "null" })).pid;
+  const { claim } = await own.call<{ claim: string }>("device.claim", {
+    device: "system/metrics",
+    mode: "shared",
+  });
+  const command = ["true"];
+  const nobody = { pid: 999_999 };
+  const rows: [string, object, string][] = [
+    ["kernel.hello", {}, "CONFLICT"],
+    ["kernel.introspect", { method: "kernel.pin" }, "NOT_FOUND"],
+    ["process.spawn", { id, command }, "CONFLICT"],
+    ["process.spawn", { id: "e", command: ["no-such-program"] }, "NOT_FOUND"],
+    ["process.spawn", { id: "e", command, options: { cwd: "/no/such" } }, "NOT_FOUND"],
+    ["process.spawn", { id: "e", command, options: { env: { CRUX_PID: "1" } } }, "INVALID"],
+    ["process.spawn", { id: "no blanks", command }, "INVALID"],
+    ["process.kill", nobody, "NOT_FOUND"],
+    ["process.pause", nobody, "NOT_FOUND"],
+    ["process.resume", nobody, "NOT_FOUND"],
+    ["process.wait", nobody, "NOT_FOUND"],
+    ["process.wait", { pid, timeoutMs: 1 }, "TIMEOUT"],
+    ["process.status", nobody, "NOT_FOUND"],
+    ["process.attach", nobody, "NOT_FOUND"],
+    ["process.stdin.write", { pid: deaf, data: "x" }, "INVALID"],
+    ["process.stream.subscribe", { stream: "nothing" }, "INVALID"],
+    ["process.pty.resize", { pid, cols: 1, rows: 1 }, "INVALID"],
+    ["stream.credit", { stream: "nothing", bytes: 1 }, "NOT_FOUND"],
+    ["device.claim", { device: "no/such" }, "NOT_FOUND"],
+    ["device.read", { claim: "d_none", length: 1 }, "CONFLICT"],
+    ["device.write", { claim, data: "x" }, "PERMISSION"],
+    ["device.stream", { claim, direction: "write" }, "INVALID"],
+    ["event.subscribe", { events: ["*"], after: 2 ** 50 }, "INVALID"],
+    ["event.publish", { event: "process.exited", data: {} }, "PERMISSION"],
+    ["event.project", { projection: "nothing" }, "NOT_FOUND"],
+    ["intent.begin", { name: "x", parentIntentId: "i_none" }, "NOT_FOUND"],
+    ["intent.end", { intentId: "i_none", outcome: "completed" }, "NOT_FOUND"],
+    ["intent.cancel", { intentId: "i_none" }, "NOT_FOUND"],
+    ["no.such", {}, "INVALID"],
+  ];
+  const answers = await Promise.all(rows.map(([method, params]) => own.ask(method, params)));
+  expect(answers.map(({ fault }, n) => [...(rows[n] ?? []).slice(0, 2), fault?.code])).toEqual(rows);
+  expect(answers.every(({ error, fault, result }) => result === null && error === fault?.message)).toBe(true);
+  for (const each of [pid, deaf]) await own.call("process.kill", { pid: each, signal: 2 });
+  own.socket.destroy();
 });
 
 describe("devices", () => {

@@ -37,6 +37,8 @@ export interface NativeOptions {
   readonly pty?: WindowSize & { readonly term: string };
   /** It is ended when it and what it started use more memory, in bytes of resident pages. */
   readonly memoryBytes?: number;
+  /** The processors that it and what it started may use, as an average; beyond, it is stopped for part of the time. */
+  readonly cpuCores?: number;
   /** What a program with a name may do over the wire in its own name. */
   readonly scopes?: readonly string[];
   /** The bytes of a stream that are kept. Default 64 MiB. */

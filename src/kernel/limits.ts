@@ -203,8 +203,8 @@ export const LIMITS = {
   intentIdleMs: 24 * 60 * 60 * 1000,
   /** Claims of devices of one process, or of one connection of the user: beyond, UNAVAILABLE. */
   claims: 32,
-  /** How often the memory of a program with a limit is measured, in ms. */
-  memoryLookMs: 100,
+  /** How often what a program with a limit uses is measured, in ms. */
+  useLookMs: 100,
   /** Words and bytes of a command: beyond, INVALID. */
   commandWords: 4_096,
   commandBytes: 128 * 1024,

@@ -88,6 +88,23 @@ describe.each(isolationsHere())("natives of a kernel, $ownership", (isolation) =
     expect(t.journal.bodies("process.exited").at(-1)).toMatchObject({ code: 0, reason: "completed" });
   });
 
+  it("that use more processors than their limit stand still until the time for it has passed", async () => {
+    const { t, bash } = bench();
+    const tag = newTag();
+    const options = { id: "busy", cpuCores: 0.5 };
+    const pid = await bash(`exec -a ${tag} bash -c 'while :; do :; done'`, { options });
+    const used = () => t.kernel.natives.of(pid)?.usage?.cpuMs ?? 0;
+    await until(() => used() >= 200 && running(tag).length === 1, "it has used something");
+    await t.clock.advance(100);
+    const isStill = () => running(tag).every((each) => findProcess(each)?.isStopped);
+    await until(isStill, "it stands still");
+    expect(t.proc(pid).isPaused).toBe(false);
+    await t.clock.advance(10_000);
+    await until(() => !isStill(), "it goes on");
+    await t.init.kill(pid, 1);
+    expect((await t.init.wait(pid)).code).toBe(143);
+  });
+
   it("decide themselves what INT means", async () => {
     const { t, bash } = bench();
     const tag = newTag();

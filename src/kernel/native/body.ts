@@ -16,12 +16,13 @@ import type { ExecChild } from "../ports/host.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { outputName } from "../ports/spools.ts";
 import type { Body, Making } from "../process/body.ts";
-import { endLive, type Finishing, forceAfter } from "../process/end/finish.ts";
+import { type Finishing, forceAfter } from "../process/end/finish.ts";
 import type { Process } from "../process/process.ts";
 import { STDIN } from "../process/spawn/stdio.ts";
 import { type Granting, sandboxOf } from "../process/subject.ts";
 import type { ProcessTable } from "../process/table.ts";
 import { checkCommand, EXEC_TOOL } from "./command.ts";
+import { holdLimits } from "./limits.ts";
 import { NativeControl, type NativeTable } from "./native-control.ts";
 import { feed, NativeOutput, type Streaming } from "./stdio.ts";
 
@@ -111,7 +112,8 @@ class NativeBody implements Body {
     try {
       const child = this.#start(proc, output);
       control?.started(child);
-      if (this.#options.memoryBytes !== undefined) void this.#limitMemory(proc, stop.signal);
+      if (control !== undefined)
+        void holdLimits(core, { proc, child, control, options: this.#options }, stop.signal);
       const feeding = proc.fds.has(STDIN) ? feed(core, proc, child, stop.signal) : Promise.resolve();
       const end = await child.exited;
       stop.abort();
@@ -184,24 +186,6 @@ class NativeBody implements Body {
     const { CRUX_IPC_SOCKET: socket } = this.#env;
     if (sandbox === null || socket === undefined) return sandbox;
     return { ...sandbox, show: [...sandbox.show, socket] };
-  }
-
-  /** The resident pages of all its OS processes are looked at again and again; beyond the limit it is killed. */
-  async #limitMemory(proc: Process, over: AbortSignal): Promise<void> {
-    const { clock } = this.#core.ports;
-    const { memoryBytes = Infinity } = this.#options;
-    try {
-      for (;;) {
-        await clock.sleep(LIMITS.memoryLookMs, over);
-        const used = this.#control?.measure()?.rssBytes ?? 0;
-        if (used <= memoryBytes) continue;
-        proc.ending.decide({ ...EXIT.sigkill, reason: `memory limit: ${used} of ${memoryBytes} bytes` });
-        endLive(this.#core, proc, 0);
-        return;
-      }
-    } catch {
-      // it has ended
-    }
   }
 
   #endUnread(proc: Process): void {

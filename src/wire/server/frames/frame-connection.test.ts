@@ -1,7 +1,8 @@
 /** The binary wire, byte for byte and method for method. */
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { ERRNO } from "../../../abi/errno.ts";
+import { ERRNO, type ErrorCode } from "../../../abi/errno.ts";
+import { Fault } from "../../../abi/errors.ts";
 import { asPid, asProcUuid } from "../../../abi/ids.ts";
 import { FRAME, PACKET } from "../../../abi/ipc.ts";
 import { EXIT } from "../../../abi/process.ts";
@@ -189,6 +190,58 @@ describe("requests", () => {
       expect(fixture.kernel.spawned).toEqual([]);
     },
   );
+
+  it.each<[ErrorCode, boolean, object | undefined, object]>([
+    ["INVALID", false, undefined, {}],
+    ["NOT_FOUND", false, undefined, {}],
+    ["PERMISSION", false, undefined, {}],
+    ["TIMEOUT", true, undefined, {}],
+    ["UNAVAILABLE", true, undefined, { retryAfterMs: 1_000 }],
+    ["UNAVAILABLE", true, { retryAfterMs: 7 }, { retryAfterMs: 7 }],
+    ["CONFLICT", false, undefined, {}],
+    ["BUDGET", false, { retryable: true }, {}],
+    ["CANCELLED", false, undefined, {}],
+    ["INTERNAL", false, undefined, {}],
+    ["DRIVER", false, undefined, {}],
+    ["DRIVER", true, { retryable: true }, {}],
+  ])("a fault %s can be retried: %s, with details %o", async (code, retryable, details, more) => {
+    fixture.kernel.spawnFault = new Fault({ code, message: "the cause", details });
+    const { result, error, fault, meta } = await client.ask("process.spawn", { id: "a", command: ["x"] });
+    const given = details === undefined ? {} : { details };
+    expect([result, error, fault]).toEqual([
+      null,
+      "the cause",
+      { code, message: "the cause", retryable, ...more, ...given },
+    ]);
+    expect(meta?.requestId).toMatch(/^r_/);
+  });
+
+  function onPlatform(value: NodeJS.Platform): void {
+    const { platform } = process;
+    onTestFinished(() => void Object.defineProperty(process, "platform", { value: platform }));
+    Object.defineProperty(process, "platform", { value });
+  }
+
+  it("limits of a program reach the kernel", async () => {
+    onPlatform("linux");
+    await client.ask("process.spawn", {
+      id: "a",
+      command: ["x"],
+      options: { limits: { cpu: 0.5, memory: 9 } },
+    });
+    expect(fixture.kernel.spawned[0]?.opts.options).toMatchObject({ cpuCores: 0.5, memoryBytes: 9 });
+  });
+
+  it.each(["cpu", "memory"])("a limit of %s is refused by name where it cannot be enforced", async (name) => {
+    onPlatform("darwin");
+    const params = { id: "a", command: ["x"], options: { limits: { [name]: 1 } } };
+    expect((await client.ask("process.spawn", params)).fault).toMatchObject({
+      code: "UNAVAILABLE",
+      message: `limits.${name}: this machine cannot enforce it`,
+      details: { option: `limits.${name}` },
+    });
+    expect(fixture.kernel.spawned).toEqual([]);
+  });
 
   it("names what is close to an unknown method", async () => {
     const { fault } = await client.ask("kernel.pong");

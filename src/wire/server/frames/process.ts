@@ -134,12 +134,12 @@ async function intentOf(id: string | undefined, { session }: IpcCall): Promise<I
 }
 
 /** UNAVAILABLE, by name: what this machine cannot enforce. Nothing has been started then. */
-function checkLimits({ limits }: IpcSpawnOptions): void {
-  const unavailable = (what: string, why: string): Fault =>
-    new Fault({ code: "UNAVAILABLE", message: `${what}: ${why}`, details: { option: what } });
-  if (limits?.cpu !== undefined) throw unavailable("limits.cpu", "this machine cannot enforce it");
-  if (limits?.memory !== undefined && process.platform !== "linux")
-    throw unavailable("limits.memory", "this machine cannot enforce it");
+function checkLimits({ limits = {} }: IpcSpawnOptions): void {
+  const [name] = Object.entries(limits).find(([, limit]) => limit !== undefined) ?? [];
+  if (name === undefined || process.platform === "linux") return;
+  const option = `limits.${name}`;
+  const message = `${option}: this machine cannot enforce it`;
+  throw new Fault({ code: "UNAVAILABLE", message, details: { option } });
 }
 
 function nativeOptions(id: string, options: IpcSpawnOptions): NativeOptions {
@@ -150,6 +150,7 @@ function nativeOptions(id: string, options: IpcSpawnOptions): NativeOptions {
     stdin,
     ...(env === undefined ? {} : { env }),
     ...(pty === undefined || pty === false ? {} : { pty: { cols, rows, term } }),
+    ...(limits?.cpu === undefined ? {} : { cpuCores: limits.cpu }),
     ...(limits?.memory === undefined ? {} : { memoryBytes: limits.memory }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(scopes === undefined ? {} : { scopes }),
