@@ -290,3 +290,36 @@ test("whatever moves are accepted: pins stay as they were written, and undoing h
   );
   expect(undone).toBeGreaterThan(100);
 });
+
+test("undo() whose view would not fit is CONFLICT with the numbers, and moves nothing", () => {
+  const before = new Map([1, 2, 3, 4].map((n, i) => [n, spaces.prompt(cid).messages[i] as ContextMessage]));
+  move({ put: "summary", tailFrom: 5 });
+  spaces.append(cid, user("since"));
+  const bounds = { before: 100, beside: 900, ratio: 1, most: 900 };
+  expect(() => spaces.undo(cid, { from: 1, bounds }, before)).toThrow(
+    expect.objectContaining({
+      code: "CONFLICT",
+      message: expect.stringMatching(/has about \d+ tokens, and at most 900 fit/),
+    }),
+  );
+  expect([contents(), spaces.view(cid).head]).toEqual([["summary", "", "result b", "since"], 1]);
+  const body = spaces.undo(cid, { from: 1, bounds: { ...bounds, most: 9_000 } }, before);
+  expect(body).toMatchObject({ undo: true, before: 100 });
+  expect(contents()).toEqual(["intent", "", "result a", "words", "", "result b", "since"]);
+});
+
+test("a pin has its bytes after ten summaries, and what was said before the last of them is known as such", () => {
+  const written = spaces.prompt(cid).messages[2];
+  spaces.pin(cid, 3, { each: 1_000, all: 2_000 });
+  expect(spaces.sinceCut(cid)).toBeNull();
+  for (let n = 1; n <= 10; n++) {
+    spaces.append(cid, user(`words ${n}`));
+    move({ put: `summary ${n}`, keep: [[2, 3]], tailFrom: spaces.view(cid).records + 1 });
+    expect(spaces.sinceCut(cid)).toEqual([]);
+  }
+  expect(contents()).toEqual(["summary 10", "", "result a"]);
+  expect(spaces.prompt(cid).messages[2]).toEqual(written);
+  spaces.append(cid, user("next"));
+  move({ clears: [], boundary: { ...BOUNDARY, layer: "micro" } });
+  expect(spaces.sinceCut(cid)).toEqual([user("next")]);
+});
