@@ -1,5 +1,5 @@
 /** The interactive terminal: the real binary in a pty, and the screen that a person would see. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { serve, serveInTurn, server, startModel, world } from "./harness/stage.ts";
@@ -342,14 +342,23 @@ describe("crux at a terminal", () => {
 
   it("has the whole screen where the user wants that, the editor at its bottom, and leaves the shell's as it was", async () => {
     await serve(text("Some words."));
-    world.settings({ ui: { screen: "full" } });
-    await using window = new TerminalWindow(world, []);
+    world.settings({ ui: { screen: "full", notify: "desktop" } });
+    world.write("bin/notify-send", '#!/bin/sh\necho "$@" > "${0%/*}/../notice"\n');
+    chmodSync(join(world.work, "bin/notify-send"), 0o755);
+    const env = { PATH: `${join(world.work, "bin")}:${world.env.PATH ?? ""}` };
+    await using window = new TerminalWindow(world, [], { env });
     await window.shows(READY);
-    window.type("hello\r");
+    window.type("\x1b[Ohello\r");
     await window.shows("Some words.");
     await window.until(({ rows }) => !rows.join("\n").includes("esc to interrupt"), "at rest");
     const isAtBottom = ({ rows }: TerminalWindow) => rows.findIndex((row) => row.trimEnd() === "›") > 18;
     await window.until(isAtBottom, "the editor at the bottom");
+    const notice = await settled(
+      () => (existsSync(join(world.work, "notice")) ? world.file("notice") : ""),
+      (words) => words.endsWith("\n"),
+      30_000,
+    );
+    expect(notice).toBe("-a Crux Crux the answer is there\n");
     window.type("\x1b[5~");
     await window.shows("q leave");
     window.type("q");

@@ -8,6 +8,7 @@ import { ChatClient } from "../cli/chat/client.ts";
 import type { Call } from "../cli/command.ts";
 import type { AskDialog } from "../cli/dialog/ask-dialog.ts";
 import { openDialog } from "../cli/dialog/questions.ts";
+import { showOnDesktop } from "../cli/run/shell-line.ts";
 import { openedLine, pausedLine } from "../cli/screen/chat-lines.ts";
 import { errorLines } from "../cli/screen/errors.ts";
 import { PLAIN } from "../cli/screen/text/paint.ts";
@@ -176,6 +177,9 @@ export class App implements Disposable {
     const { problems } = this.appearance.choose(this.preferences.theme);
     for (const each of [...problems, ...this.keys.read(this.call.host.env)]) this.say(each, "warning");
     this.#notices.isOn = this.preferences.notifies;
+    this.#notices.toDesktop = this.preferences.notifiesDesktop
+      ? (words) => showOnDesktop(this.call.host, words, this.cwd)
+      : undefined;
     this.vim = this.preferences.isVim ? (this.vim ?? VIM) : undefined;
     this.#useStatus();
   }

@@ -71,3 +71,16 @@ test("whoever wants none gets none", () => {
   made.event(ASK);
   expect(sent).toEqual([]);
 });
+
+test("with a desktop notices go there, and to the terminal where it cannot show them", async () => {
+  const { made, sent, key } = notices();
+  key(FOCUS.out);
+  const shown: string[] = [];
+  made.toDesktop = async (words) => shown.push(words) === 1;
+  made.event(ASK);
+  await vi.advanceTimersByTimeAsync(0);
+  expect([shown, sent]).toEqual([["a question waits for you"], []]);
+  made.event(IDLE);
+  await vi.advanceTimersByTimeAsync(0);
+  expect([shown.at(-1), sent]).toEqual(["the answer is there", ["\x07"]]);
+});

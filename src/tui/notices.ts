@@ -26,6 +26,8 @@ export class Notices implements Disposable {
   /** By kind: how many were held back since the last one, and the timer that tells of them. */
   readonly #held = new Map<Kind, { count: number; readonly timer: NodeJS.Timeout }>();
   isOn = true;
+  /** Shows words on the desktop; false: it could not. Absent: the terminal shows them. */
+  toDesktop: ((words: string) => Promise<boolean>) | undefined;
 
   constructor(send: (text: string) => void, nowMono: () => number, env: Environment) {
     this.#send = send;
@@ -63,13 +65,23 @@ export class Notices implements Disposable {
     }
     const timer = setTimeout(() => this.#tellRest(kind), QUIET_MS);
     this.#held.set(kind, { count: 0, timer });
-    this.#send(bytesOf(WORDS[kind], this.#env));
+    this.#tell(WORDS[kind]);
   }
 
   #tellRest(kind: Kind): void {
     const count = this.#held.get(kind)?.count ?? 0;
     this.#held.delete(kind);
-    if (count > 0) this.#send(bytesOf(`${WORDS[kind]} (${count} more)`, this.#env));
+    if (count > 0) this.#tell(`${WORDS[kind]} (${count} more)`);
+  }
+
+  #tell(words: string): void {
+    const toTerminal = (): void => this.#send(bytesOf(words, this.#env));
+    if (this.toDesktop === undefined) toTerminal();
+    else
+      this.toDesktop(words).then(
+        (isShown) => isShown || toTerminal(),
+        () => toTerminal(),
+      );
   }
 }
 

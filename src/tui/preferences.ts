@@ -9,13 +9,14 @@ interface Preferences {
   readonly reducesMotion: boolean;
   readonly isVim: boolean;
   readonly notifies: boolean;
+  readonly notifiesDesktop: boolean;
   /** "untrusted": the folder brings one that its user has not agreed to. */
   readonly statusLine: StatusProgram | "untrusted" | undefined;
   readonly addedDirs: readonly string[];
 }
 
 export const USUAL: Preferences = {
-  ...{ theme: "auto", reducesMotion: false, isVim: false, notifies: true },
+  ...{ theme: "auto", reducesMotion: false, isVim: false, notifies: true, notifiesDesktop: false },
   ...{ statusLine: undefined, addedDirs: [] },
 };
 /** The shortest time between two runs of a status line, in seconds. */
@@ -30,6 +31,7 @@ export function preferencesOf(settings: readonly WireSetting[]): Preferences {
     reducesMotion: value("ui.reduceMotion") === true,
     isVim: value("ui.vim") === true,
     notifies: value("ui.notify") !== "off",
+    notifiesDesktop: value("ui.notify") === "desktop",
     statusLine: statusLineOf(settings, value),
     addedDirs: settings
       .filter((each) => each.key === "permissions.additionalDirectories" && each.ignored === undefined)

@@ -430,10 +430,10 @@ export const Settings = z.looseObject({
           "Colours of the interactive terminal: `auto` (by its background), `dark`, `light`, `high-contrast`, `dark-daltonized`, `light-daltonized`, `ansi`, or a theme of yours.",
         ),
       notify: z
-        .enum(["auto", "off"])
+        .enum(["auto", "desktop", "off"])
         .optional()
         .describe(
-          "auto: a question or an answer that comes while you look elsewhere rings, or shows a notice where the terminal has them.",
+          "auto: a question or an answer that comes while you look elsewhere rings, or shows a notice where the terminal has them; desktop: `notify-send` shows it.",
         ),
       reduceMotion: z
         .boolean()

@@ -74,6 +74,17 @@ export async function runProbe(
   return { exit, ...texts };
 }
 
+/** `words`: our own, without quotes. False: the desktop has no program that shows them. */
+export async function showOnDesktop(host: Access, words: string, cwd: string): Promise<boolean> {
+  const exit = await follow(host, `notify-send -a Crux Crux '${words}'`, {
+    name: "notice",
+    options: { cwd, stdin: "null", onSpoolFull: "drop", spoolBytes: PROBE_SPOOL_BYTES, timeoutMs: PROBE_MS },
+    signal: new AbortController().signal,
+    onText: () => {},
+  });
+  return exit === "0";
+}
+
 interface Following {
   /** Its name in `crux ps`, with a number of its own behind it. */
   readonly name: string;
