@@ -1,6 +1,6 @@
 /**
  * A spool that is being written, as segment files; each is created with its first byte, an empty one at the end. It
- * uses one fd while it is written, none before and after.
+ * uses one fd while it is written, or two, none before and after.
  */
 import { closeSync, constants, openSync, readSync, rmSync, writeSync } from "node:fs";
 import type { OnFull, Spool } from "../../kernel/ports/spools.ts";
@@ -25,7 +25,14 @@ interface DiskSpoolOptions {
 }
 
 /** What was written so little before is still in the page cache: reading it waits for no disk. */
-const NEAR_BYTES = 8 * 1024 * 1024;
+const NEAR_BYTES = 32 * 1024 * 1024;
+/** A writer that is so far ahead of a reader lets it have a turn: what is near is read without waiting for the disk. */
+const AHEAD_BYTES = 2 * 1024 * 1024;
+
+interface SegmentFile {
+  readonly segment: number;
+  readonly fd: number;
+}
 
 export class DiskSpool implements Spool, SegmentSource {
   readonly #options: DiskSpoolOptions;
@@ -39,7 +46,9 @@ export class DiskSpool implements Spool, SegmentSource {
   #firstSegment = 0;
   /** All readers have read the bytes before this position. */
   #readBytes = 0;
-  #file: { readonly segment: number; readonly fd: number } | undefined;
+  #file: SegmentFile | undefined;
+  /** The one before, for readers that are still in it. */
+  #older: SegmentFile | undefined;
   /** The segments that exist at the end; undefined: not ended yet. */
   #left: readonly Segment[] | undefined;
   #isRemoved = false;
@@ -85,13 +94,15 @@ export class DiskSpool implements Spool, SegmentSource {
 
   readNear(position: number, into: Buffer): number {
     const segment = Math.floor(position / this.#segmentBytes);
-    if (this.#file?.segment !== segment || this.#bytes - position > NEAR_BYTES) return 0;
-    return readSync(this.#file.fd, into, 0, into.length, position - segment * this.#segmentBytes);
+    const file = this.#older?.segment === segment ? this.#older : this.#file;
+    if (file?.segment !== segment || this.#bytes - position > NEAR_BYTES) return 0;
+    return readSync(file.fd, into, 0, into.length, position - segment * this.#segmentBytes);
   }
 
   room(): Promise<void> | undefined {
-    if (this.#options.onFull !== "block" || this.isEnded || this.#unread < this.#segmentBytes)
-      return undefined;
+    if (this.#options.onFull !== "block" || this.isEnded) return undefined;
+    if (this.#unread < this.#segmentBytes)
+      return this.#readers.size > 0 && this.#unread > AHEAD_BYTES ? aTurn() : undefined;
     this.#room ??= Promise.withResolvers<void>();
     return this.#room.promise;
   }
@@ -171,8 +182,9 @@ export class DiskSpool implements Spool, SegmentSource {
 
   #fdOf(segment: number): number {
     if (this.#file?.segment === segment) return this.#file.fd;
-    this.#closeFile();
     const fd = openSync(this.#pathOf(segment), constants.O_RDWR | constants.O_CREAT, 0o600);
+    this.#closeOlder();
+    this.#older = this.#file;
     this.#file = { segment, fd };
     if (this.#isDropping) this.#droppedBytes += this.#removeUpTo(segment - 1) * this.#segmentBytes;
     return fd;
@@ -190,6 +202,12 @@ export class DiskSpool implements Spool, SegmentSource {
   #closeFile(): void {
     if (this.#file !== undefined) closeSync(this.#file.fd);
     this.#file = undefined;
+    this.#closeOlder();
+  }
+
+  #closeOlder(): void {
+    if (this.#older !== undefined) closeSync(this.#older.fd);
+    this.#older = undefined;
   }
 
   /** Removes the segments before `segment`; returns how many. */
@@ -197,6 +215,8 @@ export class DiskSpool implements Spool, SegmentSource {
     const before = this.#firstSegment;
     for (; this.#firstSegment < segment; this.#firstSegment++)
       rmSync(this.#pathOf(this.#firstSegment), { force: true });
+    // a file that is open takes room after its removal
+    if (this.#older !== undefined && this.#older.segment < segment) this.#closeOlder();
     return this.#firstSegment - before;
   }
 
@@ -219,6 +239,11 @@ export class DiskSpool implements Spool, SegmentSource {
     this.#more?.resolve();
     this.#more = undefined;
   }
+}
+
+/** Of the event loop: it comes also where no reader moves on. */
+function aTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function full(): Error {

@@ -189,6 +189,20 @@ describe("DiskSpools", () => {
     expect([spool.bytes, spool.droppedBytes]).toEqual([36, 0]);
   });
 
+  it("block: a writer far ahead of a reader gives it a turn, and waits for nobody before the limit", async () => {
+    const { store } = spools({ segmentBytes: 8 * 1024 * 1024 });
+    const spool = store.open("a", "block");
+    spool.write(Buffer.alloc(3 * 1024 * 1024));
+    expect(spool.room()).toBeUndefined();
+    const reader = spool.reader(0);
+    const turn = spool.room();
+    expect(turn).toBeInstanceOf(Promise);
+    await turn;
+    await reader.read(2 * 1024 * 1024, never);
+    expect(spool.room()).toBeUndefined();
+    spool.end();
+  });
+
   it("a disk that takes no more is counted by drop and told by refuse; what comes later is whole", async () => {
     const { store, dir } = spools();
     const [drop, refuse] = [store.open("drop", "drop"), store.open("refuse", "refuse")];
@@ -293,7 +307,7 @@ describe("DiskSpools", () => {
     const spool = store.open("a", "drop");
     const reader = spool.reader(0);
     spool.write(Buffer.from("0123456789"));
-    expect(fdsOn(dir)).toBe(1);
+    expect(fdsOn(dir)).toBe(2);
     spool.end();
     expect(fdsOn(dir)).toBe(0);
     await rest(reader);

@@ -19,8 +19,8 @@ export interface Spool {
    */
   write(chunk: Uint8Array): void;
   /**
-   * With `block`: resolves once so much has been read that less than half of the limit is unread, or at the end.
-   * undefined: there is room.
+   * With `block`: resolves once so much has been read that less than half of the limit is unread, or at the end; after a
+   * turn of the event loop where there is room, but readers are behind. undefined: the writer goes on.
    */
   room(): Promise<void> | undefined;
   /** No more will come. Idempotent. */
