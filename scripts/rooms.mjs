@@ -115,10 +115,6 @@ const rings = {
 const roomOfFile = new Map([
   ["kernel/limits.ts", "kernel/limits"],
   ["kernel/queue.ts", "kernel/limits"],
-  ["llm/devices.ts", "llm/devices"],
-  ["llm/driver-finder.ts", "llm/devices"],
-  ["llm/resolve.ts", "llm/devices"],
-  ["llm/survey.ts", "llm/devices"],
   ["wire/server/handlers.ts", "wire/server/methods"],
   ["cli/main.ts", "cli/main"],
   ["cli/cli.ts", "cli/main"],

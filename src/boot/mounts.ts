@@ -25,7 +25,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { HAL_MOUNT } from "../kernel/ports/hal.ts";
 import type { ProcView } from "../kernel/ports/proc-view.ts";
 import { RedactedBytes } from "../lib/redact/bytes.ts";
-import { modelDevices } from "../llm/devices.ts";
+import { modelDevices } from "../llm/devices/devices.ts";
 import { secretPaths } from "../permit/rules/protected.ts";
 import { toolDevice } from "../tool/device.ts";
 import type { Parts } from "./parts.ts";

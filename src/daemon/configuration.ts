@@ -8,7 +8,7 @@ import type { ModelDesk, ModelResolver } from "../kernel/ports/models.ts";
 import type { Permit } from "../kernel/ports/permit.ts";
 import type { SettingsDesk, SettingsWriter } from "../kernel/ports/settings.ts";
 import type { WorkspaceTrust } from "../kernel/ports/trust.ts";
-import { createModelResolver } from "../llm/resolve.ts";
+import { createModelResolver } from "../llm/devices/resolve.ts";
 import { Policies, type Policy } from "./policies.ts";
 import type { BootContext, DaemonLease } from "./run.ts";
 import { settingsDesk } from "./settings/desk.ts";

@@ -3,7 +3,7 @@ import type { LaneReadings } from "../abi/lanes.ts";
 import { LlmError } from "../abi/llm-error.ts";
 import { VirtualClock } from "../kernel/testing/virtual-clock.ts";
 import { contractRequest } from "./contract.ts";
-import { llmDevice } from "./devices.ts";
+import { llmDevice } from "./devices/devices.ts";
 import { laneOf, readingsOf } from "./lane.ts";
 import type { ModelSettings } from "./own-models.ts";
 import { TestDriver, testAct, testCaller, textReply } from "./testing/callers.ts";

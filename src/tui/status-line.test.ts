@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { StatusInput } from "../abi/status-line.ts";
+import type { StatusInput } from "../abi/print/status-line.ts";
 import type { ProgramOutput } from "../cli/run/shell-line.ts";
 import { StatusLine } from "./status-line.ts";
 import { textOf } from "./text/line.ts";

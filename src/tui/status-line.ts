@@ -3,7 +3,7 @@
  * printed stands until another run replaces it.
  */
 import { messageOf } from "../abi/errors.ts";
-import type { StatusInput } from "../abi/status-line.ts";
+import type { StatusInput } from "../abi/print/status-line.ts";
 import { type ProgramOutput, runProbe } from "../cli/run/shell-line.ts";
 import type { App } from "./app.ts";
 import { statusInput } from "./state/status-input.ts";

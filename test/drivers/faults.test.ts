@@ -16,7 +16,7 @@ import type { Sys } from "../../src/abi/sys.ts";
 import { agentProgram } from "../../src/agent/loop.ts";
 import { FakeProcess } from "../../src/agent/testing/fake-process.ts";
 import { systemClock } from "../../src/lib/system-clock.ts";
-import { modelDevices } from "../../src/llm/devices.ts";
+import { modelDevices } from "../../src/llm/devices/devices.ts";
 import { testAct, testCaller } from "../../src/llm/testing/callers.ts";
 import { AWS_KEYS } from "../model-server/bedrock/request.ts";
 import { dialects } from "../model-server/dialect.ts";

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/lib/system-clock.ts";
 import { contractRequest } from "../../src/llm/contract.ts";
-import { modelDevices } from "../../src/llm/devices.ts";
+import { modelDevices } from "../../src/llm/devices/devices.ts";
 import { testAct, testCaller } from "../../src/llm/testing/callers.ts";
 import { AWS_KEYS } from "../model-server/bedrock/request.ts";
 import { dialects } from "../model-server/dialect.ts";

@@ -12,7 +12,6 @@ import { chosenModelFacet } from "../../kernel/process/chosen-model.ts";
 import { circuitFacet } from "../../kernel/process/circuit.ts";
 import { denialsFacet } from "../../kernel/process/denials.ts";
 import { detachedFacet } from "../../kernel/process/end/report.ts";
-import { enteredFacet } from "../../kernel/process/entered.ts";
 import { keptFacet } from "../../kernel/process/kept-values.ts";
 import { memoryOffFacet } from "../../kernel/process/memory-off.ts";
 import { noteFacet } from "../../kernel/process/note.ts";
@@ -20,8 +19,9 @@ import { progressFacet } from "../../kernel/process/progress-facet.ts";
 import { modeFacet } from "../../kernel/process/rights/mode-facet.ts";
 import { runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { seenFacet } from "../../kernel/process/seen-file-set.ts";
+import { enteredFacet } from "../../kernel/process/tree/entered.ts";
+import { worktreeFacet } from "../../kernel/process/tree/worktree.ts";
 import { weightFacet } from "../../kernel/process/weight.ts";
-import { worktreeFacet } from "../../kernel/process/worktree.ts";
 import { supervisorFacet } from "../../supervise/record/facet.ts";
 
 const FACETS: readonly Facet<unknown>[] = [

@@ -17,7 +17,6 @@ import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { endLive, type Finishing, graceOf } from "../../kernel/process/end/finish.ts";
 import { type Reaping, reapProcess } from "../../kernel/process/end/reap.ts";
 import { detachedFacet, isInBackground } from "../../kernel/process/end/report.ts";
-import { returnFromGone } from "../../kernel/process/entered.ts";
 import { type KeptState, keptState, type SpawnedBody } from "../../kernel/process/kept-state.ts";
 import { lendEnv } from "../../kernel/process/lending.ts";
 import { cannotResume, readable, recalled } from "../../kernel/process/past.ts";
@@ -32,7 +31,8 @@ import { recorded, type SignalKeeping } from "../../kernel/process/signal/delive
 import { notify } from "../../kernel/process/signal/notify.ts";
 import { type Running, runProgram } from "../../kernel/process/spawn/run.ts";
 import type { ProcessTable } from "../../kernel/process/table.ts";
-import { goneWorktree } from "../../kernel/process/worktree.ts";
+import { returnFromGone } from "../../kernel/process/tree/entered.ts";
+import { goneWorktree } from "../../kernel/process/tree/worktree.ts";
 import { ageMs } from "./age.ts";
 import { readEarly } from "./early-facts.ts";
 import { readHistory, readMail } from "./history-reader.ts";

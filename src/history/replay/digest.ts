@@ -1,6 +1,6 @@
 /** Digests of call arguments: enough to compare them, without keeping secrets. */
 import { createHash } from "node:crypto";
-import { type Parts, partsOf } from "../../lib/parts.ts";
+import { partsOf, type RequestParts } from "../../lib/parts.ts";
 import type { Redactor } from "../../lib/redact/redact.ts";
 import { Running } from "../../lib/running.ts";
 
@@ -51,7 +51,7 @@ function digested(args: unknown, redactor: Redactor | undefined, known: typeof p
 }
 
 /** All of the same length, so that none can stand for two. */
-function sumsOf({ text, lists }: Parts, redactor: Redactor | undefined): string[] {
+function sumsOf({ text, lists }: RequestParts, redactor: Redactor | undefined): string[] {
   const chain = redactor === undefined ? plain : chainOf(redactor);
   return [linked("", redactor?.redact(text) ?? text), ...lists.map((list) => chain.of(list))];
 }

@@ -28,7 +28,7 @@ import { detach } from "../process/end/report.ts";
 import type { Process } from "../process/process.ts";
 import { loadedAgent, type NamedStarting } from "../process/spawn/named.ts";
 import type { ProcessTable } from "../process/table.ts";
-import { treeOf } from "../process/worktree.ts";
+import { treeOf } from "../process/tree/worktree.ts";
 
 /** The parts of the kernel that a spawn uses. */
 type Starting = { deliver(proc: Process, signal: Signal): Promise<unknown> } & Hosting &

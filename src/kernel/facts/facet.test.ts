@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { asPid, asProcUuid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import { labelsFacet } from "../labels/facet.ts";
-import { enteredFacet } from "../process/entered.ts";
 import { noteFacet, pinNote } from "../process/note.ts";
+import { enteredFacet } from "../process/tree/entered.ts";
 import { treeNamed } from "../testing/fake-trees.ts";
 import { Facts } from "./facet.ts";
 

@@ -6,7 +6,7 @@ import { LIMITS } from "../limits.ts";
 import { type AgentHost, agentBody } from "../process/agent-body.ts";
 import type { Process } from "../process/process.ts";
 import { type Spawning, type SpawnRequest, spawnBody } from "../process/spawn/spawn.ts";
-import { inWorktree, type Treeing } from "../process/worktree.ts";
+import { inWorktree, type Treeing } from "../process/tree/worktree.ts";
 import { type NativeHost, nativeBody } from "./body.ts";
 import { nativeOpts } from "./command.ts";
 

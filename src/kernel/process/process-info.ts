@@ -5,11 +5,11 @@ import type { Activity, Hold, ProcInfo } from "../../abi/process.ts";
 import { laneName } from "../../lib/text/model-words.ts";
 import { LIMITS } from "../limits.ts";
 import { isInBackground } from "./end/report.ts";
-import { enteredFacet } from "./entered.ts";
 import { noteFacet } from "./note.ts";
 import type { Process } from "./process.ts";
 import { devicesOf } from "./rights/rights.ts";
-import { worktreeFacet } from "./worktree.ts";
+import { enteredFacet } from "./tree/entered.ts";
+import { worktreeFacet } from "./tree/worktree.ts";
 
 export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): ProcInfo {
   const { seed, used, labels } = proc;

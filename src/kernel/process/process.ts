@@ -21,7 +21,6 @@ import { Watchers } from "../log/watchers.ts";
 import type { Tape } from "../ports/tape.ts";
 import { FdTable } from "../vfs/fd-table.ts";
 import { Conversation } from "./conversation.ts";
-import { enteredFacet } from "./entered.ts";
 import { Ending } from "./life/ending.ts";
 import { Halt, type Reason } from "./life/halt.ts";
 import { LifeCycle } from "./life/life-cycle.ts";
@@ -35,6 +34,7 @@ import { ModeDial } from "./rights/mode-dial.ts";
 import { SeenFileSet } from "./seen-file-set.ts";
 import { Coroutines } from "./thread/coroutines.ts";
 import type { ThreadSet } from "./thread/thread-set.ts";
+import { enteredFacet } from "./tree/entered.ts";
 import { weightFacet } from "./weight.ts";
 
 export class Process {

@@ -3,7 +3,6 @@ import type { Rights } from "../../abi/rights.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { PermitRequest, Subject } from "../ports/permit.ts";
-import { rightsHere } from "./entered.ts";
 import { isMemoryOff } from "./memory-off.ts";
 import type { Process } from "./process.ts";
 import { judgesPlan } from "./rights/auto-mode.ts";
@@ -11,6 +10,7 @@ import type { Granted } from "./rights/granted.ts";
 import { isAbove } from "./rights/narrow.ts";
 import { devicesOf } from "./rights/rights.ts";
 import { skillsInUse } from "./skills-in-use.ts";
+import { rightsHere } from "./tree/entered.ts";
 
 /** What `subjectOf` needs besides the process. */
 export interface Granting {

@@ -11,7 +11,7 @@ import { keptOf } from "./kept-values.ts";
 import type { Process } from "./process.ts";
 import { type Notifying, notify } from "./signal/notify.ts";
 import type { ProcessTable } from "./table.ts";
-import { worktreeFacet } from "./worktree.ts";
+import { worktreeFacet } from "./tree/worktree.ts";
 
 interface Joining {
   readonly groups: Pick<Groups, "of" | "recordOf">;

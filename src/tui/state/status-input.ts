@@ -1,8 +1,8 @@
 /** What a status line program is told, from what the terminal has seen and what the daemon says: pure. */
 import type { Result } from "../../abi/methods/methods.ts";
 import type { WireSession } from "../../abi/methods/session.ts";
+import type { StatusInput, StatusUsage } from "../../abi/print/status-line.ts";
 import type { PermissionMode } from "../../abi/process.ts";
-import type { StatusInput, StatusUsage } from "../../abi/status-line.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 
 /** What this terminal has seen since it opened the session. */

@@ -12,7 +12,7 @@ import type { JournalHold } from "../../ports/journal-hold.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Process } from "../process.ts";
 import type { ProcessTable } from "../table.ts";
-import { treeOf } from "../worktree.ts";
+import { treeOf } from "../tree/worktree.ts";
 import { reportOf } from "./report.ts";
 
 /** What the end of a process needs of the kernel. */

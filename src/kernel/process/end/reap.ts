@@ -8,7 +8,7 @@ import { LIMITS } from "../../limits.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Process } from "../process.ts";
 import type { ProcessTable } from "../table.ts";
-import { settleWorktree, type Treeing } from "../worktree.ts";
+import { settleWorktree, type Treeing } from "../tree/worktree.ts";
 
 /** What reaping needs of the kernel. */
 export interface Reaping {

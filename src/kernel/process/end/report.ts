@@ -13,7 +13,7 @@ import { type Redacting, redactedBytes } from "../../redact/model-bound.ts";
 import { type Noting, notable } from "../note.ts";
 import type { Process } from "../process.ts";
 import type { ProcessTable } from "../table.ts";
-import { treeOf } from "../worktree.ts";
+import { treeOf } from "../tree/worktree.ts";
 
 /** Nobody waits for the child any more. */
 export const detachedFacet: LiveFacet<boolean> = plainFacet("detached", {

@@ -16,10 +16,10 @@ import { LIMITS } from "../../limits.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Permit } from "../../ports/permit.ts";
 import type { Body } from "../body.ts";
-import { rightsHere } from "../entered.ts";
 import { isMemoryOff } from "../memory-off.ts";
 import type { Process } from "../process.ts";
-import { wallOf } from "../worktree.ts";
+import { rightsHere } from "../tree/entered.ts";
+import { wallOf } from "../tree/worktree.ts";
 import { lowest, narrow } from "./narrow.ts";
 import { devicesOf } from "./rights.ts";
 

@@ -34,7 +34,7 @@ import { Process } from "../process.ts";
 import { checkPersonsRules, checkWish } from "../rights/given-rights.ts";
 import type { ProcessTable } from "../table.ts";
 import { checkMember } from "../team.ts";
-import { treeOf, worktreeFacet } from "../worktree.ts";
+import { treeOf, worktreeFacet } from "../tree/worktree.ts";
 import { type Running, runProgram } from "./run.ts";
 import { type Birth, checkNew, checkUnused, type Identity, type Seeding, seedOf } from "./seed.ts";
 import { handOver, installFiles, type StdFile } from "./stdio.ts";

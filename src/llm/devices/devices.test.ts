@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { OpenFile } from "../abi/device.ts";
-import type { StreamEvent } from "../abi/llm.ts";
-import { LlmError } from "../abi/llm-error.ts";
-import { settle, VirtualClock } from "../kernel/testing/virtual-clock.ts";
-import { contractRequest } from "./contract.ts";
+import type { OpenFile } from "../../abi/device.ts";
+import type { StreamEvent } from "../../abi/llm.ts";
+import { LlmError } from "../../abi/llm-error.ts";
+import { settle, VirtualClock } from "../../kernel/testing/virtual-clock.ts";
+import { contractRequest } from "../contract.ts";
+import { type Scene, TestDriver, testAct, testCaller, textReply } from "../testing/callers.ts";
 import { llmDevice } from "./devices.ts";
-import { type Scene, TestDriver, testAct, testCaller, textReply } from "./testing/callers.ts";
 
 const bytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 const none = new AbortController().signal;

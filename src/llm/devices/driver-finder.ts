@@ -1,8 +1,8 @@
 /** Which drivers are set up, by the environment of a request and what answers on this machine. */
-import { hasAwsCredentials } from "./bedrock/env.ts";
-import { findProgram } from "./claude/program.ts";
-import { DRIVERS, type DriverName } from "./names.ts";
-import { findOllamaOrigin } from "./ollama/env.ts";
+import { hasAwsCredentials } from "../bedrock/env.ts";
+import { findProgram } from "../claude/program.ts";
+import { DRIVERS, type DriverName } from "../names.ts";
+import { findOllamaOrigin } from "../ollama/env.ts";
 
 type Env = Readonly<Record<string, string>>;
 

@@ -3,19 +3,19 @@
  * is closed to it until it leaves. Both steps are records, so it is there again after a restart, and a fork of it works there
  * too. Its rights only narrow meanwhile: the project's own restrictions hold in the worktree as they do in the checkout.
  */
-import { SyscallError } from "../../abi/errors.ts";
-import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import { ALL_RIGHTS, type Rights } from "../../abi/rights.ts";
-import type { RuleText } from "../../abi/rules.ts";
-import type { Worktree } from "../../abi/worktree.ts";
-import { isWithin } from "../../lib/path.ts";
-import { Serial } from "../../lib/serial.ts";
-import { type LiveFacet, plainFacet } from "../facts/facet.ts";
-import type { KernelPorts } from "../ports/kernel-ports.ts";
-import type { TreeLeaving, Trees } from "../ports/worktrees.ts";
-import type { Process } from "./process.ts";
-import { narrow } from "./rights/narrow.ts";
-import type { ProcessTable } from "./table.ts";
+import { SyscallError } from "../../../abi/errors.ts";
+import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
+import { ALL_RIGHTS, type Rights } from "../../../abi/rights.ts";
+import type { RuleText } from "../../../abi/rules.ts";
+import type { Worktree } from "../../../abi/worktree.ts";
+import { isWithin } from "../../../lib/path.ts";
+import { Serial } from "../../../lib/serial.ts";
+import { type LiveFacet, plainFacet } from "../../facts/facet.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
+import type { TreeLeaving, Trees } from "../../ports/worktrees.ts";
+import type { Process } from "../process.ts";
+import { narrow } from "../rights/narrow.ts";
+import type { ProcessTable } from "../table.ts";
 import { checkHeld, wallOf, worktreeFacet } from "./worktree.ts";
 
 /** null: it works where it was started. */

@@ -1,30 +1,30 @@
 /** Makes all model drivers as devices. Mount each at /dev/llm/<name>. */
 import { resolve } from "node:path";
-import type { Device } from "../abi/device.ts";
-import type { Effect } from "../abi/effects.ts";
-import type { Pid } from "../abi/ids.ts";
-import type { LaneQueue } from "../abi/lanes.ts";
-import type { Clock } from "../abi/program.ts";
-import type { HostExec } from "../kernel/ports/host.ts";
-import { ANTHROPIC_ENV, AnthropicDriver } from "./anthropic/anthropic.ts";
-import { BEDROCK_ENV } from "./bedrock/env.ts";
-import { ClaudeDriver } from "./claude/claude.ts";
-import type { Driver, DriverCaller } from "./driver.ts";
-import { ModelFile } from "./file.ts";
-import { GEMINI_ENV } from "./gemini/env.ts";
-import { InterpreterDriver } from "./interpreter/interpreter.ts";
-import { KnownMessages } from "./known-messages.ts";
-import { type LaneOptions, laneOf } from "./lane.ts";
-import { OLLAMA_ENV } from "./ollama/env.ts";
-import { OPENAI_ENV } from "./openai/profile.ts";
-import type { ModelSettings } from "./own-models.ts";
-import { DriverPool } from "./pool.ts";
-import { queueFile } from "./queue-file.ts";
-import { Places, ScriptDriver } from "./script/script.ts";
-import { VERTEX_ENV } from "./vertex/env.ts";
-import { VLLM_ENV } from "./vllm/env.ts";
-import { patienceOf } from "./watchdog.ts";
-import { XAI_ENV, XAI_PATIENCE_MS } from "./xai/env.ts";
+import type { Device } from "../../abi/device.ts";
+import type { Effect } from "../../abi/effects.ts";
+import type { Pid } from "../../abi/ids.ts";
+import type { LaneQueue } from "../../abi/lanes.ts";
+import type { Clock } from "../../abi/program.ts";
+import type { HostExec } from "../../kernel/ports/host.ts";
+import { ANTHROPIC_ENV, AnthropicDriver } from "../anthropic/anthropic.ts";
+import { BEDROCK_ENV } from "../bedrock/env.ts";
+import { ClaudeDriver } from "../claude/claude.ts";
+import type { Driver, DriverCaller } from "../driver.ts";
+import { ModelFile } from "../file.ts";
+import { GEMINI_ENV } from "../gemini/env.ts";
+import { InterpreterDriver } from "../interpreter/interpreter.ts";
+import { KnownMessages } from "../known-messages.ts";
+import { type LaneOptions, laneOf } from "../lane.ts";
+import { OLLAMA_ENV } from "../ollama/env.ts";
+import { OPENAI_ENV } from "../openai/profile.ts";
+import type { ModelSettings } from "../own-models.ts";
+import { DriverPool } from "../pool.ts";
+import { queueFile } from "../queue-file.ts";
+import { Places, ScriptDriver } from "../script/script.ts";
+import { VERTEX_ENV } from "../vertex/env.ts";
+import { VLLM_ENV } from "../vllm/env.ts";
+import { patienceOf } from "../watchdog.ts";
+import { XAI_ENV, XAI_PATIENCE_MS } from "../xai/env.ts";
 
 interface ModelDevicesOptions {
   readonly exec: HostExec;
@@ -57,49 +57,49 @@ export function modelDevices({
       ...own,
       envKeys: OPENAI_ENV,
       silenceMs: REASONING_MS,
-      make: { load: async () => (await import("./responses/openai.ts")).openaiDriver },
+      make: { load: async () => (await import("../responses/openai.ts")).openaiDriver },
     }),
     llmDevice({
       name: "gemini",
       ...own,
       envKeys: GEMINI_ENV,
       silenceMs: REASONING_MS,
-      make: { load: async () => (await import("./gemini/gemini.ts")).geminiDriver },
+      make: { load: async () => (await import("../gemini/gemini.ts")).geminiDriver },
     }),
     llmDevice({
       name: "ollama",
       ...own,
       isLocal: true,
       envKeys: OLLAMA_ENV,
-      make: { load: async () => (await import("./ollama/ollama.ts")).ollamaDriver },
+      make: { load: async () => (await import("../ollama/ollama.ts")).ollamaDriver },
     }),
     llmDevice({
       name: "bedrock",
       ...own,
       silenceMs: REASONING_MS,
       envKeys: BEDROCK_ENV,
-      make: { load: async () => (await import("./bedrock/bedrock.ts")).bedrockDriver },
+      make: { load: async () => (await import("../bedrock/bedrock.ts")).bedrockDriver },
     }),
     llmDevice({
       name: "vertex",
       ...own,
       silenceMs: REASONING_MS,
       envKeys: VERTEX_ENV,
-      make: { load: async () => (await import("./vertex/vertex.ts")).vertexDriver },
+      make: { load: async () => (await import("../vertex/vertex.ts")).vertexDriver },
     }),
     llmDevice({
       name: "vllm",
       ...own,
       isLocal: true,
       envKeys: VLLM_ENV,
-      make: { load: async () => (await import("./vllm/vllm.ts")).vllmDriver },
+      make: { load: async () => (await import("../vllm/vllm.ts")).vllmDriver },
     }),
     llmDevice({
       name: "xai",
       ...own,
       silenceMs: XAI_PATIENCE_MS,
       envKeys: XAI_ENV,
-      make: { load: async () => (await import("./xai/xai.ts")).xaiDriver },
+      make: { load: async () => (await import("../xai/xai.ts")).xaiDriver },
     }),
     llmDevice({ name: "claude", ...own, make: (caller) => new ClaudeDriver(caller, exec, tmpDir) }),
     llmDevice({ name: "interpreter", ...own, lane: "none", make: (caller) => new InterpreterDriver(caller) }),

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Effort } from "../abi/llm.ts";
-import type { Settings } from "../abi/settings/settings.ts";
+import type { Effort } from "../../abi/llm.ts";
+import type { Settings } from "../../abi/settings/settings.ts";
 import { createModelResolver } from "./resolve.ts";
 
 const none = new AbortController().signal;

@@ -1,12 +1,12 @@
 /** The worktree that was made for a process. Forks and children work in it too, but only its owner's end settles it. */
-import { SyscallError } from "../../abi/errors.ts";
-import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import type { Rights } from "../../abi/rights.ts";
-import type { SpawnOpts } from "../../abi/sys.ts";
-import type { Worktree } from "../../abi/worktree.ts";
-import { isWithin } from "../../lib/path.ts";
-import { type Facts, type LiveFacet, plainFacet } from "../facts/facet.ts";
-import type { KernelPorts } from "../ports/kernel-ports.ts";
+import { SyscallError } from "../../../abi/errors.ts";
+import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
+import type { Rights } from "../../../abi/rights.ts";
+import type { SpawnOpts } from "../../../abi/sys.ts";
+import type { Worktree } from "../../../abi/worktree.ts";
+import { isWithin } from "../../../lib/path.ts";
+import { type Facts, type LiveFacet, plainFacet } from "../../facts/facet.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
 
 /** null: it works where it was started. */
 export const worktreeFacet: LiveFacet<Worktree | null> = plainFacet("worktree", {

@@ -1,14 +1,14 @@
 import { describe, expect, test, vi } from "vitest";
-import { Fault } from "../../abi/errors.ts";
-import type { Pid } from "../../abi/ids.ts";
-import type { RuleText } from "../../abi/rules.ts";
-import { resume } from "../../history/recover/wake.ts";
-import { fakeTrees, treeNamed } from "../testing/fake-trees.ts";
-import type { MemoryJournal } from "../testing/memory-journal.ts";
-import { type TestKernel, testKernel, text } from "../testing/test-kernel.ts";
-import { settle } from "../testing/virtual-clock.ts";
-import { isSubset } from "./rights/narrow.ts";
-import { subjectOf } from "./subject.ts";
+import { Fault } from "../../../abi/errors.ts";
+import type { Pid } from "../../../abi/ids.ts";
+import type { RuleText } from "../../../abi/rules.ts";
+import { resume } from "../../../history/recover/wake.ts";
+import { fakeTrees, treeNamed } from "../../testing/fake-trees.ts";
+import type { MemoryJournal } from "../../testing/memory-journal.ts";
+import { type TestKernel, testKernel, text } from "../../testing/test-kernel.ts";
+import { settle } from "../../testing/virtual-clock.ts";
+import { isSubset } from "../rights/narrow.ts";
+import { subjectOf } from "../subject.ts";
 
 const never = new AbortController().signal;
 const A = treeNamed("a");

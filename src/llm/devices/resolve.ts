@@ -2,19 +2,19 @@
  * Decides which model answers. From the most to the least explicit: the model of the run, the agent file, CRUX_PROVIDER
  * and CRUX_MODEL, the settings; then the first configured driver; then the built-in interpreter, which says so.
  */
-import { codeOf, SyscallError } from "../abi/errors.ts";
-import type { Fact } from "../abi/fact.ts";
-import { PID_KERNEL } from "../abi/ids.ts";
-import type { Effort, ModelCard, Thinking } from "../abi/llm.ts";
-import type { ModelPlace } from "../abi/loop.ts";
-import type { Settings } from "../abi/settings/settings.ts";
-import type { ModelChoice, ModelDesk, ModelResolver } from "../kernel/ports/models.ts";
-import { type CardedDriver, cardOf, isCarded, modelId, showsImages } from "./cards.ts";
+import { codeOf, SyscallError } from "../../abi/errors.ts";
+import type { Fact } from "../../abi/fact.ts";
+import { PID_KERNEL } from "../../abi/ids.ts";
+import type { Effort, ModelCard, Thinking } from "../../abi/llm.ts";
+import type { ModelPlace } from "../../abi/loop.ts";
+import type { Settings } from "../../abi/settings/settings.ts";
+import type { ModelChoice, ModelDesk, ModelResolver } from "../../kernel/ports/models.ts";
+import { type CardedDriver, cardOf, isCarded, modelId, showsImages } from "../cards.ts";
+import { DRIVERS, type DriverName, isSize, mayHave, vendorsOf } from "../names.ts";
+import { findOwn, type ModelSettings, withOwn } from "../own-models.ts";
+import { SCRIPT_SIZES, windowFacts } from "../window.ts";
 import { DriverFinder, type Probing, setUp } from "./driver-finder.ts";
-import { DRIVERS, type DriverName, isSize, mayHave, vendorsOf } from "./names.ts";
-import { findOwn, type ModelSettings, withOwn } from "./own-models.ts";
 import { defaultId, envModel, surveyed } from "./survey.ts";
-import { SCRIPT_SIZES, windowFacts } from "./window.ts";
 import { AGENT_FILE, agentWish, parseName, type Wish, wishOf, wordsOf } from "./wishes.ts";
 
 type Env = Readonly<Record<string, string>>;

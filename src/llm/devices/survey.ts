@@ -1,9 +1,9 @@
 /** Lists the choices for the user: the drivers, whether they are configured, and the known models. */
-import type { DriverView, ModelView } from "../kernel/ports/models.ts";
-import { type CardedDriver, knownModels, modelId } from "./cards.ts";
-import { namedByEnv } from "./gemini/env.ts";
-import { DRIVERS, type DriverName } from "./names.ts";
-import { findOwn, type ModelSettings, ownPrice, withOwn } from "./own-models.ts";
+import type { DriverView, ModelView } from "../../kernel/ports/models.ts";
+import { type CardedDriver, knownModels, modelId } from "../cards.ts";
+import { namedByEnv } from "../gemini/env.ts";
+import { DRIVERS, type DriverName } from "../names.ts";
+import { findOwn, type ModelSettings, ownPrice, withOwn } from "../own-models.ts";
 
 type Env = Readonly<Record<string, string>>;
 
