@@ -710,16 +710,21 @@ describe("events", () => {
     const runs = Array.from({ length: 20 }, async (_, n) => {
       const { pid } = await own.call<Spawned>("process.spawn", {
         id: `o${++named}`,
-        command: ["echo", String(n)],
+        command: ["sh", "-c", "read line; echo $0", String(n)],
       });
       await own.call("process.stream.subscribe", { pid, from: "start" });
+      await own.call("process.stdin.write", { pid, data: "\n" });
       return { pid, exit: await own.ask("process.wait", { pid }) };
     });
     for (const { pid, exit } of await Promise.all(runs)) {
       const ended = own.events.find((each) => each.event === "kairo.process.exited" && each.pid === pid);
       expect(ended?.data).toMatchObject({ pid, exitCode: 0, streams: { stderr: 0 } });
       const began = own.events.find((each) => each.event === "kairo.process.started" && each.pid === pid);
-      expect(began?.data).toMatchObject({ pid, ppid: 0, command: ["echo", expect.any(String)] });
+      expect(began?.data).toMatchObject({
+        pid,
+        ppid: 0,
+        command: ["sh", "-c", "read line; echo $0", expect.any(String)],
+      });
       const ends = own.chunks.filter((each) => each.pid === pid && each.end === true);
       expect(ends).toHaveLength(2);
       expect(own.messages.indexOf(ended as object)).toBeGreaterThan(

@@ -2,9 +2,16 @@
 import { codeOf } from "../abi/errors.ts";
 import type { WireSetting } from "../abi/methods/settings.ts";
 import type { ChatClient } from "../cli/chat/client.ts";
-import type { StatusProgram } from "./status-line.ts";
 
-interface Preferences {
+export interface StatusProgram {
+  readonly command: string;
+  /** Blank columns before it. */
+  readonly padding: number;
+  /** undefined: it runs only when something changes. */
+  readonly refreshMs: number | undefined;
+}
+
+export interface Preferences {
   readonly theme: string;
   readonly reducesMotion: boolean;
   readonly isVim: boolean;

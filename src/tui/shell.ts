@@ -1,17 +1,25 @@
 /** Lines that begin with `!`: the user's shell runs them, the transcript shows their output, and the model reads it. */
 import { messageOf } from "../abi/errors.ts";
+import type { Call } from "../cli/command.ts";
 import { runShellLine } from "../cli/run/shell-line.ts";
 import { shellNote } from "../lib/text/shell-line.ts";
-import type { App } from "./app.ts";
-import type { ShellEntry } from "./state/model.ts";
+import type { Model, ShellEntry } from "./state/model.ts";
 import { inserted, shellChanged } from "./state/reduce.ts";
 
+/** What is shown of them, and where they run. */
+interface Shown {
+  readonly call: Call;
+  readonly cwd: string;
+  model: Model;
+  say(words: string, level: "error"): void;
+}
+
 export class ShellLines {
-  readonly #app: App;
+  readonly #app: Shown;
   #running: AbortController | undefined;
   #count = 0;
 
-  constructor(app: App) {
+  constructor(app: Shown) {
     this.#app = app;
   }
 

@@ -4,9 +4,13 @@
  */
 import { messageOf } from "../abi/errors.ts";
 import type { StatusInput } from "../abi/print/status-line.ts";
+import type { ChatClient } from "../cli/chat/client.ts";
+import type { Call } from "../cli/command.ts";
 import { type ProgramOutput, runProbe } from "../cli/run/shell-line.ts";
-import type { App } from "./app.ts";
-import { statusInput } from "./state/status-input.ts";
+import type { Vim } from "./editor/vim.ts";
+import type { Preferences, StatusProgram } from "./preferences.ts";
+import type { Model } from "./state/model.ts";
+import { statusInput, type Tally } from "./state/status-input.ts";
 import type { Line } from "./text/line.ts";
 import { colouredLine, cutLine, inStyle } from "./text/line.ts";
 import type { EntryLook } from "./view/entry-lines.ts";
@@ -17,12 +21,18 @@ const DEBOUNCE_MS = 300;
 const MAX_LINES = 5;
 const MAX_CHARS = 2_000;
 
-export interface StatusProgram {
-  readonly command: string;
-  /** Blank columns before it. */
-  readonly padding: number;
-  /** undefined: it runs only when something changes. */
-  readonly refreshMs: number | undefined;
+/** What the program is told of. */
+interface Told {
+  readonly client: ChatClient;
+  readonly pid: number;
+  readonly cwd: string;
+  readonly model: Model;
+  readonly tally: Tally;
+  readonly preferences: Preferences;
+  readonly vim: Vim | undefined;
+  readonly call: Call;
+  say(words: string, level: "warning"): void;
+  changed(): void;
 }
 
 interface Surroundings {
@@ -158,7 +168,7 @@ export class StatusLine implements Disposable {
 }
 
 /** What the program is told is asked of the daemon just before it runs. */
-export function statusLineOf(app: App): StatusLine {
+export function statusLineOf(app: Told): StatusLine {
   return new StatusLine({
     input: () => inputOf(app),
     run: (command, input, signal) => runProbe(app.call.host, command, { cwd: app.cwd, input, signal }),
@@ -167,7 +177,7 @@ export function statusLineOf(app: App): StatusLine {
   });
 }
 
-async function inputOf({ client, pid, cwd, model, tally, preferences, vim, call }: App) {
+async function inputOf({ client, pid, cwd, model, tally, preferences, vim, call }: Told) {
   const { sessions } = await client.request("session.list", { cwd });
   const context = await client.request("context.stat", { pid }).catch(() => undefined);
   const cost = await client.request("cost.get", { by: "pid", pid }).catch(() => undefined);
