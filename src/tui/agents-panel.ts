@@ -34,6 +34,8 @@ export class AgentsPanel implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   #isLooking = false;
   #isOver = false;
+  /** The view of one of them that is open. */
+  #viewing: { readonly agentId: string; readonly view: { refresh(): void } } | undefined;
 
   constructor(app: App) {
     this.#app = app;
@@ -52,6 +54,7 @@ export class AgentsPanel implements Disposable {
       const agents = agentsBelow(this.#app.pid, await this.#table(), this.#agents, Date.now());
       this.#leaveEnded(agents);
       if (JSON.stringify(agents) !== JSON.stringify(this.#agents)) {
+        this.#moved(this.#agents, agents);
         this.#agents = agents;
         this.#app.changed();
       }
@@ -117,13 +120,24 @@ export class AgentsPanel implements Disposable {
     const agent = this.#agents.find((each) => each.agentId === agentId);
     if (agent === undefined) return;
     this.#marks = viewed(this.#marks, agentId);
-    this.#app.actions.views.look(Number(agentId), agent.description, {
+    const view = this.#app.actions.views.look(Number(agentId), agent.description, {
       key: (name) => name === "x" && this.#take("x", true),
       closed: () => this.#left(agentId),
     });
+    this.#viewing = { agentId, view };
+  }
+
+  /** Whatever an agent says or does changes its row: its view has more to show. */
+  #moved(before: readonly PanelAgent[], now: readonly PanelAgent[]): void {
+    const viewing = this.#viewing;
+    if (viewing === undefined) return;
+    const rowIn = (agents: readonly PanelAgent[]) =>
+      JSON.stringify(agents.find(({ agentId }) => agentId === viewing.agentId));
+    if (rowIn(before) !== rowIn(now)) viewing.view.refresh();
   }
 
   #left(agentId: string): void {
+    if (this.#viewing?.agentId === agentId) this.#viewing = undefined;
     const { viewingAgentTaskId: _, ...state } = this.#state;
     this.#state = state;
     const agent = this.#agents.find((each) => each.agentId === agentId);

@@ -32,12 +32,21 @@ export class Views {
     this.#read({ pid: app.pid, entries: app.model.entries, title: "" });
   }
 
-  /** What another process has said so far. */
-  look(pid: number, words: string, wish: Pick<TranscriptWish, "key" | "closed">): void {
-    this.#read({ ...wish, pid, entries: [], title: `[${pid}] ${safeLine(words).slice(0, 24)} · x stop · ` });
+  /** What another process has said so far; `refresh` when it may have said more. */
+  look(
+    pid: number,
+    words: string,
+    wish: Pick<TranscriptWish, "key" | "closed">,
+  ): Pick<TranscriptView, "refresh"> {
+    return this.#read({
+      ...wish,
+      pid,
+      entries: [],
+      title: `[${pid}] ${safeLine(words).slice(0, 24)} · x stop · `,
+    });
   }
 
-  #read(of: Pick<TranscriptWish, "pid" | "entries" | "title" | "key" | "closed">): void {
+  #read(of: Pick<TranscriptWish, "pid" | "entries" | "title" | "key" | "closed">): TranscriptView {
     const app = this.#app;
     const view = new TranscriptView({
       ...of,
@@ -47,6 +56,7 @@ export class Views {
       go: (what, place) => app.do(() => this.#go(what, of.pid, place)),
     });
     app.overlay.open(view);
+    return view;
   }
 
   /** A fork goes on after the message; a rewind takes it back, and what came after it. */

@@ -28,6 +28,14 @@ async function history({ before, limit, text = "" }: { before?: string; limit: n
   return { messages: found, ...(at > 0 ? { next: String(at) } : {}) };
 }
 
+/** The same of a history that grows. */
+async function page(said: WireHistoryItem[], at: { before?: string; limit: number }, screen: Screen) {
+  screen.asked.push(at);
+  const end = Number(at.before ?? said.length);
+  const from = Math.max(0, end - at.limit);
+  return { messages: said.slice(from, end), ...(from > 0 ? { next: String(from) } : {}) };
+}
+
 class Screen {
   readonly asked: unknown[] = [];
   readonly copied: string[] = [];
@@ -114,6 +122,43 @@ test("/ asks the daemon for what is not held, and goes there; Esc ends the readi
   expect(found.join("\n")).toContain("● message 12345");
   expect(screen.asked).toContainEqual({ pid: 1, before: "19900", text: "message 12345", limit: 1 });
   expect(screen.view.press({ kind: "key", name: "escape" }, SIZE)).toBe(false);
+});
+
+test("refresh() shows what was said since at the end, with one page, and what is older is read on from there", async () => {
+  const said = Array.from({ length: 250 }, (_, n) => message(n));
+  const screen = new Screen([], {
+    client: { request: (async (_: string, at: never) => page(said, at, screen)) as never },
+  });
+  expect((await screen.settled()).join("\n")).toContain("message 249");
+  for (let n = 250; n < 400; n++) said.push(message(n));
+  screen.asked.length = 0;
+  screen.view.refresh();
+  expect((await screen.settled()).join("\n")).toContain("message 399");
+  expect(screen.asked).toEqual([{ pid: 1, limit: 100 }]);
+  screen.press("g");
+  expect((await screen.settled())[1]).toBe("› message 0");
+  const places = screen.asked.map((each) => (each as { before?: string }).before);
+  expect(places).toEqual([undefined, "300", "200", "100"]);
+});
+
+test("refresh() leaves whoever has scrolled up where he is, until the end is on the screen again", async () => {
+  const said = Array.from({ length: 50 }, (_, n) => message(n));
+  const screen = new Screen([], {
+    client: { request: (async (_: string, at: never) => page(said, at, screen)) as never },
+  });
+  await screen.settled();
+  screen.press("k", "k");
+  const before = screen.lines;
+  said.push(message(50));
+  screen.view.refresh();
+  expect(await screen.settled()).toEqual(before);
+  expect(screen.asked).toHaveLength(1);
+  screen.press("G");
+  expect((await screen.settled()).join("\n")).toContain("message 50");
+  screen.view.closed();
+  screen.view.refresh();
+  await screen.settled();
+  expect(screen.asked).toHaveLength(2);
 });
 
 test("y copies the message at the top, f and r begin there; letters of a search do nothing else", async () => {

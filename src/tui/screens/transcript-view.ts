@@ -62,6 +62,8 @@ export class TranscriptView implements FullView {
   #size: Size | undefined;
   #look: EntryLook | undefined;
   #isReading = false;
+  /** There is more at the end than what was read of it. */
+  #isStale = false;
   #isOver = false;
   /** Reads on until it is there: the first message, or one that the daemon has found. */
   #goal: "start" | MessagePlace | undefined;
@@ -104,6 +106,12 @@ export class TranscriptView implements FullView {
     this.#wish.closed?.();
   }
 
+  /** More may have been said: the newest page is read again, once its end is on the screen. */
+  refresh(): void {
+    this.#isStale = true;
+    void this.#readOn();
+  }
+
   #acted(name: string): boolean {
     const current = this.#now && currentMessage(this.#now);
     if (name === "y" && current !== undefined)
@@ -135,12 +143,21 @@ export class TranscriptView implements FullView {
     const number = this.#nextPage();
     if (this.#isReading || this.#isOver || number === undefined) return;
     this.#isReading = true;
+    const isAgain = number === 0 && this.#pages.newest === 0 && this.#pages.held.length > 0;
+    if (number === 0) this.#isStale = false;
     try {
-      this.#take(number, await this.#page(number));
+      const page = await this.#page(number);
+      // whoever has scrolled up meanwhile keeps what is read
+      if (isAgain && !this.#isAtEnd()) this.#isStale = true;
+      else {
+        // what is older is read again when it is looked at, with the cursor of this page
+        if (isAgain) this.#pages = NO_PAGES;
+        this.#take(number, page);
+      }
     } catch {
       this.#goal = undefined;
       // the daemon is gone: what is held can be read
-      this.#isOver = true;
+      this.#isOver ||= !isAgain;
     } finally {
       this.#isReading = false;
     }
@@ -157,7 +174,14 @@ export class TranscriptView implements FullView {
       if (older !== undefined) return older;
     }
     this.#goal = undefined;
-    return isNearEnd ? wanted(this.#pages, "newer") : undefined;
+    const newer = isNearEnd ? wanted(this.#pages, "newer") : undefined;
+    return newer ?? (this.#isStale && this.#isAtEnd() ? 0 : undefined);
+  }
+
+  /** The last line of what was said is on the screen. */
+  #isAtEnd(): boolean {
+    const [now, size] = [this.#now, this.#size];
+    return this.#pages.newest === 0 && now !== undefined && now.top + (size?.rows ?? 0) > now.lines.length;
   }
 
   #page(number: number): Promise<Page> {
@@ -173,14 +197,14 @@ export class TranscriptView implements FullView {
   #take(number: number, page: Page): void {
     const [size, look, before] = [this.#size, this.#look, this.#now];
     if (size === undefined || look === undefined || before === undefined) return;
+    const follows = number === 0 && this.#isAtEnd();
     if (number === 0) {
       const { places, shared, from } = joined(this.#wish.entries, page.messages);
       [this.#places, this.#from, this.#pages] = [places, from, { ...this.#pages, shared }];
     }
     this.#pages = withPage(this.#pages, number, page);
     const now = transcriptOf(this.#passages(), look, size);
-    const isShort = number === 0 && before.lines.length < size.rows;
-    this.#now = { ...kept(before, now), ...(isShort ? { top: now.top } : {}) };
+    this.#now = { ...kept(before, now), ...(follows ? { top: now.top } : {}) };
     this.#reached();
   }
 

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { AgentsPanel } from "./agents-panel.ts";
+import type { App } from "./app.ts";
+
+const CHILD = {
+  ...{
+    ppid: 1,
+    kind: "agent",
+    name: "explore",
+    intent: "look around",
+    state: "running",
+    activity: "thinking",
+  },
+  ...{ created_at: "2026-01-01T00:00:00.000Z", elapsed_ms: 0, tokens_used: 0, exit: null },
+};
+
+/** A panel with two agents, of which the first is looked at. */
+async function viewing() {
+  const rows = [
+    { ...CHILD, pid: 2 },
+    { ...CHILD, pid: 3, created_at: "2026-01-01T00:00:01.000Z" },
+  ];
+  const seen = { refreshed: 0, looked: 0, close: () => {} };
+  const client = { request: async () => ({ processes: rows }), close: () => {} };
+  const app = {
+    ...{ pid: 1, changed: () => {}, editing: { buffer: { text: "" }, place: -1 } },
+    call: { host: { daemon: { ensure: async () => client } } },
+    actions: {
+      views: {
+        look: (pid: number, _words: string, { closed }: { closed(): void }) => {
+          seen.looked = pid;
+          seen.close = closed;
+          return { refresh: () => seen.refreshed++ };
+        },
+      },
+    },
+  };
+  const panel = new AgentsPanel(app as unknown as App);
+  await panel.look();
+  for (const name of ["down", "down", "enter"]) panel.key({ kind: "key", name });
+  return { panel, rows, seen };
+}
+
+test("the view of an agent is refreshed when that agent did something, and no more once it is left", async () => {
+  const { panel, rows, seen } = await viewing();
+  using _ = panel;
+  const change = async (at: number, now: Partial<typeof CHILD>) => {
+    rows[at] = { ...rows[at], ...now } as (typeof rows)[number];
+    await panel.look();
+    return seen.refreshed;
+  };
+  expect(seen.looked).toBe(2);
+  expect(await change(0, {})).toBe(0);
+  expect(await change(1, { tokens_used: 10 })).toBe(0);
+  expect(await change(0, { activity: "tool" })).toBe(1);
+  expect(await change(0, { tokens_used: 20 })).toBe(2);
+  expect(await change(0, { state: "zombie" })).toBe(3);
+  seen.close();
+  expect(await change(0, { tokens_used: 30 })).toBe(3);
+});
