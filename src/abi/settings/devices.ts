@@ -4,7 +4,12 @@ import { DEVICE_KINDS } from "../device.ts";
 
 const id = z
   .string()
-  .regex(/^(?=.{1,128}$)(?!system\/|virtual\/)[A-Za-z0-9_][A-Za-z0-9._-]*(\/[A-Za-z0-9_][A-Za-z0-9._-]*)*$/);
+  .regex(/^(?=.{1,128}$)(?!system\/|virtual\/)[A-Za-z0-9_][A-Za-z0-9._-]*(\/[A-Za-z0-9_][A-Za-z0-9._-]*)*$/, {
+    error: ({ input }) =>
+      /^(system|virtual)\//.test(String(input))
+        ? "ids that begin with system/ or virtual/ are reserved for the devices of Crux"
+        : "an id has 1 to 128 letters, digits and ._-, in parts with / between, none of which begins with . or -",
+  });
 const path = z.string().startsWith("/").max(4_096);
 
 const folder = z.strictObject({ id, driver: z.literal("folder"), path });

@@ -49,6 +49,42 @@ describe("parseSettings()", () => {
     expect(value.permissions.deny).toHaveLength(4);
   });
 
+  it("what lacks something goes alone, told once", () => {
+    const value = {
+      permissions: { deny: ["bash(rm *)"] },
+      prices: { one: { input: -1, output: 2 }, two: { input: 1, output: 2 } },
+      devices: [
+        { id: "system/x", driver: "loop" },
+        { id: "a/b", driver: "loop" },
+        { id: "c/d", driver: "nope" },
+        { id: "e", driver: "char", path: "/dev/e", options: { readOnly: 3 } },
+        { driver: "loop" },
+        { id: "f", driver: "folder" },
+        { id: "-g", driver: "loop" },
+        { id: "h", driver: "loop", path: "/h" },
+        7,
+      ],
+    };
+    const { settings, problems } = parseSettings(value, "s");
+    expect(settings.devices).toEqual([{ id: "a/b", driver: "loop" }]);
+    expect(settings.permissions).toEqual(value.permissions);
+    expect(settings.prices).toEqual({ two: { input: 1, output: 2 } });
+    const [price, ...devices] = problems.toSorted(
+      (a, b) => Number(/devices/.test(a)) - Number(/devices/.test(b)),
+    );
+    expect(price).toMatch(/^INVALID s: prices\.one\.input: .*>=0/);
+    expect(devices).toEqual([
+      'INVALID s: devices.0.id ("system/x"): ids that begin with system/ or virtual/ are reserved for the devices of Crux',
+      expect.stringMatching(/^INVALID s: devices\.1\.driver \("c\/d"\): /),
+      expect.stringMatching(/^INVALID s: devices\.1\.options\.readOnly \("e"\): .*boolean/),
+      expect.stringMatching(/^INVALID s: devices\.1\.id: .*undefined$/),
+      expect.stringMatching(/^INVALID s: devices\.1\.path \("f"\): .*undefined$/),
+      expect.stringMatching(/^INVALID s: devices\.1\.id \("-g"\): an id has 1 to 128 /),
+      expect.stringMatching(/^INVALID s: devices\.1 \("h"\): .*"path"/),
+      expect.stringMatching(/^INVALID s: devices\.1: /),
+    ]);
+  });
+
   it("what is no object at all is empty", () => {
     for (const value of [null, [], "x"]) {
       const { settings, problems } = parseSettings(value, "s");

@@ -71,28 +71,56 @@ export function isAbsent(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** Removes exactly the invalid values, one at a time, so that a bad rule does not disable its neighbours. */
+/**
+ * Removes exactly the invalid values, one at a time, so that a bad rule does not disable its neighbours. What lacks
+ * something that it needs goes as a whole, and so does a device with any bad value: its other values may not suit it.
+ */
 export function parseSettings(value: unknown, file: string): ReadSettings {
   const problems: string[] = [];
   const kept: unknown = structuredClone(value);
+  let removed: string | undefined;
   while (problems.length < MAX_PROBLEMS) {
     const parsed = Settings.safeParse(kept);
     if (parsed.success) return { settings: parsed.data, problems };
     const issue = parsed.error.issues[0];
     const path = issue?.path ?? [];
-    problems.push(`INVALID ${file}: ${path.map(String).join(".") || "the file"}: ${issue?.message}`);
-    if (!remove(kept, path)) break;
+    const name = path.map(String).join(".");
+    // the reason why it is missing was told
+    if (name !== removed || !isMissing(kept, path))
+      problems.push(`INVALID ${file}: ${name || "the file"}${idOf(kept, path)}: ${issue?.message}`);
+    removed = name;
+    if (!remove(kept, path[0] === "devices" ? path.slice(0, 2) : path)) break;
   }
   return { settings: {}, problems };
 }
 
+/** Of the device that a path leads into: positions in a list do not say which one it is. */
+function idOf(root: unknown, path: readonly PropertyKey[]): string {
+  if (path[0] !== "devices" || path.length < 2) return "";
+  const device = holderOf(root, [...path.slice(0, 2), "id"]);
+  const id = isObject(device) ? Reflect.get(device, "id") : undefined;
+  return typeof id === "string" ? ` (${JSON.stringify(id.slice(0, 128))})` : "";
+}
+
 function remove(root: unknown, path: readonly PropertyKey[]): boolean {
   const key = path.at(-1);
-  let holder: unknown = root;
-  for (const step of path.slice(0, -1)) holder = isObject(holder) ? Reflect.get(holder, step) : undefined;
+  if (isMissing(root, path)) return remove(root, path.slice(0, -1));
+  const holder = holderOf(root, path);
   if (key === undefined || !isObject(holder)) return false;
   if (Array.isArray(holder)) return holder.splice(Number(key), 1).length > 0;
   return Reflect.deleteProperty(holder, key);
+}
+
+function isMissing(root: unknown, path: readonly PropertyKey[]): boolean {
+  const holder = holderOf(root, path);
+  const key = path.at(-1);
+  return key !== undefined && isObject(holder) && !Object.hasOwn(holder, key);
+}
+
+function holderOf(root: unknown, path: readonly PropertyKey[]): unknown {
+  let holder: unknown = root;
+  for (const step of path.slice(0, -1)) holder = isObject(holder) ? Reflect.get(holder, step) : undefined;
+  return holder;
 }
 
 function isObject(value: unknown): value is object {
