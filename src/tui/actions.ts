@@ -120,11 +120,10 @@ export class Actions {
     const isAgain = app.nowMono - this.#pressedMono <= TWICE_MS;
     this.#pressedMono = app.nowMono;
     if (isAgain) app.leave();
-    if (isAgain) return;
-    if (app.editing.buffer.text !== "") app.editing = cleared(app.editing);
+    else if (app.editing.buffer.text !== "") app.editing = cleared(app.editing);
     else if (this.#shell.end()) return;
     else if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
-    app.hint("ctrl+c again leaves; the session stays");
+    if (!isAgain) app.hint("ctrl+c again leaves; the session stays");
   }
 
   /** The session is there: what was typed meanwhile is sent. */
@@ -220,6 +219,8 @@ export class Actions {
         return this.#shell.run(slash.command, (note) => this.#tell(note));
       case "refused":
         return app.say(slash.message, "error");
+      case "view":
+        return this.views.open(slash.name, slash.text);
       case "do":
         return this.#do(slash.name, slash.text);
     }
@@ -232,7 +233,6 @@ export class Actions {
     if (name === "stop") return app.client.interrupt(app.pid);
     if (name === "back") return this.#takeBack();
     if (name === "now") return void this.#now(text);
-    if (name === "transcript" || name === "resume" || name === "rewind") return this.views.open(name, text);
     if (name === "copy") return this.#copy(Number(text || "1"));
     if (name === "theme") return this.#theme(text);
     if (name === "keys") return this.output("/keys", app.keys.text());

@@ -15,6 +15,8 @@ test.each([
   ["/title the new one", { kind: "do", name: "rename", text: "the new one" }],
   ["/mode acceptEdits", { kind: "mode", mode: "accept_edits", text: "" }],
   ["/plan the move", { kind: "mode", mode: "plan", text: "the move" }],
+  ["/top", { kind: "view", name: "top", text: "" }],
+  ["/rewind", { kind: "view", name: "rewind", text: "" }],
   ["/context", { kind: "run", argv: ["context", "7"] }],
   ["/memory", { kind: "run", argv: ["memory"] }],
   ["/memory off", { kind: "run", argv: ["memory", "off", "7"] }],

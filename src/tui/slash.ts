@@ -10,6 +10,8 @@ export type Slash =
   | { readonly kind: "run"; readonly argv: readonly string[] }
   | { readonly kind: "mode"; readonly mode: PermissionMode | undefined; readonly text: string }
   | { readonly kind: "do"; readonly name: Doing; readonly text: string }
+  /** A view of the whole screen. */
+  | { readonly kind: "view"; readonly name: ViewName; readonly text: string }
   /** For the user's shell. */
   | { readonly kind: "shell"; readonly command: string }
   | { readonly kind: "refused"; readonly message: string };
@@ -25,11 +27,10 @@ type Doing =
   | "clear"
   | "theme"
   | "copy"
-  | "transcript"
-  | "resume"
-  | "rewind"
   | "keys"
   | "vim";
+
+export type ViewName = "transcript" | "resume" | "rewind" | "top";
 
 interface Row {
   readonly about: string;
@@ -45,6 +46,9 @@ const ofSession =
 const act =
   (name: Doing) =>
   (text: string): Slash => ({ kind: "do", name, text });
+const view =
+  (name: ViewName) =>
+  (text: string): Slash => ({ kind: "view", name, text });
 const process =
   (name: string, verb: string) =>
   (text: string): Slash =>
@@ -84,10 +88,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   plan: { about: "plan mode; with words, plan that", does: (text) => ({ kind: "mode", mode: "plan", text }) },
   ps: { about: "all processes", does: run("ps") },
   rename: { about: "name the session", does: act("rename") },
-  resume: { about: "another session, from a list or by words of its title", does: act("resume") },
+  resume: { about: "another session, from a list or by words of its title", does: view("resume") },
   rewind: {
     about: "go back to a step, with what would change",
-    does: (text, pid) => (text === "" ? act("rewind")("") : ofSession("rewind")(text, pid)),
+    does: (text, pid) => (text === "" ? view("rewind")("") : ofSession("rewind")(text, pid)),
   },
   send: { about: "a message to a process", does: process("send", "send") },
   skills: { about: "skill files, and what is wrong with them", does: run("skills") },
@@ -97,7 +101,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   theme: { about: "the colours of the terminal", does: act("theme") },
   todo: { about: "the task lists", does: run("tasks") },
-  trace: { about: "the transcript with every call in full", does: act("transcript") },
+  top: { about: "the processes at work, live; enter opens one", does: view("top") },
+  trace: { about: "the transcript with every call in full", does: view("transcript") },
   trust: { about: "what this folder brings, and what of it you trust", does: run("trust") },
   tree: { about: "the processes as a tree", does: run("tree") },
   vim: { about: "the keys of vi in the editor, on or off", does: act("vim") },

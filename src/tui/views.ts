@@ -1,5 +1,6 @@
 /** The views of the whole screen, and what follows from a choice in them. */
 import type { Params } from "../abi/methods/methods.ts";
+import type { WireRow } from "../abi/methods/process.ts";
 import { sessionOf } from "../cli/chat/ref.ts";
 import { invalid } from "../cli/screen/errors.ts";
 import { rewindLines } from "../cli/screen/rewind-lines.ts";
@@ -8,12 +9,15 @@ import type { App } from "./app.ts";
 import { Picker } from "./screens/picker.ts";
 import { extentWish, type RewindWish, rewindWish, stepAt } from "./screens/rewind-picker.ts";
 import { sessionWish } from "./screens/session-picker.ts";
+import { TopScreen } from "./screens/top-screen.ts";
 import { TranscriptView, type TranscriptWish } from "./screens/transcript-view.ts";
+import type { ViewName } from "./slash.ts";
 import type { MessagePlace } from "./view/pages.ts";
 
 /** The most steps that are listed, and that a place is looked for in. */
 const STEPS = 1_000;
 const MOST_STEPS = 10_000;
+const FOLLOW_MS = 2_000;
 
 export class Views {
   readonly #app: App;
@@ -22,7 +26,8 @@ export class Views {
     this.#app = app;
   }
 
-  async open(name: "transcript" | "resume" | "rewind", text: string): Promise<void> {
+  async open(name: ViewName, text: string): Promise<void> {
+    if (name === "top") return this.#top();
     if (name === "resume") return this.#resume(text);
     return name === "rewind" ? this.rewind() : this.transcript();
   }
@@ -44,6 +49,30 @@ export class Views {
       entries: [],
       title: `[${pid}] ${safeLine(words).slice(0, 24)} · x stop · `,
     });
+  }
+
+  /** The processes, live. One that is chosen there is opened. */
+  #top(): void {
+    const app = this.#app;
+    const { daemon, env } = app.call.host;
+    const chosen = (row: WireRow) => this.#chosen(row);
+    app.overlay.open(new TopScreen({ daemon, env, chosen, changed: () => app.changed() }));
+  }
+
+  /** Why it cannot be opened, if so. */
+  #chosen({ pid, kind, session, intent }: WireRow): string {
+    const app = this.#app;
+    if (pid === app.pid) app.overlay.close();
+    else if (session === true) app.switchTo(pid);
+    else if (kind !== "agent") return `PID ${pid} is no agent: it has said nothing`;
+    else this.#follow(pid, intent);
+    return "";
+  }
+
+  /** Nothing tells when it has said more: its end is read again from time to time. */
+  #follow(pid: number, words: string): void {
+    const timer = setInterval(() => view.refresh(), FOLLOW_MS).unref();
+    const view = this.look(pid, words, { closed: () => clearInterval(timer) });
   }
 
   #read(of: Pick<TranscriptWish, "pid" | "entries" | "title" | "key" | "closed">): TranscriptView {

@@ -3,12 +3,10 @@
  * drawn at once.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { messageOf } from "../../../abi/errors.ts";
-import { SIGNALS, signalName } from "../../../abi/process.ts";
 import type { Call } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
 import type { Host } from "../../host/host.ts";
-import { clientEnvironment } from "../../run/environment.ts";
+import { carryOut, look, untilNextLook } from "../../run/top-daemon.ts";
 import type { Key } from "../../screen/keys.ts";
 import { pageOf, topFrame } from "../../screen/top/frame.ts";
 import { arrange, type Snapshot, type TopRow } from "../../screen/top/rows.ts";
@@ -22,10 +20,7 @@ import {
   topView,
 } from "../../screen/top/view.ts";
 import { FullScreen } from "../../terminal/full-screen.ts";
-import { look } from "./top-look.ts";
 
-/** A snapshot of a large table loads the daemon; it may take this share of the daemon's time. */
-const LOOK_SHARE = 0.1;
 /** The most keys not yet handled; on a slow terminal further keys are dropped. */
 const MAX_WAITING = 1_000;
 
@@ -150,10 +145,8 @@ class Live {
         await this.#around.screen.suspend();
         return false;
       case "signal":
-        this.#sending = this.#sending.then(() => this.#send(action));
-        return false;
       case "budget":
-        this.#sending = this.#sending.then(() => this.#limit(action));
+        this.#sending = this.#sending.then(() => this.#send(action));
         return false;
       case "attach":
         this.#attached = action.pid;
@@ -161,25 +154,10 @@ class Live {
     }
   }
 
-  async #send({ pid, signal }: Extract<TopAction, { kind: "signal" }>): Promise<void> {
-    const env = signal === SIGNALS.SIGRESUME ? { env: clientEnvironment(this.#around.host.env) } : {};
-    try {
-      const { pids } = await this.#around.client.request("process.signal", { pid, signal, ...env });
-      const said = pids.length === 0 ? "it has ended" : `signal sent (${signalName(signal)})`;
-      this.#around.inbox.push({ kind: "said", message: `PID ${pid}: ${said}` });
-    } catch (error) {
-      this.#around.inbox.push({ kind: "said", message: messageOf(error) });
-    }
-    this.#around.looking.now();
-  }
-
-  async #limit({ pid, usd }: Extract<TopAction, { kind: "budget" }>): Promise<void> {
-    try {
-      await this.#around.client.request("budget.set", { pid, set: { usd } });
-      this.#around.inbox.push({ kind: "said", message: `PID ${pid}: at most $${usd} with all below it` });
-    } catch (error) {
-      this.#around.inbox.push({ kind: "said", message: messageOf(error) });
-    }
+  async #send(action: Parameters<typeof carryOut>[1]): Promise<void> {
+    const { client, host, inbox, looking } = this.#around;
+    inbox.push({ kind: "said", message: await carryOut(client, action, host.env) });
+    looking.now();
   }
 
   #arrange(): void {
@@ -235,7 +213,7 @@ class Looking {
         this.#inbox.push({ kind: "failed", error });
         return;
       }
-      await this.#wait(Math.max(this.#delayMs, (performance.now() - begun) / LOOK_SHARE));
+      await this.#wait(untilNextLook(this.#delayMs, performance.now() - begun));
     }
   }
 

@@ -2,11 +2,11 @@ import type { WireRow } from "../../../abi/methods/process.ts";
 import { type Args, noWords, textFlag } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
+import { look } from "../../run/top-daemon.ts";
 import { invalid } from "../../screen/errors.ts";
 import { arrange, SORTS, type Sort, type TopRow } from "../../screen/top/rows.ts";
 import { TopTable, topHead } from "../../screen/top/table.ts";
 import { TokenRates } from "../../screen/top/token-rates.ts";
-import { look } from "./top-look.ts";
 
 const USAGE = "crux top [--once] [--sort <key>] [-d <seconds>] [-a]";
 const NOTHING = 'Nothing is running. crux "<intent>" starts an agent; crux ps -a lists what has ended.';
