@@ -40,7 +40,11 @@ async function dispatch(
   const isPrint = name === undefined && printAt !== undefined;
   const command = isPrint ? (await import("./print/print.ts")).print : await load(name);
   const rest = name === undefined ? argv : argv.filter((_, at) => at !== first?.at);
-  const args = await parse(command, rest, name);
+  const args = await parse(command, rest, name).catch(async (error: unknown) => {
+    const line = console.mode === "json" ? undefined : command.refusal?.(argv, error);
+    if (line !== undefined) await console.line(line);
+    throw error;
+  });
   if (global.has("version"))
     return (await load("version")).run({ args: { ...args, words: [] }, console, host });
   if (global.has("help")) {

@@ -14,6 +14,8 @@ export interface Command {
   readonly flags: FlagTable;
   /** Replaces the flag table if it is not enough: gets the whole command line except the name of the command. */
   parse?(argv: readonly string[]): Args;
+  /** What a script reads on stdout of a command line that `parse` refuses; absent: nothing. */
+  refusal?(argv: readonly string[], error: unknown): string | undefined;
   /** The command only shows what happens elsewhere: it ends when stdout is no longer read. */
   follows?(args: Args): boolean;
   /** Returns the exit code; an error it throws is shown, and the code is 1. */

@@ -44,6 +44,17 @@ export function outputFormat(args: Args): OutputFormat {
   return oneOf(args, "output-format", OUTPUTS) ?? "text";
 }
 
+/** Also of a command line that cannot be read: the last `--output-format` before a `--`. */
+export function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  const own = end < 0 ? argv : argv.slice(0, end);
+  const named = own.flatMap((word, at) => {
+    if (word === "--output-format") return [own[at + 1]];
+    return word.startsWith("--output-format=") ? [word.slice("--output-format=".length)] : [];
+  });
+  return ["json", "stream-json"].includes(named.at(-1) ?? "");
+}
+
 /** INVALID: a wrong value, or flags that do not go together; nothing was started. */
 export function printOptions(args: Args): PrintOptions {
   const { flags } = args;

@@ -262,6 +262,28 @@ test("a refusal is a result where JSON was asked for, exactly one", async () => 
   }
 });
 
+test("a flag that cannot be read is a result too where JSON was asked for, beside its words on stderr", async () => {
+  for (const [line, why] of [
+    ["--output-format json --teleported x", "unknown flag: --teleported"],
+    ["--yolo --output-format=stream-json x", "--yolo is not a flag of crux"],
+    ["--max-turns --output-format json", "--max-turns needs a value"],
+  ] as const) {
+    const { code, out, err } = await crux(`-p ${line}`, { daemon: aDaemon() });
+    expect([code, err]).toEqual([1, expect.stringContaining(why)]);
+    expect(checkedLines(out)).toMatchObject([
+      { type: "result", is_error: true, terminal_reason: "invalid_input", errors: [`[INVALID] ${why}`] },
+    ]);
+  }
+  for (const line of [
+    "--teleported x",
+    "--teleported --output-format json --output-format text",
+    "--teleported -- --output-format json",
+  ])
+    expect(await crux(`-p ${line}`, { daemon: aDaemon() })).toMatchObject({ code: 1, out: "" });
+  const { out } = await crux("-p --json --output-format json --teleported", { daemon: aDaemon() });
+  expect(JSON.parse(out)).toMatchObject({ ok: false });
+});
+
 test("a stdin that stays silent for 3 s is empty", async () => {
   vi.useFakeTimers();
   const daemon = aDaemon();

@@ -20,6 +20,7 @@ import {
   parsePrint,
   printOptions,
   printTable,
+  wantsJson,
 } from "./flags.ts";
 import { type AnswerSchema, answerSchema } from "./json-schema.ts";
 import { onlyMessage, readAhead, stdinMessages } from "./messages.ts";
@@ -32,7 +33,15 @@ import { ToolServers } from "./tool-servers.ts";
 import type { Said } from "./user-line.ts";
 import { viewOf } from "./views.ts";
 
-export const print: Command = { flags: printTable, parse: parsePrint, run: start };
+export const print: Command = { flags: printTable, parse: parsePrint, refusal, run: start };
+
+/** The one line of a command line whose flags cannot be read, where it asks for a JSON format. */
+function refusal(argv: readonly string[], error: unknown): string | undefined {
+  if (!wantsJson(argv)) return undefined;
+  return JSON.stringify(new Printer(randomUUID).failed(wireOf(error), NOTHING_SPENT).line);
+}
+
+const NOTHING_SPENT = { durationMs: 0, usd: 0, totalUsd: 0 };
 
 /** In a JSON format a refusal is a result, too. */
 async function start(call: Call): Promise<number> {
@@ -48,7 +57,7 @@ async function start(call: Call): Promise<number> {
     if (stops.code !== undefined && stops.abandoned.aborted) return stops.code;
     if (format === "text") throw error;
     const durationMs = performance.now() - startedMs;
-    const { line, exitCode } = printer.failed(wireOf(error), { durationMs, usd: 0, totalUsd: 0 });
+    const { line, exitCode } = printer.failed(wireOf(error), { ...NOTHING_SPENT, durationMs });
     await call.console.line(JSON.stringify(line));
     return exitCode;
   }
