@@ -100,15 +100,26 @@ describe("crux acp", () => {
     const editor = await EditorDouble.open(world, {
       permit: () => ({ outcome: "selected", optionId: "yes" }),
     });
+    const myTools = { name: "my tools", command: process.execPath, args: [SCRIPTED], env: [] };
     const { sessionId } = await editor.begin(world.work, {
       additionalDirectories: [notes],
-      mcpServers: [{ name: "my tools", command: process.execPath, args: [SCRIPTED], env: [] }],
+      mcpServers: [myTools],
     });
     await editor.prompt(sessionId, "use them");
     const [seen, , called] = [1, 2, 3].map((n) => server.requests[n]!.lastToolResults[0]!.content);
     expect(seen).toContain("the plan");
     expect(called).toContain("hi $HOME");
     expect(editor.asked.map(({ toolCall }) => toolCall.title)).toEqual([expect.stringContaining("echo")]);
+    // brought back, it has them still; of what it does not have the editor is told
+    await editor.agent.request("session/close", { sessionId });
+    const more = { name: "more", command: process.execPath, args: [SCRIPTED], env: [] };
+    const again = { sessionId, cwd: world.work, additionalDirectories: [notes] };
+    const said = editor.all("agent_message_chunk").length;
+    await editor.agent.request("session/resume", { ...again, mcpServers: [myTools] });
+    await editor.agent.request("session/resume", { ...again, mcpServers: [myTools, more] });
+    await editor.until("agent_message_chunk", said + 1);
+    const [told] = editor.all("agent_message_chunk").slice(said);
+    expect(JSON.stringify(told)).toContain("does not have the MCP server `more`: servers");
     await editor.close();
   });
 

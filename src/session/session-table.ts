@@ -13,11 +13,13 @@ import type {
   AwakeOptions,
   HistoryPage,
   HistoryWish,
+  SessionGround,
   SessionState,
   Sessions,
   SessionView,
 } from "../kernel/ports/sessions.ts";
 import { untilGone } from "../kernel/process/end/shutdown.ts";
+import { keptState } from "../kernel/process/kept-state.ts";
 import { isInWant, lendEnv } from "../kernel/process/lending.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { ProcessTable } from "../kernel/process/table.ts";
@@ -60,6 +62,17 @@ export class SessionTable implements Sessions {
 
   async view(pid: Pid): Promise<SessionView> {
     return viewOf(await this.#require(pid), this.#core().table.get(pid));
+  }
+
+  async ground(pid: Pid): Promise<SessionGround> {
+    const { ports, table } = this.#core();
+    const { roots, seed } = table.require(PID_KERNEL, pid, "Session", "see");
+    const record = (await ports.journal.ofKind(seed.uuid, "process.state")).at(-1);
+    const { servers = [], given = [] } = record === undefined ? {} : keptState(record);
+    // one with secrets is there only where the process began under this daemon
+    const kept = given.filter(({ config }) => config !== null);
+    const all = [...(seed.agent?.manifest.mcp ?? []), ...kept].map(({ name }) => name);
+    return { dirs: roots, servers: [...new Set([...servers, ...all])] };
   }
 
   async awake(pid: Pid, { env, session }: AwakeOptions = {}): Promise<void> {

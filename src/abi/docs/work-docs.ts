@@ -58,6 +58,8 @@ export const SESSION_DOCS: MethodDocs<keyof typeof SESSION_METHODS> = {
       tokens_used: 1840,
       turns: 2,
       kept: false,
+      dirs: ["/home/ana/shop"],
+      mcp_servers: ["notes"],
     },
     stream: "`progress` lines with the events of the session, then `complete` or `error`.",
     lines: [

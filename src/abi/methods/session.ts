@@ -55,7 +55,12 @@ export const SESSION_METHODS = {
       calls: z.boolean().optional(),
       detail: z.enum(DETAILS).optional().describe("As in spawn."),
     }),
-    result: sessionView,
+    result: sessionView.extend({
+      dirs: z.array(z.string()).describe("The folders that it works in, which were settled when it began."),
+      mcp_servers: z
+        .array(z.string())
+        .describe("Names of its own MCP servers: of its agent, its folder, and the client that began it."),
+    }),
   },
   "session.say": {
     summary: "a message for a session; answered once it is durable",

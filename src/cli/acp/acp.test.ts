@@ -33,6 +33,8 @@ interface Talk {
   readonly agent: ClientConnection["agent"];
   readonly said: InitializeResponse;
   readonly daemon: FakeDaemon;
+  /** The next text that the agent says. */
+  told(): Promise<string>;
 }
 
 /** An editor that is open while `act` runs. */
@@ -64,8 +66,24 @@ async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<v
       },
       "process.mode": () => ({ mode: "default" }),
       "context.stat": () => ({ driver: "openai", model: "m" }),
+      "session.list": () => ({ sessions: [{ pid: 1, uuid: SESSION, cwd: "/w", title: "" }] }),
+      "session.history": () => ({ messages: [] }),
+      "session.open": () => ({
+        pid: 1,
+        uuid: SESSION,
+        cwd: "/w",
+        dirs: ["/w", "/notes"],
+        mcp_servers: ["My_notes_1"],
+      }),
+      "skills.check": () => ({ definitions: [] }),
     },
-    { spawn: feed },
+    {
+      spawn: feed,
+      // each time it is opened
+      get "session.open"() {
+        return new Feed();
+      },
+    },
   );
   const { host, stdin, stdout } = aMachine({ daemon });
   const toEditor = new Readable({ read() {} });
@@ -85,8 +103,23 @@ async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<v
   });
   const ended = runCli(["acp", ...flags], host);
   await reading;
+  const texts: string[] = [];
+  let wake = (): void => {};
+  const told = async (): Promise<string> => {
+    for (;;) {
+      const text = texts.shift();
+      if (text !== undefined) return text;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
   const connection = client()
-    .onNotification("session/update", () => {})
+    .onNotification("session/update", ({ params: { update } }) => {
+      if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") return;
+      texts.push(update.content.text);
+      wake();
+    })
     .connect(
       ndJsonStream(
         Writable.toWeb(toAgent) as WritableStream<Uint8Array>,
@@ -95,7 +128,7 @@ async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<v
     );
   const { agent } = connection;
   const said = await agent.request("initialize", { protocolVersion: PROTOCOL_VERSION });
-  await act({ agent, said, daemon });
+  await act({ agent, said, daemon, told });
   stdin.emit("end");
   expect(await ended).toBe(0);
 }
@@ -148,6 +181,30 @@ test("the servers of the editor are those of its session, as they stand, beside 
     await expect(agent.request("session/new", { cwd: "/w", mcpServers: [sse] })).rejects.toMatchObject({
       code: -32602,
     });
+  });
+});
+
+test("an editor is told which of its servers and folders a session that it opens does not have", async () => {
+  const server = (name: string) => ({ name, command: "/bin/x", args: [], env: [] });
+  const has = { sessionId: SESSION, cwd: "/w", mcpServers: [server("My notes (1)")] };
+  const more = {
+    mcpServers: [...has.mcpServers, server("web")],
+    additionalDirectories: ["/notes/deep", "/more"],
+  };
+  await anEditor([], async ({ agent, told, daemon }) => {
+    await agent.request("session/load", { ...has, additionalDirectories: ["/notes"] });
+    await agent.request("session/resume", { sessionId: SESSION, cwd: "/w" });
+    for (const method of ["session/load", "session/resume"] as const) {
+      await agent.request(method, { ...has, ...more });
+      // of those before nothing was said
+      expect((await told()).trim()).toBe(
+        "This session does not have the MCP server `web`, the folder `/more`: servers and folders are settled when a session begins.",
+      );
+    }
+    const opened = daemon.asked.filter(([method]) => method === "session.open").length;
+    const relative = agent.request("session/load", { ...has, additionalDirectories: ["more"] });
+    await expect(relative).rejects.toMatchObject({ code: -32602 });
+    expect(daemon.asked.filter(([method]) => method === "session.open")).toHaveLength(opened);
   });
 });
 

@@ -30,7 +30,7 @@ import { UNCHANGED } from "./modes.ts";
 import { checkFolder, type Openings, type SessionStream } from "./openings.ts";
 import { saidIn } from "./prompt.ts";
 import { type Editor, EditorSession } from "./session.ts";
-import { commandsOf, pastOf } from "./session-facts.ts";
+import { commandsOf, lackOf, pastOf } from "./session-facts.ts";
 
 /** The most sessions that one editor has open. */
 const MAX_SESSIONS = 100;
@@ -89,12 +89,12 @@ export class Office implements AsyncDisposable {
     return { sessionId: session.uuid, ...choices };
   }
 
-  load({ sessionId, cwd }: LoadSessionRequest): Promise<LoadSessionResponse> {
-    return this.#open(sessionId, cwd, true);
+  load(request: LoadSessionRequest): Promise<LoadSessionResponse> {
+    return this.#open(request, true);
   }
 
-  resume({ sessionId, cwd }: ResumeSessionRequest): Promise<LoadSessionResponse> {
-    return this.#open(sessionId, cwd, false);
+  resume(request: ResumeSessionRequest): Promise<LoadSessionResponse> {
+    return this.#open(request, false);
   }
 
   async list({ cwd }: ListSessionsRequest): Promise<ListSessionsResponse> {
@@ -150,8 +150,13 @@ export class Office implements AsyncDisposable {
     await Promise.all([...this.#sessions.values()].map((session) => session.close()));
   }
 
-  async #open(uuid: string, cwd: string, isReplayed: boolean): Promise<LoadSessionResponse> {
+  async #open(
+    request: LoadSessionRequest | ResumeSessionRequest,
+    isReplayed: boolean,
+  ): Promise<LoadSessionResponse> {
+    const { sessionId: uuid, cwd, additionalDirectories = [] } = request;
     checkFolder(cwd);
+    for (const dir of additionalDirectories) checkFolder(dir, "additionalDirectories");
     await this.#sessions.get(uuid)?.close();
     this.#sessions.delete(uuid);
     const client = this.#newClient();
@@ -162,7 +167,8 @@ export class Office implements AsyncDisposable {
       : [];
     for (const update of past) await this.#link.update(uuid, update);
     const choices = await this.#openings.choices(session);
-    this.#beginLater(session);
+    const lack = stream.session === undefined ? undefined : await lackOf(stream.session, request);
+    this.#beginLater(session, lack);
     return choices;
   }
 
@@ -194,12 +200,23 @@ export class Office implements AsyncDisposable {
     }
   }
 
-  /** The editor knows the session only once its request is answered. */
-  #beginLater(session: EditorSession): void {
+  /** The editor knows the session only once its request is answered. `notice`: what it is told first. */
+  #beginLater(session: EditorSession, notice?: string): void {
     setImmediate(() => {
+      if (notice !== undefined) void this.#say(session, notice);
       session.begin();
       void this.#offerCommands(session);
     });
+  }
+
+  /** The protocol has no notices: it is a paragraph of the agent, apart from those that editors join it with. */
+  async #say({ uuid }: EditorSession, notice: string): Promise<void> {
+    const content = { type: "text" as const, text: `\n\n${notice}\n\n` };
+    try {
+      await this.#link.update(uuid, { sessionUpdate: "agent_message_chunk", content });
+    } catch (error) {
+      this.#log(`notice: ${String(error)}`);
+    }
   }
 
   async #offerCommands({ uuid, cwd }: EditorSession): Promise<void> {

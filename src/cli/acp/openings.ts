@@ -8,7 +8,6 @@ import {
 import type { Effort } from "../../abi/llm.ts";
 import type { Result } from "../../abi/methods/methods.ts";
 import type { SpawnRequest } from "../../abi/methods/process.ts";
-import type { WireSession } from "../../abi/methods/session.ts";
 import { findPermissionMode, type PermissionMode } from "../../abi/process.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import { usdFlag } from "../amounts.ts";
@@ -27,7 +26,7 @@ export interface SessionStream {
   readonly pid: number;
   readonly uuid: string;
   /** undefined: the session is new. */
-  readonly session: WireSession | undefined;
+  readonly session: Result<"session.open"> | undefined;
   readonly events: AsyncIterable<WireEvent>;
   close(): void;
 }
@@ -171,7 +170,7 @@ function entryOf(server: McpServer): Record<string, unknown> {
 }
 
 /** Editors name servers as they like; here a name is part of the names of tools. */
-function serverName(name: string): string {
+export function serverName(name: string): string {
   return name
     .replaceAll(/[^A-Za-z0-9-]+/g, "_")
     .slice(0, 64)

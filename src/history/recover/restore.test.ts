@@ -448,11 +448,16 @@ describe("what a process that came back needs to go on", () => {
     const mcp = [server("plain"), server("keyed", { TOKEN: SECRET })];
     const { pid } = await pausedChild(t, { agent: { ...agent, manifest: { ...agent.manifest, mcp } } });
     expect(JSON.stringify(t.journal.records)).not.toContain(SECRET);
+    expect(await t.kernel.sessions.ground(pid)).toEqual({
+      dirs: ["/home/test"],
+      servers: ["plain", "keyed"],
+    });
     const { next } = await afterCrash(t);
     // neither is one of the agent file, whatever that has now
     next.agents.set("tester", { ...agent, manifest: { ...agent.manifest, mcp: [server("keyed")] } });
     const { start } = await goOn(next, pid);
     expect(start.mounts).toEqual([{ name: "plain", path: `/mnt/mcp/${pid}-plain` }]);
+    expect(await next.kernel.sessions.ground(pid)).toMatchObject({ servers: ["plain"] });
     const message = expect.stringMatching(/MCP server keyed is gone .* its variable TOKEN$/);
     expect(next.journal.bodies("process.log")).toContainEqual(expect.objectContaining({ message }));
     await next.init.kill(pid, 1);

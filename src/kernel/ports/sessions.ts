@@ -25,6 +25,13 @@ export interface SessionView {
   readonly isKept: boolean;
 }
 
+/** What a session works with. */
+export interface SessionGround {
+  readonly dirs: readonly string[];
+  /** The MCP servers that it has of its own, by name: those of its agent, its folder and its client. */
+  readonly servers: readonly string[];
+}
+
 /** A message of a conversation, for showing. */
 export interface HistoryItem {
   readonly role: "user" | "assistant";
@@ -65,6 +72,8 @@ export interface Sessions {
   list(filter: { readonly cwd?: string; readonly all?: boolean }): Promise<readonly SessionView[]>;
   /** NOT_FOUND: no process with a history has this pid. */
   view(pid: Pid): Promise<SessionView>;
+  /** NOT_FOUND: no such live process. */
+  ground(pid: Pid): Promise<SessionGround>;
   /** Does nothing if the process is live or unknown: the following call reports that. Rejects as `wake` does. */
   awake(pid: Pid, options?: AwakeOptions): Promise<void>;
   /**

@@ -10,7 +10,9 @@ export const sessionOpen: Handler<"session.open"> = async (params, { kernel, dep
   await kernel.sessions.awake(pid, { session: true, ...(env === undefined ? {} : { env }) });
   const events = kernel.attach(pid, { interactive, detail: params.detail });
   try {
-    const payload = toWireSession(await kernel.sessions.view(pid));
+    const { dirs, servers } = await kernel.sessions.ground(pid);
+    const view = toWireSession(await kernel.sessions.view(pid));
+    const payload = { ...view, dirs: [...dirs], mcp_servers: [...servers] };
     return { payload, follow: followProcess(events, audienceOf(params, deps), ended) };
   } catch (error) {
     events.close();
