@@ -814,8 +814,10 @@ describe("events", () => {
     const meta = { idempotencyKey: key };
     const first = await Promise.all(asked.map(([method, params]) => client.ask(method, params, { meta })));
     expect(first.map(({ fault }) => fault)).toEqual([undefined, undefined]);
-    const long = { id: `long-${key}`, command: ["sleep", "60"] };
+    const long = { id: `long-${key}`, command: ["sh", "-c", "echo one; echo two; exec sleep 60"] };
     const started = await client.call<Spawned>("process.spawn", long, { meta });
+    await client.call("process.stream.subscribe", { id: long.id, from: "start" });
+    await client.until(() => client.chunks.some(({ pid, next }) => pid === started.pid && next === 8));
     process.kill(world.daemonPid as number, "SIGKILL");
     await client.closed;
     await world.crux(["ps"]);
@@ -833,7 +835,17 @@ describe("events", () => {
     // the program was lost: that is told as its end, and it is known by its name
     const exit = { id: long.id, pid: started.pid, reason: "lost", kind: "killed", exitCode: 137 };
     expect(await client.call("process.wait", { id: long.id })).toMatchObject(exit);
-    expect(await client.call("process.status", { pid: started.pid })).toMatchObject({ state: "dead", exit });
+    expect(await client.call("process.status", { pid: started.pid })).toMatchObject({
+      ...{ state: "dead", exit },
+      streams: { stdout: { bytes: 8, open: false } },
+    });
+    expect(await output(started.pid)).toBe("one\ntwo\n");
+    expect(await output(started.pid, "stdout", "line")).toContain("two");
+    const rest = { stream: started.streams.stdout, from: 4 };
+    const { offsets } = await client.call<{ offsets: object }>("process.stream.subscribe", rest);
+    expect(offsets).toEqual({ stdout: 4 });
+    const gone = await client.ask("process.stream.subscribe", { id: long.id, filter: "stderr" });
+    expect(gone.fault?.code).toBe("NOT_FOUND");
     const events = ["other.thing", "process.exited"];
     await client.call("event.subscribe", { events, after: seq - 1 });
     await client.until(() => client.events.some(({ pid }) => pid === started.pid));

@@ -121,7 +121,7 @@ export class Kernel implements KernelApi {
   readonly mounts: Mounts<Process>;
   readonly supervisors = new Map<Pid, SupervisorControl>();
   readonly projects: Projects & ProjectRoster = makeProjects(() => this);
-  readonly natives = new NativeTable();
+  readonly natives = new NativeTable(() => this.ports);
   readonly runs = this.table;
   readonly events: JournalledEvents;
   readonly intents: IntentTable;

@@ -26,7 +26,7 @@ const READ_BYTES = 64 * 1024;
 const PAUSE_MS = 5;
 
 export interface NativeDeps {
-  readonly natives: () => Natives;
+  readonly natives: () => Pick<Natives, "list" | "of">;
   readonly spools: Pick<SpoolStore, "find">;
   readonly clock: Pick<Clock, "sleep">;
   /** Sends a process a note. False: it was not delivered. */

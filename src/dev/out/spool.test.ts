@@ -242,6 +242,29 @@ describe("DiskSpools", () => {
     expect(await rest(open().find("silent"))).toBe("");
   });
 
+  it("past() has the positions from before, as far as they can be told, without the end of its daemon too", async () => {
+    const { store, open, clock } = spools();
+    const spool = store.open("a.log", "drop", 8);
+    const behind = store.open("b.log", "block", 8);
+    behind.write(Buffer.from("012345"));
+    const reader = behind.reader(0);
+    expect(text(await reader.read(4, never))).toBe("0123");
+    spool.write(Buffer.from("0123456789"));
+    const next = open();
+    expect(next.past("a.log")?.bytes).toBe(10);
+    expect(await rest(next.past("a.log")?.reader(0))).toBe("456789");
+    expect(await rest(next.past("a.log")?.reader(7))).toBe("789");
+    expect(await rest(next.past("a.log")?.reader(10))).toBe("");
+    expect(next.past("b.log")).toBeUndefined();
+    expect(next.past("b.log", 6)?.bytes).toBe(6);
+    expect(await rest(next.past("b.log", 6)?.reader(5))).toBe("5");
+    expect(store.past("a.log")).toBeUndefined();
+    spool.end();
+    expect(await rest(store.past("a.log")?.reader(5))).toBe("56789");
+    clock.now += DAY + 1;
+    expect(store.past("a.log")).toBeUndefined();
+  });
+
   it("what has ended goes after a day, or when enough has ended after it", async () => {
     const { store, clock, dir, open } = spools({ keptBytes: 12 });
     const put = (name: string, bytes: string) => {

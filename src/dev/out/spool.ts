@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { OnFull, Spool, SpoolReader, SpoolStore } from "../../kernel/ports/spools.ts";
+import type { KeptSpool, OnFull, Spool, SpoolReader, SpoolStore } from "../../kernel/ports/spools.ts";
 import { DiskSpool, type Segment } from "./disk-spool.ts";
 import { SegmentReader, type SegmentSource } from "./segment-reader.ts";
 
@@ -72,6 +72,15 @@ export class DiskSpools implements SpoolStore {
     return kept === undefined ? undefined : new SegmentReader(endedSource(kept), 0);
   }
 
+  past(name: string, written = 0): KeptSpool | undefined {
+    this.#expire();
+    const kept = this.#known().get(name);
+    const oldest = kept && oldestOf(kept, written);
+    if (kept === undefined || oldest === undefined) return undefined;
+    const source = endedSource(kept, oldest);
+    return { bytes: source.bytes, reader: (from) => new SegmentReader(source, from) };
+  }
+
   #keep(name: string, segments: readonly Segment[]): void {
     this.#live.delete(name);
     if (segments.length === 0) return;
@@ -113,14 +122,25 @@ function removeIfCan(path: string): void {
   }
 }
 
-function endedSource(kept: Kept): SegmentSource {
-  const bytes = bytesOf(kept);
+/** The position of the first byte that is left; undefined: it was not the first, and nothing tells the size of segments. */
+function oldestOf(kept: Kept, written: number): number | undefined {
+  const [first, second] = kept.segments;
+  const before = Number(/\d+$/.exec(first?.path ?? "")?.[0] ?? 0);
+  const left = bytesOf(kept);
+  if (before === 0) return 0;
+  if (written >= left) return written - left;
+  // all but the last are full
+  return first === undefined || second === undefined ? undefined : before * first.bytes;
+}
+
+function endedSource(kept: Kept, oldest = 0): SegmentSource {
+  const bytes = oldest + bytesOf(kept);
   return {
     bytes,
-    oldest: 0,
+    oldest,
     isEnded: true,
     locate(position) {
-      let offset = position;
+      let offset = position - oldest;
       for (const segment of kept.segments) {
         if (offset < segment.bytes) return { path: segment.path, offset, left: segment.bytes - offset };
         offset -= segment.bytes;

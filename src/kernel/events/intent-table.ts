@@ -23,7 +23,7 @@ import type {
   ProjectionWish,
 } from "../ports/intents.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
-import type { Natives } from "../ports/natives.ts";
+import type { Natives, PastOutput } from "../ports/natives.ts";
 import type { Process } from "../process/process.ts";
 import { Cancellation, type Canceller, type Stopping } from "./cancellation.ts";
 import { compact } from "./compaction.ts";
@@ -309,11 +309,12 @@ export class IntentTable implements Intents, Canceller {
 
   /** Whose end nobody could tell: its daemon ended before. */
   async #tellLost({ id, pid, intentId }: Lost): Promise<void> {
-    const { ports, events } = this.#core();
+    const { ports, events, natives } = this.#core();
+    const { stdout, stderr } = await natives.past(asPid(pid)).catch((): PastOutput => ({}));
     const exit = (await endOf({ ports }, asPid(pid)))?.exit ?? EXIT.lost;
     const ended = exitReport({ id, pid, usage: null }, { exit, endedAt: Math.floor(ports.clock.now()) });
     const intent = intentId === null ? {} : { intentId };
-    const data = { ...ended, streams: { stdout: 0, stderr: 0 } };
+    const data = { ...ended, streams: { stdout: stdout?.bytes ?? 0, stderr: stderr?.bytes ?? 0 } };
     await events.publish({ event: "process.exited", pid, id, ...intent, data });
   }
 }

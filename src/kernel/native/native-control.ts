@@ -3,7 +3,7 @@
  * itself is in the process table, as any other.
  */
 import { Fault } from "../../abi/errors.ts";
-import type { Pid } from "../../abi/ids.ts";
+import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { EventIds, NativeOptions, WindowSize } from "../../abi/native.ts";
 import { exitReport } from "../../lib/exit-report.ts";
 import { maskedCommand } from "../../lib/redact/server-label.ts";
@@ -11,7 +11,7 @@ import { LIMITS } from "../limits.ts";
 import type { EventLog } from "../ports/events.ts";
 import type { ExecChild, NativeUsage } from "../ports/host.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
-import type { Native, Natives, StreamName } from "../ports/natives.ts";
+import type { Native, Natives, PastOutput, StreamName } from "../ports/natives.ts";
 import type { Spool } from "../ports/spools.ts";
 import type { Process } from "../process/process.ts";
 
@@ -51,9 +51,9 @@ export class NativeControl implements Native {
     this.isPty = options.pty !== undefined;
     this.ids = options.ids ?? {};
     this.#hasInput = options.stdin === "pipe" || this.isPty;
-    const open = (suffix: string) =>
-      ports.spools.open(`${proc.seed.uuid}.${suffix}`, options.onSpoolFull ?? "drop", options.spoolBytes);
-    this.output = { stdout: open("out"), ...(this.isPty ? {} : { stderr: open("err") }) };
+    const open = (stream: StreamName) =>
+      ports.spools.open(spoolOf(proc.seed.uuid, stream), options.onSpoolFull ?? "drop", options.spoolBytes);
+    this.output = { stdout: open("stdout"), ...(this.isPty ? {} : { stderr: open("stderr") }) };
   }
 
   get pid(): Pid {
@@ -192,6 +192,10 @@ export class NativeControl implements Native {
   }
 }
 
+function spoolOf(uuid: ProcUuid, stream: StreamName): string {
+  return `${uuid}.${stream === "stdout" ? "out" : "err"}`;
+}
+
 function brokenPipe(cause?: unknown): Fault {
   return new Fault({ code: "DRIVER", message: "broken pipe", cause });
 }
@@ -199,7 +203,12 @@ function brokenPipe(cause?: unknown): Fault {
 /** Handles of named programs, by pid: of the live ones, and of the last that have ended. */
 export class NativeTable implements Natives {
   readonly #known = new Map<Pid, NativeControl>();
+  readonly #ports: () => Pick<KernelPorts, "journal" | "spools">;
   #ended: Pid[] = [];
+
+  constructor(ports: () => Pick<KernelPorts, "journal" | "spools">) {
+    this.#ports = ports;
+  }
 
   list(): readonly NativeControl[] {
     return [...this.#known.values()];
@@ -207,6 +216,15 @@ export class NativeTable implements Natives {
 
   of(pid: Pid): NativeControl | undefined {
     return this.#known.get(pid);
+  }
+
+  async past(pid: Pid, written: Partial<Record<StreamName, number>> = {}): Promise<PastOutput> {
+    const { journal, spools } = this.#ports();
+    const uuid = await journal.processOf(pid);
+    if (uuid === undefined) return {};
+    const stdout = spools.past(spoolOf(uuid, "stdout"), written.stdout);
+    const stderr = spools.past(spoolOf(uuid, "stderr"), written.stderr);
+    return { ...(stdout && { stdout }), ...(stderr && { stderr }) };
   }
 
   /** CONFLICT: the spawner has a live program of this name. */

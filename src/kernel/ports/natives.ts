@@ -3,9 +3,11 @@ import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { EventIds, WindowSize } from "../../abi/native.ts";
 import type { ExitStatus } from "../../abi/process.ts";
 import type { NativeUsage } from "./host.ts";
-import type { Spool } from "./spools.ts";
+import type { KeptSpool, Spool } from "./spools.ts";
 
 export type StreamName = "stdout" | "stderr";
+
+export type PastOutput = Readonly<Partial<Record<StreamName, KeptSpool>>>;
 
 export interface Native {
   readonly id: string;
@@ -44,4 +46,6 @@ export interface Natives {
   /** Live ones, and the last 1,000 that have ended. */
   list(): readonly Native[];
   of(pid: Pid): Native | undefined;
+  /** What is kept of the output of one that `of` does not know any more. `written`: its bytes, where they are known. */
+  past(pid: Pid, written?: Partial<Record<StreamName, number>>): Promise<PastOutput>;
 }

@@ -31,6 +31,9 @@ export interface Spool {
   remove(): Promise<void>;
 }
 
+/** A spool of which one reads alone. */
+export type KeptSpool = Pick<Spool, "bytes" | "reader">;
+
 /** A reader of a spool that is at hand: it also says where it is. */
 export interface PositionedReader extends SpoolReader {
   /** The position of the next byte. */
@@ -62,4 +65,9 @@ export interface SpoolStore {
    * undefined: not found, or removed after 24 h or to make room for newer ones (1,000, or 4 GiB).
    */
   find(name: string): SpoolReader | undefined;
+  /**
+   * One that has ended, also under an earlier daemon, with the positions that it had. `written`: its bytes, where they are
+   * known. undefined: as of `find`, or nothing tells the positions of what is left.
+   */
+  past(name: string, written?: number): KeptSpool | undefined;
 }

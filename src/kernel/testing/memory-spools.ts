@@ -2,7 +2,7 @@
 
 import { Fault } from "../../abi/errors.ts";
 import { abortable } from "../../lib/abort.ts";
-import type { OnFull, PositionedReader, Spool, SpoolReader, SpoolStore } from "../ports/spools.ts";
+import type { KeptSpool, OnFull, PositionedReader, Spool, SpoolReader, SpoolStore } from "../ports/spools.ts";
 
 export class MemorySpools implements SpoolStore {
   readonly spools = new Map<string, MemorySpool>();
@@ -15,6 +15,10 @@ export class MemorySpools implements SpoolStore {
 
   find(name: string): SpoolReader | undefined {
     return this.spools.get(name)?.reader(0);
+  }
+
+  past(name: string): KeptSpool | undefined {
+    return this.spools.get(name);
   }
 }
 

@@ -20,7 +20,7 @@ import { checkHold } from "./stdin-hold.ts";
 const WINDOW = { cols: 80, rows: 24 };
 const TERM = "xterm-256color";
 
-interface Ref {
+export interface Ref {
   readonly id?: string | undefined;
   readonly pid?: number | undefined;
 }

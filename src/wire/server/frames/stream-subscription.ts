@@ -4,7 +4,7 @@
  */
 import { IPC, type IpcChunk, PACKET } from "../../../abi/ipc.ts";
 import type { Native, StreamName } from "../../../kernel/ports/natives.ts";
-import type { PositionedReader, Spool } from "../../../kernel/ports/spools.ts";
+import type { KeptSpool, PositionedReader } from "../../../kernel/ports/spools.ts";
 import { ABORTED } from "../../../lib/abort.ts";
 import { packBefore, packFrame } from "../../codec/msgpack.ts";
 import { LineSplitter, type SplitLine } from "./line-splitter.ts";
@@ -39,9 +39,9 @@ export interface Followed {
 interface StreamWish {
   /** The name of the subscription. */
   readonly name: string;
-  readonly native: Native;
+  readonly native: Pick<Native, "id" | "pid">;
   readonly stream: StreamName;
-  readonly spool: Spool;
+  readonly spool: KeptSpool;
   readonly from: number;
   readonly mode: "chunk" | "line";
   /** "" or `kairo.`. */
@@ -51,7 +51,7 @@ interface StreamWish {
 }
 
 export class StreamSubscription implements Followed {
-  readonly native: Native;
+  readonly native: StreamWish["native"];
   /** Resolves when the end was sent, or the subscription was closed. */
   readonly over: Promise<void>;
   readonly #wish: StreamWish;

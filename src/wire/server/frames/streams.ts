@@ -1,8 +1,10 @@
 /** Attachments to programs, and subscriptions to their output, over the binary wire. */
-import type { Native, StreamName } from "../../../kernel/ports/natives.ts";
+import { Fault } from "../../../abi/errors.ts";
+import { asPid, type Pid } from "../../../abi/ids.ts";
+import type { Native, PastOutput, StreamName } from "../../../kernel/ports/natives.ts";
 import { invalid } from "../request.ts";
-import type { IpcHandler } from "./call.ts";
-import { controlled, nativeOf, streamsOf } from "./process.ts";
+import type { IpcCall, IpcHandler } from "./call.ts";
+import { controlled, nativeOf, pastOf, type Ref, streamsOf } from "./process.ts";
 import { checkHold, releaseHold, takeHold } from "./stdin-hold.ts";
 import { StreamSubscription } from "./stream-subscription.ts";
 
@@ -37,7 +39,8 @@ function offsetsOf({ output }: Native): Partial<Record<StreamName, number>> {
 export const subscribe: IpcHandler<"process.stream.subscribe"> = async (params, call) => {
   const { stream, filter, mode = "chunk", from = "now", window = WINDOW, prefix = "", ...ref } = params;
   const { session } = call;
-  const native = await nativeOf(stream === undefined ? ref : { ...ref, pid: pidIn(stream, ref.pid) }, call);
+  const named = stream === undefined ? ref : { ...ref, pid: pidIn(stream, ref.pid) };
+  const native = (await pastOutputOf(named, call)) ?? (await nativeOf(named, call));
   const names = wanted(native, stream === undefined ? filter : nameIn(stream));
   session.checkRoom(names.length);
   const subscriptions: Partial<Record<StreamName, string>> = {};
@@ -56,13 +59,33 @@ export const subscribe: IpcHandler<"process.stream.subscribe"> = async (params, 
   return { subscriptions, offsets };
 };
 
-/** INVALID: the program has no such stream. */
-function wanted(native: Native, filter: StreamName | "all" = "all"): readonly StreamName[] {
+interface Writing {
+  readonly id: string;
+  readonly pid: Pid;
+  readonly output: PastOutput;
+  /** Its program ended under an earlier daemon. */
+  readonly isPast?: true;
+}
+
+/** undefined: the program is known to this daemon, or to none. */
+async function pastOutputOf(ref: Ref, call: IpcCall): Promise<Writing | undefined> {
+  const past = await pastOf(ref, call);
+  if (past === undefined) return undefined;
+  const pid = asPid(past.pid);
+  const { stdout, stderr } = past.streams;
+  const written = { stdout: stdout.bytes, stderr: stderr.bytes };
+  return { id: past.id, pid, output: await call.session.kernel.natives.past(pid, written), isPast: true };
+}
+
+/** INVALID: the program has no such stream. NOT_FOUND: nothing of it is kept. */
+function wanted(native: Writing, filter: StreamName | "all" = "all"): readonly StreamName[] {
   const names = NAMES.filter(
     (name) => native.output[name] !== undefined && (filter === "all" || filter === name),
   );
-  if (names.length === 0) throw invalid(`no such stream: process ${native.pid} has no ${filter}`);
-  return names;
+  if (names.length > 0) return names;
+  if (native.isPast !== true) throw invalid(`no such stream: process ${native.pid} has no ${filter}`);
+  const what = filter === "all" ? "output" : filter;
+  throw new Fault({ code: "NOT_FOUND", message: `nothing is kept of the ${what} of process ${native.pid}` });
 }
 
 const STREAM = /^p(\d{1,15})\.(stdout|stderr)$/;

@@ -253,7 +253,7 @@ export class FakeKernel implements KernelApi {
   } as unknown as KernelApi["intents"];
   readonly runs: KernelApi["runs"] = { hear: () => {} };
   readonly hal = {} as KernelApi["hal"];
-  readonly natives: KernelApi["natives"] = { list: () => [], of: () => undefined };
+  readonly natives: KernelApi["natives"] = { list: () => [], of: () => undefined, past: async () => ({}) };
   readonly sessions = {
     awake: async (pid: Pid, options: AwakeOptions = {}) =>
       void this.calls.push(`awake ${pid} ${JSON.stringify(options)}`),
