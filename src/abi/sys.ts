@@ -124,13 +124,22 @@ export interface Sent {
   readonly ahead: number;
 }
 
-export interface SendOptions {
+interface SendOptions {
   /** The client of the user that sends it, where several are attached to one process. */
   readonly client?: string;
   /** Pictures in the message, within the bounds of PICTURES (INVALID). Only pid 0 may send some. */
   readonly media?: readonly MediaPart[];
   /** The mark of the client's request that caused this call; stored in the record of the message. */
   readonly request?: RequestMark;
+}
+
+/** What a program may add to a message of its own. */
+export interface OwnSendOptions extends SendOptions {
+  /**
+   * A position as for `checkpoint`, recorded together with the message: a later daemon has both or neither. An agent that has
+   * ended does not come back for such a message.
+   */
+  readonly withCheckpoint?: unknown;
 }
 
 export interface RecvOptions {
@@ -439,6 +448,7 @@ export interface Sys extends Syscalls {
    * Does not wait; durable before the next effect, and at once while the process is paused.
    */
   checkpoint(state: unknown): void;
+  send(target: Pid, data: Uint8Array, signal?: AbortSignal, options?: OwnSendOptions): Promise<Sent>;
   /** Records what of the measures of its requests has changed, for screens. `reported`: the tokens of the last reply. */
   measured(change: Measures): void;
   /** Adds a part to the last checkpoint, so that nothing has to be written twice. */

@@ -64,8 +64,13 @@ export async function loadTyped({ sys, start }: Run): Promise<void> {
 }
 
 export function checkpoint(run: Run, kept: KeptReply | null): void {
+  run.sys.checkpoint(placeOf(run, kept));
+}
+
+/** For a checkpoint that is recorded together with something else. */
+export function placeOf(run: Run, kept: KeptReply | null): unknown {
   run.hasToldReply = kept !== null;
-  run.sys.checkpoint(positionOf(run.state, besideOf(run), kept));
+  return positionOf(run.state, besideOf(run), kept);
 }
 
 function besideOf({ underWay, keeper, start, notes, ...flags }: Run) {

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { Fault } from "../abi/errors.ts";
 import { asPid } from "../abi/ids.ts";
+import type { OwnSendOptions } from "../abi/sys.ts";
 import { type FakeOptions, FakeProcess, type Kept, restoredFrom } from "./testing/fake-process.ts";
 import { call, reply } from "./testing/replies.ts";
 
@@ -12,14 +14,18 @@ const agree = {
 };
 
 /** A member of a team; `naps`: what comes while it has nothing to do, one sleep after another. */
-function member(options: FakeOptions, naps: readonly ((process: FakeProcess) => void)[]) {
+function member(
+  { isLeadGone = false, ...options }: FakeOptions & { readonly isLeadGone?: boolean },
+  naps: readonly ((process: FakeProcess) => void)[],
+) {
   const process = new FakeProcess({ tools: { view: agree }, ...options });
   const told: string[] = [];
   const left = [...naps];
   Object.assign(process.start, { team: { name: "alice", lead: asPid(9) } });
   Object.assign(process.sys, {
-    send: async (to: number, data: Uint8Array) => {
-      process.history.push({ kind: "effect" });
+    send: async (to: number, data: Uint8Array, _signal: unknown, options: OwnSendOptions) => {
+      if (isLeadGone) throw new Fault({ code: "NOT_FOUND", message: "process has ended: 9" });
+      process.history.push({ kind: "state", state: options.withCheckpoint }, { kind: "effect" });
       told.push(`${to} ${new TextDecoder().decode(data)}`);
     },
     sleep: async () => {
@@ -53,12 +59,24 @@ test("told once for each time of rest, also when its daemon ends meanwhile", asy
   // the record that it has told goes to the disk with the message
   const at = first.process.history.findLastIndex(({ kind }: Kept) => kind === "effect");
   expect(first.process.history[at - 1]).toMatchObject({ kind: "state", state: { isIdle: true } });
+  const isIdle = ({ kind, state }: Kept & { state?: unknown }) =>
+    kind === "state" && (state as { isIdle?: true }).isIdle === true;
+  expect(first.process.history.filter(isIdle)).toHaveLength(1);
   const again = member({ answers: [reply("two")], ...restoredFrom(first.process.history) }, [
     (it) => it.receive(3, "and two"),
     (it) => it.end(),
   ]);
   await again.process.run();
   expect(again.told).toEqual([idle("two")]);
+});
+
+test("a lead that cannot be told is not told again by the next daemon", async () => {
+  const first = member({ answers: [reply("one")], isLeadGone: true }, [(it) => it.end()]);
+  await first.process.run();
+  expect(first.process.history.at(-1)).toMatchObject({ kind: "state", state: { isIdle: true } });
+  const again = member({ answers: [], ...restoredFrom(first.process.history) }, [(it) => it.end()]);
+  await again.process.run();
+  expect(again.told).toEqual([]);
 });
 
 test("an agent in no team ends with its last word", async () => {

@@ -1,10 +1,10 @@
 /**
  * A member of a team that has nothing left to do stays: it tells its lead so, once, and waits for a message. That it has told is
- * recorded before, together with the message, so a restart tells nothing twice.
+ * recorded together with the message, so a restart tells nothing twice.
  */
 import { codeOf } from "../abi/errors.ts";
 import { callsOf, textOf } from "./model/blocks.ts";
-import { checkpoint } from "./run.ts";
+import { checkpoint, placeOf } from "./run.ts";
 import type { Run } from "./run-state.ts";
 
 /** A sleep of the kernel lasts at most an hour. */
@@ -34,7 +34,6 @@ async function tellLead(run: Run, { name, lead }: NonNullable<Run["start"]["team
   const summary =
     last === undefined || callsOf(last.blocks ?? []).length > 0 ? "" : textOf(last.blocks ?? []);
   run.isIdle = true;
-  checkpoint(run, null);
   const told = {
     type: "idle_notification",
     name,
@@ -42,9 +41,11 @@ async function tellLead(run: Run, { name, lead }: NonNullable<Run["start"]["team
     summary: cut(summary || (last?.content ?? "")),
   };
   try {
-    await sys.send(lead, new TextEncoder().encode(JSON.stringify(told)), sys.ending);
+    const withCheckpoint = placeOf(run, null);
+    await sys.send(lead, new TextEncoder().encode(JSON.stringify(told)), sys.ending, { withCheckpoint });
   } catch (error) {
     sys.ending.throwIfAborted();
+    checkpoint(run, null);
     // the lead is ending, or has more mail than it reads: it is woken all the same
     sys.log("warn", `the lead was not told: ${codeOf(error)}`);
   }

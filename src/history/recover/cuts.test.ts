@@ -263,8 +263,10 @@ function familyOn(journal: MemoryJournal) {
       over.set(pid, () => resolve(EXIT.completed));
       sys.ending.addEventListener("abort", () => resolve(EXIT.unexpected));
       if (team === undefined || restored?.state != null) return;
-      sys.checkpoint({ isIdle: true });
-      void sys.send(team.lead, bytes(`${team.name} is idle`)).catch(() => {});
+      const withCheckpoint = { isIdle: true };
+      void sys
+        .send(team.lead, bytes(`${team.name} is idle`), undefined, { withCheckpoint })
+        .catch(() => sys.checkpoint(withCheckpoint));
     });
   const ports = { nonce: name, uuid: () => asProcUuid(`00000000-${name()}`), program, budget: NARROW };
   return { t: testKernel(ports, journal), over, handles };
@@ -334,9 +336,7 @@ test("recover() after each record of a family: who waited to begin still waits, 
     const mail = journal.records.filter(({ kind }) => kind === "mail.put").map(({ body }) => body as Mail);
     const told = mail.flatMap(({ notice = [] }) => notice);
     expect(sorted(told), at).toEqual(sorted(known.filter((pid) => pid !== fore)));
-    // its checkpoint and its message are of one group: a daemon does not end between them
-    const isBetween = last?.kind === "process.checkpoint";
-    const idle = members.filter((pid) => known.includes(pid) && !(isBetween && pid === last.pid));
+    const idle = members.filter((pid) => known.includes(pid));
     expect(sorted(mail.filter(({ notice }) => notice === undefined).map(({ from }) => from)), at).toEqual(
       sorted(idle),
     );

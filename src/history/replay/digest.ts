@@ -5,8 +5,8 @@ import type { Redactor } from "../../lib/redact/redact.ts";
 import { Running } from "../../lib/running.ts";
 
 const DIGEST_BYTES = 16;
-/** Left out: they may hold secrets, and the program does not choose them. */
-const UNSAID = new Set(["env", "headers", "signal"]);
+/** Left out: they may hold secrets, and the program does not choose them; `withCheckpoint` is a record of its own. */
+const UNSAID = new Set(["env", "headers", "signal", "withCheckpoint"]);
 /** Begins digests over the parts of bytes; older recordings have none. Not a character of base64url. */
 const BY_PARTS = ".";
 

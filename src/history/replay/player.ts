@@ -3,6 +3,7 @@
  * program can do no more without it. What the program does meanwhile is compared with the records. The first difference
  * ends the replay.
  */
+import type { OwnSendOptions } from "../../abi/sys.ts";
 import type { JournalDraft } from "../../kernel/ports/journal.ts";
 import type { Difference } from "../../kernel/ports/replays.ts";
 import type { RecordedExit, Tape } from "../../kernel/ports/tape.ts";
@@ -128,12 +129,22 @@ export class Player implements Tape {
   }
 
   #compare({ seq, kind, text }: Extract<Beat, { is: "own" }>): Difference | undefined {
-    const done = this.#done.shift();
+    const done = this.#done.shift() ?? this.#doneBeside(kind);
     if (done === undefined) return { seq, what: kind, expected: shown(text), got: this.#stand() };
     if (done.kind === kind && done.text === text) return undefined;
     if (done.kind !== kind)
       return { seq, what: kind, expected: kind, got: `${done.kind} ${shown(done.text)}` };
     return { seq, what: kind, ...differenceOf(text, done.text) };
+  }
+
+  /** The position that a message which is not answered yet has with it: recorded unless the message was refused. */
+  #doneBeside(kind: string): Done | undefined {
+    const at = this.#asked.findIndex(({ name, args }) => name === "Send" && stateBeside(args) !== undefined);
+    const asked = this.#asked[at];
+    if (kind !== "process.checkpoint" || asked === undefined) return undefined;
+    const state = stateBeside(asked.args);
+    this.#asked[at] = { ...asked, args: { ...(asked.args as object), withCheckpoint: undefined } };
+    return { kind, text: JSON.stringify({ state }) };
   }
 
   #release({ seq, passage }: Extract<Beat, { is: "answer" }>): Difference | undefined {
@@ -178,6 +189,10 @@ export class Player implements Tape {
     if (done !== undefined) return `${done.kind} ${shown(done.text)}`;
     return this.hasEnded ? "the program has ended" : waitsFor(this.#asked[0]);
   }
+}
+
+function stateBeside(args: unknown): unknown {
+  return (args as OwnSendOptions).withCheckpoint;
 }
 
 function waitsFor(asked: Asked | undefined): string {

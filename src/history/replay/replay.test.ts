@@ -190,6 +190,29 @@ describe("replay()", () => {
     expect(await t.kernel.replays.replay(pid)).toMatchObject({ outcome: "same", steps });
   });
 
+  test("of a position that was recorded with a message, or that the message failed to bring, finds it again", async () => {
+    const program: Program = async (sys, { pid, ctxId }) => {
+      const say = (to: Pid, state: unknown) =>
+        sys.send(to, bytes("idle"), undefined, { withCheckpoint: state }).catch(() => sys.checkpoint(state));
+      await say(pid, { place: 1 });
+      await say(PID_KERNEL, { place: 2 });
+      await sys.appendMessage(ctxId, "assistant", "done");
+      return EXIT.completed;
+    };
+    const { t, pid, records } = await record(program);
+    const places = records.filter(({ kind }) => kind === "process.checkpoint");
+    expect(places.map(({ body }) => body)).toEqual([{ state: { place: 1 } }, { state: { place: 2 } }]);
+    expect(await t.kernel.replays.replay(pid)).toMatchObject({ outcome: "same", records: 4 });
+    const changed = async function* () {
+      for (const each of records)
+        yield each === places[0] ? { ...each, body: { state: { place: 3 } } } : each;
+    };
+    expect((await t.kernel.replays.replayRecords(changed)).difference).toMatchObject({
+      seq: places[0]?.seq,
+      what: "process.checkpoint",
+    });
+  });
+
   test("gives errors as they were, with their causes", async () => {
     const program: Program = async (sys, { ctxId }) => {
       const failure = await sys.open("/dev/model", 2).catch((error: unknown) => error);

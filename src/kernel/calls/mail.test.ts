@@ -62,6 +62,27 @@ describe("send()", () => {
     });
   });
 
+  test("with a position of its program is recorded with it, or neither is", async () => {
+    const { t, parent, child } = await pair();
+    const say = (sys: typeof child.sys, state: unknown) =>
+      sys.send(parent.pid, bytes("idle"), undefined, { withCheckpoint: state });
+    t.journal.refused.add("mail.put");
+    await expect(say(child.sys, 1)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await t.journal.sync();
+    expect(t.journal.kinds()).not.toContain("process.checkpoint");
+    t.journal.refused.clear();
+    const batches: (readonly string[])[] = [];
+    const append = t.journal.append.bind(t.journal);
+    t.journal.append = (drafts, ...more) => {
+      batches.push(drafts.map(({ kind }) => kind));
+      return append(drafts, ...more);
+    };
+    await say(child.sys, 2);
+    expect(batches).toEqual([["process.checkpoint", "mail.put"]]);
+    expect(t.journal.bodies("process.checkpoint")).toEqual([{ state: 2 }]);
+    expect(text((await parent.sys.recv()).data)).toBe("idle");
+  });
+
   test("to who is out of sight is NOT_FOUND, as to who is not there", async () => {
     const { t, child } = await pair();
     const stranger = await t.start();

@@ -4,7 +4,7 @@ import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { Clock } from "../../abi/program.ts";
-import type { RecvOptions, SendOptions, Sent } from "../../abi/sys.ts";
+import type { OwnSendOptions, RecvOptions, Sent } from "../../abi/sys.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import type { Accounting } from "../account/accounting.ts";
 import type { Admission } from "../account/admission.ts";
@@ -22,7 +22,7 @@ import { type Taker, takenDrafts, tookMail } from "../ipc/taken.ts";
 import { readLabels } from "../labels/label-set.ts";
 import { addLabels, type LabelKeeper, type Labelled } from "../labels/labelled.ts";
 import { LIMITS } from "../limits.ts";
-import type { Journal } from "../ports/journal.ts";
+import type { Journal, JournalDraft } from "../ports/journal.ts";
 import type { JournalHold } from "../ports/journal-hold.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Sessions } from "../ports/sessions.ts";
@@ -52,12 +52,12 @@ type Sending = Office &
  * looks like a missing one. An agent below the caller that has ended comes back and reads it. Resolves when the message is durable. Back-pressure: a full box refuses with UNAVAILABLE
  * and stores nothing; the sender decides whether to wait, drop or report it.
  */
-const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions, Sending> = {
+const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & OwnSendOptions, Sending> = {
   name: "Send",
   holds: true,
   take: (pid, data, _signal, options) => ({ pid, data, ...options }),
   args: ({ pid, data }) => ({ pid, size: data.byteLength }),
-  async run(pass, { pid, data: words, client, media, request }) {
+  async run(pass, { pid, data: words, client, media, request, withCheckpoint }) {
     const { core, self } = pass;
     const call = { pid: self.pid, syscall: "Send" };
     const given =
@@ -75,15 +75,23 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions, Sen
     const labels = self.labels.length === 0 ? undefined : self.labels;
     const letter = { from: self.pid, data, client, media, labels, request };
     const mayResume = pass.scope === null || pass.scope.effects.some(({ kind }) => kind === "message");
-    const back = mayResume ? await resumed(core, self, pid, letter) : undefined;
+    const back =
+      mayResume && withCheckpoint === undefined ? await resumed(core, self, pid, letter) : undefined;
     if (back !== undefined) return back;
     const target = core.table.require(self.pid, pid, "Send", "see");
     checkFellow(pass, pid);
     const unseen = media === undefined ? undefined : whyUnseen(core, target);
     if (unseen !== undefined) throw new SyscallError({ ...call, code: "INVALID", message: unseen });
-    return post(core, target, letter);
+    return post(core, target, { ...letter, beside: placeDrafts(pass, withCheckpoint) });
   },
 };
+
+/** Only the program has a position, and none after the end of its process. */
+function placeDrafts({ self, scope }: CallPass<Sending, Process>, state: unknown): readonly JournalDraft[] {
+  if (state === undefined || scope !== null || self.life.isClosed) return [];
+  self.tape?.flush();
+  return [{ proc: self.seed.uuid, pid: self.pid, kind: "process.checkpoint", v: 1, body: { state } }];
+}
 
 /**
  * The agent has ended, is below the caller, and the one that started it still lives: it reads the letter and works on, within

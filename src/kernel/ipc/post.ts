@@ -8,7 +8,7 @@ import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import type { Sent } from "../../abi/sys.ts";
-import type { Journal } from "../ports/journal.ts";
+import type { Journal, JournalDraft } from "../ports/journal.ts";
 import { joins } from "./joins.ts";
 import { type Mailbox, mailSize } from "./mailbox.ts";
 
@@ -40,20 +40,26 @@ export interface Letter extends Pick<Message, "from" | "data"> {
   readonly labels?: Message["labels"] | undefined;
   /** The request mark of the client that sent the message. */
   readonly request?: RequestMark | undefined;
+  /** What the sender records together with the message. */
+  readonly beside?: readonly JournalDraft[];
 }
 
 /**
  * Takes no abort signal, so that it is never in doubt whether the message was sent. NOT_FOUND: the process has ended.
  * UNAVAILABLE: its mailbox is full.
  */
-export async function post(office: Office, to: Addressee, { request, ...letter }: Letter): Promise<Sent> {
+export async function post(
+  office: Office,
+  to: Addressee,
+  { request, beside = [], ...letter }: Letter,
+): Promise<Sent> {
   if (!to.isLive) throw ended(letter.from, to.pid);
   const place = to.ownMailbox().claim(mailSize(letter));
   // no await between claiming the place, numbering and the append, so all three have the same order
   const message = numbered(office, to.pid, letter);
   const sent = { seq: message.seq, ahead: aheadOf(to, message) };
   try {
-    await office.ports.journal.append([draftOf(to, message, request)]);
+    await office.ports.journal.append([...beside, draftOf(to, message, request)]);
     // the receiver ended meanwhile: the record lies in a history that is not resumed
     if (!to.isLive) throw ended(letter.from, to.pid);
   } catch (error) {
