@@ -363,6 +363,26 @@ describe("projections", () => {
     expect(await told("device.released")).toHaveLength(2);
   });
 
+  it("a claim that a daemon left is held up to the event that tells its end, and free from there on", async () => {
+    await shared();
+    const then = await t.kernel.events.head();
+    t = new TestKernel({ nonce: () => "next" }, t.journal);
+    await t.kernel.intents.ready();
+    const [{ seq } = { seq: 0 }] = await told("device.released");
+    await shared();
+    expect(await devices(then)).toMatchObject(claimed);
+    expect(await devices(seq)).toMatchObject(free);
+  });
+
+  it("a device that is gone stays so when its claim ends", async () => {
+    const [claim] = [await shared(), await shared()];
+    await publish("device.gone", { ...t.kernel.hal.list()[0], state: "gone", claim: null });
+    await claim.end("gone");
+    expect(await devices(await publish("tool.done"))).toMatchObject({
+      "x/y": { state: "gone", claim: null },
+    });
+  });
+
   it("events older than a week are compacted by themselves", async () => {
     await begin("first", { intentId: "f" });
     await t.kernel.intents.end("f", { outcome: "completed" });

@@ -184,7 +184,10 @@ function foldDevice({ devices, claims }: States, { event, data }: KernelEvent): 
   if (event === "device.released") claims.delete(String(given.claim));
   if (event === "device.claimed" || event === "device.released") {
     const holder = [...claims.values()].find(({ device }) => device === id);
-    devices.set(id, { ...devices.get(id), ...heldBy(holder) });
+    const known = devices.get(id);
+    // the end of a claim that an earlier daemon left may be told after that of its device
+    if (event === "device.claimed" || known?.state !== "gone")
+      devices.set(id, { ...known, ...heldBy(holder) });
   }
   forget(claims, () => true);
   forget(devices, ({ state }) => state === "gone");
