@@ -1191,8 +1191,8 @@ describe("rejoin()", () => {
     const pid = await b.up(notes([service("a")]), { request });
     await b.up(notes([service("a"), service("b")]), { request: change });
     const { find } = b.t.kernel.requests;
-    expect(await find(request.id)).toEqual({ digest: "d", pid });
-    expect(await find(change.id)).toEqual({ digest: "e", pid });
+    expect(await find(request.id)).toEqual({ digest: "d", pid, at: expect.any(Number) });
+    expect(await find(change.id)).toEqual({ digest: "e", pid, at: expect.any(Number) });
     const events = await b.projects.rejoin("notes", pid, {});
     await b.projects.kill("notes");
     expect(await heard(events)).toEqual(["up", "exited", "exited", "stopped"]);

@@ -364,8 +364,9 @@ describe("the kernel", () => {
     }
 
     async #fork(pid: Pid, at: number): Promise<void> {
-      // it may ask for what its origin may ask for
-      const over = { ...this.now(pid), mode: this.t.proc(pid).seed.rights.mode };
+      // it may ask for what its origin may ask for, and leave a worktree as its origin may
+      const { walls = [] } = this.bounds.get(pid) ?? ALL_RIGHTS;
+      const over = { ...this.now(pid), mode: this.t.proc(pid).seed.rights.mode, walls };
       await this.#handles.get(pid)?.appendMessage(this.t.proc(pid).ctxId, "assistant", "done", []);
       await this.#journal.sync();
       const forked = await this.t.kernel.forks.fork(pid, { at: { step: at } }).catch(() => undefined);
