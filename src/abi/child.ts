@@ -62,6 +62,35 @@ export function noticeText({ call, title }: ChildMark, ended: Ended): string {
   ].join("\n");
 }
 
+/** What such a notice says, for whoever shows it. */
+export interface EndNotice {
+  readonly status: string;
+  readonly summary: string;
+  readonly result: string;
+  readonly tokens: number;
+  readonly elapsedMs: number;
+}
+
+/** No text in it has a bracket. */
+const NOTICE = new RegExp(
+  [
+    "^<task-notification>\\n.*\\n<status>([^<]*)</status><summary>([^<]*)</summary>\\n<result>([^<]*)</result>",
+    "\\n<usage><total_tokens>(\\d+)</total_tokens><duration_ms>(\\d+)</duration_ms></usage>",
+    "(?:\\n<worktree>.*)?\\n</task-notification>$",
+  ].join(""),
+);
+
+/** undefined: another text. */
+export function readNotice(text: string): EndNotice | undefined {
+  const found = NOTICE.exec(text);
+  if (found === null) return undefined;
+  const [, status = "", summary = "", result = "", tokens, elapsedMs] = found;
+  return {
+    ...{ status, summary: unescaped(summary), result: unescaped(result) },
+    ...{ tokens: Number(tokens), elapsedMs: Number(elapsedMs) },
+  };
+}
+
 /** An end is told before git is asked what has changed. */
 function treeTags({ path, branch }: Worktree): string {
   const place = `<path>${escaped(path)}</path><branch>${escaped(branch)}</branch>`;
@@ -70,6 +99,10 @@ function treeTags({ path, branch }: Worktree): string {
 
 function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
 
 /** `agent-` and twelve hex digits: the name of an agent that is never used again, not even after a restart. */

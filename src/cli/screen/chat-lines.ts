@@ -2,6 +2,7 @@
  * The lines of a conversation, each made from one event of its stream or one message of its history; without final
  * newlines.
  */
+import { type EndNotice, readNotice } from "../../abi/child.ts";
 import { INTERRUPTED_NOTE } from "../../abi/events.ts";
 import type { WireHistoryItem, WireSession } from "../../abi/methods/session.ts";
 import type { PermissionMode } from "../../abi/process.ts";
@@ -49,7 +50,14 @@ const tag = (pid: number): string => `[session/${pid}]`;
 /** A message from another client or process. */
 export function inputLine({ pid, from, client, text, joins }: InputEvent): string {
   const also = joins === true ? "read too: " : "";
-  return `${tag(pid)} ${also}${speaker(from, client)} ${PROMPT}${safeLines(text.trimEnd())}`;
+  const ended = readNotice(text);
+  const words = ended === undefined ? `${PROMPT}${text.trimEnd()}` : endedLine(ended);
+  return `${tag(pid)} ${also}${speaker(from, client)} ${safeLines(words)}`;
+}
+
+/** The end of an agent in the background. */
+export function endedLine({ summary, elapsedMs, tokens }: EndNotice): string {
+  return `${summary} · ${seconds(elapsedMs)} · ${tokens} tokens`;
 }
 
 export function queuedLine(
@@ -85,6 +93,8 @@ export function historyLines({ role, text, calls }: WireHistoryItem, paint: Pain
   const words = safeLines(short.trimEnd());
   if (isHouseNote(text)) return [];
   if (isNote(text)) return [paint.dim(words)];
+  const ended = readNotice(text);
+  if (ended !== undefined) return [paint.dim(safeLine(endedLine(ended)))];
   if (role === "user") return [paint.dim(`${PROMPT}${words}`)];
   const made = calls.map((call) => paint.dim(`  ${cutToWidth(safeLine(call), CALL_COLUMNS)}`));
   return words === "" ? made : [words, ...made];

@@ -1,6 +1,8 @@
 /** One entry of the transcript as lines: pure. Text of models and tools goes through the sanitizer here, and nowhere later. */
 import type { CallNote } from "../../abi/call-note.ts";
+import { readNotice } from "../../abi/child.ts";
 import { callLine } from "../../cli/screen/call-line.ts";
+import { endedLine } from "../../cli/screen/chat-lines.ts";
 import { PLAIN } from "../../cli/screen/text/paint.ts";
 import { safeLine, safeLines } from "../../cli/screen/text/safe-text.ts";
 import type { CallEntry, NoticeLevel, ShellEntry, TranscriptEntry } from "../state/model.ts";
@@ -26,6 +28,8 @@ const NOTICE: Readonly<Record<NoticeLevel, { readonly mark: string; readonly rol
   warning: { mark: "!", role: "warning" },
   error: { mark: "✗", role: "error" },
 };
+
+const ENDED: Readonly<Record<string, NoticeLevel>> = { completed: "success", failed: "error" };
 
 /** With a blank line before what begins something new. */
 export function entryLines(entry: TranscriptEntry, look: EntryLook): readonly Line[] {
@@ -62,6 +66,12 @@ export function entryLines(entry: TranscriptEntry, look: EntryLook): readonly Li
 
 function userLines(text: string, from: string, look: EntryLook): Line[] {
   const who = from === "" ? "" : `${from}: `;
+  const ended = readNotice(text);
+  if (ended !== undefined) {
+    const { mark, role } = NOTICE[ENDED[ended.status] ?? "warning"];
+    const result = look.isUnfolded && ended.result !== "" ? `\n${ended.result}` : "";
+    return hung(`${mark} `, `${who}${endedLine(ended)}${result}`, look, look.theme[role]);
+  }
   return hung("› ", `${who}${text.trimEnd()}`, look, look.theme.accent);
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { noticeText } from "../../abi/child.ts";
 import { widthOf } from "../../cli/screen/text/width.ts";
 import { insert } from "../editor/buffer.ts";
 import { NEW } from "../editor/edit.ts";
@@ -92,6 +93,17 @@ test("entryLines() is one line for a call, and unfolds to its arguments, diff an
   expect(entryLines(call, { ...look, isUnfolded: true }).map(textOf)).toEqual([
     ...["● edit a.ts +1 −1", "  │ path: a.ts", "  │  one", "  │ -two", "  │ +2", "  │ edited a.ts"],
   ]);
+});
+
+test("entryLines() is one line for the end of an agent in the background, and unfolds to its result", () => {
+  const exit = { code: 0, reason: "completed", kind: "done" } as const;
+  const ended = { agentId: "agent-0", exit, result: "<b>\ntwo", tokensUsed: 12, elapsedMs: 7_340 };
+  const text = noticeText({ call: "t1", title: "dig & fill" }, ended);
+  const shown = (wide: object) =>
+    entryLines({ kind: "user", text, from: "process 3" }, { ...look, width: 99, ...wide }).map(textOf);
+  const line = '✓ process 3: Agent "dig & fill" completed · 7.3s · 12 tokens';
+  expect(shown({})).toEqual(["", line]);
+  expect(shown({ isUnfolded: true })).toEqual(["", line, "  <b>", "  two"]);
 });
 
 test("entryLines() lets nothing of a model, a tool or a file name steer the terminal", () => {

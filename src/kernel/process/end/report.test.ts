@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { noticeText } from "../../../abi/child.ts";
+import { noticeText, readNotice } from "../../../abi/child.ts";
 import { asPid } from "../../../abi/ids.ts";
 import { EXIT } from "../../../abi/process.ts";
 import { fakeTrees } from "../../testing/fake-trees.ts";
@@ -43,6 +43,8 @@ test("the end of a background child is told its parent by one message that the k
   const text = new TextDecoder().decode(message.data);
   expect(text).toContain("<result>a &lt; b</result>");
   expect(text).toContain('<summary>Agent "dig" completed</summary>');
+  const said = { status: "completed", summary: 'Agent "dig" completed', result: "a < b" };
+  expect(readNotice(text)).toEqual({ ...said, tokens: expect.any(Number), elapsedMs: expect.any(Number) });
 });
 
 test("listProcs() of those that work has the live background children of the caller alone", async () => {
