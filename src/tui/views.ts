@@ -47,7 +47,7 @@ export class Views {
       ...wish,
       pid,
       entries: [],
-      title: `[${pid}] ${safeLine(words).slice(0, 24)} · x stop · `,
+      title: `[${pid}] ${safeLine(words).slice(0, 24)} · ${wish.key === undefined ? "" : "x stop · "}`,
     });
   }
 
