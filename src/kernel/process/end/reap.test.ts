@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { PID_KERNEL } from "../../../abi/ids.ts";
+import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import { ByteDevice } from "../../testing/fake-devices.ts";
 import { NOTHING_LEFT, testKernel } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
@@ -66,6 +66,34 @@ describe("reaping", () => {
       "12 table",
     ]);
     expect(child.proc.ppid).toBe(0);
+  });
+
+  test("many ended children are reaped in their order, a few in each round of the event loop", async () => {
+    const agents = { children: 80, perMinute: 1_000 };
+    const t = testKernel({ budget: () => ({ defaults: {}, windows: [], agents }) });
+    const parent = await t.start();
+    const children: Pid[] = [];
+    for (let n = 0; n < 80; n++) children.push(await parent.sys.spawn("child", null));
+    await Promise.all(children.map((pid) => t.proc(pid).done.promise));
+    parent.end();
+    await parent.proc.done.promise;
+    const reaped = () => t.journal.kinds().filter((kind) => kind === "process.reaped").length;
+    let isOver = false;
+    const over = t.init.reap(parent.pid).then(() => {
+      isOver = true;
+    });
+    const rounds: number[] = [];
+    for (let before = 0; !isOver; before = reaped()) {
+      await new Promise((resolve) => setImmediate(resolve));
+      rounds.push(reaped() - before);
+    }
+    await over;
+    // two portions at most lie between two looks, and then itself
+    expect(Math.max(...rounds)).toBeLessThanOrEqual(33);
+    await t.journal.sync();
+    const order = t.journal.records.filter(({ kind }) => kind === "process.reaped").map(({ pid }) => pid);
+    expect(order).toEqual([...children, parent.pid]);
+    expect(t.census()).toEqual(NOTHING_LEFT);
   });
 
   test.each(["orphans", "cancel", "channels", "signals", "contexts", "table"] as const)(

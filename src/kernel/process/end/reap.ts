@@ -48,9 +48,17 @@ async function reapOnce(core: Reaping, proc: Process): Promise<void> {
   }
 }
 
+/** Zombies that are reaped in one round of the event loop: hundreds at once would hold it. */
+const REAPED_OF_ROUND = 16;
+
 /** Gives the children to the kernel. Those that end with their parent were already sent TERM at its exit. */
-function handleOrphanChildren(core: Reaping, proc: Process): void {
-  for (const child of core.table.orphanChildren(proc.pid)) if (!child.isLive) core.offer(child, "now");
+async function handleOrphanChildren(core: Reaping, proc: Process): Promise<void> {
+  // one that ends between two rounds is shown for a while as any other
+  const ended = core.table.orphanChildren(proc.pid).filter(({ isLive }) => !isLive);
+  for (const [n, child] of ended.entries()) {
+    if (n > 0 && n % REAPED_OF_ROUND === 0) await new Promise((resolve) => setImmediate(resolve));
+    core.offer(child, "now");
+  }
 }
 
 /** The loop closes all fds at its end. A loop that does not end is abandoned after 5 s: its handle is dead already. */
