@@ -94,7 +94,7 @@ const TEXTS: readonly (readonly [about: string, text: string])[] = [
   ["its folder", "pwd; echo $PWD; cd /; pwd; cd -"],
   ["a background job that is waited for", "(exit 4) & wait $!; echo $?"],
   ["jobs", "sleep 1 & jobs -r | wc -l; kill %1; wait %1; echo $?"],
-  ["job control", "set -m; sleep 0.01 & fg %1 > /dev/null; echo $?"],
+  ["job control", "set -m; sleep 0.5 & fg %1 > /dev/null; echo $?"],
   ["one that prints when the text is over", "(sleep 0.03; echo late) & echo first"],
   ["a signal to itself", "kill -TERM $$; echo not here"],
   ["a kill of itself", "echo before; kill -KILL $$; echo not here"],
