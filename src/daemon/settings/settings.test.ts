@@ -44,7 +44,7 @@ describe("parseSettings()", () => {
       "model",
       "permissions.allow",
       "permissions.deny.1",
-      "permissions.deny.2",
+      "permissions.deny.3",
     ]);
     expect(value.permissions.deny).toHaveLength(4);
   });
@@ -75,13 +75,27 @@ describe("parseSettings()", () => {
     expect(price).toMatch(/^INVALID s: prices\.one\.input: .*>=0/);
     expect(devices).toEqual([
       'INVALID s: devices.0.id ("system/x"): ids that begin with system/ or virtual/ are reserved for the devices of Crux',
-      expect.stringMatching(/^INVALID s: devices\.1\.driver \("c\/d"\): /),
-      expect.stringMatching(/^INVALID s: devices\.1\.options\.readOnly \("e"\): .*boolean/),
-      expect.stringMatching(/^INVALID s: devices\.1\.id: .*undefined$/),
-      expect.stringMatching(/^INVALID s: devices\.1\.path \("f"\): .*undefined$/),
-      expect.stringMatching(/^INVALID s: devices\.1\.id \("-g"\): an id has 1 to 128 /),
-      expect.stringMatching(/^INVALID s: devices\.1 \("h"\): .*"path"/),
-      expect.stringMatching(/^INVALID s: devices\.1: /),
+      expect.stringMatching(/^INVALID s: devices\.2\.driver \("c\/d"\): /),
+      expect.stringMatching(/^INVALID s: devices\.3\.options\.readOnly \("e"\): .*boolean/),
+      expect.stringMatching(/^INVALID s: devices\.4\.id: .*undefined$/),
+      expect.stringMatching(/^INVALID s: devices\.5\.path \("f"\): .*undefined$/),
+      expect.stringMatching(/^INVALID s: devices\.6\.id \("-g"\): an id has 1 to 128 /),
+      expect.stringMatching(/^INVALID s: devices\.7 \("h"\): .*"path"/),
+      expect.stringMatching(/^INVALID s: devices\.8: /),
+    ]);
+  });
+
+  it("a file with very many mistakes keeps what is right, a deny first of all", () => {
+    const deny = Array.from({ length: 1_500 }, (_, n) => (n % 3 === 0 ? n : `bash(tool-${n})`));
+    const prices = Object.fromEntries(
+      deny.map((_, n) => [`m${n}`, { input: n % 2 === 0 ? -1 : 1, output: 1 }]),
+    );
+    const { settings, problems } = parseSettings({ permissions: { deny }, prices }, "s");
+    expect(settings.permissions?.deny).toEqual(deny.filter((rule) => typeof rule === "string"));
+    expect(Object.keys(settings.prices ?? {})).toHaveLength(750);
+    expect([problems.length, problems.at(-1)]).toEqual([
+      51,
+      "INVALID s: 1200 more values are wrong, and left out",
     ]);
   });
 
