@@ -78,18 +78,24 @@ test("a command sees neither the state of the daemon nor its socket, but its own
   expect(result).toContain("own\nscratch");
 });
 
-test("what a command leaves in /tmp the next one finds, and its scratch folder is the same", async () => {
-  vi.stubEnv("TMPDIR", "/var/tmp");
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const world = worldWith(ALLOW);
-  world.write("leave.sh", 'echo one > /tmp/one; mktemp > name; echo two > "$(cat name)"');
-  world.write("find.sh", 'cat "$CRUX_SCRATCH/one" "$(cat name)"; cd "$TMPDIR" && ls -A');
-  const result = await toldOf(world, ["bash leave.sh", "bash find.sh"]);
-  expect(result).toMatch(/one\ntwo\none\ntmp\.\w+\n/);
-  const name = world.file("name").trim();
-  expect([name.startsWith(world.dir), readFileSync(name, "utf8")]).toEqual([true, "two\n"]);
-  expect(readdirSync(world.work).sort()).toEqual(["find.sh", "leave.sh", "name"]);
-});
+// a Crux in the host's /tmp is shown in the sandbox's: then that is another for each command (docs/sandbox.md)
+const isInTmp = realpathSync(process.execPath).startsWith("/tmp/");
+
+test.skipIf(isInTmp)(
+  "what a command leaves in /tmp the next one finds, and its scratch folder is the same",
+  async () => {
+    vi.stubEnv("TMPDIR", "/var/tmp");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const world = worldWith(ALLOW);
+    world.write("leave.sh", 'echo one > /tmp/one; mktemp > name; echo two > "$(cat name)"');
+    world.write("find.sh", 'cat "$CRUX_SCRATCH/one" "$(cat name)"; cd "$TMPDIR" && ls -A');
+    const result = await toldOf(world, ["bash leave.sh", "bash find.sh"]);
+    expect(result).toMatch(/one\ntwo\none\ntmp\.\w+\n/);
+    const name = world.file("name").trim();
+    expect([name.startsWith(world.dir), readFileSync(name, "utf8")]).toEqual([true, "two\n"]);
+    expect(readdirSync(world.work).sort()).toEqual(["find.sh", "leave.sh", "name"]);
+  },
+);
 
 test("a server that one command leaves running is reached by the next", async () => {
   const world = worldWith(ALLOW);

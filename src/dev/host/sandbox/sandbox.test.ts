@@ -138,7 +138,10 @@ describe.each(confiners)("a sandboxed program, by $kind", ({ kind, by, exec: its
     expect(existsSync(join(below, "x"))).toBe(true);
   });
 
-  itByNamespaces(
+  // a program in the host's /tmp, such as this Node, is shown in the sandbox's: then that is another for each command
+  const itOutsideTmp = it.skipIf(kind === "landlock" || realpathSync(process.execPath).startsWith("/tmp/"));
+
+  itOutsideTmp(
     "has the folder of its process as its /tmp, one after the other, by both names, and leaves nothing of ours in it",
     async () => {
       const hidden = join(own, "crux");
@@ -159,7 +162,7 @@ describe.each(confiners)("a sandboxed program, by $kind", ({ kind, by, exec: its
     },
   );
 
-  itByNamespaces(
+  itOutsideTmp(
     "has an empty /tmp where the host's must be seen in it, or the folder of its process is none",
     async () => {
       const [below, tmp] = ["/tmp/crux-sandbox-test-", join(own, "tmp-")].map((path) =>
