@@ -1,17 +1,16 @@
 /** The kernel: puts its parts together, and is the API for the wires. One instance per daemon. */
 
-import type { AgentInfo } from "../abi/agent.ts";
 import type { AskAnswer, QuestionItem, QuestionOutcome } from "../abi/ask.ts";
 import type { Caller, Device } from "../abi/device.ts";
 import { SyscallError } from "../abi/errors.ts";
-import type { Detail, ProcessEvent, SyscallEvent } from "../abi/events.ts";
+import type { ProcessEvent, SyscallEvent } from "../abi/events.ts";
 import type { GrantBy } from "../abi/grants.ts";
-import { asPid, type CallId, PID_KERNEL, type Pid, type ProcUuid } from "../abi/ids.ts";
+import { asPid, type CallId, PID_KERNEL, type Pid } from "../abi/ids.ts";
 import type { JobView } from "../abi/jobs.ts";
 import type { MountView } from "../abi/mcp.ts";
 import type { Disposition, ExitStatus, ProcInfo, Signal } from "../abi/process.ts";
 import type { Begun } from "../abi/program.ts";
-import type { SpawnOpts, Syscalls } from "../abi/sys.ts";
+import type { Syscalls } from "../abi/sys.ts";
 import type { TaskPlace } from "../abi/task.ts";
 import { Asks } from "../consent/ask/asks.ts";
 import { askPerson } from "../consent/ask/questions.ts";
@@ -33,7 +32,6 @@ import { isWaking, resume } from "../history/recover/wake.ts";
 import { recorded } from "../history/replay/recorder.ts";
 import { makeReplays } from "../history/replay/replays.ts";
 import { makeViewControl } from "../history/view/control.ts";
-import { abortable } from "../lib/abort.ts";
 import { isUnattended, RestWatch } from "../session/rest-watch.ts";
 import { SessionTable } from "../session/session-table.ts";
 import { makeProjects } from "../supervise/compose/projects.ts";
@@ -47,7 +45,8 @@ import { ClockWatch } from "./clock-watch.ts";
 import { ContextSpaces } from "./context/spaces.ts";
 import { IntentTable } from "./events/intent-table.ts";
 import { JournalledEvents } from "./events/journalled-events.ts";
-import { type EndedList, type EndedPage, type EndedProcess, endedProcesses, endOf } from "./facts/ended.ts";
+import { type EndedList, type EndedPage, endedProcesses } from "./facts/ended.ts";
+import { attach, attachDebug, spawnWatched, type Waited, type Watched, waitFor } from "./follow.ts";
 import type { Consent } from "./gate/consent.ts";
 import type { Scope } from "./gate/scope.ts";
 import { serverSandbox } from "./gate/servers.ts";
@@ -58,7 +57,6 @@ import { KeptEnds } from "./kept-ends.ts";
 import { LIMITS } from "./limits.ts";
 import { openLogs } from "./log/logs.ts";
 import { NativeTable } from "./native/native-control.ts";
-import { spawnProcess } from "./native/spawn-process.ts";
 import type { Budgets } from "./ports/budgets.ts";
 import type { Forks } from "./ports/forks.ts";
 import type { GroupView } from "./ports/groups.ts";
@@ -82,7 +80,6 @@ import { childClient } from "./process/child-client.ts";
 import { chooseModel } from "./process/chosen-model.ts";
 import { abandonAll } from "./process/end/abandon.ts";
 import { endLive, graceOf } from "./process/end/finish.ts";
-import { reapProcess } from "./process/end/reap.ts";
 import { Reaper } from "./process/end/reaper.ts";
 import { handOver } from "./process/end/report.ts";
 import { endAll, endServices } from "./process/end/shutdown.ts";
@@ -289,14 +286,8 @@ export class Kernel implements KernelApi {
     throw new SyscallError({ code: "NOT_FOUND", syscall: "Supervisor", pid: PID_KERNEL, message });
   }
 
-  attach(
-    pid: Pid,
-    { interactive, detail }: { interactive: boolean; detail?: Detail | undefined },
-  ): Subscription<ProcessEvent> {
-    const proc = this.table.require(PID_KERNEL, pid, "Attach", "see");
-    return interactive && proc.isLive
-      ? this.asks.attend(proc, detail)
-      : proc.watchers.watch(undefined, detail);
+  attach(pid: Pid, how: Parameters<KernelApi["attach"]>[1]): Subscription<ProcessEvent> {
+    return attach(this, pid, how);
   }
 
   logs(pid: Pid, options: { tail: number; follow: boolean }): Promise<Subscription<LogPiece>> {
@@ -333,48 +324,16 @@ export class Kernel implements KernelApi {
     return this.info(await resume(this, pid, env));
   }
 
-  async spawnWatched(
-    intent: string,
-    agent: AgentInfo | null,
-    opts: SpawnOpts & { readonly detail?: Detail | undefined },
-  ): Promise<{ pid: Pid; uuid?: ProcUuid; events: Subscription<ProcessEvent> }> {
-    let events: Subscription<ProcessEvent> | undefined;
-    const watch = (proc: Process): void => {
-      // a child of an agent asks whoever its parent asks
-      const isPersons = opts.interactive === true && proc.ppid === PID_KERNEL;
-      const { detail } = opts;
-      events = isPersons ? this.asks.attend(proc, detail) : proc.watchers.watch(undefined, detail);
-    };
-    const request = { caller: this.root, intent, agent, opts, more: { onMade: watch } };
-    const proc = await spawnProcess(this, request, this.root.abort.signal);
-    return { pid: proc.pid, uuid: proc.seed.uuid, events: events as Subscription<ProcessEvent> };
+  spawnWatched(...[intent, agent, opts]: Parameters<KernelApi["spawnWatched"]>): Promise<Watched> {
+    return spawnWatched(this, { intent, agent, opts });
   }
 
   attachDebug(pid: Pid, options: { all: boolean }): Subscription<SyscallEvent> {
-    const { debug } = this.table.require(PID_KERNEL, pid, "AttachDebug", "see");
-    if (debug === null)
-      throw new SyscallError({
-        syscall: "AttachDebug",
-        pid: PID_KERNEL,
-        code: "NOT_FOUND",
-        message: `process not found: ${pid}`,
-        fact: { kind: "no_process", pid },
-      });
-    return debug.attach(options);
+    return attachDebug(this, pid, options);
   }
 
-  async waitFor(
-    pid: Pid,
-    signal: AbortSignal,
-  ): Promise<Omit<EndedProcess, "result" | "agentId" | "ppid" | "labels">> {
-    const ended = this.table.get(pid) === undefined ? await endOf(this, pid) : undefined;
-    if (ended !== undefined) return ended;
-    const proc = this.table.require(PID_KERNEL, pid, "Wait", "see");
-    const exit = await abortable(proc.done.promise, signal);
-    const { tokens: tokensUsed, paid } = proc.used;
-    const elapsedMs = proc.elapsedMs(this.ports.clock.mono());
-    await reapProcess(this, proc);
-    return { exit, tokensUsed, elapsedMs, ...paid };
+  waitFor(pid: Pid, signal: AbortSignal): Promise<Waited> {
+    return waitFor(this, pid, signal);
   }
 
   ended(page: EndedPage): Promise<EndedList> {
