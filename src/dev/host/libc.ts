@@ -31,6 +31,8 @@ export interface Libc {
   socketPair(): readonly [number, number];
   /** A pipe, close-on-exec; both ends block. */
   pipe(): { readonly reader: number; readonly writer: number };
+  /** Makes a pipe hold so many bytes. False: the system does not give it that. */
+  growPipe(fd: number, bytes: number): boolean;
 }
 
 const SETSIGDEF = 0x04;
@@ -41,6 +43,7 @@ const POLLPRI = 2;
 const POLLERR = 8;
 const AF_UNIX = 1;
 const O_CLOEXEC = 0o2000000;
+const F_SETPIPE_SZ = 1031;
 const SOCK_STREAM_CLOEXEC = 1 | O_CLOEXEC;
 /** Larger than glibc's opaque types are on any platform: 80, 336 and 128 bytes. */
 const ACTIONS_BYTES = 256;
@@ -114,6 +117,7 @@ function bind(library: Koffi.LibraryHandle): Libc {
       if (call.pipe(fds, O_CLOEXEC) !== 0) throw hostError("pipe2", call.errno());
       return { reader: fds[0] ?? -1, writer: fds[1] ?? -1 };
     },
+    growPipe: (fd, bytes) => call.control(fd, F_SETPIPE_SZ, "int", bytes) >= bytes,
   };
 }
 
@@ -137,6 +141,7 @@ function callsOf(library: Koffi.LibraryHandle) {
     poll: f("int poll(void *fds, unsigned long count, int timeout)"),
     socketPair: f("int socketpair(int domain, int type, int protocol, void *fds)"),
     pipe: f("int pipe2(void *fds, int flags)"),
+    control: f("int fcntl(int fd, int command, ...)"),
     errno: (): number => koffi.decode(errnoPlace(), "int") as number,
   };
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Pid } from "../../abi/ids.ts";
@@ -8,6 +8,7 @@ import { DiskSpools } from "../out/spool.ts";
 import { commandEnvironment } from "../shell/environment.ts";
 import { tempFolder, until } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
+import { findLibc } from "./libc.ts";
 import { findProcess } from "./procfs.ts";
 import { commandOf, isolationsHere, naming, newTag, running } from "./testing.ts";
 
@@ -58,6 +59,20 @@ describe.each(isolationsHere())("natives of a kernel, $ownership", (isolation) =
     ]);
     expect(exec.live).toBe(0);
   });
+
+  it.runIf(findLibc() !== undefined)(
+    "that write much get as far ahead as a larger pipe lets them, while their readers are behind",
+    async () => {
+      const { t, bash } = bench();
+      const file = join(tempFolder(), "written");
+      // read up to the half of its spool, and a reading more
+      const options = { id: "much", onSpoolFull: "block", spoolBytes: 2_560 * 1024 } as const;
+      const pid = await bash(`head -c 2252800 /dev/zero; echo > ${file}; exec sleep 600`, { options });
+      await until(() => existsSync(file), "all is written");
+      await t.init.kill(pid, 2);
+      expect((await t.init.wait(pid)).code).toBe(137);
+    },
+  );
 
   it("are not made of what is not there", async () => {
     const { t, bash } = bench();

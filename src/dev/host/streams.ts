@@ -7,6 +7,7 @@ import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
 import type { Launched, StdioWish } from "./launch.ts";
+import { findLibc } from "./libc.ts";
 import type { PipeEnds, Pipes } from "./pipes.ts";
 import { Pty } from "./pty.ts";
 
@@ -67,11 +68,20 @@ function onTerminal(pty: Pty, spawn: Spawn): Started {
 }
 
 /** All pipes are read into it: a new buffer for each reading costs more than the reading. Of no use to two at once. */
-const shared = Buffer.allocUnsafeSlow(64 * 1024);
+const shared = Buffer.allocUnsafeSlow(256 * 1024);
+/** Of a program that has written so much, the pipe holds more: what it writes in its time on the processor is read at once. */
+const MUCH_BYTES = 1024 * 1024;
+const GROWN_BYTES = 1024 * 1024;
+/** Together they are a quarter of what the system gives to one user; all other pipes stay as they are. */
+const MAX_GROWN = 16;
+let grown = 0;
 
 /** Its "data" is borrowed: it is overwritten once the listeners have returned. */
 function reading({ reader }: PipeEnds): Readable {
+  let bytes = 0;
   const callback = (count: number): boolean => {
+    if (bytes < MUCH_BYTES && bytes + count >= MUCH_BYTES) grow(reader, stream);
+    bytes += count;
     const chunk = shared.subarray(0, count);
     if (stream.listenerCount("data") === 0 || stream.readableLength > 0)
       return stream.push(Buffer.from(chunk));
@@ -81,6 +91,12 @@ function reading({ reader }: PipeEnds): Readable {
   const onread = { buffer: shared, callback };
   const stream = new Socket({ fd: reader, readable: true, writable: false, onread });
   return stream;
+}
+
+function grow(reader: number, stream: Readable): void {
+  if (grown >= MAX_GROWN || findLibc()?.growPipe(reader, GROWN_BYTES) !== true) return;
+  grown++;
+  stream.once("close", () => grown--);
 }
 
 function overSockets({ stdin = "ignore", isMerged }: Wish, spawn: Spawn): Started {
