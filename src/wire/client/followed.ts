@@ -38,6 +38,7 @@ export interface FollowHub {
 export function followEvents(wish: EventWish, hub: FollowHub) {
   let after = wish.after;
   const inbox: Inbox<IpcEvent> = new Inbox<IpcEvent>({
+    window: EVENTS,
     weigh: () => 1,
     allow: (events) => hub.credit(followed, { events }),
     leave: () => hub.leave(followed, "event.unsubscribe", "subscription"),
@@ -66,6 +67,7 @@ export function followStream(
 ) {
   let at: "start" | "now" | number = from;
   const inbox: Inbox<IpcChunk> = new Inbox<IpcChunk>({
+    window: WINDOW,
     weigh: ({ offset, next, gap }) => (gap === undefined ? next - offset : 0),
     allow: (bytes) => hub.credit(followed, { bytes }),
     leave: () => hub.leave(followed, "process.stream.unsubscribe", "stream"),

@@ -1,9 +1,10 @@
 import { expect, it } from "vitest";
 import { Inbox } from "./inbox.ts";
 
-function inbox() {
+function inbox(window = 8) {
   const told: (number | string)[] = [];
   const made = new Inbox<string>({
+    window,
     weigh: (text) => text.length,
     allow: (amount) => told.push(amount),
     leave: () => told.push("left"),
@@ -24,6 +25,14 @@ it("makes room for more only once its reader asks for the next", async () => {
   made.push("f");
   expect((await waiting).value).toBe("f");
   expect(told).toEqual([3, 2]);
+});
+
+it("makes room for an eighth of its window at a time", async () => {
+  const { made, told } = inbox(40);
+  for (const text of ["abc", "d", "ef", "g", "hijkl", ""]) made.push(text);
+  const reader = made[Symbol.asyncIterator]();
+  for (let n = 0; n < 6; n++) await reader.next();
+  expect(told).toEqual([6, 6]);
 });
 
 it("gives what came before the end, then the end; the first end counts", async () => {

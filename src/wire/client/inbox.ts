@@ -1,9 +1,12 @@
 /**
  * What a subscription has sent, between the connection and its only reader: as much as its window lets come. What is read
- * makes room for more.
+ * makes room for more; a part of the window at a time, so that few messages say so.
  */
 
+const PARTS = 8;
+
 interface InboxRules<T> {
+  readonly window: number;
   /** How much of the window an item takes. */
   weigh(item: T): number;
   allow(amount: number): void;
@@ -17,6 +20,8 @@ export class Inbox<T> implements AsyncIterable<T> {
   /** undefined: more may come; null: it has ended. */
   #end: Error | null | undefined;
   #wake: (() => void) | undefined;
+  /** What was read and not allowed again. */
+  #read = 0;
 
   constructor(rules: InboxRules<T>) {
     this.#rules = rules;
@@ -39,7 +44,7 @@ export class Inbox<T> implements AsyncIterable<T> {
         const item = this.#items.shift();
         if (item !== undefined) {
           yield item;
-          this.#rules.allow(this.#rules.weigh(item));
+          this.#count(this.#rules.weigh(item));
         } else if (this.#end instanceof Error) throw this.#end;
         else if (this.#end === null) return;
         else
@@ -50,5 +55,12 @@ export class Inbox<T> implements AsyncIterable<T> {
     } finally {
       if (this.#end === undefined) this.#rules.leave();
     }
+  }
+
+  #count(amount: number): void {
+    this.#read += amount;
+    if (this.#read < this.#rules.window / PARTS) return;
+    this.#rules.allow(this.#read);
+    this.#read = 0;
   }
 }

@@ -57,6 +57,15 @@ describe("unpack()", () => {
     for (const id of ["AaAa", "BBBB", "AaAa"]) expect(unpack(payloadOf({ id }))).toEqual({ id });
   });
 
+  it("leaves large bytes where they are, unless they would hold much more than themselves", () => {
+    const large = payloadOf({ data: new Uint8Array(64 * 1024).fill(7) });
+    const { data } = unpack(large);
+    expect(data).toEqual(new Uint8Array(64 * 1024).fill(7));
+    expect((data as Uint8Array).buffer).toBe(large.buffer);
+    const among = Buffer.concat([large, Buffer.alloc(128 * 1024)]).subarray(0, large.length);
+    expect((unpack(among).data as Uint8Array).buffer).not.toBe(among.buffer);
+  });
+
   it("takes integers of every width, and a time as an integer", () => {
     expect(unpack(hex("81 a1 61 cf 00 1f ff ff ff ff ff ff"))).toEqual({ a: Number.MAX_SAFE_INTEGER });
     expect(unpack(hex("81 a1 61 d3 ff e0 00 00 00 00 00 01"))).toEqual({ a: Number.MIN_SAFE_INTEGER });

@@ -14,11 +14,14 @@ const KNOWN = 512;
 const knownBytes: (Buffer | undefined)[] = new Array(KNOWN).fill(undefined);
 const knownTexts: string[] = new Array(KNOWN).fill("");
 
+/** Fewer are copied: it costs nothing. */
+const LARGE_BYTES = 16 * 1024;
+
 /** The payload that is being read, and the position in it: reading is synchronous. */
 let bytes: Buffer = Buffer.alloc(0);
 let at = 0;
 
-/** Throws a PackError: not one map of plain MsgPack within the bounds. The bytes of the result are copies. */
+/** Throws a PackError: not one map of plain MsgPack within the bounds. Large bytes of the result stand in the payload's buffer. */
 export function unpack(payload: Buffer): Readonly<Record<string, unknown>> {
   bytes = payload;
   at = 1;
@@ -53,7 +56,7 @@ function readLong(type: number, depth: number): unknown {
     case 0xc4:
     case 0xc5:
     case 0xc6:
-      return copyOf(lengthOf(type - 0xc4));
+      return bytesOf(lengthOf(type - 0xc4));
     case 0xd9:
     case 0xda:
     case 0xdb:
@@ -147,8 +150,12 @@ function checkSize(count: number, depth: number): void {
   if (depth >= FRAME.maxDepth) throw new PackError(`deeper than ${FRAME.maxDepth}`);
 }
 
-function copyOf(length: number): Uint8Array {
+/** A copy, unless these are most of what they keep from being released. */
+function bytesOf(length: number): Uint8Array {
   const from = skip(length);
+  const { buffer, byteOffset } = bytes;
+  if (length >= LARGE_BYTES && 2 * length >= buffer.byteLength)
+    return new Uint8Array(buffer, byteOffset + from, length);
   return new Uint8Array(bytes.subarray(from, at));
 }
 
