@@ -23,11 +23,15 @@ function install() {
   mkdirSync(home, { recursive: true });
   const manifest = { private: true, dependencies: { [name]: version }, allowScripts: { [name]: true } };
   writeFileSync(join(home, "package.json"), JSON.stringify(manifest));
-  const { status, error, stderr } = spawnSync(
-    "npm",
-    ["install", "--prefix", home, "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"],
-    { cwd: home, encoding: "utf8", timeout: 300_000, stdio: ["ignore", "ignore", "pipe"] },
-  );
+  const quiet = ["--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"];
+  // once: the second retry of npm comes a minute later, and a registry that is out of reach is so for the third time
+  const args = ["install", "--prefix", home, ...quiet, "--fetch-retries=1"];
+  const { status, error, stderr } = spawnSync("npm", args, {
+    cwd: home,
+    encoding: "utf8",
+    timeout: 300_000,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   if (status !== 0) fail(error?.message ?? (stderr.trim() || `npm install: exit code ${status}`));
 }
 
