@@ -1,7 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/**
+ * Compiled code of what the tests start: the workers, programs in TypeScript and their threads. Each strips and compiles the same
+ * files, which is most of what many of them cost.
+ */
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/code", import.meta.url));
 
 /** `.md` files are imported as text, as the build does (scripts/build.mjs). */
 const markdownAsText: Plugin = {

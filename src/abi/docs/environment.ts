@@ -206,6 +206,9 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
         "Heaps of the C library in the daemon: one is small. The daemon's commands do not get it from there.",
       otherwise: "1",
     },
+    NODE_COMPILE_CACHE: {
+      means: "Where Node keeps compiled code; the daemon hands it to the thread that writes the journal.",
+    },
     IS_SANDBOX: { means: "`1`: this is a container, so root may use bypass mode." },
     container: { means: "Set by container programs; not empty means the same as `IS_SANDBOX=1`." },
   },

@@ -124,9 +124,14 @@ function faultOf({ reason, what, room }: ToldFault): JournalFault {
   return new JournalFault(reason, what, room === undefined ? {} : { room });
 }
 
-/** The thread's file is beside this source file, or beside the bundle in a build (scripts/build.mjs). */
+/**
+ * The thread's file is beside this source file, or beside the bundle in a build (scripts/build.mjs). Of the environment it
+ * gets only where Node keeps compiled code.
+ */
 export function startWriter(workerData: WriterSeed): Worker {
+  const { NODE_COMPILE_CACHE } = process.env;
+  const env = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
   const name = import.meta.url.endsWith(".ts") ? "./writer-thread.ts" : "./writer-thread.js";
   const url = new URL(name, import.meta.url);
-  return new Worker(url, { workerData, name: "journal", resourceLimits: RESOURCES, execArgv: [], env: {} });
+  return new Worker(url, { workerData, name: "journal", resourceLimits: RESOURCES, execArgv: [], env });
 }
