@@ -14,6 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/lib/system-clock.ts";
 import { checkJournal } from "../../src/store/offline/check.ts";
 import { Pace } from "../../src/store/offline/pace.ts";
+import { HEAP_FLAGS } from "../../src/wire/client/daemon.ts";
 import { inTurn, modelEnv } from "../harness/model.ts";
 import { Wire } from "../harness/wire.ts";
 import { settled, World } from "../harness/world.ts";
@@ -130,7 +131,7 @@ describe.skipIf(reason !== undefined)(
       // else the daemon would fill it, and all of that be recorded
       writeFileSync(join(root, "reserve"), Buffer.alloc(RESERVE_BYTES), { mode: 0o600 });
       const log = join(scratch, "trace");
-      const daemon = traced(log, [process.execPath, MAIN, "daemon", "--internal"], {
+      const daemon = traced(log, [process.execPath, ...HEAP_FLAGS, MAIN, "daemon", "--internal"], {
         cwd: "/",
         env: world.env,
         stdio: "ignore",

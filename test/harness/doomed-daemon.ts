@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { HEAP_FLAGS } from "../../src/wire/client/daemon.ts";
 import { Wire } from "./wire.ts";
 import type { World } from "./world.ts";
 
@@ -28,7 +29,8 @@ export class DoomedDaemon {
       CRUX_TEST_KILL_LOG: momentsOf(world),
       CRUX_TEST_KILL_COUNTER: counterOf(world),
     };
-    this.#child = spawn(process.execPath, [MAIN, "daemon", "--internal"], {
+    // started as clients do: with other flags Node would compile all of it again, and one that is killed keeps nothing of that
+    this.#child = spawn(process.execPath, [...HEAP_FLAGS, MAIN, "daemon", "--internal"], {
       cwd: "/",
       // it is no fault of the daemon's that it dies so often
       env: { ...world.env, ...env, CRUX_SAFE_MODE_AFTER: "0", ...(moment === 0 ? {} : traps) },
