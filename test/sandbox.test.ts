@@ -1,12 +1,23 @@
 /** The sandbox from the agent's command to the model's next request: what a command may, what it is told, what is left. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { shellWord } from "../src/lib/shell-word.ts";
 import { needsConfinement } from "./harness/confined.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
-import { World } from "./harness/world.ts";
+import { settled, World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
+import { userTexts } from "./model-server/request.ts";
 import { startModelServer } from "./model-server/server.ts";
 
 needsConfinement();
@@ -96,6 +107,51 @@ test.skipIf(isInTmp)(
     expect(readdirSync(world.work).sort()).toEqual(["find.sh", "leave.sh", "name"]);
   },
 );
+
+test("agents of a session share a folder without a question, by commands and tools at one path, until it is full", async () => {
+  const world = worldWith({ agents: { scratchpad: true } });
+  let pad = "";
+  const seen: string[] = [];
+  const use = (name: string, input: object) => toolUse({ name, input });
+  const plays = {
+    lead: [
+      () => use("bash", { command: `echo one > ${pad}/one` }),
+      () => use("agent", { description: "reads", prompt: "child" }),
+      () => use("bash", { command: `cat ${pad}/two` }),
+    ],
+    child: [
+      () => use("view", { file_path: `${pad}/one` }),
+      () => use("write", { file_path: `${pad}/two`, content: "two" }),
+      () => {
+        symlinkSync("/etc", `${pad}/etc`);
+        return use("view", { file_path: `${pad}/etc/passwd` });
+      },
+      () => {
+        writeFileSync(`${pad}/big`, "");
+        truncateSync(`${pad}/big`, 257 * 1024 ** 2);
+        return use("write", { file_path: `${pad}/three`, content: "three" });
+      },
+    ],
+  };
+  const server = await startModelServer({
+    script: ({ rawBody, messages, assistantTurns, lastToolResults }) => {
+      pad = /Scratchpad: ([^;]+);/.exec(rawBody)?.[1] ?? "";
+      seen.push(...lastToolResults.map(({ content }) => String(content)));
+      const [task] = messages.flatMap((message) => (message.role === "user" ? userTexts(message) : []));
+      return plays[task?.startsWith("lead") ? "lead" : "child"][assistantTurns]?.() ?? text("Done.");
+    },
+  });
+  onTestFinished(() => server.close());
+  expect(await world.crux(["-q", "lead"], { env: modelEnv(server) })).toMatchObject({ code: 0 });
+  const told = seen.map((result) => /one$|two$|no links|may hold 256 MiB|Done/m.exec(result)?.[0]);
+  // the first is of a command without output, the third of a write
+  expect(told).toEqual([undefined, "one", undefined, "no links", "may hold 256 MiB", "Done", "two"]);
+  expect(pad).toContain(join(world.dir, "state/crux/scratchpads"));
+  await settled(
+    () => existsSync(pad),
+    (isLeft) => !isLeft,
+  );
+});
 
 test("a server that one command leaves running is reached by the next", async () => {
   const world = worldWith(ALLOW);

@@ -29,6 +29,8 @@ export interface Team {
 
 /** The name of that value. */
 export const TEAM = "team";
+/** The agent that gives all work to others; its session has a scratchpad. */
+export const COORDINATOR = "coordinator";
 
 /** How a process ended. */
 export interface Ended {

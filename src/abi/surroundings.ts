@@ -74,6 +74,8 @@ export interface Surroundings extends Nearby {
   readonly confinement: Confinement | null;
   /** The scratch folder; "": none. */
   readonly scratch: string;
+  /** The folder that all agents of its session share. Absent: there is none, or the process predates it. */
+  readonly scratchpad?: string;
   /** Branch, state and last commits of the repository, as text. "": none, not trusted, or git took too long. */
   readonly git: string;
 }

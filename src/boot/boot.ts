@@ -68,5 +68,8 @@ async function bringBack(kernel: Kernel, { context }: Parts): Promise<void> {
   if (lost.length > 0) log("warn", `lost with the last daemon: pid ${lost.join(", ")}`);
   if (restored.length > 0) log("info", `brought back: pid ${restored.map(({ pid }) => pid).join(", ")}`);
   // only after a recovery: without one, every process whose folders are left may still be restored
-  clearFolders(paths.stateDir, new Set([...restored, ...resting].map(({ uuid }) => uuid)), clock.now());
+  const back = new Set([...restored, ...resting].map(({ uuid }) => uuid));
+  for (const { seed } of kernel.table.all())
+    if (seed.session.owner !== null) back.add(seed.session.owner.proc);
+  clearFolders(paths.stateDir, back, clock.now());
 }

@@ -67,12 +67,14 @@ export function sweptSandboxes({ paths, log }: BootContext<Lease>, { isWritable 
 
 /**
  * Removes the folders of ended processes: outputs at once; scratch folders after a week, so that the user can read
- * them. Folders are named after their process; those of the processes in `back` are kept.
+ * them; the scratchpads of sessions at once. Folders are named after their process, or their session's first one; those of
+ * `back` are kept.
  */
 export function clearFolders(stateDir: string, back: ReadonlySet<string>, now: number): void {
   const oldest = agedBefore(join(stateDir, "scratch-checked"), now, SCRATCH_KEPT_MS);
   for (const [folder, before] of [
     ["outputs", Number.POSITIVE_INFINITY],
+    ["scratchpads", Number.POSITIVE_INFINITY],
     ["scratch", oldest],
   ] as const) {
     for (const name of readdirSync(join(stateDir, folder))) {

@@ -23,6 +23,7 @@ import { realPath } from "../dev/host/real-path.ts";
 import { mcpHost } from "../dev/mcp/host.ts";
 import { OutputStore } from "../dev/out/output-store.ts";
 import { ScratchStore } from "../dev/out/scratch.ts";
+import { ScratchpadStore } from "../dev/out/scratchpads.ts";
 import { DiskSpools } from "../dev/out/spool.ts";
 import { Jobs } from "../dev/shell/jobs.ts";
 import { TaskStore } from "../dev/tasks/store.ts";
@@ -53,6 +54,10 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   const outputs = new OutputStore(join(stateDir, "outputs"));
   const spools = new DiskSpools(join(stateDir, "spools"));
   const scratch = new ScratchStore(join(stateDir, "scratch"));
+  const scratchpads = new ScratchpadStore(join(stateDir, "scratchpads"), {
+    isForAll: () => config.settings.agents?.scratchpad === true,
+    warn: (line) => log("warn", line),
+  });
   const jobs = new Jobs({
     outputs,
     now: () => clock.now(),
@@ -108,7 +113,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   // a secret gets the same mark under every daemon of this state directory
   context.redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   return {
-    ...{ context, store, link, trust, config, host, outputs, spools, scratch },
+    ...{ context, store, link, trust, config, host, outputs, spools, scratch, scratchpads },
     ...{ editors, jobs, taskStore, tasks, agents, guides, mcp, key, machine, hal, worktrees },
   };
 }

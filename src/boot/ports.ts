@@ -48,6 +48,7 @@ export function portsOf(parts: Parts): KernelPorts {
     uuid: () => asProcUuid(randomUUID()),
     nonce,
     scratchDir: (uuid) => scratch.scratchDir(uuid),
+    scratchpads: parts.scratchpads,
     jobs,
     onExited: (pid) => freeTasks(parts, pid),
     onReaped: (uuid) => forget(parts, uuid),
@@ -66,11 +67,18 @@ function freeTasks({ context, link, tasks }: Parts, pid: Pid): void {
   freed.catch((error: unknown) => context.log("warn", `tasks of pid ${pid}: ${messageOf(error)}`));
 }
 
-async function forget({ host, link, trust, scratch, outputs }: Parts, uuid: ProcUuid): Promise<void> {
+async function forget(
+  { host, link, trust, scratch, scratchpads, outputs }: Parts,
+  uuid: ProcUuid,
+): Promise<void> {
   host.sockets.close(uuid);
   host.tokens.drop(uuid);
   trust.endSessions([...link.kernel.table.all()].map(({ seed }) => seed.cwd));
   await scratch.removeEmpty(uuid);
+  const { table } = link.kernel;
+  await scratchpads.released(uuid, (session) =>
+    [...table.all()].some(({ seed }) => seed.session.owner?.proc === session),
+  );
   await outputs.remove(uuid);
 }
 

@@ -114,6 +114,35 @@ describe("a free directory", () => {
   });
 });
 
+describe("the folder that the agents of a session share", () => {
+  const shared = "/state/scratchpads/1";
+
+  test("is read and written without asking, in every mode, also by commands; that of another session never", () => {
+    for (const mode of MODES) {
+      const who = subject({ mode, shared, grants: ["view", "edit", "bash"] });
+      for (const effect of [read(`${shared}/a`), write(`${shared}/a/b`)])
+        expect(run(make(), "fs", [effect], { ...who, grants: [] }).behavior, mode).toBe("allow");
+      for (const path of ["/state/scratchpads/2/a", "/state/scratchpads", `${shared}/../2/a`, shared])
+        expect(run(make(), "edit", [write(path)], who).behavior, path).toBe("deny");
+      const text = "cat /state/scratchpads/2/a";
+      expect(run(make(), "bash", [bash(text)], who).behavior).toBe("deny");
+    }
+    const { behavior } = run(make(), "bash", [bash(`ls > ${shared}/f`)], subject({ shared }));
+    expect(behavior).toBe("allow");
+  });
+
+  test("has no links: what one leads to is refused in every mode, within the folder, too", () => {
+    for (const mode of MODES) {
+      const who = subject({ mode, shared, grants: ["view", "edit"] });
+      for (const real of ["/ws/a", "/etc/passwd", `${shared}/other`])
+        for (const effect of [read(`${shared}/l`, real), write(`${shared}/l`, real)])
+          expect(run(make(), "fs", [effect], who).behavior, real).toBe("deny");
+    }
+    const linked = make([], (path) => path.replace(`${shared}/l`, "/etc"));
+    expect(run(linked, "bash", [bash(`cat ${shared}/l/passwd`)], subject({ shared })).behavior).toBe("deny");
+  });
+});
+
 describe("protected paths", () => {
   const everything = [allowed("bash"), allowed("bash(*)"), allowed("edit"), allowed("view")];
 

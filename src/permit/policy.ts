@@ -15,7 +15,7 @@ import type { RealPath } from "../kernel/ports/host.ts";
 import type { Decision, Permit, PermitRequest, Subject } from "../kernel/ports/permit.ts";
 import { isAutoModeActive, withoutDangerous } from "./auto/strip.ts";
 import { allowsTool, deniesTool, judgeCall } from "./judge/call.ts";
-import { type Case, formsOf, ownNotes, type Places } from "./judge/case.ts";
+import { type Case, formsOf, freeOf, ownNotes, type Places } from "./judge/case.ts";
 import { isListed, judgeCeiling } from "./judge/ceiling.ts";
 import { destroyedBy } from "./judge/destroys.ts";
 import { analysisOf, isCertain, judgeExec, partsOf } from "./judge/exec.ts";
@@ -272,7 +272,8 @@ function makeCase(policy: Policy, asking: Subject, request: PermitRequest): Case
     places,
     roots,
     // real paths already: a link that the process has put in place of its own folder is not followed
-    free: (subject.free ?? []).map(normalPath),
+    free: freeOf(subject).map(normalPath),
+    shared: subject.shared === undefined ? null : normalPath(subject.shared),
     labelPolicy: { ...DEFAULT_LABEL_POLICY, ...labels },
     unreadable,
     bases: { home: places.home, project },

@@ -31,7 +31,7 @@ function caller({ self = {}, others = [], groups = {}, lists = {}, team }: Aroun
   const answer = () => {
     const list = joined.at(-1) ?? team ?? "own";
     const tasks = Array.from({ length: lists[list] ?? 0 }, (_, id) => ({ id: String(id) }));
-    return new TextEncoder().encode(JSON.stringify({ ok: true, list, tasks }));
+    return new TextEncoder().encode(JSON.stringify({ ok: true, list, tasks, scratchpad: "/pads/1" }));
   };
   let isRead = false;
   const sys = {
@@ -47,7 +47,10 @@ function caller({ self = {}, others = [], groups = {}, lists = {}, team }: Aroun
       joined.push(name);
     },
     leaveGroup: async (_pid: number, name: string) => void joined.splice(joined.indexOf(name), 1),
-    open: async () => asFd(4),
+    open: async () => {
+      isRead = false;
+      return asFd(4);
+    },
     write: async (_fd: number, data: Uint8Array) => {
       isRead = false;
       asked.push(JSON.parse(new TextDecoder().decode(data)));

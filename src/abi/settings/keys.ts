@@ -15,6 +15,7 @@ export const SETTING_KEYS = [
   "agents.limits.spawnsPerDay",
   "agents.limits.spawnsPerMinute",
   "agents.limits.tree",
+  "agents.scratchpad",
   "audit.anchor",
   "autoMemoryEnabled",
   "autoMode.allow",

@@ -380,6 +380,12 @@ export const Settings = z.looseObject({
             .describe("How often an agent may give one task to the same agent within ten minutes."),
         })
         .optional(),
+      scratchpad: z
+        .boolean()
+        .optional()
+        .describe(
+          "True: the agents of every session share a folder; those of a coordinator and of a team always do.",
+        ),
     })
     .optional(),
   teams: z

@@ -32,6 +32,13 @@ test("environmentText() tells the shell, the scratch folder, the sandbox and the
   ]);
 });
 
+test("environmentText() tells of the scratchpad only where there is one", () => {
+  expect(lines({ scratchpad: "/state/scratchpads/1" })[5]).toBe(
+    "Scratchpad: /state/scratchpads/1; all agents of this session read and write it unasked. It has no links and goes with the session",
+  );
+  expect(lines({}).some((line) => line.startsWith("Scratchpad"))).toBe(false);
+});
+
 test("environmentText() tells of no sandbox, and of hosts, as they are", () => {
   expect(lines({ confinement: null })[5]).toBe("Sandbox: off; commands run with the user's own rights");
   expect(lines({ confinement: null })[4]).not.toContain("/tmp");

@@ -12,11 +12,15 @@ export function environmentText(place: Place, around?: Surroundings): string {
   const { cwd, day, platform } = place;
   const lines = [`Working directory: ${cwd}`, `Date: ${day}`, `Platform: ${platform}`];
   if (around === undefined) return lines.join("\n");
-  const { scratch, confinement, git } = around;
+  const { scratch, scratchpad, confinement, git } = around;
   lines.push("Shell: bash");
   if (scratch !== "")
     lines.push(
       `Scratch folder: ${scratch}, in commands also $CRUX_SCRATCH${alias(confinement)}; for files that nobody keeps`,
+    );
+  if (scratchpad !== undefined)
+    lines.push(
+      `Scratchpad: ${scratchpad}; all agents of this session read and write it unasked. It has no links and goes with the session`,
     );
   lines.push(`Sandbox: ${sandboxText(confinement)}`);
   if (git !== "") lines.push(git);

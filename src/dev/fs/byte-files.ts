@@ -6,6 +6,7 @@ import { driverError, hostError, throwIfAborted } from "../driver-error.ts";
 import { Announcer } from "./announce.ts";
 import type { PathLocks } from "./locks.ts";
 import { findWritable, openToRead } from "./regular.ts";
+import { type CheckRoom, lessOf } from "./replace.ts";
 import { TempFile } from "./temp-file.ts";
 
 /** Bound on the buffer of one read, whatever length was requested. */
@@ -48,7 +49,7 @@ export async function openReader(target: Target): Promise<OpenFile> {
 /** The caller's signal fires when its process ends; the old file is then kept. */
 export async function openWriter(
   target: Target,
-  deps: { locks: PathLocks; realPath: RealPath },
+  deps: { locks: PathLocks; realPath: RealPath; checkRoom?: CheckRoom | undefined },
   { signal: owner, changing }: Pick<Caller, "signal" | "changing">,
 ): Promise<OpenFile> {
   const temp = await TempFile.create(target.real, await findWritable(target.real, "Open"));
@@ -68,6 +69,7 @@ export async function openWriter(
             "CONFLICT",
             `the path leads elsewhere than when it was opened: ${target.path}`,
           );
+        await deps.checkRoom?.(target.real, lessOf(await findWritable(target.real, "Close")));
         await putInPlace(temp, target.real, changing);
       });
     } catch (error) {

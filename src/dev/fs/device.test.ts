@@ -15,6 +15,7 @@ import { describe, expect, it } from "vitest";
 import type { FileStat } from "../../abi/device.ts";
 import type { GrepAnswer } from "../../abi/ops/fs.ts";
 import { deviceContract } from "../contract.ts";
+import { driverError } from "../driver-error.ts";
 import { actOf, ask, askJson, callerIn, openAndRead, tempFolder } from "../testing.ts";
 import { fsForTests } from "./testing.ts";
 
@@ -24,6 +25,37 @@ function makeFifo(path: string): string {
   expect(spawnSync("mkfifo", [path]).status).toBe(0);
   return path;
 }
+
+it("what its folder has no room for is not put in place, and leaves nothing", async () => {
+  const root = tempFolder();
+  writeFileSync(join(root, "a"), "old");
+  const asked: unknown[] = [];
+  const { device: bounded } = fsForTests(async (real, less) => {
+    asked.push([real.slice(root.length), less]);
+    throw driverError("Write", "BUDGET", "full");
+  });
+  for (const request of [
+    { op: "write", content: "new" },
+    { op: "rename", to: join(root, "b") },
+  ])
+    await expect(ask(bounded, join(root, "a"), request, callerIn(root))).rejects.toMatchObject({
+      code: "BUDGET",
+    });
+  await expect(ask(bounded, join(root, "d"), { op: "mkdir" }, callerIn(root))).rejects.toMatchObject({
+    code: "BUDGET",
+  });
+  const stream = await bounded.open(join(root, "c"), 1, callerIn(root));
+  await stream.write(Buffer.from("c"), actOf());
+  await expect(stream.close()).rejects.toMatchObject({ code: "BUDGET" });
+  expect(readdirSync(root)).toEqual(["a"]);
+  expect(readFileSync(join(root, "a"), "utf8")).toBe("old");
+  expect(asked).toEqual([
+    ["/a", { bytes: 3, entries: 1 }],
+    ["/b", { bytes: 0, entries: -1 }],
+    ["/d", { bytes: 0, entries: -1 }],
+    ["/c", { bytes: 0, entries: 0 }],
+  ]);
+});
 
 deviceContract("/dev/fs", async () => {
   const root = tempFolder();

@@ -20,6 +20,7 @@ interface FsDeps {
   readonly isSecret: (path: string) => boolean;
   /** The editor that shows the files of a process. Absent: no editors. */
   readonly editorOf?: FsParts["editorOf"];
+  readonly checkRoom?: FsParts["checkRoom"] | undefined;
   /** The clock for the time limit of a search; default: the machine's clock. */
   readonly clock?: Pick<Clock, "sleep">;
 }
@@ -30,6 +31,7 @@ export function fsDevice(deps: FsDeps): Device {
     realPath: deps.realPath,
     isSecret: deps.isSecret,
     editorOf: deps.editorOf,
+    checkRoom: deps.checkRoom,
     ripgrep: new Ripgrep(deps.exec, deps.env, { clock: deps.clock }),
   };
   return {

@@ -9,6 +9,12 @@ import { TempFile } from "./temp-file.ts";
 
 const chunkBytes = 1024 * 1024;
 
+/** Asked when the new content lies beside the file that it replaces. */
+export type CheckRoom = (
+  real: string,
+  less: { readonly bytes: number; readonly entries: number },
+) => Promise<void>;
+
 export interface Replacement {
   readonly content: Uint8Array;
   readonly append: boolean;
@@ -19,7 +25,12 @@ export interface Replacement {
   readonly part?: { readonly at: number; readonly length: number } | undefined;
   readonly changing?: Caller["changing"];
   readonly call?: FileChange["call"];
+  readonly checkRoom?: CheckRoom | undefined;
 }
+
+/** What goes with the file that is replaced. */
+export const lessOf = (before: { readonly size: bigint } | undefined) =>
+  before === undefined ? { bytes: 0, entries: 0 } : { bytes: Number(before.size), entries: 1 };
 
 /** The caller holds the lock of `real`. */
 export async function replaceFile(real: string, want: Replacement, signal: AbortSignal): Promise<FsWritten> {
@@ -33,6 +44,7 @@ export async function replaceFile(real: string, want: Replacement, signal: Abort
     if (want.part === undefined) await temp.write(want.content);
     else await new Splice(temp, want.content, want.part).copy((put) => eachChunk(real, signal, put));
     throwIfAborted(signal, "Write");
+    await want.checkRoom?.(real, lessOf(before));
     const after = { kind: "file", digest: temp.sha256, mode: Number(before?.mode ?? 0n) & 0o7777 } as const;
     const { changing, call } = want;
     const mode = await new Announcer(changing, call).tell({ path: real, before, after, made });

@@ -17,7 +17,7 @@ import type { PathLocks } from "./locks.ts";
 import { entryPath, makeDirectory, readPart, removeEntry, renameEntry } from "./ops.ts";
 import { otherPath } from "./path.ts";
 import { readPdf } from "./pdf.ts";
-import { replaceFile } from "./replace.ts";
+import { type CheckRoom, replaceFile } from "./replace.ts";
 import { parseRequest, planOf } from "./request.ts";
 import type { Ripgrep } from "./ripgrep.ts";
 import { Search } from "./search.ts";
@@ -30,6 +30,8 @@ export interface FsParts {
   readonly isSecret: (path: string) => boolean;
   /** The editor that shows the files of a process. Absent: no editors. */
   readonly editorOf?: ((pid: Pid) => EditorFiles | undefined) | undefined;
+  /** BUDGET: the folder of the path may not hold what lies there now without `less`. Absent: there is no bound. */
+  readonly checkRoom?: CheckRoom | undefined;
 }
 
 const done = { ok: true } as const;
@@ -147,7 +149,7 @@ export class RequestFile implements OpenFile {
     real: string,
     { signal, callId: call }: Under,
   ): Promise<unknown> {
-    const { locks, realPath } = this.#parts;
+    const { locks, realPath, checkRoom } = this.#parts;
     const { changing } = this.#caller;
     const announcer = new Announcer(changing, call);
     const entry = entryPath(this.#path, realPath);
@@ -161,6 +163,7 @@ export class RequestFile implements OpenFile {
           part: request.part,
           changing,
           call,
+          checkRoom,
         };
         return locks.hold(real, signal, async () => {
           const editor = this.#editorAt(real);
@@ -170,6 +173,7 @@ export class RequestFile implements OpenFile {
       }
       case "mkdir":
         return locks.hold(real, signal, async () => {
+          await checkRoom?.(real, { bytes: 0, entries: -1 });
           await announcer.made(real);
           await makeDirectory(real);
           return done;
@@ -183,6 +187,7 @@ export class RequestFile implements OpenFile {
       case "rename": {
         const to = entryPath(otherPath(request.to, this.#caller.cwd), realPath);
         return locks.holdAll([entry, to], signal, async () => {
+          await checkRoom?.(to, { bytes: 0, entries: -1 });
           await announcer.moved(entry, to);
           await renameEntry(entry, to);
           return done;

@@ -4,16 +4,17 @@ import type { Device } from "../../abi/device.ts";
 import { HostProcesses } from "../host/exec.ts";
 import { realPath } from "../host/real-path.ts";
 import { fsDevice } from "./device.ts";
+import type { CheckRoom } from "./replace.ts";
 
 /**
  * Shared by all tests of a file; the children are ended after the last test. Secret paths are `.env` and everything
  * in `aws`.
  */
-export function fsForTests(): { device: Device; exec: HostProcesses } {
+export function fsForTests(checkRoom?: CheckRoom): { device: Device; exec: HostProcesses } {
   const exec = new HostProcesses({ kernelId: "k-fs", epoch: 1 });
   afterAll(() => exec.close());
   const isSecret = (path: string) => /\/(\.env|aws)(\/|$)/.test(path);
-  return { device: fsDevice({ exec, realPath, env: process.env, isSecret }), exec };
+  return { device: fsDevice({ exec, realPath, env: process.env, isSecret, checkRoom }), exec };
 }
 
 /** A PDF with one line of text on each page. */

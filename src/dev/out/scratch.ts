@@ -8,17 +8,17 @@ import { join } from "node:path";
 import type { ProcUuid } from "../../abi/ids.ts";
 
 export class ScratchStore {
-  readonly #root: string;
+  readonly root: string;
 
   /** Creates `root`, accessible to the user only. */
   constructor(root: string) {
     mkdirSync(root, { recursive: true, mode: 0o700 });
-    this.#root = realpathSync(root);
+    this.root = realpathSync(root);
   }
 
   /** Creates the folder and returns its real path. */
   scratchDir(uuid: ProcUuid): string {
-    const path = this.#path(uuid);
+    const path = this.pathOf(uuid);
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return path;
   }
@@ -26,15 +26,16 @@ export class ScratchStore {
   /** Call when the process has ended: removes its folder if it is empty. */
   async removeEmpty(uuid: ProcUuid): Promise<void> {
     // a folder that is not empty, or does not exist, is left alone
-    await rmdir(this.#path(uuid)).catch(() => {});
+    await rmdir(this.pathOf(uuid)).catch(() => {});
   }
 
   async remove(uuid: ProcUuid): Promise<void> {
-    await rm(this.#path(uuid), { recursive: true, force: true });
+    await rm(this.pathOf(uuid), { recursive: true, force: true });
   }
 
-  #path(uuid: ProcUuid): string {
+  /** Whether or not it exists. */
+  pathOf(uuid: ProcUuid): string {
     if (!/^[A-Za-z0-9-]{1,64}$/.test(uuid)) throw new Error(`not a process uuid: ${uuid}`);
-    return join(this.#root, uuid);
+    return join(this.root, uuid);
   }
 }

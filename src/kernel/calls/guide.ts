@@ -4,6 +4,7 @@ import type { Call } from "../gate/call.ts";
 import type { Guidance, Guided } from "../ports/guides.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
+import { scratchpadOf } from "../process/scratchpad.ts";
 import { type Granting, subjectOf } from "../process/subject.ts";
 
 interface Guiding extends Granting {
@@ -29,13 +30,19 @@ const surroundings: Call<"surroundings", Record<never, never>, Guiding, Process>
 
 async function look(core: Guiding, self: Process): Promise<Surroundings> {
   const { cwd, scratch } = self.seed;
+  const scratchpad = scratchpadOf(core.ports, self);
   const allowed = core.ports.permitFor(cwd).confinement?.(subjectOf(core, self)) ?? null;
   const { sandbox } = core.ports.exec;
   const by = sandbox?.available === true ? { kind: sandbox.kind } : {};
   const confinement = allowed === null ? null : { ...allowed, ...by };
   const found = await core.ports.guides?.around(guidedOf(core, self));
   const agents = found?.agents?.filter(({ name }) => mayStart(core, self, name));
-  return { ...(found ?? NOTHING), ...(agents === undefined ? {} : { agents }), confinement, scratch };
+  return {
+    ...(found ?? NOTHING),
+    ...(agents === undefined ? {} : { agents }),
+    ...{ confinement, scratch },
+    ...(scratchpad === null ? {} : { scratchpad }),
+  };
 }
 
 /** An agent that a rule denies is not told of. */

@@ -25,7 +25,7 @@ export type Gatekeeping = Accounting &
   Cutting &
   Fellowship &
   Scheduling & {
-    readonly ports: Pick<KernelPorts, "exec" | "nonce" | "realPath" | "redactor">;
+    readonly ports: Pick<KernelPorts, "exec" | "nonce" | "realPath" | "redactor" | "scratchpads">;
     readonly consent: Consent;
     readonly grants: {
       spend(self: Process, allows: Allows): void;

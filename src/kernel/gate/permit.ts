@@ -5,6 +5,7 @@ import { PID_KERNEL } from "../../abi/ids.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Decision, Permit } from "../ports/permit.ts";
 import type { Allows } from "../process/rights/granted.ts";
+import { scratchpadOf } from "../process/scratchpad.ts";
 import { beginSkills } from "../process/skills-in-use.ts";
 import { confine, sandboxGiven } from "./confine.ts";
 import { type Claim, decide } from "./decide.ts";
@@ -29,6 +30,8 @@ export async function permit(passage: Passage): Promise<Given> {
   noteReply(self, scope);
   const confined = confine(passage, decide(passage, undefined, policy), policy);
   const decision = orAsked(passage, confined.decision);
+  const full = decision.behavior === "deny" ? null : await fullScratchpad(passage, policy, confined.sandbox);
+  if (full !== null) throw withheld(passage, full, "BUDGET");
   if (decision.behavior === "deny") throw denied(passage, decision);
   if (decision.behavior === "ask") return afterAsking(passage, decision);
   noteSuccess(core, self, scope.tool);
@@ -36,6 +39,19 @@ export async function permit(passage: Passage): Promise<Given> {
   core.grants.spend(self, allowing(passage));
   core.consent.passed(passage);
   return { sandbox: confined.sandbox, ...quietOf(decision) };
+}
+
+/** Why a command may not write to the scratchpad of its session now: it is full, and the command removes nothing. */
+async function fullScratchpad(
+  { core, self, scope: { effects } }: Passage,
+  policy: Permit,
+  sandbox: SandboxProfile | null,
+): Promise<string | null> {
+  const { scratchpads } = core.ports;
+  const path = scratchpadOf(core.ports, self);
+  if (scratchpads === undefined || path === null || !effects.some(({ kind }) => kind === "exec")) return null;
+  const mayWrite = sandbox === null || sandbox.write.includes(path);
+  return mayWrite && (policy.destroys?.(effects) ?? null) === null ? scratchpads.full(path) : null;
 }
 
 /** The policy of this moment, with what it needs for these effects; finding out that it still holds costs looks. */

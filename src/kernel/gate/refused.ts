@@ -8,6 +8,8 @@ import { requestOf } from "./decide.ts";
 import { describe } from "./describe.ts";
 import type { Passage } from "./passage.ts";
 
+type Code = "PERMISSION" | "INVALID" | "CONFLICT" | "BUDGET";
+
 const PREFIX = "Permission denied: ";
 const MAX_REASON = 400;
 
@@ -59,11 +61,7 @@ export function refused(
 }
 
 /** The user said no, or (INVALID) the call makes no sense: no flag would help. */
-export function withheld(
-  passage: Passage,
-  message: string,
-  code?: "PERMISSION" | "INVALID" | "CONFLICT",
-): SyscallError {
+export function withheld(passage: Passage, message: string, code?: Code): SyscallError {
   return refusedWith(passage, message, { code });
 }
 
@@ -76,7 +74,7 @@ function refusedWith(
     reason = message,
     ...more
   }: {
-    code?: "PERMISSION" | "INVALID" | "CONFLICT" | undefined;
+    code?: Code | undefined;
     reason?: string;
     details?: object;
     fact?: Fact;

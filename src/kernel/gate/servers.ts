@@ -77,7 +77,7 @@ function reach(self: Process, path: string, text: string): Effect {
 
 /**
  * The sandbox of a local server: an agent's server runs in the agent's sandbox, the user's without one. The agent's
- * scratch folder is left out, so that agents in the same folder can share a server.
+ * scratch folder and scratchpad are left out, so that agents in the same folder can share a server.
  */
 export function serverSandbox(
   core: Launching & Granting,
@@ -87,7 +87,7 @@ export function serverSandbox(
   if (owner.pid === PID_KERNEL || config.type === "http") return null;
   const { command, args, cwd = core.ports.home } = config;
   const effect = { kind: "exec", argv: [command, ...args], cwd, certain: true } as const;
-  const { free: _, ...subject } = subjectOf(core, owner);
+  const { free: _, shared: __, ...subject } = subjectOf(core, owner);
   const request = { tool: MOUNT_TOOL, effects: [effect] };
   return core.ports.permitFor(owner.seed.cwd).sandbox?.(subject, request) ?? null;
 }

@@ -19,7 +19,7 @@ export interface Guided extends AgentSeeker {
 }
 
 /** What guides it, without what the kernel knows itself. */
-export type Guidance = Omit<Surroundings, "confinement" | "scratch">;
+export type Guidance = Omit<Surroundings, "confinement" | "scratch" | "scratchpad">;
 
 export interface Guides {
   /** Does not fail: what cannot be read is left out. */

@@ -16,6 +16,7 @@ import type { McpHost } from "./mcp.ts";
 import type { ModelResolver } from "./models.ts";
 import type { Permit } from "./permit.ts";
 import type { ProjectSource } from "./projects.ts";
+import type { Scratchpads } from "./scratchpads.ts";
 import type { SettingsWriter } from "./settings.ts";
 import type { SpoolStore } from "./spools.ts";
 import type { TimeGaps } from "./time-gaps.ts";
@@ -86,6 +87,8 @@ export interface KernelPorts {
   readonly nonce: () => string;
   /** Makes the private folder of a process and names it. */
   readonly scratchDir: (uuid: ProcUuid) => string;
+  /** Absent: no session has a folder that its agents share. */
+  readonly scratchpads?: Scratchpads;
   /** Called when the process has ended: releases what it held of shared lists. Absent: nothing to release. */
   readonly onExited?: (pid: Pid) => void;
   /** Called when the process is reaped: devices may remove what they keep for it. */

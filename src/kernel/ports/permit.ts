@@ -22,6 +22,8 @@ export interface Subject {
   readonly roots: readonly string[];
   /** Directories of its own that it may read and write without asking: its scratch folder. Real paths. */
   readonly free?: readonly string[];
+  /** The scratchpad that it shares with the agents of its session: as those, but without links. A real path. */
+  readonly shared?: string;
   /** Directories in which its commands are looked up: PATH, absolute. A file put there can be run by name. */
   readonly programs?: readonly string[];
   /** Device paths it may open; null: no restriction. Checked as a ceiling before anything is asked. */

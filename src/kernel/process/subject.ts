@@ -9,12 +9,13 @@ import { judgesPlan } from "./rights/auto-mode.ts";
 import type { Granted } from "./rights/granted.ts";
 import { isAbove } from "./rights/narrow.ts";
 import { devicesOf } from "./rights/rights.ts";
+import { scratchpadOf } from "./scratchpad.ts";
 import { skillsInUse } from "./skills-in-use.ts";
 import { rightsHere } from "./tree/entered.ts";
 
 /** What `subjectOf` needs besides the process. */
 export interface Granting {
-  readonly ports: Pick<KernelPorts, "classifier" | "models" | "permitFor">;
+  readonly ports: Pick<KernelPorts, "classifier" | "models" | "permitFor" | "scratchpads">;
   readonly grants: { of(self: Process): Granted };
 }
 
@@ -22,12 +23,14 @@ export interface Granting {
 export function subjectOf(core: Granting, self: Process, granted: Granted = core.grants.of(self)): Subject {
   const { cwd, roots } = self;
   const { scratch, env } = self.seed;
+  const shared = scratchpadOf(core.ports, self);
   return {
     pid: self.pid,
     mode: self.mode,
     cwd,
     roots,
     free: scratch === "" ? [] : [scratch],
+    ...(shared === null ? {} : { shared }),
     programs: (env.PATH ?? "").split(":").filter((dir) => dir.startsWith("/")),
     allowedDevices: devicesOf(self),
     rights: rightsNow(core, self, granted),

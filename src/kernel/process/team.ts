@@ -9,6 +9,7 @@ import type { Groups } from "../ipc/groups.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { keptOf } from "./kept-values.ts";
 import type { Process } from "./process.ts";
+import { scratchpadOf } from "./scratchpad.ts";
 import { type Notifying, notify } from "./signal/notify.ts";
 import type { ProcessTable } from "./table.ts";
 import { worktreeFacet } from "./tree/worktree.ts";
@@ -73,19 +74,21 @@ function ledBy(lead: Process): Team | undefined {
 
 /** The configuration that `/var/teams` shows, as published; null: the process is in no team. */
 export function teamConfig(
-  core: Looking,
+  core: Looking & { readonly ports: Pick<KernelPorts, "scratchpads"> },
   pid: Pid,
 ): { readonly name: string; readonly config: object } | null {
   const proc = core.table.get(pid);
   const team = proc === undefined ? null : teamOf(core, proc);
   if (team === null) return null;
   const { name, lead, members } = team;
+  const scratchpad = scratchpadOf(core.ports, lead);
   const { description = "", createdAt = 0 } = ledBy(lead) ?? {};
   const config = {
     name,
     ...(description === "" ? {} : { description }),
     leadAgentId: agentIdOf(lead.seed.uuid),
     createdAt: new Date(createdAt).toISOString(),
+    ...(scratchpad === null ? {} : { scratchpad }),
     members: members.map(memberView),
   };
   return { name, config };

@@ -27,8 +27,10 @@ export interface Case {
   readonly generousBases: PathBases;
   /** Directories in which reading is allowed; writing depends on the mode. */
   readonly roots: readonly string[];
-  /** Directories of this process alone, in which reading and writing are allowed. */
+  /** Directories of this process or its session alone, in which reading and writing are allowed. */
   readonly free: readonly string[];
+  /** The one of them that others share; it has no links. */
+  readonly shared: string | null;
   readonly labelPolicy: LabelPolicy;
   /** Problems of settings files that may have lost a deny, one line each. */
   readonly unreadable: readonly string[];
@@ -64,6 +66,10 @@ export function formsOf(path: string, real: string): readonly string[] {
   const resolved = normalPath(real);
   return written === resolved ? [written] : [written, resolved];
 }
+
+/** The folders that its process reads and writes freely. */
+export const freeOf = ({ free = [], shared }: Pick<Subject, "free" | "shared">): readonly string[] =>
+  shared === undefined ? free : [...free, shared];
 
 /** The folders of notes of all agents, below those given. */
 export const agentNotes = (dirs: readonly string[]): readonly string[] =>

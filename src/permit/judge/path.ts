@@ -69,6 +69,7 @@ function restrictResolved(c: Case, wanted: ResolvedAccess): Verdict | null {
     beyondWalls(c, { ...wanted, subtree: wanted.subtree ?? wanted.replaces }, wanted.forms) ??
     beyondMemory(c, { ...wanted, subtree: wanted.subtree ?? wanted.replaces }, wanted.forms) ??
     restrictKernelPath(c, wanted) ??
+    restrictLinks(c, wanted) ??
     beyondNotes(c, wanted.path, wanted.real) ??
     beyondRoots(c, wanted.path, wanted.real) ??
     restrictByRule(c, wanted) ??
@@ -110,6 +111,13 @@ function restrictKernelPath(c: Case, wanted: ResolvedAccess): Verdict | null {
       `${shown(wanted.path)} holds files of crux itself; name a narrower directory`,
     );
   return null;
+}
+
+/** Other agents may have put links into the folder that they share: none is followed, whether or not it leads outside. */
+function restrictLinks({ shared }: Case, { path, forms }: ResolvedAccess): Verdict | null {
+  const [written = path, real] = forms;
+  if (shared === null || real === undefined || !isInside(shared, written)) return null;
+  return deny("protected", `${shown(path)} is reached by a link: the scratchpad has no links`);
 }
 
 /** The content of the process's own folder may be changed and removed, but not the folder itself. */

@@ -499,3 +499,13 @@ describe("autoAllow", () => {
     expect(decided("docker ps", { excluded: ["bash(docker *)"] }).behavior).toBe("ask");
   });
 });
+
+test("the folder that the agents of a session share is writable, and nothing in it is closed", () => {
+  const shared = join(home, ".local/state/crux/scratchpads/1");
+  mkdirSync(join(shared, ".git"), { recursive: true });
+  const profile = profileOf("make", { who: me({ free: [join(dir, "own")], shared }) });
+  expect(profile?.write).toEqual(expect.arrayContaining([work, join(dir, "own"), shared]));
+  expect(profile?.tmp).toBe(join(dir, "own"));
+  expect(profile?.protect.filter((path) => path.startsWith(shared))).toEqual([]);
+  expect(profileOf("make")?.write).not.toContain(shared);
+});

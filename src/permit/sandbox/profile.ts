@@ -14,6 +14,7 @@ import type { RealPath } from "../../kernel/ports/host.ts";
 import type { Decision, Permit, PermitRequest, Subject } from "../../kernel/ports/permit.ts";
 import { isWithin } from "../../lib/path.ts";
 import { shellWord } from "../../lib/shell-word.ts";
+import { freeOf } from "../judge/case.ts";
 import { isCertainText } from "../judge/exec.ts";
 import { hardAsk, invalid, type Verdict } from "../judge/verdict.ts";
 import { matchesPath } from "../rules/path-pattern.ts";
@@ -173,7 +174,8 @@ function profileOf(
   const gitDirs = roots.flatMap((root) => repositoryOf(root)?.gitDirs ?? []);
   // of the git directory of a worktree, gitPlaces() says what is protected: git writes to the rest of it
   const isGit = (root: string) => gitDirs.some((dir) => isWithin(dir, root));
-  const found = roots.filter((root) => root !== tmp && !isGit(root)).flatMap((root) => finder.find(root));
+  const isOwn = (root: string) => root === tmp || root === subject.shared;
+  const found = roots.filter((root) => !isOwn(root) && !isGit(root)).flatMap((root) => finder.find(root));
   const isLifted = (path: string) => lifted.includes(path.replace(/\/$/, ""));
   const secrets = gathered(found.filter(({ kind }) => kind === "secret").map(({ path }) => path));
   const nested = found.flatMap(({ kind, path, isDirectory }) =>
@@ -193,7 +195,7 @@ function profileOf(
   const isShut = (place: string) => [...NEVER_OPENED, ...hide, ...denied].some((dir) => isWithin(dir, place));
   const opened = places.filter((place) => !isWithin(place, "/tmp") && !isShut(place));
   const write = isReader ? [] : [...roots, ...opened];
-  const guarded = write.filter((root) => root !== tmp && !isGit(root));
+  const guarded = write.filter((root) => !isOwn(root) && !isGit(root));
   const protect = [
     ...[...placesInRoots(protections, guarded), ...nested, ...gitDirs.flatMap(gitPlaces)].filter(
       (p) => !isLifted(p) && !gives(p),
@@ -268,7 +270,7 @@ function isReadOnly({ decide }: SandboxOptions, subject: Subject, request: Permi
 
 function writableRoots(
   { added }: SandboxOptions,
-  { roots, cwd, free = [], rights }: Subject,
+  { roots, cwd, rights, ...subject }: Subject,
   lifted: readonly string[],
 ): readonly string[] {
   const bounds = rights?.roots ?? null;
@@ -278,7 +280,7 @@ function writableRoots(
   const repositories = within
     .flatMap((root) => repositoryOf(root)?.gitDirs ?? [])
     .flatMap((dir) => (walls.some(({ gitDir }) => gitDir === dir) ? ofWorktrees(dir) : [dir]));
-  return [...within, ...free, ...repositories, ...lifted];
+  return [...within, ...freeOf(subject), ...repositories, ...lifted];
 }
 
 /**

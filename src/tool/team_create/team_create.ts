@@ -1,12 +1,14 @@
 /** team_create: makes the caller the lead of a team: a group with a list of tasks, which its members join when they start. */
 import * as z from "zod";
 import { TEAM, type Team } from "../../abi/child.ts";
+import { O_RDONLY } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { TaskAnswer } from "../../abi/task.ts";
 import { infoOf } from "../child-process.ts";
 import { askDevice } from "../device-json.ts";
 import { failure } from "../failure.ts";
+import { readToEnd, withFile } from "../files.ts";
 import { TASKS_PATH } from "../task-list.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
 import text from "./team_create.md";
@@ -14,6 +16,7 @@ import text from "./team_create.md";
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 /** How many names are tried: `crew`, `crew-2`, `crew-3` … */
 const MOST_NAMES = 20;
+const MAX_CONFIG_BYTES = 1024 * 1024;
 
 const Args = z.object({
   team_name: z.string().min(1).max(64),
@@ -53,13 +56,20 @@ async function run(args: z.output<typeof Args>, context: RunContext): Promise<Ou
     throw failure("CONFLICT", `this process leads team ${led.name} already`, "team_delete ends it");
   const { name, list } = await joined(wanted, context);
   kept?.set(TEAM, { name, description, createdAt: now() } satisfies Team);
+  const config = `/var/teams/${name}/config.json`;
+  const shared = await withFile(context, config, O_RDONLY, async (fd) => {
+    const { scratchpad } = JSON.parse((await readToEnd(context, fd, MAX_CONFIG_BYTES)).toString("utf8")) as {
+      scratchpad?: string;
+    };
+    return scratchpad === undefined ? "" : `; all agents of this session share the folder ${scratchpad}`;
+  });
   const taken = name === wanted ? "" : `${wanted} was taken. `;
   return {
     text:
-      `${taken}Team ${name} is there, its tasks are list ${list}. agent with a name starts a member, with mode "plan" one whose ` +
+      `${taken}Team ${name} is there, its tasks are list ${list}${shared}. agent with a name starts a member, with mode "plan" one whose ` +
       "plan you approve. Members are told nothing but their prompt: say which tasks to claim. send writes to a member by its " +
       'name, "*" to all; each tells you when it has nothing to do. team_delete ends the team once its members are gone.',
-    meta: { team_name: name, config_path: `/var/teams/${name}/config.json`, task_list_id: list },
+    meta: { team_name: name, config_path: config, task_list_id: list },
   };
 }
 
