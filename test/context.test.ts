@@ -126,6 +126,45 @@ describe("a session that waits", () => {
     expect((await world.crux(["replay", "1"])).code).toBe(0);
   }, 60_000);
 
+  test("is compacted before or after one of its messages: the other side stays byte for byte", async () => {
+    await reader();
+    expect((await world.crux(["chat", "-q"], { stdin: "Read it. Never push to main." })).code).toBe(0);
+    const messages = () =>
+      JSON.parse(said()).messages.map((each: unknown) => JSON.stringify(each)) as string[];
+    const whole = messages();
+    const late = await world.crux(["compact", "1", "--from", "3", "the", "paths", "--json"]);
+    const change = json<{ before: number; after: number }>(late);
+    expect(change.after).toBeLessThan(change.before);
+    expect(said()).toContain("Summarise only what came after");
+    process.kill(world.daemonPid!, "SIGKILL");
+    expect((await world.crux(["-c", "-q", "and now?"])).code).toBe(0);
+    const shorter = messages();
+    // the system prompt, and messages 1 to 3
+    expect(shorter.slice(0, 4).join() === whole.slice(0, 4).join()).toBe(true);
+    expect(shorter.join().includes("it was read")).toBe(true);
+    expect(shorter.join().includes(whole[5]!)).toBe(false);
+    expect((await world.crux(["compact", "1", "--up-to", "99"])).stderr).toContain(
+      "message 99 is not in view",
+    );
+    expect((await world.crux(["compact", "1", "--up-to", "1"])).stderr).toContain(
+      "nothing to summarise before",
+    );
+    const both = await world.crux(["compact", "1", "--up-to", "1", "--from", "1"]);
+    expect(both.stderr).toContain("either --from or --up-to");
+    expect((await world.crux(["context", "undo", "1"])).code).toBe(0);
+    const early = await world.crux(["compact", "1", "--up-to", "6", "--json"]);
+    expect(json<{ after: number; before: number }>(early).after).toBeGreaterThan(1_000);
+    expect(await stat(1)).toMatchObject({
+      moves: [{ layer: "partial", trigger: "manual" }, { layer: "undo" }, { layer: "partial" }],
+    });
+    expect((await world.crux(["-c", "-q", "and then?"])).code).toBe(0);
+    const later = messages().join();
+    expect(later.includes("it was read")).toBe(true);
+    for (const each of whole.slice(6)) expect(later.includes(each)).toBe(true);
+    for (const each of whole.slice(2, 6)) expect(later.includes(each)).toBe(false);
+    expect((await world.crux(["replay", "1"])).code).toBe(0);
+  }, 60_000);
+
   test("is not compacted when nothing would be freed, and an ended one says what it is", async () => {
     await startModel({ script: () => text("Hello.") });
     Object.assign(world.env, modelEnv(server));

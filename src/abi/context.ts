@@ -14,9 +14,18 @@ export interface ClearedResult {
   readonly keep?: number;
 }
 
+/** A summary that stands where the messages were that it tells of: behind the message `after`. */
+export interface Fold {
+  /** Its own number. */
+  readonly n: number;
+  readonly after: number;
+}
+
 export interface ContextView {
   /** The number of the summary, which comes first; null: none. */
   readonly put: number | null;
+  /** Further summaries, in rising order of their places; absent: none. */
+  readonly folds?: readonly Fold[];
   /** Messages before `tailFrom` that are shown, in rising order. */
   readonly keep: readonly NumberRange[];
   readonly clears: readonly ClearedResult[];
@@ -26,7 +35,7 @@ export interface ContextView {
 
 /** The layer that proposes a view, and what causes it. */
 export interface Boundary {
-  readonly layer: "micro" | "full" | "drop" | "clear";
+  readonly layer: "micro" | "full" | "partial" | "drop" | "clear";
   readonly trigger: "auto" | "manual" | "reactive";
   /** Tokens before and after, estimated. */
   readonly before: number;
@@ -34,11 +43,15 @@ export interface Boundary {
 }
 
 /** A proposal for the next view. The kernel checks it. */
-export interface ContextMove extends Omit<ContextView, "put"> {
+export interface ContextMove extends Omit<ContextView, "put" | "folds"> {
   /** The move that made the present view, as `ctxView` has it: CONFLICT if another came meanwhile. */
   readonly from: number;
   /** A new summary; null: none; absent: that of the present view stays. */
   readonly put?: string | null;
+  /** The new summary stands behind this message, and that of the present view stays; absent: it comes first. */
+  readonly behind?: number;
+  /** The numbers of the further summaries of the present view that stay; absent: all. */
+  readonly folds?: readonly number[];
   readonly boundary: Boundary;
 }
 
@@ -87,10 +100,16 @@ export interface UndoBounds {
   readonly most: number;
 }
 
+/** What comes before or after a message in view, by its number; the message itself stays. */
+export interface ViewPart {
+  readonly side: "from" | "up_to";
+  readonly message: number;
+}
+
 /** What the user asks of the context of a process. */
 export type ViewRequest =
   /** `text`: what the summary should pay attention to; "": nothing in particular. */
-  | { readonly op: "compact"; readonly text: string }
+  | { readonly op: "compact"; readonly text: string; readonly part?: ViewPart }
   | { readonly op: "undo" | "clear" }
   /** Whether memory is told of, recalled and kept. */
   | { readonly op: "memory"; readonly on: boolean }

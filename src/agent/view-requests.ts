@@ -43,7 +43,7 @@ function change(run: Run, request: ViewRequest, turn: Awaited<ReturnType<typeof 
       return { before, after: tokens() };
     }
     case "compact":
-      return keeper.compact(turn, request.text);
+      return keeper.compact(turn, request.text, request.part);
     case "undo":
       return keeper.undo(turn);
     case "clear":

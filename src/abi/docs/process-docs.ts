@@ -262,7 +262,9 @@ export const CONTEXT_DOCS: MethodDocs<keyof typeof CONTEXT_METHODS> = {
   },
   "context.compact": {
     errors: {
-      ...NO_CONTEXT,
+      NOT_FOUND: "No process has this pid, or the message is not in view.",
+      INVALID:
+        "The process is not an agent, both `from` and `up_to` are given, or there is nothing to summarise on that side.",
       CONFLICT: "Nothing would be freed; or the process has ended, is paused, or waits for an answer.",
       UNAVAILABLE: "Compaction is turned off.",
     },

@@ -8,9 +8,9 @@ const count = z.int().min(0);
 const move = z.strictObject({
   at: z.string(),
   layer: z
-    .enum(["micro", "full", "drop", "clear", "undo"])
+    .enum(["micro", "full", "partial", "drop", "clear", "undo"])
     .describe(
-      "`micro`: old results were cleared; `full`: a summary; `drop`: the oldest steps were left out; `clear`: all messages were; `undo`: the view before it again.",
+      "`micro`: old results were cleared; `full`: a summary; `partial`: a summary of what came before or after a message; `drop`: the oldest steps were left out; `clear`: all messages were; `undo`: the view before it again.",
     ),
   trigger: z.enum(["auto", "manual", "reactive"]).describe("`reactive`: the model had refused a request."),
   before: count.optional(),
@@ -89,6 +89,12 @@ export const CONTEXT_METHODS = {
     params: z.strictObject({
       ...place,
       text: z.string().max(2_000).optional().describe("What the summary should pay attention to."),
+      from: z
+        .int()
+        .min(1)
+        .optional()
+        .describe("The number of a message in view: only what comes after it is summarised; or"),
+      up_to: z.int().min(1).optional().describe("only what comes before it."),
     }),
     result: change,
   },

@@ -73,7 +73,7 @@ function hasWork(tail: readonly Unit[]): boolean {
 }
 
 /** The first words, then the newest ones. */
-function wordsThatFit(units: readonly Unit[], room: number): ReadonlySet<Unit> {
+export function wordsThatFit(units: readonly Unit[], room: number): ReadonlySet<Unit> {
   const words = units.filter(({ kind }) => kind === "words");
   const kept = new Set<Unit>();
   let left = room;

@@ -3,7 +3,7 @@
  * too long, and after a refusal it shortens the view until the model takes it. It proposes; the kernel checks and
  * records each move, so nothing is lost.
  */
-import type { ViewChange, WindowFacts } from "../../abi/context.ts";
+import type { ViewChange, ViewPart, WindowFacts } from "../../abi/context.ts";
 import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
 import { type Reply, totalTokens } from "../../abi/llm.ts";
 import { findLlmError, LlmError } from "../../abi/llm-error.ts";
@@ -93,10 +93,12 @@ export class WindowKeeper {
     this.#gauge?.moved();
   }
 
-  /** A summary at the user's wish. CONFLICT: nothing would be freed; UNAVAILABLE: compaction is turned off. */
-  async compact(turn: Turn, wish: string): Promise<ViewChange> {
+  /** A summary at the user's wish, of a part or of all. CONFLICT: nothing would be freed; UNAVAILABLE: compaction is turned off. */
+  async compact(turn: Turn, wish: string, part?: ViewPart): Promise<ViewChange> {
     if (!this.#isAllowed) throw unavailable(this.#gauge === null);
-    return this.#changed(turn, await this.#passage(turn).summarise("manual", wish));
+    const passage = this.#passage(turn);
+    const done = part === undefined ? passage.summarise("manual", wish) : passage.summarisePart(part, wish);
+    return this.#changed(turn, await done);
   }
 
   /** Before a model with this window answers in place of the present one, which summarises what would be too long for it. */

@@ -2,7 +2,15 @@
  * One passage through the layers that shorten the view, for one request: old results are cleared, a summary is written, the
  * oldest steps are left out. It proposes; the kernel checks and records each move, so nothing is lost.
  */
-import type { Boundary, ContextMove, Section, UndoBounds, ViewChange, ViewState } from "../../abi/context.ts";
+import type {
+  Boundary,
+  ContextMove,
+  Section,
+  UndoBounds,
+  ViewChange,
+  ViewPart,
+  ViewState,
+} from "../../abi/context.ts";
 import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
 import type { LlmRequest, Reply } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
@@ -16,8 +24,17 @@ import type { Breaker } from "./breaker.ts";
 import { type Fit, newestThatFit, pinnedOf, rangesOf } from "./fit.ts";
 import type { Gauge } from "./gauge.ts";
 import { clearOld } from "./micro.ts";
+import { type Part, partOf } from "./part.ts";
 import { takenAlong } from "./taken-along.ts";
-import { askForSummary, CLEARED_NOTE, droppedText, pinnedText, summaryIn, summaryText } from "./texts.ts";
+import {
+  askForSummary,
+  CLEARED_NOTE,
+  droppedText,
+  partWords,
+  pinnedText,
+  summaryIn,
+  summaryText,
+} from "./texts.ts";
 import { type Unit, unitsOf } from "./units.ts";
 
 /** Estimated tokens of the newest steps that a full summary leaves in view, and of the user's words. */
@@ -49,6 +66,22 @@ export interface Turn {
   /** Its place among the fallbacks; 0: the model of the process. */
   readonly index: number;
   readonly sections: readonly Section[];
+}
+
+/** A summary that is to be written. */
+interface Wanted {
+  readonly units: readonly Unit[];
+  readonly view: ViewState;
+  readonly next: Fit & Pick<Part, "folds" | "behind">;
+  /** Estimated tokens that the messages may have afterwards. */
+  readonly left: number;
+  readonly layer: "full" | "partial";
+  readonly trigger: Boundary["trigger"];
+  /** What the model is shown of it. */
+  readonly of: readonly Unit[];
+  readonly wish: string;
+  /** Which part the summary is of; absent: all that it is shown. */
+  readonly only?: string;
 }
 
 /** One passage through the layers, for one request. */
@@ -156,16 +189,35 @@ export class Passage {
     const { sys, start } = this.#turn;
     const view = await sys.ctxView(start.ctxId);
     const units = unitsOf(this.#prompt.messages, view);
-    const before = this.#used;
     const left = Math.max(0, this.#estimated(this.#mostAfter(trigger, target)) - this.#fixed);
     const free = Math.max(0, left - tokensOf(pinnedOf(units, view)));
     const room = { tail: Math.min(TAIL, Math.floor(free / 3)), words: Math.min(WORDS, Math.floor(free / 4)) };
     const next = newestThatFit(units, view, room);
     if (!next.covered.some(({ kind }) => kind === "step" || kind === "summary"))
       return "nothing would be freed: there is only the newest step, and your own words";
-    const summary = await this.#summaryOf(units, view, wish);
+    const wanted = { units, view, next, left, layer: "full", trigger, of: units, wish } as const;
+    return this.#summarised({ ...wanted, next: { ...next, folds: [] } });
+  }
+
+  /** A summary takes the place of what comes before a message, or after it, but for the user's words. A text: why not. */
+  async summarisePart(part: ViewPart, wish: string): Promise<ViewChange | string> {
+    const { sys, start } = this.#turn;
+    const view = await sys.ctxView(start.ctxId);
+    const units = unitsOf(this.#prompt.messages, view);
+    const left = Math.max(0, this.#estimated(this.#mostAfter("manual", this.#gauge)) - this.#fixed);
+    const next = partOf(units, view, { ...part, room: Math.min(WORDS, Math.floor(left / 2)) });
+    const { parts } = next.picked;
+    const only = partWords(part.side, parts[0]?.message.content ?? "");
+    const wanted = { units, view, next, left, layer: "partial", trigger: "manual" } as const;
+    return this.#summarised({ ...wanted, of: next.before, wish, only });
+  }
+
+  async #summarised(wanted: Wanted): Promise<ViewChange | string> {
+    const { units, view, next, left, layer, trigger } = wanted;
+    const before = this.#used;
+    const summary = await this.#summaryOf(wanted);
     if (summary === undefined) return "the model wrote no summary: crux logs says why";
-    const said = { summary, lostWords: next.lostWords, files: "" };
+    const said = { summary, lostWords: next.lostWords, files: "", isPart: layer === "partial" };
     const spare = left - messageTokens({ content: summaryText(said) }) - shownTokens(units, next);
     if (spare < 0) return "the summary would not have freed enough";
     const cleared = new Set(view.view.clears.map(({ n }) => n));
@@ -173,9 +225,10 @@ export class Passage {
     const put = summaryText({ ...said, files });
     const tokens = messageTokens({ content: put }) + shownTokens(units, next);
     const after = Math.ceil((this.#fixed + tokens) * this.#gauge.ratio);
-    const boundary = { layer: "full", trigger, before, after } as const;
-    const { keep, clears, tailFrom } = next;
-    const isMoved = await this.#move({ from: view.head, put, keep, clears, tailFrom, boundary });
+    const boundary = { layer, trigger, before, after };
+    const { keep, clears, tailFrom, folds, behind } = next;
+    const place = { keep, clears, tailFrom, folds, ...(behind === undefined ? {} : { behind }) };
+    const isMoved = await this.#move({ from: view.head, put, ...place, boundary });
     return isMoved ? { before, after } : "the view has moved meanwhile";
   }
 
@@ -205,7 +258,7 @@ export class Passage {
     const boundary = { layer: "clear", trigger: "manual", before, after } as const;
     // a conversation begins with words to the model
     const put = pinned.length === 0 ? null : CLEARED_NOTE;
-    const left = { put, keep: rangesOf(numbers), clears, tailFrom: records + 1 };
+    const left = { put, keep: rangesOf(numbers), clears, tailFrom: records + 1, folds: [] };
     return (await this.#move({ from, ...left, boundary }))
       ? { before, after }
       : "the view has moved meanwhile";
@@ -244,14 +297,14 @@ export class Passage {
     return { before: this.#used, beside: this.#fixed, ratio, most: this.#gauge.limits().block - 1 };
   }
 
-  /** The model's summary of the view; of its newest part, if all of it would be too long. undefined: there is none. */
-  async #summaryOf(units: readonly Unit[], view: ViewState, wish: string): Promise<string | undefined> {
+  /** The model's summary of these units; of their newest part, if all would be too long. undefined: there is none. */
+  async #summaryOf({ of: units, view, wish, only }: Wanted): Promise<string | undefined> {
     const { sys } = this.#turn;
     const limits = this.#gauge.limits();
     const most = Math.min(SUMMARY_TOKENS, this.#gauge.window - limits.effective);
-    const ask = { role: "user", content: askForSummary(Math.floor(most / 2), wish) } as const;
+    const ask = { role: "user", content: askForSummary(Math.floor(most / 2), wish, only) } as const;
     const room = Math.floor((limits.effective * 0.9) / this.#gauge.ratio) - this.#fixed - messageTokens(ask);
-    const { messages } = this.#prompt;
+    const messages = units.flatMap(({ parts: each }) => each.map(({ message }) => message));
     const isWhole = messages.reduce((sum, message) => sum + messageTokens(message), 0) <= room;
     const parts = { tail: Math.floor(room * 0.7), words: Math.floor(room * 0.25) };
     const part = isWhole ? messages : shownIn(units, newestThatFit(units, view, parts));
@@ -279,7 +332,8 @@ export class Passage {
     const free = Math.max(0, left - tokensOf(pinnedOf(units, view)));
     const next = newestThatFit(units, view, { tail: Math.floor(free * 0.6), words: Math.floor(free * 0.2) });
     const before = this.#used;
-    const old = units[0]?.kind === "summary" ? (units[0].parts[0]?.message.content ?? "") : "";
+    const summaries = units.filter(({ kind }) => kind === "summary");
+    const old = summaries.map(({ parts: [first] }) => first?.message.content ?? "").join("\n\n");
     const kept = old.slice(0, Math.floor(left * 0.6)).toWellFormed();
     const put = next.covered.length === 0 ? undefined : droppedText(next.covered, kept);
     const tokens = shownTokens(units, next) + (put === undefined ? 0 : messageTokens({ content: put }));
@@ -289,7 +343,7 @@ export class Passage {
     const boundary = { layer: "drop", trigger, before, after } as const;
     const { keep, clears, tailFrom } = next;
     const same = { from: view.head, keep, clears, tailFrom, boundary };
-    return this.#move(put === undefined ? same : { ...same, put });
+    return this.#move(put === undefined ? same : { ...same, put, folds: [] });
   }
 
   async #move(move: ContextMove): Promise<boolean> {
@@ -329,8 +383,9 @@ function shownIn(units: readonly Unit[], { covered, clears }: Fit): Prompt["mess
 }
 
 function shownTokens(units: readonly Unit[], next: Fit): number {
+  const gone = new Set(next.covered);
   const words = shownIn(
-    units.filter(({ kind }) => kind !== "summary"),
+    units.filter((unit) => !gone.has(unit)),
     next,
   );
   return words.reduce((sum, message) => sum + messageTokens(message), 0);

@@ -1,5 +1,5 @@
 /** A view in units that stay whole: a message of the user, or a reply with the results of its calls. Pure. */
-import type { ViewState } from "../../abi/context.ts";
+import type { ContextView, ViewState } from "../../abi/context.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import { messageTokens } from "../../lib/tokens/message.ts";
 
@@ -26,13 +26,13 @@ export function unitsOf(messages: readonly ContextMessage[], { numbers, view }: 
     if (message.role === "tool" && last !== undefined) {
       last.parts.push(part);
       last.tokens += part.tokens;
-    } else units.push({ kind: kindOf(part, view.put), parts: [part], tokens: part.tokens });
+    } else units.push({ kind: kindOf(part, view), parts: [part], tokens: part.tokens });
   }
   return units;
 }
 
-function kindOf({ n, message: { role, content } }: Numbered, put: number | null): Unit["kind"] {
-  if (n === put) return "summary";
+function kindOf({ n, message: { role, content } }: Numbered, { put, folds }: ContextView): Unit["kind"] {
+  if (n === put || (folds?.some((fold) => fold.n === n) ?? false)) return "summary";
   if (role !== "user") return "step";
   return NOTE.test(content.trimStart()) ? "note" : "words";
 }

@@ -70,11 +70,27 @@ Modes: --quiet prints the tokens used, and those of the window.`,
     brief: "let a summary take the place of what was said",
     words: [["<pid>"]],
     summary: "Let a summary take the place of the earlier messages of a process",
-    usage: ["compact <pid> [<what to pay attention to>]"],
+    usage: ["compact <pid> [<what to pay attention to>] [--from <number> | --up-to <number>]"],
+    options: [
+      {
+        flag: "from",
+        value: "<number>",
+        meaning: "summarise only what comes after this message, which stays",
+      },
+      {
+        flag: "up-to",
+        value: "<number>",
+        meaning: "summarise only what comes before this message, which stays",
+      },
+    ],
     about: `Its own model writes the summary, between two steps if it runs. In view stay the summary, your own words, the newest
 steps, and files that were read lately. Nothing is lost: crux context undo <pid> takes it back. A session that rests
-is restored for it, with the environment of this terminal.`,
-    examples: ["crux compact 3", "crux compact 3 keep the error texts, drop the dead ends"],
+is restored for it, with the environment of this terminal. crux context <pid> --messages lists the numbers of messages.`,
+    examples: [
+      "crux compact 3",
+      "crux compact 3 --from 41",
+      "crux compact 3 keep the error texts, drop the dead ends",
+    ],
   },
   {
     name: "export",

@@ -25,6 +25,7 @@ const NAMES: Readonly<Record<keyof WireContext["parts"], string>> = {
 const MOVES: Readonly<Record<WireContext["moves"][number]["layer"], string>> = {
   micro: "old tool results cleared",
   full: "summary written",
+  partial: "summary of a part written",
   drop: "oldest steps left out",
   clear: "cleared",
   undo: "undone",

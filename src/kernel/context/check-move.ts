@@ -1,8 +1,8 @@
 /** What the kernel refuses in a proposed view: pure. A layer can propose anything; only a whole conversation is shown. */
-import type { ContextMove } from "../../abi/context.ts";
+import type { ContextMove, ContextView } from "../../abi/context.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import { LIMITS } from "../limits.ts";
-import { headOf, numbersOf, type Views } from "./view.ts";
+import { foldsAfter, headOf, numbersOf, type Views } from "./view.ts";
 
 /** The messages of the present view, by number, as they were written. */
 type Shown = ReadonlyMap<number, ContextMessage>;
@@ -11,15 +11,40 @@ type Shown = ReadonlyMap<number, ContextMessage>;
 export function wrongWith(views: Views, shown: Shown, move: ContextMove): string | undefined {
   return (
     wrongRanges(views, move) ??
+    wrongFolds(views, shown, move) ??
     wrongClears(views, shown, move) ??
     wrongPairs(views, shown, move) ??
     wrongPins(views, shown, move)
   );
 }
 
+/** A summary stands between two steps, never between a call and its result. */
+function wrongFolds(views: Views, shown: Shown, move: ContextMove): string | undefined {
+  const { behind, put, folds = [] } = move;
+  const before = headOf(views);
+  const lost = folds.find((n) => before.folds?.every((fold) => fold.n !== n) ?? true);
+  if (lost !== undefined) return `message ${lost} is not a summary in view`;
+  if (behind !== undefined && (typeof put !== "string" || !Number.isInteger(behind) || behind < 0))
+    return "a place without a summary";
+  const places = foldsAfter(before, move, views.count + 1);
+  if (places.length > LIMITS.viewRanges) return `${places.length} summaries; at most ${LIMITS.viewRanges}`;
+  const next = numbersOf(views, bare(move));
+  for (const { after } of places) {
+    const follows = next.find((n) => n > after);
+    if (follows !== undefined && shown.get(follows)?.role === "tool")
+      return `a summary behind message ${after} parts a call from its result`;
+  }
+  return undefined;
+}
+
+/** The view without its summaries. */
+function bare({ keep, clears, tailFrom }: ContextMove): ContextView {
+  return { keep, clears, tailFrom, put: null };
+}
+
 /** What is pinned stays, and stays whole. */
 function wrongPins(views: Views, shown: Shown, move: ContextMove): string | undefined {
-  const kept = new Set(numbersOf(views, { ...move, put: null }));
+  const kept = new Set(numbersOf(views, bare(move)));
   const before = new Set(headOf(views).clears.map(({ n }) => n));
   const cleared = new Set(move.clears.map(({ n }) => n).filter((n) => !before.has(n)));
   for (const n of views.pins) {
@@ -46,7 +71,8 @@ function wrongRanges({ count }: Views, { keep, tailFrom, put, clears }: ContextM
 }
 
 /** What was cleared stays cleared: its content is no longer in memory. */
-function wrongClears(views: Views, shown: Shown, { clears, ...move }: ContextMove): string | undefined {
+function wrongClears(views: Views, shown: Shown, move: ContextMove): string | undefined {
+  const { clears } = move;
   const seen = new Set<number>();
   const before = new Map(headOf(views).clears.map(({ n, keep = 0 }) => [n, keep]));
   for (const { n, keep = 0 } of clears) {
@@ -58,7 +84,7 @@ function wrongClears(views: Views, shown: Shown, { clears, ...move }: ContextMov
     if (keep > (before.get(n) ?? keep)) return `message ${n} was cleared before`;
     seen.add(n);
   }
-  const kept = new Set(numbersOf(views, { ...move, clears, put: null }));
+  const kept = new Set(numbersOf(views, bare(move)));
   const back = headOf(views).clears.find(({ n }) => kept.has(n) && !seen.has(n));
   return back === undefined ? undefined : `message ${back.n} was cleared before`;
 }
@@ -75,9 +101,9 @@ function losesPictures(
 
 /** Every result with its call and every call with its results, and nothing that the present view does not have. */
 function wrongPairs(views: Views, shown: Shown, move: ContextMove): string | undefined {
-  const { put: old } = headOf(views);
-  const put = move.put === undefined ? old : null;
-  const next = numbersOf(views, { ...move, put });
+  const old = headOf(views);
+  const put = move.put === undefined || move.behind !== undefined ? old.put : null;
+  const next = numbersOf(views, { ...bare(move), put, folds: foldsAfter(old, move) });
   const kept = new Set(next);
   const lost = next.find((n) => !shown.has(n));
   if (lost !== undefined) return `message ${lost} is not in the present view`;

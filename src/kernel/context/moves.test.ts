@@ -151,6 +151,53 @@ describe("move()", () => {
   });
 });
 
+describe("a summary of a part", () => {
+  const partial = { ...BOUNDARY, layer: "partial" } as const;
+
+  test("stands where its messages were; the messages before it stay the same objects, and the first summary stays", () => {
+    const before = spaces.prompt(cid).messages;
+    move({ put: "later", keep: [[1, 3]], tailFrom: 7, behind: 3, boundary: partial });
+    spaces.append(cid, user("next"));
+    expect(contents()).toEqual(["intent", "", "result a", "later", "next"]);
+    for (const at of [0, 1, 2]) expect(spaces.prompt(cid).messages[at]).toBe(before[at]);
+    move({ put: "earlier", keep: [], tailFrom: 8 });
+    expect(contents()).toEqual(["earlier", "later", "next"]);
+    move({ boundary: { ...BOUNDARY, layer: "micro" } });
+    expect(contents()).toEqual(["earlier", "later", "next"]);
+    expect(spaces.view(cid).view.folds).toEqual([{ n: 7, after: 3 }]);
+    move({ put: "all", keep: [], tailFrom: 10, folds: [] });
+    expect(contents()).toEqual(["all"]);
+  });
+
+  test("of two behind the same message, the later one is the later one", () => {
+    move({ put: "one", keep: [[1, 1]], tailFrom: 4, behind: 1, boundary: partial });
+    move({ put: "two", keep: [[1, 1]], tailFrom: 5, behind: 1, boundary: partial });
+    expect(contents()).toEqual(["intent", "one", "two", "", "result b"]);
+  });
+
+  test("is undone, and the summary that was made goes with it", () => {
+    const before = new Map([1, 2, 3, 4, 5, 6].map((n, i) => [n, spaces.prompt(cid).messages[i]!]));
+    move({ put: "later", keep: [[1, 3]], tailFrom: 7, behind: 3, boundary: partial });
+    spaces.append(cid, user("next"));
+    const missing = spaces.missing(cid, 1);
+    expect(missing).toEqual([4, 5, 6]);
+    spaces.undo(cid, { from: 1 }, new Map(missing.map((n) => [n, before.get(n)!])));
+    expect(contents()).toEqual(["intent", "", "result a", "words", "", "result b", "next"]);
+  });
+
+  test.each<[string, Partial<ContextMove>]>([
+    ["between a call and its result", { put: "later", behind: 2 }],
+    ["at a place, but without a text", { behind: 3 }],
+    ["at no whole number", { put: "later", behind: 1.5 }],
+    ["that is not in view", { folds: [9] }],
+    ["without what is pinned", { put: "later", keep: [[1, 1]], tailFrom: 5, behind: 1 }],
+  ])("%s is INVALID", (_name, wish) => {
+    spaces.pin(cid, 4, { each: 1_000, all: 2_000 });
+    refused(wish);
+    expect(spaces.view(cid).head).toBe(0);
+  });
+});
+
 test("undo() has the messages of before and those added since; what is not in memory is named", () => {
   const [before, written] = [spaces.prompt(cid).messages, result("b")];
   move({ put: "summary", keep: [[4, 4]], tailFrom: 5, clears: [{ n: 6 }] });
@@ -168,6 +215,7 @@ const anyMove = fc.record({
   keep: fc.array(fc.tuple(fc.nat(14), fc.nat(14)), { maxLength: 4 }),
   tailFrom: fc.integer({ min: 0, max: 16 }),
   clears: fc.array(fc.record({ n: fc.nat(14) }), { maxLength: 3 }),
+  behind: fc.constantFrom(undefined, 1, 3, 4, 6),
 });
 
 test("no accepted move tears a pair, repeats a message or shows one that had left", () => {
@@ -183,13 +231,14 @@ test("no accepted move tears a pair, repeats a message or shows one that had lef
         for (const [i, kind] of ["c", "u", "c", ...more].entries())
           for (const each of kind === "u" ? [user(`u${i}`)] : [call(`c${i}`), result(`c${i}`)])
             spaces.append(cid, each);
-        for (const { put, keep, ...wish } of moves) {
+        for (const { put, keep, behind, ...wish } of moves) {
           const before = new Set(spaces.view(cid).numbers);
           try {
             move({
               ...wish,
               keep: keep.map(([a, b]) => [a, a + b] as const),
               ...(put === undefined ? {} : { put }),
+              ...(typeof put !== "string" || behind === undefined ? {} : { behind }),
             });
           } catch (error) {
             expect(error).toMatchObject({ code: "INVALID" });
@@ -198,8 +247,11 @@ test("no accepted move tears a pair, repeats a message or shows one that had lef
           accepted++;
           const { numbers, view } = spaces.view(cid);
           expect(new Set(numbers).size).toBe(numbers.length);
-          for (const n of numbers) expect(before.has(n) || n === view.put).toBe(true);
+          const own = [view.put, ...(view.folds ?? []).map((fold) => fold.n)];
+          for (const n of numbers) expect(before.has(n) || own.includes(n)).toBe(true);
           const { messages } = spaces.prompt(cid);
+          for (const [i, { role }] of messages.entries())
+            if (role === "tool") expect(messages[i - 1]?.role).toBe("assistant");
           const calls = messages.flatMap(({ blocks = [] }) =>
             blocks.flatMap((b) => (b.type === "tool_use" ? [b.id] : [])),
           );
@@ -252,6 +304,7 @@ test("whatever moves are accepted: pins stay as they were written, and undoing h
     keep: fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.nat(3)), { maxLength: 1 }),
     tailFrom: fc.integer({ min: 1, max: 12 }),
     clears: fc.array(fc.record({ n: fc.integer({ min: 1, max: 9 }) }), { maxLength: 1 }),
+    behind: fc.constantFrom(undefined, undefined, 1, 2, 3),
   });
   fc.assert(
     fc.property(fc.array(likely, { maxLength: 5 }), kinds, pins, (moves, more, wanted) => {
@@ -265,16 +318,17 @@ test("whatever moves are accepted: pins stay as they were written, and undoing h
       for (const [i, kind] of more.entries())
         for (const each of kind === "u" ? [user(`u${i}`)] : [call(`c${i}`), result(`c${i}`)]) append(each);
       for (const n of wanted) if (written.has(n)) spaces.pin(cid, n, { each: 1_000, all: 9_000 });
-      for (const [i, { put, keep, ...wish }] of moves.entries()) {
+      for (const [i, { put, keep, behind, ...wish }] of moves.entries()) {
         const before = spaces.prompt(cid).messages;
         try {
           const ranges = keep.map(([a, b]) => [a, a + b] as const);
-          move({ ...wish, keep: ranges, ...(put === undefined ? {} : { put }) });
+          const place = behind === undefined ? {} : { behind };
+          move({ ...wish, keep: ranges, ...(put === undefined ? {} : { put, ...place }) });
         } catch {
           continue;
         }
-        const { records, numbers, view } = spaces.view(cid);
-        if (view.put === records) written.set(records, user("summary"));
+        const { records, numbers } = spaces.view(cid);
+        if (!written.has(records)) written.set(records, user("summary"));
         const { messages } = spaces.prompt(cid);
         for (const n of spaces.view(cid).pins) expect(messages[numbers.indexOf(n)]).toEqual(written.get(n));
         if (i % 2 === 0) continue;

@@ -1,5 +1,5 @@
 /** The views of a context: pure. Boot, fork, replay and the live kernel make them of the same records with this. */
-import type { ContextMove, ContextView, NumberRange } from "../../abi/context.ts";
+import type { ContextMove, ContextView, Fold, NumberRange } from "../../abi/context.ts";
 
 interface StackedView extends ContextView {
   /** The messages that there were when one was last left out; absent: the model has seen all as it was written. */
@@ -51,12 +51,33 @@ export function headOf({ stack }: Views): StackedView {
 export function numbersOf({ count, puts }: Views, view: ContextView): number[] {
   const shown = view.put === null ? [] : [view.put];
   const summaries = new Set(puts);
+  const folds = view.folds ?? [];
+  let at = 0;
+  const foldsBefore = (n: number): void => {
+    for (; at < folds.length && (folds[at] as Fold).after < n; at++) shown.push((folds[at] as Fold).n);
+  };
   const add = ([first, last]: NumberRange): void => {
-    for (let n = first; n <= last; n++) if (!summaries.has(n)) shown.push(n);
+    for (let n = first; n <= last; n++) {
+      if (summaries.has(n)) continue;
+      foldsBefore(n);
+      shown.push(n);
+    }
   };
   for (const range of view.keep) add(range);
   add([view.tailFrom, count]);
+  foldsBefore(Infinity);
   return shown;
+}
+
+/** The further summaries after a move, in the order of their places; `n`: the number of a new one. */
+export function foldsAfter(
+  { folds = [] }: Pick<ContextView, "folds">,
+  move: Pick<ContextMove, "folds" | "behind">,
+  n?: number,
+): readonly Fold[] {
+  const stay = folds.filter((fold) => move.folds?.includes(fold.n) ?? true);
+  const more = n === undefined || move.behind === undefined ? [] : [{ n, after: move.behind }];
+  return [...stay, ...more].sort((a, b) => a.after - b.after || a.n - b.n);
 }
 
 /** Changes `views` as the record says. A summary is the next message. */
@@ -67,14 +88,19 @@ export function foldMove(views: Views, body: MoveBody): void {
     return;
   }
   const { keep, clears, tailFrom, boundary } = body;
-  let { put, cut } = headOf(views);
+  const before = headOf(views);
+  let { put, cut } = before;
+  let n: number | undefined;
   if (body.put === null) put = null;
   else if (body.put !== undefined) {
-    put = ++views.count;
-    views.puts.push(put);
+    n = ++views.count;
+    views.puts.push(n);
+    if (body.behind === undefined) put = n;
   }
+  const folds = foldsAfter(before, body, n);
   if (boundary.layer !== "micro") cut = views.count;
-  views.stack.push({ put, keep, clears, tailFrom, ...(cut === undefined ? {} : { cut }) });
+  const more = { ...(folds.length === 0 ? {} : { folds }), ...(cut === undefined ? {} : { cut }) };
+  views.stack.push({ put, keep, clears, tailFrom, ...more });
   if (views.stack.length > MOST) views.stack.shift();
 }
 

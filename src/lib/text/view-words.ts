@@ -10,6 +10,7 @@ interface Shortened {
 const WORDS_OF = {
   micro: "old tool results were cleared",
   full: "earlier messages were summarised",
+  partial: "a part of the conversation was summarised",
   drop: "the oldest messages were left out",
   clear: "all messages were left out",
 } as const;

@@ -75,23 +75,36 @@ async function pin(
 }
 
 /** `crux compact`: a summary takes the place of the earlier messages. */
-export const compact: Command = { flags: {}, run: (call) => compacted(call) };
+export const compact: Command = {
+  flags: { from: { type: "string" }, "up-to": { type: "string" } },
+  run: (call) => compacted(call),
+};
 
 async function compacted(call: Call): Promise<number> {
-  const usage = "crux compact <pid> [what to pay attention to]";
+  const usage = "crux compact <pid> [what to pay attention to] [--from <number> | --up-to <number>]";
   const [word, ...words] = call.args.words;
   if (word === undefined) throw invalid("which process? crux ps lists them", usage);
   const pid = pidOf(word, usage);
   const text = words.join(" ").trim();
+  const [from, upTo] = [messageIn(call, "from", usage), messageIn(call, "up-to", usage)];
+  if (from !== undefined && upTo !== undefined) throw invalid("either --from or --up-to", usage);
+  const part = { ...(from === undefined ? {} : { from }), ...(upTo === undefined ? {} : { up_to: upTo }) };
   if (call.console.showsCalls)
     await call.console.errorLine(`Compacting process ${pid}: at its next step its model writes a summary …`);
-  return change(call, "context.compact", { pid, ...(text === "" ? {} : { text }) });
+  return change(call, "context.compact", { pid, ...(text === "" ? {} : { text }), ...part });
+}
+
+function messageIn({ args }: Call, flag: string, usage: string): number | undefined {
+  const word = args.flags.get(flag);
+  if (word === undefined) return undefined;
+  if (typeof word === "string" && /^[1-9]\d{0,8}$/.test(word)) return Number(word);
+  throw invalid(`--${flag} takes the number of a message: crux context <pid> --messages lists them`, usage);
 }
 
 async function change(
   { console, host }: Call,
   method: "context.compact" | "context.undo" | "context.clear",
-  place: { readonly pid: number; readonly text?: string },
+  place: { readonly pid: number; readonly text?: string; readonly from?: number; readonly up_to?: number },
 ): Promise<number> {
   const client = await host.daemon.ensure();
   try {

@@ -9,8 +9,14 @@ export const contextStat: Handler<"context.stat"> = async ({ pid, messages = fal
   return { payload: { ...toWire(pid, stat), ...(messages ? { messages: [...shown] } : {}) } };
 };
 
-export const contextCompact: Handler<"context.compact"> = ({ pid, env, text = "" }, call) =>
-  changed(call, { pid, env }, { op: "compact", text: text.trim() });
+export const contextCompact: Handler<"context.compact"> = async (params, call) => {
+  const { pid, env, text = "", from, up_to: upTo } = params;
+  const message = from ?? upTo;
+  if (from !== undefined && upTo !== undefined) throw invalid("payload: either from or up_to");
+  const side = from === undefined ? "up_to" : "from";
+  const part = message === undefined ? {} : { part: { side, message } as const };
+  return changed(call, { pid, env }, { op: "compact", text: text.trim(), ...part });
+};
 
 export const contextUndo: Handler<"context.undo"> = (place, call) => changed(call, place, { op: "undo" });
 
