@@ -57,3 +57,12 @@ test("takenAlong() has a file as it was viewed last, and not one that was change
   const text = along([view("/a", "OLD"), view("/a", "NEW"), view("/b", "GONE"), edit]);
   expect(text).toBe("As you last saw /a:\nNEW");
 });
+
+test("takenAlong() has the content of a file that was viewed again unchanged, not the note that says so", () => {
+  const view = (path: string, content: string) => step("view", { file_path: path }, content);
+  const again = view("/a", "[unchanged since it was last viewed: /a]");
+  expect(along([view("/a", "WHOLE"), view("/b", "B"), again])).toBe(
+    "As you last saw /b:\nB\n\nAs you last saw /a:\nWHOLE",
+  );
+  expect(along([again])).toBe("");
+});

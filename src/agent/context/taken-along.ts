@@ -18,6 +18,7 @@ const TODO_TOKENS = 2_000;
 /** Less than this of a text is not worth it. */
 const LEAST_TOKENS = 200;
 
+const UNCHANGED = /^\[unchanged since it was last viewed/;
 const CHANGES: ReadonlySet<string> = new Set(["edit", "multi_edit", "write", "notebook_edit"]);
 
 /** `room`: estimated tokens for all of it. `isCleared`: whether a result is no longer whole. */
@@ -98,8 +99,12 @@ function recentFiles(covered: readonly Unit[], room: number, isCleared: (n: numb
       if (CHANGES.has(name)) found.delete(path);
       const result = resultIn(unit, id);
       if (name !== "view" || result === undefined || isCleared(result.n) || !isGood(result.message)) continue;
+      const { content } = result.message;
+      const known = found.get(path);
+      // it says only that an earlier result holds
+      if (UNCHANGED.test(content) && known === undefined) continue;
       found.delete(path);
-      found.set(path, result.message.content);
+      found.set(path, UNCHANGED.test(content) ? (known ?? "") : content);
     }
   }
   return shown([...found].slice(-MOST_FILES), room);
