@@ -3,13 +3,16 @@
  * a commit, a sync, a write, a rename, at boot as in the middle of the work. What is counted lies outside Crux: a ledger that
  * each command writes a line to. The model does what a careful one would: told that an outcome is unknown it looks, and
  * repeats only what did not happen. More: CRUX_CRASH_POINTS=1000 npx vitest run --project system test/journal-crashes.test.ts
+ * All moments of a team's run: npm run crash -- team
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { unconfined } from "./harness/confined.ts";
 import { DoomedDaemon, momentsMet } from "./harness/doomed-daemon.ts";
 import { modelEnv } from "./harness/model.ts";
+import { TeamLives } from "./harness/team-lives.ts";
 import type { Wire } from "./harness/wire.ts";
 import { World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
@@ -23,6 +26,8 @@ const MOMENTS = 41;
 const STRIDE = 16;
 /** Lives of a daemon whose agents have a limit. */
 const LIMITED_LIVES = Math.ceil(POINTS / 8);
+/** The moments of a team's run that its daemon dies at; all: one after another, until a run has no more of them. */
+const TEAM_MOMENTS = process.env.CRUX_TEAM_MOMENTS ?? "110";
 /** The moments of a daemon's start, about: those are the other test's. */
 const AFTER_BOOT = 12;
 
@@ -232,6 +237,26 @@ it(`${LIMITED_LIVES} kills beside agents under a limit: no request left before i
     await model.close();
   }
 });
+
+const TEAM_KILLS = TEAM_MOMENTS === "all" ? Number.POSITIVE_INFINITY : TEAM_MOMENTS.split(",").length;
+
+it.skipIf(unconfined !== undefined)(
+  `a team is killed at moments ${TEAM_MOMENTS} of its run: nothing is lost, doubled, gained or left behind`,
+  { timeout: 60_000 + Math.min(TEAM_KILLS, 2_000) * 30_000 },
+  async () => {
+    const lives = await TeamLives.open();
+    try {
+      const chosen = TEAM_MOMENTS.split(",").map(Number);
+      for (let run = 0; run < TEAM_KILLS; run++)
+        if (!(await lives.live(TEAM_KILLS === Number.POSITIVE_INFINITY ? run + 1 : chosen[run]!))) break;
+      await lives.finish();
+      expect(lives.kills.length).toBeGreaterThan(0);
+      console.log(`${lives.kills.length} kills of a team's daemon`);
+    } finally {
+      await lives.close();
+    }
+  },
+);
 
 /** The calls to a model that the agent with this intent is on record with. */
 function intentsOf({ dir }: World, name: string): number {

@@ -1,7 +1,7 @@
 /** A daemon of a world that is killed at a chosen moment of its journal (kill-point.cjs), and the moments that were met. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HEAP_FLAGS } from "../../src/wire/client/daemon.ts";
@@ -18,16 +18,19 @@ export class DoomedDaemon {
   /** Resolves when it is dead. */
   readonly over: Promise<unknown>;
 
-  /** `moment` 0: it lives on. */
-  constructor(world: World, moment: number, env: Record<string, string>) {
+  /** `moment` 0: it lives on. Counted from its start, or from `arm()` on. */
+  constructor(world: World, moment: number, env: Record<string, string>, isArmed = true) {
     this.#world = world;
     rmSync(counterOf(world), { force: true });
+    rmSync(armedOf(world), { force: true });
+    if (isArmed) this.arm();
     const traps = {
       // as Node reads it: in quotes, with a backslash before what would end them
       NODE_OPTIONS: `--require ${JSON.stringify(PRELOAD)}`,
       CRUX_TEST_KILL_AT: String(moment),
       CRUX_TEST_KILL_LOG: momentsOf(world),
       CRUX_TEST_KILL_COUNTER: counterOf(world),
+      CRUX_TEST_KILL_FROM: armedOf(world),
     };
     // started as clients do: with other flags Node would compile all of it again, and one that is killed keeps nothing of that
     this.#child = spawn(process.execPath, [...HEAP_FLAGS, MAIN, "daemon", "--internal"], {
@@ -38,6 +41,10 @@ export class DoomedDaemon {
       detached: true,
     });
     this.over = once(this.#child, "exit");
+  }
+
+  arm(): void {
+    writeFileSync(armedOf(this.#world), "");
   }
 
   get isOver(): boolean {
@@ -76,4 +83,5 @@ export function momentsMet(world: World): readonly string[] {
 }
 
 const momentsOf = (world: World): string => join(world.dir, "moments");
+const armedOf = (world: World): string => join(world.dir, "armed");
 const counterOf = (world: World): string => join(world.dir, "counter");

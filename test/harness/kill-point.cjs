@@ -2,6 +2,7 @@
  * Loaded into a daemon with `NODE_OPTIONS=--require`, in its threads too: kills it with SIGKILL at the n-th moment that
  * matters to the journal (CRUX_TEST_KILL_AT=n): before and after each commit, each sync and write by hand, each rename.
  * What the moment was is appended to CRUX_TEST_KILL_LOG. The file CRUX_TEST_KILL_COUNTER counts for all threads: a byte each.
+ * With CRUX_TEST_KILL_FROM it counts only while there is a file of that name.
  * Plain CommonJS: each of the hundreds of daemons, and each of their threads, would strip the types again.
  */
 const fs = require("node:fs");
@@ -10,6 +11,7 @@ const { DatabaseSync, StatementSync } = require("node:sqlite");
 const threads = require("node:worker_threads");
 
 const { CRUX_TEST_KILL_AT: at, CRUX_TEST_KILL_LOG: log, CRUX_TEST_KILL_COUNTER: counter } = process.env;
+const from = process.env.CRUX_TEST_KILL_FROM ?? "/";
 
 if (at !== undefined && log !== undefined && counter !== undefined) watch(Number(at), log, counter);
 
@@ -19,9 +21,10 @@ if (at !== undefined && log !== undefined && counter !== undefined) watch(Number
  * @param {string} counterPath
  */
 function watch(deadly, logPath, counterPath) {
-  const { appendFileSync, statSync, readlinkSync } = fs;
+  const { appendFileSync, existsSync, statSync, readlinkSync } = fs;
   /** @param {string} what */
   const moment = (what) => {
+    if (!existsSync(from)) return;
     appendFileSync(counterPath, ".");
     if (statSync(counterPath).size !== deadly) return;
     appendFileSync(logPath, `${what}\n`);
