@@ -402,6 +402,30 @@ describe("a coordinator", () => {
   });
 });
 
+describe("the coordinator of the environment", () => {
+  it("begins where no agent is named, its workers may have three tools, and a session stays what it began as", async () => {
+    const work = childCall("fix", { subagent_type: "worker" });
+    const lead: Play = (request) => {
+      if (request.assistantTurns === 0 && request.tools.length === 3) return toolUse(work);
+      return text(notices(request).length === 0 ? "Running." : "Done.");
+    };
+    await serve({ lead, fix: () => text("Fixed."), plain: () => text("Plain.") });
+    const as = (env: object, ...args: string[]) =>
+      world.crux(["-q", ...args], { env: { ...modelEnv(server), ...env } });
+    const mode = { CRUX_COORDINATOR_MODE: "1", CRUX_SIMPLE: "1" };
+    const three = ["agent", "send", "stop"];
+    expect((await as(mode, "lead")).stdout).toBe("Done.\n");
+    expect(requestsOf("lead")[0]!.tools).toEqual(three);
+    expect(requestsOf("fix")[0]!.tools.toSorted()).toEqual(["bash", "edit", "view"]);
+    expect((await as({}, "-r", "1", "and now?")).code).toBe(0);
+    expect(requestsOf("lead").at(-1)).toMatchObject({ tools: three, lastUserText: "and now?" });
+    expect((await as({}, "plain")).code).toBe(0);
+    expect((await as(mode, "-r", "3", "and here?")).code).toBe(0);
+    expect(requestsOf("plain").at(-1)!.lastUserText).toBe("and here?");
+    expect(requestsOf("plain").at(-1)!.tools).toContain("bash");
+  });
+});
+
 const used = (tool: string, params: object) => ({ name: "tool_call", input: { tool, params } });
 const told = (request: ModelRequest) =>
   request.messages.flatMap((message) => (message.role === "user" ? userTexts(message) : [])).join("\n");

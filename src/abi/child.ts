@@ -31,6 +31,8 @@ export interface Team {
 export const TEAM = "team";
 /** The agent that gives all work to others; its session has a scratchpad. */
 export const COORDINATOR = "coordinator";
+/** The agent that it gives work to. */
+export const WORKER = "worker";
 
 /** How a process ended. */
 export interface Ended {

@@ -161,6 +161,15 @@ describe("agentDesk()", () => {
   });
 });
 
+test("CRUX_SIMPLE leaves a worker three tools, and any other agent what it has", async () => {
+  for (const name of ["worker", "helper"]) put(`lib/agents/${name}.md`, `---\nname: ${name}\n---\nDo it.`);
+  const toolsOf = async (name: string, env: Record<string, string>) =>
+    (await desk.load(name, { ...seeker(), env }))?.manifest.tools;
+  const three = ["bash", "view", "edit"];
+  expect([await toolsOf("worker", {}), await toolsOf("worker", { CRUX_SIMPLE: "1" })]).toEqual([null, three]);
+  expect(await toolsOf("helper", { CRUX_SIMPLE: "1" })).toBeNull();
+});
+
 test("the servers of a client come with any agent that has tools, and are not kept for the next", async () => {
   file("config/agents");
   const ownServers = { entries: { own: { command: "run", args: ["$CRUX_PROJECT_DIR"] } }, isStrict: false };

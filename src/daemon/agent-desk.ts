@@ -3,6 +3,7 @@
  * trusted.
  */
 import { type AgentInfo, type AgentLine, type AgentSeeker, DEFAULT_AGENT } from "../abi/agent.ts";
+import { WORKER } from "../abi/child.ts";
 import { codeOf, Fault } from "../abi/errors.ts";
 import type { Definition } from "../abi/methods/definition.ts";
 import type { Settings } from "../abi/settings/settings.ts";
@@ -66,7 +67,7 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
           files: found.filesOver(seen),
         }).load(name ?? DEFAULT_AGENT);
       try {
-        const agent = await cache.load(`${found.key} ${name ?? ""}`, load);
+        const agent = ofSimple(await cache.load(`${found.key} ${name ?? ""}`, load), env);
         const whole = await withProject(agent, view, { env: childEnv, warn });
         const { ownServers } = seeker;
         return ownServers === undefined ? whole : withOwn(whole, ownServers, { env: childEnv, warn, cwd });
@@ -92,6 +93,15 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
       return [{ name: path, path, ...unknown, issues: [...issues] }];
     },
   };
+}
+
+/** The tools of a worker where `CRUX_SIMPLE` is set: no other. */
+const SIMPLE_TOOLS = ["bash", "view", "edit"];
+
+function ofSimple(agent: AgentInfo, { CRUX_SIMPLE }: AgentSeeker["env"]): AgentInfo {
+  const { manifest } = agent;
+  if (CRUX_SIMPLE !== "1" || manifest.name !== WORKER) return agent;
+  return { ...agent, manifest: { ...manifest, tools: SIMPLE_TOOLS } };
 }
 
 /** INVALID: MCP servers are given, but plain reasoning has no tools. */

@@ -1,7 +1,8 @@
 /** What a person says of a process that is not in memory. */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { COORDINATOR } from "../abi/child.ts";
 import { asPid, asProcUuid } from "../abi/ids.ts";
-import { testKernel } from "../kernel/testing/test-kernel.ts";
+import { agentFile, testKernel } from "../kernel/testing/test-kernel.ts";
 
 async function ended() {
   const t = testKernel();
@@ -68,4 +69,25 @@ test("list() leaves out no session that has not ended, however many have ended s
   expect((await t.kernel.sessions.list(here)).map(({ pid }) => pid)).toEqual([1]);
   const all = await t.kernel.sessions.list({ ...here, all: true });
   expect([all.length, all.some(({ pid }) => pid === 1)]).toEqual([1_001, true]);
+});
+
+test("keepMode() tells those who follow a session where it is not what its client would have begun", async () => {
+  const t = testKernel();
+  const lead = await t.start({
+    agent: agentFile({ manifest: { ...agentFile().manifest, name: COORDINATOR } }),
+  });
+  const other = await t.start();
+  const logged = vi.fn();
+  for (const { proc } of [lead, other])
+    vi.spyOn(proc, "log").mockImplementation((...said) => logged(said[1]));
+  const { sessions } = t.kernel;
+  sessions.keepMode(lead.pid, true);
+  sessions.keepMode(other.pid, false);
+  expect(logged).not.toHaveBeenCalled();
+  sessions.keepMode(lead.pid, false);
+  sessions.keepMode(other.pid, true);
+  expect(logged.mock.calls).toEqual([
+    [expect.stringContaining("began as that of a coordinator")],
+    [expect.stringContaining("began without a coordinator")],
+  ]);
 });

@@ -3,6 +3,7 @@
  * nothing in memory; it can be sent messages, opened and ended like any other.
  */
 
+import { COORDINATOR } from "../abi/child.ts";
 import { codeOf, Fault } from "../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../abi/ids.ts";
 import { type Disposition, EXIT, SIGNALS, type Signal } from "../abi/process.ts";
@@ -90,6 +91,16 @@ export class SessionTable implements Sessions {
     if (conversation === null) return;
     if (conversation.title === "") conversation.entitle(row.title);
     core.idle(proc);
+  }
+
+  keepMode(pid: Pid, isForCoordinator: boolean): void {
+    const { ports, table } = this.#core();
+    const proc = table.get(pid);
+    if (proc === undefined || (proc.seed.body.name === COORDINATOR) === isForCoordinator) return;
+    const words = isForCoordinator
+      ? "this session began without a coordinator and stays so; a new one begins with it"
+      : "this session began as that of a coordinator and stays so";
+    proc.log("warn", words, ports.clock.mono());
   }
 
   resumeWith(...[pid, letter, env]: Parameters<Sessions["resumeWith"]>): ReturnType<Sessions["resumeWith"]> {

@@ -163,6 +163,10 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
       means: "The model of every agent that an agent starts.",
       otherwise: "that of the call, of the agent file, or of the agent that starts it",
     },
+    CRUX_COORDINATOR_MODE: {
+      means: "`1`: a run or session that names no agent begins with the coordinator (`many-agents.md`).",
+    },
+    CRUX_SIMPLE: { means: "`1`: workers have the tools `bash`, `view` and `edit`, and no other." },
     CRUX_DISABLE_BUILTIN_AGENTS: { means: "`1`: the shipped agents cannot be chosen." },
     CRUX_DISABLE_BACKGROUND_TASKS: { means: "`1`: agents wait for all agents that they start." },
     CRUX_DISABLE_BACKGROUND: { means: "`1`: agents cannot run commands in the background." },

@@ -59,6 +59,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "labels.outward": { example: ["web"] },
   maxBudgetUsd: { example: 2 },
   "memory.extract": { example: false },
+  mode: { example: "coordinator", otherwise: "the general agent" },
   model: { example: "sonnet", otherwise: "the first driver that is set up" },
   modelType: { example: "openai", otherwise: "the driver that has the model" },
   models: {

@@ -47,6 +47,7 @@ export const SETTING_KEYS = [
   "labels.outward",
   "maxBudgetUsd",
   "memory.extract",
+  "mode",
   "model",
   "modelType",
   "models",

@@ -160,6 +160,10 @@ const ownModel = z.strictObject({
 
 export const Settings = z.looseObject({
   model: z.string().optional().describe("The model to use: a name, or driver/name like openai/model-large."),
+  mode: z
+    .enum(["coordinator"])
+    .optional()
+    .describe('"coordinator": runs and sessions that name no agent begin with the coordinator.'),
   fallbackModel: z
     .array(z.string().min(1).max(256))
     .max(8)

@@ -3,6 +3,7 @@
  * message, with the instruction files, the list of skills and the memory. Not part of the conversation, so that no compaction loses it.
  */
 import { type AgentLine, DEFAULT_AGENT } from "../../abi/agent.ts";
+import { COORDINATOR, WORKER } from "../../abi/child.ts";
 import { RECALLED, type Section } from "../../abi/context.ts";
 import type { ForkPrefix } from "../../abi/fork.ts";
 import type { ProgramStart } from "../../abi/program.ts";
@@ -64,7 +65,7 @@ export async function briefingOf(
 /** Beyond these, agents are known by their names alone where they are asked for. */
 const MAX_AGENTS = 50;
 /** Agents that a list would not help to choose: the one that is used unless another is named, and those of a coordinator. */
-const UNLISTED: ReadonlySet<string> = new Set([DEFAULT_AGENT, "worker", "coordinator"]);
+const UNLISTED: ReadonlySet<string> = new Set([DEFAULT_AGENT, WORKER, COORDINATOR]);
 
 function agentsText(agents: readonly AgentLine[]): string {
   const listed = agents.filter(({ name }) => !UNLISTED.has(name)).slice(0, MAX_AGENTS);

@@ -77,6 +77,11 @@ export interface Sessions {
   /** Does nothing if the process is live or unknown: the following call reports that. Rejects as `wake` does. */
   awake(pid: Pid, options?: AwakeOptions): Promise<void>;
   /**
+   * A session stays what it began as. Tells those who follow it where its client would have begun another kind: one of a
+   * coordinator, or one of any other agent.
+   */
+  keepMode(pid: Pid, isForCoordinator: boolean): void;
+  /**
    * Brings an ended agent back with a message of a process above it, whose environment it gets; recorded in one group. It is
    * one of the background from then on. undefined: it is here meanwhile, so the message goes to its mailbox. Rejects as `wake`
    * does.

@@ -212,6 +212,21 @@ describe("spawn", () => {
     expect(fixture.loaded).toEqual([[undefined, "/w", { A: "b" }]]);
   });
 
+  it("begins with the coordinator where no agent is named, and the environment or the settings say so", async () => {
+    const start = (more: object) =>
+      client.ask(JSON.stringify({ method: "spawn", payload: { intent: "x", detach: true, ...more } }));
+    const env = { CRUX_COORDINATOR_MODE: "1" };
+    await start({ env });
+    await start({ env, agent: "explore" });
+    Object.assign(fixture.deps, { isCoordinator: () => true });
+    await start({});
+    expect(fixture.loaded.map((each) => (each as unknown[])[0])).toEqual([
+      "coordinator",
+      "explore",
+      "coordinator",
+    ]);
+  });
+
   it("detached: a response only, and the connection stays usable", async () => {
     expect(await client.ask('{"method":"spawn","payload":{"intent":"x","detach":true}}')).toBe(
       '{"ok":true,"payload":{"pid":1}}\n',

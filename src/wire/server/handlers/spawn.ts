@@ -1,4 +1,5 @@
 import type { AgentSeeker } from "../../../abi/agent.ts";
+import { COORDINATOR } from "../../../abi/child.ts";
 import type { ProcessEvent } from "../../../abi/events.ts";
 import { asProcUuid, type Pid, type ProcUuid } from "../../../abi/ids.ts";
 import type { SpawnRequest } from "../../../abi/methods/process.ts";
@@ -36,13 +37,22 @@ async function start(
 ): Promise<MethodAnswer<"spawn">> {
   const { kernel, deps } = call;
   const { cwd = deps.home, env = deps.env, agents = {} } = params;
-  const agent = await deps.loadAgent(params.agent, { cwd, env, agents, ...ownServers(params) });
+  const name = params.agent ?? (beginsAsCoordinator(deps, env) ? COORDINATOR : undefined);
+  const agent = await deps.loadAgent(name, { cwd, env, agents, ...ownServers(params) });
   if (params.detach) {
     const opts = { ...toOpts({ ...params, interactive: false }), ...marked };
     return detached(params, call, await kernel.init.spawn(params.intent, agent, opts));
   }
   const opts = { ...toOpts(params), ...marked, detail: params.detail };
   return followed(params, call, await kernel.spawnWatched(params.intent, agent, opts));
+}
+
+/** Whether a run or session begins as a coordinator where its client names no agent. */
+export function beginsAsCoordinator(
+  deps: RequestContext["deps"],
+  env: Readonly<Record<string, string>>,
+): boolean {
+  return env.CRUX_COORDINATOR_MODE === "1" || deps.isCoordinator?.() === true;
 }
 
 function ownServers({ mcp_servers, strict_mcp = false }: SpawnRequest): Pick<AgentSeeker, "ownServers"> {

@@ -257,6 +257,7 @@ export class FakeKernel implements KernelApi {
   readonly sessions = {
     awake: async (pid: Pid, options: AwakeOptions = {}) =>
       void this.calls.push(`awake ${pid} ${JSON.stringify(options)}`),
+    keepMode: () => {},
   } as unknown as Sessions;
   readonly replays = {} as KernelApi["replays"];
   readonly views = {} as KernelApi["views"];
