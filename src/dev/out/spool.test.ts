@@ -18,7 +18,7 @@ import { DiskSpools, type SpoolLimits } from "./spool.ts";
 
 const never = new AbortController().signal;
 const DAY = 24 * 3600 * 1000;
-const SMALL: SpoolLimits = { segmentBytes: 8, keptMs: DAY, keptSpools: 3, keptBytes: 1_000 };
+const SMALL: SpoolLimits = { segmentBytes: 8, keptMs: DAY, keptPrograms: 3, keptBytes: 1_000 };
 
 function spools(limits: Partial<SpoolLimits> = {}, dir = join(tempFolder(), "spools")) {
   const clock = { now: 1_700_000_000_000 };
@@ -286,6 +286,19 @@ describe("DiskSpools", () => {
     clock.now += 2_000;
     expect(open().find("e")).toBeUndefined();
     expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it("what has ended of one program counts once, and goes together", () => {
+    const { store, dir, clock } = spools();
+    for (const name of ["a", "b", "c", "d"]) {
+      for (const kind of ["out", "err", "log"]) store.open(`${name}.${kind}`, "drop").end();
+      clock.now += 1_000;
+    }
+    expect(
+      readdirSync(dir)
+        .map((file) => file[0])
+        .join(""),
+    ).toBe("bbbcccddd");
   });
 
   it("open() takes the place of what has ended; remove() takes it away and wakes its readers", async () => {

@@ -1,6 +1,7 @@
 /**
  * Spools on disk: `<dir>/<name>.<n>`, segments of 32 MiB, of which the last two are kept. A spool that has ended uses
- * no fd; it is kept for 24 h. At most 1,000 ended spools with 4 GiB in total are kept; beyond, the oldest is removed.
+ * no fd; it is kept for 24 h. Those of at most 1,000 programs (the name up to its last dot), with 4 GiB in total, are kept;
+ * beyond, the oldest is removed.
  */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -11,14 +12,15 @@ import { SegmentReader, type SegmentSource } from "./segment-reader.ts";
 export interface SpoolLimits {
   readonly segmentBytes: number;
   readonly keptMs: number;
-  readonly keptSpools: number;
+  /** A program has a spool for each of its streams, and one for its log. */
+  readonly keptPrograms: number;
   readonly keptBytes: number;
 }
 
 const defaultLimits: SpoolLimits = {
   segmentBytes: 32 * 1024 * 1024,
   keptMs: 24 * 3600 * 1000,
-  keptSpools: 1_000,
+  keptPrograms: 1_000,
   keptBytes: 4 * 1024 ** 3,
 };
 
@@ -104,13 +106,25 @@ export class DiskSpools implements SpoolStore {
     const oldest = this.#now() - this.#limits.keptMs;
     let bytes = 0;
     for (const kept of known.values()) bytes += bytesOf(kept);
+    const programs = new Map<string, number>();
+    const count = (name: string, more: 1 | -1): void => {
+      const left = (programs.get(programOf(name)) ?? 0) + more;
+      if (left > 0) programs.set(programOf(name), left);
+      else programs.delete(programOf(name));
+    };
+    for (const name of known.keys()) count(name, 1);
     for (const [name, kept] of known) {
-      const isWanted = known.size <= this.#limits.keptSpools && bytes <= this.#limits.keptBytes;
+      const isWanted = programs.size <= this.#limits.keptPrograms && bytes <= this.#limits.keptBytes;
       if (isWanted && kept.endedAt >= oldest) return;
       bytes -= bytesOf(kept);
+      count(name, -1);
       this.#forget(name);
     }
   }
+}
+
+function programOf(name: string): string {
+  return name.replace(/\.[^.]*$/, "");
 }
 
 /** A file that cannot be removed (read-only disk) must not fail a lookup. */

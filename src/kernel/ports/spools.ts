@@ -62,7 +62,7 @@ export interface SpoolStore {
   open(name: string, onFull: OnFull, maxBytes?: number): Spool;
   /**
    * A reader from the oldest byte of a spool that is being written, or that has ended, also under an earlier daemon.
-   * undefined: not found, or removed after 24 h or to make room for newer ones (1,000, or 4 GiB).
+   * undefined: not found, or removed after 24 h or to make room for newer ones (those of 1,000 programs, or 4 GiB).
    */
   find(name: string): SpoolReader | undefined;
   /**
