@@ -4,7 +4,7 @@
  */
 
 /** Each kind of secret has one of these within its first nine characters, or, for the password of a URL, before it. */
-const GRAMS = ["BEG", "sk-", "_pa", "AKI", "ASI", "xox", "eyJ", "://"].concat(
+const GRAMS = ["BEG", "sk-", "_pa", "AKI", "ASI", "xox", "eyJ", "ap_", "://"].concat(
   [..."pousr"].map((letter) => `h${letter}_`),
   [..."rR"].flatMap((r) => [..."eE"].flatMap((e) => [..."rR"].map((last) => r + e + last))),
 );
@@ -13,7 +13,7 @@ const GRAMS = ["BEG", "sk-", "_pa", "AKI", "ASI", "xox", "eyJ", "://"].concat(
  * yet may have a password.
  */
 const POSSIBLE =
-  /-----BEG|(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))sk-|gh[pousr]_|github_pat_|AKIA|ASIA|xox[abeoprs]-|eyJ|[Bb][Ee][Aa][Rr][Ee][Rr] |:\/\/[^\t\n\v\f\r /@"'<>\\]{0,2103}(?:@|$)/;
+  /-----BEG|(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))sk-|gh[pousr]_|github_pat_|AKIA|ASIA|xox[abeoprs]-|eyJ|cap_[0-9]|[Bb][Ee][Aa][Rr][Ee][Rr] |:\/\/[^\t\n\v\f\r /@"'<>\\]{0,2103}(?:@|$)/;
 const BEFORE = 16;
 const BEHIND = 2_112;
 

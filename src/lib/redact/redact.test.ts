@@ -26,6 +26,7 @@ const LOOKS: readonly (readonly [kind: string, secret: string])[] = [
   ["aws", "AKIAIOSFODNN7EXAMPLE"],
   ["slack", "xoxb-123456789012-abcdefABCDEF"],
   ["jwt", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9"],
+  ["token", `cap_17_${"aZ-_0".repeat(9).slice(0, 43)}`],
   ["bearer", "Bearer abcdef0123456789-_.~"],
 ];
 

@@ -186,7 +186,18 @@ class Scan {
  * within 2,000 characters of its beginning, and looks back at most 8 characters, so that a text in chunks matches like
  * a whole one. The kind appears in the mark: `[redacted:<kind>:<6 hex>]`.
  */
-type SecretKind = "pem" | "sk" | "github" | "aws" | "slack" | "jwt" | "bearer" | "url" | "known" | "fault";
+type SecretKind =
+  | "pem"
+  | "sk"
+  | "github"
+  | "aws"
+  | "slack"
+  | "jwt"
+  | "bearer"
+  | "token"
+  | "url"
+  | "known"
+  | "fault";
 
 /** No character of `word` precedes; the letter of a line end as JSON spells it (`\n`) does not count. */
 const after = (word: string): string => String.raw`(?:(?<![${word}])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))`;
@@ -207,6 +218,8 @@ const ROWS: readonly (readonly [kind: SecretKind, pattern: string])[] = [
     "bearer",
     `${after("A-Za-z0-9_")}[Bb][Ee][Aa][Rr][Ee][Rr] {1,4}(?=[A-Za-z._~+/=-]{0,80}[0-9])[A-Za-z0-9._~+/=-]{16,50000}`,
   ],
+  // a capability token of ours
+  ["token", `${after("A-Za-z0-9_")}cap_[0-9]{1,16}_[A-Za-z0-9_-]{43}`],
   [
     "url",
     String.raw`(?<=:\/\/)[^\s/:@"'<>\\[\]]{0,200}:(?!\[redacted:)[^\s/@"'<>\\]{3,500}(?=@[A-Za-z0-9[])`,
