@@ -383,6 +383,25 @@ describe("projections", () => {
     });
   });
 
+  it("a device that went or came while no daemon ran is told by the next, once", async () => {
+    const sees = () => true;
+    const ready = async (isThere: boolean): Promise<void> => {
+      t = new TestKernel({}, t.journal);
+      const about = { id: "cam0", kind: "camera", name: "cam0", driver: "frames" } as const;
+      const identity = { ...about, modes: ["read" as const] };
+      const open = () => Promise.reject(new Error("not opened here"));
+      t.kernel.hal.add({ identity, isHarmless: true, meta: () => ({}), open, isThere: () => isThere });
+      await t.kernel.intents.ready();
+    };
+    for (const isThere of [false, false, true, true]) await ready(isThere);
+    const all = await readFrom(0);
+    expect(all.map(({ event }) => event)).toEqual(["device.gone", "device.added"]);
+    const state = async (at = 0) =>
+      (await t.kernel.intents.project({ projection: "devices", at, sees })).state;
+    expect(await state(all[0]?.seq)).toMatchObject({ cam0: { state: "gone" } });
+    expect(await state(all[1]?.seq)).toMatchObject({ cam0: { state: "free" } });
+  });
+
   it("events older than a week are compacted by themselves", async () => {
     await begin("first", { intentId: "f" });
     await t.kernel.intents.end("f", { outcome: "completed" });

@@ -4,6 +4,7 @@
  */
 import { Fault } from "../../abi/errors.ts";
 import { asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { DeviceRecord } from "../../abi/methods/ipc/device.ts";
 import type { EventIds } from "../../abi/native.ts";
 import { EXIT } from "../../abi/process.ts";
 import { exitReport } from "../../lib/exit-report.ts";
@@ -294,7 +295,16 @@ export class IntentTable implements Intents, Canceller {
     await Promise.all([
       ...lost.map((native) => this.#tellLost(native).catch(() => {})),
       ...left.map((claim) => this.#tellReleased(claim).catch(() => {})),
+      ...hal.list().map((device) => this.#tellDevice(device).catch(() => {})),
     ]);
+  }
+
+  /** That it has gone or come back, if nobody has told since an earlier daemon saw it last. */
+  async #tellDevice(data: DeviceRecord): Promise<void> {
+    const isGone = data.state === "gone";
+    const wasGone = this.#states.now.devices.get(data.id)?.state === "gone";
+    if (isGone === wasGone) return;
+    await this.#core().events.publish({ event: isGone ? "device.gone" : "device.added", data });
   }
 
   async #tellReleased(claim: Readonly<Record<string, unknown>>): Promise<void> {
