@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fromJSONSchema } from "zod";
 import { PACKET } from "../src/abi/ipc.ts";
 import { packFrame } from "../src/wire/codec/msgpack.ts";
 import { FrameClient } from "../src/wire/server/frames/testing.ts";
@@ -800,6 +801,29 @@ describe("events", () => {
     late.socket.destroy();
   });
 
+  it("have the data that introspection says", async () => {
+    const own = await FrameClient.open(world.socket);
+    type Told = { events: { name: string; data: object }[] };
+    const { events } = await own.call<Told>("kernel.introspect", {});
+    const schemas = new Map(events.map(({ name, data }) => [name, fromJSONSchema(data as never)]));
+    const { head } = await own.call<{ head: number }>("event.subscribe", { events: ["*"], after: 0 });
+    await own.until(() => own.events.some(({ seq }) => seq >= head));
+    const wrong = own.events
+      .map(({ event, data }) => ({ event, data, error: schemas.get(event)?.safeParse(data).error }))
+      .filter(({ error }) => error !== undefined);
+    expect(wrong).toEqual([]);
+    const names = new Set(own.events.map(({ event }) => event));
+    for (const name of [
+      "process.exited",
+      "process.state",
+      "intent.ended",
+      "device.claimed",
+      "agent.complete",
+    ])
+      expect(names).toContain(name);
+    own.socket.destroy();
+  });
+
   it("are there after the daemon was killed; what had a key is not made again", async () => {
     const { seq } = await client.call<{ seq: number }>("event.publish", {
       event: "other.thing",
@@ -844,6 +868,10 @@ describe("events", () => {
     const rest = { stream: started.streams.stdout, from: 4 };
     const { offsets } = await client.call<{ offsets: object }>("process.stream.subscribe", rest);
     expect(offsets).toEqual({ stdout: 4 });
+    const attached = await client.call("process.attach", { id: long.id });
+    const streams = { stdin: null, stdout: started.streams.stdout, stderr: null };
+    expect(attached).toMatchObject({ streams, offsets: { stdout: 8 }, pty: false });
+    expect((await client.ask("process.attach", { id: long.id, stdin: true })).fault?.code).toBe("INVALID");
     const gone = await client.ask("process.stream.subscribe", { id: long.id, filter: "stderr" });
     expect(gone.fault?.code).toBe("NOT_FOUND");
     const events = ["other.thing", "process.exited"];

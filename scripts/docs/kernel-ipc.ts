@@ -1,7 +1,7 @@
 /** The tables of docs/kernel-ipc.md: methods, events and errors. The rest of the page is written by hand. */
 import { readFileSync } from "node:fs";
 import { ERRNO } from "../../src/abi/errno.ts";
-import { KERNEL_EVENTS } from "../../src/abi/methods/ipc/events.ts";
+import { KERNEL_EVENTS } from "../../src/abi/methods/ipc/kernel-events.ts";
 import { IPC_METHODS } from "../../src/abi/methods/ipc/methods.ts";
 import type { IpcMethodSpec } from "../../src/abi/methods/ipc/spec.ts";
 import { code, MADE, table } from "./table.ts";

@@ -17,10 +17,10 @@ const id = z
     /^(?=.{1,128}$)[A-Za-z0-9_][A-Za-z0-9._-]*(\/[A-Za-z0-9_][A-Za-z0-9._-]*)*$/,
     "must be words of A-Z a-z 0-9 . _ -, joined by /",
   );
-const mode = z.enum(["exclusive", "shared"]);
+export const mode = z.enum(["exclusive", "shared"]);
 export type ClaimMode = z.infer<typeof mode>;
 
-const record = z.strictObject({
+export const record = z.strictObject({
   id: z.string(),
   path: z.string(),
   kind,

@@ -16,7 +16,7 @@ const bytes = z.union([z.string(), z.instanceof(Uint8Array)]);
 const stream = z.string().min(1).max(128);
 
 const usage = z.strictObject({ cpuMs: z.number(), rssBytes: int, peakRssBytes: int, children: int });
-const exit = z.strictObject({
+export const exit = z.strictObject({
   id: z.string(),
   pid,
   exitCode: int,

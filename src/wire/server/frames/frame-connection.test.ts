@@ -1,6 +1,7 @@
 /** The binary wire, byte for byte and method for method. */
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { fromJSONSchema } from "zod";
 import { ERRNO, type ErrorCode } from "../../../abi/errno.ts";
 import { Fault } from "../../../abi/errors.ts";
 import { asPid, asProcUuid } from "../../../abi/ids.ts";
@@ -402,10 +403,11 @@ describe("who is speaking", () => {
 
 describe("kernel.introspect", () => {
   it("shows every method with schemas that compile, limits and errors", async () => {
-    const told = await client.call<{ methods: { name: string; params: object }[]; errors: object[] }>(
-      "kernel.introspect",
-      { all: true },
-    );
+    const told = await client.call<{
+      methods: { name: string; params: object }[];
+      events: { name: string; data?: object }[];
+      errors: object[];
+    }>("kernel.introspect", { all: true });
     const names = told.methods.map(({ name }) => name);
     expect(names).toEqual(
       expect.arrayContaining(["kernel.ping", "system.get_metrics", "spawn", "list_procs"]),
@@ -413,6 +415,24 @@ describe("kernel.introspect", () => {
     expect(new Set(names).size).toBe(names.length);
     expect(told.methods.every(({ params }) => "$schema" in params)).toBe(true);
     expect(told.errors).toHaveLength(Object.keys(ERRNO).length);
+    const exited = told.events.find(({ name }) => name === "process.exited")?.data as never;
+    const data = {
+      id: "a",
+      pid: 1,
+      exitCode: 0,
+      signal: null,
+      reason: "completed",
+      kind: "done",
+      endedAt: 1,
+    };
+    const more = {
+      usage: { cpuMs: 1, rssBytes: 0, peakRssBytes: 0, children: 0 },
+      streams: { stdout: 0, stderr: 0 },
+    };
+    const schema = fromJSONSchema(exited);
+    expect(schema.safeParse({ ...data, ...more }).success).toBe(true);
+    expect(schema.safeParse({ ...data, ...more, exitCode: "0" }).success).toBe(false);
+    expect(told.events.every((each) => "$schema" in (each.data ?? {}))).toBe(true);
   });
 
   it("shows one method, those of a prefix, and names near ones", async () => {

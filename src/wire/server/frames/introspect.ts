@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ERRNO, type ErrorCode } from "../../../abi/errno.ts";
 import { Fault } from "../../../abi/errors.ts";
 import { FEATURES, FRAME, IPC, type Limits } from "../../../abi/ipc.ts";
-import { KERNEL_EVENTS } from "../../../abi/methods/ipc/events.ts";
+import { KERNEL_EVENTS } from "../../../abi/methods/ipc/kernel-events.ts";
 import {
   FRAME_METHODS,
   IPC_METHODS,
@@ -60,7 +60,12 @@ export function introspect(
     features: [...FEATURES],
     limits: WIRE_LIMITS,
     methods: names.map((name) => describe(name, schema)),
-    events: Object.entries(KERNEL_EVENTS).map(([name, told]) => ({ name, ...told })),
+    events: Object.entries(KERNEL_EVENTS).map(([name, { summary, data, retention }]) => ({
+      name,
+      summary,
+      ...(schema ? { data: schemaOf(data) } : {}),
+      retention,
+    })),
     errors: Object.entries(ERRNO).map(([code, { means, retryable }]) => ({
       code,
       summary: means,

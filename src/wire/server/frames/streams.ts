@@ -1,9 +1,10 @@
 /** Attachments to programs, and subscriptions to their output, over the binary wire. */
 import { Fault } from "../../../abi/errors.ts";
 import { asPid, type Pid } from "../../../abi/ids.ts";
-import type { Native, PastOutput, StreamName } from "../../../kernel/ports/natives.ts";
+import type { IpcResult } from "../../../abi/methods/ipc/methods.ts";
+import type { PastOutput, StreamName } from "../../../kernel/ports/natives.ts";
 import { invalid } from "../request.ts";
-import type { IpcCall, IpcHandler } from "./call.ts";
+import type { IpcCall, IpcHandler, Session } from "./call.ts";
 import { controlled, nativeOf, pastOf, type Ref, streamsOf } from "./process.ts";
 import { checkHold, releaseHold, takeHold } from "./stdin-hold.ts";
 import { StreamSubscription } from "./stream-subscription.ts";
@@ -13,6 +14,8 @@ const NAMES: readonly StreamName[] = ["stdout", "stderr"];
 
 export const attach: IpcHandler<"process.attach"> = async ({ stdin = false, ...ref }, call) => {
   const { session } = call;
+  const past = await pastOutputOf(ref, call);
+  if (past !== undefined) return attachPast(past, stdin, session);
   const native = await nativeOf(ref, call);
   if (stdin) {
     session.scopes.require("control", "process.attach with stdin");
@@ -28,7 +31,17 @@ export const attach: IpcHandler<"process.attach"> = async ({ stdin = false, ...r
   return { attachment, streams: streamsOf(native), offsets: offsetsOf(native), pty: native.isPty };
 };
 
-function offsetsOf({ output }: Native): Partial<Record<StreamName, number>> {
+/** What is kept of it, if anything. */
+function attachPast(past: Past, stdin: boolean, session: Session): IpcResult<"process.attach"> {
+  const { pid, output, isPty } = past;
+  wanted(past);
+  if (stdin) throw invalid(`process ${pid} has no stdin`);
+  const named = (name: StreamName) => (output[name] === undefined ? null : `p${pid}.${name}`);
+  const streams = { stdin: null, stdout: named("stdout"), stderr: named("stderr") };
+  return { attachment: session.attach(() => {}), streams, offsets: offsetsOf(past), pty: isPty };
+}
+
+function offsetsOf({ output }: Pick<Writing, "output">): Partial<Record<StreamName, number>> {
   const { stdout, stderr } = output;
   return {
     ...(stdout === undefined ? {} : { stdout: stdout.bytes }),
@@ -63,27 +76,32 @@ interface Writing {
   readonly id: string;
   readonly pid: Pid;
   readonly output: PastOutput;
-  /** Its program ended under an earlier daemon. */
-  readonly isPast?: true;
+}
+
+/** Its program ended under an earlier daemon. */
+interface Past extends Writing {
+  readonly isPast: true;
+  readonly isPty: boolean;
 }
 
 /** undefined: the program is known to this daemon, or to none. */
-async function pastOutputOf(ref: Ref, call: IpcCall): Promise<Writing | undefined> {
+async function pastOutputOf(ref: Ref, call: IpcCall): Promise<Past | undefined> {
   const past = await pastOf(ref, call);
   if (past === undefined) return undefined;
   const pid = asPid(past.pid);
   const { stdout, stderr } = past.streams;
   const written = { stdout: stdout.bytes, stderr: stderr.bytes };
-  return { id: past.id, pid, output: await call.session.kernel.natives.past(pid, written), isPast: true };
+  const output = await call.session.kernel.natives.past(pid, written);
+  return { id: past.id, pid, output, isPast: true, isPty: past.pty };
 }
 
 /** INVALID: the program has no such stream. NOT_FOUND: nothing of it is kept. */
-function wanted(native: Writing, filter: StreamName | "all" = "all"): readonly StreamName[] {
+function wanted(native: Writing | Past, filter: StreamName | "all" = "all"): readonly StreamName[] {
   const names = NAMES.filter(
     (name) => native.output[name] !== undefined && (filter === "all" || filter === name),
   );
   if (names.length > 0) return names;
-  if (native.isPast !== true) throw invalid(`no such stream: process ${native.pid} has no ${filter}`);
+  if (!("isPast" in native)) throw invalid(`no such stream: process ${native.pid} has no ${filter}`);
   const what = filter === "all" ? "output" : filter;
   throw new Fault({ code: "NOT_FOUND", message: `nothing is kept of the ${what} of process ${native.pid}` });
 }
