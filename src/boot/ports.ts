@@ -28,7 +28,7 @@ export function portsOf(parts: Parts): KernelPorts {
     models: config.resolver,
     classifier: makeClassifier(() => config.settings),
     program: agentProgram({ platform: process.platform, ...counts(env), deferred: deferredSetting(env) }),
-    inTurn: paced(STARTS_OF_ROUND),
+    starts: paced(STARTS_OF_ROUND),
     clock,
     ...(gaps === undefined ? {} : { gaps }),
     exec: host.exec,

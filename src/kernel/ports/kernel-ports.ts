@@ -5,6 +5,7 @@ import type { Budget, BudgetWindow } from "../../abi/budget.ts";
 import type { ComposeProject } from "../../abi/compose/compose.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Clock, Program } from "../../abi/program.ts";
+import type { Pace } from "../../lib/paced.ts";
 import type { Redactor } from "../../lib/redact/redact.ts";
 import type { Classifier } from "./classifier.ts";
 import type { Ends } from "./ends.ts";
@@ -35,8 +36,8 @@ export interface KernelPorts {
   readonly classifier?: Classifier;
   /** The program that runs an agent. */
   readonly program: Program;
-  /** Resolves when the next agent may begin; absent: at once. */
-  readonly inTurn?: () => Promise<void>;
+  /** When the next agent may begin; absent: at once. */
+  readonly starts?: Pace;
   readonly clock: Clock;
   /** Reports gaps in time. Absent: not observed. */
   readonly gaps?: TimeGaps;

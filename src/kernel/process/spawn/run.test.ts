@@ -22,7 +22,7 @@ describe("a program", () => {
     const turn = Promise.withResolvers<void>();
     let begun = 0;
     const t = testKernel({
-      inTurn: () => turn.promise,
+      starts: { next: () => turn.promise, hold: () => () => {} },
       program: async () => {
         begun++;
         return EXIT.completed;
@@ -35,6 +35,25 @@ describe("a program", () => {
     expect(begun).toBe(1);
     const kinds = t.journal.records.filter(({ pid, kind }) => pid === killed && kind === "call.read");
     expect(kinds).toEqual([]);
+  });
+
+  test("lets others begin once its record is synced, if a client has started it", async () => {
+    let holds = 0;
+    const hold = () => {
+      holds++;
+      return () => void holds--;
+    };
+    const t = testKernel({ starts: { next: async () => {}, hold } });
+    const gate = Promise.withResolvers<void>();
+    t.journal.gate = gate.promise;
+    const spawned = ["a", "b"].map((intent) => t.init.spawn(intent, null));
+    await settle();
+    expect(holds).toBe(2);
+    gate.resolve();
+    await Promise.all(spawned);
+    t.journal.refused.add("process.spawned");
+    await expect(t.init.spawn("c", null)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(holds).toBe(0);
   });
 
   test("that throws before it waits, or returns nothing, ends so too", async () => {

@@ -27,7 +27,7 @@ export type Running = Accounting &
   Finishing &
   Notifying &
   Timing & {
-    readonly ports: Pick<KernelPorts, "inTurn">;
+    readonly ports: Pick<KernelPorts, "starts">;
     readonly table: { get(pid: Pid): Process | undefined };
     readonly admission: Pick<Admission, "check" | "enter" | "leave">;
     readonly clockWatch: { enter(): void; leave(): void };
@@ -66,7 +66,7 @@ async function loop(core: Running, proc: Process, timeoutMs: number): Promise<vo
 async function run(core: Running, proc: Process): Promise<ExitStatus> {
   try {
     // before it is recorded: what is killed while it waits for its turn has not begun
-    if (proc.seed.kind === "agent") await core.ports.inTurn?.();
+    if (proc.seed.kind === "agent") await core.ports.starts?.next();
     await proc.halt.untilAdmitted(proc.abort.signal);
     await proc.halt.untilResumed(proc.abort.signal);
     if (proc.ending.verdict !== null) return proc.ending.verdict;

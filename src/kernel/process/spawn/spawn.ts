@@ -336,11 +336,15 @@ async function journalSpawn(
     ...joins,
     ...alongside,
   ];
+  // of many that a client starts, all are acknowledged before the first begins
+  const letBegin = caller.pid === PID_KERNEL ? core.ports.starts?.hold() : undefined;
   try {
     if (caller.pid === PID_KERNEL) await core.ports.journal.append(records);
     else await core.journalWatch.append(caller, "Spawn", making.signal, records);
   } catch (error) {
     throw core.ports.journal.state.state === "lost" ? unsure(pid, error) : error;
+  } finally {
+    letBegin?.();
   }
 }
 
