@@ -8,7 +8,7 @@
  * caller; if notes reach the bound while the disk refuses groups, the journal is lost, because a history must have no
  * gaps.
  */
-import { paced } from "../../lib/paced.ts";
+import { type Pace, paced } from "../../lib/paced.ts";
 import { JournalFault, toJournalFault } from "../fault.ts";
 import { Health } from "./health.ts";
 import type { JournalClock } from "./journal-clock.ts";
@@ -48,7 +48,9 @@ export class GroupQueue {
   readonly #clock: JournalClock;
   readonly #ending = new AbortController();
   readonly #watch: Watch;
-  readonly #inTurn = paced(ANSWERS_OF_ROUND);
+  readonly #answers = paced(ANSWERS_OF_ROUND);
+  /** A client waits for these, whatever agents at work wait for theirs. */
+  readonly #spawns = paced(ANSWERS_OF_ROUND);
   #items: Item[] = [];
   #records = 0;
   #bytes = 0;
@@ -239,8 +241,15 @@ export class GroupQueue {
     for (const [n, { entries, waiter }] of group.entries()) {
       const verdict = verdicts[n] ?? [];
       if (!("code" in verdict)) for (const entry of entries) this.#raise(entry);
-      if (waiter !== undefined) void this.#inTurn().then(() => waiter.resolve(verdict));
+      if (waiter !== undefined)
+        void this.#paceOf(entries)
+          .next()
+          .then(() => waiter.resolve(verdict));
     }
+  }
+
+  #paceOf(entries: readonly Entry[]): Pace {
+    return entries.some(({ kind }) => kind === "process.spawned") ? this.#spawns : this.#answers;
   }
 
   #raise({ pid, fact }: Entry): void {

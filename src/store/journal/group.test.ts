@@ -62,6 +62,20 @@ describe("GroupJournal", () => {
     await journal.close();
   });
 
+  test("a spawn is answered before those of a large group whose callers are at work", async () => {
+    const { journal } = makeJournal();
+    const heard: number[] = [];
+    const kinds = [...Array.from({ length: 20 }, () => "signal" as const), "process.spawned" as const];
+    await Promise.all(
+      kinds.map(async (kind, n) => {
+        await journal.append([draft(kind, n)]);
+        heard.push(n);
+      }),
+    );
+    expect(heard.indexOf(20)).toBeLessThan(10);
+    await journal.close();
+  });
+
   test("a group has at most 2,048 records, a batch is never split", async () => {
     const { ledger, journal } = makeJournal();
     const batch = (count: number) => journal.append(Array.from({ length: count }, () => draft("signal", 0)));
