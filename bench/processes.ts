@@ -1,7 +1,8 @@
 /**
  * What processes cost in a running daemon, against stated baselines, all in one run:
  *   node bench/processes.ts            (npm run build first)
- * Sizes come from the environment: CRUX_BENCH_SPAWNS (1000), CRUX_BENCH_IDLE (100,1000,4000,10000), CRUX_BENCH_BUSY (1000).
+ * Sizes come from the environment: CRUX_BENCH_SPAWNS (1000), CRUX_BENCH_IDLE (100,1000,4000,10000), CRUX_BENCH_ENDED (10000),
+ * CRUX_BENCH_BUSY (1000).
  * Memory is the daemon's resident set, read from /proc after it has come to rest.
  */
 import { readFileSync } from "node:fs";
@@ -14,6 +15,7 @@ import { median, percentile, printTable, type Row } from "./table.ts";
 
 const SPAWNS = Number(process.env.CRUX_BENCH_SPAWNS ?? 1_000);
 const IDLE = (process.env.CRUX_BENCH_IDLE ?? "100,1000,4000,10000").split(",").map(Number);
+const ENDED = Number(process.env.CRUX_BENCH_ENDED ?? 10_000);
 const BUSY = Number(process.env.CRUX_BENCH_BUSY ?? 1_000);
 /** Spawns under way on the one connection. */
 const WINDOW = 64;
@@ -46,6 +48,8 @@ try {
   await firstRequest();
   await restart();
   await idle();
+  await restart();
+  await ended();
   await restart();
   await busy();
   await restart();
@@ -129,7 +133,7 @@ async function idle(): Promise<void> {
       await idleAgents(wire, Math.min(WINDOW, goal - count));
     const bytes = await restingBytes();
     const each = (bytes - base) / goal / 1024;
-    rows.push([`memory of an idle agent, at ${goal}`, `${each.toFixed(1)} KB`, "", "", "40 KB"]);
+    rows.push([`memory of an idle agent, at ${goal}`, `${each.toFixed(1)} KB`, "", "", "20 KB"]);
     const [all, empty] = [`${(bytes / 1e6).toFixed(0)} MB`, `${(base / 1e6).toFixed(0)} MB with 20`];
     rows.push([`daemon in all, at ${goal}`, all, empty, (bytes / base).toFixed(2), "500 MB at 10,000"]);
     const list = await timed(() => ask(wire, "list_procs", {}));
@@ -154,6 +158,30 @@ async function idle(): Promise<void> {
     ps / emptyPs,
     "100 ms",
   );
+}
+
+/** Agents whose end was read: as many before the first look as bring the daemon to its usual size. */
+async function ended(): Promise<void> {
+  const wire = await Wire.open(world.socket);
+  const request = `${JSON.stringify({ method: "spawn", payload: detached("hello", modelEnv()) })}\n`;
+  const end = async (count: number): Promise<void> => {
+    for (let left = count; left > 0; left -= WINDOW) {
+      const window = Math.min(WINDOW, left);
+      for (let n = 0; n < window; n++) wire.send(request);
+      const pids: unknown[] = [];
+      for (let n = 0; n < window; n++) pids.push((await wire.next())?.payload?.pid);
+      for (const pid of pids) await ask(wire, "process.wait", { pid });
+    }
+  };
+  await end(Math.ceil(ENDED / 5));
+  const base = await restingBytes();
+  await end(ENDED);
+  const bytes = await restingBytes();
+  wire.socket.destroy();
+  const each = (bytes - base) / ENDED / 1024;
+  const [all, before] = [`${(bytes / 1e6).toFixed(0)} MB`, `${(base / 1e6).toFixed(0)} MB`];
+  rows.push([`memory of an ended agent, over ${ENDED}`, `${each.toFixed(2)} KB`, "", "", "1 KB"]);
+  rows.push([`daemon after ${ENDED} ended agents`, all, `${before} before`, "", ""]);
 }
 
 async function endAll(wire: Wire): Promise<void> {
