@@ -98,16 +98,17 @@ export function makeGrantParser(): (grants: readonly string[]) => readonly Rule[
 }
 
 function shippedKept(written: readonly RuleText[], warnings: string[]): readonly RuleText[] {
+  const drops = written.filter(({ behavior }) => behavior === "drop");
+  if (drops.length === 0) return SHIPPED_RULES;
+  const keys = SHIPPED_RULES.map(({ text }) => keyOf(text));
   const dropped = new Set<string>();
-  for (const { source, behavior, text } of written) {
-    if (behavior !== "drop") continue;
+  for (const { source, text } of drops) {
     const key = keyOf(text);
     if (source !== "userSettings") warnings.push(`only user settings drop defaults; ignored: ${text}`);
-    else if (!SHIPPED_RULES.some((rule) => keyOf(rule.text) === key))
-      warnings.push(`no such default rule to drop: ${text}`);
+    else if (!keys.includes(key)) warnings.push(`no such default rule to drop: ${text}`);
     else dropped.add(key);
   }
-  return dropped.size === 0 ? SHIPPED_RULES : SHIPPED_RULES.filter(({ text }) => !dropped.has(keyOf(text)));
+  return SHIPPED_RULES.filter((_, n) => !dropped.has(keys[n] ?? ""));
 }
 
 /** The same key for equivalent spellings: `Bash(curl *)` and `bash(curl:*)`. */
