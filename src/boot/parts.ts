@@ -1,5 +1,5 @@
 /** The parts that the kernel is built from, each after the parts that it needs. */
-import { createHmac } from "node:crypto";
+import { createHmac, createSecretKey } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { agentDesk } from "../daemon/agent-desk.ts";
 import { Configuration } from "../daemon/configuration.ts";
@@ -109,7 +109,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     }),
   });
   const mcp = mcpHost({ exec: host.exec, services: () => link.kernel.services, clock, home, version });
-  const key = grantKey(stateDir, (message) => log("warn", message));
+  const key = createSecretKey(grantKey(stateDir, (message) => log("warn", message)));
   // a secret gets the same mark under every daemon of this state directory
   context.redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   return {

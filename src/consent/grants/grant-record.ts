@@ -2,7 +2,7 @@
  * Grants as the journal stores them. Each is sealed with a key that only the daemon can read, together with the history
  * it lies in: a grant that was forged or moved is not valid.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { GRANT_SCOPES, type Grant } from "../../abi/grants.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
@@ -11,11 +11,11 @@ import type { GrantEvent } from "../../kernel/process/rights/grant-list.ts";
 /** The body of `grant.add`, version 1. */
 type SealedGrant = Grant & { readonly mac: string };
 
-export function sealed(grant: Grant, home: ProcUuid, key: Uint8Array): SealedGrant {
+export function sealed(grant: Grant, home: ProcUuid, key: KeyObject): SealedGrant {
   return { ...grant, mac: macOf(grant, home, key) };
 }
 
-export function readGrant(record: JournalRecord, key: Uint8Array): GrantEvent {
+export function readGrant(record: JournalRecord, key: KeyObject): GrantEvent {
   const body = (record.body ?? {}) as Partial<SealedGrant>;
   if (record.kind !== "grant.add") return refOf(record.kind, body.id);
   if (body.rule === undefined) return { kind: "other" };
@@ -52,7 +52,7 @@ function isGrant(body: Partial<SealedGrant>): body is SealedGrant {
   );
 }
 
-function macOf(grant: Grant, home: ProcUuid, key: Uint8Array): string {
+function macOf(grant: Grant, home: ProcUuid, key: KeyObject): string {
   const { id, at, by, behavior, rule, scope, pid, root, expiresAt, uses, requestId } = grant;
   const { principal, client, uid } = by;
   const all = [home, id, at, principal, client, uid, behavior, rule, scope, pid, root, expiresAt, uses];

@@ -1,6 +1,7 @@
 /**
  * Ports without an outside. A call of a port is refused and noted; the journal passes records on and is always empty.
  */
+import { createSecretKey } from "node:crypto";
 import { Fault } from "../../abi/errors.ts";
 import { asProcUuid } from "../../abi/ids.ts";
 import type { Journal, JournalDraft } from "../../kernel/ports/journal.ts";
@@ -32,7 +33,7 @@ export function closedPorts(
     random: () => 0.5,
     loadAgent: closed("loadAgent"),
     realPath: closed("realPath"),
-    grantKey: new Uint8Array(32),
+    grantKey: createSecretKey(new Uint8Array(32)),
     uuid: () => asProcUuid(`00000000-0000-4000-8000-${(++named).toString(16).padStart(12, "0")}`),
     nonce: () => (++named).toString(16).padStart(16, "0"),
     scratchDir: closed("scratchDir"),

@@ -1,5 +1,6 @@
 /** Everything the kernel needs from outside: it has no disk, no model, no clock of its own. `boot` fills it in. */
 
+import type { KeyObject } from "node:crypto";
 import type { AgentInfo, AgentSeeker } from "../../abi/agent.ts";
 import type { Budget, BudgetWindow } from "../../abi/budget.ts";
 import type { ComposeProject } from "../../abi/compose/compose.ts";
@@ -78,8 +79,8 @@ export interface KernelPorts {
   readonly realPath: RealPath;
   /** Redacts secrets from what is stored, shown, logged or sent to a model. Absent: nothing counts as a secret. */
   readonly redactor?: Redactor;
-  /** The key that seals the user's grants; private to this state directory. 32 bytes. */
-  readonly grantKey: Uint8Array;
+  /** The key that seals the user's grants; private to this state directory. */
+  readonly grantKey: KeyObject;
   /** Why no process may start in `bypass` mode here; "": it may. Absent: the same. */
   readonly bypassRefusal?: () => string;
   /** A random UUID. */

@@ -1,4 +1,5 @@
 /** A kernel over ports that live in memory, for tests of the kernel and of the code that uses it. */
+import { createSecretKey } from "node:crypto";
 import type { AgentInfo } from "../../abi/agent.ts";
 import { Fault } from "../../abi/errors.ts";
 import { asPid, asProcUuid, PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
@@ -17,6 +18,7 @@ import { ScriptedPermit } from "./scripted-permit.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 const MODEL_PATH = "/dev/llm/fake";
+const GRANT_KEY = createSecretKey(new Uint8Array(32));
 
 export interface StartOptions extends SpawnOpts {
   /** The handle that spawns it; default: pid 0. */
@@ -113,7 +115,7 @@ export class TestKernel {
       },
       program: async (sys, start) => programs.get(start.intent)?.(sys, start) ?? EXIT.completed,
       realPath: (path) => path,
-      grantKey: new Uint8Array(32),
+      grantKey: GRANT_KEY,
       uuid: () => asProcUuid(`00000000-0000-4000-8000-${hex(++count.uuid, 12)}`),
       nonce: () => hex(++count.nonce, 16),
       scratchDir: (uuid) => {

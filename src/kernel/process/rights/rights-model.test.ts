@@ -3,6 +3,7 @@
  * what was denied since; only what a person granted, and has not taken back, makes it more. `CRUX_RIGHTS_TRACES`: how many
  * lives, of the law alone; of the real kernel a three-hundredth of that.
  */
+import { createSecretKey } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Grant } from "../../../abi/grants.ts";
@@ -47,7 +48,7 @@ describe("the law", () => {
     readonly bound: Rights;
   }
 
-  const KEY = new Uint8Array(32);
+  const KEY = createSecretKey(new Uint8Array(32));
   const HOME = asProcUuid("00000000-0000-4000-8000-000000000001");
   const RULES = ["bash", "bash(rm:*)", "edit(src/**)", "outward(web)"];
   const DEFINITIONS: readonly Rights[] = [
