@@ -97,6 +97,8 @@ export default defineConfig({
           // what a test waits for says its own limit; this one ends what hangs, on the slowest machine too
           testTimeout: 180_000,
           hookTimeout: 180_000,
+          // as above: to start a worker and to load the harness again costs a third of a second of CPU for each of 114 files
+          isolate: false,
           // whole systems in real time on machines that do other things too: one that fails is looked at once more, of
           // CI twice, and the report says so
           retry: process.env.CI ? 2 : 1,

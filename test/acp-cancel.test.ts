@@ -1,9 +1,11 @@
 /** `crux acp`: a prompt is cancelled and another sent at once, many times: nothing is lost, and nothing comes twice. */
 import { expect, it } from "vitest";
 import { EditorDouble } from "./harness/editor.ts";
-import { serve, world } from "./harness/stage.ts";
+import { onStage, serve, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { text } from "./model-server/reply.ts";
+
+onStage();
 
 const CYCLES = Number(process.env.CRUX_ACP_CYCLES ?? 25);
 

@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { EditorDouble } from "./harness/editor.ts";
-import { serve, serveInTurn, server, startModel, world } from "./harness/stage.ts";
+import { onStage, serve, serveInTurn, server, startModel, world } from "./harness/stage.ts";
 import { settled } from "./harness/world.ts";
 import { blocks, error, text, thinking, toolUse } from "./model-server/reply.ts";
+
+onStage();
 
 const bash = (command: string) => toolUse({ name: "bash", input: { command } }, { text: "I run it." });
 const SCRIPTED = fileURLToPath(new URL("../src/dev/mcp/testing/scripted-server.ts", import.meta.url));

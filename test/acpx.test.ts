@@ -2,9 +2,11 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { serve, serveInTurn, startModel, world } from "./harness/stage.ts";
+import { onStage, serve, serveInTurn, startModel, world } from "./harness/stage.ts";
 import { CRUX, type Run } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
+
+onStage();
 
 const CLI = fileURLToPath(import.meta.resolve("acpx"));
 

@@ -7,13 +7,15 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { unconfined } from "./harness/confined.ts";
 import { modelEnv } from "./harness/model.ts";
-import { server, startModel, world } from "./harness/stage.ts";
+import { onStage, server, startModel, world } from "./harness/stage.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
 import { type Reply, text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
 import { userTexts } from "./model-server/request.ts";
+
+onStage();
 
 type Play = (request: ModelRequest) => Reply | Promise<Reply>;
 

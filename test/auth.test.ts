@@ -2,8 +2,10 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { server, startModel, world } from "./harness/stage.ts";
+import { onStage, server, startModel, world } from "./harness/stage.ts";
 import { error, text } from "./model-server/reply.ts";
+
+onStage();
 
 const KEY = "sk-test-planted-key-4711";
 

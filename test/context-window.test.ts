@@ -4,9 +4,11 @@
  */
 import { describe, expect, test } from "vitest";
 import { modelEnv } from "./harness/model.ts";
-import { server, startModel, world } from "./harness/stage.ts";
+import { onStage, server, startModel, world } from "./harness/stage.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
+
+onStage();
 
 const WINDOW = 32_000;
 const TURNS = Number(process.env.CRUX_WINDOW_TURNS ?? 200);

@@ -1,9 +1,11 @@
 /** What the model sees of a process, shown and steered by the user. */
 import { describe, expect, test } from "vitest";
 import { modelEnv } from "./harness/model.ts";
-import { server, startModel, world } from "./harness/stage.ts";
+import { onStage, server, startModel, world } from "./harness/stage.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
+
+onStage();
 
 const stat = async (pid: number) => {
   const { stdout } = await world.crux(["context", `${pid}`, "--json"]);

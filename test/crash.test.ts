@@ -3,10 +3,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { modelEnv } from "./harness/model.ts";
-import { server, startModel, world } from "./harness/stage.ts";
+import { onStage, server, startModel, world } from "./harness/stage.ts";
 import { settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelServerOptions } from "./model-server/server.ts";
+
+onStage();
 
 const serve = (script: ModelServerOptions["script"]) => startModel({ script });
 const bypass = (...words: string[]) =>

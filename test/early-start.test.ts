@@ -3,10 +3,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { serve, server, world } from "./harness/stage.ts";
+import { onStage, serve, server, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
 import { blocks, type Reply, text, toolUse } from "./model-server/reply.ts";
+
+onStage();
 
 const ran = (name = "ran"): string[] =>
   existsSync(join(world.work, name)) ? world.file(name).trim().split("\n") : [];

@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { pdfOf } from "../src/dev/fs/testing.ts";
 import { inTurn } from "./harness/model.ts";
-import { server, serve as serveScript, world } from "./harness/stage.ts";
+import { onStage, server, serve as serveScript, world } from "./harness/stage.ts";
 import { settled } from "./harness/world.ts";
 import { error, text, toolUse } from "./model-server/reply.ts";
 import type { DialectName } from "./model-server/request.ts";
 import type { ModelServerOptions } from "./model-server/server.ts";
+
+onStage();
 
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",

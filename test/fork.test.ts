@@ -3,9 +3,11 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { serveInTurn, server, world } from "./harness/stage.ts";
+import { onStage, serveInTurn, server, world } from "./harness/stage.ts";
 import { settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
+
+onStage();
 
 const write = (name: string, content: string) =>
   toolUse(

@@ -1,11 +1,13 @@
 /** INT at each point of a run: the session stays, calls are paired, the model is told, and nothing of the run is left. */
 
 import { expect, it } from "vitest";
-import { serve, server, world } from "./harness/stage.ts";
+import { onStage, serve, server, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
 import { error, type Reply, text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
+
+onStage();
 
 const NOTE = "[interrupted by the user]";
 const never = new Promise<void>(() => {});

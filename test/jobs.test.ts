@@ -1,10 +1,12 @@
 /** Commands in the background of the booted system: they outlive their call, are told of at their end, and end with their owner. */
 import { expect, it } from "vitest";
-import { serveInTurn, server, world } from "./harness/stage.ts";
+import { onStage, serveInTurn, server, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
+
+onStage();
 
 const bash = (input: object) => toolUse({ name: "bash", input });
 /** Of a deferred tool. */

@@ -3,9 +3,11 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { serve, server, world } from "./harness/stage.ts";
+import { onStage, serve, server, world } from "./harness/stage.ts";
 import { type Reply, text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
+
+onStage();
 
 const call = (tool: string, params: object) => toolUse({ name: "tool_call", input: { tool, params } });
 

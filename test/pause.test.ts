@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { inTurn, modelEnv } from "./harness/model.ts";
-import { serveInTurn, server, startModel, world } from "./harness/stage.ts";
+import { onStage, serveInTurn, server, startModel, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
 import { type Reply, text, toolUse } from "./model-server/reply.ts";
+
+onStage();
 
 /** `isHere`: the daemon has the key, too; else only the terminals that are told. */
 const serve = (answers: readonly Reply[], isHere = true) =>

@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pass } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { serve, server, world } from "./harness/stage.ts";
+import { onStage, serve, server, world } from "./harness/stage.ts";
 import { settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
+
+onStage();
 
 const STEPS = 10;
 const UNKNOWN = /outcome unknown/;

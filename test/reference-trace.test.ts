@@ -4,9 +4,11 @@
  */
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { serve, server, world } from "./harness/stage.ts";
+import { onStage, serve, server, world } from "./harness/stage.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
+
+onStage();
 
 const FILES = 42;
 /** Files with imports, eight lines each. */

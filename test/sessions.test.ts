@@ -2,11 +2,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { serve, serveInTurn, server, world } from "./harness/stage.ts";
+import { onStage, serve, serveInTurn, server, world } from "./harness/stage.ts";
 import { Wire, type Reply as WireLine } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
+
+onStage();
 
 const bash = (command: string) => toolUse({ name: "bash", input: { command } }, { text: "I run it." });
 

@@ -2,11 +2,13 @@
 import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { serve, serveInTurn, server, startModel, world } from "./harness/stage.ts";
+import { onStage, serve, serveInTurn, server, startModel, world } from "./harness/stage.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
 import { CRUX, settled } from "./harness/world.ts";
 import { error, text, toolUse } from "./model-server/reply.ts";
 import { type ModelRequest, userTexts } from "./model-server/request.ts";
+
+onStage();
 
 /** In the mode line once the session is there. */
 const READY = "% context";

@@ -1,8 +1,10 @@
 /** The tool thread in the booted system: a second loop in one process, its result, and nothing left. */
 import { expect, it } from "vitest";
-import { serve, server, world } from "./harness/stage.ts";
+import { onStage, serve, server, world } from "./harness/stage.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
+
+onStage();
 
 const call = (params: object) => toolUse({ name: "tool_call", input: { tool: "thread", params } });
 

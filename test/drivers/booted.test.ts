@@ -1,8 +1,10 @@
 /** The booted system with each driver whose wire is not that of other tests: found by its variables, and worked with. */
 import { expect, it } from "vitest";
 import { MODEL_KEY, modelEnv } from "../harness/model.ts";
-import { server, startModel, world } from "../harness/stage.ts";
+import { onStage, server, startModel, world } from "../harness/stage.ts";
 import { blocks, text, thinking, toolUse } from "../model-server/reply.ts";
+
+onStage();
 
 const call = (name: string, input: object) => ({ name, input });
 const view = (file_path: string) => call("view", { file_path });

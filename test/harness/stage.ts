@@ -1,6 +1,6 @@
 /**
  * What most tests of the booted system stand on: for each test a world of its own, and a model that answers by its script.
- * Importing it sets both up; they end with the test.
+ * `onStage()` sets both up for each test of a file; they end with the test.
  */
 import { afterEach, beforeEach } from "vitest";
 import type { Reply } from "../model-server/reply.ts";
@@ -13,13 +13,16 @@ export let world: World;
 /** The model that was started last; every test starts one. */
 export let server: ModelServer;
 
-beforeEach(() => {
-  world = new World();
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
-});
+/** Called by each file of tests, before its own hooks. */
+export function onStage(): void {
+  beforeEach(() => {
+    world = new World();
+  });
+  afterEach(async () => {
+    await server.close();
+    await world.close();
+  });
+}
 
 /** Only whoever is given its variables finds it. */
 export async function startModel(options: ModelServerOptions): Promise<void> {
