@@ -89,3 +89,12 @@ describe("Remembered.of()", () => {
     expect(outer.of("a")).toBe(20);
   });
 });
+
+test("Remembered.last() is what was kept, without a look, until it is asked for again", () => {
+  const { numbers, seen, look } = world({ a: 1 });
+  const numberOf = new Remembered((name: string) => look(name).found, 2);
+  expect([numberOf.last("a"), seen.splice(0)]).toEqual([1, ["a"]]);
+  numbers.a = 2;
+  expect([numberOf.last("a"), seen.splice(0)]).toEqual([1, []]);
+  expect([numberOf.of("a"), numberOf.last("a")]).toEqual([2, 2]);
+});

@@ -79,6 +79,12 @@ export class Remembered<Input, Result> {
     return current.result;
   }
 
+  /** What was last kept for it, however it may look outside by now; otherwise as `of`. Only for what is checked by `of` later. */
+  last(input: Input): Result {
+    const known = this.#kept.find((each) => isDeepStrictEqual(each.input, input));
+    return known === undefined ? this.of(input) : known.result;
+  }
+
   #made(input: Input): Kept<Input, Result> {
     const outer = making;
     const looks: Looks = { bySee: new Map(), isBroken: false };

@@ -15,8 +15,6 @@ import { ABORTED } from "../../lib/abort.ts";
 import type { PreparedChild } from "./prepared-child.ts";
 import type { Confine } from "./sandbox/sandbox.ts";
 
-/** Delay that lets more urgent work go first when a command has ended: its result, and the request to the model. */
-const delayMs = 5;
 /** A sandbox unused for this long is ended: its process may be busy with other work. */
 const idleMs = 10_000;
 /**
@@ -73,11 +71,14 @@ export class Ahead {
     return found.prepared;
   }
 
-  /** Makes a sandbox for the command that may follow, after a short delay. Never rejects. */
+  /**
+   * Makes a sandbox for the command that may follow, once what waits for the end of the last one has gone on: its result
+   * is on its way to the model by then. Never rejects.
+   */
   async follow(spec: ExecSpec, program: string): Promise<void> {
     const until = spec.process?.until;
     if (until === undefined || spec.sandbox?.network !== "off") return;
-    await this.#clock.sleep(delayMs, until).catch(() => {});
+    await new Promise((resolve) => setImmediate(resolve));
     if (until.aborted || this.#isClosed) return;
     if (this.#spares.size >= maxSpares) return;
     if ([...this.#spares].some((spare) => isOfKind(spare, spec, program))) return;

@@ -45,6 +45,13 @@ interface HostProcessesOptions {
   readonly clock?: Pick<Clock, "mono" | "sleep">;
 }
 
+interface Wanted {
+  readonly spec: ExecSpec;
+  readonly program: string;
+  /** True: before its command is known. */
+  readonly isAhead: boolean;
+}
+
 type MarkedEnv = ExecSpec["env"] & { readonly CRUX_EXEC_ID: string };
 
 export class HostProcesses implements HostExec {
@@ -75,7 +82,7 @@ export class HostProcesses implements HostExec {
     this.#clock = clock;
     this.#ahead = new Ahead(
       {
-        prepare: (spec, program) => this.#prepare(spec, program),
+        prepare: (spec, program) => this.#prepare(spec, program, true),
         wantedOf: (spec, program) => this.#wantedOf(spec, program),
       },
       clock,
@@ -187,12 +194,12 @@ export class HostProcesses implements HostExec {
     if ((await exited).error === undefined && spec.pty === undefined) await this.#ahead.follow(spec, program);
   }
 
-  #prepare(spec: ExecSpec, program: string): PreparedChild {
+  #prepare(spec: ExecSpec, program: string, isAhead = false): PreparedChild {
     const id = randomBytes(12).toString("hex");
     const env = { ...shellDepth(spec), CRUX_OWNER: this.#owner, CRUX_EXEC_ID: id };
     const mark = `CRUX_EXEC_ID=${id}`;
     const launch = this.#launch();
-    const confinement = this.#confine(spec, program, env);
+    const confinement = this.#confine({ spec, program, isAhead }, env);
     const isolation = confinement === undefined ? this.#isolation(this.#owner) : this.#confining();
     return new PreparedChild({
       spec,
@@ -207,7 +214,7 @@ export class HostProcesses implements HostExec {
   }
 
   /** UNAVAILABLE: the child cannot be confined, and so must not start. */
-  #confine(spec: ExecSpec, program: string, env: MarkedEnv): Confinement | undefined {
+  #confine({ spec, program, isAhead }: Wanted, env: MarkedEnv): Confinement | undefined {
     const wanted = this.#wantedOf(spec, program);
     if (wanted === undefined) return undefined;
     const state = this.#sandbox(this.#owner);
@@ -215,7 +222,7 @@ export class HostProcesses implements HostExec {
       throw driverError("Open", "UNAVAILABLE", `the sandbox is not available: ${state.why}; ${state.fix}`);
     if (isByNamespaces(state.kind) && this.#confining().ownership !== "namespace")
       throw driverError("Open", "UNAVAILABLE", "the sandbox is not available: no pid namespaces here");
-    return this.#sandboxes.confine({ ...wanted, id: env.CRUX_EXEC_ID, env, kind: state.kind });
+    return this.#sandboxes.confine({ ...wanted, id: env.CRUX_EXEC_ID, env, kind: state.kind, isAhead });
   }
 
   /** The isolation of confined children: another wrapper may be able to confine than the one for all others. */

@@ -132,4 +132,15 @@ describe.skipIf(process.platform !== "linux" || MACHINES[process.arch] === undef
     }
     expect(optionsOf(kept, wish())).toEqual(first.options);
   });
+
+  it.each(changes)("is used ahead of a command, and does not hold for it after %s", async (_name, change) => {
+    const before = optionsOf(kept, wish());
+    await change();
+    const ahead = kept.confine(wish({ isAhead: true }));
+    expect(ahead.options).toEqual(before);
+    expect(ahead.holds(wish())).toBe(false);
+    closeFilter(ahead);
+    ahead.end();
+    expect(optionsOf(kept, wish({ isAhead: true }))).toEqual(freshOptionsOf(wish()));
+  });
 });

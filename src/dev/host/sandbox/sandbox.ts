@@ -100,6 +100,8 @@ export interface Confine {
   readonly loopback?: Loopback | undefined;
   /** What confines it; default: that of all. */
   readonly kind?: SandboxKind | undefined;
+  /** True: `holds` is asked before anything begins in it, so the plan may be that of the last command. */
+  readonly isAhead?: boolean;
 }
 
 /** What a plan depends on, besides the files of the host. */
@@ -109,7 +111,8 @@ interface Planned {
   readonly programs: readonly string[];
   readonly cwd: string;
   readonly path: string;
-  readonly kind: SandboxKind | undefined;
+  /** By rules of the kernel, which need no place to mount on. */
+  readonly isByRules: boolean;
 }
 
 /** Plans that are kept: of commands that only read and of others, in the folders of a few processes. */
@@ -233,7 +236,7 @@ export class Sandboxes {
     const { dir } = this.#make();
     const filter = this.#filter("namespace");
     const { id, argv, env, profile } = what;
-    const plan = this.#plan(what);
+    const plan = this.#plan(what, what.isAhead === true);
     const held = this.#placeholders?.hold(id, plan.missing);
     if (held !== undefined) undo.push(quietly(held));
     const stands = stampsOf(plan.mounts);
@@ -265,9 +268,11 @@ export class Sandboxes {
     };
   }
 
-  /** A plan for the files that are at the paths now; nothing is created. */
-  #plan({ profile, argv, cwd, env, kind }: Confine): Plan {
-    return this.#plans.of({ profile, programs: programsOf(argv, cwd), cwd, path: env.PATH ?? "", kind });
+  /** A plan for the files that are at the paths now, or were there when it was last asked for; nothing is created. */
+  #plan({ profile, argv, cwd, env, kind }: Confine, mayBeOld = false): Plan {
+    const isByRules = kind === "landlock";
+    const planned = { profile, programs: programsOf(argv, cwd), cwd, path: env.PATH ?? "", isByRules };
+    return mayBeOld ? this.#plans.last(planned) : this.#plans.of(planned);
   }
 
   readonly #plans = new Remembered((planned: Planned) => this.#planOf(planned), maxPlans);
@@ -277,21 +282,21 @@ export class Sandboxes {
     (path: string): Kind => (this.#placeholders?.holds(path) === true ? "absent" : kindOf(path)),
   );
 
-  #planOf({ profile: wanted, programs, cwd, path, kind }: Planned): Plan {
+  #planOf({ profile: wanted, programs, cwd, path, isByRules }: Planned): Plan {
     const { tmp, ...withoutTmp } = wanted;
     const places = { hidden: wanted.hide, seen: [...wanted.write, ...wanted.show] };
     const needs = needsOf({ argv: programs, cwd, env: { PATH: path }, ...places });
     const profile = {
       ...withoutTmp,
       // our links must not stay behind in a folder of the host
-      ...(tmp === undefined || (needs.links.length > 0 && kind !== "landlock") ? {} : { tmp }),
+      ...(tmp === undefined || (needs.links.length > 0 && !isByRules) ? {} : { tmp }),
       hide: [...wanted.hide, ...needs.hide, ...strayKernelMounts(mountsNow(""))],
       show: [...wanted.show, ...needs.show],
     };
     const { mounts, missing, watched } = planMounts(profile, this.#kindOf);
     checkCwd(cwd, profile);
     const { links } = needs;
-    if (this.#placeholders !== undefined && kind !== "landlock") return { mounts, links, missing, watched };
+    if (this.#placeholders !== undefined && !isByRules) return { mounts, links, missing, watched };
     const isThere = ({ path, op }: Mount) => op !== "blank" || !missing.includes(path);
     return { mounts: mounts.filter(isThere), links, missing: [], watched: [...watched, ...missing] };
   }
