@@ -79,6 +79,35 @@ test("agents that wait for others hold no place, so a tree whose places are all 
   await t.kernel.abandon("over");
 });
 
+test("of 300 agents that one starts 64 run at once, the others begin in order, and all finish", async () => {
+  const agents = { children: 300, perMinute: 300 };
+  const t = testKernel({ budget: () => ({ defaults: {}, windows: [], agents }) });
+  const gates = new Map<Pid, () => void>();
+  const begun: Pid[] = [];
+  let most = 0;
+  t.programs.set("work", (sys) => {
+    const pid = sys.getPid();
+    begun.push(pid);
+    return new Promise((resolve) => {
+      gates.set(pid, () => resolve(gates.delete(pid) ? EXIT.completed : EXIT.unexpected));
+      most = Math.max(most, gates.size);
+    });
+  });
+  const { sys } = await t.start();
+  const pids: Pid[] = [];
+  for (let n = 0; n < 300; n++) pids.push(await sys.spawn("work", null));
+  await settle(20);
+  expect([begun.length, t.kernel.info(t.proc(pids[64]!)).queue]).toEqual([64, { place: 1, of: 236 }]);
+  // the newest ends first, so that their order is that of the queue and not of the ends
+  while (gates.size > 0) {
+    [...gates.values()].at(-1)?.();
+    await settle(20);
+  }
+  expect([most, begun]).toEqual([64, pids]);
+  for (const pid of pids) expect(await sys.wait(pid)).toMatchObject(EXIT.completed);
+  await t.kernel.abandon("over");
+});
+
 test("has no more in all than its limit says, whether they ended or not", async () => {
   const { t, proc, spawn } = await program({ children: 3 });
   for (let i = 0; i < 3; i++) await t.init.kill(await spawn(), 2);

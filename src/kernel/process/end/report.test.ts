@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { noticeText, readNotice } from "../../../abi/child.ts";
 import { asPid } from "../../../abi/ids.ts";
@@ -10,24 +11,30 @@ const CHILD = { call: "t1", title: "dig" };
 
 test("detach at any moment around the exit: whoever waits gets the end, or a message is sent, never both", async () => {
   const seen = new Set<string>();
-  for (let moment = 0; moment < 40; moment++) {
+  const at = async (isFirst: boolean, steps: number): Promise<void> => {
     const t = testKernel();
     const parent = await t.start();
     const child = await t.start({ by: parent.sys, child: CHILD, onParentExit: "terminate" });
     const woken = parent.sys.sleep(60_000, undefined, { pid: child.pid });
-    const isFirst = moment < 20;
+    child.sys.setResult("found");
     const detaching = isFirst ? parent.sys.detach(child.pid) : undefined;
-    for (let step = 0; step < moment % 20; step++) await Promise.resolve();
+    for (let step = 0; step < steps; step++) await Promise.resolve();
     child.end();
-    if (!isFirst) for (let step = 0; step < moment % 20; step++) await Promise.resolve();
+    if (!isFirst) for (let step = 0; step < steps; step++) await Promise.resolve();
     const isDetached = await (detaching ?? parent.sys.detach(child.pid));
     await child.proc.done.promise;
     await settle();
     const how = await woken;
     expect([how, t.journal.bodies("mail.put").length]).toEqual(isDetached ? ["detached", 1] : ["exit", 0]);
-    seen.add(how);
-  }
-  expect(seen).toEqual(new Set(["detached", "exit"]));
+    // of itself the child has the same on record either way
+    const own = t.journal.records.filter(({ pid, kind }) => pid === child.pid && kind !== "child.detached");
+    seen.add(`${how} ${own.map(({ kind }) => kind).join(" ")}`);
+    expect(await parent.sys.ended(child.pid)).toMatchObject({ exit: EXIT.completed, result: "found" });
+  };
+  await fc.assert(fc.asyncProperty(fc.boolean(), fc.nat(20), at), { numRuns: 1_000, seed: 1 });
+  const ways = [...seen].map((each) => each.split(" "));
+  expect(ways.map(([how]) => how).sort()).toEqual(["detached", "exit"]);
+  expect(ways[0]?.slice(1)).toEqual(ways[1]?.slice(1));
 });
 
 test("the end of a background child is told its parent by one message that the kernel has made", async () => {
