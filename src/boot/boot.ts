@@ -3,6 +3,7 @@
 import { messageOf } from "../abi/errors.ts";
 import type { BootContext, Booted } from "../daemon/run.ts";
 import { Kernel } from "../kernel/kernel.ts";
+import { isWithin } from "../lib/path.ts";
 import type { Lease } from "../store/lease.ts";
 import { noticeLine } from "../wire/codec/error.ts";
 import { keepJournal, openJournal, unrestoredOf } from "./journal.ts";
@@ -63,7 +64,7 @@ function readOnlyWords({ journalWatch: { readOnlyWords: message, fact } }: Kerne
   return noticeLine(fact === undefined ? { message } : { message, fact });
 }
 
-async function bringBack(kernel: Kernel, { context }: Parts): Promise<void> {
+async function bringBack(kernel: Kernel, { context, worktrees }: Parts): Promise<void> {
   const { paths, clock, log } = context;
   const { lost, restored, resting } = await kernel.recover();
   if (lost.length > 0) log("warn", `lost with the last daemon: pid ${lost.join(", ")}`);
@@ -73,4 +74,5 @@ async function bringBack(kernel: Kernel, { context }: Parts): Promise<void> {
   for (const { seed } of kernel.table.all())
     if (seed.session.owner !== null) back.add(seed.session.owner.proc);
   clearFolders(paths.stateDir, back, clock.now());
+  worktrees.clearLeft((path) => [...kernel.table.all()].some(({ cwd }) => isWithin(path, cwd)));
 }

@@ -90,6 +90,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   });
   const worktrees = new GitWorktrees({
     ...{ exec: host.exec, clock, env: context.env },
+    notesDir: join(stateDir, "worktrees"),
     warn: (line) => log("warn", line),
   });
   const guides = new GuideDesk({

@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -49,11 +57,13 @@ function repository() {
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
-  const deps = { exec: heard, clock, env };
-  const trees = new GitWorktrees({ ...deps, warn: (line) => warned.push(line) });
+  const deps = { exec: heard, clock, env, notesDir: join(root, "notes") };
+  const daemon = () => new GitWorktrees({ ...deps, warn: (line) => warned.push(line) });
+  const trees = daemon();
   const open = (slug: string, cwd = main) => trees.open({ cwd, slug, owner: "test" }, never);
   /** Whether it is still there once it is settled. */
-  const settled = async (tree: Awaited<ReturnType<typeof open>>) => {
+  const settled = async (tree: Awaited<ReturnType<typeof open>>, meanwhile = () => {}) => {
+    between = meanwhile;
     trees.settle(tree);
     const isKept = await trees.isKept(tree, never);
     expect(existsSync(tree.path)).toBe(isKept);
@@ -66,7 +76,15 @@ function repository() {
     ({ between = () => {} } = how);
     await trees.remove(tree, { owner: how.owner ?? "test", discards: how.discards === true }, never);
   };
-  return { root, main, git, gitIn, trees, open, settled, remove, warned };
+  const notes = () => readdirSync(join(root, "notes"));
+  /** The next daemon, once it has cleared what was left. */
+  const cleared = async (isUsed = (_path: string) => false) => {
+    const next = daemon();
+    next.clearLeft(isUsed);
+    await next.close();
+    return notes();
+  };
+  return { root, main, git, gitIn, trees, open, settled, remove, warned, notes, cleared };
 }
 
 it.each(["a/../b", "x".repeat(65), "a b", "", "a//b", "/a", "-a", "a/-b", "a.lock", ".a", "a/.", "a."])(
@@ -138,10 +156,61 @@ describe.skipIf(!canHold)("GitWorktrees", () => {
     expect(existsSync(ran)).toBe(false);
   });
 
+  it("removes what a killed daemon has made for nobody, and keeps what is on record, in use or changed", async () => {
+    const { main, git, trees, open, cleared, warned } = repository();
+    const [nobody, known, used, changed] = [
+      await open("nobody"),
+      await open("known"),
+      await open("used"),
+      await open("changed"),
+    ];
+    trees.recorded(known);
+    writeFileSync(join(changed.path, "new.txt"), "x");
+    const isThere = () => [nobody, known, used, changed].map(({ path }) => existsSync(path));
+    expect(await cleared((path) => path === used.path)).toEqual([]);
+    expect(isThere()).toEqual([false, true, true, true]);
+    expect(git("branch", "--list", "--format=%(refname:short)", "worktree/*").split("\n")).toEqual([
+      "worktree/changed",
+      "worktree/known",
+      "worktree/used",
+    ]);
+    // the daemon that has made one does not take it for that of another
+    const own = await open("own");
+    trees.clearLeft(() => false);
+    await trees.isKept(own, never);
+    expect([existsSync(own.path), existsSync(main), warned]).toEqual([true, true, []]);
+  });
+
+  it.each(["locked", "nowhere", "only a branch"])(
+    "removes one that git was cut off from making: %s",
+    async (how) => {
+      const { main, git, open, cleared, warned } = repository();
+      const { path, branch } = await open("half");
+      const own = join(main, ".git/worktrees/half");
+      rmSync(join(own, "crux.json"));
+      if (how === "only a branch") for (const dir of [path, own]) rmSync(dir, { recursive: true });
+      else writeFileSync(join(own, "locked"), "initializing");
+      if (how === "nowhere")
+        for (const part of [path, join(own, "gitdir")]) rmSync(part, { recursive: true });
+      expect(await cleared()).toEqual([]);
+      expect([existsSync(path), existsSync(own), git("branch", "--list", branch), warned]).toEqual([
+        false,
+        false,
+        "",
+        [],
+      ]);
+      expect((await open("half")).path).toBe(path);
+    },
+  );
+
   it("removes what has not changed, and keeps files, commits and what it cannot judge", async () => {
-    const { git, gitIn, open, settled, warned } = repository();
+    const { git, gitIn, trees, open, settled, warned, notes } = repository();
     const clean = await open("clean");
-    expect(await settled(clean)).toBe(false);
+    trees.recorded(clean);
+    // a daemon that dies in it leaves a note for the next one
+    const noted: number[] = [];
+    expect(await settled(clean, () => noted.push(notes().length))).toBe(false);
+    expect([noted, notes()]).toEqual([[1, 1], []]);
     expect(git("branch", "--list", clean.branch)).toBe("");
     const file = await open("file");
     writeFileSync(join(file.path, "new.txt"), "x");

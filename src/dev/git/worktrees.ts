@@ -3,9 +3,18 @@
  * changed. git itself makes and removes them, with its own locks; nothing that the repository configures is started, and
  * of the main checkout only `info/exclude` changes. A marker in the git directory says which worktrees are Crux's.
  */
-import { readFileSync, realpathSync } from "node:fs";
-import { appendFile, lstat, mkdir, readFile, utimes, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { appendFile, lstat, mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { Fault, messageOf } from "../../abi/errors.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import { slugProblem, WORKTREES, type Worktree } from "../../abi/worktree.ts";
@@ -27,6 +36,8 @@ interface Repository {
 }
 
 interface WorktreeDeps extends GitDeps {
+  /** Has a note of each worktree that no process is on record with yet, so that a killed daemon leaves none to nobody. */
+  readonly notesDir: string;
   readonly warn: (line: string) => void;
 }
 
@@ -35,6 +46,8 @@ export class GitWorktrees implements Worktrees {
   /** The work in progress on each repository: one thing at a time. */
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #over = new AbortController();
+  /** The notes of this daemon. */
+  readonly #notes = new Set<string>();
 
   constructor(deps: WorktreeDeps) {
     this.#deps = deps;
@@ -58,9 +71,12 @@ export class GitWorktrees implements Worktrees {
   settle(worktree: Worktree): void {
     const { signal } = this.#over;
     const bound = { ms: SETTLE_MS, cwd: worktree.path, signal };
-    this.#inTurn(worktree.gitDir, () =>
-      within(this.#deps, bound, (linked) => this.#settle(worktree, linked)),
-    ).catch((error: unknown) => this.#deps.warn(`${worktree.path} is kept: ${messageOf(error)}`));
+    this.#inTurn(worktree.gitDir, async () => {
+      // the next daemon goes on with it
+      this.#note(worktree);
+      await within(this.#deps, bound, (linked) => this.#settle(worktree, linked));
+      this.recorded(worktree);
+    }).catch((error: unknown) => this.#deps.warn(`${worktree.path} is kept: ${messageOf(error)}`));
   }
 
   remove(worktree: Worktree, how: Removing, signal: AbortSignal): Promise<void> {
@@ -74,6 +90,34 @@ export class GitWorktrees implements Worktrees {
   async isKept({ gitDir, path }: Pick<Worktree, "gitDir" | "path">, signal: AbortSignal): Promise<boolean> {
     await abortable(this.#turns.get(gitDir) ?? Promise.resolve(), signal);
     return isThere(path);
+  }
+
+  recorded({ path }: Pick<Worktree, "path">): void {
+    const name = noteOf(path);
+    if (this.#notes.delete(name)) rmSync(join(this.#deps.notesDir, name), { force: true });
+  }
+
+  /**
+   * Removes what an earlier daemon has made, or half made, for a process that is not on record; what has changed is kept.
+   * `isUsed`: a process works there.
+   */
+  clearLeft(isUsed: (path: string) => boolean): void {
+    const { notesDir, warn } = this.#deps;
+    mkdirSync(notesDir, { recursive: true, mode: 0o700 });
+    for (const name of readdirSync(notesDir)) {
+      if (this.#notes.has(name)) continue;
+      const over = () => rmSync(join(notesDir, name), { force: true });
+      const left = readNote(join(notesDir, name));
+      if (left === undefined || isUsed(left.path) || !existsSync(left.gitDir)) {
+        over();
+        continue;
+      }
+      const bound = { ms: SETTLE_MS, cwd: left.main, signal: this.#over.signal };
+      const clear = () => within(this.#deps, bound, (linked) => this.#clear(left, linked));
+      this.#inTurn(left.gitDir, () => clear().then(over)).catch((error: unknown) =>
+        warn(`${left.path} is left by the last daemon: ${messageOf(error)}`),
+      );
+    }
   }
 
   /** What is in progress comes to an end; a git that hangs is killed after a while. */
@@ -114,8 +158,9 @@ export class GitWorktrees implements Worktrees {
     const sandbox = profileOf(main, gitDir);
     const git = this.#git({ cwd: main, owner, sandbox }, signal);
     const config = await quiet(git);
-    await git.output(["worktree", "add", "--quiet", "-b", branch, path, base], config);
     const made = { path, branch, main, gitDir, base };
+    this.#note(made);
+    await git.output(["worktree", "add", "--quiet", "-b", branch, path, base], config);
     try {
       await writeFile(join(ownGitDir(path), MARKER), `${JSON.stringify({ base, branch, owner })}\n`, {
         flag: "wx",
@@ -128,10 +173,36 @@ export class GitWorktrees implements Worktrees {
     }
   }
 
+  #note(made: Worktree): void {
+    const { notesDir } = this.#deps;
+    const name = noteOf(made.path);
+    mkdirSync(notesDir, { recursive: true, mode: 0o700 });
+    this.#notes.add(name);
+    writeFileSync(join(notesDir, name), JSON.stringify(made));
+  }
+
+  /** What git was cut off from making is nobody's; whatever it has made is removed if nothing has changed in it. */
+  async #clear(left: Worktree, signal: AbortSignal): Promise<void> {
+    const { path, branch, main, gitDir, base } = left;
+    const half = await halfMade(gitDir, path);
+    if (half.length === 0 && (await isThere(path))) return this.#removeClean(left, signal);
+    if (half.length > 0) await rm(path, { recursive: true, force: true });
+    for (const own of half) await rm(own, { recursive: true, force: true });
+    const git = this.#git({ cwd: main, owner: "kernel worktree", sandbox: profileOf(main, gitDir) }, signal);
+    // only as long as it is where it began
+    const deletion = ["update-ref", "-d", `refs/heads/${branch}`, base];
+    await git.output(deletion, QUIET).catch(() => signal.throwIfAborted());
+  }
+
   /** Counted twice: what was written meanwhile keeps it. git refuses by itself to remove what is not committed. */
   async #settle(worktree: Worktree, signal: AbortSignal): Promise<void> {
+    const { path } = worktree;
+    if ((await isThere(path)) && (await isThere(join(ownGitDir(path), MARKER))))
+      await this.#removeClean(worktree, signal);
+  }
+
+  async #removeClean(worktree: Worktree, signal: AbortSignal): Promise<void> {
     const { path, branch, main, gitDir } = worktree;
-    if (!(await isThere(path)) || !(await isThere(join(ownGitDir(path), MARKER)))) return;
     const owner = "kernel worktree";
     const there = this.#git({ cwd: path, owner }, signal);
     const config = await quiet(there);
@@ -202,6 +273,37 @@ interface Where {
   readonly cwd: string;
   readonly owner: string;
   readonly sandbox?: SandboxProfile | null;
+}
+
+const noteOf = (path: string): string => createHash("sha256").update(path).digest("hex").slice(0, 32);
+
+/** undefined: it was cut off, before anything was made. */
+function readNote(file: string): Worktree | undefined {
+  try {
+    const note = JSON.parse(readFileSync(file, "utf8")) as Worktree;
+    return [note.path, note.branch, note.main, note.gitDir, note.base].every(
+      (each) => typeof each === "string",
+    )
+      ? note
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The own git directories of a worktree that git has not come to the end of making: they are locked with that reason. */
+async function halfMade(gitDir: string, path: string): Promise<string[]> {
+  const all = join(gitDir, "worktrees");
+  const names = await readdir(all).catch(() => []);
+  const half = await Promise.all(
+    names.map(async (name) => {
+      const read = (file: string) => readFile(join(all, name, file), "utf8").catch(() => "");
+      const [to, lock] = [(await read("gitdir")).trim(), await read("locked")];
+      const isOwn = to === "" ? name === basename(path) : resolve(all, name, to) === join(path, ".git");
+      return isOwn && lock.startsWith("initializing") ? [join(all, name)] : [];
+    }),
+  );
+  return half.flat();
 }
 
 /** Hooks, monitors and filters are off, and git does not pack the repository meanwhile. */

@@ -18,6 +18,8 @@ export interface Worktrees {
    * UNAVAILABLE: no repository, no commit, or nothing that could hold a process to it.
    */
   open(wish: WorktreeWish, signal: AbortSignal): Promise<Worktree>;
+  /** A process is on record with it: the next daemon finds it there. */
+  recorded(worktree: Pick<Worktree, "path">): void;
   /**
    * Removes it with its branch if it is certain that nothing has changed in it; whatever has changed is kept. Returns at
    * once.

@@ -15,6 +15,7 @@ export function treeNamed(slug: string): Worktree {
 export function fakeTrees(more: Partial<Worktrees> = {}): Worktrees {
   return {
     open: async ({ slug }) => treeNamed(slug),
+    recorded: () => {},
     settle: () => {},
     remove: async () => {},
     isKept: async () => true,

@@ -64,6 +64,7 @@ async function enter(
   const slug = name === "" ? `work-${core.ports.nonce().slice(0, 8)}` : name;
   const worktree = await worktrees.open({ cwd: seed.cwd, slug, owner: ownerOf(proc), isTop: true }, signal);
   await record(core, proc, "worktree.enter", { worktree });
+  worktrees.recorded(worktree);
   return worktree;
 }
 

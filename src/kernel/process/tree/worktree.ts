@@ -49,7 +49,9 @@ export async function inWorktree<T>(
   const slug = opts.worktree === "" ? `agent-${nonce().slice(0, 12)}` : (opts.worktree ?? "");
   const made = await worktrees.open({ cwd, slug, owner: `pid ${pid} worktree` }, signal);
   try {
-    return await spawn(made);
+    const spawned = await spawn(made);
+    worktrees.recorded(made);
+    return spawned;
   } catch (error) {
     settle(core, made);
     throw error;
