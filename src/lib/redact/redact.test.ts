@@ -36,6 +36,17 @@ describe("Redactor", () => {
     expect(clean).toMatch(new RegExp(`^before "\\[redacted:${kind}:[0-9a-f]{6}\\]" after$`));
   });
 
+  it.each(LOOKS)("mayBegin() sees it wherever it stands: %s", (_, secret) => {
+    const redactor = new Redactor(KEY);
+    const isSeen = (text: string, from: number) => redactor.mayBegin(Buffer.from(text).subarray(from));
+    for (let before = 0; before < 20; before++) {
+      const text = `${" ".repeat(before)}${secret.slice(0, 24)}`;
+      // from an even and from an odd place in memory
+      for (const from of [0, 1]) expect(isSeen(`${" ".repeat(from)}${text}`, from)).toBe(true);
+    }
+    expect(isSeen("nothing of this is one: reread, task-1, cap_x, http:/x, eyj", 0)).toBe(false);
+  });
+
   it("redact() takes the password out of a URL, and leaves the host", () => {
     expect(made().redact("postgres://joe:hunter2secret@db.local/x")).toMatch(
       /^postgres:\/\/\[redacted:url:[0-9a-f]{6}\]@db\.local\/x$/,
