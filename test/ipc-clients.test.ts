@@ -35,6 +35,31 @@ it.skipIf(!python)("the client in Python runs a program through the kernel (need
   ]);
 });
 
+/** What a program has that knows the protocol's description alone, but for the library of its language. */
+const PLAIN = `
+import os, socket, struct, msgpack
+s = socket.socket(socket.AF_UNIX); s.connect(os.environ["CRUX_IPC_SOCKET"]); f = s.makefile("rwb")
+def call(id, method, params={}):
+    body = msgpack.packb({"id": id, "method": method, "params": params})
+    f.write(struct.pack(">2sBBI", b"KA", 1, 1, len(body)) + body); f.flush()
+    while True:
+        magic, version, kind, length = struct.unpack(">2sBBI", f.read(8))
+        reply = msgpack.unpackb(f.read(length))
+        if kind == 2 and reply["id"] == id: return reply
+print(call("1", "system.get_metrics")["result"])
+`;
+it.skipIf(!python)("a program of twelve lines calls the kernel (needs python3)", async () => {
+  const folder = join(world.dir, "plain");
+  mkdirSync(folder);
+  const library = "from crux_ipc import pack as packb, unpack\ndef unpackb(data): return unpack(data)[0]\n";
+  writeFileSync(join(folder, "msgpack.py"), library);
+  writeFileSync(join(folder, "plain.py"), PLAIN);
+  const paths = { PYTHONPATH: join(clients, "python"), PYTHONDONTWRITEBYTECODE: "1" };
+  const env = { ...process.env, ...paths, CRUX_IPC_SOCKET: world.socket };
+  const { stdout } = await run("python3", [join(folder, "plain.py")], { env });
+  expect(stdout).toMatch(/^\{'at': \d+, .*'cpu': \{.*'kernel': \{/);
+});
+
 const HEADER = { input: "#include <stdio.h>\n" };
 const cc = spawnSync("cc", ["-x", "c", "-fsyntax-only", "-"], HEADER).status === 0;
 it.skipIf(!cc)("the client in C runs a program through the kernel (needs cc)", async () => {

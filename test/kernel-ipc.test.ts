@@ -353,6 +353,31 @@ describe("limits and params", () => {
   });
 });
 
+it("a client that knows no more than seven methods and a string as an error is sent nothing unasked", async () => {
+  const own = await FrameClient.open(world.socket);
+  const command = ["sh", "-c", "echo out; read line"];
+  const options = { cwd: world.work, env: { A: "1" }, limits: { memory: 512 * 1024 * 1024 } };
+  const { id } = await own.call<Spawned>("process.spawn", { id: "old", command, options });
+  const states = [await own.call("process.pause", { id }), await own.call("process.resume", { id })];
+  expect(states).toEqual([
+    { state: "running", activity: "paused" },
+    { state: "running", activity: null },
+  ]);
+  expect(await own.call("system.get_metrics", {})).toHaveProperty("cpu");
+  expect(await own.call("device.list", {})).toEqual(
+    expect.arrayContaining([expect.objectContaining({ id: "system/metrics" })]),
+  );
+  expect(await own.call("kernel.ping", {})).toMatchObject({ protocol: 1 });
+  await own.call("process.kill", { id });
+  await wait((await own.call<{ pid: number }>("process.status", { id })).pid);
+  expect(await own.ask("process.kill", { id: "none" })).toMatchObject({
+    result: null,
+    error: "process not found: none",
+  });
+  expect([own.events, own.chunks]).toEqual([[], []]);
+  own.socket.destroy();
+});
+
 it("each error of the methods has the code of the chapter's tables", async () => {
   const own = await FrameClient.open(world.socket);
   await own.call("kernel.hello", {});

@@ -6,6 +6,7 @@ import { ERRNO, type ErrorCode } from "../../../abi/errno.ts";
 import { Fault } from "../../../abi/errors.ts";
 import { asPid, asProcUuid } from "../../../abi/ids.ts";
 import { FRAME, PACKET } from "../../../abi/ipc.ts";
+import { isIpcMethod } from "../../../abi/methods/ipc/methods.ts";
 import { EXIT } from "../../../abi/process.ts";
 import type { ChildClient } from "../../../kernel/ports/kernel-api.ts";
 import { encodeFrame } from "../../codec/frame.ts";
@@ -433,6 +434,18 @@ describe("kernel.introspect", () => {
     expect(schema.safeParse({ ...data, ...more }).success).toBe(true);
     expect(schema.safeParse({ ...data, ...more, exitCode: "0" }).success).toBe(false);
     expect(told.events.every((each) => "$schema" in (each.data ?? {}))).toBe(true);
+  });
+
+  it("has schemas of params that refuse what the kernel refuses: a key that is not there", async () => {
+    const { methods } = await client.call<{ methods: { name: string; params: object }[] }>(
+      "kernel.introspect",
+      {},
+    );
+    for (const { name, params } of methods.filter(({ name: each }) => isIpcMethod(each))) {
+      const more = { bogus: 1 };
+      expect([name, fromJSONSchema(params as never).safeParse(more).success]).toEqual([name, false]);
+      expect([name, (await client.ask(name, more)).fault?.code]).toEqual([name, "INVALID"]);
+    }
   });
 
   it("shows one method, those of a prefix, and names near ones", async () => {
