@@ -1,4 +1,5 @@
 /** Intents, projections and compaction over a journal in memory. */
+import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { asPid, PID_KERNEL } from "../../abi/ids.ts";
 import type { KernelEvent } from "../ports/events.ts";
@@ -270,6 +271,44 @@ describe("projections", () => {
     expect((await readFrom(last)).map(({ event }) => event)).toEqual(["event.compacted"]);
     t = new TestKernel({}, t.journal);
     await check();
+  });
+
+  it("property: whatever happened, compaction anywhere changes no projection, in this daemon and in the next", async () => {
+    const step = fc.tuple(fc.constantFrom("begin", "end", "progress", "publish", "claim"), fc.nat(3));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 25 }),
+        fc.array(fc.nat(30), { maxLength: 3 }),
+        async (steps, cuts) => {
+          t = new TestKernel();
+          for (const [what, n] of steps) {
+            const intentId = `i${n}`;
+            if (what === "begin") await begin(`work ${n}`, { intentId }).catch(() => {});
+            if (what === "end") await t.kernel.intents.end(intentId, { outcome: "failed" }).catch(() => {});
+            if (what === "progress") await publish(`tool${n}.progress`, { n: steps.length });
+            if (what === "publish") await publish("tool.done", {}, { intentId });
+            const claim = { device: "x/y", claim: `c${n}`, pid: 0, mode: "shared", fence: 1, cause: "claim" };
+            if (what === "claim") await publish("device.claimed", claim);
+          }
+          const all = async () => {
+            const ends = await Promise.all([state("intents"), state("progress"), state("processes")]);
+            return JSON.stringify(ends);
+          };
+          await t.kernel.intents.ready();
+          const before = await all();
+          const seqs = (await readFrom(0)).map(({ seq }) => seq);
+          for (const cut of cuts) {
+            const at = seqs[cut % Math.max(1, seqs.length)];
+            if (at !== undefined) await t.kernel.intents.compact(at);
+            expect(await all()).toBe(before);
+          }
+          t = new TestKernel({}, t.journal);
+          await t.kernel.intents.ready();
+          expect(await all()).toBe(before);
+        },
+      ),
+      { numRuns: 40 },
+    );
   });
 
   it("a timeline goes on behind a page of which every event was compacted", async () => {
