@@ -42,6 +42,8 @@ export interface Ended {
   readonly result: string;
   readonly tokensUsed: number;
   readonly elapsedMs: number;
+  /** Calls of tools that it made. Absent: none, or an earlier version did not record them. */
+  readonly toolUses?: number;
   /** The one that was made for it; absent: none, or it is known to be gone. */
   readonly worktree?: Worktree;
 }
@@ -51,7 +53,8 @@ const NOTICE_CHARS = 30_000;
 
 /** The end of a background child, as its parent reads it. No text in it can close its tags. */
 export function noticeText({ call, title }: ChildMark, ended: Ended): string {
-  const { agentId, exit, result, tokensUsed, elapsedMs, worktree } = ended;
+  const { agentId, exit, result, tokensUsed, toolUses = 0, elapsedMs, worktree } = ended;
+  const uses = `<tool_uses>${toolUses}</tool_uses>`;
   const status = exit.kind === "killed" ? "killed" : exit.code === 0 ? "completed" : "failed";
   const why = status === "completed" ? "" : `: ${exit.reason}`;
   const more = result.length > NOTICE_CHARS ? `\n[cut; job_output ${agentId} has all of it]` : "";
@@ -60,7 +63,7 @@ export function noticeText({ call, title }: ChildMark, ended: Ended): string {
     `<task-id>${agentId}</task-id>${call === "" ? "" : `<tool-use-id>${escaped(call)}</tool-use-id>`}`,
     `<status>${status}</status><summary>${escaped(`Agent "${title}" ${status}${why}`)}</summary>`,
     `<result>${escaped(result.slice(0, NOTICE_CHARS).toWellFormed())}${more}</result>`,
-    `<usage><total_tokens>${tokensUsed}</total_tokens><duration_ms>${Math.round(elapsedMs)}</duration_ms></usage>`,
+    `<usage><total_tokens>${tokensUsed}</total_tokens>${uses}<duration_ms>${Math.round(elapsedMs)}</duration_ms></usage>`,
     ...(worktree === undefined ? [] : [treeTags(worktree)]),
     "</task-notification>",
   ].join("\n");
@@ -79,7 +82,7 @@ export interface EndNotice {
 const NOTICE = new RegExp(
   [
     "^<task-notification>\\n.*\\n<status>([^<]*)</status><summary>([^<]*)</summary>\\n<result>([^<]*)</result>",
-    "\\n<usage><total_tokens>(\\d+)</total_tokens><duration_ms>(\\d+)</duration_ms></usage>",
+    "\\n<usage><total_tokens>(\\d+)</total_tokens>(?:<tool_uses>\\d+</tool_uses>)?<duration_ms>(\\d+)</duration_ms></usage>",
     "(?:\\n<worktree>.*)?\\n</task-notification>$",
   ].join(""),
 );

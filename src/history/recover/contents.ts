@@ -90,7 +90,9 @@ async function fill(core: Recalling, proc: Process, onHistory: Recall["onHistory
   proc.facts.adopt(HELD_LATE, history);
   const { tokens: _, ...spent } = history.of(spentFacet);
   proc.used.carryOver(spent);
-  proc.seen.epoch = history.of(contextFacet).epoch;
+  const { epoch, toolCalls } = history.of(contextFacet);
+  proc.seen.epoch = epoch;
+  proc.used.carryOver({ toolCalls });
   for (const { path, ...file } of seen) proc.seen.set(path, file);
   adoptKept(proc, kept);
   core.asks.leftOpen(proc, history.of(asksFacet));

@@ -239,7 +239,7 @@ describe("a fork", () => {
 });
 
 describe("readHistory()", () => {
-  test("counts replies of the model as steps, and skips what only replay reads", async () => {
+  test("counts replies of the model as steps, and results of tools, and skips what only replay reads", async () => {
     const journal = await started();
     await keep(journal, A, [
       [["ctx.record", { role: "assistant", content: "one" }], 0],
@@ -247,7 +247,7 @@ describe("readHistory()", () => {
       [["ctx.record", { role: "tool", content: "r", tool_call_id: "t" }], 0],
       [["ctx.record", { role: "assistant", content: "two" }], 0],
     ]);
-    expect((await readHistory(journal, A)).of(contextFacet).steps).toBe(2);
+    expect((await readHistory(journal, A)).of(contextFacet)).toMatchObject({ steps: 2, toolCalls: 1 });
   });
 
   test("knows how long it ran: neither pauses nor the time between two daemons count", async () => {

@@ -18,6 +18,7 @@ import { LIMITS } from "../limits.ts";
 import type { Watchers } from "../log/watchers.ts";
 import type { Journal, RecordKind } from "../ports/journal.ts";
 import type { OwnContexts } from "../process/own-contexts.ts";
+import type { OwnUse } from "../process/own-use.ts";
 import type { Past } from "../process/past.ts";
 import { type Redacting, redactedBytes, redactedMessage, redactedText } from "../redact/model-bound.ts";
 
@@ -38,6 +39,7 @@ export interface ContextOwner extends Taker {
   readonly contexts: OwnContexts;
   readonly seen: { epoch: number };
   readonly past: Pick<Past, "recall">;
+  readonly used: Pick<OwnUse, "calledTool">;
   readonly watchers: Pick<Watchers, "follows">;
   tell(event: ProcessEvent, mono: number): void;
 }
@@ -176,7 +178,9 @@ const appendToolResult: ContextCall<"appendToolResult", ToolOutcome> = {
       { cid, op: "AppendToolResult" },
       { ...result, ...(isError ? { is_error: true } : {}), ...shown },
     );
-    if (cid === pass.self.ctxId) tellResult(pass, said);
+    if (cid !== pass.self.ctxId) return;
+    pass.self.used.calledTool();
+    tellResult(pass, said);
   },
 };
 

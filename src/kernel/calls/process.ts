@@ -24,7 +24,7 @@ import { type Hosting, spawnProcess } from "../native/spawn-process.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { endLive, type Finishing } from "../process/end/finish.ts";
 import { type Reaping, reapProcess } from "../process/end/reap.ts";
-import { detach } from "../process/end/report.ts";
+import { detach, usesOf } from "../process/end/report.ts";
 import type { Process } from "../process/process.ts";
 import { loadedAgent, type NamedStarting } from "../process/spawn/named.ts";
 import type { ProcessTable } from "../process/table.ts";
@@ -204,15 +204,17 @@ const ended: KernelCall<"ended", { pid: Pid; isTold?: boolean; isSettled?: boole
         result,
         tokensUsed: used.tokens,
         elapsedMs,
+        ...usesOf(proc),
         ...treeOf(proc),
       };
     }
     const kept = await endOf(core, pid);
     if (kept === undefined || !(await isBelow(core, self.pid, kept.ppid))) throw unknown(self.pid, pid);
-    const { agentId, exit, result, tokensUsed, elapsedMs, labels = [], worktree } = kept;
+    const { agentId, exit, result, tokensUsed, elapsedMs, toolUses, labels = [], worktree } = kept;
     addLabels(core, self, labels);
     if (isTold) dropNotice(core, self, pid);
-    const how = { agentId, exit, result, tokensUsed, elapsedMs };
+    const uses = toolUses === undefined ? {} : { toolUses };
+    const how = { agentId, exit, result, tokensUsed, elapsedMs, ...uses };
     if (worktree === undefined) return how;
     const isThere = !isSettled || (await core.ports.worktrees?.isKept(worktree, signal)) !== false;
     return isThere ? { ...how, worktree } : how;

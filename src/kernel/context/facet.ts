@@ -14,12 +14,14 @@ interface ContextPlaces {
   readonly views: Omit<Views, "count">;
   /** The number of replies of the model. */
   steps: number;
+  /** The number of results of tools. */
+  toolCalls: number;
   /** How often something left the view: a message was replaced, or the view moved. */
   epoch: number;
 }
 
 export const contextFacet: Facet<ContextPlaces> = {
-  init: () => ({ systemPrompt: null, messages: [], views: noViews(), steps: 0, epoch: 0 }),
+  init: () => ({ systemPrompt: null, messages: [], views: noViews(), steps: 0, toolCalls: 0, epoch: 0 }),
   folds: {
     // a fork does not add its intent: the message is already in the context of its origin
     "process.spawned": (now, { intent }, place) => {
@@ -37,6 +39,7 @@ export const contextFacet: Facet<ContextPlaces> = {
       } else {
         now.messages.push(ref);
         if (role === "assistant") now.steps++;
+        if (role === "tool") now.toolCalls++;
       }
       return now;
     },
@@ -53,21 +56,28 @@ export const contextFacet: Facet<ContextPlaces> = {
       return now;
     },
   },
-  pack: ({ systemPrompt, messages, views: { puts, stack, pins, moves }, steps, epoch }) => ({
+  pack: ({ systemPrompt, messages, views: { puts, stack, pins, moves }, steps, toolCalls, epoch }) => ({
     systemPrompt,
     messages: packRefs(messages),
     steps,
+    ...(toolCalls === 0 ? {} : { toolCalls }),
     ...(epoch === 0 ? {} : { epoch }),
     ...(moves === 0 && pins.size === 0 ? {} : { views: { puts, stack, pins: [...pins], moves } }),
   }),
-  unpack: ({ systemPrompt, messages, steps, epoch = 0, views }) => ({
+  unpack: ({ systemPrompt, messages, steps, toolCalls = 0, epoch = 0, views }) => ({
     systemPrompt: (systemPrompt ?? null) as Ref | null,
     messages: unpackRefs((messages ?? []) as readonly RecordRange[]),
     views: copyOf((views ?? noViews()) as PackedViews),
     steps: Number(steps ?? 0),
+    toolCalls: Number(toolCalls),
     epoch: Number(epoch),
   }),
-  fork: (origin) => ({ ...origin, messages: [...origin.messages], views: copyOf(origin.views) }),
+  fork: (origin) => ({
+    ...origin,
+    toolCalls: 0,
+    messages: [...origin.messages],
+    views: copyOf(origin.views),
+  }),
 };
 
 /** The views with the count of all messages. */

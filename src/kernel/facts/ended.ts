@@ -43,7 +43,7 @@ export async function endOfRow(core: EndSearch, row: ProcessRow): Promise<EndedP
   const { kind, result = "", tokensUsed = row.tokensUsed, ...paid } = (record?.body ?? {}) as Exited;
   const elapsedMs = Math.max(0, (record?.at ?? row.lastAt) - row.createdAt);
   const ended = kind ?? (reason.startsWith("killed: ") ? "killed" : code === 0 ? "done" : "fault");
-  const { microUsdUsed, unpricedCalls, labels, worktree } = paid;
+  const { microUsdUsed, unpricedCalls, toolUses, labels, worktree } = paid;
   return {
     agentId: agentIdOf(row.proc),
     ppid: row.ppid,
@@ -53,6 +53,7 @@ export async function endOfRow(core: EndSearch, row: ProcessRow): Promise<EndedP
     elapsedMs,
     ...(microUsdUsed === undefined ? {} : { microUsdUsed }),
     ...(unpricedCalls === undefined ? {} : { unpricedCalls }),
+    ...(toolUses === undefined ? {} : { toolUses }),
     ...(labels === undefined ? {} : { labels }),
     ...(worktree === undefined ? {} : { worktree }),
   };
@@ -108,7 +109,15 @@ interface Gone {
 
 function infoOf(
   row: ProcessRow,
-  { agentId: _, labels: _labels, worktree: _tree, microUsdUsed, unpricedCalls, ...ended }: EndedProcess,
+  {
+    agentId: _,
+    labels: _labels,
+    worktree: _tree,
+    toolUses: _uses,
+    microUsdUsed,
+    unpricedCalls,
+    ...ended
+  }: EndedProcess,
 ): ProcInfo {
   const { pid, kind, name, intent, title, createdAt } = row;
   return {

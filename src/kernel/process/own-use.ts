@@ -8,6 +8,7 @@ export class OwnUse {
   #unpricedCalls = 0;
   #cached = 0;
   #thinking = 0;
+  #toolCalls = 0;
 
   get tokens(): number {
     return this.#tokens;
@@ -26,6 +27,11 @@ export class OwnUse {
   /** Tokens of output that were thinking, where servers say so. */
   get thinking(): number {
     return this.#thinking;
+  }
+
+  /** Calls of tools by its model that have a result. */
+  get toolCalls(): number {
+    return this.#toolCalls;
   }
 
   /** Calls of unknown price made under this daemon. */
@@ -50,11 +56,18 @@ export class OwnUse {
     if (usd === null && tokens > 0) this.#unpricedCalls++;
   }
 
+  calledTool(): void {
+    this.#toolCalls++;
+  }
+
   /** Adds the use recorded by earlier daemons. */
-  carryOver(earlier: Partial<Record<"tokens" | "microUsd" | "cached" | "thinking", number>>): void {
+  carryOver(
+    earlier: Partial<Record<"tokens" | "microUsd" | "cached" | "thinking" | "toolCalls", number>>,
+  ): void {
     this.#tokens += earlier.tokens ?? 0;
     this.#microUsd += earlier.microUsd ?? 0;
     this.#cached += earlier.cached ?? 0;
     this.#thinking += earlier.thinking ?? 0;
+    this.#toolCalls += earlier.toolCalls ?? 0;
   }
 }

@@ -47,6 +47,7 @@ const Meta = z.discriminatedUnion("status", [
     agent_id: z.string(),
     pid: z.int(),
     total_tokens: z.int(),
+    total_tool_use_count: z.int(),
     total_duration_ms: z.int(),
     worktree_path: z.string().optional(),
     worktree_branch: z.string().optional(),
@@ -213,7 +214,7 @@ async function launched(args: Args, pid: Pid, { sys }: RunContext): Promise<Outc
 }
 
 function outcomeOf(args: Args, pid: Pid, ended: Ended): Outcome {
-  const { agentId, exit, result, tokensUsed, elapsedMs, worktree } = ended;
+  const { agentId, exit, result, tokensUsed, toolUses = 0, elapsedMs, worktree } = ended;
   const use = `${agentId}, pid ${pid}: ${tokensUsed} tokens, ${(elapsedMs / 1000).toFixed(1)} s`;
   const tree = worktree === undefined ? "" : `its work is in ${worktree.path}, branch ${worktree.branch}`;
   const notes = [...(ONE_SHOT.has(typeOf(args)) ? [] : [use]), ...(tree === "" ? [] : [tree])];
@@ -223,6 +224,7 @@ function outcomeOf(args: Args, pid: Pid, ended: Ended): Outcome {
     agent_id: agentId,
     pid: Number(pid),
     total_tokens: tokensUsed,
+    total_tool_use_count: toolUses,
     total_duration_ms: Math.round(elapsedMs),
     ...(worktree === undefined ? {} : { worktree_path: worktree.path, worktree_branch: worktree.branch }),
   };

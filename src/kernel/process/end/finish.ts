@@ -13,7 +13,7 @@ import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Process } from "../process.ts";
 import type { ProcessTable } from "../table.ts";
 import { treeOf } from "../tree/worktree.ts";
-import { reportOf } from "./report.ts";
+import { reportOf, usesOf } from "./report.ts";
 
 /** What the end of a process needs of the kernel. */
 export interface Finishing {
@@ -118,6 +118,7 @@ async function journalExit(finish: Finish, more: readonly JournalDraft[]): Promi
     result: bounded(proc.result),
     tokensUsed: proc.used.tokens,
     ...proc.used.paid,
+    ...usesOf(proc),
     ...(proc.labels.length === 0 ? {} : { labels: proc.labels }),
     ...treeOf(proc),
     ...failure,

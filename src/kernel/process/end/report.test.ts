@@ -42,12 +42,15 @@ test("the end of a background child is told its parent by one message that the k
   const parent = await t.start();
   const child = await t.start({ by: parent.sys, child: { ...CHILD, isBackground: true } });
   child.sys.setResult("a < b");
+  await child.sys.appendToolResult(child.start.ctxId, "c1", "found");
+  await child.sys.appendToolResult(child.start.ctxId, "c2", "none", true);
   child.end();
   await child.proc.done.promise;
   await settle();
   const message = await parent.sys.recv({ timeoutMs: 0 });
   expect(message).toMatchObject({ from: child.pid, notice: child.pid });
   const text = new TextDecoder().decode(message.data);
+  expect(text).toContain("</total_tokens><tool_uses>2</tool_uses><duration_ms>");
   expect(text).toContain("<result>a &lt; b</result>");
   expect(text).toContain('<summary>Agent "dig" completed</summary>');
   const said = { status: "completed", summary: 'Agent "dig" completed', result: "a < b" };

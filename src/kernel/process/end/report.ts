@@ -89,6 +89,11 @@ interface Report {
   drop(): void;
 }
 
+/** For the end of a process: how many tools it called. */
+export function usesOf({ used: { toolCalls } }: Process): { readonly toolUses?: number } {
+  return toolCalls === 0 ? {} : { toolUses: toolCalls };
+}
+
 /** null: nobody is to be told. */
 export function reportOf(core: Reporting, proc: Process, exit: ExitStatus): Report | null {
   const parent = core.table.get(proc.ppid);
@@ -99,6 +104,7 @@ export function reportOf(core: Reporting, proc: Process, exit: ExitStatus): Repo
     exit,
     result: proc.result,
     tokensUsed: proc.used.tokens,
+    ...usesOf(proc),
     elapsedMs: proc.elapsedMs(core.ports.clock.mono()),
     ...treeOf(proc),
   });
