@@ -132,6 +132,41 @@ describe("an agent in one file", () => {
     expect(warnings).toContain("/low/Helper.md:4: unknown key 'odd'");
   });
 
+  test("says the same as a folder that has its settings in one file and its instructions in another", async () => {
+    const settings = `name: twin
+description: Finds things.
+model: small
+effort: high
+tools: Bash, Read
+disallowedTools: [write]
+maxTurns: 7
+background: true
+memory: user
+permissionMode: plan
+delegate: true
+context_budget: 900
+odd: 1
+`;
+    const load = async (given: Readonly<Record<string, string>>) => {
+      const warned: string[] = [];
+      const agents = makeAgentLoader({
+        ...{ dirs: ["/a"], skillDirs: [], files: memoryFiles(given) },
+        warn: (message) => warned.push(message.replace(/^.*?: /, "")),
+      });
+      return { ...(await agents.load("twin")), warned };
+    };
+    const one = await load({ "/a/twin.md": `---\n${settings}---\nLook well.\n` });
+    const two = await load({ "/a/twin/agent.yaml": settings, "/a/twin/instructions.md": "Look well.\n" });
+    expect(one.manifest).toMatchObject({
+      name: "twin",
+      maxSteps: 7,
+      tools: ["bash", "view"],
+      delegate: true,
+    });
+    expect(one).toEqual(two);
+    expect(one.warned).toEqual(["unknown key 'odd'"]);
+  });
+
   test("yields to a folder of the name; a text without settings is none; a link does not lead out", async () => {
     expect((await loader.load("both")).instructions).toBe("folder");
     await expect(loader.load("README")).rejects.toMatchObject({ code: "NOT_FOUND" });
