@@ -243,6 +243,28 @@ it("what would be asked is refused, and the result says what", async () => {
   expect(result.result).toBe("All done.");
 });
 
+it("-c takes the flags of a run: what they change stays, and rules end with the command", async () => {
+  const touch = toolUse({ name: "bash", input: { command: "touch made" } }).usage({ input: 100, output: 10 });
+  await serve([done, touch, touch, done, touch, done]);
+  await crux(["-p", "remember this"]);
+  const flags = ["--append-system-prompt", "Speak of kites.", "--model", "test-second", "--max-turns", "1"];
+  const cut = resultOf((await crux([...json, "-c", ...flags, "go on"])).stdout);
+  expect(cut).toMatchObject({ subtype: "error_max_turns", num_turns: 1 });
+  expect(existsSync(join(world.work, "made"))).toBe(false);
+  const allowed = await crux([...json, "-c", "--allowedTools", "Bash(touch *)", "--", "and on"]);
+  expect(resultOf(allowed.stdout)).toMatchObject({ subtype: "success", permission_denials: [] });
+  expect(existsSync(join(world.work, "made"))).toBe(true);
+  const again = resultOf((await crux([...json, "-c", "once more"])).stdout);
+  expect(again).toMatchObject({ subtype: "success", permission_denials: [{ tool_name: "bash" }] });
+  const [first, , third, ...others] = server.requests.map(({ body }) => JSON.stringify(body));
+  expect(first).not.toContain("Speak of kites.");
+  for (const body of [third, ...others]) {
+    expect(body).toContain("Speak of kites.");
+    expect(body).toContain('"model":"test-second"');
+    expect(body).toContain("remember this");
+  }
+});
+
 describe("--input-format stream-json", () => {
   const input = [...stream, "--input-format", "stream-json"];
 

@@ -39,6 +39,8 @@ export interface Grant {
   readonly expiresAt?: number;
   /** How many times it may be used; absent: no limit. */
   readonly uses?: number;
+  /** It holds as long as the connection of its client, and at most as long as this daemon (its epoch in the journal). */
+  readonly epoch?: number;
   /** The id of the question that it answered; "": none. */
   readonly requestId: string;
 }

@@ -14,6 +14,8 @@ export interface Message {
   readonly media?: readonly MediaPart[];
   /** The client of the user, where several are attached to one process. */
   readonly client?: string;
+  /** Only of the user: the most steps of the run that begins with it; absent: those of the process. */
+  readonly maxSteps?: number;
   /** A notice of the kernel that this child of the receiver has ended; only the kernel sets it. */
   readonly notice?: Pid;
   /** The labels of the sender. Absent: none. */

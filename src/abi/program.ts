@@ -59,6 +59,8 @@ export interface RunInput {
   readonly from: Pid;
   readonly client: string;
   readonly text: string;
+  /** The most steps of this run; absent: those of the process. */
+  readonly maxSteps?: number;
 }
 
 /** The model that answers, and what goes with it. */

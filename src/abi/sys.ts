@@ -129,6 +129,8 @@ interface SendOptions {
   readonly client?: string;
   /** Pictures in the message, within the bounds of PICTURES (INVALID). Only pid 0 may send some. */
   readonly media?: readonly MediaPart[];
+  /** As in a message. */
+  readonly maxSteps?: number;
   /** The mark of the client's request that caused this call; stored in the record of the message. */
   readonly request?: RequestMark;
 }

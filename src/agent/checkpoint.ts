@@ -4,10 +4,9 @@
  */
 import { Fault } from "../abi/errors.ts";
 import { INTERRUPTED_NOTE } from "../abi/events.ts";
-import type { Pid } from "../abi/ids.ts";
 import type { Block, LlmErrorKind, Reply } from "../abi/llm.ts";
 import type { ToolCall } from "../abi/loop.ts";
-import type { Probed, Restored } from "../abi/program.ts";
+import type { Probed, Restored, RunInput } from "../abi/program.ts";
 import type { ContextMessage } from "../abi/sys.ts";
 import type { KeeperState } from "./context/keeper.ts";
 import { targetOf } from "./deferred/target.ts";
@@ -41,12 +40,7 @@ export type ReplyPart =
   | { readonly whole: Omit<Reply, "blocks"> };
 
 /** The message of a session whose run is in progress. Recorded before the message enters the context. */
-export interface RunPlace {
-  /** The sequence number of the message; 0: the intent. */
-  readonly seq: number;
-  readonly from: Pid;
-  readonly client: string;
-}
+export type RunPlace = Omit<RunInput, "text">;
 
 interface LoopPosition {
   /** The version of this format. Version 1 had no `run`. */

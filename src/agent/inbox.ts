@@ -32,8 +32,9 @@ async function nextMessage(sys: Sys, client: string | undefined): Promise<Messag
 }
 
 /** The message in the form that the clients of a session receive. */
-export function inputOf({ seq, from, client = "", data }: Message): RunInput {
-  return { seq, from, client, text: new TextDecoder().decode(data) };
+export function inputOf({ seq, from, client = "", data, maxSteps }: Message): RunInput {
+  const most = maxSteps === undefined ? {} : { maxSteps };
+  return { seq, from, client, text: new TextDecoder().decode(data), ...most };
 }
 
 /** Also with characters in between that nobody sees, and with wide brackets. */

@@ -128,10 +128,10 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
 }
 
 function factsOf(
-  { sys, start, model }: Run,
+  { sys, start, model, underWay }: Run,
   { maxOutputTokens, escalatedOutputTokens, broken }: KeptReply,
 ): TurnFacts {
-  const { maxSteps: maxTurns } = start;
+  const maxTurns = underWay?.maxSteps ?? start.maxSteps;
   const { device } = model;
   const [account, hasMail] = [sys.account(), sys.hasMail()];
   return { maxTurns, maxOutputTokens, escalatedOutputTokens, hasMail, account, device, broken };

@@ -121,8 +121,8 @@ async function oneRun(run: Run, beginning: Beginning): Promise<void> {
   const { input } = beginning;
   const isNew = beginning.kind !== "middle";
   if (isNew) {
-    const { seq, from, client } = input;
-    Object.assign(run, { underWay: { seq, from, client }, kept: null, pieces: null });
+    const { text: _, ...underWay } = input;
+    Object.assign(run, { underWay, kept: null, pieces: null });
     run.state = freshState(run.state.requests);
     checkpoint(run, null);
   }

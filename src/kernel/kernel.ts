@@ -214,6 +214,10 @@ export class Kernel implements KernelApi {
     this.#rest.idle(proc);
   }
 
+  restNow(proc: Process): boolean {
+    return this.#rest.now(proc);
+  }
+
   forget(proc: Process): void {
     this.#reaper.forget(proc);
     const parent = this.table.get(proc.ppid);

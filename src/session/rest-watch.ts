@@ -35,6 +35,15 @@ export class RestWatch {
     this.#arm();
   }
 
+  /** False: it is not idle, or a client follows it. Else it leaves memory at once. */
+  now(proc: Process): boolean {
+    const core = this.#core();
+    if (this.#isClosed || !isIdle(core, proc) || liveJobs(core, proc) > 0) return false;
+    this.#since.delete(proc);
+    void layToRest(core, proc, "what it works with is changed");
+    return true;
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#since.clear();

@@ -1,8 +1,18 @@
 /** What a person says of a process that is not in memory. */
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { COORDINATOR } from "../abi/child.ts";
-import { asPid, asProcUuid } from "../abi/ids.ts";
-import { agentFile, testKernel } from "../kernel/testing/test-kernel.ts";
+import { asPid, asProcUuid, type Pid } from "../abi/ids.ts";
+import { SIGNALS } from "../abi/process.ts";
+import type { Begun, Program } from "../abi/program.ts";
+import type { MemoryJournal } from "../kernel/testing/memory-journal.ts";
+import {
+  agentFile,
+  bytes,
+  NOTHING_LEFT,
+  type TestKernel,
+  testKernel,
+} from "../kernel/testing/test-kernel.ts";
+import { settle } from "../kernel/testing/virtual-clock.ts";
 
 async function ended() {
   const t = testKernel();
@@ -90,4 +100,109 @@ test("keepMode() tells those who follow a session where it is not what its clien
     [expect.stringContaining("began as that of a coordinator")],
     [expect.stringContaining("began without a coordinator")],
   ]);
+});
+
+describe("what a session works with", () => {
+  const server = (name: string, env: Record<string, string> = {}) =>
+    ({
+      name,
+      config: { type: "stdio", command: name, args: [], env },
+      required: false,
+      isGiven: true,
+    }) as const;
+
+  /** A daemon whose sessions wait for messages, and what each life of them was started with. */
+  function daemonOn(journal?: MemoryJournal) {
+    const begun: Begun[] = [];
+    const program: Program = async (sys, start) => {
+      begun.push({ sys, start });
+      for (;;) {
+        const { seq, from, data } = await sys.recv({}, sys.ending);
+        sys.beginRun({ seq, from, client: "", text: Buffer.from(data).toString() }, true);
+        if (Buffer.from(data).toString() === "work") await new Promise(() => {});
+        await sys.endRun("completed", { code: 0, reason: "completed", kind: "done" });
+      }
+    };
+    return { t: testKernel({ program }, journal), begun };
+  }
+
+  async function aSession() {
+    const { t, begun } = daemonOn();
+    const agent = agentFile();
+    const mcp = [server("old", { TOKEN: "t" }), server("both")];
+    const pid = await t.init.spawn("", { ...agent, manifest: { ...agent.manifest, mcp } }, { session: true });
+    await settle();
+    return { t, begun, pid };
+  }
+
+  const lived = async ({ sys, start }: Begun) => ({
+    prompt: (await sys.buildPrompt(start.ctxId)).systemPrompt,
+    servers: start.mounts.map(({ name }) => name),
+  });
+
+  const ended = async (t: TestKernel, pid: Pid) => {
+    await t.init.kill(pid, SIGNALS.SIGTERM);
+    await t.init.wait(pid);
+    await settle();
+    // one timer looks after all sessions
+    expect({ ...t.census(), sleeps: 0 }).toEqual(NOTHING_LEFT);
+  };
+
+  test("is changed from its next message on, and stays so under a later daemon", async () => {
+    const { t, begun, pid } = await aSession();
+    const { uuid } = t.proc(pid).seed;
+    await t.kernel.sessions.change(pid, {
+      dirs: ["/other"],
+      servers: [server("new", { KEY: "secret-of-new" }), server("both")],
+      systemPrompt: "be brief",
+      agents: { helper: { prompt: "help" } },
+    });
+    await settle();
+    expect(begun).toHaveLength(2);
+    expect(await lived(begun[1]!)).toEqual({ prompt: "be brief", servers: ["old", "new", "both"] });
+    const { seed, roots } = t.proc(pid);
+    expect([seed.uuid, roots, seed.agents]).toEqual([
+      uuid,
+      ["/home/test", "/other"],
+      { helper: { prompt: "help" } },
+    ]);
+    expect(JSON.stringify(t.journal.records)).not.toContain("secret-of-new");
+    await t.journal.sync();
+    const next = daemonOn(t.journal);
+    await next.t.kernel.recover();
+    await next.t.kernel.sessions.awake(pid);
+    await settle();
+    // those with secrets were in memory alone
+    expect(await lived(next.begun[0]!)).toEqual({ prompt: "be brief", servers: ["both"] });
+    expect(next.t.proc(pid).roots).toEqual(["/home/test", "/other"]);
+    await ended(next.t, pid);
+  });
+
+  test("stays what it was, but for what is changed", async () => {
+    const { t, begun, pid } = await aSession();
+    const before = await lived(begun[0]!);
+    await t.kernel.sessions.change(pid, { dirs: ["/other"] });
+    await settle();
+    expect(await lived(begun[1]!)).toEqual(before);
+    await t.kernel.sessions.change(pid, { servers: [server("only")], isStrict: true });
+    await settle();
+    expect((await lived(begun[2]!)).servers).toEqual(["old", "both", "only"]);
+    expect(t.proc(pid).roots).toEqual(["/home/test", "/other"]);
+    await ended(t, pid);
+  });
+
+  test("is not changed while it works, or while another client is in it: CONFLICT, and nothing else happens", async () => {
+    const { t, begun, pid } = await aSession();
+    const watched = t.kernel.attach(pid, { interactive: false });
+    const change = () => t.kernel.sessions.change(pid, { dirs: ["/other"] });
+    await expect(change()).rejects.toMatchObject({ code: "CONFLICT" });
+    watched.close();
+    await t.init.send(pid, bytes("work"));
+    await settle();
+    // what it has already is no change
+    await t.kernel.sessions.change(pid, { dirs: ["/home/test"], servers: [server("both")] });
+    await expect(change()).rejects.toMatchObject({ code: "CONFLICT" });
+    expect([begun.length, t.proc(pid).roots]).toEqual([1, ["/home/test"]]);
+    await t.init.kill(pid, SIGNALS.SIGKILL);
+  });
 });

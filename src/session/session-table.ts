@@ -6,14 +6,17 @@
 import { COORDINATOR } from "../abi/child.ts";
 import { codeOf, Fault } from "../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../abi/ids.ts";
+import type { McpServer } from "../abi/mcp.ts";
 import { type Disposition, EXIT, SIGNALS, type Signal } from "../abi/process.ts";
-import { resumeWith, type Waking, wake } from "../history/recover/wake.ts";
+import { givenTo, isChanged } from "../history/recover/session-change.ts";
+import { isWaking, resumeWith, type Waking, wake } from "../history/recover/wake.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import type { ProcessRow } from "../kernel/ports/journal.ts";
 import type {
   AwakeOptions,
   HistoryPage,
   HistoryWish,
+  SessionChange,
   SessionGround,
   SessionState,
   Sessions,
@@ -22,6 +25,7 @@ import type {
 import { untilGone } from "../kernel/process/end/shutdown.ts";
 import { keptState } from "../kernel/process/kept-state.ts";
 import { isInWant, lendEnv } from "../kernel/process/lending.ts";
+import { recalled } from "../kernel/process/past.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { ProcessTable } from "../kernel/process/table.ts";
 import { pageOf } from "./history-page.ts";
@@ -33,6 +37,8 @@ type Keeping = Waking & {
   deliver(proc: Process, signal: Signal): Promise<Disposition>;
   /** The session may be idle from now on. */
   idle(proc: Process): void;
+  /** False: it is not idle, or a client follows it. */
+  restNow(proc: Process): boolean;
 };
 
 /** Attempts to write about a resting session: a write fails if the session is restored at that moment. */
@@ -101,6 +107,37 @@ export class SessionTable implements Sessions {
       ? "this session began without a coordinator and stays so; a new one begins with it"
       : "this session began as that of a coordinator and stays so";
     proc.log("warn", words, ports.clock.mono());
+  }
+
+  async change(pid: Pid, { env, ...change }: SessionChange): Promise<void> {
+    const core = this.#core();
+    core.journalWatch.check("Change");
+    if ((change.systemPrompt?.length ?? 0) > LIMITS.messageChars)
+      throw new Fault({
+        code: "INVALID",
+        message: `a system prompt has at most ${LIMITS.messageChars} characters`,
+      });
+    const { isSession, exit, title } = await this.#require(pid);
+    const found = core.table.get(pid);
+    if (found?.life.isHere === true) {
+      await recalled(found);
+      if (env !== undefined) await lend(core, found, env);
+      if (!isChanged(core, found, change)) return;
+      if (!core.restNow(found)) throw inUse(pid);
+    }
+    await untilGone(found);
+    if (core.table.get(pid) !== undefined || isWaking(core, pid)) throw inUse(pid);
+    // what it had in memory alone goes with it
+    const held = found === undefined ? [] : givenTo(found);
+    const isKept = ({ name }: McpServer) => change.servers?.every((each) => each.name !== name) !== false;
+    const servers = [...held.filter(isKept), ...(change.servers ?? [])];
+    const proc = await wake(core, pid, {
+      ...(env === undefined ? {} : { env }),
+      ...(isSession && exit === null ? {} : { session: true }),
+      change: { ...change, servers },
+    });
+    if (proc.conversation?.title === "") proc.conversation.entitle(title);
+    core.idle(proc);
   }
 
   resumeWith(...[pid, letter, env]: Parameters<Sessions["resumeWith"]>): ReturnType<Sessions["resumeWith"]> {
@@ -242,6 +279,11 @@ function titleOf(text: string): string {
       ? "the title is empty"
       : `a title has at most ${LIMITS.titleChars} characters, not ${title.length}`;
   throw new Fault({ code: "INVALID", message });
+}
+
+function inUse(pid: Pid): Fault {
+  const message = `session ${pid} works, or another client is in it: what it works with is changed while it does nothing`;
+  return new Fault({ code: "CONFLICT", message, hint: `crux logs -f ${pid} shows what it does` });
 }
 
 /** The view from its row, with newer values from memory if it is there. */

@@ -1,5 +1,6 @@
 /** Opens the interactive terminal for a new session or an existing one. */
 import { setTimeout as pause } from "node:timers/promises";
+import type { ChatClient } from "../cli/chat/client.ts";
 import type { Call } from "../cli/command.ts";
 import { settleTrust } from "../cli/dialog/trust-question.ts";
 import { leftLine } from "../cli/screen/chat-lines.ts";
@@ -10,7 +11,9 @@ import { innerCall } from "./inner-call.ts";
 import type { Start } from "./link.ts";
 
 /** What is opened. `text`: said first, in a session that is there. "choose": one that the user chooses from a list. */
-type Opening = (Start & { readonly text?: string }) | { readonly kind: "choose"; readonly text?: string };
+type Opening =
+  | (Start & { readonly text?: string; readonly maxSteps?: number | undefined })
+  | { readonly kind: "choose"; settle(place: { pid: number; client: ChatClient }): Promise<unknown> };
 
 /** Goes from one session to the next, as the user chooses. */
 export async function openTerminal(call: Call, cwd: string, first: Opening): Promise<number> {
@@ -48,9 +51,14 @@ async function begin(app: App, opening: Opening): Promise<Start | "interrupted" 
     if ((await settleTrust(innerCall(app), app.cwd)) === "interrupted") return "interrupted";
     if ((await settleModel(app, opening.request)) === "interrupted") return "interrupted";
   }
-  const pid = opening.kind === "choose" ? await app.actions.views.pickSession() : undefined;
-  if (opening.kind === "choose" && pid === undefined) return undefined;
-  if (opening.kind !== "new" && opening.text !== undefined && opening.text !== "")
+  if (opening.kind === "choose") {
+    const pid = await app.actions.views.pickSession();
+    if (pid === undefined) return undefined;
+    await opening.settle({ pid, client: app.client });
+    return { kind: "session", pid };
+  }
+  app.client.maxSteps = opening.maxSteps;
+  if (opening.kind === "session" && opening.text !== undefined && opening.text !== "")
     await app.actions.say(opening.text);
-  return opening.kind === "choose" ? { kind: "session", pid: pid ?? 0 } : opening;
+  return opening;
 }

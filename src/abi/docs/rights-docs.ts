@@ -7,7 +7,7 @@ import type { MODEL_METHODS } from "../methods/model.ts";
 import type { RIGHTS_METHODS } from "../methods/rights.ts";
 import type { SETTINGS_METHODS } from "../methods/settings.ts";
 import type { TRUST_METHODS } from "../methods/trust.ts";
-import { AT, HASH, type MethodDocs, NO_PROCESS } from "./method-doc.ts";
+import { AT, HASH, type MethodDocs, NO_PROCESS, NO_PROCESS_ON_RECORD } from "./method-doc.ts";
 
 export const ASK_DOCS: MethodDocs<keyof typeof ASK_METHODS> = {
   "ask.answer": {
@@ -71,6 +71,15 @@ export const RIGHTS_DOCS: MethodDocs<keyof typeof RIGHTS_METHODS> = {
         },
       ],
     },
+  },
+  "grant.add": {
+    errors: {
+      NOT_FOUND: NO_PROCESS_ON_RECORD,
+      INVALID: "No rule is given, or one is no rule; none was added.",
+      UNAVAILABLE: "Too many grants are held, or the journal cannot record one now.",
+    },
+    params: { pid: 3, allow: ["bash(npm test:*)"], while_connected: true },
+    result: { ids: ["g_81f2"] },
   },
   "grant.remove": {
     errors: {

@@ -70,6 +70,16 @@ export const SESSION_DOCS: MethodDocs<keyof typeof SESSION_METHODS> = {
       { type: "progress", payload: { event: "reply", pid: 3, text: "The test passes now." } },
     ],
   },
+  "session.change": {
+    errors: {
+      ...ON_RECORD,
+      INVALID: "An entry is no MCP server, or the prompt is too long.",
+      CONFLICT: "The session works, or another client is in it; or it cannot be brought back.",
+      UNAVAILABLE: "The journal cannot record it now.",
+    },
+    params: { pid: 3, dirs: ["/home/ana/docs"] },
+    result: { dirs: ["/home/ana/shop", "/home/ana/docs"], mcp_servers: ["notes"] },
+  },
   "session.say": {
     errors: {
       ...ON_RECORD,

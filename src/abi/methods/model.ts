@@ -59,7 +59,12 @@ export const MODEL_METHODS = {
     right: "control",
     params: z.strictObject({
       pid,
-      model: z.string().min(1).max(256).describe("As in spawn."),
+      model: z.string().min(1).max(256).optional().describe("As in spawn; absent: it stays as it is."),
+      fallback_models: z
+        .array(z.string().min(1).max(256))
+        .max(8)
+        .optional()
+        .describe("As in spawn; absent: they stay as they are."),
       effort: z.enum(EFFORTS).optional().describe("As in spawn; absent: it stays as it is."),
       env: environment.optional().describe("For a session that rests."),
     }),

@@ -4,6 +4,9 @@ import { GRANT_SCOPES } from "../grants.ts";
 import { PERMISSION_MODES } from "../process.ts";
 import { type MethodSpec, pid } from "./spec.ts";
 
+/** Written as in settings. */
+const rules = z.array(z.string().max(1024)).max(1000);
+
 const grantId = z.string().min(1).max(64);
 
 export const WireGrant = z.strictObject({
@@ -85,6 +88,23 @@ export const RIGHTS_METHODS = {
     right: "observe",
     params: z.strictObject({ pid: pid.optional() }),
     result: z.strictObject({ grants: z.array(WireGrant) }),
+  },
+  "grant.add": {
+    summary: "rules for a process in addition to those of its start",
+    kind: "request",
+    right: "approve",
+    params: z.strictObject({
+      pid,
+      allow: rules.optional(),
+      ask: rules.optional(),
+      deny: rules.optional(),
+      scope: z.enum(["process", "subtree", "session"]).optional().describe("Default: session."),
+      while_connected: z
+        .boolean()
+        .optional()
+        .describe("They are taken back when this connection ends, and at the latest with this daemon."),
+    }),
+    result: z.strictObject({ ids: z.array(z.string()) }).describe("In the order allow, ask, deny."),
   },
   "grant.remove": {
     summary: "take a grant back; with `kill` the commands that only it allowed end",

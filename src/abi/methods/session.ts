@@ -1,6 +1,7 @@
 /** The methods of sessions and their results. */
 import * as z from "zod";
 import { DETAILS } from "../events.ts";
+import { SpawnRequest } from "./process.ts";
 import { environment, idempotencyKey, type MethodSpec, pictures, pid, text } from "./spec.ts";
 
 /** The most of a file that an editor answers with. */
@@ -33,6 +34,13 @@ const historyItem = z.strictObject({
 });
 export type WireHistoryItem = z.infer<typeof historyItem>;
 
+const ground = {
+  dirs: z.array(z.string()).describe("The folders that it works in."),
+  mcp_servers: z
+    .array(z.string())
+    .describe("Names of its own MCP servers: of its agent, its folder, and its clients."),
+};
+
 export const SESSION_METHODS = {
   "session.list": {
     summary: "sessions, live and resting, the newest first; with `all` those that have ended",
@@ -55,12 +63,26 @@ export const SESSION_METHODS = {
       calls: z.boolean().optional(),
       detail: z.enum(DETAILS).optional().describe("As in spawn."),
     }),
-    result: sessionView.extend({
-      dirs: z.array(z.string()).describe("The folders that it works in, which were settled when it began."),
-      mcp_servers: z
-        .array(z.string())
-        .describe("Names of its own MCP servers: of its agent, its folder, and the client that began it."),
-    }),
+    result: sessionView.extend(ground),
+  },
+  "session.change": {
+    summary: "what a session works with from now on: folders, MCP servers, instructions, agents",
+    kind: "request",
+    right: "approve",
+    params: SpawnRequest.pick({
+      env: true,
+      dirs: true,
+      mcp_servers: true,
+      strict_mcp: true,
+      instructions: true,
+      system_prompt: true,
+      agents: true,
+    })
+      .extend({ pid })
+      .describe(
+        "As in spawn. `dirs` and `mcp_servers` come beside those that it has; `instructions` and `system_prompt` in place of both.",
+      ),
+    result: z.strictObject(ground),
   },
   "session.say": {
     summary: "a message for a session; answered once it is durable",
@@ -70,6 +92,11 @@ export const SESSION_METHODS = {
       pid,
       text,
       media: pictures.optional(),
+      max_steps: z
+        .int()
+        .positive()
+        .optional()
+        .describe("The most steps of the run that begins with it; absent: those of the session."),
       client: client.optional(),
       idempotency_key: idempotencyKey.optional(),
     }),

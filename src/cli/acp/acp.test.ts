@@ -1,4 +1,5 @@
 /** `crux acp` with the protocol's own client, against a daemon that is played. */
+
 import { Readable, Writable } from "node:stream";
 import {
   type ClientConnection,
@@ -10,6 +11,7 @@ import {
   type SetSessionConfigOptionRequest,
 } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
+import { Fault } from "../../abi/errors.ts";
 import type { IdleEvent, WireEvent } from "../../abi/wire-events.ts";
 import { runCli } from "../cli.ts";
 import { FakeDaemon, Feed } from "../testing/fake-daemon.ts";
@@ -68,6 +70,9 @@ async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<v
       "context.stat": () => ({ driver: "openai", model: "m" }),
       "session.list": () => ({ sessions: [{ pid: 1, uuid: SESSION, cwd: "/w", title: "" }] }),
       "session.history": () => ({ messages: [] }),
+      "session.change": () => {
+        throw new Fault({ code: "CONFLICT", message: "it works" });
+      },
       "session.open": () => ({
         pid: 1,
         uuid: SESSION,
@@ -198,7 +203,7 @@ test("an editor is told which of its servers and folders a session that it opens
       await agent.request(method, { ...has, ...more });
       // of those before nothing was said
       expect((await told()).trim()).toBe(
-        "This session does not have the MCP server `web`, the folder `/more`: servers and folders are settled when a session begins.",
+        "This session does not have the MCP server `web`, the folder `/more`: another client is in it, or it works. Load it again when it does nothing.",
       );
     }
     const opened = daemon.asked.filter(([method]) => method === "session.open").length;

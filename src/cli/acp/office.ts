@@ -160,7 +160,7 @@ export class Office implements AsyncDisposable {
     await this.#sessions.get(uuid)?.close();
     this.#sessions.delete(uuid);
     const client = this.#newClient();
-    const stream = await this.#openings.reopen(uuid);
+    const stream = await this.#openings.reopen(uuid, request);
     const session = await this.#enter(stream, stream.session?.cwd ?? cwd, client);
     const past = isReplayed
       ? await pastOf((method, payload) => client.request(method, payload), stream.pid)

@@ -5,6 +5,7 @@ import {
   type NewSessionResponse,
   RequestError,
 } from "@agentclientprotocol/sdk";
+import { codeOf } from "../../abi/errors.ts";
 import type { Effort } from "../../abi/llm.ts";
 import type { Result } from "../../abi/methods/methods.ts";
 import type { SpawnRequest } from "../../abi/methods/process.ts";
@@ -38,6 +39,9 @@ interface Chosen {
   readonly effort: Effort | undefined;
 }
 
+/** What an editor names for a session. */
+export type Ground = Partial<Pick<NewSessionRequest, "mcpServers" | "additionalDirectories">>;
+
 /** What the events of a session tell. */
 const WISH = { interactive: true, verbose: true, detail: "deltas" } as const;
 
@@ -65,13 +69,20 @@ export class Openings {
     return { pid, uuid, session: undefined, events: eventsOf(stream), close: () => stream.close() };
   }
 
-  /** Also brings back a session that rests. */
-  async reopen(uuid: string): Promise<SessionStream> {
+  /**
+   * Also brings back a session that rests. What the editor names for it is given to it; where that cannot be, because another client
+   * is in it, it stays as it is.
+   */
+  async reopen(uuid: string, wanted: Ground = {}): Promise<SessionStream> {
     const { sessions } = await this.#asker.request("session.list", { all: true });
     const found = sessions.find((session) => session.uuid === uuid);
     if (found === undefined) throw RequestError.sessionNotFound(uuid);
     const daemon = await this.#host.daemon.ensure();
     const env = clientEnvironment(this.#host.env);
+    const { mcpServers = [], additionalDirectories: dirs = [] } = wanted;
+    const change = { dirs, ...(found.name === "" ? {} : { mcp_servers: entriesOf(mcpServers) }) };
+    if (mcpServers.length + dirs.length > 0)
+      await this.#asker.request("session.change", { pid: found.pid, env, ...change }).catch(unlessInUse);
     const stream = await daemon.stream("session.open", { pid: found.pid, env, ...WISH });
     const { pid } = found;
     return { pid, uuid, session: stream.response, events: eventsOf(stream), close: () => stream.close() };
@@ -148,6 +159,10 @@ export class Openings {
     const mode = typeof wanted === "string" ? findPermissionMode(wanted) : undefined;
     return mode === "bypass" && !this.mayBypass ? undefined : mode;
   }
+}
+
+function unlessInUse(error: unknown): void {
+  if (codeOf(error) !== "CONFLICT") throw error;
 }
 
 export function checkFolder(path: string, field = "cwd"): void {

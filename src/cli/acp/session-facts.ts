@@ -1,17 +1,11 @@
 /** What an editor shows of a session beside its events: its plan, what it has used, its title, its past, its commands. */
 import { realpath } from "node:fs/promises";
-import type {
-  AvailableCommand,
-  LoadSessionRequest,
-  PlanEntry,
-  SessionUpdate,
-  UsageUpdate,
-} from "@agentclientprotocol/sdk";
+import type { AvailableCommand, PlanEntry, SessionUpdate, UsageUpdate } from "@agentclientprotocol/sdk";
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
 import { isWithin } from "../../lib/path.ts";
 import { isHouseNote } from "../screen/chat-lines.ts";
-import { serverName } from "./openings.ts";
+import { type Ground, serverName } from "./openings.ts";
 import { isRecord } from "./tool-call.ts";
 
 export type Ask = <M extends MethodName>(method: M, payload: Params<M>) => Promise<Result<M>>;
@@ -94,10 +88,7 @@ function updatesOf({ role, text, calls, seq }: WireHistoryItem): SessionUpdate[]
 /** What an editor names for a session that began without it, in words; undefined: the session has all of it. */
 export async function lackOf(
   { dirs, mcp_servers }: Pick<Result<"session.open">, "dirs" | "mcp_servers">,
-  {
-    mcpServers = [],
-    additionalDirectories = [],
-  }: Partial<Pick<LoadSessionRequest, "mcpServers" | "additionalDirectories">>,
+  { mcpServers = [], additionalDirectories = [] }: Ground,
 ): Promise<string | undefined> {
   const servers = mcpServers.filter(({ name }) => !mcp_servers.includes(serverName(name)));
   const folders: string[] = [];
@@ -110,7 +101,7 @@ export async function lackOf(
     ...folders.map((dir) => `the folder \`${dir}\``),
   ];
   if (lacking.length === 0) return undefined;
-  return `This session does not have ${lacking.join(", ")}: servers and folders are settled when a session begins.`;
+  return `This session does not have ${lacking.join(", ")}: another client is in it, or it works. Load it again when it does nothing.`;
 }
 
 /** The skills that a prompt may begin with, `/name`. */

@@ -9,6 +9,8 @@ import { isClosed, modesAfter } from "./mode-cycle.ts";
 export class ChatClient {
   /** Distinguishes this command from other clients of the same session. */
   readonly name = randomBytes(3).toString("hex");
+  /** Of each run that its messages begin; undefined: as many as the session has. */
+  maxSteps: number | undefined;
   readonly #daemon: DaemonAccess;
   /** Requests are sent one after the other, in the order of typing. */
   #last: Promise<unknown> = Promise.resolve();
@@ -19,7 +21,8 @@ export class ChatClient {
 
   say(pid: number, text: string, media?: Picture[]): Promise<Result<"session.say">> {
     const shown = media === undefined ? {} : { media };
-    return this.request("session.say", { pid, text, ...shown, client: this.name });
+    const most = this.maxSteps === undefined ? {} : { max_steps: this.maxSteps };
+    return this.request("session.say", { pid, text, ...shown, ...most, client: this.name });
   }
 
   /** Interrupts the run, but keeps the session. */

@@ -7,13 +7,16 @@ import { RunView } from "../run/run-view.ts";
 import { isResultAlone } from "../run/stdio.ts";
 import { pausedLine, queuedLine } from "../screen/chat-lines.ts";
 import { logLine } from "../screen/run-lines.ts";
-import { ChatClient } from "./client.ts";
+import type { ChatClient } from "./client.ts";
 import { type ChatStream, openSession } from "./stream.ts";
 
 /** Returns the exit code of the run. */
-export async function once(call: Call, pid: number, text: string): Promise<number> {
+export async function once(
+  call: Call,
+  { pid, client }: { readonly pid: number; readonly client: ChatClient },
+  text: string,
+): Promise<number> {
   const { host, console } = call;
-  const client = new ChatClient(host.daemon);
   const terminal = questionTerminal(call);
   const stream = await openSession(call, pid, terminal !== undefined);
   await using dialog = terminal === undefined ? undefined : openDialog(call, terminal);

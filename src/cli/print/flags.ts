@@ -99,7 +99,7 @@ function promptTool(args: Args, isStreamInput: boolean): boolean {
 }
 
 /** Flags of print mode that only apply when a session begins. */
-const BEGINS_PRINT = ["max-turns", "max-budget-usd", "session-id", "name", "no-session-persistence"];
+const BEGINS_PRINT = ["session-id", "no-session-persistence"];
 
 function sessionFrom(args: Args): PrintOptions["from"] {
   const { flags } = args;

@@ -43,7 +43,15 @@ function aDaemon(
     return { pid: 1, uuid: SESSION };
   };
   const [done, spent] = [() => ({}), () => ({ accounts: [], windows: [] })];
-  return new FakeDaemon({ spawn: begun, "budget.get": spent, "session.describe": done, kill: done }, feed);
+  const [opened, said] = [
+    () => ({ pid: 1, uuid: SESSION }),
+    (payload: unknown) => ({ ...begun(payload), seq: 0, ahead: 0 }),
+  ];
+  const again = { "session.open": opened, "session.say": said, "session.change": done };
+  return new FakeDaemon(
+    { spawn: begun, ...again, "budget.get": spent, "session.describe": done, kill: done },
+    feed,
+  );
 }
 const spawnOf = (daemon: FakeDaemon): unknown => daemon.asked.find(([method]) => method === "spawn")?.[1];
 
@@ -149,7 +157,7 @@ describe("a client library, which leaves -p out and asks before it speaks", () =
     rmSync(folder, { recursive: true });
   });
 
-  test("has its own servers of tools, under its titles too, and none in a session that it continues", async () => {
+  test("has its own servers of tools, under its titles too, also in a session that it continues", async () => {
     const request = { sdkMcpServers: ["my sums"], sdkMcpServerManifests: { "my sums": {} }, title: "sums" };
     const flags = '--mcp-config={"mcpServers":{"two":{"type":"sdk","name":"two"},"x":{"url":"u"}}}';
     const daemon = aDaemon();
@@ -163,8 +171,11 @@ describe("a client library, which leaves -p out and asks before it speaks", () =
       mcp_servers: { my_sums: at("my_sums"), two: at("two"), x: { url: "u" } },
     });
     expect(daemon.asked).toContainEqual(["session.describe", { pid: 1, title: "sums" }]);
-    const again = await speak(aDaemon(), { request, flags: "-r 7" });
-    expect([again.code, again.out]).toEqual([1, expect.stringContaining("settled when a session begins")]);
+    const again = aDaemon();
+    expect(await speak(again, { request, flags: "-r 7 --max-turns 2" })).toMatchObject({ code: 0 });
+    const changed = { pid: 7, env: {}, mcp_servers: { my_sums: at("my_sums") } };
+    expect(again.asked).toContainEqual(["session.change", changed]);
+    expect(again.asked).toContainEqual(["session.say", expect.objectContaining({ pid: 7, max_steps: 2 })]);
   });
 
   test("is refused before anything starts where it wants to watch with hooks", async () => {
@@ -225,12 +236,13 @@ describe("refused before anything is started:", () => {
       "either --system-prompt or --system-prompt-file, not both",
     ],
     ["--append-system-prompt-file /nowhere x", "instructions cannot be read: /nowhere"],
-    ["-c --system-prompt a x", "--system-prompt is settled when a session begins"],
+    ["-c --system-prompt-file /nowhere x", "instructions cannot be read: /nowhere"],
     ["--add-dir /nowhere x", "directory not found: /nowhere"],
     ["--mcp-config /nowhere x", "MCP servers cannot be read: /nowhere"],
     ['--mcp-config {"one":{}} x', "--mcp-config: needs mcpServers"],
-    ["-c --mcp-config {} x", "--mcp-config is settled when a session begins"],
-    ["-c --max-turns 3 x", "--max-turns is settled when a session begins"],
+    ["-c --mcp-config {} x", "--mcp-config: needs mcpServers"],
+    ["-c --max-turns 0 x", "--max-turns needs a whole number from 1"],
+    ["-c --worktree=a x", "--worktree is settled when a session begins"],
     ["-d x", "--detach prints nothing to wait for"],
     ["-r", "-r needs a value"],
     ["--teleported x", "unknown flag: --teleported"],

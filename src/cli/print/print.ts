@@ -220,7 +220,7 @@ class PrintRun implements Gate {
     const beginning = { client, detail, signal: stops.abandoned, uuid, ...asks, servers: this.#servers };
     return from === undefined
       ? beginSession(this.#call, { ...begun, wish: this.#controls.wish }, beginning)
-      : reopenSession(this.#call, from, beginning);
+      : reopenSession(this.#call, from, { ...beginning, wish: this.#controls.wish });
   }
 }
 

@@ -4,11 +4,11 @@ import type { SpawnRequest } from "../../abi/methods/process.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import { textFlag } from "../args.ts";
 import type { ChatClient } from "../chat/client.ts";
+import { continueWith, type More } from "../chat/continued.ts";
 import { latestHere, sessionOf } from "../chat/ref.ts";
 import type { Call } from "../command.ts";
 import { clientEnvironment } from "../run/environment.ts";
 import { requestOptions, workingDirectory } from "../run/run-options.ts";
-import { invalid } from "../screen/errors.ts";
 import type { Wish } from "./controls.ts";
 import { type PrintOptions, printLimits } from "./flags.ts";
 import type { ToolServers } from "./tool-servers.ts";
@@ -33,7 +33,7 @@ interface Beginning {
   /** Questions are answered by whoever runs the command; without, the permission mode decides. */
   readonly interactive?: true;
   /** Servers of tools that the client library has. */
-  readonly servers: Pick<ToolServers, "add" | "entries" | "hasAny">;
+  readonly servers: Pick<ToolServers, "add" | "entries">;
   /** Of a session that begins. */
   readonly uuid?: string | undefined;
 }
@@ -45,26 +45,12 @@ export async function beginSession(
   beginning: Beginning,
 ): Promise<PrintSession> {
   const { args, host } = call;
-  const { client, detail, signal, interactive, uuid: wished, servers } = beginning;
-  const { max_steps, usd } = printLimits(args);
-  const { limits, system_prompt = "", mcp_servers: given = {}, ...options } = requestOptions(args, host);
-  const isAsked = textFlag(args, "input-format") === "stream-json";
-  const inClient = Object.keys(given).filter((name) => isAsked && given[name]?.type === "sdk");
-  servers.add(inClient);
-  const mcp_servers = { ...without(given, inClient), ...(await servers.entries()) };
-  const { instructions = options.instructions, agents, more } = wish;
-  const prompt = [system_prompt, more].filter((part) => part !== "").join("\n\n");
-  const allLimits = { ...limits, ...(usd === undefined ? {} : { usd }) };
+  const { client, detail, signal, interactive, uuid: wished } = beginning;
   const request: SpawnRequest = {
     intent: words,
     ...(said.media === undefined ? {} : { media: said.media }),
-    ...options,
-    ...(Object.keys(mcp_servers).length === 0 ? {} : { mcp_servers }),
-    ...(prompt === "" ? {} : { system_prompt: prompt }),
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(agents === undefined ? {} : { agents: { ...options.agents, ...agents } }),
-    ...(max_steps === undefined ? {} : { max_steps }),
-    ...(Object.keys(allLimits).length === 0 ? {} : { limits: allLimits }),
+    ...requestOptions(args, host),
+    ...(await moreOf(call, beginning, wish)),
     ...(wished === undefined ? {} : { uuid: wished }),
     session: true,
     client: client.name,
@@ -77,28 +63,58 @@ export async function beginSession(
   return { pid, uuid, isNew: true, first: said, events: eventsOf(lines), close: () => close() };
 }
 
+/** What print mode adds to the flags of a run: its limits, and what its client wishes. */
+async function moreOf(
+  { args, host }: Call,
+  { servers }: Pick<Beginning, "servers">,
+  { instructions, agents, more }: Wish,
+): Promise<More> {
+  const { max_steps, usd } = printLimits(args);
+  const { limits, system_prompt = "", mcp_servers: given = {}, agents: own } = requestOptions(args, host);
+  const isAsked = textFlag(args, "input-format") === "stream-json";
+  const inClient = Object.keys(given).filter((name) => isAsked && given[name]?.type === "sdk");
+  servers.add(inClient);
+  const mcp_servers = { ...without(given, inClient), ...(await servers.entries()) };
+  const prompt = [system_prompt, more].filter((part) => part !== "").join("\n\n");
+  const hasServers = Object.keys(mcp_servers).length > 0 || inClient.length > 0;
+  return {
+    ...(hasServers ? { mcp_servers } : {}),
+    ...(prompt === "" ? {} : { system_prompt: prompt }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(agents === undefined ? {} : { agents: { ...own, ...agents } }),
+    ...(max_steps === undefined ? {} : { max_steps }),
+    ...(usd === undefined ? {} : { limits: { ...limits, usd } }),
+  };
+}
+
 /** NOT_FOUND: no such session, or none in this folder. */
 export async function reopenSession(
   call: Call,
   from: NonNullable<PrintOptions["from"]>,
-  { client, detail, signal, interactive, servers }: Beginning,
+  { wish, ...beginning }: Beginning & { readonly wish: Wish },
 ): Promise<PrintSession> {
   const { args, host } = call;
-  if (servers.hasAny)
-    throw invalid("servers of tools are settled when a session begins", "leave -c and -r out to begin one");
+  const { client, detail, signal, interactive } = beginning;
+  const more = await moreOf(call, beginning, wish);
   const found =
     from.ref === "latest"
       ? await latestHere(call, workingDirectory(args, host))
       : await sessionOf(call, from.ref);
   const env = clientEnvironment(host.env);
   const pid = from.forks ? (await client.request("process.fork", { pid: found, env })).pid : found;
+  const endRules = await continueWith(call, { pid, client }, more);
   const daemon = await host.daemon.ensure(signal);
   const { response, lines, close } = await daemon.stream(
     "session.open",
     { pid, env, verbose: true, detail, ...(interactive === undefined ? {} : { interactive }) },
     signal,
   );
-  return { pid, uuid: response.uuid, isNew: false, events: eventsOf(lines), close: () => close() };
+  const events = eventsOf(lines);
+  const ended = () => {
+    endRules();
+    close();
+  };
+  return { pid, uuid: response.uuid, isNew: false, events, close: ended };
 }
 
 function without<T>(map: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {

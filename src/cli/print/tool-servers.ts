@@ -41,10 +41,6 @@ export class ToolServers {
     for (const name of names) this.#names.set(pathName(name), name);
   }
 
-  get hasAny(): boolean {
-    return this.#names.size > 0;
-  }
-
   /** Entries as in `.mcp.json`, once it listens; none where there are no servers. */
   async entries(): Promise<Entries> {
     if (this.#names.size === 0) return {};

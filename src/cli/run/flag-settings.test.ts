@@ -101,11 +101,3 @@ test("run sends its rules apart from those of --allow, and a flag stands above i
     ],
   ]);
 });
-
-test.each(["--settings x.json", "--deny bash", "--max-usd 1"])(
-  "%s is settled when a session begins",
-  async (flag) => {
-    const { err, code } = await crux(`-c ${flag} go on`, { daemon: new FakeDaemon({}) });
-    expect([code, err]).toEqual([1, expect.stringContaining("is settled when a session begins")]);
-  },
-);

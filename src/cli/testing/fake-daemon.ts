@@ -67,7 +67,7 @@ export class Feed {
   }
 }
 
-type Answers = { readonly [M in MethodName]?: (payload: unknown) => unknown };
+export type Answers = { readonly [M in MethodName]?: (payload: unknown) => unknown };
 
 /** Answers from a table; records the requests in `asked` and counts the connections left open. */
 export class FakeDaemon implements DaemonAccess {

@@ -53,10 +53,11 @@ function isGrant(body: Partial<SealedGrant>): body is SealedGrant {
 }
 
 function macOf(grant: Grant, home: ProcUuid, key: KeyObject): string {
-  const { id, at, by, behavior, rule, scope, pid, root, expiresAt, uses, requestId } = grant;
+  const { id, at, by, behavior, rule, scope, pid, root, expiresAt, uses, epoch, requestId } = grant;
   const { principal, client, uid } = by;
   const all = [home, id, at, principal, client, uid, behavior, rule, scope, pid, root, expiresAt, uses];
-  const text = JSON.stringify([...all, requestId].map((part) => part ?? null));
+  const since = epoch === undefined ? [] : [epoch];
+  const text = JSON.stringify([...all, requestId, ...since].map((part) => part ?? null));
   return createHmac("sha256", key).update(text).digest("hex");
 }
 

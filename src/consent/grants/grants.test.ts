@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Pid } from "../../abi/ids.ts";
+import { LIMITS } from "../../kernel/limits.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import { subjectOf } from "../../kernel/process/subject.ts";
 import { Daemon } from "../../kernel/testing/daemons.ts";
@@ -321,4 +323,44 @@ test("a message and a compaction change no rights", async () => {
   await child.sys.appendMessage(fresh, "user", "a summary");
   await child.sys.ctxFree(fresh);
   expect([parent, child].map(({ proc }) => subjectOf(t.kernel, proc))).toEqual(before);
+});
+
+describe("rules that a client lends", () => {
+  const lend = (t: TestKernel, pid: Pid, rules: readonly string[]) =>
+    t.kernel.rights.grant(pid, {
+      rules: rules.map((rule) => ({ behavior: "allow", rule })),
+      ...{ scope: "session", by: BY, isLent: true },
+    });
+
+  test("hold at once, for the whole session, until they are taken back", async () => {
+    const t = testKernel();
+    const { parent, child, stranger } = await family(t);
+    const ids = await lend(t, parent.pid, ["bash(make)", "edit"]);
+    expect(allows(t, parent.pid, child.pid, stranger.pid)).toEqual([2, 2, 0]);
+    for (const id of ids) await t.kernel.rights.removeGrant(id, BY, { pid: parent.pid });
+    expect(allows(t, parent.pid, child.pid)).toEqual([0, 0]);
+  });
+
+  test("are unknown to the next daemon, which knows those that the user gave for good", async () => {
+    const t = testKernel();
+    const { pid, proc } = await t.start({ session: true });
+    await t.kernel.grants.add(proc, wish({ rule: "view" }));
+    await lend(t, pid, ["bash(make)"]);
+    await t.journal.sync();
+    t.journal.crash();
+    t.journal.epoch++;
+    const next = testKernel({}, t.journal);
+    await next.kernel.recover();
+    expect((await next.kernel.grants.list(pid)).map(({ rule }) => rule)).toEqual(["view"]);
+  });
+
+  test("are none where one of them is no rule, or too many are held: INVALID, UNAVAILABLE", async () => {
+    const t = testKernel();
+    const { pid } = await t.start();
+    t.permit.notRule = ({ text }) => (text === "bad(" ? "unbalanced" : null);
+    await expect(lend(t, pid, ["edit", "bad("])).rejects.toMatchObject({ code: "INVALID" });
+    const many = Array.from({ length: LIMITS.sessionGrants + 1 }, (_, n) => `bash(a${n})`);
+    await expect(lend(t, pid, many)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(allows(t, pid)).toEqual([0]);
+  });
 });

@@ -39,6 +39,8 @@ export interface GrantWish {
   /** Absent: 1 for `once`, otherwise unlimited. */
   readonly uses?: number;
   readonly requestId?: string;
+  /** A later daemon does not know it. */
+  readonly isLent?: boolean;
 }
 
 interface Adding {
@@ -230,7 +232,7 @@ export class Grants {
 
   #made(proc: Process, wish: GrantWish): Grant {
     const ports = this.#ports;
-    const { behavior, rule, scope, by, expiresAt, requestId = "" } = wish;
+    const { behavior, rule, scope, by, expiresAt, requestId = "", isLent = false } = wish;
     const uses = wish.uses ?? (scope === "once" ? 1 : undefined);
     const isOwn = scope === "once" || scope === "process" || scope === "subtree";
     return {
@@ -244,6 +246,7 @@ export class Grants {
       ...(scope === "project" ? { root: ports.realPath(wish.root ?? proc.seed.cwd) } : {}),
       ...(expiresAt === undefined ? {} : { expiresAt }),
       ...(uses === undefined ? {} : { uses }),
+      ...(isLent ? { epoch: ports.journal.epoch } : {}),
       requestId,
     };
   }
@@ -305,9 +308,14 @@ export class Grants {
       for (const record of await journal.ofKind(proc, kind)) {
         const event = readGrant(record, grantKey);
         if (event.kind === "bad") log("warn", `pid ${record.pid}: ${event.why}`);
-        else if (event.kind !== "add" || !this.#removed.has(event.grant.id)) list.take(event);
+        else if (event.kind !== "add" || this.#isKept(event.grant)) list.take(event);
       }
     }
+  }
+
+  /** False: it was removed meanwhile, or was lent by a connection to an earlier daemon. */
+  #isKept({ id, epoch }: Grant): boolean {
+    return !this.#removed.has(id) && (epoch === undefined || epoch === this.#ports.journal.epoch);
   }
 
   #drop(list: GrantList, id: string): void {

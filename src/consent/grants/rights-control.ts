@@ -4,7 +4,7 @@ import { Fault } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
 import { AUTO_MODE_DEFAULTS } from "../../abi/permit/auto-mode.ts";
 import { readEarly } from "../../history/recover/early-facts.ts";
-import type { ModeView, RightsControl } from "../../kernel/ports/rights-control.ts";
+import type { ModeView, RightsControl, RulesWish } from "../../kernel/ports/rights-control.ts";
 import type { SpawnedBody } from "../../kernel/process/kept-state.ts";
 import { recalled } from "../../kernel/process/past.ts";
 import type { Process } from "../../kernel/process/process.ts";
@@ -43,6 +43,7 @@ export function makeRightsControl(coreOf: () => Controlling): RightsControl {
       };
     },
     grants: (pid) => coreOf().grants.list(pid),
+    grant: (pid, wish) => grant(coreOf(), pid, wish),
     removeGrant: async (id, by, options) => {
       const core = coreOf();
       await core.grants.remove(id, by, options);
@@ -63,6 +64,26 @@ async function present(core: Controlling, pid: Pid): Promise<Process> {
   if (proc?.isLive !== true) throw unknown(pid);
   await recalled(proc);
   return proc;
+}
+
+/** All or none: every rule is checked before the first is added. */
+async function grant(core: Controlling, pid: Pid, { rules, ...how }: RulesWish): Promise<readonly string[]> {
+  core.journalWatch.check("Grant");
+  const proc = await present(core, pid);
+  const permit = core.ports.permitFor(proc.seed.cwd);
+  for (const { behavior, rule: text } of rules) {
+    const why = permit.notRule?.({ source: "session", behavior, text }) ?? null;
+    if (why !== null)
+      throw new Fault({ code: "INVALID", message: `not a rule: ${JSON.stringify(text)}: ${why}` });
+  }
+  const ids: string[] = [];
+  try {
+    for (const rule of rules) ids.push((await core.grants.add(proc, { ...rule, ...how })).id);
+  } catch (error) {
+    for (const id of ids) await core.grants.remove(id, how.by, { pid });
+    throw error;
+  }
+  return ids;
 }
 
 /** The mode of a process that is not in memory comes from its records. */

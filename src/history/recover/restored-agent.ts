@@ -1,6 +1,8 @@
 /** Restores an agent: its shared limits and session, and the reading of its history when it resumes. */
 
+import type { AgentInfo } from "../../abi/agent.ts";
 import { asPid } from "../../abi/ids.ts";
+import type { McpServer } from "../../abi/mcp.ts";
 import { tokensOnly } from "../../kernel/account/amounts.ts";
 import { limitsAtSpawn } from "../../kernel/account/kept-account.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
@@ -10,6 +12,7 @@ import type { Process } from "../../kernel/process/process.ts";
 import { type Recall, type Recalling, recallWith } from "./contents.ts";
 import { type OfKind, type Rebuilding, type Remains, restore } from "./restore.ts";
 import { type Awakening, restoredBody } from "./restored-body.ts";
+import { serversGiven } from "./session-change.ts";
 import type { Shares } from "./shares.ts";
 
 /** What restoring an agent needs of the kernel. */
@@ -81,8 +84,9 @@ function ownSeed(
   { owner, spawned, kept, rights }: AgentRemains,
   env: Restoring["env"] = core.ports.env,
 ): Omit<Own, "account" | "session"> {
-  const agent = agentOf(kept);
+  const agent = withServers(agentOf(kept), serversGiven(kept));
   const scratch = core.ports.scratchDir(owner.proc);
+  const { agents = spawned.agents } = kept;
   return {
     kind: "agent",
     body: restoredBody(core, agent, kept),
@@ -93,8 +97,13 @@ function ownSeed(
     rights,
     onParentExit: kept.onParentExit,
     ...(kept.isSession ? { isSession: true } : {}),
-    ...(spawned.agents === undefined ? {} : { agents: spawned.agents }),
+    ...(agents === undefined ? {} : { agents }),
     ...(spawned.child === undefined ? {} : { child: spawned.child }),
     ...(kept.client === "" ? {} : { client: kept.client }),
   };
+}
+
+/** Its own are mounted when it resumes, by name. */
+function withServers(agent: AgentInfo | null, mcp: readonly McpServer[]): AgentInfo | null {
+  return agent === null ? null : { ...agent, manifest: { ...agent.manifest, mcp } };
 }

@@ -14,10 +14,11 @@ import { groupsFacet } from "../../kernel/ipc/facets.ts";
 import { draftOf, type Letter, type Letters, numbered } from "../../kernel/ipc/post.ts";
 import type { JournalDraft, ProcessRow } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
+import type { SessionChange } from "../../kernel/ports/sessions.ts";
 import { endLive, type Finishing, graceOf } from "../../kernel/process/end/finish.ts";
 import { type Reaping, reapProcess } from "../../kernel/process/end/reap.ts";
 import { detachedFacet, isInBackground } from "../../kernel/process/end/report.ts";
-import { type KeptState, keptState, type SpawnedBody } from "../../kernel/process/kept-state.ts";
+import { keptState, type SpawnedBody } from "../../kernel/process/kept-state.ts";
 import { lendEnv } from "../../kernel/process/lending.ts";
 import { cannotResume, readable, recalled } from "../../kernel/process/past.ts";
 import type { Process } from "../../kernel/process/process.ts";
@@ -38,6 +39,7 @@ import { readEarly } from "./early-facts.ts";
 import { readHistory, readMail } from "./history-reader.ts";
 import { leave } from "./restore.ts";
 import { type AgentRemains, type AgentRestoring, restoreAgent } from "./restored-agent.ts";
+import { changed, recordOf, setPrompt } from "./session-change.ts";
 import { accountsAtSpawn, LimitsRead, Shares, type Sharing } from "./shares.ts";
 
 /** What waking a process needs of the kernel. */
@@ -66,6 +68,7 @@ interface WakeOptions {
   readonly paused?: boolean;
   /** Recorded with the return of an ended agent, which is one of the background from then on. */
   readonly message?: Message;
+  readonly change?: SessionChange;
 }
 
 const underWay = new WeakMap<Waking, Map<Pid, Promise<Process>>>();
@@ -171,6 +174,7 @@ async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<P
     if (isTold) proc.facts.change(detachedFacet, "child.detached", {});
     await core.ports.journal.append([
       ...drafts(row, remains, { ...options, isTold, epoch: core.ports.journal.epoch }),
+      ...(options.change === undefined ? [] : setPrompt(core, proc, options.change)),
       ...loweredDrafts(proc, remains),
     ]);
   } catch (error) {
@@ -240,7 +244,7 @@ async function find(core: Waking, pid: Pid): Promise<ProcessRow> {
 async function remainsOf(
   core: Waking,
   row: ProcessRow,
-  { session, paused, message }: WakeOptions,
+  { session, paused, message, change }: WakeOptions,
 ): Promise<AgentRemains> {
   const { journal } = core.ports;
   const { pid, proc: uuid } = row;
@@ -256,11 +260,12 @@ async function remainsOf(
     await readHistory(journal, uuid),
   ]);
   const mail = await readable(pid, () => readMail(journal, history));
+  const whole = change === undefined ? kept : changed(core, kept, change);
   return {
     owner: { proc: uuid, pid },
     spawned,
     rights: rightsOf(spawned),
-    kept: session === true ? { ...kept, isSession: true } : kept,
+    kept: { ...whole, ...(session === true ? { isSession: true } : {}) },
     mail: message === undefined ? mail : [...mail, message],
     // an ended process has left its groups
     groups: row.exit === null ? [...history.of(groupsFacet).values()] : [],
@@ -276,7 +281,13 @@ async function remainsOf(
 function drafts(
   row: ProcessRow,
   remains: AgentRemains,
-  { session, message, isTold, epoch }: WakeOptions & { readonly isTold: boolean; readonly epoch: number },
+  {
+    session,
+    message,
+    change,
+    isTold,
+    epoch,
+  }: WakeOptions & { readonly isTold: boolean; readonly epoch: number },
 ): JournalDraft[] {
   const { owner, kept, isPaused, ranMs } = remains;
   const becomes = session === true && !row.isSession;
@@ -284,7 +295,8 @@ function drafts(
   const all: JournalDraft[] = [{ ...owner, kind: "process.recovered", v: 1, body }];
   if (isTold) all.push({ ...owner, kind: "child.detached", v: 1, body: {} });
   if (message !== undefined) all.push(draftOf({ pid: owner.pid, seed: { uuid: owner.proc } }, message));
-  if (becomes) all.push({ ...owner, kind: "process.state", v: 2, body: kept satisfies KeptState });
+  if (becomes || change !== undefined)
+    all.push({ ...owner, kind: "process.state", v: 2, body: recordOf(kept, change ?? {}) });
   if (isPaused === row.isPaused) return all;
   const signal = isPaused ? SIGNALS.SIGPAUSE : SIGNALS.SIGRESUME;
   const told = { signal, disposition: "default", paused: isPaused, ranMs: Math.round(ranMs) };

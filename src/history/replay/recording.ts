@@ -171,7 +171,9 @@ function* beatsOf({ seq, kind, body }: JournalRecord): Generator<Beat | Begin> {
   if (kind === "call.read") yield* passagesOf(seq, body);
   else if (kind === "process.exited") yield { is: "exit", seq, body: body as ExitBody };
   else if (isCompared(kind)) {
-    const { role, cid } = body as { role?: unknown; cid?: unknown };
+    const { role, cid, given } = body as { role?: unknown; cid?: unknown; given?: unknown };
+    // the user gave it to the next life of the process
+    if (given === true) return;
     yield {
       is: "own",
       seq,

@@ -57,7 +57,7 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & OwnSendOptions, 
   holds: true,
   take: (pid, data, _signal, options) => ({ pid, data, ...options }),
   args: ({ pid, data }) => ({ pid, size: data.byteLength }),
-  async run(pass, { pid, data: words, client, media, request, withCheckpoint }) {
+  async run(pass, { pid, data: words, client, media, maxSteps, request, withCheckpoint }) {
     const { core, self } = pass;
     const call = { pid: self.pid, syscall: "Send" };
     const given =
@@ -73,7 +73,7 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & OwnSendOptions, 
     // a message from the user wakes a resting session
     if (self.pid === PID_KERNEL && !core.sessions.isHere(pid)) await core.sessions.awake(pid);
     const labels = self.labels.length === 0 ? undefined : self.labels;
-    const letter = { from: self.pid, data, client, media, labels, request };
+    const letter = { from: self.pid, data, client, media, maxSteps, labels, request };
     const mayResume = pass.scope === null || pass.scope.effects.some(({ kind }) => kind === "message");
     const back =
       mayResume && withCheckpoint === undefined ? await resumed(core, self, pid, letter) : undefined;

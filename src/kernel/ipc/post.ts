@@ -36,6 +36,7 @@ interface Addressee {
 export interface Letter extends Pick<Message, "from" | "data"> {
   readonly client?: Message["client"] | undefined;
   readonly media?: Message["media"] | undefined;
+  readonly maxSteps?: Message["maxSteps"] | undefined;
   readonly notice?: Message["notice"] | undefined;
   readonly labels?: Message["labels"] | undefined;
   /** The request mark of the client that sent the message. */
@@ -98,10 +99,11 @@ export function letterTo(office: Letters, to: Addressee, letter: Letter) {
 }
 
 export function numbered(office: Letters, to: Pid, letter: Letter): Message {
-  const { from, data, client, media, notice, labels } = letter;
+  const { from, data, client, media, maxSteps, notice, labels } = letter;
   const whose = client === undefined ? {} : { client };
   const known = {
     ...(media === undefined ? {} : { media }),
+    ...(maxSteps === undefined ? {} : { maxSteps }),
     ...(labels === undefined ? {} : { labels }),
     ...(notice === undefined ? {} : { notice }),
   };

@@ -53,8 +53,9 @@ export interface ModelResolver {
 
 /** What the user asks for a process that is there already. */
 export interface ModelWish {
-  /** As `--model` has it. */
-  readonly model: string;
+  /** As `--model` has it; absent: it stays as it is. */
+  readonly model?: string | undefined;
+  readonly fallbackModels?: readonly string[] | undefined;
   /** Absent: it stays as it is. */
   readonly effort?: Effort | undefined;
   /** The environment of the client, for a resting session. */

@@ -1,6 +1,6 @@
 /** How the user changes the rights of processes. */
 
-import type { GrantBy, GrantView } from "../../abi/grants.ts";
+import type { Grant, GrantBy, GrantView } from "../../abi/grants.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { AutoModeLists } from "../../abi/permit/auto-mode.ts";
@@ -11,6 +11,13 @@ export interface ModeView {
   readonly mode: PermissionMode;
   /** The highest mode that it may enter by itself. */
   readonly ceiling: PermissionMode;
+}
+
+export interface RulesWish {
+  readonly rules: readonly Pick<Grant, "behavior" | "rule">[];
+  readonly scope: "process" | "subtree" | "session";
+  readonly by: GrantBy;
+  readonly isLent: boolean;
 }
 
 export interface RightsControl {
@@ -28,6 +35,11 @@ export interface RightsControl {
   };
   /** The grants that apply to a process; absent: all in memory. NOT_FOUND: no such process. */
   grants(pid?: Pid): Promise<readonly GrantView[]>;
+  /**
+   * Rules in addition to those of its start, in effect and durable when it resolves; a resting session is brought back. `isLent`: at
+   * the latest the next daemon does not know them. Their ids. NOT_FOUND; INVALID: not a rule; UNAVAILABLE: too many grants.
+   */
+  grant(pid: Pid, wish: RulesWish): Promise<readonly string[]>;
   /**
    * Takes effect at the next passage of the gate; with `isKilling`, running calls that only it allowed end. `pid`: a
    * process of its session, needed if the session rests. NOT_FOUND.

@@ -1,6 +1,8 @@
 /** Sessions, the processes that the user talks to, as the wires see them: live ones, and resting ones on disk. */
+import type { AgentMap } from "../../abi/agent.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
+import type { McpServer } from "../../abi/mcp.ts";
 import type { Sent } from "../../abi/sys.ts";
 
 /** `resting`: it has left memory but not ended; opening it or sending it a message brings it back. */
@@ -67,6 +69,22 @@ export interface AwakeOptions {
   readonly session?: boolean;
 }
 
+/** What a session works with from now on; what is absent stays as it is. */
+export interface SessionChange {
+  /** As for opening it. */
+  readonly env?: AwakeOptions["env"];
+  /** Directories beside those that it has. */
+  readonly dirs?: readonly string[];
+  /** MCP servers of its client, in place of those of the same names, beside the others. */
+  readonly servers?: readonly McpServer[];
+  /** True: it has no servers of its agent and its folder. */
+  readonly isStrict?: boolean;
+  /** The whole system prompt. */
+  readonly systemPrompt?: string;
+  /** The agents of its client, all of them. */
+  readonly agents?: AgentMap;
+}
+
 export interface Sessions {
   /** The session with the newest record first. `all` includes those that have ended. */
   list(filter: { readonly cwd?: string; readonly all?: boolean }): Promise<readonly SessionView[]>;
@@ -91,6 +109,11 @@ export interface Sessions {
     letter: Pick<Message, "from" | "data"> & { readonly labels?: Message["labels"] | undefined },
     env: Readonly<Record<string, string>>,
   ): Promise<Sent | undefined>;
+  /**
+   * Durable when it resolves, and the session is in memory. CONFLICT: it is not idle, or a client follows it. INVALID: a prompt too
+   * long. NOT_FOUND; else as `wake`.
+   */
+  change(pid: Pid, change: SessionChange): Promise<void>;
   /** NOT_FOUND; INVALID: `before` does not come from an earlier page. */
   history(pid: Pid, wish: HistoryWish): Promise<HistoryPage>;
   /** Durable when it resolves. INVALID: a title too long, or blank. */

@@ -45,15 +45,17 @@ type Choosing = Omit<Noting, "table"> & {
  * is not an agent. UNAVAILABLE: the model is not set up in the environment of the process.
  */
 export async function chooseModel(core: Choosing, pid: Pid, wish: ModelWish): Promise<ModelAnswering> {
-  const { model, env, by } = wish;
+  const { env, by } = wish;
   const proc = await notable(core, pid, { syscall: "Model", what: "model", env });
   if (proc.seed.kind !== "agent")
     throw new Fault({ code: "INVALID", message: `process ${pid} is not an agent: no model answers it` });
   const { thinking: limit, effort: before, fallbacks } = proc.model;
   const effort = wish.effort ?? (limit?.mode === "budget" ? limit.tokens : before);
+  const { fallbackModels = [] } = wish;
   const found = await core.ports.models.resolve(
     {
-      ...{ model, provider: "", preferred: "", fallbackModels: [], env: proc.seed.env },
+      ...{ model: wish.model ?? modelName(proc), provider: "", preferred: "" },
+      ...{ fallbackModels, env: proc.seed.env },
       ...(effort === undefined ? {} : { effort }),
     },
     proc.abort.signal,
@@ -64,12 +66,20 @@ export async function chooseModel(core: Choosing, pid: Pid, wish: ModelWish): Pr
     ...{ device, model: name, by },
     ...(thinking === undefined ? {} : { thinking }),
     ...asked,
-    fallbacks: fallbacks.filter((each) => each.device !== device || each.model !== name),
+    fallbacks: (wish.fallbackModels === undefined ? fallbacks : (found.fallbacks ?? [])).filter(
+      (each) => each.device !== device || each.model !== name,
+    ),
   };
   const { uuid } = proc.seed;
   await core.ports.journal.append([{ proc: uuid, pid, kind: "process.model", v: 1, body }]);
   proc.facts.change(chosenModelFacet, "process.model", body);
   return { device, model: name, ...asked, from: proc.conversation === null ? "step" : "run" };
+}
+
+/** The model that will answer it, as `--model` has it. */
+function modelName({ facts, model: { device, name } }: Process): string {
+  const next = facts.of(chosenModelFacet) ?? { device, model: name };
+  return `${next.device.slice("/dev/llm/".length)}/${next.model}`;
 }
 
 type Taking = Parameters<typeof windowOf>[0] & {

@@ -49,11 +49,13 @@ export interface KeptState extends Pick<ProcessSeed, "roots" | "onParentExit"> {
   readonly isSession: boolean;
   /** For a session: the client that sent the intent; "": none. */
   readonly client: string;
+  /** Agents that a client gave later; absent: those of its spawn. */
+  readonly agents?: AgentMap;
   /** A fork of a process that an agent started: the user has not chosen its servers. */
   readonly isOfAgent?: true;
 }
 
-interface KeptServer extends KeptConfig<McpConfig>, Pick<McpServer, "name" | "alwaysLoad"> {}
+export interface KeptServer extends KeptConfig<McpConfig>, Pick<McpServer, "name" | "alwaysLoad"> {}
 
 /** The body of `process.spawned` of an agent. */
 export interface SpawnedBody extends KeptAbove, KeptRights {
@@ -162,7 +164,8 @@ function stateOf({ parent, proc, opts }: Making, session: RecordOwner): KeptStat
   };
 }
 
-function keptServer({ name, config, alwaysLoad }: McpServer): KeptServer {
+/** As the journal keeps it: of one with secrets no configuration. */
+export function keptServer({ name, config, alwaysLoad }: McpServer): KeptServer {
   return { name, ...keptConfig(config), ...(alwaysLoad === true ? { alwaysLoad } : {}) };
 }
 

@@ -14,7 +14,7 @@ import { MemoryBlobs } from "./memory-blobs.ts";
 import { rowOf } from "./memory-rows.ts";
 
 export class MemoryJournal implements Journal {
-  readonly epoch = 1;
+  epoch = 1;
   readonly kernelId = "11111111-1111-4111-8111-111111111111";
   readonly records: JournalRecord[] = [];
   /** Kinds for which the disk is full. */

@@ -67,6 +67,11 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
     { pid: RESTS, text: "hello" },
   ],
   "session.open": [{ pid: RESTS }, { pid: ENDED }],
+  "session.change": [{ pid: RESTS, dirs: ["/work"] }],
+  "grant.add": [
+    { pid: LIVE, deny: ["bash"] },
+    { pid: RESTS, allow: ["bash"] },
+  ],
   "session.say": [
     { pid: LIVE, text: "hello" },
     { pid: RESTS, text: "hello" },

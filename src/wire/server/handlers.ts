@@ -48,6 +48,7 @@ import { processWait } from "./handlers/process/wait.ts";
 import { processRenice } from "./handlers/process-renice.ts";
 import {
   autoModeConfig,
+  grantAdd,
   grantList,
   grantRemove,
   labelClear,
@@ -56,7 +57,7 @@ import {
 } from "./handlers/rights.ts";
 import { answerFile, serveFiles } from "./handlers/session-files.ts";
 import { sessionDescribe, sessionHistory, sessionList } from "./handlers/session-history.ts";
-import { sessionOpen } from "./handlers/session-open.ts";
+import { sessionChange, sessionOpen } from "./handlers/session-open.ts";
 import { sessionSay, sessionWithdraw } from "./handlers/session-say.ts";
 import { settingsList, settingsSet } from "./handlers/settings.ts";
 import { spawn } from "./handlers/spawn.ts";
@@ -95,6 +96,7 @@ export const HANDLERS: Handlers = {
   "label.clear": labelClear,
   "auto_mode.config": autoModeConfig,
   "grant.list": grantList,
+  "grant.add": grantAdd,
   "grant.remove": grantRemove,
   "trust.list": trustList,
   "trust.show": trustShow,
@@ -117,6 +119,7 @@ export const HANDLERS: Handlers = {
   "mail.send": mailSend,
   "session.list": sessionList,
   "session.open": sessionOpen,
+  "session.change": sessionChange,
   "session.say": sessionSay,
   "session.withdraw": sessionWithdraw,
   "session.serve_files": serveFiles,

@@ -3,7 +3,7 @@ import { Fault } from "../../../abi/errors.ts";
 import type { WireStreamLine } from "../../../abi/wire.ts";
 import type { IdleEvent, WireEvent } from "../../../abi/wire-events.ts";
 import { runCli } from "../../cli.ts";
-import { FakeDaemon, Feed } from "../../testing/fake-daemon.ts";
+import { type Answers, FakeDaemon, Feed } from "../../testing/fake-daemon.ts";
 import { aMachine, crux } from "../../testing/run-command.ts";
 
 type Told = WireEvent extends infer E ? (E extends WireEvent ? Omit<E, "pid"> : never) : never;
@@ -39,7 +39,7 @@ const aSession = {
 
 const BEFORE = [{ role: "user", text: "before", calls: [] as string[], at: "", seq: 1 }];
 
-function aDaemon(feed: Feed, messages = BEFORE, state = "waiting") {
+function aDaemon(feed: Feed, messages = BEFORE, state = "waiting", more: Answers = {}) {
   let seq = 0;
   return new FakeDaemon(
     {
@@ -51,6 +51,7 @@ function aDaemon(feed: Feed, messages = BEFORE, state = "waiting") {
       "session.say": () => ({ seq: ++seq, ahead: 0 }),
       "session.withdraw": () => undefined,
       kill: () => undefined,
+      ...more,
     },
     feed,
   );
@@ -149,9 +150,56 @@ test("-c with words is one run, shown as a run is, with its exit code; other run
 });
 
 test("what is settled when a session begins is no flag of -c", async () => {
-  const { err, daemon } = await crux("-c -m opus go on", { daemon: aDaemon(new Feed()) });
-  expect(err).toContain("--model is settled when a session begins");
+  const { err, daemon } = await crux("-c --worktree=fix go on", { daemon: aDaemon(new Feed()) });
+  expect(err).toContain("--worktree is settled when a session begins");
   expect(daemon.asked).toEqual([]);
+});
+
+test("-c with flags changes the session first, and lends it rules as long as the command runs", async () => {
+  const feed = new Feed().push(
+    told({ event: "input", seq: 1, from: 0, client: "x", text: "go on" }),
+    idle(1, { result: "done" }),
+  );
+  const daemon = aDaemon(feed, BEFORE, "waiting", {
+    "session.change": () => ({ dirs: [], mcp_servers: [] }),
+    "process.mode": () => ({ mode: "accept_edits", ceiling: "auto" }),
+    "process.model": () => ({ pid: 1, driver: "claude", model: "opus", from: "run" }),
+    "budget.get": () =>
+      ({ accounts: [{ pid: 1, spent: { usd: 0.25, tokens: 900, steps: 3 } }], windows: [] }) as never,
+    "budget.set": () => ({ pid: 1, limits: {} }),
+    "grant.add": () => ({ ids: ["g_1"] }),
+  });
+  const flags =
+    "-m opus --effort high --append-system-prompt brief --permission-mode acceptEdits --allow bash --deny fetch --max-usd 1 --max-steps 7";
+  const { code } = await crux(`-c ${flags} go on`, { daemon });
+  expect(code).toBe(0);
+  const asked = daemon.asked.filter(([method]) => !["session.list", "skills.check"].includes(method));
+  expect(asked).toEqual([
+    ["session.change", { pid: 1, system_prompt: "brief", env: {} }],
+    ["process.mode", { pid: 1, mode: "accept_edits" }],
+    ["process.model", { pid: 1, model: "opus", effort: "high", env: {} }],
+    ["budget.get", { pid: 1 }],
+    ["budget.set", { pid: 1, set: { usd: 1.25 } }],
+    ["grant.add", { pid: 1, allow: ["bash"], deny: ["fetch"], while_connected: true }],
+    ["session.open", expect.objectContaining({ pid: 1 })],
+    ["session.say", expect.objectContaining({ pid: 1, text: "go on", max_steps: 7 })],
+  ]);
+});
+
+test("-c with the agent of the session goes on, with another it says which it began as", async () => {
+  const named = { ...aSession, name: "reviewer" };
+  const daemon = () =>
+    aDaemon(
+      new Feed().push(told({ event: "input", seq: 1, from: 0, client: "x", text: "go on" }), idle(1)),
+      BEFORE,
+      "waiting",
+      {
+        "session.list": () => ({ sessions: [named] }),
+      },
+    );
+  expect((await crux("-c --agent reviewer go on", { daemon: daemon() })).code).toBe(0);
+  const { err, code } = await crux("-c --agent explore go on", { daemon: daemon() });
+  expect([code, err]).toEqual([1, expect.stringContaining("session 1 began as reviewer")]);
 });
 
 /** So many messages were sent. */

@@ -5,6 +5,7 @@ import type { SpawnRequest } from "../../../abi/methods/process.ts";
 import { type Args, RUN_FLAGS } from "../../args.ts";
 import { BEGINS_WITH } from "../../chat/begins-with.ts";
 import { ChatClient } from "../../chat/client.ts";
+import { continueWith } from "../../chat/continued.ts";
 import { chatAtTerminal } from "../../chat/loop.ts";
 import { once } from "../../chat/once.ts";
 import { chatThroughPipe } from "../../chat/pipe.ts";
@@ -37,9 +38,31 @@ export async function goOn(call: Call): Promise<number> {
   const found = await findSession(call);
   if (found === undefined) return 0;
   if (found.text === "" || found.pid === "choose") return converse(call, found.pid, "");
+  const { pid } = found;
   await refuseUnknownSkill(host.daemon, workingDirectory(call.args, host), found.text);
   const data = await findData(host, console);
-  return once(call, found.pid, data === undefined ? found.text : `${found.text}\n\n${data.toString("utf8")}`);
+  const text = data === undefined ? found.text : `${found.text}\n\n${data.toString("utf8")}`;
+  return continued(call, pid, (client) => once(call, { pid, client }, text));
+}
+
+interface Place {
+  readonly pid: number;
+  readonly client: ChatClient;
+}
+
+/** The flags of the command count in the session as long as it lasts, or longer. */
+async function continued(
+  call: Call,
+  pid: number,
+  act: (client: ChatClient) => Promise<number>,
+): Promise<number> {
+  const client = new ChatClient(call.host.daemon);
+  const end = await continueWith(call, { pid, client });
+  try {
+    return await act(client);
+  } finally {
+    end();
+  }
 }
 
 interface Found {
@@ -88,11 +111,17 @@ async function begin(call: Call, text: string): Promise<number> {
 }
 
 export async function converse(call: Call, pid: number | "choose", text: string): Promise<number> {
-  const { host } = call;
-  if (pid === "choose") return (await terminal()).openTerminal(call, host.cwd, { kind: "choose" });
-  if (opensTerminal(call))
-    return (await terminal()).openTerminal(call, host.cwd, { kind: "session", pid, text });
-  const client = new ChatClient(host.daemon);
+  if (pid === "choose") {
+    const settle = (place: Place) => continueWith(call, place);
+    return (await terminal()).openTerminal(call, call.host.cwd, { kind: "choose", settle });
+  }
+  return continued(call, pid, (client) => converseAs(call, { pid, client }, text));
+}
+
+async function converseAs(call: Call, { pid, client }: Place, text: string): Promise<number> {
+  const { maxSteps } = client;
+  const opening = { kind: "session", pid, text, maxSteps } as const;
+  if (opensTerminal(call)) return (await terminal()).openTerminal(call, call.host.cwd, opening);
   const isThere = isTerminal(call);
   const stream = await openSession(call, pid, isThere);
   if (!isThere) return chatThroughPipe(call, stream, client, { isAsked: false, text });

@@ -14,9 +14,10 @@ export const modelResolve: Handler<"model.resolve"> = async (params, { deps, end
   return { payload: { ...found, ...(note === undefined ? {} : { note }) } };
 };
 
-export const processModel: Handler<"process.model"> = async ({ pid, ...wish }, call) => {
+export const processModel: Handler<"process.model"> = async (params, call) => {
+  const { pid, fallback_models: fallbackModels, ...wish } = params;
   const by = grantedBy(call.principal, call.client);
-  const { device, ...found } = await call.kernel.chooseModel(asPid(pid), { ...wish, by });
+  const { device, ...found } = await call.kernel.chooseModel(asPid(pid), { ...wish, fallbackModels, by });
   return { payload: { pid, driver: device.split("/").slice(3).join("/"), ...found } };
 };
 

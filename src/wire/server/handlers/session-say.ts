@@ -4,7 +4,7 @@ import { invalid } from "../request.ts";
 
 /** Messages are ordered by the journal. An idle session is restored for the message. */
 export const sessionSay: Handler<"session.say"> = async (params, call) => {
-  const { pid, text, media, client = "" } = params;
+  const { pid, text, media, max_steps: maxSteps, client = "" } = params;
   const { kernel, gone } = call;
   if (client !== "") call.claimName(client);
   if (text.trim() === "" && media === undefined) throw invalid("payload.text: the message is empty");
@@ -13,7 +13,12 @@ export const sessionSay: Handler<"session.say"> = async (params, call) => {
     params,
     call,
     async (marked) => {
-      const options = { client, ...(media === undefined ? {} : { media }), ...marked };
+      const options = {
+        client,
+        ...(media === undefined ? {} : { media }),
+        ...(maxSteps === undefined ? {} : { maxSteps }),
+        ...marked,
+      };
       const { seq, ahead } = await kernel.init.send(asPid(pid), Buffer.from(text), gone, options);
       return { payload: { seq, ahead } };
     },

@@ -138,6 +138,10 @@ export class FakeKernel implements KernelApi {
       this.calls.push(`grants ${pid ?? ""}`);
       return [];
     },
+    grant: async (pid, { rules, scope, isLent }) => {
+      this.calls.push(`grant ${pid} ${JSON.stringify({ rules, scope, isLent })}`);
+      return rules.map((_, at) => `g_${at}`);
+    },
     removeGrant: async (id, _by, options) =>
       void this.calls.push(`removeGrant ${id} ${JSON.stringify(options)}`),
     labels: async (pid) => {
@@ -317,7 +321,7 @@ export class FakeKernel implements KernelApi {
     return [pid];
   }
 
-  async chooseModel(_pid: Pid, { model }: { readonly model: string }) {
+  async chooseModel(_pid: Pid, { model = "" }: { readonly model?: string | undefined }) {
     return { device: "/dev/llm/fake", model, from: "step" } as const;
   }
 
