@@ -64,8 +64,26 @@ describe("parseWrite() with what is known", () => {
       ["r2", true],
       ["r3", false],
     ]);
-    expect(given[1]?.tools).toBe(given[0]?.tools);
-    expect(given[2]?.tools).not.toBe(given[0]?.tools);
+    expect(given[1]?.system).toBe(given[0]?.system);
+    expect(given[2]?.system).not.toBe(given[0]?.system);
+  });
+
+  it("gives all files one copy of the same tools and of the same fixed text, and none of what differs", () => {
+    const known = new KnownMessages();
+    const system = (cwd: string) => [
+      { text: "You are an agent.", zone: "static" },
+      { text: cwd, zone: "dynamic" },
+    ];
+    const of = (cwd: string, more: object = {}) => {
+      const text = requestOf(conversation(1), { system: system(cwd), ...more });
+      return parseWrite(Buffer.from(text), DEVICE, "m", { file: {}, known }).request;
+    };
+    const [one, other] = [of("/a"), of("/b")];
+    expect(other.tools).toBe(one.tools);
+    expect(other.system[0]).toBe(one.system[0]);
+    expect(other.system[1]).toEqual({ text: "/b", zone: "dynamic" });
+    const tools = [...one.tools, { name: "more", description: "", inputSchema: {} }];
+    expect(of("/c", { tools }).tools).toEqual(tools);
   });
 
   it("reads an id that is given twice as any reader does", () => {

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { DriverError } from "../abi/errors.ts";
 import { EFFORTS, type WireMessage } from "../abi/llm.ts";
+import { RecentMap } from "../lib/recent-map.ts";
 import type { AttemptRequest } from "./driver.ts";
 import {
   type Frame,
@@ -149,7 +150,27 @@ function withNew(
   if (frame !== undefined && parts.id !== undefined)
     return { ...frame, requestId: parts.id, messages: check(Messages, more, device) };
   const rest = parseJson(parts.rest(), device);
-  return hasStandIn(rest) ? check(Full, { ...rest, messages: more }, device) : undefined;
+  return hasStandIn(rest) ? sharing(check(Full, { ...rest, messages: more }, device)) : undefined;
+}
+
+/** Different lists of tools, and texts of the system prompt, that are remembered. */
+const MAX_SHARED = 32;
+const sharedTools = new RecentMap<string, AttemptRequest["tools"]>(MAX_SHARED);
+const sharedTexts = new RecentMap<string, AttemptRequest["system"][number]>(MAX_SHARED);
+
+/** Most agents have the same tools and rules: one copy serves all, with what is made of it and kept beside it. */
+function sharing(request: AttemptRequest): AttemptRequest {
+  const tools = one(sharedTools, JSON.stringify(request.tools), request.tools);
+  const system = request.system.map((part) =>
+    part.zone === "static" ? one(sharedTexts, part.text, part) : part,
+  );
+  return { ...request, tools, system };
+}
+
+function one<T>(shared: RecentMap<string, T>, key: string, made: T): T {
+  const known = shared.use(key) ?? made;
+  shared.set(key, known);
+  return known;
 }
 
 function isObject(value: unknown): value is object {

@@ -10,6 +10,7 @@ import type { ProgramStart } from "../../abi/program.ts";
 import type { SkillLine } from "../../abi/skill.ts";
 import type { Memory } from "../../abi/surroundings.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
+import { RecentMap } from "../../lib/recent-map.ts";
 import { instructionsText, reminder } from "../instructions/frame.ts";
 import { type Keeping, memoryText } from "../memory/memory-text.ts";
 import { lineOf, skillsText } from "../skills/listing.ts";
@@ -86,9 +87,30 @@ export function briefingOfFork({ environment, reminder }: ForkPrefix): Briefing 
   };
 }
 
-function told(sections: readonly Section[]): Pick<Briefing, "sections" | "reminder"> {
-  const text = sections.map((each) => each.text).join("\n\n");
-  return { sections, reminder: text === "" ? null : { role: "user", content: reminder(text) } };
+/** Different texts that are remembered: each is as long as the instruction files of a project. */
+const MAX_SHARED = 32;
+/** By the reminder. Agents that work in one folder share what they are told: it is more than all else that an idle one holds. */
+const shared = new RecentMap<string, { readonly content: string; readonly sections: readonly Section[] }>(
+  MAX_SHARED,
+);
+
+function told(found: readonly Section[]): Pick<Briefing, "sections" | "reminder"> {
+  const text = found.map((each) => each.text).join("\n\n");
+  if (text === "") return { sections: found, reminder: null };
+  const content = reminder(text);
+  const known = shared.use(content);
+  const isKnown = known !== undefined && areSame(known.sections, found);
+  const same = isKnown ? known : { content, sections: found };
+  if (!isKnown) shared.set(content, same);
+  // a message of its own: what is summed up from it on belongs to one conversation
+  return { sections: same.sections, reminder: { role: "user", content: same.content } };
+}
+
+function areSame(one: readonly Section[], other: readonly Section[]): boolean {
+  return (
+    one.length === other.length &&
+    one.every(({ part, text }, at) => part === other[at]?.part && text === other[at].text)
+  );
 }
 
 const FORGETFUL = new WeakMap<Briefing, Briefing>();
