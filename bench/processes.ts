@@ -19,6 +19,8 @@ const ENDED = Number(process.env.CRUX_BENCH_ENDED ?? 10_000);
 const BUSY = Number(process.env.CRUX_BENCH_BUSY ?? 1_000);
 /** Spawns under way on the one connection. */
 const WINDOW = 64;
+/** Agents that wait for their reply together: a lane begins with as many slots, and learns of no more before an answer. */
+const HELD = 8;
 /** Processes of a page. */
 const PAGE = 500;
 const TRACED_CALLS = 50;
@@ -125,16 +127,16 @@ async function bareFetch(): Promise<number> {
 async function idle(): Promise<void> {
   const wire = await Wire.open(world.socket);
   const emptyPs = await psMs(0);
-  await idleAgents(wire, 20);
+  for (let n = 0; n < 3; n++) await idleAgents(wire, HELD);
   const base = await restingBytes();
   let count = 0;
   for (const goal of IDLE) {
-    for (; count < goal; count += Math.min(WINDOW, goal - count))
-      await idleAgents(wire, Math.min(WINDOW, goal - count));
+    for (; count < goal; count += Math.min(HELD, goal - count))
+      await idleAgents(wire, Math.min(HELD, goal - count));
     const bytes = await restingBytes();
     const each = (bytes - base) / goal / 1024;
     rows.push([`memory of an idle agent, at ${goal}`, `${each.toFixed(1)} KB`, "", "", "20 KB"]);
-    const [all, empty] = [`${(bytes / 1e6).toFixed(0)} MB`, `${(base / 1e6).toFixed(0)} MB with 20`];
+    const [all, empty] = [`${(bytes / 1e6).toFixed(0)} MB`, `${(base / 1e6).toFixed(0)} MB with ${3 * HELD}`];
     rows.push([`daemon in all, at ${goal}`, all, empty, (bytes / base).toFixed(2), "500 MB at 10,000"]);
     const list = await timed(() => ask(wire, "list_procs", {}));
     const page = await timed(() => ask(wire, "list_procs", { cursor: 0, limit: PAGE }));
