@@ -3,12 +3,13 @@
  * order of the calls, and against other programs under the list's lock. A file is replaced atomically and synced
  * before its change is reported; a change of several files that a crash interrupted is completed by the next change.
  */
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { link, mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../abi/program.ts";
 import { TASK_STATUSES, type Task, type TaskListView } from "../../abi/task.ts";
 import type { TaskDesk } from "../../kernel/ports/tasks.ts";
 import { driverError, errnoOf } from "../driver-error.ts";
+import { findProcess, hasProcfs } from "../host/procfs.ts";
 import { TaskGraph } from "./task-graph.ts";
 
 const MARK = ".highwatermark";
@@ -185,34 +186,34 @@ async function takeLock(path: string, clock: Pick<Clock, "sleep">): Promise<() =
 }
 
 async function create(path: string): Promise<boolean> {
+  // it has its content from the first moment on: one that a kill cut off in between would belong to nobody
+  const whole = `${path}.${process.pid}`;
   try {
-    const file = await open(path, "wx", 0o600);
-    try {
-      await file.writeFile(String(process.pid));
-    } finally {
-      await file.close();
-    }
+    const startTicks = findProcess(process.pid)?.startTicks;
+    await writeFile(whole, [process.pid, startTicks ?? []].flat().join(" "), { mode: 0o600 });
+    await link(whole, path);
     return true;
   } catch (error) {
     if (errnoOf(error) === "EEXIST") return false;
     throw error;
+  } finally {
+    await rm(whole, { force: true });
   }
 }
 
-/**
- * A lock without a pid yet is not abandoned: its owner is about to write it. A lock with our own pid is: this daemon
- * never waits for itself.
- */
+/** A lock with our own pid is abandoned, as this daemon never waits for itself, and so is one without any. */
 async function isAbandoned(path: string): Promise<boolean> {
-  const holder = Number(await readFile(path, "utf8").catch(() => ""));
-  if (!Number.isInteger(holder) || holder <= 0) return false;
-  return holder === process.pid || !isAlive(holder);
+  const text = await readFile(path, "utf8").catch(() => undefined);
+  const [holder = 0, startTicks] = (text ?? "").split(" ").map(Number);
+  if (text === undefined || !Number.isInteger(holder) || holder < 0) return false;
+  return holder === 0 || holder === process.pid || !isAlive(holder, startTicks);
 }
 
-function isAlive(osPid: number): boolean {
+/** Another program may have got the number of one that has ended. */
+function isAlive(osPid: number, startTicks: number | undefined): boolean {
   try {
     process.kill(osPid, 0);
-    return true;
+    return startTicks === undefined || !hasProcfs || findProcess(osPid)?.startTicks === startTicks;
   } catch (error) {
     return errnoOf(error) === "EPERM";
   }

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Task, TaskAnswer, TaskRequest } from "../../abi/task.ts";
+import { findProcess } from "../host/procfs.ts";
 import { tempFolder } from "../testing.ts";
 import { TaskStore } from "./store.ts";
 import { TaskGraph } from "./task-graph.ts";
@@ -183,10 +184,23 @@ describe("task lists", () => {
     expect(existsSync(join(before.dir, ".lock"))).toBe(false);
   });
 
+  it("a lock without a pid, or of one whose number another program has now, holds nobody up", async () => {
+    const { create, dir } = lists();
+    await create("one");
+    writeFileSync(join(dir, ".lock"), "");
+    expect((await create("two")).id).toBe("2");
+    writeFileSync(join(dir, ".lock"), `${process.ppid} 1`);
+    expect((await create("three")).id).toBe("3");
+    expect(readdirSync(dir).filter((name) => name.includes("lock"))).toEqual([]);
+  });
+
   it("a lock that somebody alive holds is a TIMEOUT after thirty tries", async () => {
     const { create, dir } = lists();
     await create("one");
-    writeFileSync(join(dir, ".lock"), String(process.ppid));
+    writeFileSync(
+      join(dir, ".lock"),
+      `${process.ppid} ${findProcess(process.ppid)?.startTicks ?? ""}`.trim(),
+    );
     await expect(create("two")).rejects.toMatchObject({ code: "TIMEOUT" });
   });
 
