@@ -174,10 +174,27 @@ describe.runIf(new SandboxFinder({ keeper: undefined }).get().available)("a sand
     expect((await run(looks)).out).toBe(before.out);
   });
 
-  it("is made once the result of the command before it is on its way", async () => {
-    await run("true");
+  const rounds = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+  it.each([
+    ["while each later one runs", "", 1],
+    ["after each later one, where that could move a hidden file away and put it back", "sub/", 0],
+  ])("is made after the first command, and %s", async (_, folder, whileItRuns) => {
+    mkdirSync(join(work, folder), { recursive: true });
+    writeFileSync(join(work, folder, ".env"), "");
+    const sandbox = profile({ hide: [join(work, folder, ".env")], protect: [join(work, ".git/hooks/")] });
+    await run("true", sandbox);
     expect(exec.spares).toBe(0);
-    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    await rounds();
+    expect(exec.spares).toBe(1);
+    await waiting();
+    const running = run("until [ -e go ]; do :; done", sandbox);
+    expect(exec.spares).toBe(0);
+    await rounds();
+    expect(exec.spares).toBe(whileItRuns);
+    writeFileSync(join(work, "go"), "");
+    await running;
+    await rounds();
     expect(exec.spares).toBe(1);
   });
 
@@ -206,7 +223,7 @@ describe.runIf(new SandboxFinder({ keeper: undefined }).get().available)("a sand
     const all = kept();
     await ofProcess(16);
     // the next one would be made in this round of the event loop
-    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    await rounds();
     expect(exec.spares).toBe(16);
     const { osPid } = await ofProcess(0);
     expect([all.length, all.includes(osPid ?? 0)]).toEqual([16, true]);

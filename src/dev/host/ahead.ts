@@ -1,7 +1,8 @@
 /**
- * Sandboxes made before their commands. When a command of a process has ended, another with the same rights is
- * likely: its sandbox is set up while the model thinks, up to the first process, which waits for the program's
- * arguments.
+ * Sandboxes made before their commands. After a command of a process another with the same rights is likely: its
+ * sandbox is set up while the model thinks, up to the first process, which waits for the program's arguments; from the
+ * second command on while the one before it runs, since a model may answer sooner than a sandbox is made, but only if that
+ * command can move nothing the sandbox is made of.
  *
  * Each sandbox serves a single command. If one first process ran several commands, all of them could signal, limit
  * and starve it, and each would find what the one before left behind; so only waiting time is saved, not isolation. A
@@ -72,8 +73,8 @@ export class Ahead {
   }
 
   /**
-   * Makes a sandbox for the command that may follow, once what waits for the end of the last one has gone on: its result
-   * is on its way to the model by then. Never rejects.
+   * Makes a sandbox for the command that may follow, after what is done in this round of the event loop: the start of
+   * the last one, or the request to the model that its end leads to. Never rejects.
    */
   async follow(spec: ExecSpec, program: string): Promise<void> {
     const until = spec.process?.until;

@@ -176,7 +176,10 @@ export class HostProcesses implements HostExec {
       prepared.begin();
       return prepared;
     };
-    return this.#begin({ spec, prepared: ready, again }, [program, ...spec.argv.slice(1)]);
+    const child = this.#begin({ spec, prepared: ready, again }, [program, ...spec.argv.slice(1)]);
+    // while it runs, unless it could move a hidden file away until the mounts are made, and put it back then
+    if (ready.confinement?.isFixed === true) void this.#ahead.follow(spec, program);
+    return child;
   }
 
   #begin(child: Omit<Begun, "clock">, argv: readonly string[] = []): HostChild {
@@ -189,7 +192,7 @@ export class HostProcesses implements HostExec {
     }
   }
 
-  /** Never rejects. */
+  /** Where none was made while it ran, or that one is gone. Never rejects. */
   async #followUp({ spec, exited }: HostChild, program: string): Promise<void> {
     if ((await exited).error === undefined && spec.pty === undefined) await this.#ahead.follow(spec, program);
   }

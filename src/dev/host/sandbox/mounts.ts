@@ -140,6 +140,17 @@ function addSteps(wishes: Map<string, Wish>, watched: readonly string[]): void {
       wishes.set(dir, "step");
 }
 
+/**
+ * True if a program that sees the host through these mounts can put nothing else in the place of any of them: each lies in
+ * no writable folder, or directly in one that is a mount point itself.
+ */
+export function areFixed(mounts: readonly Mount[]): boolean {
+  const points = new Set(mounts.map(({ path }) => path));
+  const roots = mounts.flatMap(({ op, path }) => (op === "write" ? [path] : []));
+  const isFixed = (dir: string): boolean => points.has(dir) || !roots.some((root) => isWithin(root, dir));
+  return mounts.every(({ path }) => isFixed(dirname(path)));
+}
+
 function byDepth(wishes: ReadonlyMap<string, Wish>): [string, Wish][] {
   const depth = (path: string) => (path === "/" ? 0 : path.split("/").length);
   return [...wishes].sort(([a], [b]) => depth(a) - depth(b) || (a < b ? -1 : 1));

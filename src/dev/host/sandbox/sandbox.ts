@@ -20,7 +20,7 @@ import { guard } from "./guard.ts";
 import { MountTable, strayKernelMounts } from "./kernel-files.ts";
 import type { Loopback } from "./loopback.ts";
 import { SANDBOX_EXEC, seatbeltProfile } from "./macos.ts";
-import { type Kind, type Mount, planMounts } from "./mounts.ts";
+import { areFixed, type Kind, type Mount, planMounts } from "./mounts.ts";
 import { needsOf, programsOf } from "./needs.ts";
 import { Placeholders } from "./placeholders.ts";
 import { entriesOf, type Rule, ruleArguments, rulesOf } from "./rules.ts";
@@ -41,6 +41,8 @@ export interface Confinement {
   /** The program's argv, with any words put before it inside the sandbox. */
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
+  /** True if the program can move nothing that another sandbox of the same plan is made of. */
+  readonly isFixed?: boolean;
   /** True if `other` would be confined in exactly the same way, and all of it is still in place. */
   holds(other: Confine): boolean;
   /** Call once, before the program begins. */
@@ -111,7 +113,6 @@ interface Planned {
   readonly programs: readonly string[];
   readonly cwd: string;
   readonly path: string;
-  /** By rules of the kernel, which need no place to mount on. */
   readonly isByRules: boolean;
 }
 
@@ -233,9 +234,8 @@ export class Sandboxes {
   }
 
   #confine(what: Confine, undo: Undo[]) {
-    const { dir } = this.#make();
     const filter = this.#filter("namespace");
-    const { id, argv, env, profile } = what;
+    const { id, argv, env } = what;
     const plan = this.#plan(what, what.isAhead === true);
     const held = this.#placeholders?.hold(id, plan.missing);
     if (held !== undefined) undo.push(quietly(held));
@@ -244,10 +244,10 @@ export class Sandboxes {
       const watched = watch(plan.watched);
       undo.push(() => watched.end().map(({ path, movedTo }) => `${path} was made; it is now ${movedTo}`));
     };
-    const { network } = profile;
+    const { network } = what.profile;
     let egress: Egress | undefined;
     if (network !== "host" && network !== "off") {
-      egress = openEgress({ path: join(dir, `${id}.sock`), network, ...this.#egress });
+      egress = openEgress({ path: join(this.#make().dir, `${id}.sock`), network, ...this.#egress });
       undo.push(egress.close);
     }
     const filterFd = filter.open();
@@ -259,7 +259,7 @@ export class Sandboxes {
     const inside = { ...env, TMPDIR: temporary(plan) };
     const holds = (other: Confine) =>
       egress === undefined && other.loopback === what.loopback && this.#isAsPlanned(other, plan, stands);
-    const own = { options, filterFd, loopback, begin, holds };
+    const own = { options, filterFd, loopback, begin, isFixed: areFixed(mounts), holds };
     if (egress === undefined) return { ...own, argv, env: inside };
     return {
       ...own,
@@ -270,8 +270,8 @@ export class Sandboxes {
 
   /** A plan for the files that are at the paths now, or were there when it was last asked for; nothing is created. */
   #plan({ profile, argv, cwd, env, kind }: Confine, mayBeOld = false): Plan {
-    const isByRules = kind === "landlock";
-    const planned = { profile, programs: programsOf(argv, cwd), cwd, path: env.PATH ?? "", isByRules };
+    const [path = "", isByRules] = [env.PATH, kind === "landlock"];
+    const planned = { profile, programs: programsOf(argv, cwd), cwd, path, isByRules };
     return mayBeOld ? this.#plans.last(planned) : this.#plans.of(planned);
   }
 
