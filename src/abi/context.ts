@@ -35,7 +35,7 @@ export interface ContextView {
 
 /** The layer that proposes a view, and what causes it. */
 export interface Boundary {
-  readonly layer: "micro" | "full" | "partial" | "drop" | "clear";
+  readonly layer: "micro" | "full" | "partial" | "snip" | "drop" | "clear";
   readonly trigger: "auto" | "manual" | "reactive";
   /** Tokens before and after, estimated. */
   readonly before: number;
@@ -111,6 +111,8 @@ export type ViewRequest =
   /** `text`: what the summary should pay attention to; "": nothing in particular. */
   | { readonly op: "compact"; readonly text: string; readonly part?: ViewPart }
   | { readonly op: "undo" | "clear" }
+  /** These leave the view, with what belongs to them. */
+  | { readonly op: "snip"; readonly messages: readonly number[] }
   /** Whether memory is told of, recalled and kept. */
   | { readonly op: "memory"; readonly on: boolean }
   /** A message in view by its number, or a new one with this text. */

@@ -242,7 +242,7 @@ export interface SchedWaitingEvent extends Told<"sched.waiting"> {
 
 /** Sent with `verbose`, like `log`. */
 export interface ContextMovedEvent extends Told<"context.moved"> {
-  /** micro: old tool results were cleared; full: summarised; partial: a part was; drop: the oldest messages were left out; clear: all were. */
+  /** micro: old tool results were cleared; full: summarised; partial: a part was; snip: some left the view; drop: the oldest messages were left out; clear: all were. */
   readonly layer: Boundary["layer"];
   /** auto, manual: the user asked for it, or reactive: a request was refused as too long. */
   readonly trigger: Boundary["trigger"];

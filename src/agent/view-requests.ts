@@ -44,6 +44,8 @@ function change(run: Run, request: ViewRequest, turn: Awaited<ReturnType<typeof 
     }
     case "compact":
       return keeper.compact(turn, request.text, request.part);
+    case "snip":
+      return keeper.snip(turn, request.messages);
     case "undo":
       return keeper.undo(turn);
     case "clear":

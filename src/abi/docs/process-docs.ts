@@ -298,6 +298,16 @@ export const CONTEXT_DOCS: MethodDocs<keyof typeof CONTEXT_METHODS> = {
     params: { pid: 3, message: 41 },
     result: { pid: 3, message: 41 },
   },
+  "context.snip": {
+    errors: {
+      NOT_FOUND: "No process has this pid, or the conversation has no such message.",
+      INVALID:
+        "The process is not an agent; or a message is pinned, a summary, words of the user, or of the newest two steps.",
+      CONFLICT: "The process has ended, is paused, or waits for an answer.",
+    },
+    params: { pid: 3, messages: [12, 14] },
+    result: { pid: 3, before: 95_400, after: 71_900 },
+  },
   "context.memory": {
     errors: {
       ...NO_CONTEXT,

@@ -8,9 +8,9 @@ const count = z.int().min(0);
 const move = z.strictObject({
   at: z.string(),
   layer: z
-    .enum(["micro", "full", "partial", "drop", "clear", "undo"])
+    .enum(["micro", "full", "partial", "snip", "drop", "clear", "undo"])
     .describe(
-      "`micro`: old results were cleared; `full`: a summary; `partial`: a summary of what came before or after a message; `drop`: the oldest steps were left out; `clear`: all messages were; `undo`: the view before it again.",
+      "`micro`: old results were cleared; `full`: a summary; `partial`: a summary of what came before or after a message; `snip`: some messages were left out; `drop`: the oldest steps were left out; `clear`: all messages were; `undo`: the view before it again.",
     ),
   trigger: z.enum(["auto", "manual", "reactive"]).describe("`reactive`: the model had refused a request."),
   before: count.optional(),
@@ -122,6 +122,17 @@ export const CONTEXT_METHODS = {
     right: "control",
     params: z.strictObject({ ...place, message: z.int().min(1) }),
     result: pinned,
+  },
+  "context.snip": {
+    summary:
+      "takes messages out of view, with what belongs to them; nothing has changed if they had left it before",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({
+      ...place,
+      messages: z.array(z.int().min(1)).min(1).max(256).describe("Their numbers."),
+    }),
+    result: change,
   },
   "context.memory": {
     summary: "turns memory off for a process and what it starts from then on, or on again",

@@ -3,6 +3,8 @@
  * the words of the user. The newest step always stays; if it alone is too long, its results are shortened. Pure.
  */
 import type { ClearedResult, NumberRange, ViewState } from "../../abi/context.ts";
+import type { ContextMessage } from "../../abi/sys.ts";
+import { messageTokens } from "../../lib/tokens/message.ts";
 import { levelOf } from "../tools/turn-budget.ts";
 import type { Numbered, Unit } from "./units.ts";
 
@@ -133,4 +135,31 @@ export function rangesOf(numbers: readonly number[]): NumberRange[] {
     else ranges.push([n, n]);
   }
   return ranges;
+}
+
+export function tokensOf(units: readonly Unit[]): number {
+  return units.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+/** The messages that a view shows, without its summary; shortened results are shortened as the kernel does, about. */
+export function shownIn(units: readonly Unit[], { covered, clears }: Fit): readonly ContextMessage[] {
+  const [gone, cut] = [new Set(covered), new Map(clears.map(({ n, keep = 0 }) => [n, keep]))];
+  const shown = units.filter((unit) => !gone.has(unit) || unit.kind === "summary");
+  return shown.flatMap(({ parts }) =>
+    parts.map(({ n, message }) => {
+      const keep = cut.get(n);
+      if (keep === undefined || message.content.length <= keep) return message;
+      const { media: _media, ...words } = message;
+      return { ...words, content: `${message.content.slice(0, keep).toWellFormed()}\n[cut]` };
+    }),
+  );
+}
+
+export function shownTokens(units: readonly Unit[], next: Fit): number {
+  const gone = new Set(next.covered);
+  const words = shownIn(
+    units.filter((unit) => !gone.has(unit)),
+    next,
+  );
+  return words.reduce((sum, message) => sum + messageTokens(message), 0);
 }

@@ -111,6 +111,11 @@ export class WindowKeeper {
     return this.#changed(turn, await this.#passage(turn).clear());
   }
 
+  /** These messages leave the view. INVALID: one of them has to stay. */
+  async snip(turn: Turn, messages: readonly number[]): Promise<ViewChange> {
+    return this.#changed(turn, await this.#passage(turn).snip(messages));
+  }
+
   /** The view before the present one. NOT_FOUND: there is none; CONFLICT: the next request would be refused. */
   async undo(turn: Turn): Promise<ViewChange> {
     const { sys, start } = turn;

@@ -47,7 +47,7 @@ export function partOf(
 }
 
 /** The view that shows only these of its units. */
-function viewOf(
+export function viewOf(
   units: readonly Unit[],
   { view, numbers }: ViewState,
 ): Pick<Part, "keep" | "clears" | "tailFrom" | "folds"> {

@@ -21,10 +21,11 @@ import { messageTokens } from "../../lib/tokens/message.ts";
 import { textOf } from "../model/blocks.ts";
 import type { TurnRequest } from "../model/request.ts";
 import type { Breaker } from "./breaker.ts";
-import { type Fit, newestThatFit, pinnedOf, rangesOf } from "./fit.ts";
+import { type Fit, newestThatFit, pinnedOf, rangesOf, shownIn, shownTokens, tokensOf } from "./fit.ts";
 import type { Gauge } from "./gauge.ts";
 import { clearOld } from "./micro.ts";
 import { type Part, partOf } from "./part.ts";
+import { snipped } from "./snip.ts";
 import { takenAlong } from "./taken-along.ts";
 import {
   askForSummary,
@@ -264,6 +265,20 @@ export class Passage {
       : "the view has moved meanwhile";
   }
 
+  /** These messages leave the view. A text: why not; nothing changes if they have left it before. */
+  async snip(messages: readonly number[]): Promise<ViewChange | string> {
+    const { sys, start } = this.#turn;
+    const view = await sys.ctxView(start.ctxId);
+    const found = snipped(unitsOf(this.#prompt.messages, view), view, messages);
+    const before = this.#used;
+    if (found === undefined) return { before, after: before };
+    const { freed, ...next } = found;
+    const after = before - Math.ceil(freed * this.#gauge.ratio);
+    const boundary = { layer: "snip", trigger: "manual", before, after } as const;
+    const isMoved = await this.#move({ from: view.head, ...next, boundary });
+    return isMoved ? { before, after } : "the view has moved meanwhile";
+  }
+
   /** Pins a message in view, or a new one with this text. BUDGET: it is too large, or there are too many pins. */
   async pin(message: number | string): Promise<ViewChange> {
     const { sys, start } = this.#turn;
@@ -362,31 +377,4 @@ export class Passage {
     sys.log("info", viewWords(move.boundary));
     return true;
   }
-}
-
-function tokensOf(units: readonly Unit[]): number {
-  return units.reduce((sum, { tokens }) => sum + tokens, 0);
-}
-
-/** The messages that a view shows, without its summary; shortened results are shortened as the kernel does, about. */
-function shownIn(units: readonly Unit[], { covered, clears }: Fit): Prompt["messages"] {
-  const [gone, cut] = [new Set(covered), new Map(clears.map(({ n, keep = 0 }) => [n, keep]))];
-  const shown = units.filter((unit) => !gone.has(unit) || unit.kind === "summary");
-  return shown.flatMap(({ parts }) =>
-    parts.map(({ n, message }) => {
-      const keep = cut.get(n);
-      if (keep === undefined || message.content.length <= keep) return message;
-      const { media: _media, ...words } = message;
-      return { ...words, content: `${message.content.slice(0, keep).toWellFormed()}\n[cut]` };
-    }),
-  );
-}
-
-function shownTokens(units: readonly Unit[], next: Fit): number {
-  const gone = new Set(next.covered);
-  const words = shownIn(
-    units.filter((unit) => !gone.has(unit)),
-    next,
-  );
-  return words.reduce((sum, message) => sum + messageTokens(message), 0);
 }

@@ -26,6 +26,7 @@ const MOVES: Readonly<Record<WireContext["moves"][number]["layer"], string>> = {
   micro: "old tool results cleared",
   full: "summary written",
   partial: "summary of a part written",
+  snip: "messages left out",
   drop: "oldest steps left out",
   clear: "cleared",
   undo: "undone",

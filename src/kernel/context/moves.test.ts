@@ -376,4 +376,7 @@ test("a pin has its bytes after ten summaries, and what was said before the last
   spaces.append(cid, user("next"));
   move({ clears: [], boundary: { ...BOUNDARY, layer: "micro" } });
   expect(spaces.sinceCut(cid)).toEqual([user("next")]);
+  // what leaves the view without a summary is not known from hearsay
+  move({ boundary: { ...BOUNDARY, layer: "snip" } });
+  expect(spaces.sinceCut(cid)).toEqual([user("next")]);
 });

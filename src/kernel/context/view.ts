@@ -98,7 +98,8 @@ export function foldMove(views: Views, body: MoveBody): void {
     if (body.behind === undefined) put = n;
   }
   const folds = foldsAfter(before, body, n);
-  if (boundary.layer !== "micro") cut = views.count;
+  // nothing was put in words of the model: what it knows, it has seen
+  if (boundary.layer !== "micro" && boundary.layer !== "snip") cut = views.count;
   const more = { ...(folds.length === 0 ? {} : { folds }), ...(cut === undefined ? {} : { cut }) };
   views.stack.push({ put, keep, clears, tailFrom, ...more });
   if (views.stack.length > MOST) views.stack.shift();

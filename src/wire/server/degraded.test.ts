@@ -44,6 +44,7 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
   "context.undo": [{ pid: LIVE }, { pid: RESTS }],
   "context.clear": [{ pid: LIVE }],
   "context.memory": [{ pid: LIVE, on: false }],
+  "context.snip": [{ pid: LIVE, messages: [1] }],
   "context.pin": [{ pid: LIVE, text: "mine" }],
   "context.unpin": [{ pid: LIVE, message: 1 }],
   "process.note": [

@@ -1,11 +1,12 @@
 import { pidOf } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
+import type { DaemonClient } from "../../daemon/client.ts";
 import { clientEnvironment } from "../../run/environment.ts";
 import { changedLine, contextLines } from "../../screen/context-lines.ts";
 import { invalid } from "../../screen/errors.ts";
 
 const USAGE =
-  "crux context [undo|clear] <pid> | crux context pin <pid> <number|text> | crux context unpin <pid> <number>";
+  "crux context [undo|clear] <pid> | crux context pin <pid> <number|text> | crux context unpin <pid> <number> | crux context snip <pid> <number>…";
 
 /** What the model sees of a process, and what it costs; changes it. */
 export const context: Command = { flags: { messages: { type: "boolean" } }, run };
@@ -15,7 +16,9 @@ async function run(call: Call): Promise<number> {
   switch (first) {
     case "undo":
     case "clear":
-      return change(call, `context.${first}`, { pid: pidIn(rest, 0) });
+      return changed(call, `context.${first}`, pidIn(rest, 0));
+    case "snip":
+      return snip(call, rest);
     case "pin":
     case "unpin":
       return pin(call, first, rest);
@@ -29,6 +32,23 @@ function pidIn([word, ...others]: readonly string[], more: number): number {
   if (word === undefined) throw invalid("which process? crux ps lists them", USAGE);
   if (others.length > more) throw invalid(`too many words: ${others[more]}`, USAGE);
   return pidOf(word, USAGE);
+}
+
+function numbersIn(words: readonly string[]): number[] {
+  const wrong = words.find((word) => !/^[1-9]\d{0,8}$/.test(word));
+  if (wrong !== undefined || words.length === 0)
+    throw invalid(wrong === undefined ? "which messages?" : `${wrong} is not the number of a message`, USAGE);
+  return words.map(Number);
+}
+
+/** One that takes a pid alone. */
+function changed(call: Call, method: "context.undo" | "context.clear", pid: number): Promise<number> {
+  return change(call, (client, env) => client.request(method, { pid, env }));
+}
+
+function snip(call: Call, words: readonly string[]): Promise<number> {
+  const place = { pid: pidIn(words, Infinity), messages: numbersIn(words.slice(1)) };
+  return change(call, (client, env) => client.request("context.snip", { ...place, env }));
 }
 
 async function show({ args, console, host }: Call, pid: number): Promise<number> {
@@ -91,7 +111,8 @@ async function compacted(call: Call): Promise<number> {
   const part = { ...(from === undefined ? {} : { from }), ...(upTo === undefined ? {} : { up_to: upTo }) };
   if (call.console.showsCalls)
     await call.console.errorLine(`Compacting process ${pid}: at its next step its model writes a summary …`);
-  return change(call, "context.compact", { pid, ...(text === "" ? {} : { text }), ...part });
+  const place = { pid, ...(text === "" ? {} : { text }), ...part };
+  return change(call, (client, env) => client.request("context.compact", { ...place, env }));
 }
 
 function messageIn({ args }: Call, flag: string, usage: string): number | undefined {
@@ -101,14 +122,13 @@ function messageIn({ args }: Call, flag: string, usage: string): number | undefi
   throw invalid(`--${flag} takes the number of a message: crux context <pid> --messages lists them`, usage);
 }
 
-async function change(
-  { console, host }: Call,
-  method: "context.compact" | "context.undo" | "context.clear",
-  place: { readonly pid: number; readonly text?: string; readonly from?: number; readonly up_to?: number },
-): Promise<number> {
+type Ask = (client: DaemonClient, env: Readonly<Record<string, string>>) => Promise<Changed>;
+type Changed = Parameters<typeof changedLine>[0];
+
+async function change({ console, host }: Call, ask: Ask): Promise<number> {
   const client = await host.daemon.ensure();
   try {
-    const done = await client.request(method, { ...place, env: clientEnvironment(host.env) });
+    const done = await ask(client, clientEnvironment(host.env));
     if (console.mode === "json") await console.data(done);
     else if (console.mode !== "quiet") await console.line(changedLine(done));
     return 0;

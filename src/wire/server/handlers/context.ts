@@ -32,6 +32,9 @@ export const contextPin: Handler<"context.pin"> = async ({ pid, env, message, te
 export const contextUnpin: Handler<"context.unpin"> = ({ message, ...place }, call) =>
   pinned(call, place, { op: "unpin", message });
 
+export const contextSnip: Handler<"context.snip"> = ({ messages, ...place }, call) =>
+  changed(call, place, { op: "snip", messages });
+
 export const contextMemory: Handler<"context.memory"> = ({ on, ...place }, call) =>
   changed(call, place, { op: "memory", on });
 
