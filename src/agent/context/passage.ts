@@ -221,7 +221,8 @@ export class Passage {
     const said = { summary, lostWords: next.lostWords, files: "", isPart: layer === "partial" };
     const spare = left - messageTokens({ content: summaryText(said) }) - shownTokens(units, next);
     if (spare < 0) return "the summary would not have freed enough";
-    const cleared = new Set(view.view.clears.map(({ n }) => n));
+    const gone = next.clears.filter(({ keep }) => keep === undefined);
+    const cleared = new Set([...view.view.clears, ...gone].map(({ n }) => n));
     const files = takenAlong(next, Math.floor(spare / 2), (n) => cleared.has(n));
     const put = summaryText({ ...said, files });
     const tokens = messageTokens({ content: put }) + shownTokens(units, next);

@@ -66,3 +66,12 @@ test("takenAlong() has the content of a file that was viewed again unchanged, no
   );
   expect(along([again])).toBe("");
 });
+
+test("takenAlong() repeats no file that stays in view, and none that was changed there", () => {
+  const view = (path: string, content: string) => step("view", { file_path: path }, content);
+  const [again, edit] = [view("/a", "WHOLE"), step("edit", { file_path: "/b" }, "ok")];
+  const covered = [view("/a", "OLD"), view("/b", "B"), view("/c", "C")];
+  expect(along(covered, { tail: [again, edit] })).toBe("As you last saw /c:\nC");
+  const note = view("/c", "[unchanged since it was last viewed: /c]");
+  expect(along([view("/c", "C")], { tail: [note] })).toBe("As you last saw /c:\nC");
+});

@@ -29,7 +29,7 @@ export function takenAlong(
 ): string {
   const todo = todoList(covered, tail);
   const skills = skillTexts(covered, { room: Math.min(SKILLS_TOKENS, room / 2), tail, isCleared });
-  const files = recentFiles(covered, room - tokensOf(sizeOf(todo + skills)), isCleared);
+  const files = recentFiles(covered, { room: room - tokensOf(sizeOf(todo + skills)), tail, isCleared });
   return [todo, skills, files].filter((text) => text !== "").join("\n\n");
 }
 
@@ -44,14 +44,14 @@ function todoList(covered: readonly Unit[], tail: readonly Unit[]): string {
   return head(`Your todo list:\n${lines.join("\n")}`, TODO_TOKENS);
 }
 
-interface Skills {
+interface Kept {
   readonly room: number;
   readonly tail: readonly Unit[];
   isCleared(n: number): boolean;
 }
 
 /** The skills that were loaded last, each once. */
-function skillTexts(covered: readonly Unit[], { room, tail, isCleared }: Skills): string {
+function skillTexts(covered: readonly Unit[], { room, tail, isCleared }: Kept): string {
   const inView = new Set(callsIn(tail).flatMap((call) => skillOf(call) ?? []));
   const found = new Map<string, string>();
   for (const unit of covered) {
@@ -90,9 +90,10 @@ function resultIn({ parts }: Unit, id: string): Numbered | undefined {
   return parts.find(({ message }) => message.tool_call_id === id);
 }
 
-function recentFiles(covered: readonly Unit[], room: number, isCleared: (n: number) => boolean): string {
+function recentFiles(covered: readonly Unit[], { room, tail, isCleared }: Kept): string {
   const found = new Map<string, string>();
-  for (const unit of covered) {
+  const inTail = new Set(tail);
+  for (const unit of [...covered, ...tail]) {
     for (const { id, name, input } of callsIn([unit])) {
       const path = pathOf(input);
       if (path === undefined) continue;
@@ -102,9 +103,11 @@ function recentFiles(covered: readonly Unit[], room: number, isCleared: (n: numb
       const { content } = result.message;
       const known = found.get(path);
       // it says only that an earlier result holds
-      if (UNCHANGED.test(content) && known === undefined) continue;
+      const isNote = UNCHANGED.test(content);
+      if (isNote && (known === undefined || inTail.has(unit))) continue;
       found.delete(path);
-      found.set(path, UNCHANGED.test(content) ? (known ?? "") : content);
+      // what stays in view is not repeated
+      if (!inTail.has(unit)) found.set(path, isNote ? (known ?? "") : content);
     }
   }
   return shown([...found].slice(-MOST_FILES), room);
