@@ -86,6 +86,8 @@ export interface WindowFacts {
   readonly auto: boolean;
   /** false: never. */
   readonly compact: boolean;
+  /** The longest reply that the user wants; absent: the usual. */
+  readonly output?: number;
 }
 
 /** What an undoing may not exceed, and what it is recorded with. Estimated tokens. */

@@ -170,7 +170,8 @@ interface Asking {
 
 function requestOf(run: Run, { prompt, tools, briefing, mostOutput }: Asking): TurnRequest {
   const { sys, start, state } = run;
-  const wanted = state.hasEscalated ? ESCALATED_OUTPUT_TOKENS : OUTPUT_TOKENS;
+  const most = start.window?.output ?? ESCALATED_OUTPUT_TOKENS;
+  const wanted = state.hasEscalated ? most : (start.window?.output ?? OUTPUT_TOKENS);
   return turnRequest({
     requestId: `r${start.pid}-${state.requests + 1}`,
     model: run.model.model,
@@ -182,6 +183,7 @@ function requestOf(run: Run, { prompt, tools, briefing, mostOutput }: Asking): T
     tools: tools.specs,
     account: sys.account(),
     wantedOutputTokens: Math.min(wanted, mostOutput),
+    mostOutputTokens: most,
   });
 }
 

@@ -201,6 +201,14 @@ describe("agentProgram()", () => {
     expect(better.process).toMatchObject({ result: "whole", steps: [1] });
   });
 
+  test("the longest reply that the user wants is asked for, and no longer one after a reply that was cut off", async () => {
+    const window = { window: 200_000, maxOutput: 64_000, auto: true, compact: true, output: 20_000 };
+    const cut = reply("so far", { stopReason: "max_tokens" });
+    const { process } = await run({ answers: [cut, reply("whole")], window });
+    expect(process.requests.map((request) => request.maxOutputTokens)).toEqual([20_000, 20_000]);
+    expect(process.result).toContain("whole");
+  });
+
   test("refused calls are answers: a reply of three is read by the model, and the run goes on", async () => {
     const three = reply([call("bash", {}, "1"), call("bash", {}, "2"), call("bash", {}, "3")]);
     const { process, exit } = await run({

@@ -3,6 +3,9 @@ import type { WindowFacts } from "../abi/context.ts";
 import type { ModelCard } from "../abi/llm.ts";
 import { LEAST_WINDOW } from "../lib/tokens/window.ts";
 
+/** A shorter reply would be of no use. */
+const LEAST_OUTPUT_TOKENS = 1_024;
+
 type Sizes = Pick<ModelCard, "maxInputTokens" | "maxOutputTokens">;
 
 /** Scripted models take any conversation; a test sets a window by the variable. */
@@ -16,7 +19,10 @@ export function windowFacts(
   const isValid = Number.isSafeInteger(wanted) && wanted >= LEAST_WINDOW;
   const compact = !isOn(env.CRUX_DISABLE_COMPACT);
   const auto = compact && !isOn(env.CRUX_DISABLE_AUTO_COMPACT);
-  return { window: isValid ? wanted : maxInputTokens, maxOutput: maxOutputTokens, auto, compact };
+  const most = Number(env.CRUX_MAX_OUTPUT_TOKENS);
+  const output = Number.isSafeInteger(most) && most >= LEAST_OUTPUT_TOKENS ? { output: most } : {};
+  const window = isValid ? wanted : maxInputTokens;
+  return { window, maxOutput: maxOutputTokens, auto, compact, ...output };
 }
 
 function isOn(value: string | undefined): boolean {

@@ -148,6 +148,12 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
       otherwise: "what is known of the model",
       example: "32768",
     },
+    CRUX_MAX_OUTPUT_TOKENS: {
+      means:
+        "The longest reply that a model is asked for, in tokens, 1024 or more; the limit of the model holds all the same.",
+      otherwise: "8000, and 64000 once after a reply that was cut off",
+      example: "32000",
+    },
     CRUX_DISABLE_AUTO_COMPACT: {
       means: "`1`: a conversation is shortened only after the model has refused it as too long.",
     },

@@ -47,6 +47,8 @@ export function turnRequest(turn: {
   readonly tools: readonly ToolSpec[];
   readonly account: AccountView;
   readonly wantedOutputTokens: number;
+  /** Of a retry after a reply that was cut off. */
+  readonly mostOutputTokens: number;
 }): TurnRequest {
   const system: SystemPart[] = [];
   if (turn.prompt.systemPrompt !== "") system.push({ text: turn.prompt.systemPrompt, zone: "static" });
@@ -69,7 +71,7 @@ export function turnRequest(turn: {
       stream: false,
     },
     estimate: input,
-    escalatedOutputTokens: outputTokens(turn.account, input, ESCALATED_OUTPUT_TOKENS),
+    escalatedOutputTokens: outputTokens(turn.account, input, turn.mostOutputTokens),
   };
 }
 

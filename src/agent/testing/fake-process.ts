@@ -1,7 +1,7 @@
 /** For tests: a process whose model is a script, whose tools are functions and whose clock is virtual. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { CallNote } from "../../abi/call-note.ts";
-import type { ContextMove, Measures } from "../../abi/context.ts";
+import type { ContextMove, Measures, WindowFacts } from "../../abi/context.ts";
 import { DriverError, Fault, VfsError } from "../../abi/errors.ts";
 import { asCtxId, asFd, asPid, type Fd } from "../../abi/ids.ts";
 import { type Block, type LlmRequest, type Reply, totalTokens } from "../../abi/llm.ts";
@@ -77,6 +77,7 @@ export interface FakeOptions {
   readonly program?: Partial<AgentOptions>;
   /** Absent: it is not told of any, as in old histories. */
   readonly surroundings?: Surroundings;
+  readonly window?: WindowFacts;
   readonly nearby?: (dirs: readonly string[]) => Nearby;
 }
 
@@ -179,6 +180,7 @@ export class FakeProcess {
       chosen: 0,
       ...(this.#options.intent === undefined ? {} : { slash: true }),
       ...(this.#options.surroundings === undefined ? {} : { surroundings: true }),
+      ...(this.#options.window === undefined ? {} : { window: this.#options.window }),
       early: true,
       ownAgents: true,
     };
