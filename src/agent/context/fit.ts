@@ -163,3 +163,9 @@ export function shownTokens(units: readonly Unit[], next: Fit): number {
   );
   return words.reduce((sum, message) => sum + messageTokens(message), 0);
 }
+
+/** The message with a word for each of its images and documents. */
+export function withoutMedia({ media = [], ...message }: ContextMessage): ContextMessage {
+  const words = media.map(({ type }) => `[${type}]`);
+  return { ...message, content: [message.content, ...words].filter((text) => text !== "").join("\n") };
+}

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ContextMove, Measures, WindowFacts } from "../../abi/context.ts";
 import { asCtxId } from "../../abi/ids.ts";
 import type { LlmRequest } from "../../abi/llm.ts";
+import { LlmError } from "../../abi/llm-error.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
 import { messageTokens } from "../../lib/tokens/message.ts";
@@ -162,3 +163,94 @@ describe("automatic compaction stops", () => {
     expect(keeper.state).toEqual({ breaker: { failures: 0, accepted: [61] } });
   });
 });
+
+describe("the request for a summary", () => {
+  const refusing = (times: number) => {
+    const { turn, ...seen } = turnWith(0);
+    const asked: Prompt["messages"][] = [];
+    const made = new Map<LlmRequest, Prompt["messages"]>();
+    let left = times;
+    const make: Turn["make"] = (prompt, most) => {
+      const whole = turn.make(prompt, most);
+      made.set(whole.request, prompt.messages);
+      return { ...whole, request: { ...whole.request, messages: prompt.messages as never } };
+    };
+    const send: Turn["send"] = async (request) => {
+      const whole = await turn.send(request);
+      if (request.purpose !== "compact") return whole;
+      asked.push(request.messages as never);
+      if (left-- <= 0) return whole;
+      throw new LlmError({ kind: "prompt_too_long", message: "prompt is too long", device: "/dev/llm/a" });
+    };
+    return { turn: { ...turn, make, send }, asked, ...seen };
+  };
+  const keeper = () => new WindowKeeper({ window: facts(48_000), viewRequests: true });
+
+  test("begins with the messages of the main request, byte for byte", async () => {
+    const { turn, asked } = refusing(0);
+    await new WindowKeeper({ window: facts(200_000), viewRequests: true }).compact(turn, "");
+    expect(JSON.stringify(asked[0]?.slice(0, -1)) === JSON.stringify(messages)).toBe(true);
+    expect(asked[0]?.at(-1)?.content).toContain("Write the summary");
+  });
+
+  test("is made shorter when it is refused as too long, and the summary says what it does not know", async () => {
+    const { turn, asked, moves } = refusing(2);
+    await keeper().compact(turn, "");
+    const lengths = asked.map((each) => JSON.stringify(each).length);
+    expect(lengths).toHaveLength(3);
+    expect(lengths[1]).toBeLessThan(lengths[0] ?? 0);
+    expect(lengths[2]).toBeLessThan(lengths[1] ?? 0);
+    expect(moves).toHaveLength(1);
+    expect(moves[0]?.put).toMatch(/\d+ earlier steps have left your view without a summary/);
+  });
+
+  test("fails after the fourth refusal, and the view stays", async () => {
+    const { turn, asked, moves } = refusing(9);
+    await expect(keeper().compact(turn, "")).rejects.toMatchObject({ code: "CONFLICT" });
+    expect([asked.length, moves.length]).toEqual([4, 0]);
+  });
+
+  test("shows no images once it was refused", async () => {
+    const media = [{ type: "image", media_type: "image/png", data: "AAAA" }] as const;
+    const shown = messages.map((each, i) => (i === messages.length - 1 ? { ...each, media } : each));
+    const { turn, asked } = refusing(1);
+    await keeper().compact({ ...turn, prompt: { systemPrompt: "", messages: shown } }, "");
+    expect(asked.map((each) => JSON.stringify(each).includes("AAAA"))).toEqual([true, false]);
+    expect(JSON.stringify(asked[1])).toContain("[image]");
+  });
+});
+
+test.each<[string, Partial<WindowFacts>, object]>([
+  ["automatic compaction is off", { auto: false }, {}],
+  ["all compaction is off", { auto: false, compact: false }, {}],
+  ["it is a fork of another process", {}, { fork: {} }],
+])("no summary is asked for where %s", async (_why, more, start) => {
+  const { turn, sent } = turnWith(0);
+  const window = { ...facts(32_000), ...more };
+  await new WindowKeeper({ window, viewRequests: true, ...start }).ask(turn);
+  expect(sent).toEqual(["main"]);
+});
+
+test.each<[string, string, readonly string[], readonly string[]]>([
+  ["results that can be had again are cleared, and that is enough", "view", ["micro"], ["main"]],
+  ["of other tools nothing is cleared, and a summary is written", "send", ["full"], ["compact", "main"]],
+])(
+  "with 160,000 tokens reported and some 20,000 of results since, before the request %s",
+  async (_what, name, layers, purposes) => {
+    const called = messages.map(({ blocks, ...each }) =>
+      blocks === undefined ? each : { ...each, blocks: blocks.map((block) => ({ ...block, name }) as never) },
+    );
+    const keeper = new WindowKeeper({ window: { ...facts(200_000), maxOutput: 64_000 }, viewRequests: true });
+    const first = turnWith(0);
+    const send: Turn["send"] = async (request) => {
+      const whole = await first.turn.send(request);
+      return { ...whole, usage: { ...whole.usage, input_tokens: 160_000 } };
+    };
+    await keeper.ask({ ...first.turn, prompt: { systemPrompt: "", messages: called.slice(0, -2) }, send });
+    expect([first.sent, first.moves]).toEqual([["main"], []]);
+    const { turn, sent, moves } = turnWith(0, { number: 2 });
+    await keeper.ask({ ...turn, prompt: { systemPrompt: "", messages: called } });
+    expect(moves.map(({ boundary }) => boundary.layer)).toEqual(layers);
+    expect(sent).toEqual(purposes);
+  },
+);

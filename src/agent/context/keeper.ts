@@ -6,14 +6,14 @@
 import type { ViewChange, ViewPart, WindowFacts } from "../../abi/context.ts";
 import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
 import { type Reply, totalTokens } from "../../abi/llm.ts";
-import { findLlmError, LlmError } from "../../abi/llm-error.ts";
+import { LlmError } from "../../abi/llm-error.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import { callsOf } from "../model/blocks.ts";
 import type { TurnRequest } from "../model/request.ts";
 import { besideOf } from "../prompt/parts.ts";
 import { Breaker, type BreakerState } from "./breaker.ts";
 import { Gauge, type Learned, Report } from "./gauge.ts";
-import { Passage, type Turn } from "./passage.ts";
+import { isTooLong, Passage, type Turn } from "./passage.ts";
 import { TOO_LONG_HINT, TURNED_OFF_HINT, UNDO_HINT } from "./texts.ts";
 
 /** How often the oldest steps leave the view after one refusal. */
@@ -248,10 +248,6 @@ function unavailable(isUnknown: boolean): Fault {
   const message = isUnknown ? "the window of the model is not known" : "compaction is turned off";
   const hint = isUnknown ? "set CRUX_MAX_CONTEXT_TOKENS" : "unset CRUX_DISABLE_COMPACT and start it again";
   return new Fault({ code: "UNAVAILABLE", message, hint });
-}
-
-function isTooLong(error: unknown): boolean {
-  return findLlmError(error)?.kind === "prompt_too_long";
 }
 
 /** The window was full before the model had said all. */

@@ -2,17 +2,10 @@
  * One passage through the layers that shorten the view, for one request: old results are cleared, a summary is written, the
  * oldest steps are left out. It proposes; the kernel checks and records each move, so nothing is lost.
  */
-import type {
-  Boundary,
-  ContextMove,
-  Section,
-  UndoBounds,
-  ViewChange,
-  ViewPart,
-  ViewState,
-} from "../../abi/context.ts";
+import type { Boundary, ContextMove, Section, UndoBounds, ViewChange, ViewPart } from "../../abi/context.ts";
 import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
 import type { LlmRequest, Reply } from "../../abi/llm.ts";
+import { findLlmError } from "../../abi/llm-error.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Prompt, Sys } from "../../abi/sys.ts";
@@ -20,30 +13,24 @@ import { viewWords } from "../../lib/text/view-words.ts";
 import { messageTokens } from "../../lib/tokens/message.ts";
 import { textOf } from "../model/blocks.ts";
 import type { TurnRequest } from "../model/request.ts";
+import { askingFor, SUMMARY_TOKENS, type Wanted } from "./asked-summary.ts";
 import type { Breaker } from "./breaker.ts";
-import { type Fit, newestThatFit, pinnedOf, rangesOf, shownIn, shownTokens, tokensOf } from "./fit.ts";
+import { newestThatFit, pinnedOf, rangesOf, shownTokens, tokensOf } from "./fit.ts";
 import type { Gauge } from "./gauge.ts";
 import { clearOld } from "./micro.ts";
-import { type Part, partOf } from "./part.ts";
+import { partOf } from "./part.ts";
 import { snipped } from "./snip.ts";
 import { takenAlong } from "./taken-along.ts";
-import {
-  askForSummary,
-  CLEARED_NOTE,
-  droppedText,
-  partWords,
-  pinnedText,
-  summaryIn,
-  summaryText,
-} from "./texts.ts";
-import { type Unit, unitsOf } from "./units.ts";
+import { CLEARED_NOTE, droppedText, partWords, pinnedText, summaryIn, summaryText } from "./texts.ts";
+import { unitsOf } from "./units.ts";
 
 /** Estimated tokens of the newest steps that a full summary leaves in view, and of the user's words. */
 const TAIL = 10_000;
 const WORDS = 20_000;
 /** A full summary must free this share of the window. */
 const LEAST_FREED = 0.1;
-const SUMMARY_TOKENS = 8_000;
+/** How often the request for a summary is made shorter. */
+const MOST_REFUSALS = 3;
 /** The reply never takes the last tokens of the window. */
 const SPARE = 1_000;
 const LEAST_OUTPUT = 1_024;
@@ -69,20 +56,10 @@ export interface Turn {
   readonly sections: readonly Section[];
 }
 
-/** A summary that is to be written. */
-interface Wanted {
-  readonly units: readonly Unit[];
-  readonly view: ViewState;
-  readonly next: Fit & Pick<Part, "folds" | "behind">;
-  /** Estimated tokens that the messages may have afterwards. */
-  readonly left: number;
-  readonly layer: "full" | "partial";
-  readonly trigger: Boundary["trigger"];
-  /** What the model is shown of it. */
-  readonly of: readonly Unit[];
-  readonly wish: string;
-  /** Which part the summary is of; absent: all that it is shown. */
-  readonly only?: string;
+interface Summary {
+  readonly summary: string;
+  /** Of steps that it was not made of; "": none. */
+  readonly dropped: string;
 }
 
 /** One passage through the layers, for one request. */
@@ -216,9 +193,9 @@ export class Passage {
   async #summarised(wanted: Wanted): Promise<ViewChange | string> {
     const { units, view, next, left, layer, trigger } = wanted;
     const before = this.#used;
-    const summary = await this.#summaryOf(wanted);
-    if (summary === undefined) return "the model wrote no summary: crux logs says why";
-    const said = { summary, lostWords: next.lostWords, files: "", isPart: layer === "partial" };
+    const written = await this.#summaryOf(wanted);
+    if (written === undefined) return "the model wrote no summary: crux logs says why";
+    const said = { ...written, lostWords: next.lostWords, files: "", isPart: layer === "partial" };
     const spare = left - messageTokens({ content: summaryText(said) }) - shownTokens(units, next);
     if (spare < 0) return "the summary would not have freed enough";
     const gone = next.clears.filter(({ keep }) => keep === undefined);
@@ -313,28 +290,32 @@ export class Passage {
     return { before: this.#used, beside: this.#fixed, ratio, most: this.#gauge.limits().block - 1 };
   }
 
-  /** The model's summary of these units; of their newest part, if all would be too long. undefined: there is none. */
-  async #summaryOf({ of: units, view, wish, only }: Wanted): Promise<string | undefined> {
+  /**
+   * The model's summary of these units; of their newest part, if all would be too long, or are refused as too long. undefined:
+   * there is none.
+   */
+  async #summaryOf(wanted: Wanted): Promise<Summary | undefined> {
     const { sys } = this.#turn;
-    const limits = this.#gauge.limits();
-    const most = Math.min(SUMMARY_TOKENS, this.#gauge.window - limits.effective);
-    const ask = { role: "user", content: askForSummary(Math.floor(most / 2), wish, only) } as const;
-    const room = Math.floor((limits.effective * 0.9) / this.#gauge.ratio) - this.#fixed - messageTokens(ask);
-    const messages = units.flatMap(({ parts: each }) => each.map(({ message }) => message));
-    const isWhole = messages.reduce((sum, message) => sum + messageTokens(message), 0) <= room;
-    const parts = { tail: Math.floor(room * 0.7), words: Math.floor(room * 0.25) };
-    const part = isWhole ? messages : shownIn(units, newestThatFit(units, view, parts));
-    const { request } = this.#turn.make({ ...this.#prompt, messages: [...part, ask] }, most);
-    const requestId = `${request.requestId}-compact`;
-    try {
-      const reply = await this.#turn.send({ ...request, requestId, purpose: "compact" });
-      const summary = summaryIn(textOf(reply.blocks));
-      return summary === "" || reply.stopReason === "refusal" ? undefined : summary;
-    } catch (error) {
-      const isFinal = sys.ending.aborted || codeOf(error) === "BUDGET" || codeOf(error) === "CANCELLED";
-      if (isFinal) throw error;
-      sys.log("warn", `context: no summary was written: ${messageOf(error)}`);
-      return undefined;
+    for (let refusals = 0; ; refusals++) {
+      const room = { gauge: this.#gauge, fixed: this.#fixed };
+      const { messages, most, dropped } = askingFor(wanted, { ...room, refusals });
+      const made = this.#turn.make({ ...this.#prompt, messages }, most);
+      const { request, estimate } = made;
+      const requestId = `${request.requestId}-compact${refusals === 0 ? "" : `-${refusals}`}`;
+      try {
+        const reply = await this.#turn.send({ ...request, requestId, purpose: "compact" });
+        const summary = summaryIn(textOf(reply.blocks));
+        return summary === "" || reply.stopReason === "refusal" ? undefined : { summary, dropped };
+      } catch (error) {
+        const isFinal = sys.ending.aborted || codeOf(error) === "BUDGET" || codeOf(error) === "CANCELLED";
+        if (isFinal) throw error;
+        if (isTooLong(error) && refusals < MOST_REFUSALS) {
+          this.#gauge.refused(estimate, request.maxOutputTokens, messageOf(error));
+          continue;
+        }
+        sys.log("warn", `context: no summary was written: ${messageOf(error)}`);
+        return undefined;
+      }
     }
   }
 
@@ -378,4 +359,8 @@ export class Passage {
     sys.log("info", viewWords(move.boundary));
     return true;
   }
+}
+
+export function isTooLong(error: unknown): boolean {
+  return findLlmError(error)?.kind === "prompt_too_long";
 }

@@ -36,6 +36,8 @@ export function partWords(side: ViewPart["side"], first: string): string {
 
 interface Told {
   readonly summary: string;
+  /** What is said of steps that it was not made of. */
+  readonly dropped: string;
   /** Words of the user that are no longer in view. */
   readonly lostWords: number;
   /** What goes along with it: the todo list, skills, files. */
@@ -45,12 +47,12 @@ interface Told {
 }
 
 /** The text that stands for what has left the view. */
-export function summaryText({ summary, lostWords, files, isPart }: Told): string {
+export function summaryText({ summary, dropped, lostWords, files, isPart }: Told): string {
   const lost = lostWords === 0 ? "" : ` ${lostWords} of the user's messages are left out, too.`;
   const head =
     `<crux-note>${isPart ? "The messages that stood here" : "Earlier messages"} have left your view; this is your own summary of them. The user's messages after it are the originals.` +
     `${lost} Contents of files may have changed since: view a file again before you change it.</crux-note>`;
-  return [head, plain(summary), plain(files)].filter((part) => part !== "").join("\n\n");
+  return [head, plain(summary), dropped, plain(files)].filter((part) => part !== "").join("\n\n");
 }
 
 /** The text that stands for messages that nobody could summarise. `before`: the summary so far; "": none. */
