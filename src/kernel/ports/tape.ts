@@ -3,10 +3,7 @@
  * returns what was recorded. So a program replayed from a tape cannot tell the difference, and nothing outside is
  * affected.
  */
-import type { ForkPrefix } from "../../abi/fork.ts";
-import type { Effort, Thinking } from "../../abi/llm.ts";
-import type { ModelPlace } from "../../abi/loop.ts";
-import type { ProgramStart } from "../../abi/program.ts";
+import type { ModelStart, ProgramStart } from "../../abi/program.ts";
 import type { OwnNotes } from "../../abi/rights.ts";
 
 /** One thing on a tape, as the journal keeps it in the `did` of a `call.read`. */
@@ -21,8 +18,25 @@ export type TapeEntry =
   /** The n-th of its abort signals fired. `r`: the exit that this decided for the process. */
   | { readonly s: "abort"; readonly n: number; readonly r: RecordedExit | null };
 
+/** What a program is started with in plain values; what is absent there is absent here. */
+type PlainStart = Pick<
+  ProgramStart,
+  | "mounts"
+  | "toolset"
+  | "modes"
+  | "surroundings"
+  | "viewRequests"
+  | "early"
+  | "ownAgents"
+  | "slash"
+  | "team"
+  | "fork"
+  | "maxSteps"
+  | keyof ModelStart
+>;
+
 /** What a run of the program is given and the process's own records do not contain. */
-export interface Start {
+export interface Start extends PlainStart {
   /** The version of the entries that follow. */
   readonly v: 1;
   readonly crux: string;
@@ -30,40 +44,6 @@ export interface Start {
   readonly restored: boolean;
   /** It had an fd 0. */
   readonly input: boolean;
-  readonly mounts: ProgramStart["mounts"];
-  /** Absent: the run predates the search for tools. */
-  readonly toolset?: 2;
-  /** Absent: the run predates reports of the mode. */
-  readonly modes?: true;
-  /** Absent: the run predates the surroundings. */
-  readonly surroundings?: true;
-  /** Absent: the run predates requests about the context. */
-  readonly viewRequests?: true;
-  /** Absent: its calls began after their reply. */
-  readonly early?: true;
-  /** Absent: it listed all processes to find its agents. */
-  readonly ownAgents?: true;
-  /** Absent: the run predates skills that the user calls. */
-  readonly slash?: true;
-  /** Absent: it is not a member of a team. */
-  readonly team?: ProgramStart["team"];
-  /** Absent: it is not an internal fork. */
-  readonly fork?: ForkPrefix;
-  /** Absent: the run predates views that move, or its window was not known. */
-  readonly window?: ProgramStart["window"];
-  readonly model: string;
-  readonly modelDevice: string;
-  /** Absent: the model was not asked to think, or the run predates that. */
-  readonly thinking?: Thinking;
-  readonly effort?: Effort;
-  /** Absent: none. */
-  readonly fallbacks?: readonly ModelPlace[];
-  readonly fallbackWindows?: ProgramStart["fallbackWindows"];
-  /** Absent: it is the model with which the process began. */
-  readonly maker?: string;
-  /** Absent: the run predates models that are chosen meanwhile. */
-  readonly chosen?: number;
-  readonly maxSteps: number;
   /** For a session: the client that sent the intent. */
   readonly client?: string;
   /** null: general mode. */

@@ -1,33 +1,12 @@
 /** The judgement of one effect, before the strictest of a call becomes its decision. */
-import type { Decision, JudgedPart, Reason } from "../../kernel/ports/permit.ts";
+import type { Decision, Reason } from "../../kernel/ports/permit.ts";
+
+type Asking = Extract<Decision, { behavior: "ask" }>;
 
 export type Verdict =
-  | {
-      readonly behavior: "allow";
-      readonly reason: Reason;
-      /** The parts that were judged separately. */
-      readonly parts?: readonly JudgedPart[];
-      /** Variables added to the environment of the command. */
-      readonly env?: Readonly<Record<string, string>>;
-    }
-  | {
-      readonly behavior: "ask";
-      /** Neither an allow rule nor a mode answers the question. */
-      readonly isHard: boolean;
-      readonly message: string;
-      readonly always: string | null;
-      /** How to answer the question once, for runs in which nobody can be asked. */
-      readonly choices?: string;
-      readonly parts?: readonly JudgedPart[];
-      readonly env?: Readonly<Record<string, string>>;
-      readonly reason: Reason;
-    }
-  | {
-      readonly behavior: "deny";
-      readonly message: string;
-      readonly reason: Reason;
-      readonly code?: "INVALID";
-    };
+  | Exclude<Decision, Asking>
+  /** `isHard`: neither an allow rule nor a mode answers the question. */
+  | (Omit<Asking, "isJudgeable"> & { readonly isHard: boolean });
 
 export function allow(kind: Reason["kind"], detail: string): Verdict {
   return { behavior: "allow", reason: { kind, detail } };
