@@ -1,7 +1,8 @@
 /** Finds programs on the host. */
-import { accessSync, constants, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import type { DriverError } from "../abi/errors.ts";
+import { isExecutable, isFile } from "../lib/program-file.ts";
 import { driverError } from "./driver-error.ts";
 
 const defaultPath = "/usr/local/bin:/usr/bin:/bin";
@@ -9,15 +10,6 @@ const defaultPath = "/usr/local/bin:/usr/bin:/bin";
 /** The directories of a PATH; relative ones are left out, because their meaning depends on the working directory. */
 export function pathDirectories(path: string | undefined): string[] {
   return (path ?? defaultPath).split(":").filter((directory) => isAbsolute(directory));
-}
-
-export function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return isFile(path);
-  } catch {
-    return false;
-  }
 }
 
 const systemPlaces = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
@@ -48,14 +40,6 @@ export function findProgram(
 export function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
   } catch {
     return false;
   }

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { confinersHere } from "../../src/dev/host/testing.ts";
 import { BWRAP } from "../../src/dev/host/wrapper.ts";
-import { isExecutable } from "../../src/dev/program.ts";
+import { isExecutable } from "../../src/lib/program-file.ts";
 import { inArena, noArena } from "./arena.ts";
 import { SABOTAGE, type Sabotaged } from "./next.ts";
 

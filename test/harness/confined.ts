@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { beforeEach } from "vitest";
 import { BWRAP } from "../../src/dev/host/wrapper.ts";
-import { isExecutable } from "../../src/dev/program.ts";
+import { isExecutable } from "../../src/lib/program-file.ts";
 
 const APART = ["--dev-bind", "/", "/", "--unshare-user", "--unshare-pid", "--proc", "/proc", "true"];
 const WITHOUT = "--user --map-root-user --mount --pid --fork --mount-proc perl -e 1".split(" ");

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import type { Clock } from "../../abi/program.ts";
 import type { ExecSpec, HostExec } from "../../kernel/ports/host.ts";
 import { ABORTED } from "../../lib/abort.ts";
+import { isExecutable } from "../../lib/program-file.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { cancelled, driverError, errnoOf } from "../driver-error.ts";
-import { isExecutable, pathDirectories } from "../program.ts";
+import { pathDirectories } from "../program.ts";
 import { LongLines } from "./long-lines.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;

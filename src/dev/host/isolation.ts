@@ -1,6 +1,6 @@
 /** Chooses how this machine keeps children from outliving the daemon: the best way that works, found once. */
 import { spawn, spawnSync } from "node:child_process";
-import { isExecutable } from "../program.ts";
+import { isExecutable } from "../../lib/program-file.ts";
 import { Family } from "./family.ts";
 import type { ExecEnd, Isolation, Job, JobSignal } from "./job.ts";
 import { namespaceIsolation } from "./namespace.ts";

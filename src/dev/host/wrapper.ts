@@ -16,7 +16,8 @@
  * The tests of namespaces and sandboxes run by every wrapper that works on the machine.
  */
 import type { SandboxKind } from "../../abi/sandbox.ts";
-import { findSystemProgram, isExecutable } from "../program.ts";
+import { isExecutable } from "../../lib/program-file.ts";
+import { findSystemProgram } from "../program.ts";
 import { wrapperInPerl } from "./wrapper-in-perl.ts";
 
 export interface Wrapper {

@@ -4,7 +4,7 @@
  * passed as source text, because no file of ours needs to be visible there. It is written in perl if the host has it,
  * as perl starts in a tenth of the time; otherwise it runs on the daemon's node.
  */
-import { isExecutable } from "../program.ts";
+import { isExecutable } from "../../lib/program-file.ts";
 
 const PORT = 3128;
 const PERL = ["/usr/bin/perl", "/bin/perl", "/usr/local/bin/perl"];

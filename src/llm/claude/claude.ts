@@ -6,6 +6,7 @@
 import { rm } from "node:fs/promises";
 import { isBadInput, type ModelCard, type StreamEvent, type Usage } from "../../abi/llm.ts";
 import type { HostExec } from "../../kernel/ports/host.ts";
+import { findOnPath } from "../../lib/program-file.ts";
 import { cardOf, costOf } from "../cards.ts";
 import type { AttemptRequest, Check, Driver, DriverCaller } from "../driver.ts";
 import { fold } from "../fold.ts";
@@ -15,7 +16,6 @@ import { type Known, type NextTurn, nextTurn } from "./continuation.ts";
 import { CLAUDE_DEVICE, INSTALL_HINT, notInstalled } from "./failure.ts";
 import { renderHistory } from "./history.ts";
 import { prepareLaunch } from "./launch.ts";
-import { findProgram } from "./program.ts";
 
 /** A run of the program that waits for the next request. */
 interface Kept {
@@ -48,7 +48,7 @@ export class ClaudeDriver implements Driver {
   }
 
   async *stream(request: AttemptRequest, signal: AbortSignal): AsyncGenerator<StreamEvent> {
-    const program = findProgram("claude", this.#caller.env);
+    const program = findOnPath("claude", this.#caller.env.PATH);
     if (program === undefined) throw notInstalled();
     if (signal.aborted) throw cancelled(CLAUDE_DEVICE, signal.reason);
     // a summary or a title is no part of the conversation
@@ -72,7 +72,7 @@ export class ClaudeDriver implements Driver {
   }
 
   async check(): Promise<Check> {
-    if (findProgram("claude", this.#caller.env) !== undefined) return { ok: true };
+    if (findOnPath("claude", this.#caller.env.PATH) !== undefined) return { ok: true };
     return { ok: false, error: notInstalled(), hint: INSTALL_HINT };
   }
 

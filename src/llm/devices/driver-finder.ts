@@ -1,6 +1,7 @@
 /** Which drivers are set up, by the environment of a request and what answers on this machine. */
+
+import { findOnPath } from "../../lib/program-file.ts";
 import { hasAwsCredentials } from "../bedrock/env.ts";
-import { findProgram } from "../claude/program.ts";
 import { DRIVERS, type DriverName } from "../names.ts";
 import { findOllamaOrigin } from "../ollama/env.ts";
 
@@ -55,7 +56,7 @@ export class DriverFinder {
       case "xai":
         return Boolean(env.XAI_API_KEY);
       case "claude":
-        return findProgram("claude", env) !== undefined;
+        return findOnPath("claude", env.PATH) !== undefined;
       case "bedrock":
         return hasAwsCredentials(env);
       case "vertex":

@@ -1,9 +1,10 @@
 /** The checks without the daemon: versions, programs, folders, the disk, and the configured model drivers. */
-import { accessSync, constants, readdirSync, statfsSync, statSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { readdirSync, statfsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { messageOf } from "../../../abi/errors.ts";
 import type { SandboxKind } from "../../../abi/sandbox.ts";
 import { journalDir, stateDir } from "../../../lib/paths.ts";
+import { findOnPath } from "../../../lib/program-file.ts";
 import type { Host } from "../../host/host.ts";
 
 export interface Finding {
@@ -44,26 +45,9 @@ function versions({ version }: Host): Finding {
 }
 
 function program({ env }: Host, name: string, why: string): Finding {
-  const path = findProgram(name, env.PATH ?? "");
+  const path = findOnPath(name, env.PATH);
   if (path !== undefined) return { name, state: "ok", words: path };
   return { name, state: "warn", words: `not on PATH; ${why}`, remedy: `install ${name}` };
-}
-
-function findProgram(name: string, path: string): string | undefined {
-  return path
-    .split(delimiter)
-    .filter((dir) => dir.startsWith("/"))
-    .map((dir) => join(dir, name))
-    .find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** The file system of the state directory, and the size of the journal on it. */
@@ -115,7 +99,7 @@ function models({ env }: Host): Finding {
     ...(has("OPENAI_API_KEY") ? [has("OPENAI_BASE_URL") ? "openai (with OPENAI_BASE_URL)" : "openai"] : []),
     ...(["GEMINI_API_KEY", "GOOGLE_API_KEY"].some(has) ? ["gemini"] : []),
     ...(has("XAI_API_KEY") ? ["xai"] : []),
-    ...(findProgram("claude", env.PATH ?? "") === undefined ? [] : ["claude (the program)"]),
+    ...(findOnPath("claude", env.PATH) === undefined ? [] : ["claude (the program)"]),
     ...(has("AWS_BEARER_TOKEN_BEDROCK") ? ["bedrock"] : []),
     ...(has("ANTHROPIC_VERTEX_PROJECT_ID") ? ["vertex"] : []),
     ...(has("VLLM_BASE_URL") ? ["vllm (from VLLM_BASE_URL)"] : []),
