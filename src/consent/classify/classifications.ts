@@ -17,7 +17,7 @@ import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { type ModeKernel, setMode } from "../../kernel/process/rights/set-mode.ts";
 import type { Session } from "../../kernel/process/session.ts";
-import { abortable } from "../../lib/abort.ts";
+import { Semaphore } from "../../lib/semaphore.ts";
 import { estimateTokens } from "../../lib/tokens.ts";
 import type { ClassifierAnswer } from "./answer.ts";
 import type { ApprovedCall, Judge, Judgement } from "./judge.ts";
@@ -65,8 +65,8 @@ export class Classifications implements Judge {
   readonly #core: () => Classifying;
   /** Calls permitted but not yet in the context, as long as the context has this many messages. */
   readonly #since = new WeakMap<Process, { messages: number; readonly calls: JudgedCall[] }>();
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  /** How many run at once in the whole kernel: they run in the middle of other calls. */
+  readonly #turns = new Semaphore(LIMITS.classifications);
 
   constructor(core: () => Classifying) {
     this.#core = core;
@@ -124,7 +124,7 @@ export class Classifications implements Judge {
   async #ask(self: Process, question: Question, signal: AbortSignal): Promise<Asked> {
     const core = this.#core();
     const began = core.ports.clock.mono();
-    const asked = await this.#inTurn(signal, () => this.#answer(self, question, signal));
+    const asked = await this.#turns.pass(() => this.#answer(self, question, signal), signal);
     const latencyMs = Math.round(core.ports.clock.mono() - began);
     core.note(self, "permit.classified", resultOf(self, { ...question, latencyMs }, asked));
     if (asked.kind === "answered" || asked.kind === "unavailable")
@@ -150,30 +150,6 @@ export class Classifications implements Judge {
         const failure = failureOf(error);
         if (isAgain || !isTransient(error)) return failure;
       }
-    }
-  }
-
-  /** Limits how many run at once in the whole kernel: they run in the middle of other calls. */
-  async #inTurn<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
-    while (this.#running >= LIMITS.classifications) {
-      const turn = Promise.withResolvers<void>();
-      this.#waiting.push(turn.resolve);
-      try {
-        await abortable(turn.promise, signal);
-      } catch (error) {
-        const at = this.#waiting.indexOf(turn.resolve);
-        // it was already given its turn: pass it to the next waiter
-        if (at < 0) this.#waiting.shift()?.();
-        else this.#waiting.splice(at, 1);
-        throw error;
-      }
-    }
-    this.#running++;
-    try {
-      return await act();
-    } finally {
-      this.#running--;
-      this.#waiting.shift()?.();
     }
   }
 }

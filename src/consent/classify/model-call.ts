@@ -12,7 +12,7 @@ import type { Scope } from "../../kernel/gate/scope.ts";
 import type { ClassifierRequest } from "../../kernel/ports/classifier.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { linkSignals } from "../../lib/abort.ts";
+import { ABORTED, linkSignals } from "../../lib/abort.ts";
 import { type ClassifierAnswer, foldAnswer } from "./answer.ts";
 
 const READ_BYTES = 64 * 1024;
@@ -38,7 +38,7 @@ export async function callModel(
   const timer = new AbortController();
   const limit = new AbortController();
   const timeout = question.core.ports.clock.sleep(ms, timer.signal).then(
-    () => limit.abort(),
+    () => limit.abort(ABORTED),
     () => {},
   );
   using linked = linkSignals(signal, limit.signal);
@@ -48,7 +48,7 @@ export async function callModel(
     if (!limit.signal.aborted || signal.aborted) throw error;
     throw failed(question.self, "TIMEOUT", `no answer within ${Math.round(ms / 1000)} s`);
   } finally {
-    timer.abort();
+    timer.abort(ABORTED);
     await timeout;
   }
 }

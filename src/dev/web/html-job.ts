@@ -1,7 +1,7 @@
 /** Converts HTML to Markdown, or extracts the results of a Bing page, in a thread (html-thread.ts). */
 import { Worker } from "node:worker_threads";
 import { linkSignals } from "../../lib/abort.ts";
-import { ThreadSlots } from "../thread-slots.ts";
+import { Semaphore } from "../../lib/semaphore.ts";
 
 export interface HtmlJob {
   readonly kind: "markdown" | "bing";
@@ -11,7 +11,7 @@ export interface HtmlJob {
 /** Bound on the HTML; the rest is left out. */
 const MAX_CHARS = 2 * 1024 * 1024;
 const MAX_MS = 10_000;
-const slots = new ThreadSlots(2);
+const slots = new Semaphore(2);
 
 /**
  * undefined: the thread failed or was stopped (HTML nested too deeply, or too slow). Rejects when the signal fires.
@@ -19,7 +19,7 @@ const slots = new ThreadSlots(2);
 export async function readHtml<T>({ kind, html }: HtmlJob, signal: AbortSignal): Promise<T | undefined> {
   using linked = linkSignals(signal, AbortSignal.timeout(MAX_MS));
   const job = { kind, html: html.slice(0, MAX_CHARS) };
-  const made = await slots.run(() => inThread<T>(job, linked.signal));
+  const made = await slots.pass(() => inThread<T>(job, linked.signal));
   signal.throwIfAborted();
   return made;
 }

@@ -26,9 +26,9 @@ import { type KeptState, keptState, type SpawnedBody } from "../../kernel/proces
 import type { Process } from "../../kernel/process/process.ts";
 import { rightsOf } from "../../kernel/process/rights/kept-rights.ts";
 import { runTimeFacet } from "../../kernel/process/run-time-facet.ts";
-import { Semaphore } from "../../kernel/process/semaphore.ts";
 import { type Running, runProgram } from "../../kernel/process/spawn/run.ts";
 import { goneWorktree } from "../../kernel/process/tree/worktree.ts";
+import { Semaphore } from "../../lib/semaphore.ts";
 import { ageMs } from "./age.ts";
 import { readEarly } from "./early-facts.ts";
 import { type Fate, fateOf, noticeOf } from "./fate.ts";

@@ -6,7 +6,7 @@
 import { messageOf } from "../../abi/errors.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { Semaphore } from "../../kernel/process/semaphore.ts";
+import { Semaphore } from "../../lib/semaphore.ts";
 import { readHistory } from "./history-reader.ts";
 
 /** The number of new records after which a snapshot is due: while a process works, and when it comes to rest. */
