@@ -2,6 +2,7 @@
  * Removes idle sessions without followers from memory after a while. One timer serves all of them; whether a session
  * may rest is checked when its time has come, not at each change.
  */
+
 import { PID_KERNEL } from "../abi/ids.ts";
 import { layToRest, type Resting } from "../kernel/process/end/shutdown.ts";
 import { type JobPorts, liveJobs } from "../kernel/process/jobs.ts";
@@ -9,6 +10,7 @@ import type { Process } from "../kernel/process/process.ts";
 import { STDIN } from "../kernel/process/spawn/stdio.ts";
 import type { ProcessTable } from "../kernel/process/table.ts";
 import { viewRequestOf } from "../kernel/process/view-requests.ts";
+import { ABORTED } from "../lib/abort.ts";
 
 /** What watching idle sessions needs of the kernel. */
 type Watching = Resting & JobPorts & { readonly table: Pick<ProcessTable, "childrenOf"> };
@@ -47,7 +49,7 @@ export class RestWatch {
   close(): void {
     this.#isClosed = true;
     this.#since.clear();
-    this.#timer?.abort();
+    this.#timer?.abort(ABORTED);
     this.#timer = null;
   }
 

@@ -5,6 +5,7 @@ import type { ExitStatus } from "../abi/process.ts";
 import type { ChildState, ChildView, CrashReport } from "../abi/supervise.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import type { Process } from "../kernel/process/process.ts";
+import { ABORTED } from "../lib/abort.ts";
 import type { Serial } from "../lib/serial.ts";
 import type { Endowment } from "./endowment.ts";
 import { type KeptChild, newChild } from "./record/kept-supervisor.ts";
@@ -128,7 +129,7 @@ export class Child {
     const { round } = this;
     this.round = null;
     this.nextStartAt = null;
-    if (round?.children.every((child) => child.round !== round) === true) round.stop.abort();
+    if (round?.children.every((child) => child.round !== round) === true) round.stop.abort(ABORTED);
   }
 
   end(exit: ExitStatus, ranMs: number): void {

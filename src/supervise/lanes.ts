@@ -5,7 +5,7 @@
 
 import { messageOf } from "../abi/errors.ts";
 import { LIMITS } from "../kernel/limits.ts";
-import { abortable } from "../lib/abort.ts";
+import { ABORTED, abortable } from "../lib/abort.ts";
 import type { Serial } from "../lib/serial.ts";
 import { ended, unavailable } from "./ending.ts";
 
@@ -36,7 +36,7 @@ export class Lanes {
   /** Drops the tasks that wait for their turn. */
   close(error: Error): void {
     this.#opened.reject(error);
-    this.#halt.abort();
+    this.#halt.abort(ABORTED);
   }
 
   /** Resolves when the task is done or dropped. Never rejects; an error is a bug and goes to `onBug`. */

@@ -1,9 +1,11 @@
 /** Handles the exits under one supervisor: reports, judges by the policy, and acts. Called in the lane of the child. */
+
 import { codeOf, SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
 import type { CrashReport } from "../abi/supervise.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
+import { ABORTED } from "../lib/abort.ts";
 import type { Child, ChildRun, Round } from "./child.ts";
 import type { ChildRuns } from "./child-runs.ts";
 import type { Departed } from "./comeback.ts";
@@ -59,7 +61,7 @@ export class Restarts {
   async start(child: Child, stop: AbortController): Promise<void> {
     const { runs, journal, isEnding } = this.#host;
     // nothing is started once the supervisor ends
-    if (isEnding) stop.abort();
+    if (isEnding) stop.abort(ABORTED);
     const { pid } = await runs.start(child, stop);
     journal.say("info", `${child.id}: started (PID ${pid})`);
   }

@@ -13,6 +13,7 @@ import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import type { SupervisorControl } from "../kernel/ports/supervisors.ts";
 import type { Body } from "../kernel/process/body.ts";
 import type { Process } from "../kernel/process/process.ts";
+import { ABORTED } from "../lib/abort.ts";
 import { Serial } from "../lib/serial.ts";
 import { Child } from "./child.ts";
 import { ChildRuns } from "./child-runs.ts";
@@ -141,7 +142,7 @@ export class Supervisor implements SupervisorControl {
   async stopChild(id: string): Promise<void> {
     const attempt = this.#require(id).starting;
     // otherwise the call would wait for the start in progress in its lane
-    attempt?.stop.abort();
+    attempt?.stop.abort(ABORTED);
     await this.#call(id, async (child) => {
       if (attempt === null && child.isIdle) throw notRunning(child);
       await this.#restarts.shut(child, "stopped");
@@ -213,7 +214,7 @@ export class Supervisor implements SupervisorControl {
   }
 
   async #remove(child: Child): Promise<void> {
-    child.starting?.stop.abort();
+    child.starting?.stop.abort(ABORTED);
     await this.#task(child, () => this.#restarts.shut(child, "stopped"));
     this.#children = this.#children.filter((other) => other !== child);
     this.#endowment.forget(child.id);
@@ -368,7 +369,7 @@ export class Supervisor implements SupervisorControl {
     this.#ending = ending;
     this.#ledger.ending(ending);
     for (const child of this.#children) {
-      child.starting?.stop.abort();
+      child.starting?.stop.abort(ABORTED);
       child.leaveRound();
     }
     this.#lanes.close(ending.kind === "unstarted" ? ending.error : ended(this.name));

@@ -15,7 +15,7 @@ import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import type { Session } from "../../kernel/process/session.ts";
-import { abortable } from "../../lib/abort.ts";
+import { ABORTED, abortable } from "../../lib/abort.ts";
 
 export interface PersonAnswer extends AskReply {
   readonly answer: AskAnswer;
@@ -218,7 +218,7 @@ export class Asks {
     const isWaiting = leftMono !== null && !isHeard && this.#of(session).length > 0;
     const timer = this.#detached.get(session);
     if (isWaiting === (timer !== undefined)) return;
-    timer?.abort();
+    timer?.abort(ABORTED);
     this.#detached.delete(session);
     if (!isWaiting) return;
     const stop = new AbortController();
@@ -258,7 +258,7 @@ export class Asks {
   #close(open: Open, answer: AskAnswer | null): void {
     const { ask_id: askId } = open.ask;
     if (open.closed.signal.aborted) return;
-    open.closed.abort();
+    open.closed.abort(ABORTED);
     this.#open.delete(askId);
     this.#closed.add(askId);
     const [oldest] = this.#closed;

@@ -11,7 +11,7 @@ import type { EntryWord } from "../../kernel/gate/host-files.ts";
 import { type FileAccess, filesOf } from "../../kernel/gate/host-files.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
-import { abortable } from "../../lib/abort.ts";
+import { ABORTED, abortable } from "../../lib/abort.ts";
 import { changesOf } from "./kept-files.ts";
 import type { SnapshotBody } from "./snapshot.ts";
 
@@ -71,7 +71,7 @@ export async function probeCalls(
   } catch (error) {
     core.ports.log("warn", `calls without a result: ${messageOf(error)}; they count as unknown`);
   } finally {
-    over.abort();
+    over.abort(ABORTED);
   }
   return found;
 }

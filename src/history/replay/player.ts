@@ -3,11 +3,13 @@
  * program can do no more without it. What the program does meanwhile is compared with the records. The first difference
  * ends the replay.
  */
+
 import type { OwnSendOptions } from "../../abi/sys.ts";
 import type { JournalDraft } from "../../kernel/ports/journal.ts";
 import type { Difference } from "../../kernel/ports/replays.ts";
 import type { RecordedExit, Tape } from "../../kernel/ports/tape.ts";
 import type { Process } from "../../kernel/process/process.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import { unpackAnswer, unpackError } from "./answer.ts";
 import { differenceOf, shown } from "./difference.ts";
 import { digestOf, isDigestOf } from "./digest.ts";
@@ -70,7 +72,7 @@ export class Player implements Tape {
   signal(real: AbortSignal): AbortSignal {
     const controller = new AbortController();
     this.#signals.push(controller);
-    if (real.aborted) controller.abort();
+    if (real.aborted) controller.abort(ABORTED);
     return controller.signal;
   }
 
@@ -179,7 +181,7 @@ export class Player implements Tape {
       this.#unknownInput = null;
       this.#proc.ending.decide(verdict as RecordedExit);
     }
-    controller.abort();
+    controller.abort(ABORTED);
     return undefined;
   }
 

@@ -3,6 +3,7 @@
  * An agent that waits for another one, for a message or for a time does not count, so a tree cannot block itself; what has begun is
  * never held up again. The queue is made of processes, which are recorded, so it survives the daemon.
  */
+import { ABORTED } from "../../lib/abort.ts";
 import { LIMITS } from "../limits.ts";
 import type { Account } from "./account.ts";
 import type { Accounting, Payer } from "./accounting.ts";
@@ -142,7 +143,7 @@ export class Admission {
 
   /** Ends the timer. */
   close(): void {
-    this.#timer?.abort();
+    this.#timer?.abort(ABORTED);
     this.#timer = null;
   }
 

@@ -3,8 +3,10 @@
  * them works; at the limit all of them end with `budget_exceeded`. A timer is set only while a limit exists and one
  * works.
  */
+
 import { SyscallError } from "../../abi/errors.ts";
 import { EXIT } from "../../abi/process.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import { MAX_TIMER_MS } from "../../lib/max-timer.ts";
 import type { Account } from "./account.ts";
 import type { Accounting, Payer } from "./accounting.ts";
@@ -66,7 +68,7 @@ function start(core: Accounting, account: Account, wallMs: number): void {
 }
 
 function stop(account: Account): void {
-  TIMERS.get(account)?.abort();
+  TIMERS.get(account)?.abort(ABORTED);
   TIMERS.delete(account);
 }
 

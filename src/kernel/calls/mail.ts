@@ -5,7 +5,7 @@ import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { OwnSendOptions, RecvOptions, Sent } from "../../abi/sys.ts";
-import { linkSignals } from "../../lib/abort.ts";
+import { ABORTED, linkSignals } from "../../lib/abort.ts";
 import type { Accounting } from "../account/accounting.ts";
 import type { Admission } from "../account/admission.ts";
 import { checkSpawn } from "../account/spawn-guard.ts";
@@ -195,7 +195,7 @@ async function within(
   try {
     return await take(linked.signal);
   } finally {
-    stop.abort();
+    stop.abort(ABORTED);
   }
 }
 

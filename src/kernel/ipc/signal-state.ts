@@ -1,5 +1,7 @@
 /** The signal settings of a process: which signals are blocked, which it handles itself. Created on first use. */
+
 import type { Signal } from "../../abi/process.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import type { OwnAction } from "./disposition.ts";
 
 interface SignalView {
@@ -67,13 +69,13 @@ export class SignalState {
     this.#running.add(watch);
     return () => {
       this.#running.delete(watch);
-      watch.abort();
+      watch.abort(ABORTED);
     };
   }
 
   /** Replaces the timer after which the signal is taken as by default; undefined: there is none any more. */
   expires(signal: Signal, timer: AbortController | undefined): void {
-    this.#expiries.get(signal)?.abort();
+    this.#expiries.get(signal)?.abort(ABORTED);
     if (timer === undefined) this.#expiries.delete(signal);
     else this.#expiries.set(signal, timer);
   }
@@ -90,7 +92,7 @@ export class SignalState {
     this.#blocked.clear();
     this.#pending.clear();
     this.#handlers.clear();
-    for (const watch of [...this.#running, ...this.#expiries.values()]) watch.abort();
+    for (const watch of [...this.#running, ...this.#expiries.values()]) watch.abort(ABORTED);
     this.#running.clear();
     this.#expiries.clear();
   }

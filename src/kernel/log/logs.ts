@@ -3,11 +3,13 @@
  * process in memory come from there (the newest 256), those of others from the journal; output always comes from the
  * spool.
  */
+
 import { SyscallError } from "../../abi/errors.ts";
 import type { LogEntry } from "../../abi/events.ts";
 import type { Fact } from "../../abi/fact.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { ProcessKind } from "../../abi/process.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import { LIMITS } from "../limits.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
@@ -110,7 +112,7 @@ function outputOf(output: SpoolReader, options: LogOptions): Subscription<LogPie
   const stop = new AbortController();
   const close = (): void => {
     if (stop.signal.aborted) return;
-    stop.abort();
+    stop.abort(ABORTED);
     output.close();
   };
   return {

@@ -3,12 +3,14 @@
  * ends with its owner. TERM ends it like any process, with a shorter grace, but a program that handles TERM keeps its
  * own exit code; INT, PAUSE and RESUME are passed to the program.
  */
+
 import { constants } from "node:os";
 import { basename } from "node:path/posix";
 import { SyscallError } from "../../abi/errors.ts";
 import type { NativeOptions } from "../../abi/native.ts";
 import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import { maskedCommand } from "../../lib/redact/server-label.ts";
 import { LIMITS } from "../limits.ts";
 import type { EventLog } from "../ports/events.ts";
@@ -116,14 +118,14 @@ class NativeBody implements Body {
         void holdLimits(core, { proc, child, control, options: this.#options }, stop.signal);
       const feeding = proc.fds.has(STDIN) ? feed(core, proc, child, stop.signal) : Promise.resolve();
       const end = await child.exited;
-      stop.abort();
+      stop.abort(ABORTED);
       await feeding;
       proc.conclude(output.result());
       const exit = exitOfNative(end);
       if (end.error === undefined) proc.ending.heed(exit);
       return exit;
     } finally {
-      stop.abort();
+      stop.abort(ABORTED);
       output.end();
       control?.endStreams();
     }

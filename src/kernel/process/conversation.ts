@@ -2,7 +2,7 @@
  * The conversation of a session: its current run, and the signal that ends only this run. A run belongs to one message;
  * messages of other clients wait in the mailbox meanwhile, in the order of the journal.
  */
-import { type LinkedSignal, linkSignals } from "../../lib/abort.ts";
+import { ABORTED, type LinkedSignal, linkSignals } from "../../lib/abort.ts";
 
 /** A run lasts from the message that began it to the final reply. */
 interface ConversationRun {
@@ -64,6 +64,6 @@ export class Conversation {
 
   /** Interrupts the current run, if any. */
   interrupt(): void {
-    if (this.#run !== null) this.#interrupt.abort();
+    if (this.#run !== null) this.#interrupt.abort(ABORTED);
   }
 }

@@ -15,7 +15,7 @@ import {
 } from "../../abi/mcp.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
-import { abortable, linkSignals } from "../../lib/abort.ts";
+import { ABORTED, abortable, linkSignals } from "../../lib/abort.ts";
 import { secretValues } from "../../lib/redact/secret-values.ts";
 import { LIMITS } from "../limits.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
@@ -274,7 +274,7 @@ export class Mounts<Proc extends Owner = Owner> {
     const isEntered = this.#table.find(path) === mount;
     if (isEntered) this.#forget(mount);
     else this.#table.release(owner, path);
-    closing.abort();
+    closing.abort(ABORTED);
     try {
       await transport.close();
     } finally {
@@ -305,17 +305,17 @@ export class Mounts<Proc extends Owner = Owner> {
     try {
       await abortable(Promise.race([work, late]), signal);
     } finally {
-      stop.abort();
+      stop.abort(ABORTED);
     }
   }
 
   #startDeadline(deadline: AbortController): () => void {
     const stop = new AbortController();
     this.#ground.ports.clock.sleep(LIMITS.mountRequiredMs, stop.signal).then(
-      () => deadline.abort(),
+      () => deadline.abort(ABORTED),
       () => {},
     );
-    return () => stop.abort();
+    return () => stop.abort(ABORTED);
   }
 
   /** Logs the outcome of connecting for the process that mounted it. */

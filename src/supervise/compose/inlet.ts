@@ -3,7 +3,7 @@ import type { Label } from "../../abi/labels.ts";
 import type { PipeEnd } from "../../kernel/ipc/pipe.ts";
 import { uniteLabels } from "../../kernel/labels/label-set.ts";
 import type { Spool, SpoolReader } from "../../kernel/ports/spools.ts";
-import { linkSignals } from "../../lib/abort.ts";
+import { ABORTED, linkSignals } from "../../lib/abort.ts";
 
 export class Inlet {
   /** The labels of what was written: the reader gets them, as from any pipe. */
@@ -40,7 +40,7 @@ export class Inlet {
 
   /** All writers have ended: the reader gets the end of file after the rest. */
   end(): void {
-    this.#ended.abort();
+    this.#ended.abort(ABORTED);
   }
 
   /** The reader has ended: writers get an error. */

@@ -2,6 +2,7 @@
  * One replica of a service: its state and its output. The output of an agent comes from its events, that of a program
  * from fds 1 and 2; both are published line by line, in order, and before the exit.
  */
+
 import type { ComposeService, ProjectEvent } from "../../abi/compose/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Clock } from "../../abi/program.ts";
@@ -9,6 +10,7 @@ import { LIMITS } from "../../kernel/limits.ts";
 import { logLine } from "../../kernel/log/log-line.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import type { StdFile } from "../../kernel/process/spawn/stdio.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import type { Attendance } from "../child-runs.ts";
 import type { KeptChild } from "../record/kept-supervisor.ts";
 import type { ReplicaFacts } from "./conditions.ts";
@@ -106,7 +108,7 @@ export class Replica implements ReplicaFacts {
 
   /** Cancels the wait until it is ready. */
   close(): void {
-    this.#patience.abort();
+    this.#patience.abort(ABORTED);
   }
 
   #attendAgent(): Attendance {
@@ -224,7 +226,7 @@ export class Replica implements ReplicaFacts {
   #ready(): void {
     if (this.isReady) return;
     this.isReady = true;
-    this.#patience.abort();
+    this.#patience.abort(ABORTED);
     this.#host.ready(this);
     this.#host.changed();
   }

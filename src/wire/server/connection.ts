@@ -3,11 +3,13 @@
  * by closing it. Detached starts that were sent ahead are carried out together: each waits for the journal, which then
  * syncs once for all of them. Nothing a client sends may end the daemon.
  */
+
 import type { Socket } from "node:net";
 import { Fault } from "../../abi/errors.ts";
 import type { MethodName } from "../../abi/methods/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import { PROTOCOL, type WireResponse } from "../../abi/wire.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import { toWireError } from "../codec/error.ts";
 import { encodeLine } from "../codec/ndjson.ts";
 import type { Log } from "./deps.ts";
@@ -54,10 +56,10 @@ export class Connection {
     this.#reader = new LineReader(socket, options.clock);
     this.#writer = new LineWriter(socket, options.clock);
     socket.on("error", () => socket.destroy());
-    socket.on("end", () => this.#ended.abort());
+    socket.on("end", () => this.#ended.abort(ABORTED));
     socket.on("close", () => {
-      this.#ended.abort();
-      this.#gone.abort();
+      this.#ended.abort(ABORTED);
+      this.#gone.abort(ABORTED);
     });
   }
 
@@ -82,7 +84,7 @@ export class Connection {
     this.#closingSince ??= this.#clock.mono();
     this.#reader.discard();
     this.#frames?.finish();
-    this.#ended.abort();
+    this.#ended.abort(ABORTED);
     this.#socket.end();
   }
 

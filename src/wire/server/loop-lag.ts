@@ -2,8 +2,10 @@
  * The delay of the event loop in the last seconds, independent of who reads it and how rarely. The measurement is
  * native.
  */
+
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Clock } from "../../abi/program.ts";
+import { ABORTED } from "../../lib/abort.ts";
 
 /** A tick that is on time counts as this much delay. */
 const TICK_MS = 20;
@@ -43,7 +45,7 @@ export class LoopLag {
   }
 
   stop(): void {
-    this.#stop.abort();
+    this.#stop.abort(ABORTED);
     this.#delays.disable();
   }
 

@@ -2,9 +2,11 @@
  * The daemon's socket. Only the process that has claimed its folder may start it: anything left at the path is stale
  * then and is removed. Access is controlled by the folder (0700, own) and the mode of the socket (0600).
  */
+
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import * as net from "node:net";
 import { Fault } from "../../abi/errors.ts";
+import { ABORTED } from "../../lib/abort.ts";
 import { parent } from "../../lib/paths.ts";
 import { checkPrivateDir, checkSocketPath } from "../codec/address.ts";
 import { type Admission, Admissions, claimantOf } from "./admission.ts";
@@ -124,7 +126,7 @@ class SocketServer implements Server {
     const waited = new AbortController();
     const late = this.#options.clock.sleep(DRAIN_MS, waited.signal).catch(() => {});
     await Promise.race([empty, late]);
-    waited.abort();
+    waited.abort(ABORTED);
     for (const connection of all) connection.destroy();
   }
 
@@ -207,7 +209,7 @@ class SocketServer implements Server {
     this.#open.delete(connection);
     this.#refusing.delete(connection);
     if (this.#open.size + this.#refusing.size > 0) return;
-    this.#sweeping?.abort();
+    this.#sweeping?.abort(ABORTED);
     this.#sweeping = undefined;
     this.#onEmpty?.();
   }

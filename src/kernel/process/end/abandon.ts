@@ -3,7 +3,9 @@
  * must not be announced: they leave memory, what they started is killed at once, and the next daemon resumes them from
  * the journal.
  */
+
 import { Fault, printed } from "../../../abi/errors.ts";
+import { ABORTED } from "../../../lib/abort.ts";
 import type { ContextSpaces } from "../../context/spaces.ts";
 import type { Groups } from "../../ipc/groups.ts";
 import { LIMITS } from "../../limits.ts";
@@ -30,8 +32,8 @@ export async function abandonAll(core: Leaving, words: string): Promise<void> {
 
 function cut(proc: Process): void {
   proc.life.rest();
-  proc.killed.abort();
-  proc.abort.abort();
+  proc.killed.abort(ABORTED);
+  proc.abort.abort(ABORTED);
   proc.life.hurry();
 }
 

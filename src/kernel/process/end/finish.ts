@@ -4,6 +4,7 @@ import type { ErrorCode } from "../../../abi/errno.ts";
 import { codeOf, Fault, printed } from "../../../abi/errors.ts";
 import type { RunCost } from "../../../abi/events.ts";
 import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../../../abi/process.ts";
+import { ABORTED } from "../../../lib/abort.ts";
 import { LIMITS } from "../../limits.ts";
 import { resultLines } from "../../log/log-line.ts";
 import type { KeptEnd } from "../../ports/ends.ts";
@@ -181,7 +182,7 @@ export function codeOfExit({ code, reason, kind }: ExitStatus): ErrorCode {
  * `graceMs` to end by itself (Infinity: no limit). A process that is still being spawned is ended by the spawn.
  */
 export function endLive(core: Finishing, proc: Process, graceMs: number): void {
-  proc.abort.abort();
+  proc.abort.abort(ABORTED);
   if (proc.state !== "running") return;
   if (proc.ending.verdict?.code === EXIT.sigkill.code) force(core, proc);
   else forceAfter(core, proc, graceMs);
@@ -194,7 +195,7 @@ export function graceOf(proc: Process): number {
 
 function force(core: Finishing, proc: Process): void {
   proc.life.close();
-  proc.killed.abort();
+  proc.killed.abort(ABORTED);
   void finish(core, proc, proc.ending.verdict ?? EXIT.sigkill);
 }
 
@@ -211,12 +212,12 @@ export function forceAfter(core: Finishing, proc: Process, graceMs: number): voi
       // a verdict of a deadline or of the process itself stays; a signal that was not obeyed becomes KILL
       const { verdict } = proc.ending;
       if (verdict === null || verdict.kind === "killed") proc.ending.overrule(EXIT.sigkill);
-      proc.abort.abort();
+      proc.abort.abort(ABORTED);
       // a process that is still being spawned is ended by the spawn
       if (proc.state === "running") force(core, proc);
     },
     () => {},
   );
-  const over = (): void => stop.abort();
+  const over = (): void => stop.abort(ABORTED);
   proc.done.promise.then(over, over);
 }

@@ -1,5 +1,7 @@
 /** Waiting for an end that may not come. */
+
 import type { Clock } from "../../../abi/program.ts";
+import { ABORTED } from "../../../lib/abort.ts";
 
 /** Whether all of `ends` settled within `ms`. Leaves no timer behind. */
 export async function endWithin(
@@ -16,6 +18,6 @@ export async function endWithin(
   try {
     return await Promise.race([Promise.allSettled(ends).then(() => true), late]);
   } finally {
-    stop.abort();
+    stop.abort(ABORTED);
   }
 }

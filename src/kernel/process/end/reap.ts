@@ -1,7 +1,7 @@
 /** zombie → dead: twelve steps in this order, once. A step that fails is logged and the next one runs. */
 
 import { printed } from "../../../abi/errors.ts";
-import { abortable } from "../../../lib/abort.ts";
+import { ABORTED, abortable } from "../../../lib/abort.ts";
 import type { ContextSpaces } from "../../context/spaces.ts";
 import type { Groups } from "../../ipc/groups.ts";
 import { LIMITS } from "../../limits.ts";
@@ -27,7 +27,7 @@ export function reapProcess(core: Reaping, proc: Process): Promise<void> {
 async function reapOnce(core: Reaping, proc: Process): Promise<void> {
   const steps: readonly [string, () => Promise<void> | void][] = [
     ["orphans", () => handleOrphanChildren(core, proc)],
-    ["cancel", () => proc.abort.abort()],
+    ["cancel", () => proc.abort.abort(ABORTED)],
     ["loop", () => waitForLoop(core, proc)],
     ["channels", () => proc.closeChannels()],
     ["mailbox", () => proc.mailbox?.close()],
@@ -66,7 +66,7 @@ async function waitForLoop(core: Reaping, proc: Process): Promise<void> {
   const giveUp = new AbortController();
   const stop = new AbortController();
   core.ports.clock.sleep(LIMITS.loopGraceMs, stop.signal).then(
-    () => giveUp.abort(),
+    () => giveUp.abort(ABORTED),
     () => {},
   );
   try {
@@ -75,7 +75,7 @@ async function waitForLoop(core: Reaping, proc: Process): Promise<void> {
     core.ports.log("error", `pid ${proc.pid}: process.loop_abandoned`);
     proc.fds.abandonAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
   } finally {
-    stop.abort();
+    stop.abort(ABORTED);
   }
 }
 

@@ -3,6 +3,7 @@
  * after the exit, so that `ps` shows them; likewise those whose parent was told of their end. Any other zombie waits for its
  * parent.
  */
+import { ABORTED } from "../../../lib/abort.ts";
 import { LIMITS } from "../../limits.ts";
 import type { Life } from "../life/life.ts";
 import type { Process } from "../process.ts";
@@ -30,14 +31,14 @@ export class Reaper {
 
   /** Cancels the timer of a process that was reaped elsewhere. */
   forget(proc: Process): void {
-    this.#waiting.get(proc)?.abort();
+    this.#waiting.get(proc)?.abort(ABORTED);
     this.#waiting.delete(proc);
   }
 
   /** Cancels all timers; the remaining zombies are reaped by the shutdown. */
   close(): void {
     this.#closed = true;
-    for (const stop of this.#waiting.values()) stop.abort();
+    for (const stop of this.#waiting.values()) stop.abort(ABORTED);
     this.#waiting.clear();
   }
 

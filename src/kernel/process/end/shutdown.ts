@@ -5,9 +5,11 @@
  * run is held as by a pause. Services end last, when all their users have ended, so that no call of a service is cut
  * off while its caller still waits for it.
  */
+
 import { Fault, printed } from "../../../abi/errors.ts";
 import { PID_KERNEL } from "../../../abi/ids.ts";
 import { SIGNALS, type Signal } from "../../../abi/process.ts";
+import { ABORTED } from "../../../lib/abort.ts";
 import type { ContextSpaces } from "../../context/spaces.ts";
 import type { Groups } from "../../ipc/groups.ts";
 import { LIMITS } from "../../limits.ts";
@@ -113,7 +115,7 @@ export async function untilGone(proc: Process | undefined): Promise<void> {
 }
 
 async function goToRest(core: Resting, proc: Process, why: string): Promise<void> {
-  proc.abort.abort();
+  proc.abort.abort(ABORTED);
   if (!(await endWithin(core.ports.clock, [proc.life.loop], LIMITS.loopGraceMs)))
     proc.fds.abandonAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
   await core.mounts.unmountOf(proc);

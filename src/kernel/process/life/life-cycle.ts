@@ -1,6 +1,8 @@
 /** The only holder of a life: it takes each step at once, or refuses it and changes nothing. */
+
 import type { Pid } from "../../../abi/ids.ts";
 import type { Activity, ExitStatus, ProcessState } from "../../../abi/process.ts";
+import { ABORTED } from "../../../lib/abort.ts";
 import {
   acting,
   buried,
@@ -114,7 +116,7 @@ export class LifeCycle {
 
   /** An exit that waits for the disk stops waiting. */
   hurry(): void {
-    if (this.#now.is === "finishing") this.#now.hurry.abort();
+    if (this.#now.is === "finishing") this.#now.hurry.abort(ABORTED);
   }
 
   exited(exit: ExitStatus, mono: number): void {

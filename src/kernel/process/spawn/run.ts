@@ -5,6 +5,7 @@
 import { printed, SyscallError } from "../../../abi/errors.ts";
 import type { Pid } from "../../../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../../../abi/process.ts";
+import { ABORTED } from "../../../lib/abort.ts";
 import type { Accounting } from "../../account/accounting.ts";
 import type { Admission } from "../../account/admission.ts";
 import { countWork } from "../../account/wall-limit.ts";
@@ -58,7 +59,7 @@ async function loop(core: Running, proc: Process, timeoutMs: number): Promise<vo
   proc.life.close();
   if (proc.threads !== null) await proc.threads.clear();
   await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
-  proc.abort.abort();
+  proc.abort.abort(ABORTED);
   if (!proc.life.isResting) await finish(core, proc, exit);
 }
 
@@ -92,5 +93,5 @@ export function startDeadline(core: Timing, proc: Process, timeoutMs: number): (
     },
     () => {},
   );
-  return () => stop.abort();
+  return () => stop.abort(ABORTED);
 }

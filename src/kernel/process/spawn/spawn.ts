@@ -11,7 +11,7 @@ import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
 import type { Worktree } from "../../../abi/worktree.ts";
-import { linkSignals } from "../../../lib/abort.ts";
+import { ABORTED, linkSignals } from "../../../lib/abort.ts";
 import { isWithin } from "../../../lib/path.ts";
 import { secretValues } from "../../../lib/redact/secret-values.ts";
 import type { Account } from "../../account/account.ts";
@@ -288,7 +288,7 @@ async function build(
 async function endHandle(core: Spawning, proc: Process): Promise<void> {
   proc.life.close();
   await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
-  proc.abort.abort();
+  proc.abort.abort(ABORTED);
 }
 
 async function journalSpawn(

@@ -3,7 +3,7 @@
  */
 import { Fault } from "../../../abi/errors.ts";
 import type { CoroutineHandle, CoroutineStep } from "../../../abi/sys.ts";
-import { type LinkedSignal, linkSignals } from "../../../lib/abort.ts";
+import { ABORTED, type LinkedSignal, linkSignals } from "../../../lib/abort.ts";
 
 export type CoroutineBody = (co: CoroutineHandle<unknown, unknown>, first: unknown) => Promise<unknown>;
 type Step = CoroutineStep<unknown, unknown>;
@@ -50,7 +50,7 @@ export class Coroutine {
 
   /** A pending resume, and a body in its yield, get CANCELLED. Idempotent. */
   cancel(): void {
-    this.#cancel.abort();
+    this.#cancel.abort(ABORTED);
   }
 
   async #run(first: unknown): Promise<void> {

@@ -5,7 +5,7 @@
 import { Fault } from "../../../abi/errors.ts";
 import type { Fd, Tid } from "../../../abi/ids.ts";
 import { EXIT, type ExitStatus, type ProcessState } from "../../../abi/process.ts";
-import { type LinkedSignal, linkSignals } from "../../../lib/abort.ts";
+import { ABORTED, type LinkedSignal, linkSignals } from "../../../lib/abort.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import { codeOfExit } from "../end/finish.ts";
 import { transition } from "../life/state.ts";
@@ -55,7 +55,7 @@ export class Thread {
   }
 
   cancel(): void {
-    this.#abort.abort();
+    this.#abort.abort(ABORTED);
   }
 
   /** Frees a thread that could not be started. */
@@ -84,7 +84,7 @@ export class Thread {
     }
     await this.#closeModel(core, modelFd);
     // cancels calls that are still in progress
-    this.#abort.abort();
+    this.#abort.abort(ABORTED);
     this.#linked[Symbol.dispose]();
     this.#move("zombie");
     this.#ended.resolve();

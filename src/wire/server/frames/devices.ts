@@ -5,7 +5,7 @@ import { type Fd, PID_KERNEL } from "../../../abi/ids.ts";
 import type { IpcParams, IpcResult } from "../../../abi/methods/ipc/methods.ts";
 import type { Syscalls } from "../../../abi/sys.ts";
 import type { HalClaim, HalReading } from "../../../kernel/ports/hal.ts";
-import { linkSignals } from "../../../lib/abort.ts";
+import { ABORTED, linkSignals } from "../../../lib/abort.ts";
 import { Serial } from "../../../lib/serial.ts";
 import { bytesIn, invalid } from "../request.ts";
 import type { IpcCall, IpcHandler, Session } from "./call.ts";
@@ -121,7 +121,7 @@ export const read: IpcHandler<"device.read"> = async (params, call) => {
   } catch (error) {
     throw late.signal.aborted && own.claim.ended === undefined ? late.signal.reason : ofDevice(error);
   } finally {
-    done.abort();
+    done.abort(ABORTED);
   }
 };
 

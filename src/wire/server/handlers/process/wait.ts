@@ -1,6 +1,6 @@
 import { SyscallError } from "../../../../abi/errors.ts";
 import { asPid, PID_KERNEL } from "../../../../abi/ids.ts";
-import { linkSignals } from "../../../../lib/abort.ts";
+import { ABORTED, linkSignals } from "../../../../lib/abort.ts";
 import { MAX_TIMER_MS } from "../../../../lib/max-timer.ts";
 import { usdOf } from "../../../../lib/usd.ts";
 import type { Handler } from "../../handler.ts";
@@ -14,7 +14,7 @@ export const processWait: Handler<"process.wait"> = async ({ pid, timeout_ms }, 
     void clock.sleep(timeout_ms, settled.signal).then(
       () => {
         timedOut = true;
-        over.abort();
+        over.abort(ABORTED);
       },
       () => {},
     );
@@ -44,6 +44,6 @@ export const processWait: Handler<"process.wait"> = async ({ pid, timeout_ms }, 
       cause: error,
     });
   } finally {
-    settled.abort();
+    settled.abort(ABORTED);
   }
 };
