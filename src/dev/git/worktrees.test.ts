@@ -5,7 +5,9 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,7 +48,9 @@ function repository() {
   git("commit", "-qm", "first");
   const warned: string[] = [];
   let between = () => {};
+  const ran: (readonly string[])[] = [];
   const run: HostProcesses["run"] = (spec, signal) => {
+    ran.push(spec.argv);
     // the last command of a count
     if (spec.argv.includes("rev-list")) between();
     return exec.run(spec, signal);
@@ -84,7 +88,7 @@ function repository() {
     await next.close();
     return notes();
   };
-  return { root, main, git, gitIn, trees, open, settled, remove, warned, notes, cleared };
+  return { root, main, git, gitIn, trees, open, ran, settled, remove, warned, notes, cleared };
 }
 
 it.each(["a/../b", "x".repeat(65), "a b", "", "a//b", "/a", "-a", "a/-b", "a.lock", ".a", "a/.", "a."])(
@@ -116,6 +120,17 @@ describe.skipIf(!canHold)("GitWorktrees", () => {
     expect(
       readFileSync(join(main, ".git/info/exclude"), "utf8").match(/^\.crux\/worktrees\/$/gm),
     ).toHaveLength(1);
+  });
+
+  it("gives one that is there again without a git process, and that counts as new from then on", async () => {
+    const { open, ran } = repository();
+    const tree = await open("again");
+    expect(ran).not.toEqual([]);
+    utimesSync(tree.path, 1, 1);
+    ran.length = 0;
+    expect(await open("again")).toEqual(tree);
+    expect(ran).toEqual([]);
+    expect(statSync(tree.path).mtimeMs).toBeGreaterThan(1_000);
   });
 
   it("refuses names that are taken, and takes nothing that it has not made", async () => {

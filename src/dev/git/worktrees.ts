@@ -13,21 +13,31 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { appendFile, lstat, mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
 import { Fault, messageOf } from "../../abi/errors.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
-import { slugProblem, WORKTREES, type Worktree } from "../../abi/worktree.ts";
+import { slugProblem, type Worktree } from "../../abi/worktree.ts";
 import type { Worktrees, WorktreeWish } from "../../kernel/ports/worktrees.ts";
 import { abortable } from "../../lib/abort.ts";
 import { counted } from "../../lib/text/counted.ts";
 import { CONFIG, filtersOff, Git, type GitDeps, QUIET, within } from "./status.ts";
+import {
+  checkPrefixes,
+  EXCLUDED,
+  exclude,
+  fault,
+  isThere,
+  MARKER,
+  ownerOf,
+  ownGitDir,
+  realInside,
+  taken,
+} from "./worktree-files.ts";
 
 const OPEN_MS = 60_000;
 const SETTLE_MS = 20_000;
 const CLOSE_MS = 5_000;
-const MARKER = "crux.json";
-const EXCLUDED = `${WORKTREES}/`;
 
 interface Repository {
   readonly main: string;
@@ -60,6 +70,8 @@ export class GitWorktrees implements Worktrees {
     const { sandbox } = this.#deps.exec;
     if (sandbox?.available !== true)
       throw fault("UNAVAILABLE", `a worktree needs a sandbox: ${sandbox?.why ?? "there is none here"}`);
+    const again = await this.#again(cwd, slug);
+    if (again !== undefined) return again;
     return within(this.#deps, { ms: OPEN_MS, cwd, signal }, async (linked) => {
       const found = await repositoryAt(this.#git({ cwd, owner }, linked));
       if (isTop === true && realpathSync(cwd) !== found.main)
@@ -141,6 +153,20 @@ export class GitWorktrees implements Worktrees {
     } finally {
       if (this.#turns.get(gitDir) === done) this.#turns.delete(gitDir);
     }
+  }
+
+  /** One that is there already, without a git process. undefined: it is not, or `cwd` is not the top of a main checkout. */
+  async #again(cwd: string, slug: string): Promise<Worktree | undefined> {
+    const main = await realpath(cwd).catch(() => undefined);
+    if (main === undefined) return undefined;
+    const [gitDir, parent] = [join(main, ".git"), join(main, EXCLUDED)];
+    const pointer = join(parent, slug, ".git");
+    const isTop = (await lstat(gitDir).catch(() => undefined))?.isDirectory() === true;
+    if (!isTop || !(await isThere(pointer))) return undefined;
+    return this.#inTurn(gitDir, async () =>
+      // an agent that ended meanwhile may have taken it along
+      (await isThere(pointer)) ? taken(join(realInside(main, parent), slug), { main, gitDir }) : undefined,
+    );
   }
 
   async #get(
@@ -259,16 +285,6 @@ async function lossOf(
   return told.filter((each) => each !== "").join(" and ");
 }
 
-/** Who has made it; undefined: Crux has not, or its marker cannot be read. */
-async function ownerOf(path: string): Promise<unknown> {
-  try {
-    const marker = await readFile(join(ownGitDir(path), MARKER), "utf8");
-    return (JSON.parse(marker) as { readonly owner?: unknown }).owner;
-  } catch {
-    return undefined;
-  }
-}
-
 interface Where {
   readonly cwd: string;
   readonly owner: string;
@@ -330,55 +346,4 @@ async function repositoryAt(git: Git): Promise<Repository> {
     if (error instanceof Fault && error.code === "UNAVAILABLE") throw error;
     throw fault("UNAVAILABLE", `a worktree needs a git repository with a commit: ${messageOf(error)}`, error);
   }
-}
-
-/** `.crux` must not be a link that leads elsewhere. */
-function realInside(main: string, parent: string): string {
-  const real = realpathSync(parent);
-  if (real !== join(main, EXCLUDED).replace(/\/$/, ""))
-    throw fault("INVALID", `${parent} is a link; worktrees lie in the checkout itself`);
-  return real;
-}
-
-/** One worktree does not lie in another. */
-async function checkPrefixes(parent: string, slug: string): Promise<void> {
-  for (let above = dirname(slug); above !== "."; above = dirname(above))
-    if (await isThere(join(parent, above, ".git")))
-      throw fault("CONFLICT", `the worktree ${above} is there: ${slug} would lie in it`);
-}
-
-/** An existing one is read without git, and counts as new again for those who look at its age. */
-async function taken(path: string, { main, gitDir }: Omit<Repository, "base">): Promise<Worktree> {
-  const conflict = (why: string) => fault("CONFLICT", `${path} is there, and ${why}`);
-  if (!(await isThere(join(path, ".git")))) throw conflict("other worktrees lie in it, or it is none");
-  const own = ownGitDir(path);
-  if (dirname(own) !== join(gitDir, "worktrees") || !(await isThere(join(own, MARKER))))
-    throw conflict("Crux has not made it");
-  const { base, branch } = JSON.parse(await readFile(join(own, MARKER), "utf8")) as Partial<Worktree>;
-  if (base === undefined || branch === undefined) throw conflict("its marker cannot be read");
-  const now = new Date();
-  await utimes(path, now, now);
-  return { path, branch, main, gitDir, base };
-}
-
-/** The git directory of a worktree alone, by its pointer file. */
-function ownGitDir(path: string): string {
-  const [, to = ""] = /^gitdir: (.+)$/m.exec(readFileSync(join(path, ".git"), "utf8").slice(0, 4_096)) ?? [];
-  return realpathSync(to);
-}
-
-async function exclude(gitDir: string): Promise<void> {
-  const file = join(gitDir, "info", "exclude");
-  const known = await readFile(file, "utf8").catch(() => "");
-  if (known.split("\n").includes(EXCLUDED)) return;
-  await mkdir(dirname(file), { recursive: true });
-  await appendFile(file, `${known === "" || known.endsWith("\n") ? "" : "\n"}${EXCLUDED}\n`);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined)) !== undefined;
-}
-
-function fault(code: "INVALID" | "CONFLICT" | "UNAVAILABLE", message: string, cause?: unknown): Fault {
-  return new Fault({ code, message, ...(cause === undefined ? {} : { cause }) });
 }
