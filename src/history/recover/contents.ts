@@ -90,6 +90,7 @@ async function fill(core: Recalling, proc: Process, onHistory: Recall["onHistory
   proc.facts.adopt(HELD_LATE, history);
   const { tokens: _, ...spent } = history.of(spentFacet);
   proc.used.carryOver(spent);
+  proc.seed.account.spentAtLeast(proc.used.microUsd);
   const { epoch, toolCalls } = history.of(contextFacet);
   proc.seen.epoch = epoch;
   proc.used.carryOver({ toolCalls });

@@ -109,6 +109,12 @@ export class Account {
     return this.#spent;
   }
 
+  /** Without a limit its use is not recorded: the history of its own process says how much it was at least. */
+  spentAtLeast(microUsd: number): void {
+    if (isLimited(this.#limits) || microUsd <= this.#spent.microUsd) return;
+    this.#spent = { ...this.#spent, microUsd };
+  }
+
   get reserved(): Amounts {
     return this.#reserved;
   }

@@ -406,6 +406,18 @@ describe("budgets.set()", () => {
     await close(t);
   });
 
+  test("counts what was spent before a limit was set, also before the process came back", async () => {
+    const t = kernel();
+    const top = await start(t, {});
+    await ask(top);
+    top.end();
+    await t.init.wait(top.pid);
+    await t.journal.sync();
+    const back = await wake(t.kernel, top.pid, { session: true, paused: true });
+    expect(back.seed.account.spent).toMatchObject({ tokens: 60, microUsd: 500_000 });
+    await close(t);
+  });
+
   test("refuses pid 0, a process that never was, and adding to no limit", async () => {
     const t = kernel();
     const top = await t.start();
