@@ -41,8 +41,8 @@ export interface Session {
   /** Names an attachment; `release` is called at its end, at the latest with the connection. */
   attach(release: () => void): string;
   detach(attachment: string): boolean;
-  /** Called when the connection has ended. */
-  atEnd(act: () => void): void;
+  /** Called when the connection has ended, at once if it has ended already. What it returns calls it off. */
+  atEnd(act: () => void): () => void;
 }
 
 export interface IpcCall {

@@ -78,7 +78,10 @@ function keep(own: HeldClaim, session: Session): HeldClaim {
   const close = (): void => void sys.close(fd).catch(() => {});
   if (made.ended === undefined) made.over.addEventListener("abort", close, { once: true });
   else close();
-  if (made.owner === session) session.atEnd(() => void made.end("disconnected"));
+  if (made.owner === session) {
+    const over = session.atEnd(() => void made.end("disconnected"));
+    made.over.addEventListener("abort", over, { once: true });
+  }
   return own;
 }
 

@@ -1,6 +1,6 @@
 /** The binary wire, byte for byte and method for method. */
 import { readFileSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { fromJSONSchema } from "zod";
 import { ERRNO, type ErrorCode } from "../../../abi/errno.ts";
 import { Fault } from "../../../abi/errors.ts";
@@ -12,11 +12,15 @@ import type { ChildClient } from "../../../kernel/ports/kernel-api.ts";
 import { encodeFrame } from "../../codec/frame.ts";
 import { packFrame } from "../../codec/msgpack.ts";
 import { OF_A_PROCESS } from "../authority.ts";
+import type { Desk, ServerContext } from "../desk.ts";
 import type { Peer } from "../principal.ts";
 import { procInfo } from "../testing/fake-kernel.ts";
 import { ServerFixture } from "../testing/fixture.ts";
 import { Tokens } from "../tokens.ts";
+import type { EventSubscription } from "./event-subscription.ts";
 import { digestOf } from "./idempotency.ts";
+import { FrameSession } from "./session.ts";
+import type { FrameOutput } from "./stream-subscription.ts";
 import { FrameClient } from "./testing.ts";
 
 const PING = Buffer.from("4b4101010000001982a26964a131a66d6574686f64ab6b65726e656c2e70696e67", "hex");
@@ -216,6 +220,20 @@ describe("requests", () => {
       { code, message: "the cause", retryable, ...more, ...given },
     ]);
     expect(meta?.requestId).toMatch(/^r_/);
+  });
+
+  it("what a request begins after the end of its connection ends at once, and nothing is kept of what is over", () => {
+    const session = new FrameSession({} as Desk, () => ({}) as ServerContext, {} as FrameOutput);
+    const [kept, over, late, close] = [vi.fn(), vi.fn(), vi.fn(), vi.fn()];
+    session.atEnd(kept);
+    session.atEnd(over)();
+    session.close();
+    session.atEnd(late);
+    session.attach(late);
+    const followed = { close, run: async () => {}, over: Promise.resolve(), allow: () => {} };
+    session.subscribe(() => followed);
+    session.follow(() => followed as unknown as EventSubscription);
+    expect([kept, over, late, close].map(({ mock }) => mock.calls.length)).toEqual([1, 0, 2, 2]);
   });
 
   function onPlatform(value: NodeJS.Platform): void {

@@ -122,8 +122,10 @@ export const spawn: IpcHandler<"process.spawn"> = async ({ id, command, options 
   // it was cancelled meanwhile
   if (now !== undefined && (now.deadline !== null || now.outcome === "cancelled"))
     void kernel.init.kill(pid, SIGNALS.SIGTERM).catch(() => {});
-  if (options.onDisconnect === "terminate")
-    call.session.atEnd(() => void kernel.init.kill(pid, SIGNALS.SIGTERM).catch(() => {}));
+  if (options.onDisconnect === "terminate") {
+    const over = call.session.atEnd(() => void kernel.init.kill(pid, SIGNALS.SIGTERM).catch(() => {}));
+    void native.told.then(over);
+  }
   return spawned(native);
 };
 

@@ -85,7 +85,9 @@ export class FrameSession implements Session, IntentClient {
   readonly #begun = new Set<string>();
   #isAttending = false;
   readonly #attachments = new Map<string, () => void>();
-  readonly #endings: (() => void)[] = [];
+  readonly #endings = new Set<() => void>();
+  /** Whatever a request begins from now on has nobody: it ends at once. */
+  #isClosed = false;
   #names = 0;
 
   constructor(desk: Desk, look: () => ServerContext, output: FrameOutput) {
@@ -192,6 +194,7 @@ export class FrameSession implements Session, IntentClient {
     const name = `s${++this.#names}`;
     const made = make(name);
     this.#subscriptions.set(name, made);
+    if (this.#isClosed) made.close();
     // after the answer, which names it
     setImmediate(() => {
       void made.run().then(() => this.#subscriptions.delete(name));
@@ -217,6 +220,7 @@ export class FrameSession implements Session, IntentClient {
     const name = `e${++this.#names}`;
     const made = make(name);
     this.#followed.set(name, made);
+    if (this.#isClosed) made.close();
     setImmediate(() => void made.run());
     return name;
   }
@@ -239,7 +243,8 @@ export class FrameSession implements Session, IntentClient {
 
   attach(release: () => void): string {
     const name = `a${++this.#names}`;
-    this.#attachments.set(name, release);
+    if (this.#isClosed) release();
+    else this.#attachments.set(name, release);
     return name;
   }
 
@@ -248,8 +253,10 @@ export class FrameSession implements Session, IntentClient {
     return this.#attachments.delete(attachment);
   }
 
-  atEnd(act: () => void): void {
-    this.#endings.push(act);
+  atEnd(act: () => void): () => void {
+    if (this.#isClosed) act();
+    else this.#endings.add(act);
+    return () => void this.#endings.delete(act);
   }
 
   isOpen(id: string): boolean {
@@ -288,6 +295,7 @@ export class FrameSession implements Session, IntentClient {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.settle();
     for (const open of this.#open.values()) open.abort(ABORTED);
     for (const each of [...this.#subscriptions.values(), ...this.#followed.values()]) each.close();
