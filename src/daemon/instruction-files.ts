@@ -3,6 +3,7 @@
  * those of a trusted workspace, each as the user has seen it. Never a secret, and nothing from a folder in which others
  * can put files.
  */
+import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { InstructionScope } from "../abi/surroundings.ts";
@@ -104,6 +105,7 @@ async function checkFolder(dir: string): Promise<void> {
   if ((mode & 0o002) !== 0) throw new Error("every user can write into its folder");
 }
 
+/** Most are not there, which is known at once: to wait for each refusal cost an agent a millisecond of its start. */
 async function realPathOf(path: string): Promise<string | undefined> {
-  return realpath(path).catch(() => undefined);
+  return existsSync(path) ? realpath(path).catch(() => undefined) : undefined;
 }

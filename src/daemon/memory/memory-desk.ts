@@ -2,7 +2,7 @@
  * The memory that an agent starts with: its folders and their indexes, each cut to a bound. An index that was written
  * from labelled data is left out: a process that does not carry the label is not given the text.
  */
-import { constants } from "node:fs";
+import { constants, statSync } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
@@ -81,6 +81,7 @@ export class MemoryDesk {
   async #index(dir: string, notices: string[]): Promise<string> {
     const path = join(dir, INDEX);
     try {
+      if (statSync(path, { throwIfNoEntry: false }) === undefined) return "";
       const text = await this.#read(dir, path);
       return text.trim() === "" ? "" : bounded(text);
     } catch (error) {

@@ -1,4 +1,5 @@
 /** The notes of a folder of memory as the user sees them: what each is about, and what keeps it from being used. */
+import { existsSync } from "node:fs";
 import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
@@ -48,6 +49,7 @@ async function notesIn(dir: string, scope: Note["scope"]): Promise<readonly Note
 export async function newestIn(
   dir: string,
 ): Promise<readonly { readonly path: string; readonly mtimeMs: number }[]> {
+  if (!existsSync(dir)) return [];
   const names = (await readdir(dir).catch(() => [])).filter((name) => name.endsWith(".md") && name !== INDEX);
   const found = names.slice(0, MAX_NOTES).map(async (name) => {
     const path = join(dir, name);
