@@ -145,6 +145,12 @@ const languages = {
 };
 
 /**
+ * What the terminal says, in Chinese.
+ * @type {import("esbuild").BuildOptions}
+ */
+const chinese = { ...client, entryPoints: ["src/cli/screen/words/zh.ts"], outfile: join(fresh, "zh.cjs") };
+
+/**
  * The table of commands: help, completion and the man page.
  * @type {import("esbuild").BuildOptions}
  */
@@ -185,6 +191,7 @@ const cli = {
           [/^zod$/, "zod"],
           [/^@agentclientprotocol\/sdk$/, "acp-sdk"],
           [/\/text\/languages\.ts$/, "languages"],
+          [/\/zh\.ts$/, "zh"],
           [/\/help\/main\.ts$/, "table"],
         ];
         // one that was moved would be in the client, and be read by each command
@@ -284,6 +291,7 @@ async function bundle() {
       build(zod),
       build(marked),
       build(languages),
+      build(chinese),
       build(acp),
       build(table),
       build(daemon),

@@ -257,7 +257,7 @@ describe("crux at a terminal", () => {
     expect(all).toContain("› unsent words");
   });
 
-  it("has the draft of a session again when it is opened again", async () => {
+  it("has the draft of a session again when it is opened again, in the language of the user", async () => {
     await serve(text("Yes."));
     await using first = new TerminalWindow(world, []);
     await first.shows(READY);
@@ -268,9 +268,26 @@ describe("crux at a terminal", () => {
     await settled(() => existsSync(join(world.dir, "state/crux/terminal/draft-1")), Boolean, 30_000);
     first.pty.kill("SIGHUP");
     await first.ended();
-    await using second = new TerminalWindow(world, ["-c"]);
+    await using second = new TerminalWindow(world, ["-c"], { env: { CRUX_LANG: "zh" } });
     await second.shows("› not sent yet");
+    await second.shows("上下文 ");
     expect(count(second.everything, "› one")).toBe(1);
+    const screen = second.rows.join("\n");
+    expect(screen).toMatch(/\n· \[session\/1\] "one" \([一-龥]+, 1 条消息\)\n/);
+    expect(screen).toMatch(/\n {2}○ 默认 · (?:.* · )?上下文 \d+% · (?:.* · )?shift\+tab 切换模式 · \/help\n/);
+    second.type("\x03/lang");
+    await second.shows("▸ /lang  终端的语言：en、zh 或 auto");
+    // commands have no language of their own, and the choice outlasts the environment
+    second.type(" en\r");
+    await second.shows(READY);
+    const file = join(world.dir, "config/crux/settings.json");
+    await settled(
+      () => existsSync(file) && readFileSync(file, "utf8").includes('"language"'),
+      Boolean,
+      30_000,
+    );
+    second.type("\x04");
+    await second.shows("waits; crux -r 1");
   });
 
   it("goes back to a step with its files by esc esc, and to another session by /resume and crux -r", async () => {

@@ -10,7 +10,7 @@ import { cleared, continued, emptied, replaced } from "./editor/edit.ts";
 import type { Press } from "./editor/keys.ts";
 import { VIM } from "./editor/vim.ts";
 import { innerHost } from "./inner-call.ts";
-import { keepPreference } from "./preferences.ts";
+import { chooseLanguage, chooseTheme, keepPreference } from "./preferences.ts";
 import { ShellLines } from "./shell.ts";
 import { helpText, nearOnes, type Offer, type Slash, slashOf } from "./slash.ts";
 import { withEntries } from "./state/model.ts";
@@ -123,7 +123,7 @@ export class Actions {
     else if (app.editing.buffer.text !== "") app.editing = cleared(app.editing);
     else if (this.#shell.end()) return;
     else if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
-    if (!isAgain) app.hint("ctrl+c again leaves; the session stays");
+    if (!isAgain) app.hint(app.words.modeLine.leaving);
   }
 
   /** The session is there: what was typed meanwhile is sent. */
@@ -194,12 +194,12 @@ export class Actions {
     this.#escapedMono = isEmpty && !isAgain ? app.nowMono : Number.NEGATIVE_INFINITY;
     if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
     else if (isAgain) app.do(() => this.views.rewind());
-    else app.hint(isEmpty ? "esc again: go back to a step" : "ctrl+c clears");
+    else app.hint(isEmpty ? app.words.modeLine.backAgain : app.words.modeLine.clears);
     return true;
   }
 
   #slash(line: string): boolean {
-    const slash = slashOf(line, this.#app.pid);
+    const slash = slashOf(line, this.#app.pid, this.#app.words);
     if (slash !== undefined) this.#app.do(() => this.#act(slash, line));
     return true;
   }
@@ -228,32 +228,32 @@ export class Actions {
 
   async #do(name: Extract<Slash, { kind: "do" }>["name"], text: string): Promise<void> {
     const app = this.#app;
-    if (name === "help") return this.output("/help", helpText());
+    const words = app.words.act;
+    if (name === "help") return this.output("/help", helpText(app.words));
     if (name === "exit") return app.leave();
     if (name === "stop") return app.client.interrupt(app.pid);
     if (name === "back") return this.#takeBack();
     if (name === "now") return void this.#now(text);
     if (name === "copy") return this.#copy(Number(text || "1"));
-    if (name === "theme") return this.#theme(text);
-    if (name === "keys") return this.output("/keys", app.keys.text());
+    if (name === "theme") return chooseTheme(app, text);
+    if (name === "keys") return this.output("/keys", app.keys.text(app.words.act.ownKeys));
+    if (name === "lang") return chooseLanguage(app, text);
     if (name === "vim") {
       app.vim = app.vim === undefined ? VIM : undefined;
       return keepPreference(app, "ui.vim", app.vim !== undefined);
     }
     if (name === "rename") {
-      if (text === "") return app.say("/rename needs words", "error");
+      if (text === "") return app.say(words.renameNeeds, "error");
       await app.client.entitle(app.pid, text);
-      return app.say(`named ${text}`, "success");
+      return app.say(words.named(text), "success");
     }
     if (name === "clear") {
       const { before, after } = await app.client.request("context.clear", { pid: app.pid });
-      return app.say(
-        `the model's view is empty: ${before} tokens before, ${after} now; crux context undo takes it back`,
-      );
+      return app.say(words.emptied(before, after));
     }
-    app.say("The model writes a summary, at its next step …");
+    app.say(words.summarising);
     const { before, after } = await app.client.compact(app.pid, text);
-    app.say(`${before} tokens before, ${after} now; crux context undo takes it back`, "success");
+    app.say(words.shortened(before, after), "success");
   }
 
   /** A message that cannot be sent stands in the editor again. */
@@ -296,14 +296,14 @@ export class Actions {
     const names = this.#app.skills.map((skill) => skill.name);
     if (names.some((known) => known.toLowerCase() === name.toLowerCase())) return this.say(text);
     const near = nearOnes(name, names);
-    const others = near.length === 0 ? "" : ` Near: ${near.map((each) => `/${each}`).join(", ")}.`;
-    this.#app.say(`no skill or command /${name}; nothing was sent.${others}`, "error");
+    const others = near.map((each) => `/${each}`).join(", ");
+    this.#app.say(this.#app.words.act.noSkill(name, others), "error");
   }
 
   async #mode(mode: PermissionMode | undefined, text: string): Promise<void> {
     const now = await this.#app.client.mode(this.#app.pid, mode);
     this.#showMode(now.mode);
-    if (mode === undefined) this.#app.say(`${now.mode} mode (may ask for up to ${now.ceiling})`);
+    if (mode === undefined) this.#app.say(this.#app.words.act.mode(now.mode, now.ceiling));
     if (text !== "") await this.say(text);
   }
 
@@ -314,13 +314,13 @@ export class Actions {
   async #takeBack(): Promise<void> {
     const app = this.#app;
     const last = app.model.queued.findLast(({ isMine, seq }) => isMine && seq > 0);
-    if (last === undefined) return app.say("no message of yours waits");
+    if (last === undefined) return app.say(app.words.act.noneWaits);
     try {
       await app.client.withdraw(app.pid, last.seq);
       app.editing = replaced(app.editing, last.text);
     } catch (error) {
       if (codeOf(error) !== "NOT_FOUND" && codeOf(error) !== "CONFLICT") throw error;
-      app.say("it was read meanwhile, and stays sent");
+      app.say(app.words.act.wasRead);
     }
   }
 
@@ -365,7 +365,7 @@ export class Actions {
   async #edit(): Promise<void> {
     const app = this.#app;
     const editor = editorOf(app.call.host.env);
-    if (editor === undefined) return app.say("set EDITOR or VISUAL to edit there", "error");
+    if (editor === undefined) return app.say(app.words.act.noEditor, "error");
     const text = sentText(app.editing.buffer);
     await app.yielded(() => {
       app.editing = replaced(app.editing, editText(editor, text).replace(/\n$/, ""));
@@ -376,7 +376,7 @@ export class Actions {
     const app = this.#app;
     const answers = app.model.entries.flatMap((entry) => (entry.kind === "text" ? [entry.text] : []));
     const text = answers.at(-nth);
-    if (text === undefined) app.say("no such answer", "error");
+    if (text === undefined) app.say(app.words.act.noAnswer, "error");
     else this.copy(text);
   }
 
@@ -384,17 +384,6 @@ export class Actions {
   copy(text: string): void {
     const app = this.#app;
     app.call.host.stdout.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`, () => {});
-    app.say(`copied ${text.length} characters`, "success");
-  }
-
-  /** For now and later. */
-  async #theme(name: string): Promise<void> {
-    const { appearance } = this.#app;
-    if (name === "") return this.#app.say(`themes: ${appearance.names().join(", ")}`);
-    const { isKnown, problems } = appearance.choose(name);
-    for (const problem of problems) this.#app.say(problem, "error");
-    if (!isKnown) return;
-    this.#app.redraw();
-    await keepPreference(this.#app, "ui.theme", name);
+    app.say(app.words.act.copied(text.length), "success");
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { en } from "../cli/screen/words/en.ts";
 import { AgentsPanel } from "./agents-panel.ts";
 import type { App } from "./app.ts";
 
@@ -23,7 +24,7 @@ async function viewing() {
   const seen = { refreshed: 0, looked: 0, close: () => {} };
   const client = { request: async () => ({ processes: rows }), close: () => {} };
   const app = {
-    ...{ pid: 1, changed: () => {}, editing: { buffer: { text: "" }, place: -1 } },
+    ...{ pid: 1, words: en, changed: () => {}, editing: { buffer: { text: "" }, place: -1 } },
     call: { host: { daemon: { ensure: async () => client } } },
     actions: {
       views: {

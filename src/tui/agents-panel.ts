@@ -51,7 +51,10 @@ export class AgentsPanel implements Disposable {
     this.#isLooking = true;
     clearTimeout(this.#timer);
     try {
-      const agents = agentsBelow(this.#app.pid, await this.#table(), this.#agents, Date.now());
+      const agents = agentsBelow(this.#app.pid, await this.#table(), this.#agents, {
+        now: Date.now(),
+        asksYou: this.#app.words.panel.asksYou,
+      });
       this.#leaveEnded(agents);
       if (JSON.stringify(agents) !== JSON.stringify(this.#agents)) {
         this.#moved(this.#agents, agents);

@@ -11,7 +11,10 @@ import { openDialog } from "../cli/dialog/questions.ts";
 import { showOnDesktop } from "../cli/run/shell-line.ts";
 import { openedLine, pausedLine } from "../cli/screen/chat-lines.ts";
 import { errorLines } from "../cli/screen/errors.ts";
+import { languageFor, wordsIn } from "../cli/screen/text/language.ts";
 import { PLAIN } from "../cli/screen/text/paint.ts";
+import { catalogueOf } from "../cli/screen/words/catalogue.ts";
+import type { Catalogue } from "../cli/screen/words/en.ts";
 import { Actions } from "./actions.ts";
 import { Appearance } from "./appearance.ts";
 import { DialogBox } from "./drive/dialog-box.ts";
@@ -41,6 +44,7 @@ const HINT_MS = 2_000;
 interface AppOptions {
   readonly call: Call;
   readonly cwd: string;
+  readonly words: Catalogue;
   /** The directory of the socket, where the terminal is noted as taken. */
   readonly runtime: string | undefined;
   readonly nowMono: () => number;
@@ -57,6 +61,8 @@ export class App implements Disposable {
   readonly keys = new KeyMap();
   readonly #notices: Notices;
   preferences = USUAL;
+  /** In the language of the user. */
+  words: Catalogue;
   readonly actions: Actions;
   readonly status: StatusLine;
   /** The session that is opened once this one is left. */
@@ -66,6 +72,7 @@ export class App implements Disposable {
   readonly #options: AppOptions;
   readonly #tty: Tty;
   readonly #painter: Painter;
+  readonly #inner: Call;
   readonly #dialog: AskDialog;
   readonly #link: Link;
   readonly #unlisten: () => void;
@@ -88,10 +95,12 @@ export class App implements Disposable {
     const { host } = call;
     this.#options = options;
     this.call = call;
+    this.words = options.words;
     this.client = new ChatClient(host.daemon);
     this.#cwd = cwd;
     this.keep = new Keep(host.env, cwd);
     this.#notices = new Notices((text) => host.stdout.write(text, () => {}), nowMono, host.env);
+    this.#notices.words = this.words.session;
     this.#editing = { ...NEW, history: this.keep.prompts() };
     this.appearance = new Appearance(host.env, call.console.paint === PLAIN, () => this.#lookChanged());
     this.#tty = new Tty(host, options.runtime, {
@@ -110,8 +119,8 @@ export class App implements Disposable {
     this.overlay = new Overlay(host.stdout, this);
     this.actions = new Actions(this);
     this.status = statusLineOf(this);
-    const inner = innerCall(this);
-    this.#dialog = openDialog(inner, this.box.output, { input: this.box.keys, isNumbered: true });
+    this.#inner = innerCall(this);
+    this.#dialog = openDialog(this.#inner, this.box.output, { input: this.box.keys, isNumbered: true });
     const follower = {
       opened: (at: Opened) => this.#opened(at),
       event: (event: WireEvent) => this.#event(event),
@@ -168,13 +177,23 @@ export class App implements Disposable {
   get look(): EntryLook {
     const { theme, highlighter } = this.appearance;
     const highlight = highlighter.lines.bind(highlighter);
-    return { theme, width: this.size.columns - 1, isUnfolded: false, highlight };
+    return { theme, words: this.words, width: this.size.columns - 1, isUnfolded: false, highlight };
+  }
+
+  /** `language`: one, or whatever leaves it to the environment. */
+  async speak(language: unknown): Promise<void> {
+    this.words = await catalogueOf(languageFor(language, this.call.host.env));
+    this.#notices.words = this.words.session;
+    this.#inner.console.catalogue = this.words;
   }
 
   /** Takes up what the settings say. */
   async prefer(): Promise<void> {
     this.preferences = await readPreferences(this.client, this.cwd);
-    const { problems } = this.appearance.choose(this.preferences.theme);
+    await this.speak(this.preferences.language);
+    const { theme } = this.preferences;
+    const { isKnown, problems } = this.appearance.choose(theme);
+    if (!isKnown) this.say(this.words.act.noTheme(theme, this.appearance.names().join(", ")), "warning");
     for (const each of [...problems, ...this.keys.read(this.call.host.env)]) this.say(each, "warning");
     this.#notices.isOn = this.preferences.notifies;
     this.#notices.toDesktop = this.preferences.notifiesDesktop
@@ -187,7 +206,7 @@ export class App implements Disposable {
   /** Its program runs once there is a session to tell it of. */
   #useStatus(): void {
     const { statusLine } = this.preferences;
-    if (statusLine === "untrusted") this.status.use(undefined, "statusline skipped · /trust");
+    if (statusLine === "untrusted") this.status.use(undefined, this.words.modeLine.untrustedStatus);
     else this.status.use(this.pid === 0 ? undefined : statusLine);
   }
 
@@ -220,7 +239,7 @@ export class App implements Disposable {
   }
 
   fail(error: unknown): void {
-    this.say(errorLines(error, this.call.console.words, PLAIN).replace(/^✗ /, ""), "error");
+    this.say(errorLines(error, wordsIn(this.words.language), PLAIN).replace(/^✗ /, ""), "error");
   }
 
   get shownHint(): string {
@@ -279,12 +298,12 @@ export class App implements Disposable {
   }
 
   #opened({ pid, session, items, isAgain, sandbox }: Opened): void {
-    this.model = openedModel(this.#model, { pid, items, isAgain });
-    if (session !== undefined && !isAgain) this.say(openedLine(session));
+    this.model = openedModel(this.#model, { pid, items, isAgain }, this.words);
+    if (session !== undefined && !isAgain) this.say(openedLine(session, this.words));
     if (session !== undefined && session.cwd !== this.#cwd) this.#moved(session.cwd);
     else this.#useStatus();
-    if (session?.state === "paused") this.say(pausedLine({ pid, is_paused: true }));
-    if (sandbox !== undefined) this.say(`sandbox: off (${sandbox})`, "warning");
+    if (session?.state === "paused") this.say(pausedLine({ pid, is_paused: true }, this.words));
+    if (sandbox !== undefined) this.say(this.words.session.sandboxOff(sandbox), "warning");
     const draft = this.keep.draft(pid);
     if (!isAgain && draft !== "" && this.#editing.buffer.text === "")
       this.editing = replaced(this.#editing, draft);
@@ -298,7 +317,7 @@ export class App implements Disposable {
     this.keep = new Keep(this.call.host.env, cwd);
     this.editing = { ...this.#editing, history: this.keep.prompts() };
     this.do(() => this.prefer());
-    if (!existsSync(cwd)) this.say(`its folder is gone: ${cwd}`, "warning");
+    if (!existsSync(cwd)) this.say(this.words.session.folderGone(cwd), "warning");
   }
 
   #event(event: WireEvent): void {
@@ -308,7 +327,11 @@ export class App implements Disposable {
     this.#notices.event(event);
     this.tally = tallied(this.tally, event);
     if (event.event === "message") this.status.soon();
-    this.#model = reduce(this.#model, event, { client: this.client.name, mono: this.nowMono });
+    this.#model = reduce(this.#model, event, {
+      words: this.words,
+      client: this.client.name,
+      mono: this.nowMono,
+    });
     if (event.event === "idle") this.do(() => this.actions.learnFacts());
     this.changed();
   }

@@ -59,8 +59,7 @@ export class Appearance {
 
   /** Returns what is wrong with it, a line each. An unknown theme changes nothing. */
   choose(name: string): { readonly isKnown: boolean; readonly problems: readonly string[] } {
-    if (!this.names().includes(name))
-      return { isKnown: false, problems: [`no theme ${name}; themes: ${this.names().join(", ")}`] };
+    if (!this.names().includes(name)) return { isKnown: false, problems: [] };
     const problems = THEMES.includes(name) ? [] : this.#read(name);
     this.#name = name;
     this.#changed();

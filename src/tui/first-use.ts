@@ -6,14 +6,11 @@ import { askLogin, type Login, storeLogin, tryLogin } from "../cli/run/login.ts"
 import type { App } from "./app.ts";
 import { innerCall } from "./inner-call.ts";
 
-const LEAD =
-  "No model is set up. Type the key of a provider: one small call tries it, then it is stored for you alone.\n" +
-  "Esc: without a model; the built-in interpreter answers.";
-
 /** Asks again until a key works. Esc leaves the answers to the built-in interpreter. "interrupted": Ctrl-C. */
 export async function settleModel(app: App, request: SpawnRequest): Promise<"settled" | "interrupted"> {
   if (!(await isMissing(app, request))) return "settled";
-  for (let lead = LEAD; ; ) {
+  const first = app.words.login.lead;
+  for (let lead = first; ; ) {
     try {
       const login = await asked(app, lead);
       if (login === "interrupted") return login;
@@ -21,7 +18,7 @@ export async function settleModel(app: App, request: SpawnRequest): Promise<"set
       return "settled";
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      lead = `✗ ${error.message}\n${LEAD}`;
+      lead = `✗ ${error.message}\n${first}`;
     }
   }
 }
@@ -53,9 +50,10 @@ async function asked(app: App, lead: string): ReturnType<typeof askLogin> {
 
 async function kept(app: App, login: Login): Promise<void> {
   const { driver } = login;
-  app.say(`${driver}: one small call tries the key …`);
+  const words = app.words.login;
+  app.say(words.trying(driver));
   const inner = innerCall(app);
   const check = await tryLogin(inner, login);
   const { file, ends_with } = await storeLogin(inner, app.client, login);
-  app.say(`${driver}: key …${ends_with} stored in ${file} (${check})`, "success");
+  app.say(words.stored(driver, ends_with, file, check), "success");
 }

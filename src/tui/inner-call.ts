@@ -3,6 +3,7 @@
 import type { Call } from "../cli/command.ts";
 import { Console } from "../cli/console.ts";
 import type { Host } from "../cli/host/host.ts";
+import type { Catalogue } from "../cli/screen/words/en.ts";
 import type { Output } from "../cli/terminal/streams.ts";
 import type { DialogBox } from "./drive/dialog-box.ts";
 import type { NoticeLevel } from "./state/model.ts";
@@ -12,6 +13,7 @@ interface Outer {
   readonly call: Call;
   readonly cwd: string;
   readonly box: DialogBox;
+  readonly words: Catalogue;
   say(text: string, level: NoticeLevel): void;
 }
 
@@ -25,12 +27,10 @@ export function innerCall(app: Outer): Call {
       return true;
     },
   };
+  const console = new Console({ env: host.env, stdout: notices, stderr: notices }, "default", true);
+  console.catalogue = app.words;
   const inner = innerHost(app, app.box.output, app.box.output);
-  return {
-    args,
-    console: new Console({ env: host.env, stdout: notices, stderr: notices }, "default", true),
-    host: inner,
-  };
+  return { args, console, host: inner };
 }
 
 /** `cwd`: of the session. */

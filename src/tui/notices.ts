@@ -3,6 +3,7 @@
  * the focus, or nobody has typed for a minute. The words are our own; nothing of a model or a tool is in them.
  */
 import type { WireEvent } from "../abi/wire-events.ts";
+import { type Catalogue, en } from "../cli/screen/words/en.ts";
 import type { Environment } from "../lib/paths.ts";
 import type { Press } from "./editor/keys.ts";
 
@@ -11,11 +12,8 @@ const AWAY_MS = 60_000;
 /** One notice of a kind in this time, in ms. */
 const QUIET_MS = 10_000;
 
-const WORDS = {
-  permission_prompt: "a question waits for you",
-  idle_prompt: "the answer is there",
-} as const;
-type Kind = keyof typeof WORDS;
+type Kind = "permission_prompt" | "idle_prompt";
+type NoticeWords = Pick<Catalogue["session"], "questionWaits" | "answered" | "withMore">;
 
 export class Notices implements Disposable {
   readonly #send: (text: string) => void;
@@ -26,6 +24,7 @@ export class Notices implements Disposable {
   /** By kind: how many were held back since the last one, and the timer that tells of them. */
   readonly #held = new Map<Kind, { count: number; readonly timer: NodeJS.Timeout }>();
   isOn = true;
+  words: NoticeWords = en.session;
   /** Shows words on the desktop; false: it could not. Absent: the terminal shows them. */
   toDesktop: ((words: string) => Promise<boolean>) | undefined;
 
@@ -65,13 +64,17 @@ export class Notices implements Disposable {
     }
     const timer = setTimeout(() => this.#tellRest(kind), QUIET_MS);
     this.#held.set(kind, { count: 0, timer });
-    this.#tell(WORDS[kind]);
+    this.#tell(this.#wordsFor(kind));
+  }
+
+  #wordsFor(kind: Kind): string {
+    return kind === "idle_prompt" ? this.words.answered : this.words.questionWaits;
   }
 
   #tellRest(kind: Kind): void {
     const count = this.#held.get(kind)?.count ?? 0;
     this.#held.delete(kind);
-    if (count > 0) this.#tell(`${WORDS[kind]} (${count} more)`);
+    if (count > 0) this.#tell(this.words.withMore(this.#wordsFor(kind), count));
   }
 
   #tell(words: string): void {

@@ -3,7 +3,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { ChatClient } from "../cli/chat/client.ts";
 import type { Call } from "../cli/command.ts";
 import { settleTrust } from "../cli/dialog/trust-question.ts";
+import { uiAtStart } from "../cli/run/ui-at-start.ts";
 import { leftLine } from "../cli/screen/chat-lines.ts";
+import { catalogueOf } from "../cli/screen/words/catalogue.ts";
 import { runtimeDir } from "../lib/paths.ts";
 import { App } from "./app.ts";
 import { settleModel } from "./first-use.ts";
@@ -29,6 +31,7 @@ async function openOne(call: Call, cwd: string, opening: Opening) {
   const app = new App({
     call,
     cwd,
+    words: await catalogueOf(uiAtStart(call.host.env).language),
     runtime: runtimeDir(call.host.env, process.getuid?.() ?? 0),
     nowMono: () => performance.now(),
     wait: (ms, signal) => pause(ms, undefined, { signal }).catch(() => {}),
@@ -41,7 +44,7 @@ async function openOne(call: Call, cwd: string, opening: Opening) {
   }
   const { next } = app;
   if (app.pid !== 0 && code === 0 && next === undefined)
-    await call.console.line(leftLine(app.pid, app.isRunning));
+    await call.console.line(leftLine(app.pid, app.isRunning, app.words));
   return { code, next };
 }
 

@@ -2,6 +2,9 @@
 import { codeOf } from "../abi/errors.ts";
 import type { WireSetting } from "../abi/methods/settings.ts";
 import type { ChatClient } from "../cli/chat/client.ts";
+import { LANGUAGES } from "../cli/screen/text/language.ts";
+import type { Catalogue } from "../cli/screen/words/en.ts";
+import type { Appearance } from "./appearance.ts";
 
 export interface StatusProgram {
   readonly command: string;
@@ -13,6 +16,8 @@ export interface StatusProgram {
 
 export interface Preferences {
   readonly theme: string;
+  /** A language, or whatever else leaves it to the environment. */
+  readonly language: unknown;
   readonly reducesMotion: boolean;
   readonly isVim: boolean;
   readonly notifies: boolean;
@@ -23,7 +28,14 @@ export interface Preferences {
 }
 
 export const USUAL: Preferences = {
-  ...{ theme: "auto", reducesMotion: false, isVim: false, notifies: true, notifiesDesktop: false },
+  ...{
+    theme: "auto",
+    language: "auto",
+    reducesMotion: false,
+    isVim: false,
+    notifies: true,
+    notifiesDesktop: false,
+  },
   ...{ statusLine: undefined, addedDirs: [] },
 };
 /** The shortest time between two runs of a status line, in seconds. */
@@ -35,6 +47,7 @@ export function preferencesOf(settings: readonly WireSetting[]): Preferences {
   const theme = value("ui.theme");
   return {
     theme: typeof theme === "string" ? theme : USUAL.theme,
+    language: value("ui.language"),
     reducesMotion: value("ui.reduceMotion") === true,
     isVim: value("ui.vim") === true,
     notifies: value("ui.notify") !== "off",
@@ -78,4 +91,37 @@ export async function keepPreference(
   value: string | boolean,
 ): Promise<void> {
   await client.request("settings.set", { cwd, destination: "userSettings", key, value });
+}
+
+interface Choosing {
+  readonly client: ChatClient;
+  readonly cwd: string;
+  readonly words: Catalogue;
+  readonly appearance: Pick<Appearance, "names" | "choose">;
+  say(text: string, level?: "error"): void;
+  speak(language: string): Promise<void>;
+  redraw(): void;
+}
+
+/** For now and later; "": only tells what there is. */
+export async function chooseTheme(app: Choosing, name: string): Promise<void> {
+  const { words, appearance } = app;
+  const names = appearance.names().join(", ");
+  if (name === "") return app.say(words.act.themes(names));
+  const { isKnown, problems } = appearance.choose(name);
+  if (!isKnown) return app.say(words.act.noTheme(name, names), "error");
+  for (const problem of problems) app.say(problem, "error");
+  app.redraw();
+  await keepPreference(app, "ui.theme", name);
+}
+
+/** As above; "auto": the language of the environment. */
+export async function chooseLanguage(app: Choosing, name: string): Promise<void> {
+  const { act, language } = app.words;
+  const names = [...LANGUAGES, "auto"];
+  if (name === "") return app.say(act.languages(language, names.join(", ")));
+  if (!names.includes(name)) return app.say(act.noLanguage(name, names.join(", ")), "error");
+  await app.speak(name);
+  app.redraw();
+  await keepPreference(app, "ui.language", name);
 }

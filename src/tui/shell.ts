@@ -2,6 +2,7 @@
 import { messageOf } from "../abi/errors.ts";
 import type { Call } from "../cli/command.ts";
 import { runShellLine } from "../cli/run/shell-line.ts";
+import type { Catalogue } from "../cli/screen/words/en.ts";
 import { shellNote } from "../lib/text/shell-line.ts";
 import type { Model, ShellEntry } from "./state/model.ts";
 import { inserted, shellChanged } from "./state/reduce.ts";
@@ -10,6 +11,7 @@ import { inserted, shellChanged } from "./state/reduce.ts";
 interface Shown {
   readonly call: Call;
   readonly cwd: string;
+  readonly words: Catalogue;
   model: Model;
   say(words: string, level: "error"): void;
 }
@@ -33,7 +35,7 @@ export class ShellLines {
   /** Where there is no session yet, `tell` keeps the note until there is one. */
   async run(command: string, tell: (note: string) => Promise<void>): Promise<void> {
     const app = this.#app;
-    if (this.#running !== undefined) return app.say("a shell line is running; esc ends it", "error");
+    if (this.#running !== undefined) return app.say(app.words.act.lineRuns, "error");
     const running = new AbortController();
     this.#running = running;
     const id = `shell-${++this.#count}`;

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { en } from "../cli/screen/words/en.ts";
 import { offersFor, slashOf } from "./slash.ts";
 
 test("a line after ! is the shell's, and none without a command", () => {
-  expect(slashOf("! ls -l ", 1)).toEqual({ kind: "shell", command: "ls -l" });
-  expect(slashOf("!", 1)).toMatchObject({ kind: "refused" });
+  expect(slashOf("! ls -l ", 1, en)).toEqual({ kind: "shell", command: "ls -l" });
+  expect(slashOf("!", 1, en)).toMatchObject({ kind: "refused" });
 });
 
 test.each([
@@ -24,16 +25,16 @@ test.each([
   ["/send 3 go on", { kind: "run", argv: ["send", "3", "go", "on"] }],
   ["/team:notes v2", { kind: "skill", text: "/team:notes v2" }],
 ])("slashOf(%j)", (line, slash) => {
-  expect(slashOf(line, 7)).toEqual(slash);
+  expect(slashOf(line, 7, en)).toEqual(slash);
 });
 
 test.each(["/mode fast", "/pause", "/send"])("slashOf(%j) sends nothing", (line) => {
-  expect(slashOf(line, 7)?.kind).toBe("refused");
+  expect(slashOf(line, 7, en)?.kind).toBe("refused");
 });
 
 test("offersFor() names commands and skills that begin as the line does, until an argument is typed", () => {
   const skills = [{ name: "compare", about: "two files" }];
-  expect(offersFor("/com", skills).map(({ name }) => name)).toEqual(["compact", "compare"]);
-  expect(offersFor("/compact k", skills)).toEqual([]);
-  expect(offersFor("a /com", skills)).toEqual([]);
+  expect(offersFor("/com", skills, en).map(({ name }) => name)).toEqual(["compact", "compare"]);
+  expect(offersFor("/compact k", skills, en)).toEqual([]);
+  expect(offersFor("a /com", skills, en)).toEqual([]);
 });

@@ -1,5 +1,7 @@
 /** The slash commands: what each does, from a table. Those of the command line run as they are, for this session. */
 import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../abi/process.ts";
+import { padToWidth } from "../cli/screen/text/width.ts";
+import type { Catalogue } from "../cli/screen/words/en.ts";
 import { nearNames } from "../lib/near-names.ts";
 import { slashLine } from "../lib/slash.ts";
 
@@ -28,14 +30,12 @@ type Doing =
   | "theme"
   | "copy"
   | "keys"
+  | "lang"
   | "vim";
 
 export type ViewName = "transcript" | "resume" | "rewind" | "top";
 
-interface Row {
-  readonly about: string;
-  readonly does: (text: string, pid: string) => Slash;
-}
+type Does = (text: string, pid: string, words: Catalogue) => Slash;
 
 const run =
   (...argv: readonly string[]) =>
@@ -50,62 +50,53 @@ const view =
   (name: ViewName) =>
   (text: string): Slash => ({ kind: "view", name, text });
 const process =
-  (name: string, verb: string) =>
-  (text: string): Slash =>
-    text === ""
-      ? { kind: "refused", message: `/${name} needs the pid or name of a process` }
-      : run(verb)(text);
+  (name: string, verb: string): Does =>
+  (text, _pid, { act: words }) =>
+    text === "" ? { kind: "refused", message: words.needsProcess(name) } : run(verb)(text);
 
-const ROWS: Readonly<Record<string, Row>> = {
-  agents: { about: "agent files, and what is wrong with them", does: run("agents") },
-  back: { about: "take back your last message that has not been read", does: act("back") },
-  bg: { about: "agents that it waits for go on in the background", does: ofSession("bg") },
-  budget: { about: "what this session may spend, and has spent", does: ofSession("budget") },
-  clear: { about: "an empty view for the model; pins stay", does: act("clear") },
-  compact: { about: "put a summary in place of what was said", does: act("compact") },
-  config: { about: "the settings, and where each stands", does: run("config") },
-  context: { about: "what the model sees, and what each part costs", does: ofSession("context") },
-  continue: { about: "resume a paused process", does: process("continue", "cont") },
-  copy: { about: "copy the last answer, or the n-th last", does: act("copy") },
-  cost: { about: "what was spent, and on what", does: run("cost") },
-  doctor: { about: "check this installation", does: run("doctor") },
-  exit: { about: "leave; the session waits", does: act("exit") },
-  export: { about: "the conversation as Markdown", does: ofSession("export") },
-  fork: { about: "a new process from here, with the same past", does: ofSession("fork") },
-  help: { about: "keys and commands", does: act("help") },
-  jobs: { about: "commands in the background", does: run("jobs") },
-  keys: { about: "every key by its command, and those of your keys.json", does: act("keys") },
-  mcp: { about: "mounted MCP servers", does: run("mcp", "list") },
-  memory: {
-    about: "notes that agents keep; off or on, for this session",
-    does: (text, pid) => (/^o(?:ff|n)$/.test(text) ? run("memory", text)(pid) : run("memory")(text)),
-  },
-  mode: { about: "what the session may do without asking", does: (text) => modeSlash(text) },
-  model: { about: "the models, and which one answers", does: run("model") },
-  now: { about: "interrupt, and send these words at once", does: act("now") },
-  pause: { about: "pause a process", does: process("pause", "pause") },
-  permissions: { about: "what you have granted", does: ofSession("grants") },
-  plan: { about: "plan mode; with words, plan that", does: (text) => ({ kind: "mode", mode: "plan", text }) },
-  ps: { about: "all processes", does: run("ps") },
-  rename: { about: "name the session", does: act("rename") },
-  resume: { about: "another session, from a list or by words of its title", does: view("resume") },
-  rewind: {
-    about: "go back to a step, with what would change",
-    does: (text, pid) => (text === "" ? view("rewind")("") : ofSession("rewind")(text, pid)),
-  },
-  send: { about: "a message to a process", does: process("send", "send") },
-  skills: { about: "skill files, and what is wrong with them", does: run("skills") },
-  stop: {
-    about: "interrupt the run; with a pid, stop that process",
-    does: (text) => (text === "" ? act("stop")("") : run("stop")(text)),
-  },
-  theme: { about: "the colours of the terminal", does: act("theme") },
-  todo: { about: "the task lists", does: run("tasks") },
-  top: { about: "the processes at work, live; enter opens one", does: view("top") },
-  trace: { about: "the transcript with every call in full", does: view("transcript") },
-  trust: { about: "what this folder brings, and what of it you trust", does: run("trust") },
-  tree: { about: "the processes as a tree", does: run("tree") },
-  vim: { about: "the keys of vi in the editor, on or off", does: act("vim") },
+/** What each does; what is said of it stands in the catalogue. */
+const ROWS: Readonly<Record<keyof Catalogue["help"]["commands"], Does>> = {
+  agents: run("agents"),
+  back: act("back"),
+  bg: ofSession("bg"),
+  budget: ofSession("budget"),
+  clear: act("clear"),
+  compact: act("compact"),
+  config: run("config"),
+  context: ofSession("context"),
+  continue: process("continue", "cont"),
+  copy: act("copy"),
+  cost: run("cost"),
+  doctor: run("doctor"),
+  exit: act("exit"),
+  export: ofSession("export"),
+  fork: ofSession("fork"),
+  help: act("help"),
+  jobs: run("jobs"),
+  keys: act("keys"),
+  lang: act("lang"),
+  mcp: run("mcp", "list"),
+  memory: (text, pid) => (/^o(?:ff|n)$/.test(text) ? run("memory", text)(pid) : run("memory")(text)),
+  mode: (text, _pid, words) => modeSlash(text, words),
+  model: run("model"),
+  now: act("now"),
+  pause: process("pause", "pause"),
+  permissions: ofSession("grants"),
+  plan: (text) => ({ kind: "mode", mode: "plan", text }),
+  ps: run("ps"),
+  rename: act("rename"),
+  resume: view("resume"),
+  rewind: (text, pid) => (text === "" ? view("rewind")("") : ofSession("rewind")(text, pid)),
+  send: process("send", "send"),
+  skills: run("skills"),
+  stop: (text) => (text === "" ? act("stop")("") : run("stop")(text)),
+  theme: act("theme"),
+  todo: run("tasks"),
+  top: view("top"),
+  trace: view("transcript"),
+  trust: run("trust"),
+  tree: run("tree"),
+  vim: act("vim"),
 };
 
 /** Other names of the same commands. */
@@ -118,18 +109,20 @@ export interface Offer {
   readonly about: string;
 }
 
-const COMMANDS: readonly Offer[] = Object.entries(ROWS).map(([name, { about }]) => ({ name, about }));
+function commandsIn({ help }: Catalogue): readonly Offer[] {
+  return Object.entries(help.commands).map(([name, about]) => ({ name, about }));
+}
 
 /** undefined: nothing was typed. */
-export function slashOf(line: string, pid: number): Slash | undefined {
+export function slashOf(line: string, pid: number, words: Catalogue): Slash | undefined {
   const text = line.trim();
   if (text === "") return undefined;
-  if (text.startsWith("!")) return shellSlash(text.slice(1).trim());
+  if (text.startsWith("!")) return shellSlash(text.slice(1).trim(), words);
   const called = slashLine(text);
   // with both slashes, so that it is not read as a call of a skill
   if (called === undefined) return { kind: "say", text: line.trimEnd() };
   const name = Object.hasOwn(ALIASES, called.name) ? (ALIASES[called.name] ?? "") : called.name;
-  if (Object.hasOwn(ROWS, name)) return ROWS[name]?.does(called.args, String(pid));
+  if (Object.hasOwn(ROWS, name)) return ROWS[name as keyof typeof ROWS](called.args, String(pid), words);
   return { kind: "skill", text };
 }
 
@@ -142,22 +135,22 @@ export function nearOnes(name: string, skills: readonly string[]): readonly stri
 }
 
 /** What begins as the typed line does; none once an argument is typed. */
-export function offersFor(typed: string, skills: readonly Offer[]): readonly Offer[] {
+export function offersFor(typed: string, skills: readonly Offer[], words: Catalogue): readonly Offer[] {
   const [, begun] = /^\/([A-Za-z0-9_.:-]*)$/.exec(typed) ?? [];
   if (begun === undefined) return [];
   const isBegun = ({ name }: Offer) => name.toLowerCase().startsWith(begun.toLowerCase());
-  return [...COMMANDS, ...skills].filter(isBegun);
+  return [...commandsIn(words), ...skills].filter(isBegun);
 }
 
-function shellSlash(command: string): Slash {
-  if (command === "") return { kind: "refused", message: "! needs a command, which your shell runs" };
+function shellSlash(command: string, { act: words }: Catalogue): Slash {
+  if (command === "") return { kind: "refused", message: words.needsCommand };
   return { kind: "shell", command };
 }
 
-function modeSlash(text: string): Slash {
+function modeSlash(text: string, { act: words }: Catalogue): Slash {
   const mode = text === "" ? undefined : findPermissionMode(text);
   if (text === "" || mode !== undefined) return { kind: "mode", mode, text: "" };
-  return { kind: "refused", message: `no such mode: ${text}; modes: ${PERMISSION_MODES.join(", ")}` };
+  return { kind: "refused", message: words.noMode(text, PERMISSION_MODES.join(", ")) };
 }
 
 function wordsOf(text: string): readonly string[] {
@@ -165,30 +158,9 @@ function wordsOf(text: string): readonly string[] {
 }
 
 /** The keys, then the commands. */
-export function helpText(): string {
-  const keys = [
-    ["enter", "send; while a run is active it waits for the next turn"],
-    ["shift+enter, alt+enter, ctrl+j, \\ enter", "a line break"],
-    ["ctrl+enter, /now", "interrupt and send"],
-    ["↑ on an empty line", "take back what waits, else earlier messages"],
-    ["ctrl+r", "the last earlier message with what you typed; again: the one before"],
-    ["esc", "interrupt; twice on an empty line: go back to a step"],
-    ["ctrl+c · ctrl+d", "clear, twice leave · leave"],
-    ["shift+tab", "the next permission mode"],
-    ["ctrl+o", "the whole transcript, with search"],
-    ["! and a command", "your shell runs it, the model reads its output; esc ends it"],
-    ["ctrl+b", "while it works: its agents into the background"],
-    ["@ and letters of a path", "name a file; tab or enter completes it"],
-    ["ctrl+g", "edit in $EDITOR"],
-    ["↓ on an empty line", "the agents that work for you: enter shows one, x there stops it"],
-    ["ctrl+t · shift+↓", "tasks · processes"],
-  ].map(([name = "", about = ""]) => `  ${name.padEnd(42)}${about}`);
-  const commands = COMMANDS.map(({ name, about }) => `  ${`/${name}`.padEnd(16)}${about}`);
-  return [
-    ...keys,
-    "",
-    ...commands,
-    "",
-    "  //text sends a message that begins with /; every skill is a command too",
-  ].join("\n");
+export function helpText(words: Catalogue): string {
+  const rows = (pairs: readonly (readonly [string, string])[], columns: number): readonly string[] =>
+    pairs.map(([name, about]) => `  ${padToWidth(name, columns)}${about}`);
+  const commands = commandsIn(words).map(({ name, about }) => [`/${name}`, about] as const);
+  return [...rows(words.help.keys, 42), "", ...rows(commands, 16), "", `  ${words.help.last}`].join("\n");
 }

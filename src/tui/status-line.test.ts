@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { StatusInput } from "../abi/print/status-line.ts";
 import type { ProgramOutput } from "../cli/run/shell-line.ts";
+import { en } from "../cli/screen/words/en.ts";
 import { StatusLine } from "./status-line.ts";
 import { textOf } from "./text/line.ts";
 import { themeOf } from "./text/theme.ts";
@@ -9,7 +10,7 @@ import type { EntryLook } from "./view/entry-lines.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const look = { theme: themeOf("dark", 16), width: 20, isUnfolded: false } as EntryLook;
+const look = { theme: themeOf("dark", 16), width: 20, words: en, isUnfolded: false } as EntryLook;
 const ok = (stdout: string): ProgramOutput => ({ exit: "0", stdout, stderr: "" });
 
 /** Programs that end when the test says so, and one that is killed at once when it is aborted. */

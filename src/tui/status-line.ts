@@ -7,6 +7,7 @@ import type { StatusInput } from "../abi/print/status-line.ts";
 import type { ChatClient } from "../cli/chat/client.ts";
 import type { Call } from "../cli/command.ts";
 import { type ProgramOutput, runProbe } from "../cli/run/shell-line.ts";
+import type { Catalogue } from "../cli/screen/words/en.ts";
 import type { Vim } from "./editor/vim.ts";
 import type { Preferences, StatusProgram } from "./preferences.ts";
 import type { Model } from "./state/model.ts";
@@ -31,6 +32,7 @@ interface Told {
   readonly preferences: Preferences;
   readonly vim: Vim | undefined;
   readonly call: Call;
+  readonly words: Catalogue;
   say(words: string, level: "warning"): void;
   changed(): void;
 }
@@ -172,7 +174,7 @@ export function statusLineOf(app: Told): StatusLine {
   return new StatusLine({
     input: () => inputOf(app),
     run: (command, input, signal) => runProbe(app.call.host, command, { cwd: app.cwd, input, signal }),
-    failed: (words) => app.say(`status line: ${words}`, "warning"),
+    failed: (words) => app.say(app.words.session.statusLine(words), "warning"),
     changed: () => app.changed(),
   });
 }

@@ -1,4 +1,5 @@
 /** What is offered below the editor: commands and skills for a line that begins with `/`, files for a word with `@`. */
+import type { Catalogue } from "../cli/screen/words/en.ts";
 import { type Editing, replaced } from "./editor/edit.ts";
 import { fitting, mentionAt, mentioned } from "./editor/mention.ts";
 import { Files } from "./files.ts";
@@ -10,6 +11,7 @@ interface Edited {
   editing: Editing;
   readonly skills: readonly Offer[];
   readonly cwd: string;
+  readonly words: Catalogue;
   changed(): void;
   do(act: () => Promise<void>): void;
 }
@@ -34,7 +36,9 @@ export class Suggestions implements Disposable {
     if (buffer.text !== this.#offered)
       [this.#offered, this.#chosen, this.#isDismissed] = [buffer.text, 0, false];
     const names = this.#names();
-    const items = this.#isDismissed ? [] : (names ?? offersFor(buffer.text, this.#app.skills));
+    const items = this.#isDismissed
+      ? []
+      : (names ?? offersFor(buffer.text, this.#app.skills, this.#app.words));
     const at = Math.min(this.#chosen, Math.max(0, items.length - 1));
     return { items, at, mark: names === undefined ? "/" : "@" };
   }

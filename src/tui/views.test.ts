@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { en } from "../cli/screen/words/en.ts";
 import { aRow, FakeDaemon } from "../cli/testing/fake-daemon.ts";
 import { METRICS } from "../cli/testing/snapshot.ts";
 import type { App } from "./app.ts";
@@ -9,7 +10,7 @@ import type { EntryLook } from "./view/entry-lines.ts";
 import { Views } from "./views.ts";
 
 const SIZE = { columns: 120, rows: 12 };
-const LOOK = { theme: themeOf("dark", "none"), width: 119, isUnfolded: false } as EntryLook;
+const LOOK = { theme: themeOf("dark", "none"), width: 119, words: en, isUnfolded: false } as EntryLook;
 const ROWS = [
   aRow({ pid: 1, session: true }),
   aRow({ pid: 2, intent: "dig it" }),
@@ -30,7 +31,7 @@ async function chosen(pid: number) {
     return { messages: [{ role: "user", text: `read ${done.reads}`, calls: [], at: "", seq: 0, uuid: "u" }] };
   };
   const app = {
-    ...{ pid: 1, client: { request }, call: { host: { daemon, env: {} } }, changed: resolve },
+    ...{ pid: 1, words: en, client: { request }, call: { host: { daemon, env: {} } }, changed: resolve },
     switchTo: (other: number) => (done.switched = other),
     overlay: {
       open: (view: FullView) => {
@@ -52,7 +53,7 @@ async function chosen(pid: number) {
 test("Enter in /top opens a session, comes back to this one, and says what has nothing to show", async () => {
   const [own, other, program] = [await chosen(1), await chosen(3), await chosen(4)];
   expect([own.done.isClosed, other.done.switched]).toEqual([true, 3]);
-  expect(program.shown()).toContain("PID 4 is no agent");
+  expect(program.shown()).toContain("PID 4 is not an agent");
   for (const { done } of [own, other, program]) done.view?.closed?.();
 });
 

@@ -47,7 +47,7 @@ export class Views {
       ...wish,
       pid,
       entries: [],
-      title: `[${pid}] ${safeLine(words).slice(0, 24)} · ${wish.key === undefined ? "" : "x stop · "}`,
+      title: `[${pid}] ${safeLine(words).slice(0, 24)} · ${wish.key === undefined ? "" : `${this.#app.words.panel.stop} · `}`,
     });
   }
 
@@ -64,7 +64,7 @@ export class Views {
     const app = this.#app;
     if (pid === app.pid) app.overlay.close();
     else if (session === true) app.switchTo(pid);
-    else if (kind !== "agent") return `PID ${pid} is no agent: it has said nothing`;
+    else if (kind !== "agent") return app.words.act.nothingSaid(pid);
     else this.#follow(pid, intent);
     return "";
   }
@@ -93,7 +93,7 @@ export class Views {
     const app = this.#app;
     const { steps } = await app.client.request("process.steps", { pid, last: MOST_STEPS });
     const step = stepAt(steps, place, what);
-    if (step === undefined) throw invalid("no step is complete there: there is nothing to go back to");
+    if (step === undefined) throw invalid(app.words.act.noStepThere);
     if (what === "rewind") return app.overlay.open(new Picker(extentWish(step, this.#rewindWish())));
     const { pid: fork } = await app.client.request("process.fork", { pid, at: { step } });
     app.switchTo(fork);
@@ -103,7 +103,7 @@ export class Views {
   async #resume(ref: string): Promise<void> {
     const app = this.#app;
     const pid = ref === "" ? await this.pickSession() : await sessionOf(app.call, ref);
-    if (pid === app.pid && pid !== 0) app.say("this is that session");
+    if (pid === app.pid && pid !== 0) app.say(app.words.act.sameSession);
     else if (pid !== undefined) app.switchTo(pid);
   }
 
@@ -111,9 +111,10 @@ export class Views {
   async pickSession(): Promise<number | undefined> {
     const app = this.#app;
     const { sessions } = await app.client.request("session.list", {});
-    if (sessions.length === 0) throw invalid("no session yet", "crux chat begins one");
+    if (sessions.length === 0) throw invalid(app.words.act.noSession, app.words.act.beginOne);
     const { promise, resolve } = Promise.withResolvers<number | undefined>();
     const wish = sessionWish({
+      words: app.words,
       sessions,
       cwd: app.cwd,
       now: Date.now(),
@@ -135,6 +136,7 @@ export class Views {
   #rewindWish(): RewindWish {
     const app = this.#app;
     return {
+      words: app.words,
       pid: app.pid,
       cwd: app.cwd,
       now: Date.now(),
@@ -150,12 +152,9 @@ export class Views {
     const done = await app.client.request("process.rewind", request);
     if (done.refused) {
       const files = done.conflicts.join(", ");
-      throw invalid(
-        `changed by somebody else since, nothing was touched: ${files}`,
-        `/rewind --at ${done.step ?? ""} --files --force`,
-      );
+      throw invalid(app.words.act.changedSince(files), `/rewind --at ${done.step ?? ""} --files --force`);
     }
-    const lines = rewindLines(done, app.cwd);
+    const lines = rewindLines(done, app.cwd, app.words.rewind);
     if (lines.length > 0) app.actions.output("/rewind", lines.join("\n"));
     if (done.fork !== null) app.switchTo(done.fork.pid);
   }

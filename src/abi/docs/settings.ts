@@ -106,6 +106,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "teams.enabled": { example: false, otherwise: "true" },
   "ui.accessible": { example: true },
   "ui.calls": { example: false },
+  "ui.language": { example: "zh" },
   "ui.notify": { example: "off" },
   "ui.reduceMotion": { example: true },
   "ui.screen": { example: "full" },

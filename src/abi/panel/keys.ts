@@ -61,11 +61,19 @@ export function highlighted(state: PanelState, rows: readonly PanelRow[]): numbe
   return rows.findIndex(({ agentId }) => agentId === state.viewingAgentTaskId);
 }
 
-export function panelHint(state: PanelState, rows: readonly PanelRow[]): string {
+export const PANEL_HINTS = {
+  manage: "shift+↓ to manage background agents",
+  select: "↑/↓ to select · Enter to view",
+  stop: "shift+↓ to manage · x to stop",
+  clear: "shift+↓ to manage · x to clear",
+};
+
+/** `hints`: in the language of the screen. */
+export function panelHint(state: PanelState, rows: readonly PanelRow[], hints = PANEL_HINTS): string {
   const viewing = rows.find(({ agentId }) => agentId === state.viewingAgentTaskId);
-  if (viewing !== undefined) return `shift+↓ to manage · x to ${hasEnded(viewing) ? "clear" : "stop"}`;
-  if (state.footerSelection === "bg_agent") return "↑/↓ to select · Enter to view";
-  return rows.length === 0 ? "" : "shift+↓ to manage background agents";
+  if (viewing !== undefined) return hasEnded(viewing) ? hints.clear : hints.stop;
+  if (state.footerSelection === "bg_agent") return hints.select;
+  return rows.length === 0 ? "" : hints.manage;
 }
 
 function inPanel(state: PanelState, key: PanelKey, rows: readonly PanelRow[]): ReturnType<typeof onPanelKey> {

@@ -120,9 +120,9 @@ export function shownRows(
   return { rows: shown, first, more: rows.length - shown.length };
 }
 
-/** `23s · ↓ 10.9k tokens` */
-export function useWords({ elapsed, tokens }: Pick<PanelRow, "elapsed" | "tokens">): string {
+/** `23s · ↓ 10.9k tokens`; `unit`: as the language of the screen has it. */
+export function useWords({ elapsed, tokens }: Pick<PanelRow, "elapsed" | "tokens">, unit = "tokens"): string {
   const seconds = Math.floor(elapsed / 1_000);
   const time = seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
-  return `${time} · ↓ ${tokens < 1_000 ? tokens : `${(tokens / 1_000).toFixed(1)}k`} tokens`;
+  return `${time} · ↓ ${tokens < 1_000 ? tokens : `${(tokens / 1_000).toFixed(1)}k`} ${unit}`;
 }

@@ -455,6 +455,10 @@ export const Settings = z.looseObject({
         .describe(
           "True: a conversation is lines, without boxes and redrawing, as with `CRUX_ACCESSIBLE=1`. Read from your own settings only.",
         ),
+      language: z
+        .enum(["auto", "en", "zh"])
+        .optional()
+        .describe("Language of the interactive terminal; auto: that of the environment."),
       screen: z
         .enum(["inline", "full"])
         .optional()

@@ -17,7 +17,7 @@ import type { ChatClient } from "./client.ts";
 import type { ChatStream } from "./stream.ts";
 import { ChatTerminal } from "./terminal.ts";
 import { ChatView } from "./view.ts";
-import { HELP_LINES, wordOf } from "./words.ts";
+import { wordOf } from "./words.ts";
 
 /** A second Ctrl-C on an empty line within this time leaves, in ms. */
 const TWICE_MS = 2_000;
@@ -29,11 +29,12 @@ const OF_A_RUN: ReadonlySet<WireEvent["event"]> = new Set(["input", "step", "too
 export async function chatAtTerminal(call: Call, stream: ChatStream, client: ChatClient): Promise<number> {
   const said = stream.session === undefined ? [] : await lastSaid(client, stream.pid);
   if (stream.session !== undefined) {
-    await call.console.line(openedLine(stream.session));
+    const { catalogue: words, paint } = call.console;
+    await call.console.line(openedLine(stream.session, words));
     if (stream.session.state === "paused")
-      await call.console.line(pausedLine({ pid: stream.pid, is_paused: true }));
+      await call.console.line(pausedLine({ pid: stream.pid, is_paused: true }, words));
     for (const item of said)
-      for (const line of historyLines(item, call.console.paint)) await call.console.line(line);
+      for (const line of historyLines(item, paint, words)) await call.console.line(line);
   }
   const isRunning = stream.session?.state === "running" || stream.session?.state === "blocked";
   await using chat = new Chat(call, stream, client, said, isRunning);
@@ -104,8 +105,12 @@ class Chat implements AsyncDisposable {
     if (code !== undefined) return code;
     if (!this.#hasLeft) return this.#view.cutOff(this.#stream.pid);
     await this.#close();
-    await this.#call.console.line(leftLine(this.#stream.pid, this.#isRunning));
+    await this.#call.console.line(leftLine(this.#stream.pid, this.#isRunning, this.#words));
     return 0;
+  }
+
+  get #words() {
+    return this.#call.console.catalogue;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -128,11 +133,11 @@ class Chat implements AsyncDisposable {
   }
 
   #typed(line: string): void {
-    const word = wordOf(line);
+    const word = wordOf(line, this.#words);
     if (word === undefined) return;
     const { pid } = this.#stream;
     if (word.kind === "exit") this.#leave();
-    else if (word.kind === "help") this.#print(HELP_LINES.join("\n"));
+    else if (word.kind === "help") this.#print(this.#words.lines.help.join("\n"));
     else if (word.kind === "unknown") this.#print(word.message);
     else if (word.kind === "say") this.#do(() => this.#say(word.text));
     else if (word.kind === "skill") this.#do(() => this.#useSkill(word.text));
@@ -156,7 +161,7 @@ class Chat implements AsyncDisposable {
     const isAgain = now - this.#pressedMono <= TWICE_MS;
     this.#pressedMono = now;
     if (isAgain) this.#leave();
-    else this.#print("Ctrl-C again, or Ctrl-D, leaves; the session waits");
+    else this.#print(this.#words.lines.leaving);
   }
 
   /** Nothing is sent where there is no such skill. */
@@ -185,7 +190,7 @@ class Chat implements AsyncDisposable {
   }
 
   #showMode(mode: PermissionMode): void {
-    this.#terminal.setPrompt(promptOf(mode, this.#call.console.paint));
+    this.#terminal.setPrompt(promptOf(mode, this.#call.console.paint, this.#words));
   }
 
   async #nextMode(): Promise<void> {
@@ -195,7 +200,7 @@ class Chat implements AsyncDisposable {
   async #mode(wanted: PermissionMode | undefined): Promise<void> {
     const { mode, ceiling } = await this.#client.mode(this.#stream.pid, wanted);
     this.#showMode(mode);
-    if (wanted === undefined) this.#print(`${mode} mode (may ask for up to ${ceiling})`);
+    if (wanted === undefined) this.#print(this.#words.act.mode(mode, ceiling));
   }
 
   async #model(name: string): Promise<void> {
@@ -206,7 +211,7 @@ class Chat implements AsyncDisposable {
 
   async #takeBack(): Promise<void> {
     const seq = this.#waiting.at(-1);
-    if (seq === undefined) this.#print("no message of yours waits");
+    if (seq === undefined) this.#print(this.#words.act.noneWaits);
     else await this.#client.withdraw(this.#stream.pid, seq);
   }
 
@@ -217,7 +222,7 @@ class Chat implements AsyncDisposable {
   }
 
   async #compact(text: string): Promise<void> {
-    this.#print("The model writes a summary, at its next step …");
+    this.#print(this.#words.act.summarising);
     this.#print(changedLine(await this.#client.compact(this.#stream.pid, text)));
   }
 
@@ -225,7 +230,7 @@ class Chat implements AsyncDisposable {
     const { console, host } = this.#call;
     const { sessions } = await this.#client.request("session.list", { cwd: host.cwd });
     const view = { now: Date.now(), withFolder: false, room: console.room };
-    this.#print(sessions.length === 0 ? "No sessions in this folder." : sessionTable(sessions, view));
+    this.#print(sessions.length === 0 ? this.#words.lines.noSessions : sessionTable(sessions, view));
   }
 
   #leave(): void {

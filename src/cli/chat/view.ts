@@ -3,7 +3,6 @@
  */
 import type { IdleEvent, InputEvent, QueuedEvent, WireEvent } from "../../abi/wire-events.ts";
 import type { Console } from "../console.ts";
-import { CONFIGURE_LINES } from "../run/configure-help.ts";
 import { RunView } from "../run/run-view.ts";
 import {
   idleLine,
@@ -41,23 +40,24 @@ export class ChatView {
 
   async show(event: WireEvent): Promise<void> {
     if (this.#output.isEvents) return this.#console.line(oneLine(event));
+    const words = this.#console.catalogue;
     switch (event.event) {
       case "spawn":
         await this.#run.show(event);
         // a conversation has no final line that would show the notice
-        if (event.notice !== undefined) for (const line of CONFIGURE_LINES) await this.#screen(line);
+        if (event.notice !== undefined) for (const line of words.login.ways) await this.#screen(line);
         break;
       case "input":
-        if (!this.#isMine(event)) await this.#screen(inputLine(event));
+        if (!this.#isMine(event)) await this.#screen(inputLine(event, words));
         break;
       case "queued":
-        await this.#screen(queuedLine(event, this.#isMine(event)));
+        await this.#screen(queuedLine(event, this.#isMine(event), words));
         break;
       case "withdrawn":
-        await this.#screen(withdrawnLine(event));
+        await this.#screen(withdrawnLine(event, words));
         break;
       case "paused":
-        await this.#screen(pausedLine(event));
+        await this.#screen(pausedLine(event, words));
         break;
       case "mode":
         await this.#screen(modeLine(event));
@@ -103,6 +103,7 @@ export class ChatView {
       await this.#console.errorLine(errorPaint.red(runErrorLine(event.pid, message)));
       if (event.error?.hint !== undefined) await this.#console.errorLine(hintLine(event.error.hint, words));
     }
-    await this.#screen(idleLine(event, this.#output.isResultAlone ? errorPaint : paint));
+    const painted = this.#output.isResultAlone ? errorPaint : paint;
+    await this.#screen(idleLine(event, painted, this.#console.catalogue));
   }
 }

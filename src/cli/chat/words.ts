@@ -2,6 +2,7 @@
 
 import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 import { slashLine } from "../../lib/slash.ts";
+import { type Catalogue, en } from "../screen/words/en.ts";
 
 export type Word =
   | { readonly kind: "say"; readonly text: string }
@@ -19,23 +20,8 @@ export type Word =
 
 const PLAIN = ["help", "exit", "stop", "sessions", "back", "context"] as const;
 
-export const HELP_LINES: readonly string[] = [
-  "  /exit            leave; the session waits (also Ctrl-D, or Ctrl-C twice)",
-  "  /stop            end what it does now (also Ctrl-C)",
-  "  /back            take back your last message that has not been read",
-  "  /title <words>   name the session",
-  "  /mode [<mode>]   what it may do without asking (also Shift-Tab); /plan is /mode plan",
-  "  /model [<name>]  the model that answers your next message",
-  "  /context         what the model sees, and what each part costs",
-  "  /compact [text]  let a summary take the place of what was said; crux context undo takes it back",
-  "  /sessions        those of this folder",
-  "  /<skill> <args>  use a skill: crux skills lists them",
-  "  //text           a message that begins with /",
-  "  Alt-Enter        a line break in a message",
-];
-
 /** undefined: nothing was typed. A path is not a slash command. */
-export function wordOf(line: string): Word | undefined {
+export function wordOf(line: string, words: Catalogue = en): Word | undefined {
   const text = line.trim();
   if (text === "") return undefined;
   const called = slashLine(text);
@@ -43,19 +29,21 @@ export function wordOf(line: string): Word | undefined {
   if (called === undefined) return { kind: "say", text: line.trimEnd() };
   const { name, args: rest } = called;
   if (name === "title")
-    return rest === "" ? { kind: "unknown", message: "/title needs words" } : { kind: "title", title: rest };
+    return rest === ""
+      ? { kind: "unknown", message: words.lines.titleNeeds }
+      : { kind: "title", title: rest };
   if (name === "compact") return { kind: "compact", text: rest.trim() };
   if (name === "plan" && rest === "") return { kind: "mode", mode: "plan" };
   if (name === "model") return { kind: "model", name: rest.trim() };
-  if (name === "mode") return modeWord(rest.trim());
+  if (name === "mode") return modeWord(rest.trim(), words);
   const plain = PLAIN.find((each) => each === name);
   if (plain !== undefined && rest === "") return { kind: plain };
-  if (plain !== undefined) return { kind: "unknown", message: `/${name} takes no words; //${name} sends it` };
+  if (plain !== undefined) return { kind: "unknown", message: words.lines.noWords(name) };
   return { kind: "skill", name, text };
 }
 
-function modeWord(rest: string): Word {
+function modeWord(rest: string, { act }: Catalogue): Word {
   const mode = rest === "" ? undefined : findPermissionMode(rest);
   if (rest === "" || mode !== undefined) return { kind: "mode", mode };
-  return { kind: "unknown", message: `no such mode: ${rest}; modes: ${PERMISSION_MODES.join(", ")}` };
+  return { kind: "unknown", message: act.noMode(rest, PERMISSION_MODES.join(", ")) };
 }

@@ -6,6 +6,7 @@ import type { AskAnswer, AskReply, AskRule, QuestionItem } from "../../abi/ask.t
 import type { AskClosedEvent, AskEvent } from "../../abi/wire-events.ts";
 import { alwaysLines, askBlock, askedLine, destinationOf } from "../screen/ask-lines.ts";
 import { plainLine } from "../screen/text/plain-text.ts";
+import { type Catalogue, en } from "../screen/words/en.ts";
 import { Keyboard } from "../terminal/keyboard.ts";
 import { enterLine } from "../terminal/line-entry.ts";
 import type { Input } from "../terminal/streams.ts";
@@ -15,7 +16,6 @@ import { hearAnswers, type QuestionTerminal } from "./question-dialog.ts";
 const MAX_QUESTIONS = 100;
 /** How an amount begins. */
 const AMOUNT = /^[+$\d]/;
-const LABELS: Readonly<Record<AskAnswer, string>> = { yes: "[y]es", no: "[n]o", always: "[a]lways" };
 
 /** Enter, Escape and Ctrl-D: no is the default. */
 const NO_KEYS: ReadonlySet<string> = new Set(["\r", "\n", "\x1b", "\x04"]);
@@ -31,6 +31,8 @@ interface Surroundings {
   answer(askId: string, reply: AskReply): Promise<boolean>;
   /** The arguments as edited by the user; undefined: unchanged. Absent: editing is not possible here. */
   readonly edit?: (text: string, ask: EditLine) => Promise<Readonly<Record<string, unknown>> | undefined>;
+  /** In the language of the user; read anew for each question. */
+  readonly words?: Catalogue["ask"];
   /** The answers are listed with their numbers, and with the one that Enter gives. */
   readonly isNumbered?: boolean;
 }
@@ -56,6 +58,10 @@ export class AskDialog implements AsyncDisposable {
 
   constructor(around: Surroundings) {
     this.#around = around;
+  }
+
+  get #words(): Catalogue["ask"] {
+    return this.#around.words ?? en.ask;
   }
 
   /** Handles an `ask` event. Questions beyond the bound are left to other clients. */
@@ -106,6 +112,7 @@ export class AskDialog implements AsyncDisposable {
   ): Promise<void> {
     const { signal } = closed;
     const terminal: QuestionTerminal = {
+      words: this.#words,
       write: (text) => this.#around.write(text),
       keys: () => keyboard.next(signal),
       line: (prompt, initial) => this.#line(keyboard, prompt, initial, signal),
@@ -113,7 +120,7 @@ export class AskDialog implements AsyncDisposable {
         return signal.aborted;
       },
     };
-    if (path !== undefined) await this.#around.write(`  by ${plainLine(path)}\n`);
+    if (path !== undefined) await this.#around.write(`  ${this.#words.by(plainLine(path))}\n`);
     for (let isDone = false; !isDone; ) {
       const reply = await hearAnswers(pid, questions, terminal);
       if (reply === undefined) await this.#voided(signal);
@@ -122,11 +129,13 @@ export class AskDialog implements AsyncDisposable {
   }
 
   async #draw({ asked }: Question, isWhole: boolean): Promise<boolean> {
-    const { lines, isCut } = askBlock(asked, isWhole);
-    const keys = [...asked.options.map((option) => LABELS[option]), ...moreKeys(asked, isCut)].join(" / ");
-    const numbers = this.#around.isNumbered === true ? numberLine(asked) : [];
+    const words = this.#words;
+    const { lines, isCut } = askBlock(asked, isWhole, words);
+    const options = asked.options.map((option) => words.options[option]);
+    const keys = [...options, ...moreKeys(asked, isCut, words)].join(" / ");
+    const numbers = this.#around.isNumbered === true ? numberLine(asked, words) : [];
     const above = [...lines, ...numbers].map((line) => `${line}\n`).join("");
-    await this.#around.write(`${above}${askedLine(asked)} ${keys} `);
+    await this.#around.write(`${above}${askedLine(asked, words)} ${keys} `);
     return isCut;
   }
 
@@ -141,7 +150,8 @@ export class AskDialog implements AsyncDisposable {
       const answer = more === undefined ? answerOf(keys, asked.options) : undefined;
       if (more === undefined && answer === undefined) continue;
       // the key that opens the amount may be its first digit
-      await this.#around.write(more === "amount" ? "\n" : `${more ?? answer}\n`);
+      const taken = more === "amount" ? "" : this.#words.taken[more ?? answer ?? "no"];
+      await this.#around.write(`${taken}\n`);
       if (more === "view") return "view";
       if (more === "tell") return this.#tell(keyboard, signal);
       if (more === "edit") return this.#edit(keyboard, question);
@@ -151,13 +161,13 @@ export class AskDialog implements AsyncDisposable {
   }
 
   async #voided(signal: AbortSignal): Promise<undefined> {
-    await this.#around.write(`${elsewhere(signal)}\n`);
+    await this.#around.write(`${elsewhere(signal, this.#words)}\n`);
     return undefined;
   }
 
   /** A no with a reason for the model. */
   async #tell(keyboard: Keyboard, signal: AbortSignal): Promise<Heard> {
-    const words = await this.#line(keyboard, "  no, because: ", "", signal);
+    const words = await this.#line(keyboard, this.#words.because, "", signal);
     if (words === undefined) return signal.aborted ? this.#voided(signal) : "again";
     return words.trim() === "" ? { answer: "no" } : { answer: "no", words: words.trim() };
   }
@@ -165,7 +175,7 @@ export class AskDialog implements AsyncDisposable {
   /** A yes with the amount to add. Esc and an empty line grant nothing. */
   async #amount(keyboard: Keyboard, keys: string, signal: AbortSignal): Promise<Heard> {
     const initial = AMOUNT.test(keys) ? keys.trim() : "";
-    const words = await this.#line(keyboard, "  raise it by (2usd, 50000): ", initial, signal);
+    const words = await this.#line(keyboard, this.#words.raise, initial, signal);
     if (words === undefined) return signal.aborted ? this.#voided(signal) : "again";
     return words.trim() === "" ? "again" : { answer: "yes", words: words.trim() };
   }
@@ -185,13 +195,13 @@ export class AskDialog implements AsyncDisposable {
     if (suggested === undefined) return { answer: "always" };
     let rule = suggested;
     for (;;) {
-      await this.#around.write(alwaysLines(rule).join("\n"));
+      await this.#around.write(alwaysLines(rule, this.#words).join("\n"));
       const key = await this.#choice(keyboard, rule, signal);
       await this.#around.write("\n");
       if (signal.aborted) return this.#voided(signal);
       if (key === undefined) return "again";
       if (key !== "edit") return { answer: "always", rule: rule.rule, destination: key };
-      const typed = await this.#line(keyboard, "  rule, as narrow as you like: ", rule.rule, signal);
+      const typed = await this.#line(keyboard, this.#words.rule, rule.rule, signal);
       if (typed !== undefined && typed.trim() !== "") rule = { ...rule, rule: typed.trim() };
     }
   }
@@ -218,20 +228,14 @@ export class AskDialog implements AsyncDisposable {
 }
 
 /** The five answers, by the digit that gives each. */
-const ANSWERS: ReadonlyArray<{ readonly key: string; readonly words: string }> = [
-  { key: "y", words: "yes" },
-  { key: "a", words: "always" },
-  { key: "n", words: "no (Enter)" },
-  { key: "t", words: "no, and why" },
-  { key: "e", words: "edit" },
-];
+const ANSWERS = ["y", "a", "n", "t", "e"] as const;
 
 /** None for an amount, whose digits are its own. */
-function numberLine(question: AskEvent): readonly string[] {
+function numberLine(question: AskEvent, words: Catalogue["ask"]): readonly string[] {
   if (question.amount !== undefined || question.questions !== undefined) return [];
-  const shown = ANSWERS.flatMap(({ key, words }, at) =>
+  const shown = ANSWERS.flatMap((key, at) =>
     moreOf(key, question, false) !== undefined || answerOf(key, question.options) !== undefined
-      ? [`${at + 1} ${words}`]
+      ? [`${at + 1} ${words.numbered[key]}`]
       : [],
   );
   return [`  ${shown.join(" · ")}`];
@@ -240,15 +244,15 @@ function numberLine(question: AskEvent): readonly string[] {
 /** A digit as the letter of its answer. */
 function lettered(keys: string, { amount }: AskEvent): string {
   const at = amount === undefined && /^[1-5]$/.test(keys) ? Number(keys) - 1 : -1;
-  return ANSWERS[at]?.key ?? keys;
+  return ANSWERS[at] ?? keys;
 }
 
 /** An older daemon that sends only the question accepts only its options. */
-function moreKeys(question: AskEvent, isCut: boolean): readonly string[] {
-  if (question.amount !== undefined) return ["another [a]mount"];
+function moreKeys(question: AskEvent, isCut: boolean, words: Catalogue["ask"]): readonly string[] {
+  if (question.amount !== undefined) return [words.amount];
   if (question.path === undefined) return [];
-  const edit = question.arguments === undefined ? [] : ["[e]dit"];
-  return ["no, [t]ell why", ...edit, ...(isCut ? ["[v]iew all"] : [])];
+  const edit = question.arguments === undefined ? [] : [words.edit];
+  return [words.tell, ...edit, ...(isCut ? [words.viewAll] : [])];
 }
 
 function moreOf(keys: string, question: AskEvent, isCut: boolean): Key | undefined {
@@ -269,6 +273,6 @@ function answerOf(keys: string, options: readonly AskAnswer[]): AskAnswer | unde
   return options.find((option) => word === option || word === option[0]);
 }
 
-function elsewhere({ reason }: AbortSignal): string {
-  return typeof reason === "string" ? `(answered elsewhere: ${reason})` : "(no longer needed)";
+function elsewhere({ reason }: AbortSignal, words: Catalogue["ask"]): string {
+  return typeof reason === "string" ? words.elsewhere(reason) : words.void;
 }

@@ -4,6 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../../lib/paths.ts";
 import { makeScratchFolder } from "../../lib/scratch-folder.ts";
+import { en } from "../screen/words/en.ts";
 
 type EditedArguments =
   | { readonly kind: "arguments"; readonly input: Record<string, unknown> }
@@ -38,17 +39,14 @@ export function shownArguments(text: string): string {
   return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
 }
 
-export function readArguments(text: string): EditedArguments {
+export function readArguments(text: string, words = en.ask): EditedArguments {
   try {
     const input: unknown = JSON.parse(text);
     if (typeof input === "object" && input !== null && !Array.isArray(input))
       return { kind: "arguments", input: input as Record<string, unknown> };
-    return { kind: "wrong", why: "the arguments must be one JSON object" };
+    return { kind: "wrong", why: words.notObject };
   } catch (error) {
-    return {
-      kind: "wrong",
-      why: `the arguments are not JSON: ${error instanceof Error ? error.message : ""}`,
-    };
+    return { kind: "wrong", why: words.notJson(error instanceof Error ? error.message : "") };
   }
 }
 

@@ -4,8 +4,10 @@
  */
 import type { AskReply, QuestionAnswer, QuestionItem } from "../../abi/ask.ts";
 import { plainLine } from "../screen/text/plain-text.ts";
+import type { Catalogue } from "../screen/words/en.ts";
 
 export interface QuestionTerminal {
+  readonly words: Catalogue["ask"];
   write(text: string): Promise<void>;
   /** The keys that arrived at once; undefined: the question was closed. */
   keys(): Promise<string | undefined>;
@@ -26,7 +28,7 @@ export async function hearAnswers(
 ): Promise<AskReply | undefined> {
   const answers: QuestionAnswer[] = [];
   for (const [i, question] of questions.entries()) {
-    const count = questions.length === 1 ? "" : ` (${i + 1} of ${questions.length})`;
+    const count = questions.length === 1 ? "" : terminal.words.ofMany(i + 1, questions.length);
     await terminal.write(`${questionLines(pid, question, count).join("\n")}\n`);
     const answer = await hearOne(question, terminal);
     if (answer === "closed") return undefined;
@@ -52,12 +54,12 @@ async function hearOne(
   terminal: QuestionTerminal,
 ): Promise<QuestionAnswer | "dismissed" | "closed"> {
   const marked = new Set<string>();
-  await terminal.write(hintOf(question));
+  await terminal.write(hintOf(question, terminal.words));
   for (;;) {
     const keys = await terminal.keys();
     if (keys === undefined) return "closed";
     if (END.has(keys)) {
-      await terminal.write("(dismissed)\n");
+      await terminal.write(`${terminal.words.dismissed}\n`);
       return "dismissed";
     }
     const label = question.options[Number(keys.trim()) - 1]?.label;
@@ -67,7 +69,9 @@ async function hearOne(
     }
     if (label !== undefined) {
       if (!marked.delete(label)) marked.add(label);
-      await terminal.write(`\n  ${marked.size === 0 ? "none" : [...marked].map(plainLine).join(", ")} `);
+      await terminal.write(
+        `\n  ${marked.size === 0 ? terminal.words.none : [...marked].map(plainLine).join(", ")} `,
+      );
       continue;
     }
     if (ENTER.has(keys)) {
@@ -78,15 +82,13 @@ async function hearOne(
     const words = await hearWords(keys, terminal);
     if (words === "closed") return "closed";
     if (words !== "") return { chosen: [...marked], text: words };
-    await terminal.write(hintOf(question));
+    await terminal.write(hintOf(question, terminal.words));
   }
 }
 
-function hintOf({ options, multi_select: isMulti }: QuestionItem): string {
+function hintOf({ options, multi_select: isMulti }: QuestionItem, words: Catalogue["ask"]): string {
   const numbers = `1-${options.length}`;
-  return isMulti
-    ? `${numbers} mark, Enter ends, or your own words; Esc dismisses: `
-    : `${numbers}, or your own words; Esc dismisses: `;
+  return isMulti ? words.manyHint(numbers) : words.oneHint(numbers);
 }
 
 /** "": the user gave up. Control keys do not begin a line. */

@@ -2,12 +2,11 @@
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { Call } from "../command.ts";
 import { safeLine } from "../screen/text/safe-text.ts";
+import type { Catalogue } from "../screen/words/en.ts";
 import type { Input, Output } from "../terminal/streams.ts";
 import { answerParams } from "./answer-params.ts";
 import { AskDialog, type EditLine } from "./ask-dialog.ts";
 import { editorOf, editText, mainText, readArguments, shownArguments } from "./ask-editor.ts";
-
-const GONE = "(already answered, or no longer needed)";
 
 /** A terminal that the user reads and types at, and that no script parses. */
 export function questionTerminal({ console, host }: Call): Output | undefined {
@@ -24,6 +23,9 @@ export function openDialog(
   return new AskDialog({
     input,
     isNumbered,
+    get words() {
+      return console.catalogue.ask;
+    },
     onInterrupt: () => {
       // as the terminal echoes it outside raw mode; later output begins on a new line
       terminal.write("^C\n", () => {});
@@ -39,7 +41,7 @@ export function openDialog(
       } catch (error) {
         if (codeOf(error) === "CONFLICT") {
           // no failure for a person: an interrupt has withdrawn it, or somebody else was first
-          terminal.write(`${GONE}\n`, () => {});
+          terminal.write(`${console.catalogue.ask.gone}\n`, () => {});
           return true;
         }
         await console.fail(error);
@@ -63,19 +65,20 @@ async function editArguments(
   text: string,
   line: EditLine,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const words = console.catalogue.ask;
   const editor = editorOf(host.env);
   const changed =
-    editor === undefined ? await onLine(text, line) : await inEditor({ console, host }, editor, text);
+    editor === undefined ? await onLine(text, line, words) : await inEditor({ console, host }, editor, text);
   if (changed === undefined) return undefined;
-  const read = readArguments(changed);
+  const read = readArguments(changed, words);
   if (read.kind === "arguments") return read.input;
   await console.errorLine(`! ${safeLine(read.why)}`);
   return undefined;
 }
 
-async function onLine(text: string, line: EditLine): Promise<string | undefined> {
+async function onLine(text: string, line: EditLine, words: Catalogue["ask"]): Promise<string | undefined> {
   const main = mainText(text);
-  if (main === undefined) return line("  arguments: ", text);
+  if (main === undefined) return line(`  ${words.arguments}: `, text);
   const value = await line(`  ${main.key}: `, main.value);
   return value === undefined ? undefined : JSON.stringify({ ...JSON.parse(text), [main.key]: value });
 }

@@ -8,6 +8,7 @@ import type { Call } from "../command.ts";
 import type { DaemonClient } from "../daemon/client.ts";
 import { safeLine } from "../screen/text/safe-text.ts";
 import { itemsLines, leftOutLine } from "../screen/trust-lines.ts";
+import type { Catalogue } from "../screen/words/en.ts";
 import { Keyboard } from "../terminal/keyboard.ts";
 import type { Output } from "../terminal/streams.ts";
 import { questionTerminal } from "./questions.ts";
@@ -59,7 +60,7 @@ async function settle(call: Call, client: DaemonClient, { cwd, isGiven, otherwis
   const terminal = isAsked ? questionTerminal(call) : undefined;
   // an earlier no suppresses the question only if the items are merely left out
   if (terminal === undefined || (workspace.declined && otherwise === "left out")) {
-    if (otherwise !== "refused") await console.notice(leftOutLine(workspace));
+    if (otherwise !== "refused") await console.notice(leftOutLine(workspace, console.catalogue.trust));
     return "settled" as const;
   }
   const answer = await askTrust(call, terminal, workspace);
@@ -76,38 +77,36 @@ export function seenOf({ items }: WireWorkspace): Record<string, string> {
 
 /** A typed y is yes, anything else no. */
 export async function askTrust(
-  { host }: Pick<Call, "host">,
+  { host, console }: Pick<Call, "host" | "console">,
   terminal: Output,
   workspace: WireWorkspace,
 ): Promise<"yes" | "no" | "interrupted"> {
+  const words = console.catalogue.trust;
   const left = new AbortController();
   const unlisten = host.interrupts.listen(() => left.abort());
   const write = (text: string): Promise<void> => new Promise((done) => void terminal.write(text, done));
   try {
     using keyboard = new Keyboard(host.stdin, () => left.abort());
     await keyboard.open(left.signal);
-    await write(`${questionLines(workspace).join("\n")} [y/N] `);
+    await write(`${questionLines(workspace, words).join("\n")} [y/N] `);
     const keys = await keyboard.next(left.signal);
     if (left.signal.aborted) {
       await write("^C\n");
       return "interrupted";
     }
     const isYes = /^y(?:es)?$/i.test((keys ?? "").trim());
-    await write(isYes ? "yes\n" : "no\n");
+    await write(`${isYes ? words.yes : words.no}\n`);
     return isYes ? "yes" : "no";
   } finally {
     unlisten();
   }
 }
 
-function questionLines({ root, items, session_only }: WireWorkspace): readonly string[] {
-  const until = session_only ? " until the last process there has ended" : "";
-  return [
-    `${safeLine(root)} brings what you have not trusted:`,
-    ...itemsLines(items),
-    "Without your trust agents work here, and none of this acts. What it forbids holds in any case.",
-    `Trust it as it is now${until}?`,
-  ];
+function questionLines(
+  { root, items, session_only }: WireWorkspace,
+  words: Catalogue["trust"],
+): readonly string[] {
+  return [words.brings(safeLine(root)), ...itemsLines(items, words), words.meaning, words.asks(session_only)];
 }
 
 /** A cheap check: in most folders there is nothing to ask the daemon about. */

@@ -10,10 +10,10 @@ import {
   namesDriver,
 } from "../../abi/credentials.ts";
 import { Fault } from "../../abi/errors.ts";
-import { counted } from "../../lib/text/counted.ts";
 import type { Call } from "../command.ts";
 import type { DaemonClient } from "../daemon/client.ts";
 import { invalid } from "../screen/errors.ts";
+import { en } from "../screen/words/en.ts";
 import { Keyboard } from "../terminal/keyboard.ts";
 import { enterLine } from "../terminal/line-entry.ts";
 import type { Output } from "../terminal/streams.ts";
@@ -38,10 +38,11 @@ export interface Login {
 
 /** "interrupted": Ctrl-C. "skipped": Esc or Ctrl-D. INVALID: what was typed is not a provider or not a key. */
 export async function askLogin(
-  { host }: Pick<Call, "host">,
+  { host, console }: Pick<Call, "host" | "console">,
   terminal: Output,
   { driver: known, url: knownUrl, lead = "" }: Given,
 ): Promise<Login | "skipped" | "interrupted"> {
+  const words = console.catalogue.login;
   const left = new AbortController();
   const write = (text: string): Promise<void> => new Promise((done) => void terminal.write(text, done));
   using keyboard = new Keyboard(host.stdin, () => left.abort());
@@ -50,30 +51,31 @@ export async function askLogin(
   const ask = (prompt: string, isHidden = false) =>
     enterLine({ keyboard, write }, { prompt, initial: "", isHidden }, left.signal);
   const givenUp = () => (left.signal.aborted ? "interrupted" : "skipped");
-  const name = known ?? (await ask(`Provider (${CREDENTIAL_DRIVERS.join(", ")}): `));
+  const name = known ?? (await ask(words.provider(CREDENTIAL_DRIVERS.join(", "))));
   if (name === undefined) return givenUp();
-  const driver = driverOf(name.trim());
-  const url = knownUrl ?? (await ask("Base URL (empty: the provider's own): "));
+  const driver = driverOf(name.trim(), words);
+  const url = knownUrl ?? (await ask(words.baseUrl));
   if (url === undefined) return givenUp();
-  const key = await ask("Key: ", true);
+  const key = await ask(words.key, true);
   if (key === undefined) return givenUp();
-  return { driver, key: checkedKey(key.trim()), baseUrl: url.trim() === "" ? undefined : url.trim() };
+  return { driver, key: checkedKey(key.trim(), words), baseUrl: url.trim() === "" ? undefined : url.trim() };
 }
 
 /** Says how the model answered. DRIVER: it did not, so nothing that does not work is stored. */
 export async function tryLogin(
-  { host }: Pick<Call, "host">,
+  { host, console }: Pick<Call, "host" | "console">,
   { driver, key, baseUrl }: Login,
 ): Promise<string> {
+  const words = console.catalogue.login;
   const credential = { key, ...(baseUrl === undefined ? {} : { baseUrl }) };
   const env = { ...withoutDriver(clientEnvironment(host.env), driver), ...credentialEnv(driver, credential) };
   const answer = await tryModel(host, { env, model: driver });
-  if (answer.kind === "answered") return `a test call was answered, ${counted(answer.tokens, "token")}`;
-  const why = answer.kind === "failed" ? answer.why : "no model of this provider was found";
+  if (answer.kind === "answered") return words.answered(answer.tokens);
+  const why = answer.kind === "failed" ? answer.why : words.noModel;
   throw new Fault({
     code: "DRIVER",
-    message: `the key was not stored: a test call failed: ${why}`,
-    hint: "check the key and --base-url; --no-check stores it untried",
+    message: words.failed(why),
+    hint: words.failedHint,
   });
 }
 
@@ -85,24 +87,24 @@ export async function storeLogin(
 ): Promise<{ readonly file: string; readonly ends_with: string }> {
   const request = { driver, key, ...(baseUrl === undefined ? {} : { base_url: baseUrl }) };
   const { file } = await client.request("credential.set", request);
-  if (namesDriver(host.env, driver)) await console.notice(ownWords(driver));
+  if (namesDriver(host.env, driver)) await console.notice(`! ${ownWords(driver, console.catalogue.login)}`);
   return { file, ends_with: key.slice(-SHOWN_CHARS) };
 }
 
-export function driverOf(name: string): CredentialDriver {
+export function driverOf(name: string, words = en.login): CredentialDriver {
   const driver = CREDENTIAL_DRIVERS.find((each) => each === name);
   if (driver !== undefined) return driver;
-  throw invalid(`not a provider that takes a key: ${name}`, `providers: ${CREDENTIAL_DRIVERS.join(", ")}`);
+  throw invalid(words.unknown(name), words.providers(CREDENTIAL_DRIVERS.join(", ")));
 }
 
-export function checkedKey(key: string): string {
+export function checkedKey(key: string, words = en.login): string {
   if (/^[\x21-\x7e]{8,4096}$/.test(key)) return key;
-  throw invalid("that is not a key: at least 8 characters, without blanks");
+  throw invalid(words.notKey);
 }
 
-function ownWords(driver: CredentialDriver): string {
+function ownWords(driver: CredentialDriver, words: typeof en.login): string {
   const { key, baseUrl } = CREDENTIAL_VARIABLES[driver];
-  return `! ${key} or ${baseUrl} is set in this terminal, so the stored key is not used from here`;
+  return words.environment(key, baseUrl);
 }
 
 function withoutDriver(env: Record<string, string>, driver: CredentialDriver): Record<string, string> {

@@ -69,7 +69,7 @@ export class RunView {
         if (this.#verbose) await this.#screen(toolLine(event));
         break;
       case "call":
-        await this.#call((columns) => callLine(event.call, columns, this.#paint));
+        await this.#call((columns) => callLine(event.call, columns, { paint: this.#paint }));
         break;
       case "child":
         await this.#call((columns) => childLine(event, columns, this.#paint));

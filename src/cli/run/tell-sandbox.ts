@@ -7,5 +7,6 @@ export async function tellSandbox(
   { console }: Pick<Call, "console">,
   why: string | undefined,
 ): Promise<void> {
-  if (why !== undefined) await console.notice(`sandbox: off (${safeLine(why)})`, console.errorPaint.dim);
+  if (why !== undefined)
+    await console.notice(console.catalogue.session.sandboxOff(safeLine(why)), console.errorPaint.dim);
 }

@@ -3,6 +3,9 @@ import type { AskRule } from "../../abi/ask.ts";
 import type { RuleDestination } from "../../abi/rules.ts";
 import type { AskEvent } from "../../abi/wire-events.ts";
 import { plainLine, plainLines } from "./text/plain-text.ts";
+import { type Catalogue, en } from "./words/en.ts";
+
+type AskWords = Catalogue["ask"];
 
 /** The parts of a question that are shown. */
 type ShownQuestion = Omit<AskEvent, "event" | "ask_id" | "options">;
@@ -17,17 +20,17 @@ interface AskBlock {
   readonly isCut: boolean;
 }
 
-export function askBlock(question: ShownQuestion, isWhole: boolean): AskBlock {
+export function askBlock(question: ShownQuestion, isWhole: boolean, words: AskWords = en.ask): AskBlock {
   const { detail = "", path, reason = "", sandbox, labels = [], warnings = [] } = question;
   const text = detail === "" ? [] : plainLines(detail).replace(/\n+$/, "").split("\n");
-  const shown = isWhole ? text : cutLines(text);
-  const told = (words: string) => detail.includes(words);
+  const shown = isWhole ? text : cutLines(text, words);
+  const told = (part: string) => detail.includes(part);
   const about = [
-    ...(path === undefined ? [] : [`by ${plainLine(path)}`]),
-    ...partLines(question),
-    ...(reason === "" || told(reason) ? [] : [`why: ${plainLine(reason)}`]),
-    ...(sandbox === undefined ? [] : [`sandbox: ${plainLine(sandbox)}`]),
-    ...labels.map((label) => `! it has read ${plainLine(label)}`),
+    ...(path === undefined ? [] : [words.by(plainLine(path))]),
+    ...partLines(question, words),
+    ...(reason === "" || told(reason) ? [] : [words.why(plainLine(reason))]),
+    ...(sandbox === undefined ? [] : [words.sandbox(plainLine(sandbox))]),
+    ...labels.map((label) => `! ${words.hasRead(plainLine(label))}`),
     ...warnings.filter((warning) => !told(warning)).map((warning) => `! ${plainLine(warning)}`),
   ];
   const isCut = !isWhole && shown.join("\n") !== text.join("\n");
@@ -35,56 +38,49 @@ export function askBlock(question: ShownQuestion, isWhole: boolean): AskBlock {
 }
 
 /** The line with the question, without its keys. A long line is cut in the middle. */
-export function askedLine({ pid, text, amount }: ShownQuestion): string {
-  return `[agent/${pid}] ${amount === undefined ? "allow " : ""}${cutLine(plainLine(text))}?`;
+export function askedLine({ pid, text, amount }: ShownQuestion, words: AskWords = en.ask): string {
+  const what = cutLine(plainLine(text), words);
+  return `[agent/${pid}] ${amount === undefined ? words.allow(what) : words.question(what)}`;
 }
 
 /**
  * The parts of a call, each with its own decision, so that the user sees everything that runs. A single part that
  * equals the text is left out: its reason is shown below.
  */
-function partLines({ parts = [], text, reason = "" }: ShownQuestion): readonly string[] {
+function partLines({ parts = [], text, reason = "" }: ShownQuestion, words: AskWords): readonly string[] {
   const [only, ...others] = parts;
   if (only !== undefined && others.length === 0 && text.endsWith(`: ${only.text}`) && reason !== "")
     return [];
-  return parts.map(({ text, behavior, why }, i) => {
-    const mark = { allow: "allowed", ask: "asks", deny: "denied" }[behavior];
-    return `${i + 1}. ${cutLine(plainLine(text))}  (${mark}: ${plainLine(why)})`;
-  });
+  return parts.map(
+    ({ text, behavior, why }, i) =>
+      `${i + 1}. ${cutLine(plainLine(text), words)}  (${words.parts[behavior]}: ${plainLine(why)})`,
+  );
 }
 
 /** The text may be an excerpt itself: the lines that it already lacks are counted too. */
-function cutLines(lines: readonly string[]): readonly string[] {
-  const short = lines.map(cutLine);
+function cutLines(lines: readonly string[], words: AskWords): readonly string[] {
+  const short = lines.map((line) => cutLine(line, words));
   const middle = lines.slice(HEAD_LINES, -TAIL_LINES);
   if (lines.length <= HEAD_LINES + TAIL_LINES + 1) return short;
   const left = middle.reduce((sum, line) => sum + linesOf(line), 0);
-  return [...short.slice(0, HEAD_LINES), `… ${left} lines more …`, ...short.slice(-TAIL_LINES)];
+  return [...short.slice(0, HEAD_LINES), words.linesMore(left), ...short.slice(-TAIL_LINES)];
 }
 
 function linesOf(line: string): number {
   return Number(/^… (\d{1,9}) lines more …$/.exec(line)?.[1] ?? 1);
 }
 
-function cutLine(line: string): string {
+function cutLine(line: string, words: AskWords): string {
   if (line.length <= MAX_LINE_CHARS) return line;
   const [head, tail] = [line.slice(0, MAX_LINE_CHARS * 0.7), line.slice(-MAX_LINE_CHARS * 0.3)];
-  return `${head.toWellFormed()} … ${line.length - MAX_LINE_CHARS} characters more … ${tail.toWellFormed()}`;
+  const more = words.charactersMore(line.length - MAX_LINE_CHARS);
+  return `${head.toWellFormed()} ${more} ${tail.toWellFormed()}`;
 }
 
-const PLACES: Readonly<Record<RuleDestination, string>> = {
-  session: "[s]ession",
-  localSettings: "[l]ocal settings of the project",
-  projectSettings: "[p]roject settings",
-  userSettings: "[u]ser settings",
-};
-
 /** Rule, scope and destination, shown before anything is granted. */
-export function alwaysLines(rule: AskRule): readonly string[] {
-  return [
-    `  always allow ${plainLine(rule.rule)}`,
-    `  keep it for: ${rule.destinations.map((place) => PLACES[place]).join(" / ")}; [e]dit the rule; Esc: back `,
-  ];
+export function alwaysLines({ rule, destinations }: AskRule, words: AskWords): readonly string[] {
+  const places = destinations.map((place) => words.places[place]);
+  return [words.alwaysAllow(plainLine(rule)), words.keepFor(places.join(" / "))];
 }
 
 export function destinationOf(key: string, { destinations }: AskRule): RuleDestination | undefined {

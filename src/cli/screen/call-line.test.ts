@@ -5,7 +5,7 @@ import { COLOURED, PLAIN } from "./text/paint.ts";
 import { widthOf } from "./text/width.ts";
 
 const line = (call: Partial<CallNote>, columns = 80) =>
-  callLine({ tool: "bash", about: "npm test", ...call }, columns, PLAIN);
+  callLine({ tool: "bash", about: "npm test", ...call }, columns, { paint: PLAIN });
 
 test("childLine() names the agent, what it does and where it is found, and fits", () => {
   const event = {
@@ -74,6 +74,6 @@ describe("callLine()", () => {
   test("shows what could steer the terminal as escapes, and colours marks alone", () => {
     const call = { tool: "x\x1b[2J", about: "a\x1b]0;t\x07\nb\u202e", error: "\x9b31m" };
     expect(line(call)).toBe("✗ x\\x1b[2J a\\x1b]0;t\\x07\\nb\\u202e → \\x9b31m");
-    expect(callLine({ tool: "ls", about: "." }, 80, COLOURED)).toBe("\x1b[32m●\x1b[39m ls .");
+    expect(callLine({ tool: "ls", about: "." }, 80, { paint: COLOURED })).toBe("\x1b[32m●\x1b[39m ls .");
   });
 });

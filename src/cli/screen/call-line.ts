@@ -2,35 +2,29 @@
  * The line of one call: a mark, the tool, its argument, its outcome. Made from data alone, and never wider than
  * requested.
  */
-import type { CallFacts, CallNote, CountUnit } from "../../abi/call-note.ts";
+import type { CallFacts, CallNote } from "../../abi/call-note.ts";
 import type { ChildEvent } from "../../abi/wire-events.ts";
 import { byteSize } from "./byte-size.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine } from "./text/safe-text.ts";
 import { cutToWidth, widthOf } from "./text/width.ts";
+import { type Catalogue, en } from "./words/en.ts";
+
+type CallWords = Catalogue["call"];
 
 const MAX_TOOL_COLUMNS = 40;
 
-const PLURALS: Readonly<Record<CountUnit, string>> = {
-  line: "lines",
-  match: "matches",
-  file: "files",
-  changed: "changed",
-  entry: "entries",
-  page: "pages",
-  cell: "cells",
-  result: "results",
-  task: "tasks",
-  tool: "tools",
-};
-
-export function callLine(call: Readonly<CallNote>, columns: number, paint: Paint): string {
+export function callLine(
+  call: Readonly<CallNote>,
+  columns: number,
+  { paint, words = en.call }: { readonly paint: Paint; readonly words?: CallWords },
+): string {
   const hasFailed = call.error !== undefined || call.refused === true;
   const head = cutToWidth(safeLine(call.tool), Math.min(MAX_TOOL_COLUMNS, Math.max(1, columns - 2)));
   const about = safeLine(call.about);
   const room = Math.max(0, columns - 2 - widthOf(head));
   // the argument may take up to half of the room
-  const end = fitted(outcomeOf(call), room - Math.min(widthOf(` ${about}`), Math.floor(room / 2)));
+  const end = fitted(outcomeOf(call, words), room - Math.min(widthOf(` ${about}`), Math.floor(room / 2)));
   const shown = fitted(about, room - widthOf(end));
   const mark = hasFailed ? paint.red("✗") : paint.green("●");
   const outcome = end === "" ? "" : isBad(call) ? paint.red(end) : paint.dim(end);
@@ -51,25 +45,25 @@ function fitted(text: string, columns: number): string {
   return text === "" || columns < 3 ? "" : ` ${cutToWidth(text, columns - 1)}`;
 }
 
-function outcomeOf({ error, refused, facts }: Readonly<CallNote>): string {
-  if (refused === true) return "→ refused";
-  if (error !== undefined) return `→ ${error === "" ? "failed" : safeLine(error)}`;
-  return facts === undefined ? "" : factsWords(facts).join(" ");
+function outcomeOf({ error, refused, facts }: Readonly<CallNote>, words: CallWords): string {
+  if (refused === true) return `→ ${words.refused}`;
+  if (error !== undefined) return `→ ${error === "" ? words.failed : safeLine(error)}`;
+  return facts === undefined ? "" : factsWords(facts, words).join(" ");
 }
 
-function factsWords(facts: CallFacts): readonly string[] {
+function factsWords(facts: CallFacts, words: CallWords): readonly string[] {
   const { count, added, removed, exit, signal, job, status, bytes, done, now } = facts;
   const answer = [status, bytes === undefined ? undefined : byteSize(bytes)].filter((of) => of !== undefined);
   return [
     ...(added === undefined ? [] : [`+${added}`]),
     ...(removed === undefined ? [] : [`−${removed}`]),
-    ...(count === undefined ? [] : [`${count.n} ${count.n === 1 ? count.of : PLURALS[count.of]}`]),
+    ...(count === undefined ? [] : [words.count(count.n, count.of)]),
     ...(answer.length === 0 ? [] : [answer.join(", ")]),
-    ...(done === undefined ? [] : [`${done.n} of ${done.of} done`]),
+    ...(done === undefined ? [] : [words.done(done.n, done.of)]),
     ...(now === undefined ? [] : [`→ ${safeLine(now)}`]),
-    ...(exit === undefined ? [] : [`→ exit ${exit}`]),
-    ...(signal === undefined ? [] : [`→ ended by ${safeLine(signal)}`]),
-    ...(job === undefined ? [] : [`→ runs on as ${safeLine(job)}`]),
+    ...(exit === undefined ? [] : [`→ ${words.exit(exit)}`]),
+    ...(signal === undefined ? [] : [`→ ${words.endedBy(safeLine(signal))}`]),
+    ...(job === undefined ? [] : [`→ ${words.runsOn(safeLine(job))}`]),
   ];
 }
 

@@ -18,21 +18,22 @@ import { seconds } from "./text/elapsed.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine, safeLines } from "./text/safe-text.ts";
 import { cutToWidth } from "./text/width.ts";
+import { type Catalogue, en } from "./words/en.ts";
 
 export const PROMPT = "› ";
 
-/** The mode shown before the line, empty for the usual one. */
-const MODE_WORDS: Readonly<Record<PermissionMode, string>> = {
-  plan: "◇ plan ",
-  dont_ask: "∅ don't ask ",
-  default: "",
-  accept_edits: "✎ accept edits ",
-  auto: "▸ auto ",
-  bypass: "! bypass ",
+/** Each mode has a word, a symbol and a colour of its own name. */
+const MODE_MARKS: Readonly<Record<PermissionMode, string>> = {
+  ...{ plan: "◇", dont_ask: "∅", default: "○", accept_edits: "✎", auto: "▸", bypass: "!" },
 };
 
-export function promptOf(mode: PermissionMode, paint: Paint): string {
-  const word = MODE_WORDS[mode];
+export function modeWord(mode: PermissionMode, { modes }: Catalogue["modeLine"] = en.modeLine): string {
+  return `${MODE_MARKS[mode]} ${modes[mode]}`;
+}
+
+/** The mode stands before the line, but for the usual one. */
+export function promptOf(mode: PermissionMode, paint: Paint, words: Catalogue = en): string {
+  const word = mode === "default" ? "" : `${modeWord(mode, words.modeLine)} `;
   const shown = mode === "bypass" ? paint.red(word) : paint.dim(word);
   return word === "" ? PROMPT : `${shown}${PROMPT}`;
 }
@@ -48,61 +49,69 @@ const HISTORY_CHARS = 4_000;
 const tag = (pid: number): string => `[session/${pid}]`;
 
 /** A message from another client or process. */
-export function inputLine({ pid, from, client, text, joins }: InputEvent): string {
-  const also = joins === true ? "read too: " : "";
+export function inputLine({ pid, from, client, text, joins }: InputEvent, words: Catalogue): string {
+  const also = joins === true ? words.lines.readToo : "";
   const ended = readNotice(text);
-  const words = ended === undefined ? `${PROMPT}${text.trimEnd()}` : endedLine(ended);
-  return `${tag(pid)} ${also}${speaker(from, client)} ${safeLines(words)}`;
+  const said = ended === undefined ? `${PROMPT}${text.trimEnd()}` : endedLine(ended, words);
+  return `${tag(pid)} ${also}${speaker(from, client, words)} ${safeLines(said)}`;
 }
 
 /** The end of an agent in the background. */
-export function endedLine({ summary, elapsedMs, tokens }: EndNotice): string {
-  return `${summary} · ${seconds(elapsedMs)} · ${tokens} tokens`;
+export function endedLine({ summary, elapsedMs, tokens }: EndNotice, { session }: Catalogue): string {
+  return session.ended(summary, seconds(elapsedMs), tokens);
 }
 
 export function queuedLine(
   { pid, seq, from, client, text, ahead }: Omit<QueuedEvent, "event">,
   isMine: boolean,
+  words: Catalogue = en,
 ) {
-  const what = isMine ? "" : `${speaker(from, client)}: ${cutToWidth(safeLine(text), SHOWN_COLUMNS)} `;
-  return `${tag(pid)} #${seq} ${what}${ahead === 0 ? "is read at the next step" : `waits, ${ahead} ahead`}`;
+  const what = isMine ? "" : `${speaker(from, client, words)}: ${cutToWidth(safeLine(text), SHOWN_COLUMNS)} `;
+  return `${tag(pid)} #${seq} ${what}${ahead === 0 ? words.lines.nextStep : words.lines.ahead(ahead)}`;
 }
 
-export function withdrawnLine({ pid, seq }: WithdrawnEvent): string {
-  return `${tag(pid)} #${seq} taken back`;
+export function withdrawnLine({ pid, seq }: WithdrawnEvent, words: Catalogue): string {
+  return `${tag(pid)} #${seq} ${words.lines.takenBack}`;
 }
 
-export function pausedLine({ pid, is_paused }: Omit<PausedEvent, "event">): string {
-  return is_paused ? `[agent/${pid}] paused; crux cont ${pid} resumes it` : `[agent/${pid}] resumed`;
+export function pausedLine({ pid, is_paused }: Omit<PausedEvent, "event">, words: Catalogue = en): string {
+  return `[agent/${pid}] ${is_paused ? words.session.paused(pid) : words.session.resumed}`;
 }
 
-export function idleLine(event: IdleEvent, paint: Paint): string {
+export function idleLine(event: IdleEvent, paint: Paint, words: Catalogue = en): string {
   const { pid, outcome, tokens_used, elapsed_ms, queued } = event;
-  const mark = outcome === "completed" ? paint.green(outcome) : paint.red(outcome);
-  const more = queued > 0 ? ` | ${queued} waiting` : "";
-  return `${tag(pid)} ${mark} | tokens: ${tokens_used} | elapsed: ${seconds(elapsed_ms)}${more}`;
+  const { lines, entry } = words;
+  const mark = (outcome === "completed" ? paint.green : paint.red)(entry.outcome[outcome]);
+  const more = queued > 0 ? ` | ${lines.waiting(queued)}` : "";
+  const use = `${lines.tokens}: ${tokens_used} | ${lines.elapsed}: ${seconds(elapsed_ms)}`;
+  return `${tag(pid)} ${mark} | ${use}${more}`;
 }
 
-export function openedLine({ pid, title, state, turns }: WireSession): string {
-  const words = title === "" ? "" : ` "${cutToWidth(safeLine(title), SHOWN_COLUMNS)}"`;
-  return `${tag(pid)}${words} (${state}, ${turns} ${turns === 1 ? "message" : "messages"})`;
+export function openedLine({ pid, title, state, turns }: WireSession, words: Catalogue): string {
+  const name = title === "" ? "" : ` "${cutToWidth(safeLine(title), SHOWN_COLUMNS)}"`;
+  const { states, messages } = words.session;
+  return `${tag(pid)}${name} (${states[state]}, ${messages(turns)})`;
 }
 
-export function historyLines({ role, text, calls }: WireHistoryItem, paint: Paint): string[] {
+export function historyLines(
+  { role, text, calls }: WireHistoryItem,
+  paint: Paint,
+  catalogue: Catalogue,
+): string[] {
   const short = text.length > HISTORY_CHARS ? `${text.slice(0, HISTORY_CHARS).toWellFormed()}…` : text;
   const words = safeLines(short.trimEnd());
   if (isHouseNote(text)) return [];
   if (isNote(text)) return [paint.dim(words)];
   const ended = readNotice(text);
-  if (ended !== undefined) return [paint.dim(safeLine(endedLine(ended)))];
+  if (ended !== undefined) return [paint.dim(safeLine(endedLine(ended, catalogue)))];
   if (role === "user") return [paint.dim(`${PROMPT}${words}`)];
   const made = calls.map((call) => paint.dim(`  ${cutToWidth(safeLine(call), CALL_COLUMNS)}`));
   return words === "" ? made : [words, ...made];
 }
 
 /** The user left the session, which continues. */
-export function leftLine(pid: number, isRunning: boolean): string {
-  return `[session] PID ${pid} ${isRunning ? "continues" : "waits"}; crux -r ${pid}`;
+export function leftLine(pid: number, isRunning: boolean, words: Catalogue = en): string {
+  return `[session] ${words.session.left(pid, isRunning)}`;
 }
 
 /** A message in the user's role that the user did not type. */
@@ -115,7 +124,7 @@ export function isHouseNote(text: string): boolean {
   return /^<crux-note>[\s\S]*<\/crux-note>$/.test(text);
 }
 
-function speaker(from: number, client: string): string {
-  if (from !== 0) return `process ${from}`;
-  return client === "" ? "another client" : `client ${safeLine(client)}`;
+function speaker(from: number, client: string, { entry, lines }: Catalogue): string {
+  if (from !== 0) return entry.process(from);
+  return client === "" ? entry.otherClient : lines.client(safeLine(client));
 }

@@ -56,9 +56,9 @@ export function logLine({ pid, message }: LogEvent): string {
   return `[agent/${pid}] log: ${safeLines(message)}`;
 }
 
-export function retryLine({ pid, ...retry }: ApiRetryEvent): string {
+export function retryLine({ pid, ...retry }: ApiRetryEvent, words = retryWords): string {
   const { max_retries: maxRetries, delay_ms: delayMs, error_kind: errorKind } = retry;
-  return `[agent/${pid}] log: ${safeLines(retryWords({ ...retry, maxRetries, delayMs, errorKind }))}`;
+  return `[agent/${pid}] log: ${safeLines(words({ ...retry, maxRetries, delayMs, errorKind }))}`;
 }
 
 export function stallLine({ pid, stall_duration_ms, stall_count, total_stall_ms }: LlmStallEvent): string {
@@ -66,22 +66,18 @@ export function stallLine({ pid, stall_duration_ms, stall_count, total_stall_ms 
   return `[agent/${pid}] log: ${stallWords(stall)}`;
 }
 
-export function slotLine({
-  pid,
-  waited_ms: waitedMs,
-  lane,
-  slots,
-  used,
-  ...more
-}: SchedWaitingEvent): string {
+export function slotLine(
+  { pid, waited_ms: waitedMs, lane, slots, used, ...more }: SchedWaitingEvent,
+  words = slotWords,
+): string {
   const { closed_for_ms: closedForMs } = more;
   const closed = closedForMs === undefined ? {} : { closedForMs };
-  const words = slotWords({ ...more, waitedMs, lane: { lane, slots, used, ...closed } });
-  return `[agent/${pid}] log: ${safeLines(words)}`;
+  const text = words({ ...more, waitedMs, lane: { lane, slots, used, ...closed } });
+  return `[agent/${pid}] log: ${safeLines(text)}`;
 }
 
-export function switchLine({ pid, ...change }: ModelSwitchEvent): string {
-  return `[agent/${pid}] log: ${safeLines(switchWords(change))}`;
+export function switchLine({ pid, ...change }: ModelSwitchEvent, words = switchWords): string {
+  return `[agent/${pid}] log: ${safeLines(words(change))}`;
 }
 
 export function runErrorLine(pid: number, message: string): string {

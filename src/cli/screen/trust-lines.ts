@@ -2,47 +2,33 @@
 import type { WireBrought, WireWorkspace } from "../../abi/methods/trust.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { safeLine, safeLines } from "./text/safe-text.ts";
+import { type Catalogue, en } from "./words/en.ts";
+
+type TrustWords = Catalogue["trust"];
 
 /** The most items shown in detail; the rest is only counted. */
 const MAX_SHOWN = 40;
 
-const KINDS: Readonly<Record<WireBrought["kind"], string>> = {
-  settings: "settings",
-  server: "MCP server",
-  agent: "agent",
-  skill: "skill",
-  command: "command",
-  hook: "hook",
-  instructions: "instructions",
-  environment: "environment",
-};
-
 /** One item, with its effects below it. */
-function itemLines({ path, kind, state, acts, diff }: WireBrought): readonly string[] {
-  const head = `  ${safeLine(path)} (${KINDS[kind]}${state === "new" ? "" : `, ${state}`})`;
+function itemLines({ path, kind, state, acts, diff }: WireBrought, words: TrustWords): readonly string[] {
+  const head = `  ${safeLine(path)} (${words.kinds[kind]}${state === "new" ? "" : `, ${words.changed}`})`;
   const lines = diff === undefined ? [] : safeLines(diff).split("\n");
   return [head, ...acts.map((act) => `      ${safeLine(act)}`), ...lines.map((line) => `      ${line}`)];
 }
 
-export function itemsLines(items: readonly WireBrought[]): readonly string[] {
+export function itemsLines(items: readonly WireBrought[], words: TrustWords = en.trust): readonly string[] {
   const rest = items.length - MAX_SHOWN;
   return [
-    ...items.slice(0, MAX_SHOWN).flatMap(itemLines),
-    ...(rest > 0 ? [`  and ${rest} more: ${kindsOf(items.slice(MAX_SHOWN))}`] : []),
+    ...items.slice(0, MAX_SHOWN).flatMap((item) => itemLines(item, words)),
+    ...(rest > 0 ? [words.andMore(rest, kindsOf(items.slice(MAX_SHOWN), words))] : []),
   ];
 }
 
 /** `2 skills, 1 MCP server`, in order of first appearance. */
-function kindsOf(items: readonly Pick<WireBrought, "kind">[]): string {
+function kindsOf(items: readonly Pick<WireBrought, "kind">[], words: TrustWords): string {
   const counts = new Map<WireBrought["kind"], number>();
   for (const { kind } of items) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  return [...counts].map(([kind, count]) => `${count} ${wordFor(kind, count)}`).join(", ");
-}
-
-function wordFor(kind: WireBrought["kind"], count: number): string {
-  if (kind === "settings") return "settings";
-  if (kind === "instructions") return count === 1 ? "file of instructions" : "files of instructions";
-  return count === 1 ? KINDS[kind] : `${KINDS[kind]}s`;
+  return [...counts].map(([kind, count]) => words.counted(count, kind)).join(", ");
 }
 
 export function workspaceLines(workspace: WireWorkspace): readonly string[] {
@@ -57,10 +43,10 @@ export function workspaceLines(workspace: WireWorkspace): readonly string[] {
 }
 
 /** One line for a user who is not asked. */
-export function leftOutLine({ root, items }: WireWorkspace): string {
+export function leftOutLine({ root, items }: WireWorkspace, words: TrustWords = en.trust): string {
   const changed = items.filter(({ state }) => state === "changed").length;
-  const what = changed === items.length ? "changed since you trusted it" : "not trusted";
   const names = items.slice(0, 5).map(({ path }) => safeLine(path));
   const more = items.length > names.length ? ", …" : "";
-  return `! left out, ${what}: ${kindsOf(items)} (${names.join(", ")}${more}). To look and to trust: crux trust ${shellWord(safeLine(root))}`;
+  const what = `${kindsOf(items, words)} (${names.join(", ")}${more})`;
+  return `! ${words.leftOut(changed === items.length, what, shellWord(safeLine(root)))}`;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { en } from "../../cli/screen/words/en.ts";
 import { type Line, plain } from "../text/line.ts";
 import { themeOf } from "../text/theme.ts";
 import type { EntryLook } from "../view/entry-lines.ts";
@@ -13,7 +14,7 @@ test("a question that arrives behind a view is named in its last line, and takes
     () => clock.now,
     () => {},
   );
-  const look = { theme: themeOf("dark", "none"), width: 39, isUnfolded: false } as EntryLook;
+  const look = { theme: themeOf("dark", "none"), width: 39, words: en, isUnfolded: false } as EntryLook;
   const overlay = new Overlay(
     { write: (text) => written.push(String(text)) > 0 },
     { look, size: { columns: 40, rows: 2 }, box, changed: () => {} },

@@ -7,8 +7,6 @@ import type { EntryLook } from "../view/entry-lines.ts";
 import { AltScreen, type OnEnd } from "./alt-screen.ts";
 import type { DialogBox } from "./dialog-box.ts";
 
-const WAITS = "! a question waits: esc · ";
-
 export interface FullView {
   lines(size: Size, look: EntryLook): readonly Line[];
   /** False: the user left it. */
@@ -62,7 +60,7 @@ export class Overlay implements Disposable {
     const { size, look, box } = this.#below;
     if (this.#view === undefined) return;
     const lines = this.#view.lines(size, look);
-    this.screen.draw(box.isOpen ? marked(lines, size, look.theme.warning) : lines);
+    this.screen.draw(box.isOpen ? marked(lines, size, look) : lines);
   }
 
   resized(): void {
@@ -83,7 +81,10 @@ export class Overlay implements Disposable {
 }
 
 /** The view in whose last line it stands that a question waits. */
-function marked(lines: readonly Line[], { columns }: Size, style: string): readonly Line[] {
-  const last: Line = [{ text: WAITS, style }, ...(lines.at(-1) ?? [])];
+function marked(lines: readonly Line[], { columns }: Size, { theme, words }: EntryLook): readonly Line[] {
+  const last: Line = [
+    { text: `! ${words.live.questionWaits} · `, style: theme.warning },
+    ...(lines.at(-1) ?? []),
+  ];
   return [...lines.slice(0, -1), cutLine(last, columns - 1)];
 }

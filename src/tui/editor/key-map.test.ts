@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { en } from "../../cli/screen/words/en.ts";
 import { KeyMap, parseKeys } from "./key-map.ts";
 import { type Press, pressOf } from "./keys.ts";
 
@@ -48,7 +49,7 @@ test("a key of the user acts as the one that the command has by default, in its 
   expect(pressed(letter("j"), "dialog")).toEqual(letter("j"));
   expect(pressed(key("ctrl+shift+down"))).toEqual(key("ctrl+t"));
   expect(pressed(key("ctrl+t"))).toBeUndefined();
-  expect(map.text()).toMatch(/global {2}transcript {8}ctrl\+o[\s\S]*global: f2 → transcript/);
+  expect(map.text(en.act.ownKeys)).toMatch(/global {2}transcript {8}ctrl\+o[\s\S]*global: f2 → transcript/);
 });
 
 test("a chord is its keys within a second; another key ends it, and Esc and Ctrl-C are never lost", () => {

@@ -105,13 +105,12 @@ export class KeyMap {
     return wasBegun && !FIXED.has(key) ? undefined : press;
   }
 
-  /** All commands and their keys, for reading. */
-  text(): string {
+  /** All commands and their keys, for reading; `ownTitle`: above the user's own ones. */
+  text(ownTitle: string): string {
     const rows = Object.entries(COMMANDS).flatMap(([context, commands]) =>
       Object.entries(commands).map(([name, key]) => `  ${context.padEnd(8)}${name.padEnd(18)}${key}`),
     );
-    const own =
-      this.#rows.length === 0 ? [] : ["", "  of your keys.json:", ...this.#rows.map((row) => `  ${row}`)];
+    const own = this.#rows.length === 0 ? [] : ["", `  ${ownTitle}`, ...this.#rows.map((row) => `  ${row}`)];
     return [...rows, ...own].join("\n");
   }
 }

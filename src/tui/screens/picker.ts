@@ -42,13 +42,13 @@ export class Picker<T> implements FullView {
     this.#left = left;
   }
 
-  lines(size: Size, { theme }: EntryLook): readonly Line[] {
+  lines(size: Size, look: EntryLook): readonly Line[] {
     const rows = fitting(this.#wish.items, this.#choice);
     const value = markedOf(rows, this.#choice)?.value;
     if (value !== undefined) void this.#read(value);
     const preview = value === undefined ? undefined : this.#previews.get(value);
     const { title, hint, emptyText } = this.#wish;
-    return choiceLines({ title, hint, emptyText, rows, choice: this.#choice, preview }, size, theme);
+    return choiceLines({ title, hint, emptyText, rows, choice: this.#choice, preview }, size, look);
   }
 
   press(press: Press, { rows: height }: Size): boolean {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Result } from "../../abi/methods/methods.ts";
 import type { WireSession } from "../../abi/methods/session.ts";
+import { en } from "../../cli/screen/words/en.ts";
 import type { Press } from "../editor/keys.ts";
 import { textOf } from "../text/line.ts";
 import { themeOf } from "../text/theme.ts";
@@ -9,7 +10,7 @@ import { Picker, type PickerWish } from "./picker.ts";
 import { type Extent, rewindWish } from "./rewind-picker.ts";
 import { sessionWish } from "./session-picker.ts";
 
-const LOOK = { theme: themeOf("dark", "none"), width: 79, isUnfolded: false } as EntryLook;
+const LOOK = { theme: themeOf("dark", "none"), width: 79, words: en, isUnfolded: false } as EntryLook;
 const SIZE = { columns: 80, rows: 24 };
 const key = (name: string): Press => ({ kind: "key", name });
 const shown = (picker: Picker<never>) =>
@@ -43,6 +44,7 @@ function sessions() {
     }),
   });
   const wish = sessionWish({
+    words: en,
     sessions: [session(1, "the parser", "/no/here"), session(2, "the printer", "/no/there")],
     cwd: "/no/here",
     now: Date.parse("2026-01-01T02:00:00.000Z"),
@@ -103,6 +105,7 @@ test("a step shows what would change; what goes back is asked, and nothing is do
   let changed = Promise.withResolvers<void>();
   const wish = {
     ...{ pid: 3, cwd: "/w", now: Date.parse("2026-01-01T00:01:00.000Z"), client: { request } },
+    words: en,
     open: (next: PickerWish<Extent>) => opened.push(next),
     decided: (at: unknown) => decided.push(at),
     changed: () => changed.resolve(),

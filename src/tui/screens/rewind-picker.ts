@@ -4,7 +4,7 @@ import type { ChatClient } from "../../cli/chat/client.ts";
 import { rewindLines } from "../../cli/screen/rewind-lines.ts";
 import { age } from "../../cli/screen/table/session-table.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
-import { counted } from "../../lib/text/counted.ts";
+import type { Catalogue } from "../../cli/screen/words/en.ts";
 import type { MessagePlace } from "../view/pages.ts";
 import type { Pickable, PickerWish } from "./picker.ts";
 
@@ -12,6 +12,7 @@ type Step = Result<"process.steps">["steps"][number];
 type Request = Params<"process.rewind">;
 
 export interface RewindWish {
+  readonly words: Catalogue;
   readonly pid: number;
   readonly cwd: string;
   readonly now: number;
@@ -29,22 +30,23 @@ export interface Extent {
 }
 
 export function rewindWish(steps: readonly Step[], wish: RewindWish): PickerWish<Step> {
+  const words = wish.words.view;
   return {
-    title: "Go back to a step: what came after it stays in the session that you leave",
-    hint: "↑ ↓ choose · Enter go on · Esc leave",
-    emptyText: steps.length === 0 ? "no step is complete: there is nothing to go back to" : "no step fits",
-    items: steps.toReversed().map((step) => item(step, wish.now)),
+    title: words.rewind,
+    hint: words.rewindKeys,
+    emptyText: steps.length === 0 ? words.noStep : words.noStepFits,
+    items: steps.toReversed().map((step) => item(step, wish)),
     preview: ({ step }) => changes({ pid: wish.pid, at: { step } }, wish),
     chosen: ({ step }) => wish.open(extentWish(step, wish)),
     changed: () => wish.changed(),
   };
 }
 
-function item(step: Step, now: number): Pickable<Step> {
-  const words = step.step === 0 ? "(before the first reply)" : safeLine(step.words);
+function item(step: Step, { now, words: { view } }: RewindWish): Pickable<Step> {
+  const words = step.step === 0 ? view.beforeFirst : safeLine(step.words);
   const touched = [
-    ...(step.file_count > 0 ? [counted(step.file_count, "file")] : []),
-    ...(step.commands > 0 ? [counted(step.commands, "command")] : []),
+    ...(step.file_count > 0 ? [view.files(step.file_count)] : []),
+    ...(step.commands > 0 ? [view.commands(step.commands)] : []),
   ];
   const cells = [String(step.step).padStart(4), age(step.at, now).padStart(4), words];
   const text = [...cells, ...(touched.length > 0 ? [`(${touched.join(", ")})`] : [])].join("  ");
@@ -70,35 +72,31 @@ export function stepAt(
 
 /** What is asked once a step is known. */
 export function extentWish(step: number, wish: RewindWish): PickerWish<Extent> {
+  const words = wish.words.view;
   const at: Request = { pid: wish.pid, at: { step } };
   const extents: readonly Extent[] = [
-    { text: "the conversation", request: at },
-    { text: "the conversation and the files", request: { ...at, files: true } },
-    { text: "the files alone", request: { ...at, files: true, fork: false } },
+    { text: words.extents.talk, request: at },
+    { text: words.extents.both, request: { ...at, files: true } },
+    { text: words.extents.files, request: { ...at, files: true, fork: false } },
   ];
   return {
-    title: `What goes back to step ${step}?`,
-    hint: "↑ ↓ choose · Enter goes back · Esc leave",
-    emptyText: "nothing fits",
+    title: words.extent(step),
+    hint: words.extentKeys,
+    emptyText: words.nothingFits,
     items: extents.map((value) => ({ value, words: value.text, text: value.text })),
-    preview: async ({ request }) =>
-      request.files === true
-        ? changes(at, wish)
-        : ["The files stay as they are. A new session begins there; this one stays as it is."],
+    preview: async ({ request }) => (request.files === true ? changes(at, wish) : [words.filesStay]),
     chosen: ({ request }) => wish.decided(request),
     changed: () => wish.changed(),
   };
 }
 
 /** What would become of the files; why it cannot be told, where it cannot. */
-async function changes(at: Request, { client, cwd }: RewindWish): Promise<readonly string[]> {
+async function changes(at: Request, { client, cwd, words }: RewindWish): Promise<readonly string[]> {
   try {
     const plan = await client.request("process.rewind", { ...at, files: true, dry_run: true });
-    const lines = rewindLines(plan, cwd);
-    const refusal = plan.refused
-      ? ["Others have changed some of them since: the files do not go back without crux rewind --force."]
-      : [];
-    return [...(lines.length === 0 ? ["No file would change."] : lines), ...refusal].map(safeLine);
+    const lines = rewindLines(plan, cwd, words.rewind);
+    const refusal = plan.refused ? [words.view.refused] : [];
+    return [...(lines.length === 0 ? [words.view.noChange] : lines), ...refusal].map(safeLine);
   } catch (error) {
     return [safeLine(error instanceof Error ? error.message : String(error))];
   }

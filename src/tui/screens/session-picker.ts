@@ -7,10 +7,11 @@ import { costCell } from "../../cli/screen/table/process-cells.ts";
 import { age, titleCell } from "../../cli/screen/table/session-table.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import { cutToWidth, padToWidth } from "../../cli/screen/text/width.ts";
-import { counted } from "../../lib/text/counted.ts";
+import type { Catalogue } from "../../cli/screen/words/en.ts";
 import type { Pickable, PickerWish } from "./picker.ts";
 
 interface SessionWish {
+  readonly words: Catalogue;
   readonly sessions: readonly WireSession[];
   readonly cwd: string;
   readonly now: number;
@@ -31,9 +32,9 @@ export function sessionWish(wish: SessionWish): PickerWish<WireSession> {
 function inFolder(wish: SessionWish, here: readonly WireSession[]): PickerWish<WireSession> {
   return {
     ...shared(wish),
-    title: `Sessions of ${safeLine(wish.cwd)}`,
-    hint: "↑ ↓ choose · Enter resume · Tab all folders · Esc leave",
-    items: here.map((session) => item(session, wish.now, false)),
+    title: wish.words.view.sessionsOf(safeLine(wish.cwd)),
+    hint: wish.words.view.sessionKeys,
+    items: here.map((session) => item(session, wish, false)),
     tab: () => everywhere(wish),
   };
 }
@@ -41,45 +42,45 @@ function inFolder(wish: SessionWish, here: readonly WireSession[]): PickerWish<W
 function everywhere(wish: SessionWish): PickerWish<WireSession> {
   return {
     ...shared(wish),
-    title: "Sessions of every folder",
-    hint: "↑ ↓ choose · Enter resume · Tab this folder · Esc leave",
-    items: wish.sessions.map((session) => item(session, wish.now, true)),
+    title: wish.words.view.allSessions,
+    hint: wish.words.view.allSessionKeys,
+    items: wish.sessions.map((session) => item(session, wish, true)),
     tab: () => sessionWish(wish),
   };
 }
 
 function shared(wish: SessionWish) {
   return {
-    emptyText: "no session has all of these words",
-    preview: (session: WireSession) => preview(session, wish.client),
+    emptyText: wish.words.view.noSessionFits,
+    preview: (session: WireSession) => preview(session, wish),
     chosen: (session: WireSession) => wish.chosen(session),
     changed: () => wish.changed(),
   };
 }
 
-function item(session: WireSession, now: number, withFolder: boolean): Pickable<WireSession> {
+function item(session: WireSession, { now, words }: SessionWish, withFolder: boolean): Pickable<WireSession> {
   const { pid, title, cwd, last_at, state } = session;
   const cells = [
     age(last_at, now).padStart(4),
     padToWidth(cutToWidth(titleCell(session), TITLE_COLUMNS), withFolder ? TITLE_COLUMNS : 0),
     ...(withFolder ? [safeLine(cwd)] : []),
     `pid ${pid}`,
-    ...(state === "resting" || state === "waiting" ? [] : [state]),
+    ...(state === "resting" || state === "waiting" ? [] : [words.session.states[state]]),
   ];
   return { value: session, words: `${pid} ${title} ${cwd}`, text: cells.join("  ") };
 }
 
 /** Where it works, what it has cost, and what was said last. */
-async function preview({ pid, cwd, turns, tokens_used }: WireSession, client: SessionWish["client"]) {
+async function preview({ pid, cwd, turns, tokens_used }: WireSession, { client, words }: SessionWish) {
   const cost = await client.request("cost.get", { by: "pid", pid }).catch(() => undefined);
   const said = await client.request("session.history", { pid, limit: MESSAGES }).catch(() => undefined);
   const usd = (cost?.lines ?? []).reduce((sum, line) => sum + line.usd, 0);
   const branch = branchOf(cwd);
   const facts = [
     safeLine(cwd),
-    ...(branch === undefined ? [] : [`branch ${safeLine(branch)}`]),
-    counted(turns, "message"),
-    counted(tokens_used, "token"),
+    ...(branch === undefined ? [] : [words.view.branch(safeLine(branch))]),
+    words.session.messages(turns),
+    words.session.tokens(tokens_used),
     ...(usd > 0 ? [costCell(usd)] : []),
   ];
   return [facts.join(" · "), ...(said?.messages ?? []).flatMap(saidLine)];

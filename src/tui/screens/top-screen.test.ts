@@ -1,7 +1,9 @@
 import { expect, test, vi } from "vitest";
+import { en } from "../../cli/screen/words/en.ts";
 import { aRow, FakeDaemon } from "../../cli/testing/fake-daemon.ts";
 import { METRICS } from "../../cli/testing/snapshot.ts";
 import { textOf } from "../text/line.ts";
+import type { EntryLook } from "../view/entry-lines.ts";
 import { TopScreen } from "./top-screen.ts";
 
 const SIZE = { columns: 150, rows: 12 };
@@ -41,7 +43,10 @@ class Screen {
   }
 
   get text(): string {
-    return this.view.lines(SIZE).map(textOf).join("\n");
+    return this.view
+      .lines(SIZE, { words: en } as EntryLook)
+      .map(textOf)
+      .join("\n");
   }
 
   get signals(): readonly unknown[] {

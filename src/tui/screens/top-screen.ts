@@ -11,6 +11,7 @@ import { keepInSight, onKey, type PidList, type TopAction, topView } from "../..
 import type { FullView } from "../drive/overlay.ts";
 import type { Press } from "../editor/keys.ts";
 import { colouredLine, type Line, plain } from "../text/line.ts";
+import type { EntryLook } from "../view/entry-lines.ts";
 
 const LOOK_MS = 1_000;
 const NAMES: Readonly<Record<string, KeyName>> = {
@@ -43,10 +44,12 @@ export class TopScreen implements FullView {
     this.#lookSoon();
   }
 
-  lines(size: Size): readonly Line[] {
-    if (this.#snapshot === undefined) return [plain(this.#view.message || "reading …")];
+  lines(size: Size, { words }: EntryLook): readonly Line[] {
+    const snapshot = this.#snapshot;
+    if (snapshot === undefined) return [plain(this.#view.message || words.live.reading)];
     this.#view = keepInSight(this.#view, this.#listOn(size));
-    return topFrame(this.#view, this.#snapshot, this.#rows, size).map(colouredLine);
+    const scene = { view: this.#view, snapshot, rows: this.#rows };
+    return topFrame(scene, size, { ...words.top, keys: words.top.keysInside }).map(colouredLine);
   }
 
   press(press: Press, size: Size): boolean {

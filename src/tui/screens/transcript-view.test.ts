@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
+import { en } from "../../cli/screen/words/en.ts";
 import type { Press } from "../editor/keys.ts";
 import type { TranscriptEntry } from "../state/model.ts";
 import { textOf } from "../text/line.ts";
@@ -9,7 +10,7 @@ import { stepAt } from "./rewind-picker.ts";
 import { TranscriptView, type TranscriptWish } from "./transcript-view.ts";
 
 const SIZE = { columns: 40, rows: 12 };
-const LOOK = { theme: themeOf("dark", "none"), width: 39, isUnfolded: false } as EntryLook;
+const LOOK = { theme: themeOf("dark", "none"), width: 39, words: en, isUnfolded: false } as EntryLook;
 const COUNT = 20_000;
 
 const message = (n: number): WireHistoryItem => ({

@@ -75,11 +75,12 @@ export class TranscriptView implements FullView {
   lines(size: Size, look: EntryLook): readonly Line[] {
     if (this.#now === undefined || this.#size?.columns !== size.columns) {
       [this.#size, this.#look] = [size, look];
-      this.#now = transcriptOf(this.#passages(), look, size);
+      this.#now = transcriptOf(this.#passages(look.words), look, size);
     }
     [this.#size, this.#look] = [size, look];
     void this.#readOn();
-    return transcriptRows(this.#now, size, { theme: look.theme, title: this.#title() });
+    const { theme, words } = look;
+    return transcriptRows(this.#now, size, { theme, words, title: this.#title(words) });
   }
 
   press(press: Press, size: Size): boolean {
@@ -122,17 +123,17 @@ export class TranscriptView implements FullView {
     return true;
   }
 
-  #title(): string {
-    return `${this.#goal === undefined ? "" : "reading … · "}${this.#wish.title}`;
+  #title({ live }: EntryLook["words"]): string {
+    return `${this.#goal === undefined ? "" : `${live.reading} · `}${this.#wish.title}`;
   }
 
   /** Oldest first. */
-  #passages(): readonly Passage[] {
+  #passages(words: EntryLook["words"]): readonly Passage[] {
     const { held, newest, shared } = this.#pages;
     const older = held
       .map((page, n) => (newest + n === 0 ? page.slice(0, page.length - shared) : page))
       .toReversed()
-      .flatMap((page) => page.flatMap(passagesOf));
+      .flatMap((page) => page.flatMap((item) => passagesOf(item, words)));
     if (newest > 0) return older;
     const own = this.#wish.entries.map((entry, n) => ({ entry, place: this.#places.get(n) }));
     return [...older, ...own.slice(this.#from)];
@@ -203,7 +204,7 @@ export class TranscriptView implements FullView {
       [this.#places, this.#from, this.#pages] = [places, from, { ...this.#pages, shared }];
     }
     this.#pages = withPage(this.#pages, number, page);
-    const now = transcriptOf(this.#passages(), look, size);
+    const now = transcriptOf(this.#passages(look.words), look, size);
     this.#now = { ...kept(before, now), ...(follows ? { top: now.top } : {}) };
     this.#reached();
   }
@@ -241,7 +242,7 @@ export class TranscriptView implements FullView {
   }
 }
 
-function passagesOf(item: WireHistoryItem): readonly Passage[] {
+function passagesOf(item: WireHistoryItem, words: EntryLook["words"]): readonly Passage[] {
   const place = placeOf(item);
-  return entriesOf(item).map((entry) => ({ entry, place }));
+  return entriesOf(item, words).map((entry) => ({ entry, place }));
 }

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { agentsBelow } from "./agents.ts";
 
+const at = (now: number) => ({ now, asksYou: "asks you" });
+
 const row = (pid: number, ppid: number, change: object = {}) => ({
   ...{
     pid,
@@ -23,7 +25,7 @@ test("agents below a session, whatever stands between, and neither itself nor ot
     row(8, 1, { fork: "memory" }),
     row(9, 1, { activity: "blocked", name: "" }),
   ];
-  const agents = agentsBelow(1, rows as never, [], 0);
+  const agents = agentsBelow(1, rows as never, [], at(0));
   expect(agents.map(({ agentId, role }) => [agentId, role])).toEqual([
     ["5", "subagent"],
     ["8", "internal"],
@@ -41,11 +43,11 @@ test("how one ended, while it is in the table and after it has left it", () => {
     row(4, 1, exit(143)),
     row(5, 1, { queue: { place: 1, of: 2 } }),
   ];
-  const agents = agentsBelow(1, rows as never, [], 0);
+  const agents = agentsBelow(1, rows as never, [], at(0));
   expect(agents.map(({ status }) => status)).toEqual(["completed", "failed", "killed", "queued"]);
   expect(agents[0]?.endTime).toBe(1_500);
-  const later = agentsBelow(1, [], agents, 9_000);
+  const later = agentsBelow(1, [], agents, at(9_000));
   expect(later.map(({ status }) => status)).toEqual(["completed", "failed", "killed", "completed"]);
   expect(later[3]?.endTime).toBe(9_000);
-  expect(agentsBelow(1, [], later, 10_000)).toEqual(later);
+  expect(agentsBelow(1, [], later, at(10_000))).toEqual(later);
 });

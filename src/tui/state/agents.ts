@@ -8,12 +8,15 @@ type Row = Pick<
 > &
   Partial<Pick<WireRow, "tokens_used" | "cost_usd" | "exit" | "fork" | "queue">>;
 
-/** `known`: those of the last look; one that has left the table has ended. `now`: wall clock, ms. */
+/**
+ * `known`: those of the last look; one that has left the table has ended. `now`: wall clock, ms. `asksYou`: what is said of
+ * one that asks the user.
+ */
 export function agentsBelow(
   pid: number,
   rows: readonly Row[],
   known: readonly PanelAgent[],
-  now: number,
+  { now, asksYou }: { readonly now: number; readonly asksYou: string },
 ): readonly PanelAgent[] {
   const below = new Set([pid]);
   const agents: PanelAgent[] = [];
@@ -21,14 +24,14 @@ export function agentsBelow(
   for (const row of [...rows].sort((a, b) => a.pid - b.pid)) {
     if (!below.has(row.ppid)) continue;
     below.add(row.pid);
-    if (row.kind === "agent") agents.push(agentOf(row));
+    if (row.kind === "agent") agents.push(agentOf(row, asksYou));
   }
   const there = new Set(agents.map(({ agentId }) => agentId));
   const gone = known.filter(({ agentId }) => !there.has(agentId)).map((agent) => ended(agent, now));
   return [...gone, ...agents];
 }
 
-function agentOf(row: Row): PanelAgent {
+function agentOf(row: Row, asksYou: string): PanelAgent {
   const startTime = Date.parse(row.created_at);
   const status = statusOf(row);
   const isOver = status !== "queued" && status !== "running";
@@ -44,7 +47,7 @@ function agentOf(row: Row): PanelAgent {
     tokens: row.tokens_used ?? 0,
     cost: row.cost_usd ?? 0,
     prompt: row.intent,
-    ...(row.activity === "blocked" ? { blockedOn: "asks you" } : {}),
+    ...(row.activity === "blocked" ? { blockedOn: asksYou } : {}),
   };
 }
 

@@ -2,12 +2,17 @@
 import { INTERRUPTED_NOTE } from "../../abi/events.ts";
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
 import { isHouseNote } from "../../cli/screen/chat-lines.ts";
+import type { Catalogue } from "../../cli/screen/words/en.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
 import { type Model, type TranscriptEntry, withEntries } from "./model.ts";
 import { sealed } from "./reduce.ts";
 
-export function entriesOf({ role, text, calls }: WireHistoryItem): readonly TranscriptEntry[] {
-  if (text === INTERRUPTED_NOTE) return [{ kind: "notice", text: "interrupted", level: "warning" }];
+export function entriesOf(
+  { role, text, calls }: WireHistoryItem,
+  { entry: { interrupted } }: Catalogue,
+): readonly TranscriptEntry[] {
+  if (text === INTERRUPTED_NOTE)
+    return [{ kind: "notice", text: interrupted, level: "warning", isInterrupt: true }];
   if (role === "user" && isHouseNote(text)) return [];
   const line = role === "user" ? findShellNote(text) : undefined;
   if (line !== undefined) return [{ kind: "shell", id: "", ...line, isFinal: true }];
@@ -20,20 +25,22 @@ export function entriesOf({ role, text, calls }: WireHistoryItem): readonly Tran
  * The model with those messages of the history that it does not have yet. Each message shown accounts for one of the same
  * words, so that nothing is shown twice and nothing is left out.
  */
-export function caughtUp(model: Model, items: readonly WireHistoryItem[]): Model {
+export function caughtUp(model: Model, items: readonly WireHistoryItem[], words: Catalogue): Model {
   const shown = new Map<string, number>();
   for (const entry of model.entries) {
     const key = keyOf(entry);
     if (key !== undefined) shown.set(key, (shown.get(key) ?? 0) + 1);
   }
   const callsShown = new Set(model.entries.flatMap((entry) => (entry.kind === "call" ? [entry.tool] : [])));
-  const missing = items.flatMap(entriesOf).filter((entry) => {
-    if (entry.kind === "past_call") return !callsShown.has(entry.line.split(" ", 1)[0] ?? "");
-    const key = keyOf(entry);
-    const count = key === undefined ? 0 : (shown.get(key) ?? 0);
-    if (key !== undefined && count > 0) shown.set(key, count - 1);
-    return count === 0;
-  });
+  const missing = items
+    .flatMap((item) => entriesOf(item, words))
+    .filter((entry) => {
+      if (entry.kind === "past_call") return !callsShown.has(entry.line.split(" ", 1)[0] ?? "");
+      const key = keyOf(entry);
+      const count = key === undefined ? 0 : (shown.get(key) ?? 0);
+      if (key !== undefined && count > 0) shown.set(key, count - 1);
+      return count === 0;
+    });
   return withEntries(model, missing);
 }
 
@@ -41,8 +48,9 @@ export function caughtUp(model: Model, items: readonly WireHistoryItem[]): Model
 export function openedModel(
   model: Model,
   { pid, items, isAgain }: { pid: number; items: readonly WireHistoryItem[]; isAgain: boolean },
+  words: Catalogue,
 ): Model {
-  const known = caughtUp({ ...model, pid, link: "connected" }, items);
+  const known = caughtUp({ ...model, pid, link: "connected" }, items, words);
   const read = new Set(
     known.entries.slice(model.entries.length).map((entry) => ("text" in entry ? entry.text : "")),
   );
@@ -64,5 +72,5 @@ function keyOf(entry: TranscriptEntry): string | undefined {
   if (entry.kind === "user") return `user ${entry.text.trim()}`;
   if (entry.kind === "shell") return `shell ${entry.command} ${entry.output.trim()}`;
   if (entry.kind === "text") return `text ${entry.text.trim()}`;
-  return entry.kind === "notice" && entry.text === "interrupted" ? "interrupted" : undefined;
+  return entry.kind === "notice" && entry.isInterrupt === true ? "interrupted" : undefined;
 }

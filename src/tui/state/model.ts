@@ -21,6 +21,8 @@ interface NoticeEntry {
   readonly kind: "notice";
   readonly text: string;
   readonly level: NoticeLevel;
+  /** The run was interrupted by the user. */
+  readonly isInterrupt?: boolean;
   /** That a call was refused; gone once the line of the call says so. */
   readonly isDenial?: boolean;
 }

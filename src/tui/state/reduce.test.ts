@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import type { WireEvent } from "../../abi/wire-events.ts";
+import { en } from "../../cli/screen/words/en.ts";
 import { shellNote } from "../../lib/text/shell-line.ts";
 import { caughtUp } from "./catch-up.ts";
 import { EMPTY, isFinal, MAX_ENTRIES, type Model, type TranscriptEntry } from "./model.ts";
 import { notice, reduce } from "./reduce.ts";
 
 type Told = WireEvent extends infer E ? (E extends WireEvent ? Omit<E, "pid"> : never) : never;
-const AT = { client: "me", mono: 1_000 };
+const AT = { words: en, client: "me", mono: 1_000 };
 
 function after(events: readonly Told[], from: Model = EMPTY): Model {
   return events.reduce<Model>((model, event) => reduce(model, { pid: 1, ...event } as WireEvent, AT), from);
@@ -55,7 +56,7 @@ const input = (seq: number, text: string): Told => ({ event: "input", seq, from:
 test("a shell line of another client is shown, one's own is shown already, and neither waits nor begins a run", () => {
   const said = shellNote({ command: "ls", exit: "0", output: "a\n" });
   const input = { event: "input", pid: 1, seq: 9, from: 0, text: said, joins: true } as const;
-  const at = { client: "me", mono: 0 };
+  const at = { words: en, client: "me", mono: 0 };
   const waits = reduce(
     EMPTY,
     { event: "queued", pid: 1, seq: 9, from: 0, client: "me", text: said } as never,
@@ -222,9 +223,9 @@ test("caughtUp() shows what was said meanwhile, and nothing twice", () => {
     item("user", "<crux-note>Mode plan is on.</crux-note>"),
     item("assistant", "same"),
   ];
-  const texts = caughtUp(shown, history).entries.map((entry: TranscriptEntry) =>
+  const texts = caughtUp(shown, history, en).entries.map((entry: TranscriptEntry) =>
     "text" in entry ? entry.text : "",
   );
   expect(texts).toEqual(["one", "same", "two", "same"]);
-  expect(caughtUp(caughtUp(shown, history), history).entries).toHaveLength(4);
+  expect(caughtUp(caughtUp(shown, history, en), history, en).entries).toHaveLength(4);
 });

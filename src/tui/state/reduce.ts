@@ -13,11 +13,10 @@ import type {
   ToolResultEvent,
   WireEvent,
 } from "../../abi/wire-events.ts";
-import { CONFIGURE_LINES } from "../../cli/run/configure-help.ts";
 import { pausedLine } from "../../cli/screen/chat-lines.ts";
 import { logLine, retryLine, slotLine, switchLine } from "../../cli/screen/run-lines.ts";
+import type { Catalogue } from "../../cli/screen/words/en.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
-import { viewWords } from "../../lib/text/view-words.ts";
 import {
   type CallEntry,
   isFinal,
@@ -32,6 +31,7 @@ import {
 const DENIAL = "denied ";
 
 interface At {
+  readonly words: Catalogue;
   /** The name of this client, whose messages are its own. */
   readonly client: string;
   readonly mono: number;
@@ -40,7 +40,7 @@ interface At {
 export function reduce(model: Model, event: WireEvent, at: At): Model {
   switch (event.event) {
     case "spawn":
-      return spawned(model, event);
+      return spawned(model, event, at);
     case "mode":
       return { ...model, mode: event.mode };
     case "step":
@@ -62,7 +62,7 @@ export function reduce(model: Model, event: WireEvent, at: At): Model {
     case "tool_result":
       return resulted(model, event);
     case "idle":
-      return idle(model, event);
+      return idle(model, event, at);
     case "complete":
     case "error":
       return ended(model, event);
@@ -72,22 +72,23 @@ export function reduce(model: Model, event: WireEvent, at: At): Model {
 }
 
 function told(model: Model, event: WireEvent, at: At): Model {
+  const { session } = at.words;
   switch (event.event) {
     case "paused":
-      return notice({ ...model, isPaused: event.is_paused }, pausedLine(event));
+      return notice({ ...model, isPaused: event.is_paused }, pausedLine(event, at.words));
     case "log":
       if (event.level === "info") return model;
       return logged(model, event);
     case "api_retry":
-      return notice(model, retryLine(event), "warning");
+      return notice(model, retryLine(event, session.retry), "warning");
     case "model_switch":
-      return notice(model, switchLine(event), "warning");
+      return notice(model, switchLine(event, session.change), "warning");
     case "context.moved":
       // what the user asked for is answered by its command
       if (event.trigger === "manual" || event.layer === "micro") return model;
-      return notice(model, viewWords(event));
+      return notice(model, session.shortened(event));
     case "sched.waiting":
-      return waiting(running(model, at), slotLine(event));
+      return waiting(running(model, at), slotLine(event, session.slot));
     case "ask":
       return waiting(running(model, at), "");
     default:
@@ -104,11 +105,12 @@ type Of<E extends WireEvent["event"]> = Extract<WireEvent, { event: E }>;
 
 function spawned(
   model: Model,
-  { pid, model: name = "", device = "", mode, notice: words }: Of<"spawn">,
+  { pid, model: name = "", device = "", mode, notice: why }: Of<"spawn">,
+  { words }: At,
 ): Model {
   const known = name !== "" ? name : device.slice(device.lastIndexOf("/") + 1);
   const next = { ...model, pid, model: known, ...(mode === undefined ? {} : { mode }) };
-  return words === undefined ? next : notice(next, [words, ...CONFIGURE_LINES].join("\n"), "warning");
+  return why === undefined ? next : notice(next, [why, ...words.login.ways].join("\n"), "warning");
 }
 
 function running(model: Model, { mono }: At): Model {
@@ -127,7 +129,8 @@ function input(model: Model, { seq, from, client, text }: InputEvent, at: At): M
   // it starts no run, and this terminal has shown its own
   if (line !== undefined)
     return isMine ? model : inserted(model, { kind: "shell", id: `seq-${seq}`, ...line, isFinal: true });
-  const sender = isMine ? "" : from !== 0 ? `process ${from}` : "another client";
+  const { process, otherClient } = at.words.entry;
+  const sender = isMine ? "" : from !== 0 ? process(from) : otherClient;
   const next = withEntries(sealed({ ...model, queued: queue, replyFrom: undefined }), [
     { kind: "user", text, from: sender },
   ]);
@@ -264,13 +267,19 @@ function resulted(model: Model, { tool_use_id, content, is_error }: ToolResultEv
   };
 }
 
-function idle(model: Model, event: IdleEvent): Model {
+function idle(model: Model, event: IdleEvent, { words: { entry } }: At): Model {
   const { outcome, message: why = "", error } = event;
   const done = { ...sealed(withoutPreview(model)), activity: undefined };
   if (outcome === "completed") return done;
-  if (outcome === "interrupted") return notice(done, "interrupted", "warning");
+  if (outcome === "interrupted")
+    return inserted(done, {
+      kind: "notice",
+      text: entry.interrupted,
+      level: "warning",
+      isInterrupt: true,
+    });
   const hint = error?.hint === undefined ? "" : `\n→ ${error.hint}`;
-  return notice(done, `${why === "" ? outcome : why}${hint}`, "error");
+  return notice(done, `${why === "" ? entry.outcome[outcome] : why}${hint}`, "error");
 }
 
 function ended(model: Model, event: Of<"complete" | "error">): Model {

@@ -7,6 +7,7 @@ import type { Program } from "../../abi/program.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import { ChatClient } from "../../cli/chat/client.ts";
 import type { DaemonAccess } from "../../cli/daemon/client.ts";
+import { en } from "../../cli/screen/words/en.ts";
 import { type TestKernel, testKernel, text } from "../../kernel/testing/test-kernel.ts";
 import { EMPTY, type Model } from "./model.ts";
 import { reduce } from "./reduce.ts";
@@ -81,7 +82,7 @@ test(`taken back or interrupted and sent again ${TIMES} times: no message is los
   const shown: string[] = [];
   void (async () => {
     for await (const event of events) {
-      model = reduce(model, event as unknown as WireEvent, { client: client.name, mono: 0 });
+      model = reduce(model, event as unknown as WireEvent, { words: en, client: client.name, mono: 0 });
       const last = model.entries.at(-1);
       if (event.event === "input" && last?.kind === "user") shown.push(last.text);
     }

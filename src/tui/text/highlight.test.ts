@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { widthOf } from "../../cli/screen/text/width.ts";
+import { en } from "../../cli/screen/words/en.ts";
 import { detailLines } from "../view/call-details.ts";
 import { Highlighter } from "./highlight.ts";
 import { markedUp } from "./languages.ts";
@@ -64,7 +65,7 @@ test.each([16, 40, 80])("code in Markdown is coloured and fits into %i columns",
 
 test("a diff keeps its marks and their colours, and colours tokens in the language of the file", async () => {
   const made = await highlighter();
-  const look = { theme, width: 80, highlight: made.lines.bind(made) };
+  const look = { theme, words: en, width: 80, highlight: made.lines.bind(made) };
   const edit = (path: string) =>
     detailLines(
       {

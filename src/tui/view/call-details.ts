@@ -3,14 +3,16 @@ import { type StructuredPatchHunk, structuredPatch } from "diff";
 import { safeLines } from "../../cli/screen/text/safe-text.ts";
 import type { CallEntry } from "../state/model.ts";
 import { type Line, wrapped } from "../text/line.ts";
-import type { MarkdownLook } from "../text/markdown.ts";
+import type { EntryLook } from "./entry-lines.ts";
+
+type Place = Pick<EntryLook, "theme" | "width" | "highlight" | "words">;
 
 /** The most lines of one part; the rest is counted. */
 const MOST_LINES = 400;
 /** The pairs of arguments that are the text before and after an edit. */
 const EDITS = [["old_string", "new_string"] as const, ["old_text", "new_text"] as const];
 
-export function detailLines({ input, result }: CallEntry, place: MarkdownLook): Line[] {
+export function detailLines({ input, result }: CallEntry, place: Place): Line[] {
   const { theme } = place;
   const given = typeof input === "object" && input !== null ? (input as Record<string, unknown>) : {};
   const pair = EDITS.find(
@@ -35,7 +37,7 @@ function languageOf(path: unknown): string {
   return name.slice(name.lastIndexOf(".") + 1).toLowerCase();
 }
 
-function contentLines(content: string, language: string, place: MarkdownLook): Line[] {
+function contentLines(content: string, language: string, place: Place): Line[] {
   const head: Line = [{ text: "content:", style: place.theme.dim }];
   const plain = shownText(content).split("\n");
   const lines = coloured(shownText(content), language, place);
@@ -46,7 +48,7 @@ function contentLines(content: string, language: string, place: MarkdownLook): L
 }
 
 /** With marks, so that colours are not needed. What is not coloured as a token has the colour of the change. */
-function diffLines([old, made]: readonly [string, string], language: string, place: MarkdownLook): Line[] {
+function diffLines([old, made]: readonly [string, string], language: string, place: Place): Line[] {
   const [before, after] = [shownText(old), shownText(made)];
   const { hunks } = structuredPatch("", "", before, after, "", "", { context: 3 });
   const sides = { old: coloured(before, language, place), made: coloured(after, language, place) };
@@ -59,7 +61,7 @@ function diffLines([old, made]: readonly [string, string], language: string, pla
 function hunkLines(
   { lines, oldStart, newStart }: StructuredPatchHunk,
   { old, made }: { readonly old: readonly Line[]; readonly made: readonly Line[] },
-  { theme }: MarkdownLook,
+  { theme }: Place,
 ): Line[] {
   let [oldAt, newAt] = [oldStart - 1, newStart - 1];
   return lines.flatMap((line): Line[] => {
@@ -75,7 +77,7 @@ function hunkLines(
 }
 
 /** None where the language is not known. */
-function coloured(text: string, language: string, { highlight, theme }: MarkdownLook): readonly Line[] {
+function coloured(text: string, language: string, { highlight, theme }: Place): readonly Line[] {
   return highlight?.(text, language, theme) ?? [];
 }
 
@@ -83,7 +85,7 @@ function shownText(text: string): string {
   return safeLines(text).replaceAll("\t", "    ");
 }
 
-function block(text: string, place: MarkdownLook, style: string): Line[] {
+function block(text: string, place: Place, style: string): Line[] {
   const lines = shownText(text).split("\n");
   return boxed(
     lines.map((line): Line => [{ text: line, style }]),
@@ -91,10 +93,10 @@ function block(text: string, place: MarkdownLook, style: string): Line[] {
   );
 }
 
-function boxed(all: readonly Line[], { width, theme }: MarkdownLook): Line[] {
+function boxed(all: readonly Line[], { width, theme, words }: Place): Line[] {
   const shown = all.slice(0, MOST_LINES);
   const rest = all.length - shown.length;
-  const more: Line[] = rest === 0 ? [] : [[{ text: `  │ … ${rest} lines more …`, style: theme.dim }]];
+  const more: Line[] = rest === 0 ? [] : [[{ text: `  │ ${words.ask.linesMore(rest)}`, style: theme.dim }]];
   return [
     ...shown.flatMap((line) =>
       wrapped(line, Math.max(8, width - 4)).map(

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import { en } from "../../cli/screen/words/en.ts";
 import type { Press } from "../editor/keys.ts";
 import { lineWidth, textOf } from "../text/line.ts";
 import { themeOf } from "../text/theme.ts";
 import { type Choice, choiceKey, choiceLines, fitting, markedOf, UNFILTERED } from "./choice.ts";
 
-const THEME = themeOf("dark", "none");
+const LOOK = { theme: themeOf("dark", "none"), words: en };
 const ROWS = Array.from({ length: 30 }, (_, n) => ({ words: `row ${n} Parser`, text: `row ${n}` }));
 const key = (name: string): Press => ({ kind: "key", name });
 const pressed = (choice: Choice, ...presses: Press[]): Choice =>
@@ -38,14 +39,14 @@ test.each([
     rows: ROWS,
     choice: { filter: "", at: 15 },
   };
-  const lines = choiceLines({ ...scene, preview: ["x".repeat(30), "two"] }, { columns, rows }, THEME);
+  const lines = choiceLines({ ...scene, preview: ["x".repeat(30), "two"] }, { columns, rows }, LOOK);
   expect(lines).toHaveLength(rows);
   expect(Math.max(...lines.map(lineWidth))).toBeLessThan(columns);
   const texts = lines.map(textOf);
   expect(texts).toContain("❯ row 15");
   expect([texts[0], texts.at(-1)]).toEqual(["  Pick", "  Enter"]);
   expect(texts.at(-2)).toBe("  two");
-  const none = choiceLines({ ...scene, rows: [], preview: undefined }, { columns, rows }, THEME).map(textOf);
+  const none = choiceLines({ ...scene, rows: [], preview: undefined }, { columns, rows }, LOOK).map(textOf);
   expect([none.length, none[2]]).toEqual([rows, "  none"]);
 });
 
@@ -53,10 +54,10 @@ test("a preview that is too long says how much more there is; one that is being 
   const scene = { title: "t", hint: "h", emptyText: "", rows: ROWS, choice: UNFILTERED };
   const many = Array.from({ length: 40 }, (_, n) => `line ${n}`);
   const size = { columns: 80, rows: 24 };
-  const texts = choiceLines({ ...scene, preview: many }, size, THEME).map(textOf);
+  const texts = choiceLines({ ...scene, preview: many }, size, LOOK).map(textOf);
   expect(texts.at(-2)).toBe("  … 30 lines more");
   expect(
-    choiceLines({ ...scene, preview: undefined }, size, THEME)
+    choiceLines({ ...scene, preview: undefined }, size, LOOK)
       .map(textOf)
       .at(-2),
   ).toBe("  …");

@@ -3,7 +3,9 @@ import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import type { Size } from "../../cli/screen/top/frame.ts";
 import type { Press } from "../editor/keys.ts";
 import { cutLine, type Line, wrapped } from "../text/line.ts";
-import type { Theme } from "../text/theme.ts";
+import type { EntryLook } from "./entry-lines.ts";
+
+type Look = Pick<EntryLook, "theme" | "words">;
 
 export interface Choice {
   /** Words that must all occur in a row. */
@@ -76,24 +78,25 @@ export function choiceKey(choice: Choice, press: Press, count: number, page: num
 }
 
 /** The whole screen: title, list around the marked row, its preview, and the keys. */
-export function choiceLines(scene: ChoiceScene, { columns, rows }: Size, theme: Theme): Line[] {
+export function choiceLines(scene: ChoiceScene, { columns, rows }: Size, look: Look): Line[] {
   const { choice, hint, title } = scene;
+  const { theme, words } = look;
   const head: Line[] = [
     [{ text: `  ${title}`, style: theme.accent }],
     choice.filter === ""
-      ? [{ text: "  type to filter", style: theme.dim }]
+      ? [{ text: `  ${words.view.filter}`, style: theme.dim }]
       : [{ text: `  / ${safeLine(choice.filter)}`, style: theme.info }],
   ];
-  const below = previewLines(scene, { columns, rows: Math.min(MOST_PREVIEW, rows - FEWEST_OTHERS) }, theme);
+  const below = previewLines(scene, { columns, rows: Math.min(MOST_PREVIEW, rows - FEWEST_OTHERS) }, look);
   const room = Math.max(1, rows - head.length - below.length - 1);
-  const list = listLines(scene, room, theme);
+  const list = listLines(scene, room, look);
   const gap: Line[] = Array.from({ length: Math.max(0, room - list.length) }, () => []);
   return [...head, ...list, ...gap, ...below, [{ text: `  ${hint}`, style: theme.dim }]].map((line) =>
     cutLine(line, columns - 1),
   );
 }
 
-function listLines({ rows, choice, emptyText }: ChoiceScene, room: number, theme: Theme): Line[] {
+function listLines({ rows, choice, emptyText }: ChoiceScene, room: number, { theme }: Look): Line[] {
   if (rows.length === 0) return [[{ text: `  ${emptyText}`, style: theme.dim }]];
   const at = placeOf(choice.at, rows.length);
   const first = Math.max(0, Math.min(at - Math.floor(room / 2), rows.length - room));
@@ -106,14 +109,18 @@ function listLines({ rows, choice, emptyText }: ChoiceScene, room: number, theme
   });
 }
 
-function previewLines({ preview, rows }: ChoiceScene, { columns, rows: most }: Size, theme: Theme): Line[] {
+function previewLines(
+  { preview, rows }: ChoiceScene,
+  { columns, rows: most }: Size,
+  { theme, words }: Look,
+): Line[] {
   if (rows.length === 0 || most < 2 || preview?.length === 0) return [];
   const lines = (preview ?? ["…"]).flatMap((text) =>
     wrapped([{ text: `  ${text}`, style: theme.dim }], columns - 1, "  "),
   );
   const shown = lines.length < most ? lines : lines.slice(0, most - 2);
   const more = lines.length - shown.length;
-  const rest: Line[] = more === 0 ? [] : [[{ text: `  … ${more} lines more`, style: theme.dim }]];
+  const rest: Line[] = more === 0 ? [] : [[{ text: `  ${words.live.linesMore(more)}`, style: theme.dim }]];
   return [[{ text: "─".repeat(columns - 1), style: theme.border }], ...shown, ...rest];
 }
 

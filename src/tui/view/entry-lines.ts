@@ -5,6 +5,7 @@ import { callLine } from "../../cli/screen/call-line.ts";
 import { endedLine } from "../../cli/screen/chat-lines.ts";
 import { PLAIN } from "../../cli/screen/text/paint.ts";
 import { safeLine, safeLines } from "../../cli/screen/text/safe-text.ts";
+import type { Catalogue } from "../../cli/screen/words/en.ts";
 import type { CallEntry, NoticeLevel, ShellEntry, TranscriptEntry } from "../state/model.ts";
 import { colouredLine, cutLine, type Line, wrapped } from "../text/line.ts";
 import { type MarkdownLook, markdownLines } from "../text/markdown.ts";
@@ -12,6 +13,7 @@ import type { Paint } from "../text/theme.ts";
 import { detailLines } from "./call-details.ts";
 
 export interface EntryLook extends MarkdownLook {
+  readonly words: Catalogue;
   /** Calls with their arguments, output and diff, thinking in full. */
   readonly isUnfolded: boolean;
   /** Only the last so many characters of a text are looked at; absent: all. */
@@ -70,7 +72,7 @@ function userLines(text: string, from: string, look: EntryLook): Line[] {
   if (ended !== undefined) {
     const { mark, role } = NOTICE[ENDED[ended.status] ?? "warning"];
     const result = look.isUnfolded && ended.result !== "" ? `\n${ended.result}` : "";
-    return hung(`${mark} `, `${who}${endedLine(ended)}${result}`, look, look.theme[role]);
+    return hung(`${mark} `, `${who}${endedLine(ended, look.words)}${result}`, look, look.theme[role]);
   }
   return hung("› ", `${who}${text.trimEnd()}`, look, look.theme.accent);
 }
@@ -129,6 +131,7 @@ function thinkingLines(text: string, look: EntryLook): Line[] {
 /** The output is foreign; of a long one the begin and the end. */
 function shellLines({ command, output, exit, isFinal }: ShellEntry, look: EntryLook): Line[] {
   const { theme, width, isUnfolded, tailChars } = look;
+  const words = look.words.entry;
   const text = output.replace(/\r\n/g, "\n").trimEnd();
   const rows = text === "" ? [] : text.split("\n").map((row) => row.slice(row.lastIndexOf("\r") + 1));
   const shown =
@@ -136,12 +139,12 @@ function shellLines({ command, output, exit, isFinal }: ShellEntry, look: EntryL
       ? rows
       : [
           ...(tailChars === undefined ? rows.slice(0, SHELL_HEAD) : []),
-          `… ${rows.length - SHELL_HEAD - SHELL_TAIL} lines more; ctrl+o shows them …`,
+          words.hidden(rows.length - SHELL_HEAD - SHELL_TAIL),
           ...rows.slice(-SHELL_TAIL),
         ];
   const body = shown.flatMap((row) => coloured(row.replaceAll("\t", "    "), width - 2));
-  const words = !isFinal ? "running · esc ends it" : exit === undefined || exit === "0" ? "" : `exit ${exit}`;
-  const end = words === "" ? [] : hung("  ", words, look, isFinal ? theme.error : theme.dim);
+  const how = !isFinal ? words.running : exit === undefined || exit === "0" ? "" : words.exit(exit);
+  const end = how === "" ? [] : hung("  ", how, look, isFinal ? theme.error : theme.dim);
   return [
     [],
     ...hung("! ", command, look, theme.warning),
@@ -150,14 +153,14 @@ function shellLines({ command, output, exit, isFinal }: ShellEntry, look: EntryL
   ];
 }
 
-function callHead(entry: CallEntry, { theme, width }: EntryLook): Line[] {
+function callHead(entry: CallEntry, { theme, width, words }: EntryLook): Line[] {
   const { tool, note, isFinal, isError } = entry;
-  const known = (note && withReason(note)) ?? {
+  const known = (note && withReason(note, words.entry)) ?? {
     tool,
     about: aboutOf(entry),
     ...(isError === true ? { error: firstWords(entry) } : {}),
   };
-  const [mark = "●", ...rest] = [...callLine(known, width, PLAIN)];
+  const [mark = "●", ...rest] = [...callLine(known, width, { paint: PLAIN, words: words.call })];
   const isBad = known.error !== undefined;
   const role: Paint = !isFinal ? "dim" : isBad ? "error" : "success";
   return [
@@ -169,10 +172,10 @@ function callHead(entry: CallEntry, { theme, width }: EntryLook): Line[] {
 }
 
 /** What was refused by other than the user says why. */
-function withReason({ refused, ...note }: CallNote): CallNote {
+function withReason({ refused, ...note }: CallNote, words: Catalogue["entry"]): CallNote {
   if (refused !== true) return note;
   const why = (note.error ?? "").replace(/^Permission denied(?: by user)?(?:: |$)/, "");
-  return { ...note, error: why === "" ? "refused" : `refused: ${why}` };
+  return { ...note, error: why === "" ? words.refused : words.refusedFor(why) };
 }
 
 function firstWords({ result = "" }: CallEntry): string {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { noticeText } from "../../abi/child.ts";
 import { widthOf } from "../../cli/screen/text/width.ts";
+import { en } from "../../cli/screen/words/en.ts";
 import { insert } from "../editor/buffer.ts";
 import { NEW } from "../editor/edit.ts";
 import { EMPTY, type Model } from "../state/model.ts";
@@ -10,7 +11,7 @@ import { editorRows } from "./editor-rows.ts";
 import { entryLines } from "./entry-lines.ts";
 import { liveFrame, type Scene } from "./frame.ts";
 
-const look = { theme: themeOf("dark", 256), width: 39, isUnfolded: false };
+const look = { theme: themeOf("dark", 256), width: 39, words: en, isUnfolded: false };
 
 function aScene(model: Partial<Model>, more: Partial<Scene> = {}): Scene {
   return {

@@ -76,36 +76,41 @@ function liveLines({ model, committed, look, size }: Scene, room: number): Line[
   return room === 0 ? [] : lines.slice(-room);
 }
 
-function activityLines({ model, look: { theme }, nowMono, reducesMotion }: Scene): Line[] {
+function activityLines({ model, look, nowMono, reducesMotion }: Scene): Line[] {
   const { activity } = model;
-  if (model.link === "lost")
-    return [[], [{ text: "! the daemon is gone; reconnecting …", style: theme.warning }]];
-  if (activity === undefined) return model.isPaused ? [[], [{ text: "‖ paused", style: theme.warning }]] : [];
+  const { theme } = look;
+  const words = look.words.live;
+  if (model.link === "lost") return [[], [{ text: `! ${words.lost}`, style: theme.warning }]];
+  if (activity === undefined)
+    return model.isPaused ? [[], [{ text: `‖ ${words.paused}`, style: theme.warning }]] : [];
   const elapsed = nowMono - activity.sinceMono;
   const frame = reducesMotion ? 2 : Math.floor(elapsed / SPIN_MS) % SPINNER.length;
   const tokens = activity.tokens + Math.ceil(activity.chars / 4);
-  const facts = [`${Math.floor(elapsed / 1000)}s`, ...(tokens > 0 ? [`↓ ${shortCount(tokens)} tokens`] : [])];
-  const words: Span = { text: `${SPINNER[frame] ?? "•"} ${doing(model)}`, style: theme.accent };
-  return [[], [words, { text: ` (${facts.join(" · ")} · esc to interrupt)`, style: theme.dim }]];
+  const facts = [
+    `${Math.floor(elapsed / 1000)}s`,
+    ...(tokens > 0 ? [`↓ ${words.tokens(shortCount(tokens))}`] : []),
+  ];
+  const what: Span = { text: `${SPINNER[frame] ?? "•"} ${doing(model, words)}`, style: theme.accent };
+  return [[], [what, { text: ` (${facts.join(" · ")} · ${words.toInterrupt})`, style: theme.dim }]];
 }
 
-function doing({ entries, isPaused, activity }: Model): string {
-  if (isPaused) return "paused";
+function doing({ entries, isPaused, activity }: Model, words: EntryLook["words"]["live"]): string {
+  if (isPaused) return words.paused;
   if (activity !== undefined && activity.waits !== "") return activity.waits;
   const open = entries.filter((entry) => entry.kind === "call" && !isFinal(entry)) as Array<
     TranscriptEntry & { kind: "call" }
   >;
   const [first] = open;
   if (first !== undefined)
-    return open.length === 1 ? `runs ${safeLine(first.tool)}` : `runs ${open.length} calls`;
-  return entries.at(-1)?.kind === "text" ? "answers" : "thinks";
+    return open.length === 1 ? words.runs(safeLine(first.tool)) : words.runsMany(open.length);
+  return entries.at(-1)?.kind === "text" ? words.answers : words.thinks;
 }
 
-function queuedLines({ model, look: { theme } }: Scene): Line[] {
+function queuedLines({ model, look: { theme, words } }: Scene): Line[] {
   const shown = model.queued.slice(-MOST_QUEUED);
   const more = model.queued.length - shown.length;
   const lines = shown.map(({ text }): Line => [{ text: `⋯ ${safeLine(text)}`, style: theme.dim }]);
-  return more === 0 ? lines : [[{ text: `⋯ ${more} more wait`, style: theme.dim }], ...lines];
+  return more === 0 ? lines : [[{ text: `⋯ ${words.live.moreWait(more)}`, style: theme.dim }], ...lines];
 }
 
 function rule({ size, look: { theme } }: Scene): Line {
@@ -149,7 +154,7 @@ function dialogPart(scene: Scene, most: number): Frame {
   const shown = lines.slice(from, from + room);
   const isMore = lines.length > room;
   const note: Line = isMore
-    ? [{ text: `── ${from} rows above · PgUp PgDn ─`, style: scene.look.theme.border }]
+    ? [{ text: `── ${scene.look.words.live.rowsAbove(from)} ─`, style: scene.look.theme.border }]
     : rule(scene);
   const column = Math.min(scene.size.columns - 1, lineColumns(shown.at(-1) ?? []));
   return { lines: [note, ...shown], cursor: back === 0 ? { row: shown.length, column } : undefined };

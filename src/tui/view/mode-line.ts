@@ -1,34 +1,28 @@
 /** The line below the editor: mode, model, how full the context is, what it cost, and what to do next. Pure. */
-import type { PermissionMode } from "../../abi/process.ts";
+import { modeWord } from "../../cli/screen/chat-lines.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import { widthOf } from "../../cli/screen/text/width.ts";
 import { type Line, lineWidth, type Span } from "../text/line.ts";
+import type { EntryLook } from "./entry-lines.ts";
 import type { Scene } from "./frame.ts";
 
-/** Each mode has a word, a symbol and a colour of its own name. */
-const MODES: Readonly<Record<PermissionMode, string>> = {
-  plan: "◇ plan",
-  dont_ask: "∅ don't ask",
-  default: "○ default",
-  accept_edits: "✎ accept edits",
-  auto: "▸ auto",
-  bypass: "! bypass",
-};
 const SEPARATOR = " · ";
 
-export function modeLine({ model, hint, vim, size, look: { theme }, dialog, editing }: Scene): Line {
+export function modeLine({ model, hint, vim, size, look, dialog, editing }: Scene): Line {
+  const { theme } = look;
+  const words = look.words.modeLine;
   const facts = [
-    ...(vim === undefined ? [] : [vim.toUpperCase()]),
-    ...(model.link === "connecting" ? ["connecting …"] : []),
+    ...(vim === undefined ? [] : [words.vim[vim]]),
+    ...(model.link === "connecting" ? [words.connecting] : []),
     ...(model.model === "" ? [] : [safeLine(model.model)]),
-    ...(model.context === undefined ? [] : [`${Math.round(model.context * 100)}% context`]),
+    ...(model.context === undefined ? [] : [words.context(Math.round(model.context * 100))]),
     ...(model.costUsd === undefined ? [] : [`$${model.costUsd.toFixed(model.costUsd < 1 ? 3 : 2)}`]),
   ];
-  const last = lastPart(hint, dialog, editing.buffer.text);
+  const last = lastPart({ hint, dialog, text: editing.buffer.text }, words);
   const end: Span = { text: last.text, style: hint === "" ? theme.dim : theme.warning };
   // what is said for a moment is said at any width: the facts give way
   const room = size.columns - 1 - (last.isUrgent ? widthOf(last.text) + SEPARATOR.length : 0);
-  const mode: Span = { text: `  ${MODES[model.mode]}`, style: theme[model.mode] };
+  const mode: Span = { text: `  ${modeWord(model.mode, words)}`, style: theme[model.mode] };
   if (lineWidth([mode]) > room) return [{ text: "  ", style: "" }, end];
   const spans = [mode];
   for (const text of facts) add(spans, { text, style: theme.dim }, room);
@@ -36,17 +30,17 @@ export function modeLine({ model, hint, vim, size, look: { theme }, dialog, edit
   return spans;
 }
 
-function lastPart(hint: string, dialog: Scene["dialog"], text: string) {
+function lastPart(
+  { hint, dialog, text }: Pick<Scene, "hint" | "dialog"> & { readonly text: string },
+  words: EntryLook["words"]["modeLine"],
+) {
   if (hint !== "") return { text: hint, isUrgent: true };
   if (dialog !== undefined)
     return {
-      text: dialog.isSettled ? "" : "keys go to the editor until you pause",
+      text: dialog.isSettled ? "" : words.toEditor,
       isUrgent: !dialog.isSettled,
     };
-  const words = text.startsWith("!")
-    ? "your shell runs it, the model reads its output"
-    : "shift+tab mode · /help";
-  return { text: words, isUrgent: false };
+  return { text: text.startsWith("!") ? words.shell : words.hint, isUrgent: false };
 }
 
 /** What does not fit is left out whole. */

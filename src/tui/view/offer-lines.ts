@@ -13,7 +13,7 @@ export interface Offers {
 
 const MOST = 6;
 
-export function offerLines({ items, at, mark }: Offers, { theme }: EntryLook): readonly Line[] {
+export function offerLines({ items, at, mark }: Offers, { theme, words }: EntryLook): readonly Line[] {
   if (items.length === 0) return [];
   const from = Math.max(0, Math.min(at - MOST + 1, items.length - MOST));
   const shown = items.slice(from, from + MOST);
@@ -28,5 +28,5 @@ export function offerLines({ items, at, mark }: Offers, { theme }: EntryLook): r
     ];
   });
   const more = items.length - from - shown.length;
-  return more > 0 ? [...lines, [{ text: `    +${more} more`, style: theme.dim }]] : lines;
+  return more > 0 ? [...lines, [{ text: `    ${words.live.more(more)}`, style: theme.dim }]] : lines;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { PANEL_AT_START } from "../../abi/panel/keys.ts";
 import { type PanelAgent, panelRows } from "../../abi/panel/rows.ts";
+import { en } from "../../cli/screen/words/en.ts";
 import { lineWidth, textOf } from "../text/line.ts";
 import { themeOf } from "../text/theme.ts";
 import { panelLines } from "./panel-lines.ts";
@@ -17,7 +18,7 @@ const rows = (count: number, change: Partial<PanelAgent> = {}) =>
     23_900,
   );
 const shown = (count: number, width: number, state = PANEL_AT_START, change: Partial<PanelAgent> = {}) =>
-  panelLines(state, rows(count, change), { theme: themeOf("dark", "none"), width }).map(textOf);
+  panelLines(state, rows(count, change), { theme: themeOf("dark", "none"), words: en, width }).map(textOf);
 
 test("no line without agents; else main, the agents, and what keys do", () => {
   expect(shown(0, 80)).toEqual([]);
@@ -38,7 +39,7 @@ test("100 agents are eight rows and a count; those that wait for the user are co
 });
 
 test("at 40 columns the description gives way, and no figure is cut", () => {
-  const state = { theme: themeOf("dark", "none"), width: 39 };
+  const state = { theme: themeOf("dark", "none"), words: en, width: 39 };
   const lines = panelLines(PANEL_AT_START, rows(1, { activity: "idle", cost: 0 }), state);
   expect(textOf(lines[1] ?? [])).toBe("  ○ explore  idle · 23s · ↓ 10.9k tokens");
   expect(lineWidth(lines[1] ?? [])).toBeLessThanOrEqual(40);

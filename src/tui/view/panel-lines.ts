@@ -7,10 +7,12 @@ import { cutToWidth, widthOf } from "../../cli/screen/text/width.ts";
 import type { Line } from "../text/line.ts";
 import type { EntryLook } from "./entry-lines.ts";
 
+type PanelWords = EntryLook["words"]["panel"];
+
 export function panelLines(
   state: PanelState,
   rows: readonly PanelRow[],
-  { theme, width }: Pick<EntryLook, "theme" | "width">,
+  { theme, width, words: { panel, live } }: Pick<EntryLook, "theme" | "width" | "words">,
 ): readonly Line[] {
   if (rows.length === 0) return [];
   const at = highlighted(state, rows);
@@ -20,32 +22,39 @@ export function panelLines(
     const role = row.status === "running" ? theme.success : theme.dim;
     return [
       { text: isMarked ? "  ● " : "  ○ ", style: isMarked ? theme.accent : role },
-      { text: rowText(row, width - 4), style: isMarked ? "" : theme.dim },
+      { text: rowText(row, width - 4, panel), style: isMarked ? "" : theme.dim },
     ];
   });
   const { blocked } = panelCounts(rows);
   const notes = [
-    ...(more > 0 ? [`+${more} more`] : []),
-    ...(blocked > 0 ? [blocked === 1 ? "1 waits for you" : `${blocked} wait for you`] : []),
-    panelHint(state, rows),
+    ...(more > 0 ? [live.more(more)] : []),
+    ...(blocked > 0 ? [panel.waits(blocked)] : []),
+    panelHint(state, rows, panel.hints),
   ];
   return [
-    [{ text: at < 0 ? "  ● main" : "  ○ main", style: at < 0 ? theme.accent : theme.dim }],
+    [{ text: `  ${at < 0 ? "●" : "○"} ${panel.main}`, style: at < 0 ? theme.accent : theme.dim }],
     ...lines,
     [{ text: `    ${notes.filter((note) => note !== "").join(" · ")}`, style: theme.dim }],
   ];
 }
 
 /** `explore  find callers  23s · ↓ 10.9k tokens`: what it is to do is cut first. */
-function rowText(row: PanelRow, width: number): string {
-  const doing = hasEnded(row) || row.status === "queued" ? row.status : (row.blockedOn ?? row.activity ?? "");
+function rowText(row: PanelRow, width: number, words: PanelWords): string {
+  const doing =
+    hasEnded(row) || row.status === "queued"
+      ? words.status[row.status]
+      : (row.blockedOn ?? activityWord(row.activity ?? "", words));
   const facts = [
     ...(doing === "" ? [] : [doing]),
-    useWords(row),
+    useWords(row, words.tokens),
     ...(row.cost > 0 ? [costCell(row.cost)] : []),
   ].join(" · ");
   const name = safeLine(row.name ?? row.agentType);
   const room = width - widthOf(name) - widthOf(facts) - 4;
-  const words = room < 4 ? [] : [cutToWidth(safeLine(row.description), room)];
-  return [name, ...words, facts].join("  ");
+  const task = room < 4 ? [] : [cutToWidth(safeLine(row.description), room)];
+  return [name, ...task, facts].join("  ");
+}
+
+function activityWord(activity: string, { activity: known }: PanelWords): string {
+  return Object.hasOwn(known, activity) ? known[activity as keyof typeof known] : activity;
 }

@@ -123,19 +123,16 @@ export function transcriptKey(now: Transcript, press: Press, rows: number): Tran
 export function transcriptRows(
   { lines, top, query, isAsking }: Transcript,
   { columns, rows }: Size,
-  { theme, title }: Pick<EntryLook, "theme"> & { readonly title: string },
+  { theme, words, title }: Pick<EntryLook, "theme" | "words"> & { readonly title: string },
 ): Line[] {
   const shown = lines
     .slice(top, top + rows - 1)
     .map((line) => marked(cutLine(line, columns), query, theme.selection));
   while (shown.length < rows - 1) shown.push([]);
   const hits = query === "" ? 0 : hitsOf(lines, query).length;
-  const count =
-    query === "" ? "" : ` · ${hits} ${hits === 1 ? "line" : "lines"} with “${safeLine(query)}” · n N`;
+  const count = query === "" ? "" : ` · ${words.view.hits(hits, safeLine(query))} · n N`;
   const place = `${Math.min(top + rows - 1, lines.length)}/${lines.length}`;
-  const foot = isAsking
-    ? `/${safeLine(query)}`
-    : `  ${title}${place}${count} · q leave · / search · y copy · f fork · r rewind · g G { }`;
+  const foot = isAsking ? `/${safeLine(query)}` : `  ${title}${place}${count} · ${words.view.transcriptKeys}`;
   return [...shown, cutLine([{ text: foot, style: isAsking ? "" : theme.dim }], columns)];
 }
 

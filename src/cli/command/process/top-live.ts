@@ -170,7 +170,9 @@ class Live {
     if (this.#snapshot === undefined) return;
     const { size } = this.#around.screen;
     this.#view = keepInSight(this.#view, this.#list);
-    await this.#around.screen.draw(topFrame(this.#view, this.#snapshot, this.#rows, size));
+    await this.#around.screen.draw(
+      topFrame({ view: this.#view, snapshot: this.#snapshot, rows: this.#rows }, size),
+    );
   }
 }
 

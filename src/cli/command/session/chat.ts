@@ -19,6 +19,7 @@ import { refuseUnknownSkill } from "../../run/slash.ts";
 import { tellSandbox } from "../../run/tell-sandbox.ts";
 import { uiAtStart } from "../../run/ui-at-start.ts";
 import { invalid } from "../../screen/errors.ts";
+import { catalogueOf } from "../../screen/words/catalogue.ts";
 
 export const chat: Command = { flags: RUN_FLAGS, run };
 
@@ -103,6 +104,7 @@ async function begin(call: Call, text: string): Promise<number> {
   await refuseUnknownSkill(host.daemon, cwd, text);
   const client = new ChatClient(host.daemon);
   const isThere = isTerminal(call);
+  if (isThere) await speak(call);
   const request: SpawnRequest = { intent: first, ...requestOptions(args, host), ...callsWish(call.console) };
   const stream = await beginSession(host, isThere ? { ...request, interactive: true } : request, client.name);
   await tellSandbox(call, stream.sandbox);
@@ -123,6 +125,7 @@ async function converseAs(call: Call, { pid, client }: Place, text: string): Pro
   const opening = { kind: "session", pid, text, maxSteps } as const;
   if (opensTerminal(call)) return (await terminal()).openTerminal(call, call.host.cwd, opening);
   const isThere = isTerminal(call);
+  if (isThere) await speak(call);
   const stream = await openSession(call, pid, isThere);
   if (!isThere) return chatThroughPipe(call, stream, client, { isAsked: false, text });
   if (text !== "") void client.say(pid, text).catch((error: unknown) => call.console.fail(error));
@@ -132,6 +135,11 @@ async function converseAs(call: Call, { pid, client }: Place, text: string): Pro
 /** The user types and reads at a terminal, and no script parses the output. */
 function isTerminal({ console, host }: Call): boolean {
   return host.stdin.isTTY === true && host.stdout.isTTY === true && console.isScreen;
+}
+
+/** From now on the conversation is in the language of the user. */
+async function speak({ console, host }: Call): Promise<void> {
+  console.catalogue = await catalogueOf(uiAtStart(host.env).language);
 }
 
 /** The screen is one that can be drawn on, and the user wants that: otherwise the conversation is lines. */

@@ -16,7 +16,7 @@ const VIEW = { ...topView({ sort: "rate", showsAll: false }), selected: 2 };
 
 function frame(rows: readonly WireRow[], columns: number, lines: number, view = VIEW): string[] {
   const snapshot = aSnapshot(rows, new Map([[1, 8550]]));
-  return topFrame(view, snapshot, arrange(snapshot, view), { columns, rows: lines });
+  return topFrame({ view, snapshot, rows: arrange(snapshot, view) }, { columns, rows: lines });
 }
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the marks of the cursor
 const bare = (lines: readonly string[]) => lines.map((line) => line.replace(/\x1b\[2?7m/g, "").trimEnd());
@@ -92,7 +92,7 @@ test("topFrame() of 10,000 processes makes only the rows that fit", () => {
   const pids = rows.map(({ row }) => row.pid);
   looked = 0;
   const view = keepInSight({ ...VIEW, selected: 9_990 }, { pids, page: 20 });
-  const lines = bare(topFrame(view, snapshot, rows, { columns: 80, rows: 24 }));
+  const lines = bare(topFrame({ view, snapshot, rows }, { columns: 80, rows: 24 }));
   expect(looked).toBe(20);
   expect(lines.filter((line) => / 9990 /.test(line))).toHaveLength(1);
   expect(lines[0]).toMatch(/^10000 processes: 10000 running/);

@@ -1,5 +1,6 @@
 import { safeLine } from "../text/safe-text.ts";
 import { cutToWidth, padToWidth } from "../text/width.ts";
+import { type Catalogue, en } from "../words/en.ts";
 import type { Snapshot, TopRow } from "./rows.ts";
 import { TopTable, topHead } from "./table.ts";
 import type { TopView } from "./view.ts";
@@ -17,8 +18,18 @@ export function pageOf({ rows }: Size): number {
   return Math.max(1, rows - FRAME_LINES);
 }
 
+interface TopScene {
+  readonly view: TopView;
+  readonly snapshot: Snapshot;
+  readonly rows: readonly TopRow[];
+}
+
 /** The whole screen, line by line, limited to the visible rows. The last column stays free: a full line would wrap. */
-export function topFrame(view: TopView, snapshot: Snapshot, rows: readonly TopRow[], size: Size): string[] {
+export function topFrame(
+  { view, snapshot, rows }: TopScene,
+  size: Size,
+  words: Catalogue["top"] = en.top,
+): string[] {
   const width = Math.max(1, size.columns - 1);
   const table = new TopTable(width);
   const page = rows.slice(view.offset, view.offset + pageOf(size));
@@ -29,29 +40,29 @@ export function topFrame(view: TopView, snapshot: Snapshot, rows: readonly TopRo
   });
   const blank = Array.from({ length: Math.max(0, pageOf(size) - body.length) }, () => "");
   const head = topHead(snapshot, rows).map(cut);
-  return [...head, inverse(cut(table.head()), width), ...body, ...blank, cut(lastLine(view))].slice(
+  return [...head, inverse(cut(table.head()), width), ...body, ...blank, cut(lastLine(view, words))].slice(
     0,
     size.rows,
   );
 }
 
-function lastLine({ prompt, message, filter, sort, isTree }: TopView): string {
+function lastLine({ prompt, message, filter, sort, isTree }: TopView, words: Catalogue["top"]): string {
   switch (prompt.kind) {
     case "filter":
-      return `/${safeLine(filter)}_   (Enter keeps it, Esc shows all)`;
+      return `/${safeLine(filter)}_   ${words.filter}`;
     case "signal":
-      return `signal to PID ${prompt.pid}: 1 TERM  2 KILL  3 INT  4 PAUSE  5 RESUME   (any other key: none)`;
+      return words.signal(prompt.pid);
     case "budget":
-      return `limit of PID ${prompt.pid} and all below it, in US dollars: ${prompt.text}_   (Enter sets it, Esc does not)`;
+      return `${words.budget(prompt.pid)} ${prompt.text}_   ${words.budgetKeys}`;
     case "none":
   }
   if (message !== "") return safeLine(message);
   const shown = [
-    `by ${sort}`,
-    ...(isTree ? ["tree"] : []),
+    words.by(sort),
+    ...(isTree ? [words.tree] : []),
     ...(filter === "" ? [] : [`/${safeLine(filter)}`]),
   ];
-  return `${shown.join(", ")} | s sort  t tree  a all  / find  p pause  r cont  k signal  b budget  Enter attach  q quit`;
+  return `${shown.join(", ")} | ${words.keys}`;
 }
 
 /** Not a colour, so it is used even without colours: it marks the cursor. */
