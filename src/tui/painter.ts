@@ -5,6 +5,7 @@
 import { uiAtStart } from "../cli/run/ui-at-start.ts";
 import type { App } from "./app.ts";
 import { InlineScreen } from "./drive/inline-screen.ts";
+import { selectedIn } from "./editor/vim.ts";
 import { isFinal } from "./state/model.ts";
 import type { Line } from "./text/line.ts";
 import { type EntryLook, entryLines } from "./view/entry-lines.ts";
@@ -113,6 +114,7 @@ export class Painter {
       below: [...this.#statusRows(look), ...app.below, ...app.actions.panel.lines(look)],
       hint: app.shownHint,
       vim: app.vim?.mode,
+      selected: selectedIn(app.vim, editing.buffer),
       look,
       size,
       nowMono: app.nowMono,

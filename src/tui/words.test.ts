@@ -28,8 +28,8 @@ test("no line of help is wider in Chinese than the widest is in English", () => 
 
 /** What files of the user are told, as errors are everywhere: in English. */
 const ERRORS = new Set(["editor/key-map.ts", "text/theme.ts", "appearance.ts"]);
-/** Stands for a paste in the text of a message. */
-const MARKERS = [/^`\[Pasted text #/];
+/** Stands for a paste in the text of a message; the name of a mode. */
+const MARKERS = [/^`\[Pasted text #/, /^"visual line"$/];
 
 test("what the terminal says stands in the catalogue: its own files hold no words", () => {
   const files = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" })

@@ -181,3 +181,18 @@ function lineNumber(text: string, count: number): number {
   }
   return at;
 }
+
+/** `;` and `,`: the last search for a character again, and back. */
+export function spelled(what: string, find: string): string {
+  if (what === ";") return find;
+  if (what !== ",") return what;
+  const [kind = "", ...letter] = [...find];
+  const back = kind === kind.toLowerCase() ? kind.toUpperCase() : kind.toLowerCase();
+  return back + letter.join("");
+}
+
+/** In normal mode the cursor stands on a character, where the line has one. */
+export function onCharacter(buffer: Buffer): Buffer {
+  const isBehind = buffer.at === change.lineEnd(buffer).at && buffer.at > change.lineStart(buffer).at;
+  return isBehind ? change.left(buffer) : buffer;
+}

@@ -4,7 +4,7 @@ import { graphemesOf } from "../text/line.ts";
 import { paste } from "./buffer.ts";
 import { type Editing, edited, NEW, replaced } from "./edit.ts";
 import type { Press } from "./keys.ts";
-import { VIM, type Vim, vimPressed } from "./vim.ts";
+import { selectedIn, VIM, type Vim, vimPressed } from "./vim.ts";
 
 /** `|` is the cursor; keys in the order of typing, `<esc>`, `<up>` and the like by name. */
 function typed(start: string, keys: string): { shown: string; vim: Vim; cut: string; presses: string[] } {
@@ -95,6 +95,50 @@ test.each([
   expect(typed(start, keys).shown).toBe(shown);
 });
 
+test.each([
+  ["one |two six", "vey", "one |two six", "two"],
+  ["one |two six", "ved", "one | six", "two"],
+  ["one |two six", "vex", "one | six", "two"],
+  ["one |two six", "vecx<esc>", "one |x six", "two"],
+  ["one t|wo six", "viwd", "one | six", "two"],
+  ["f(a, |b)", "vi(y", "f(|a, b)", "a, b"],
+  ["one |two six", "vwohd", "one|ix", " two s"],
+  ["|one two", "v$d", "|", "one two"],
+  ["|one, two, six", "vf,;d", "| six", "one, two,"],
+  ["one two |six", "v0d", "|ix", "one two s"],
+  ["on|e\ntwo", "vjd", "o|n", "e\ntwo"],
+  ["o|ne\ntwo\nsix", "Vjd", "|six", "one\ntwo\n"],
+  ["one\nt|wo\nsix", "VGd", "|one", "two\nsix\n"],
+  ["one\nt|wo\nsix", "Vcx<esc>", "one\n|x\nsix", "two\n"],
+  ["one\nt|wo\nsix", "VyP", "one\n|two\ntwo\nsix", "two\n"],
+  ["o|ne\n\n  two", "VG>", "|  one\n\n    two", ""],
+  ["o|ne\n\n  two", "vG2>", "|    one\n\n      two", ""],
+  ["   o|ne\n\t\ttwo", "Vj<", "| one\n\ttwo", ""],
+  ["|👍🏽日本", "vld", "|本", "👍🏽日"],
+  ["|one", "v<esc>x", "|ne", "o"],
+  ["|one", "vvx", "|ne", "o"],
+  ["|one two", "dwv<esc>u", "|one two", "one "],
+])("in a visual mode, of %s the keys %s make %s and keep %j", (start, keys, shown, cut) => {
+  const done = typed(start, keys);
+  expect([done.shown, done.cut, done.vim.mode]).toEqual([shown, cut, "normal"]);
+});
+
+test("v and V lead from one visual mode to the other, and other keys keep their meaning there", () => {
+  expect(typed("|one", "vV").vim.mode).toBe("visual line");
+  expect(typed("|one", "Vv").vim.mode).toBe("visual");
+  expect(typed("|one", "v<enter><tab>").presses).toEqual(["enter", "tab"]);
+});
+
+test("selectedIn() is what is selected, whichever end the cursor is at, and after the text has gone", () => {
+  const buffer = { ...NEW.buffer, text: "one two\nsix", at: 4 };
+  const of = (mode: Vim["mode"], anchor: number) => selectedIn({ ...VIM, mode, anchor }, buffer);
+  expect(of("visual", 0)).toMatchObject({ from: 0, to: 5 });
+  expect(of("visual", 6)).toMatchObject({ from: 4, to: 7 });
+  expect(of("visual line", 9)).toMatchObject({ from: 0, to: 11 });
+  expect(of("visual", 99)).toMatchObject({ from: 4, to: 11 });
+  expect([of("normal", 0), selectedIn(undefined, buffer)]).toEqual([undefined, undefined]);
+});
+
 test("what is taken away or copied is what Ctrl-Y brings back", () => {
   expect(typed("|one two", "dw").cut).toBe("one ");
   expect(typed("one\nt|wo", "yy").cut).toBe("two\n");
@@ -120,7 +164,7 @@ test("a pasted text that stands as a mark is one character", () => {
 test("no keys take the cursor out of the text or into a character", () => {
   const text = fc.stringMatching(/^[ab ,("\n日👍]{0,12}$/u);
   const keys = fc.string({
-    unit: fc.constantFrom(...'hjklwbeWBE0^$gGfFtTdcyxXDCYsSiaIAoOpPuJ~r.;,23("日'),
+    unit: fc.constantFrom(...'vV<>hjklwbeWBE0^$gGfFtTdcyxXDCYsSiaIAoOpPuJ~r.;,23("日'),
     maxLength: 12,
   });
   fc.assert(

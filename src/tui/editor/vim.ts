@@ -7,10 +7,13 @@ import type { Buffer } from "./buffer.ts";
 import * as change from "./buffer.ts";
 import { type Editing, edited } from "./edit.ts";
 import type { Press } from "./keys.ts";
-import { motionOf, objectOf, type Range } from "./vim-motions.ts";
+import { motionOf, objectOf, onCharacter, type Range, spelled } from "./vim-motions.ts";
+import { type Selection, selectedRange, selectingKey } from "./vim-visual.ts";
 
 export interface Vim {
-  readonly mode: "insert" | "normal";
+  readonly mode: "insert" | "normal" | "visual" | "visual line";
+  /** Where the selection of a visual mode began. */
+  readonly anchor: number;
   /** The keys of a command that is not whole yet. */
   readonly keys: string;
   /** The last search for a character, like `fx`. */
@@ -27,7 +30,7 @@ interface Vimmed<V extends Vim | undefined = Vim> {
   readonly press?: Press;
 }
 
-export const VIM: Vim = { mode: "insert", keys: "", find: "", changing: undefined, last: [] };
+export const VIM: Vim = { mode: "insert", anchor: 0, keys: "", find: "", changing: undefined, last: [] };
 
 const COMMAND =
   /^(?<count>[1-9]\d*)?(?:(?<verb>[dcy])(?<more>[1-9]\d*)?)?(?<what>gg|[fFtTr].|(?<=[dcy]\d*)[ia].|.)$/su;
@@ -77,6 +80,18 @@ export function vimPressed<V extends Vim | undefined>(
   return vim === undefined ? { vim, editing, press } : inMode(vim, editing, press);
 }
 
+/** What is selected; undefined: nothing is. */
+export function selectedIn(vim: Vim | undefined, buffer: Buffer): Range | undefined {
+  const selection = vim && selectionOf(vim);
+  return selection && selectedRange(buffer, selection);
+}
+
+function selectionOf({ mode, anchor }: Vim): Selection | undefined {
+  return mode === "visual" || mode === "visual line"
+    ? { anchor, isLines: mode === "visual line" }
+    : undefined;
+}
+
 /** A text was sent, and a new one is begun. */
 export function inserting(vim: Vim): Vim {
   return { ...vim, mode: "insert", changing: undefined };
@@ -91,6 +106,8 @@ function inMode(vim: Vim, editing: Editing, press: Press): Vimmed {
   if (vim.mode === "insert") return inInsert(recorded, editing, press);
   if (press.kind === "paste") return { vim, editing, press };
   if (isKey(press, "escape") && vim.keys !== "") return { vim: { ...vim, keys: "" }, editing };
+  if (isKey(press, "escape") && selectionOf(vim) !== undefined)
+    return { vim: { ...vim, mode: "normal" }, editing };
   const keys = press.kind === "text" ? press.text : NAMED[press.name];
   if (keys === undefined) return { vim, editing, press };
   return [...keys].reduce<Vimmed>((now, key) => pressed(now.vim, now.editing, key), { vim, editing });
@@ -112,6 +129,8 @@ function inInsert(vim: Vim, editing: Editing, press: Press): Vimmed {
 
 function pressed(vim: Vim, editing: Editing, key: string): Vimmed {
   const keys = vim.keys + key;
+  const selection = selectionOf(vim);
+  if (selection !== undefined) return selecting({ ...vim, keys }, editing, selection);
   if (keys === ".") return repeated(vim, editing);
   if (UNFINISHED.test(keys)) return { vim: { ...vim, keys }, editing };
   const rested = { ...vim, keys: "" };
@@ -131,6 +150,18 @@ function pressed(vim: Vim, editing: Editing, key: string): Vimmed {
   });
 }
 
+/** A dot repeats no change of a selection: it goes on repeating the change before. */
+function selecting(vim: Vim, editing: Editing, selection: Selection): Vimmed {
+  const next = selectingKey(editing.buffer, selection, vim);
+  if (next.kind === "more") return { vim, editing };
+  const find = /[fFtT].$/su.exec(vim.keys)?.[0] ?? vim.find;
+  const rested = { ...vim, keys: "", find };
+  const now = { ...editing, buffer: next.kind === "normal" ? onCharacter(next.buffer) : next.buffer };
+  if (next.kind !== "selecting") return { vim: { ...rested, mode: next.kind }, editing: now };
+  const { anchor, isLines } = next.selection;
+  return { vim: { ...rested, mode: isLines ? "visual line" : "visual", anchor }, editing: now };
+}
+
 interface Order {
   readonly keys: string;
   readonly verb: string | undefined;
@@ -148,6 +179,8 @@ function command(vim: Vim, editing: Editing, order: Order): Vimmed {
     return { vim: { ...vim, last }, editing: { ...editing, buffer: onCharacter(next) } };
   };
   if (verb !== undefined) return acted(vim, editing, order);
+  if (what === "v" || what === "V")
+    return { vim: { ...vim, mode: what === "v" ? "visual" : "visual line", anchor: buffer.at }, editing };
   if (Object.hasOwn(INSERTS, what)) {
     const next = INSERTS[what]?.(buffer) ?? buffer;
     return { vim: { ...vim, mode: "insert", changing: [text(keys)] }, editing: { ...editing, buffer: next } };
@@ -243,15 +276,6 @@ function repeated(vim: Vim, editing: Editing): Vimmed {
   return { vim: { ...end.vim, mode: "normal", changing: undefined, last: vim.last }, editing: end.editing };
 }
 
-/** `;` and `,`: the last search for a character again, and back. */
-function spelled(what: string, find: string): string {
-  if (what === ";") return find;
-  if (what !== ",") return what;
-  const [kind = "", ...letter] = [...find];
-  const back = kind === kind.toLowerCase() ? kind.toUpperCase() : kind.toLowerCase();
-  return back + letter.join("");
-}
-
 function put(buffer: Buffer, count: number, isAfter: boolean): Buffer {
   const { cut } = buffer;
   if (cut === "") return buffer;
@@ -266,12 +290,6 @@ function put(buffer: Buffer, count: number, isAfter: boolean): Buffer {
   }
   const end = change.lineEnd(buffer);
   return moved(change.insert(end, `\n${whole.slice(0, -1)}`), end.at + 1);
-}
-
-/** In normal mode the cursor stands on a character, where the line has one. */
-function onCharacter(buffer: Buffer): Buffer {
-  const isBehind = buffer.at === change.lineEnd(buffer).at && buffer.at > change.lineStart(buffer).at;
-  return isBehind ? change.left(buffer) : buffer;
 }
 
 function moved(buffer: Buffer, at: number): Buffer {

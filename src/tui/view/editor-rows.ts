@@ -6,15 +6,28 @@ interface EditorRows {
   readonly rows: readonly string[];
   readonly row: number;
   readonly column: number;
+  /** What is selected of each row, as offsets in it; absent: nothing is selected. */
+  readonly lit?: readonly Lit[];
+}
+
+interface Lit {
+  readonly from: number;
+  readonly to: number;
+}
+
+const DARK: Lit = { from: 0, to: 0 };
+
+interface Room {
+  readonly width: number;
+  readonly most: number;
+  /** Offsets in the text. */
+  readonly selected?: Lit | undefined;
 }
 
 /** Rows of at most `width` columns; at most `most` of them, those around the cursor. */
-export function editorRows(
-  text: string,
-  at: number,
-  { width, most }: { width: number; most: number },
-): EditorRows {
+export function editorRows(text: string, at: number, { width, most, selected }: Room): EditorRows {
   const rows: string[] = [];
+  const lit: Lit[] = [];
   let cursor = { row: 0, column: 0 };
   let offset = 0;
   for (const line of text.split("\n")) {
@@ -27,6 +40,8 @@ export function editorRows(
         [row, used] = ["", 0];
       }
       if (offset === at) cursor = { row: rows.length, column: used };
+      if (selected !== undefined && offset >= selected.from && offset < selected.to)
+        lit[rows.length] = { from: lit[rows.length]?.from ?? row.length, to: row.length + shown.length };
       row += shown;
       used += columns;
       offset += each.length;
@@ -40,5 +55,7 @@ export function editorRows(
     offset += 1;
   }
   const from = Math.max(0, Math.min(cursor.row - Math.floor(most / 2), rows.length - most));
-  return { rows: rows.slice(from, from + most), row: cursor.row - from, column: cursor.column };
+  const shown = rows.slice(from, from + most);
+  const place = { rows: shown, row: cursor.row - from, column: cursor.column };
+  return selected === undefined ? place : { ...place, lit: shown.map((_, n) => lit[from + n] ?? DARK) };
 }

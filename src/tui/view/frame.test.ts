@@ -55,6 +55,15 @@ test("the line below the editor has the mode of vi, where its keys are on", () =
   expect(last()).not.toMatch(/NORMAL|INSERT/);
 });
 
+test("what is selected in the editor is marked, over folds and wide characters", () => {
+  const editing = { ...NEW, buffer: insert(NEW.buffer, "ab日本 cd\nef") };
+  const { lines } = liveFrame(
+    aScene({}, { editing, selected: { from: 3, to: 9 }, size: { columns: 10, rows: 12 } }),
+  );
+  const marked = lines.flatMap((line) => line.filter(({ style }) => style === look.theme.selection));
+  expect(marked.map(({ text }) => text)).toEqual(["本 ", "cd", "e"]);
+});
+
 test.each([40, 80, 200])("liveFrame() fits into %i columns and its rows, whatever is in it", (columns) => {
   const text = "日本語のテキスト 👍🏽 and words ".repeat(200);
   const scene = aScene(

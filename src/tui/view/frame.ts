@@ -2,6 +2,7 @@
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import type { Size } from "../../cli/screen/top/frame.ts";
 import type { Editing } from "../editor/edit.ts";
+import type { Vim } from "../editor/vim.ts";
 import { isFinal, type Model, type TranscriptEntry } from "../state/model.ts";
 import { cutLine, type Line, type Span } from "../text/line.ts";
 import { editorRows } from "./editor-rows.ts";
@@ -22,7 +23,9 @@ export interface Scene {
   /** In place of the usual hint, for a moment. */
   readonly hint: string;
   /** Absent: the keys of the editor are not those of vi. */
-  readonly vim?: "insert" | "normal" | undefined;
+  readonly vim?: Vim["mode"] | undefined;
+  /** What is selected in the editor, as offsets in its text. */
+  readonly selected?: { readonly from: number; readonly to: number } | undefined;
   readonly look: EntryLook;
   readonly size: Size;
   readonly nowMono: number;
@@ -118,19 +121,23 @@ function rule({ size, look: { theme } }: Scene): Line {
 }
 
 function editorPart(scene: Scene, most: number): Frame {
-  const { editing, size, look } = scene;
+  const { editing, size, look, selected } = scene;
   const { text, at } = editing.buffer;
   const width = Math.max(1, size.columns - LEFT - 1);
-  const { rows, row, column } = editorRows(text, at, {
+  const { rows, row, column, lit } = editorRows(text, at, {
     width,
+    selected,
     most: Math.max(1, Math.min(most - 1, Math.ceil(size.rows / 2))),
   });
-  const lines = rows.map(
-    (each, n): Line => [
+  const lines = rows.map((each, n): Line => {
+    const { from, to } = lit?.[n] ?? { from: 0, to: 0 };
+    return [
       { text: n === 0 ? "› " : "  ", style: look.theme.accent },
-      { text: safeLine(each), style: "" },
-    ],
-  );
+      { text: safeLine(each.slice(0, from)), style: "" },
+      { text: safeLine(each.slice(from, to)), style: look.theme.selection },
+      { text: safeLine(each.slice(to)), style: "" },
+    ].filter(({ text: part }, at) => at === 0 || part !== "");
+  });
   return { lines: [rule(scene), ...lines], cursor: { row: row + 1, column: column + LEFT } };
 }
 

@@ -54,7 +54,7 @@ export const en = {
       auto: "auto",
       bypass: "bypass",
     },
-    vim: { insert: "INSERT", normal: "NORMAL" },
+    vim: { insert: "INSERT", normal: "NORMAL", visual: "VISUAL", "visual line": "VISUAL LINE" },
     connecting: "connecting …",
     context: (percent: number) => `${percent}% context`,
     toEditor: "keys go to the editor until you pause",

@@ -64,7 +64,7 @@ export const zh: Catalogue = {
       auto: "自动",
       bypass: "跳过权限",
     },
-    vim: { insert: "插入", normal: "普通" },
+    vim: { insert: "插入", normal: "普通", visual: "可视", "visual line": "可视行" },
     connecting: "正在连接 …",
     context: (percent) => `上下文 ${percent}%`,
     toEditor: "停顿之前，按键仍进入编辑器",
