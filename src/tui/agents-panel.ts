@@ -123,7 +123,7 @@ export class AgentsPanel implements Disposable {
     const agent = this.#agents.find((each) => each.agentId === agentId);
     if (agent === undefined) return;
     this.#marks = viewed(this.#marks, agentId);
-    const view = this.#app.actions.views.look(Number(agentId), agent.description, {
+    const view = this.#app.actions.views.look(Number(agentId), agent.prompt, {
       key: (name) => name === "x" && this.#take("x", true),
       closed: () => this.#left(agentId),
     });

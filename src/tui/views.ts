@@ -40,14 +40,15 @@ export class Views {
   /** What another process has said so far; `refresh` when it may have said more. */
   look(
     pid: number,
-    words: string,
+    task: string,
     wish: Pick<TranscriptWish, "key" | "closed">,
   ): Pick<TranscriptView, "refresh"> {
     return this.#read({
       ...wish,
       pid,
       entries: [],
-      title: `[${pid}] ${safeLine(words).slice(0, 24)} · ${wish.key === undefined ? "" : `${this.#app.words.panel.stop} · `}`,
+      task,
+      title: `[${pid}] ${safeLine(task.split("\n", 1)[0] ?? "").slice(0, 24)} · ${wish.key === undefined ? "" : `${this.#app.words.panel.stop} · `}`,
     });
   }
 
@@ -70,12 +71,12 @@ export class Views {
   }
 
   /** Nothing tells when it has said more: its end is read again from time to time. */
-  #follow(pid: number, words: string): void {
+  #follow(pid: number, task: string): void {
     const timer = setInterval(() => view.refresh(), FOLLOW_MS).unref();
-    const view = this.look(pid, words, { closed: () => clearInterval(timer) });
+    const view = this.look(pid, task, { closed: () => clearInterval(timer) });
   }
 
-  #read(of: Pick<TranscriptWish, "pid" | "entries" | "title" | "key" | "closed">): TranscriptView {
+  #read(of: Pick<TranscriptWish, "pid" | "entries" | "title" | "task" | "key" | "closed">): TranscriptView {
     const app = this.#app;
     const view = new TranscriptView({
       ...of,

@@ -87,6 +87,19 @@ const OWN: TranscriptEntry[] = [
   { kind: "text", text: `message ${COUNT - 1}`, isFinal: true },
 ];
 
+test("the view of an agent that has not said anything yet shows its task, and then what it said", async () => {
+  const said: WireHistoryItem[] = [];
+  const screen: Screen = new Screen([], {
+    task: "dig it\nand fill it",
+    client: { request: (async (_: string, at: never) => page(said, at, screen)) as never },
+  });
+  const shown = async () => (await screen.settled()).filter((line) => line !== "").slice(0, -1);
+  expect(await shown()).toEqual(["› dig it", "  and fill it", "· it has not said anything yet"]);
+  said.push(message(0), message(1));
+  screen.view.refresh();
+  expect(await shown()).toEqual(["› message 0", "● message 1"]);
+});
+
 test("20,000 messages open with one page, without one twice, and what the terminal knows in full", async () => {
   const screen = new Screen(OWN);
   const lines = await screen.settled();

@@ -40,6 +40,8 @@ export interface TranscriptWish {
   readonly entries: readonly TranscriptEntry[];
   /** In the last line. */
   readonly title: string;
+  /** Shown while nothing was said yet. */
+  readonly task?: string;
   readonly client: Pick<ChatClient, "request">;
   changed(): void;
   copy(text: string): void;
@@ -136,7 +138,18 @@ export class TranscriptView implements FullView {
       .flatMap((page) => page.flatMap((item) => passagesOf(item, words)));
     if (newest > 0) return older;
     const own = this.#wish.entries.map((entry, n) => ({ entry, place: this.#places.get(n) }));
-    return [...older, ...own.slice(this.#from)];
+    const all = [...older, ...own.slice(this.#from)];
+    return all.length === 0 && held.length > 0 ? this.#notBegun(words) : all;
+  }
+
+  #notBegun({ view }: EntryLook["words"]): readonly Passage[] {
+    const { task } = this.#wish;
+    if (task === undefined) return [];
+    const entries: readonly TranscriptEntry[] = [
+      { kind: "user", text: task, from: "" },
+      { kind: "notice", text: view.notBegun, level: "info" },
+    ];
+    return entries.map((entry) => ({ entry, place: undefined }));
   }
 
   /** One page after the other, while the screen is near an end of what is held. */

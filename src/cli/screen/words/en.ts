@@ -219,6 +219,7 @@ export const en = {
     filesStay: "The files stay as they are. A new session begins there; this one stays as it is.",
     refused: "Others have changed some of them since: the files do not go back without crux rewind --force.",
     noChange: "No file would change.",
+    notBegun: "it has not said anything yet",
   },
 
   rewind: {

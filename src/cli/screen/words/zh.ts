@@ -235,6 +235,7 @@ export const zh: Catalogue = {
     filesStay: "文件保持不变。新会话从该处开始，当前会话保持原样。",
     refused: "其中一些文件此后已被他人修改：需要 crux rewind --force 才能回退文件。",
     noChange: "没有文件会改变。",
+    notBegun: "尚无内容",
   },
 
   rewind: {
