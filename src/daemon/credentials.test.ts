@@ -55,3 +55,46 @@ test("a file that others can read is closed to them; a link or damage counts as 
   symlinkSync("/etc/passwd", path);
   expect([opened().list(), warned.length]).toEqual([[], 2]);
 });
+
+/** A keychain in memory, as the programs of the system have one. */
+function keychain(answers = true) {
+  const kept = new Map<string, string>();
+  return {
+    kept,
+    read: (account: string) => (answers ? kept.get(account) : undefined),
+    store: async (account: string, secret: string) => {
+      if (answers) kept.set(account, secret);
+      return answers;
+    },
+    remove: async (account: string) => void kept.delete(account),
+  };
+}
+
+test("with a keychain the file has the server alone, and the next daemon reads and learns the key", async () => {
+  const chain = keychain();
+  const around = { keychain: chain, learn: (all: Iterable<string>) => learned.push(...all), warn: () => {} };
+  const file = new CredentialFile(dir, around);
+  expect(await file.set("openai", { key: "key-of-openai", baseUrl: "http://127.0.0.1:1" })).toBe("keychain");
+  expect(JSON.parse(readFileSync(file.file, "utf8"))).toEqual({
+    openai: { place: "keychain", baseUrl: "http://127.0.0.1:1" },
+  });
+  learned = [];
+  const next = new CredentialFile(dir, around);
+  expect([next.list(), learned]).toEqual([file.list(), ["key-of-openai"]]);
+  expect([await next.remove("openai"), chain.kept.size, next.list()]).toEqual([true, 0, []]);
+});
+
+test("while the keychain does not answer its keys are kept and not used, and a new one goes into the file", async () => {
+  const first = keychain();
+  const silent = keychain(false);
+  const around = { learn: () => {}, warn: (words: string) => warned.push(words) };
+  await new CredentialFile(dir, { ...around, keychain: first }).set("openai", { key: "key-of-openai" });
+  const file = new CredentialFile(dir, { ...around, keychain: silent });
+  expect([file.list(), warned]).toEqual([[], [expect.stringContaining("openai is not used")]]);
+  expect(await file.set("xai", { key: "key-of-xai" })).toBe("file");
+  const again = new CredentialFile(dir, { ...around, keychain: first });
+  expect(again.list().map(([driver]) => driver)).toEqual(["openai", "xai"]);
+  expect(await file.set("openai", { key: "key-two" })).toBe("file");
+  expect(JSON.parse(readFileSync(file.file, "utf8")).openai).toEqual({ key: "key-two" });
+  expect(await file.remove("openai")).toBe(true);
+});

@@ -1,6 +1,7 @@
 /**
- * The keys of model providers that the user has stored: one file of the state directory, readable by the user alone. The
- * state directory is hidden from every command. What the file says is learned as secret before anything is done with it.
+ * The keys of model providers that the user has stored: in the keychain of the desktop, else in one file of the state
+ * directory, readable by the user alone. The file also says which keys the keychain has. The state directory is hidden from
+ * every command. Each key is learned as secret before anything is done with it.
  */
 import { chmodSync, lstatSync, readFileSync } from "node:fs";
 import { open, rename, unlink } from "node:fs/promises";
@@ -13,12 +14,18 @@ import {
   namesDriver,
 } from "../abi/credentials.ts";
 import { Fault, messageOf } from "../abi/errors.ts";
-import type { CredentialDesk } from "../kernel/ports/credentials.ts";
+import type { CredentialDesk, KeyPlace } from "../kernel/ports/credentials.ts";
+import type { Keychain } from "./keychain.ts";
 
 const NAME = "credentials.json";
 const MAX_BYTES = 64 * 1024;
 
+/** As the file has it. */
+type Stored = Partial<Credential> & { readonly place?: "keychain" };
+
 interface Around {
+  /** undefined: there is none. */
+  readonly keychain?: Pick<Keychain, "read" | "store" | "remove"> | undefined;
   learn(secrets: Iterable<string>): void;
   warn(words: string): void;
 }
@@ -27,6 +34,8 @@ export class CredentialFile implements CredentialDesk {
   readonly file: string;
   readonly #around: Around;
   #all: ReadonlyMap<CredentialDriver, Credential>;
+  /** Those whose key is in the keychain, also where it did not answer. */
+  #inKeychain: ReadonlyMap<CredentialDriver, Stored> = new Map();
   #last: Promise<unknown> = Promise.resolve();
 
   /** A file that cannot be read, or that others can read, is reported; it counts as empty. */
@@ -40,15 +49,28 @@ export class CredentialFile implements CredentialDesk {
     return [...this.#all];
   }
 
-  set(driver: CredentialDriver, credential: Credential): Promise<void> {
+  async set(driver: CredentialDriver, credential: Credential): Promise<KeyPlace> {
     this.#around.learn([credential.key]);
-    return this.#change((all) => all.set(driver, credential));
+    let place: KeyPlace = "file";
+    await this.#change(async (all, inKeychain) => {
+      const isKept = (await this.#around.keychain?.store(driver, credential.key)) === true;
+      place = isKept ? "keychain" : "file";
+      // no older key stays where the new one is not
+      if (!isKept && inKeychain.delete(driver)) await this.#around.keychain?.remove(driver);
+      const { baseUrl } = credential;
+      const server = baseUrl === undefined ? {} : { baseUrl };
+      if (isKept) inKeychain.set(driver, { place: "keychain", ...server });
+      all.set(driver, credential);
+    });
+    return place;
   }
 
   async remove(driver: CredentialDriver): Promise<boolean> {
     let isThere = false;
-    await this.#change((all) => {
-      isThere = all.delete(driver);
+    await this.#change(async (all, inKeychain) => {
+      const isInKeychain = inKeychain.delete(driver);
+      if (isInKeychain) await this.#around.keychain?.remove(driver);
+      isThere = all.delete(driver) || isInKeychain;
     });
     return isThere;
   }
@@ -62,18 +84,20 @@ export class CredentialFile implements CredentialDesk {
   }
 
   /** One change after the other; it holds once it is on the disk. */
-  #change(act: (all: Map<CredentialDriver, Credential>) => void): Promise<void> {
+  #change(
+    act: (all: Map<CredentialDriver, Credential>, inKeychain: Map<CredentialDriver, Stored>) => Promise<void>,
+  ): Promise<void> {
     const done = this.#last.then(async () => {
-      const all = new Map(this.#all);
-      act(all);
-      await this.#write(all);
-      this.#all = all;
+      const [all, inKeychain] = [new Map(this.#all), new Map(this.#inKeychain)];
+      await act(all, inKeychain);
+      await this.#write(new Map<CredentialDriver, Stored>([...all, ...inKeychain]));
+      [this.#all, this.#inKeychain] = [all, inKeychain];
     });
     this.#last = done.catch(() => undefined);
     return done;
   }
 
-  async #write(all: ReadonlyMap<CredentialDriver, Credential>): Promise<void> {
+  async #write(all: ReadonlyMap<CredentialDriver, Stored>): Promise<void> {
     const draft = `${this.file}.new`;
     try {
       await unlink(draft).catch(() => undefined);
@@ -96,21 +120,28 @@ export class CredentialFile implements CredentialDesk {
 
   #read(): ReadonlyMap<CredentialDriver, Credential> {
     const all = new Map<CredentialDriver, Credential>();
+    const inKeychain = new Map<CredentialDriver, Stored>();
     try {
       const stats = lstatSync(this.file, { throwIfNoEntry: false });
       if (stats === undefined) return all;
       if (!stats.isFile() || stats.size > MAX_BYTES) throw new Error("not a file of stored keys");
       if ((stats.mode & 0o077) !== 0) chmodSync(this.file, 0o600);
-      const found = JSON.parse(readFileSync(this.file, "utf8")) as Record<string, Partial<Credential>>;
+      const found = JSON.parse(readFileSync(this.file, "utf8")) as Record<string, Stored>;
       for (const driver of CREDENTIAL_DRIVERS) {
-        const { key, baseUrl } = found[driver] ?? {};
+        const { place, baseUrl, ...kept } = found[driver] ?? {};
+        const server = typeof baseUrl === "string" ? { baseUrl } : {};
+        if (place === "keychain") inKeychain.set(driver, { place, ...server });
+        const key = place === "keychain" ? this.#around.keychain?.read(driver) : kept.key;
+        if (place === "keychain" && key === undefined)
+          this.#around.warn(`the stored key of ${driver} is not used: the keychain did not answer`);
         if (typeof key !== "string" || key === "") continue;
-        all.set(driver, { key, ...(typeof baseUrl === "string" ? { baseUrl } : {}) });
+        all.set(driver, { key, ...server });
       }
       this.#around.learn([...all.values()].map(({ key }) => key));
     } catch (error) {
       this.#around.warn(`stored keys are not used: ${this.file}: ${messageOf(error)}`);
     }
+    this.#inKeychain = inKeychain;
     return all;
   }
 }

@@ -30,6 +30,7 @@ import { claimSeat, type SeatClaim } from "./claim.ts";
 import { makeCookie } from "./cookie.ts";
 import { CredentialFile } from "./credentials.ts";
 import { type DaemonHost, thisProcess } from "./host.ts";
+import { findKeychain } from "./keychain.ts";
 import { openLog } from "./log.ts";
 import { readSettings } from "./settings/settings.ts";
 import { DEFAULT_IDLE_TIMEOUT, IdleWatch, listen, reportOf, StopRequest, stackOf } from "./stop.ts";
@@ -178,6 +179,7 @@ export async function runDaemon<L extends DaemonLease>(
     const { settings, problems } = readSettings(places.configDir);
     for (const problem of problems) log("warn", problem);
     const credentials = new CredentialFile(places.stateDir, {
+      keychain: findKeychain(environment, process.platform),
       learn: (secrets) => redactor.learn(secrets),
       warn: (words) => log("warn", words),
     });

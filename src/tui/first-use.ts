@@ -54,6 +54,6 @@ async function kept(app: App, login: Login): Promise<void> {
   app.say(words.trying(driver));
   const inner = innerCall(app);
   const check = await tryLogin(inner, login);
-  const { file, ends_with } = await storeLogin(inner, app.client, login);
-  app.say(words.stored(driver, ends_with, file, check), "success");
+  const { place, file, ends_with } = await storeLogin(inner, app.client, login);
+  app.say(words.stored(driver, ends_with, place === "keychain" ? words.keychain : file, check), "success");
 }

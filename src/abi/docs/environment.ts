@@ -31,6 +31,10 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
       means: "Folder of your settings, agents and skills: `$XDG_CONFIG_HOME/crux`.",
       otherwise: "`~/.config`",
     },
+    DBUS_SESSION_BUS_ADDRESS: {
+      means: "Where the keychain of the desktop is reached, for keys of `crux auth login`.",
+      otherwise: "`bus` in `$XDG_RUNTIME_DIR`",
+    },
     CRUX_SOCKET: {
       means: "Path of the daemon's socket, for the client and for the daemon it starts.",
       otherwise: "`crux.sock` in the runtime folder",

@@ -177,7 +177,7 @@ export const CREDENTIAL_DOCS: MethodDocs<keyof typeof CREDENTIAL_METHODS> = {
   "credential.set": {
     errors: { UNAVAILABLE: "The file cannot be written." },
     params: { driver: "anthropic", key: "sk-ant-example" },
-    result: { file: "/home/ana/.local/state/crux/credentials.json" },
+    result: { file: "/home/ana/.local/state/crux/credentials.json", place: "file" },
   },
   "credential.remove": {
     errors: { UNAVAILABLE: "The file cannot be written." },

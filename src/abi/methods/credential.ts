@@ -35,7 +35,10 @@ export const CREDENTIAL_METHODS = {
         .max(2048)
         .optional(),
     }),
-    result: z.strictObject({ file: z.string().describe("Where it is stored; readable by the user alone.") }),
+    result: z.strictObject({
+      file: z.string().describe("The file of stored keys; readable by the user alone."),
+      place: z.enum(["keychain", "file"]).describe("keychain: the file has only the server."),
+    }),
   },
   "credential.remove": {
     summary: "forget the stored key of a provider",

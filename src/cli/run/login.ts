@@ -84,11 +84,11 @@ export async function storeLogin(
   { host, console }: Pick<Call, "host" | "console">,
   client: Pick<DaemonClient, "request">,
   { driver, key, baseUrl }: Login,
-): Promise<{ readonly file: string; readonly ends_with: string }> {
+): Promise<{ readonly place: "keychain" | "file"; readonly file: string; readonly ends_with: string }> {
   const request = { driver, key, ...(baseUrl === undefined ? {} : { base_url: baseUrl }) };
-  const { file } = await client.request("credential.set", request);
+  const { file, place } = await client.request("credential.set", request);
   if (namesDriver(host.env, driver)) await console.notice(`! ${ownWords(driver, console.catalogue.login)}`);
-  return { file, ends_with: key.slice(-SHOWN_CHARS) };
+  return { place, file, ends_with: key.slice(-SHOWN_CHARS) };
 }
 
 export function driverOf(name: string, words = en.login): CredentialDriver {

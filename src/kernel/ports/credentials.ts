@@ -1,12 +1,15 @@
 /** The keys of model providers that the user has stored. */
 import type { Credential, CredentialDriver } from "../../abi/credentials.ts";
 
+/** Where a key is stored. */
+export type KeyPlace = "keychain" | "file";
+
 export interface CredentialDesk {
-  /** Where they are stored. */
+  /** Where they are stored, but for those in the keychain. */
   readonly file: string;
   list(): readonly (readonly [CredentialDriver, Credential])[];
   /** Durable when it resolves. */
-  set(driver: CredentialDriver, credential: Credential): Promise<void>;
+  set(driver: CredentialDriver, credential: Credential): Promise<KeyPlace>;
   /** False: none was stored. */
   remove(driver: CredentialDriver): Promise<boolean>;
   /**

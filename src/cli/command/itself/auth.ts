@@ -54,12 +54,11 @@ async function login(call: Call, client: DaemonClient, words: readonly string[])
   if (typeof form === "string") return 130;
   const check = args.flags.has("no-check") ? "not tried" : await tryLogin(call, form);
   const { driver } = form;
-  const { file, ends_with } = await storeLogin(call, client, form);
-  if (console.mode === "json") await console.data({ driver, ends_with, file, check });
+  const { place, file, ends_with } = await storeLogin(call, client, form);
+  const where = place === "keychain" ? console.catalogue.login.keychain : safeLine(file);
+  if (console.mode === "json") await console.data({ driver, ends_with, file, check, place });
   else if (console.mode !== "quiet")
-    await console.line(
-      `[auth] ${driver}: key …${safeLine(ends_with)} stored in ${safeLine(file)} (${check})`,
-    );
+    await console.line(`[auth] ${driver}: key …${safeLine(ends_with)} stored in ${where} (${check})`);
   return 0;
 }
 

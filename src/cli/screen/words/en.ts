@@ -261,8 +261,9 @@ export const en = {
     baseUrl: "Base URL (empty: the provider's own): ",
     key: "Key: ",
     trying: (driver: string) => `${driver}: one small call tries the key …`,
-    stored: (driver: string, end: string, file: string, check: string) =>
-      `${driver}: key …${end} stored in ${file} (${check})`,
+    stored: (driver: string, end: string, place: string, check: string) =>
+      `${driver}: key …${end} stored in ${place} (${check})`,
+    keychain: "the keychain",
     answered: (tokens: number) => `a test call was answered, ${counted(tokens, "token")}`,
     noModel: "no model of this provider was found",
     failed: (why: string) => `the key was not stored: a test call failed: ${why}`,

@@ -18,8 +18,8 @@ export const credentialList: Handler<"credential.list"> = async (_params, { deps
 
 export const credentialSet: Handler<"credential.set"> = async ({ driver, key, base_url }, { deps }) => {
   const desk = deskOf(deps);
-  await desk.set(driver, { key, ...(base_url === undefined ? {} : { baseUrl: base_url }) });
-  return { payload: { file: desk.file } };
+  const place = await desk.set(driver, { key, ...(base_url === undefined ? {} : { baseUrl: base_url }) });
+  return { payload: { file: desk.file, place } };
 };
 
 export const credentialRemove: Handler<"credential.remove"> = async ({ driver }, { deps }) => ({
