@@ -7,7 +7,7 @@ import { Fault } from "../../../abi/errors.ts";
 import { asPid, asProcUuid } from "../../../abi/ids.ts";
 import { FRAME, PACKET } from "../../../abi/ipc.ts";
 import { isIpcMethod } from "../../../abi/methods/ipc/methods.ts";
-import { EXIT } from "../../../abi/process.ts";
+import { EXIT, SIGNALS } from "../../../abi/process.ts";
 import type { ChildClient } from "../../../kernel/ports/kernel-api.ts";
 import { encodeFrame } from "../../codec/frame.ts";
 import { packFrame } from "../../codec/msgpack.ts";
@@ -15,7 +15,7 @@ import { OF_A_PROCESS } from "../authority.ts";
 import type { Desk, ServerContext } from "../desk.ts";
 import type { Peer } from "../principal.ts";
 import { procInfo } from "../testing/fake-kernel.ts";
-import { ServerFixture } from "../testing/fixture.ts";
+import { ServerFixture, until } from "../testing/fixture.ts";
 import { Tokens } from "../tokens.ts";
 import type { EventSubscription } from "./event-subscription.ts";
 import { digestOf } from "./idempotency.ts";
@@ -220,6 +220,18 @@ describe("requests", () => {
       { code, message: "the cause", retryable, ...more, ...given },
     ]);
     expect(meta?.requestId).toMatch(/^r_/);
+  });
+
+  it("a thousand TERMs with a grace are one wait, and KILL follows at the end of the shortest", async () => {
+    fixture.kernel.procs.push(procInfo(7));
+    const before = fixture.clock.pending;
+    const kill = (graceMs: number) => client.call("process.kill", { pid: 7, graceMs });
+    for (let n = 0; n < 1_000; n++) await kill(60_000 + n);
+    await kill(500);
+    expect(fixture.clock.pending - before).toBe(1);
+    await fixture.clock.advance(500);
+    await until(() => fixture.kernel.killed.at(-1)?.[1] === SIGNALS.SIGKILL);
+    expect(fixture.clock.pending).toBe(before);
   });
 
   it("what a request begins after the end of its connection ends at once, and nothing is kept of what is over", () => {

@@ -204,13 +204,27 @@ export const kill: IpcHandler<"process.kill"> = async (
   return state;
 };
 
-/** The kernel's own grace follows each TERM of a native; a shorter one is this caller's. */
-function killLater(pid: Pid, graceMs: number | undefined, { session, context }: IpcCall): void {
+/** Of a server, by process: when KILL follows. One wait for each, however often TERM is sent. */
+const kills = new WeakMap<object, Map<Pid, { readonly at: number; readonly stop: AbortController }>>();
+
+/** The kernel's own grace follows each TERM of a native; a shorter one is this caller's. The earliest KILL counts. */
+function killLater(pid: Pid, graceMs: number | undefined, { session, context: { clock } }: IpcCall): void {
   if (graceMs === undefined) return;
   const { kernel } = session;
-  context.clock
-    .sleep(graceMs)
-    .then(() => kernel.init.kill(pid, SIGNALS.SIGKILL))
+  const all = kills.get(clock) ?? new Map();
+  kills.set(clock, all);
+  const at = clock.mono() + graceMs;
+  const before = all.get(pid);
+  if (before !== undefined && before.at <= at) return;
+  before?.stop.abort();
+  const stop = new AbortController();
+  all.set(pid, { at, stop });
+  clock
+    .sleep(graceMs, stop.signal)
+    .then(() => {
+      all.delete(pid);
+      return kernel.init.kill(pid, SIGNALS.SIGKILL);
+    })
     .catch(() => {});
 }
 
