@@ -508,7 +508,9 @@ describe("a team", () => {
     expect(second).toContain("It said last:\nTwo is done.");
     expect(third).toBe("Team crew has ended; its tasks are gone.\n");
     const [made, more, members] = [1, 2, 3].map((at) => results(requestsOf("lead")[at]!));
-    expect(made![0]).toContain("Team crew is there, its tasks are list crew.");
+    expect(made![0]).toMatch(
+      /^Team crew is there, its tasks are list crew; all agents of this session share the folder \//,
+    );
     expect(more![1]).toMatch(/^Error \[CONFLICT\]: this process leads team crew already/);
     expect(members![2]).toMatch(/^Error \[CONFLICT\]: .*team crew has a member bob already/);
     expect(members![3]).toMatch(/^Error \[NOT_FOUND\]: this process leads no team other/);
