@@ -5,7 +5,7 @@ import { oneLine } from "./screen/text/json.ts";
 import { type Words, wordsOf } from "./screen/text/language.ts";
 import { type Paint, paintFor } from "./screen/text/paint.ts";
 import { widthOf, wrapped } from "./screen/text/width.ts";
-import { type Catalogue, en } from "./screen/words/en.ts";
+import { en, type Phrases } from "./screen/words/en.ts";
 import type { Output } from "./terminal/streams.ts";
 
 /** The two streams of a command in its output mode. Each write resolves after the text was flushed. */
@@ -13,7 +13,7 @@ export class Console {
   readonly mode: Mode;
   readonly words: Words;
   /** What questions and conversations say; of other commands always English. */
-  catalogue: Catalogue = en;
+  catalogue: Phrases = en;
   /** For stdout; `errorPaint` is for stderr. */
   readonly paint: Paint;
   readonly errorPaint: Paint;

@@ -1,4 +1,4 @@
-import { editDistance, nearest } from "../lib/near-names.ts";
+import { editDistance, nearest } from "../lib/text/near-names.ts";
 
 const MAX_HINTS = 3;
 

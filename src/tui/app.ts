@@ -14,7 +14,7 @@ import { errorLines } from "../cli/screen/errors.ts";
 import { languageFor, wordsIn } from "../cli/screen/text/language.ts";
 import { PLAIN } from "../cli/screen/text/paint.ts";
 import { catalogueOf } from "../cli/screen/words/catalogue.ts";
-import type { Catalogue } from "../cli/screen/words/en.ts";
+import type { Phrases } from "../cli/screen/words/en.ts";
 import { Actions } from "./actions.ts";
 import { Appearance } from "./appearance.ts";
 import { DialogBox } from "./drive/dialog-box.ts";
@@ -44,7 +44,7 @@ const HINT_MS = 2_000;
 interface AppOptions {
   readonly call: Call;
   readonly cwd: string;
-  readonly words: Catalogue;
+  readonly words: Phrases;
   /** The directory of the socket, where the terminal is noted as taken. */
   readonly runtime: string | undefined;
   readonly nowMono: () => number;
@@ -62,7 +62,7 @@ export class App implements Disposable {
   readonly #notices: Notices;
   preferences = USUAL;
   /** In the language of the user. */
-  words: Catalogue;
+  words: Phrases;
   readonly actions: Actions;
   readonly status: StatusLine;
   /** The session that is opened once this one is left. */

@@ -3,7 +3,7 @@
 import type { Call } from "../cli/command.ts";
 import { Console } from "../cli/console.ts";
 import type { Host } from "../cli/host/host.ts";
-import type { Catalogue } from "../cli/screen/words/en.ts";
+import type { Phrases } from "../cli/screen/words/en.ts";
 import type { Output } from "../cli/terminal/streams.ts";
 import type { DialogBox } from "./drive/dialog-box.ts";
 import type { NoticeLevel } from "./state/model.ts";
@@ -13,7 +13,7 @@ interface Outer {
   readonly call: Call;
   readonly cwd: string;
   readonly box: DialogBox;
-  readonly words: Catalogue;
+  readonly words: Phrases;
   say(text: string, level: NoticeLevel): void;
 }
 

@@ -3,7 +3,7 @@
  * the focus, or nobody has typed for a minute. The words are our own; nothing of a model or a tool is in them.
  */
 import type { WireEvent } from "../abi/wire-events.ts";
-import { type Catalogue, en } from "../cli/screen/words/en.ts";
+import { en, type Phrases } from "../cli/screen/words/en.ts";
 import type { Environment } from "../lib/paths.ts";
 import type { Press } from "./editor/keys.ts";
 
@@ -13,7 +13,7 @@ const AWAY_MS = 60_000;
 const QUIET_MS = 10_000;
 
 type Kind = "permission_prompt" | "idle_prompt";
-type NoticeWords = Pick<Catalogue["session"], "questionWaits" | "answered" | "withMore">;
+type NoticeWords = Pick<Phrases["session"], "questionWaits" | "answered" | "withMore">;
 
 export class Notices implements Disposable {
   readonly #send: (text: string) => void;

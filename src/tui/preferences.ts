@@ -3,7 +3,7 @@ import { codeOf } from "../abi/errors.ts";
 import type { WireSetting } from "../abi/methods/settings.ts";
 import type { ChatClient } from "../cli/chat/client.ts";
 import { LANGUAGES } from "../cli/screen/text/language.ts";
-import type { Catalogue } from "../cli/screen/words/en.ts";
+import type { Phrases } from "../cli/screen/words/en.ts";
 import type { Appearance } from "./appearance.ts";
 
 export interface StatusProgram {
@@ -96,7 +96,7 @@ export async function keepPreference(
 interface Choosing {
   readonly client: ChatClient;
   readonly cwd: string;
-  readonly words: Catalogue;
+  readonly words: Phrases;
   readonly appearance: Pick<Appearance, "names" | "choose">;
   say(text: string, level?: "error"): void;
   speak(language: string): Promise<void>;

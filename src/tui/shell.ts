@@ -2,7 +2,7 @@
 import { messageOf } from "../abi/errors.ts";
 import type { Call } from "../cli/command.ts";
 import { runShellLine } from "../cli/run/shell-line.ts";
-import type { Catalogue } from "../cli/screen/words/en.ts";
+import type { Phrases } from "../cli/screen/words/en.ts";
 import { shellNote } from "../lib/text/shell-line.ts";
 import type { Model, ShellEntry } from "./state/model.ts";
 import { inserted, shellChanged } from "./state/reduce.ts";
@@ -11,7 +11,7 @@ import { inserted, shellChanged } from "./state/reduce.ts";
 interface Shown {
   readonly call: Call;
   readonly cwd: string;
-  readonly words: Catalogue;
+  readonly words: Phrases;
   model: Model;
   say(words: string, level: "error"): void;
 }

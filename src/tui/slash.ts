@@ -1,9 +1,9 @@
 /** The slash commands: what each does, from a table. Those of the command line run as they are, for this session. */
 import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../abi/process.ts";
 import { padToWidth } from "../cli/screen/text/width.ts";
-import type { Catalogue } from "../cli/screen/words/en.ts";
-import { nearNames } from "../lib/near-names.ts";
+import type { Phrases } from "../cli/screen/words/en.ts";
 import { slashLine } from "../lib/slash.ts";
+import { nearNames } from "../lib/text/near-names.ts";
 
 export type Slash =
   | { readonly kind: "say"; readonly text: string }
@@ -35,7 +35,7 @@ type Doing =
 
 export type ViewName = "transcript" | "resume" | "rewind" | "top";
 
-type Does = (text: string, pid: string, words: Catalogue) => Slash;
+type Does = (text: string, pid: string, words: Phrases) => Slash;
 
 const run =
   (...argv: readonly string[]) =>
@@ -55,7 +55,7 @@ const process =
     text === "" ? { kind: "refused", message: words.needsProcess(name) } : run(verb)(text);
 
 /** What each does; what is said of it stands in the catalogue. */
-const ROWS: Readonly<Record<keyof Catalogue["help"]["commands"], Does>> = {
+const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
   agents: run("agents"),
   back: act("back"),
   bg: ofSession("bg"),
@@ -109,12 +109,12 @@ export interface Offer {
   readonly about: string;
 }
 
-function commandsIn({ help }: Catalogue): readonly Offer[] {
+function commandsIn({ help }: Phrases): readonly Offer[] {
   return Object.entries(help.commands).map(([name, about]) => ({ name, about }));
 }
 
 /** undefined: nothing was typed. */
-export function slashOf(line: string, pid: number, words: Catalogue): Slash | undefined {
+export function slashOf(line: string, pid: number, words: Phrases): Slash | undefined {
   const text = line.trim();
   if (text === "") return undefined;
   if (text.startsWith("!")) return shellSlash(text.slice(1).trim(), words);
@@ -135,19 +135,19 @@ export function nearOnes(name: string, skills: readonly string[]): readonly stri
 }
 
 /** What begins as the typed line does; none once an argument is typed. */
-export function offersFor(typed: string, skills: readonly Offer[], words: Catalogue): readonly Offer[] {
+export function offersFor(typed: string, skills: readonly Offer[], words: Phrases): readonly Offer[] {
   const [, begun] = /^\/([A-Za-z0-9_.:-]*)$/.exec(typed) ?? [];
   if (begun === undefined) return [];
   const isBegun = ({ name }: Offer) => name.toLowerCase().startsWith(begun.toLowerCase());
   return [...commandsIn(words), ...skills].filter(isBegun);
 }
 
-function shellSlash(command: string, { act: words }: Catalogue): Slash {
+function shellSlash(command: string, { act: words }: Phrases): Slash {
   if (command === "") return { kind: "refused", message: words.needsCommand };
   return { kind: "shell", command };
 }
 
-function modeSlash(text: string, { act: words }: Catalogue): Slash {
+function modeSlash(text: string, { act: words }: Phrases): Slash {
   const mode = text === "" ? undefined : findPermissionMode(text);
   if (text === "" || mode !== undefined) return { kind: "mode", mode, text: "" };
   return { kind: "refused", message: words.noMode(text, PERMISSION_MODES.join(", ")) };
@@ -158,7 +158,7 @@ function wordsOf(text: string): readonly string[] {
 }
 
 /** The keys, then the commands. */
-export function helpText(words: Catalogue): string {
+export function helpText(words: Phrases): string {
   const rows = (pairs: readonly (readonly [string, string])[], columns: number): readonly string[] =>
     pairs.map(([name, about]) => `  ${padToWidth(name, columns)}${about}`);
   const commands = commandsIn(words).map(({ name, about }) => [`/${name}`, about] as const);

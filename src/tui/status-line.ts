@@ -7,7 +7,7 @@ import type { StatusInput } from "../abi/print/status-line.ts";
 import type { ChatClient } from "../cli/chat/client.ts";
 import type { Call } from "../cli/command.ts";
 import { type ProgramOutput, runProbe } from "../cli/run/shell-line.ts";
-import type { Catalogue } from "../cli/screen/words/en.ts";
+import type { Phrases } from "../cli/screen/words/en.ts";
 import type { Vim } from "./editor/vim.ts";
 import type { Preferences, StatusProgram } from "./preferences.ts";
 import type { Model } from "./state/model.ts";
@@ -32,7 +32,7 @@ interface Told {
   readonly preferences: Preferences;
   readonly vim: Vim | undefined;
   readonly call: Call;
-  readonly words: Catalogue;
+  readonly words: Phrases;
   say(words: string, level: "warning"): void;
   changed(): void;
 }

@@ -1,5 +1,5 @@
 /** What is offered below the editor: commands and skills for a line that begins with `/`, files for a word with `@`. */
-import type { Catalogue } from "../cli/screen/words/en.ts";
+import type { Phrases } from "../cli/screen/words/en.ts";
 import { type Editing, replaced } from "./editor/edit.ts";
 import { fitting, mentionAt, mentioned } from "./editor/mention.ts";
 import { Files } from "./files.ts";
@@ -11,7 +11,7 @@ interface Edited {
   editing: Editing;
   readonly skills: readonly Offer[];
   readonly cwd: string;
-  readonly words: Catalogue;
+  readonly words: Phrases;
   changed(): void;
   do(act: () => Promise<void>): void;
 }

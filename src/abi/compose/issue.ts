@@ -1,6 +1,6 @@
 /** Error messages for what a schema rejects in a compose file: the path of the field, what is wrong, how to fix it. */
 import type * as z from "zod";
-import { nearNames } from "../../lib/near-names.ts";
+import { nearNames } from "../../lib/text/near-names.ts";
 import { Fault } from "../errors.ts";
 
 type Issue = z.core.$ZodIssue;

@@ -4,7 +4,7 @@ import type { ContextMessage } from "../../abi/sys.ts";
 import { messageTokens } from "../../lib/tokens/message.ts";
 import { type Fit, newestThatFit, shownIn, withoutMedia } from "./fit.ts";
 import type { Gauge } from "./gauge.ts";
-import type { Part } from "./part.ts";
+import type { PartFit } from "./part.ts";
 import { askForSummary, droppedText } from "./texts.ts";
 import type { Unit } from "./units.ts";
 
@@ -14,10 +14,10 @@ const SHARE = 0.9;
 const SHORTER = 0.8;
 
 /** A summary that is to be written. */
-export interface Wanted {
+export interface SummaryWish {
   readonly units: readonly Unit[];
   readonly view: ViewState;
-  readonly next: Fit & Pick<Part, "folds" | "behind">;
+  readonly next: Fit & Pick<PartFit, "folds" | "behind">;
   /** Estimated tokens that the messages may have afterwards. */
   readonly left: number;
   readonly layer: "full" | "partial";
@@ -45,7 +45,10 @@ interface Room {
   readonly refusals: number;
 }
 
-export function askingFor({ of: units, view, wish, only }: Wanted, { gauge, fixed, refusals }: Room): Asking {
+export function askingFor(
+  { of: units, view, wish, only }: SummaryWish,
+  { gauge, fixed, refusals }: Room,
+): Asking {
   const { effective } = gauge.limits();
   const most = Math.min(SUMMARY_TOKENS, gauge.window - effective);
   const ask = { role: "user", content: askForSummary(Math.floor(most / 2), wish, only) } as const;

@@ -4,7 +4,7 @@ import { Fault } from "../../abi/errors.ts";
 import { type Fit, pinnedOf, rangesOf, wordsThatFit } from "./fit.ts";
 import type { Unit } from "./units.ts";
 
-export interface Part extends Fit {
+export interface PartFit extends Fit {
   /** The further summaries that stay. */
   readonly folds: readonly number[];
   /** The message that the summary stands behind; absent: it comes first. */
@@ -22,7 +22,7 @@ export function partOf(
   units: readonly Unit[],
   state: ViewState,
   { side, message, room }: ViewPart & { readonly room: number },
-): Part {
+): PartFit {
   const at = units.findIndex(({ parts }) => parts.some(({ n }) => n === message));
   const picked = units[at];
   if (picked === undefined)
@@ -50,7 +50,7 @@ export function partOf(
 export function viewOf(
   units: readonly Unit[],
   { view, numbers }: ViewState,
-): Pick<Part, "keep" | "clears" | "tailFrom" | "folds"> {
+): Pick<PartFit, "keep" | "clears" | "tailFrom" | "folds"> {
   const stay = new Set(units.flatMap(({ parts }) => parts.map(({ n }) => n)));
   const summaries = new Set([view.put, ...(view.folds ?? []).map(({ n }) => n)]);
   const lastGone = numbers.findLast((n) => !stay.has(n) && !summaries.has(n)) ?? 0;

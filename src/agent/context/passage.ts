@@ -13,7 +13,7 @@ import { viewWords } from "../../lib/text/view-words.ts";
 import { messageTokens } from "../../lib/tokens/message.ts";
 import { textOf } from "../model/blocks.ts";
 import type { TurnRequest } from "../model/request.ts";
-import { askingFor, SUMMARY_TOKENS, type Wanted } from "./asked-summary.ts";
+import { askingFor, SUMMARY_TOKENS, type SummaryWish } from "./asked-summary.ts";
 import type { Breaker } from "./breaker.ts";
 import { newestThatFit, pinnedOf, rangesOf, shownTokens, tokensOf } from "./fit.ts";
 import type { Gauge } from "./gauge.ts";
@@ -190,7 +190,7 @@ export class Passage {
     return this.#summarised({ ...wanted, of: next.before, wish, only });
   }
 
-  async #summarised(wanted: Wanted): Promise<ViewChange | string> {
+  async #summarised(wanted: SummaryWish): Promise<ViewChange | string> {
     const { units, view, next, left, layer, trigger } = wanted;
     const before = this.#used;
     const written = await this.#summaryOf(wanted);
@@ -294,7 +294,7 @@ export class Passage {
    * The model's summary of these units; of their newest part, if all would be too long, or are refused as too long. undefined:
    * there is none.
    */
-  async #summaryOf(wanted: Wanted): Promise<Summary | undefined> {
+  async #summaryOf(wanted: SummaryWish): Promise<Summary | undefined> {
     const { sys } = this.#turn;
     for (let refusals = 0; ; refusals++) {
       const room = { gauge: this.#gauge, fixed: this.#fixed };

@@ -2,13 +2,13 @@
 import type { ViewState } from "../../abi/context.ts";
 import { Fault } from "../../abi/errors.ts";
 import { pinnedOf } from "./fit.ts";
-import { type Part, viewOf } from "./part.ts";
+import { type PartFit, viewOf } from "./part.ts";
 import type { Unit } from "./units.ts";
 
 /** The newest steps stay. */
 const KEEP_RECENT = 2;
 
-export interface Snipped extends Pick<Part, "keep" | "clears" | "tailFrom" | "folds"> {
+interface Snipped extends Pick<PartFit, "keep" | "clears" | "tailFrom" | "folds"> {
   /** Estimated tokens. */
   readonly freed: number;
 }

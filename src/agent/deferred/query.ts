@@ -1,7 +1,7 @@
 /** Queries of `tool_search` and their answers, as text that suits every model driver. Pure. */
 
 import { canonicalToolName } from "../../abi/tool.ts";
-import { nearNames } from "../../lib/near-names.ts";
+import { nearNames } from "../../lib/text/near-names.ts";
 import type { Entry } from "./entry.ts";
 import type { RankIndex, Weights } from "./rank.ts";
 import { termsOf } from "./terms.ts";

@@ -6,7 +6,7 @@ import type { AgentManifest } from "../../abi/agent.ts";
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { Definition, DefinitionIssue } from "../../abi/methods/definition.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
-import { nearNames } from "../../lib/near-names.ts";
+import { nearNames } from "../../lib/text/near-names.ts";
 import { catalogueOf, type SkillFolder } from "./catalogue.ts";
 import { parseFrontMatter } from "./front-matter.ts";
 import {

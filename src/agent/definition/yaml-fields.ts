@@ -4,7 +4,7 @@
  */
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { Fault, messageOf } from "../../abi/errors.ts";
-import { nearNames } from "../../lib/near-names.ts";
+import { nearNames } from "../../lib/text/near-names.ts";
 
 const MAX_ALIASES = 100;
 

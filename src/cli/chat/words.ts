@@ -2,7 +2,7 @@
 
 import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 import { slashLine } from "../../lib/slash.ts";
-import { type Catalogue, en } from "../screen/words/en.ts";
+import { en, type Phrases } from "../screen/words/en.ts";
 
 export type Word =
   | { readonly kind: "say"; readonly text: string }
@@ -21,7 +21,7 @@ export type Word =
 const PLAIN = ["help", "exit", "stop", "sessions", "back", "context"] as const;
 
 /** undefined: nothing was typed. A path is not a slash command. */
-export function wordOf(line: string, words: Catalogue = en): Word | undefined {
+export function wordOf(line: string, words: Phrases = en): Word | undefined {
   const text = line.trim();
   if (text === "") return undefined;
   const called = slashLine(text);
@@ -42,7 +42,7 @@ export function wordOf(line: string, words: Catalogue = en): Word | undefined {
   return { kind: "skill", name, text };
 }
 
-function modeWord(rest: string, { act }: Catalogue): Word {
+function modeWord(rest: string, { act }: Phrases): Word {
   const mode = rest === "" ? undefined : findPermissionMode(rest);
   if (rest === "" || mode !== undefined) return { kind: "mode", mode };
   return { kind: "unknown", message: act.noMode(rest, PERMISSION_MODES.join(", ")) };

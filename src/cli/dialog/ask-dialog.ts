@@ -6,7 +6,7 @@ import type { AskAnswer, AskReply, AskRule, QuestionItem } from "../../abi/ask.t
 import type { AskClosedEvent, AskEvent } from "../../abi/wire-events.ts";
 import { alwaysLines, askBlock, askedLine, destinationOf } from "../screen/ask-lines.ts";
 import { plainLine } from "../screen/text/plain-text.ts";
-import { type Catalogue, en } from "../screen/words/en.ts";
+import { en, type Phrases } from "../screen/words/en.ts";
 import { Keyboard } from "../terminal/keyboard.ts";
 import { enterLine } from "../terminal/line-entry.ts";
 import type { Input } from "../terminal/streams.ts";
@@ -32,7 +32,7 @@ interface Surroundings {
   /** The arguments as edited by the user; undefined: unchanged. Absent: editing is not possible here. */
   readonly edit?: (text: string, ask: EditLine) => Promise<Readonly<Record<string, unknown>> | undefined>;
   /** In the language of the user; read anew for each question. */
-  readonly words?: Catalogue["ask"];
+  readonly words?: Phrases["ask"];
   /** The answers are listed with their numbers, and with the one that Enter gives. */
   readonly isNumbered?: boolean;
 }
@@ -60,7 +60,7 @@ export class AskDialog implements AsyncDisposable {
     this.#around = around;
   }
 
-  get #words(): Catalogue["ask"] {
+  get #words(): Phrases["ask"] {
     return this.#around.words ?? en.ask;
   }
 
@@ -231,7 +231,7 @@ export class AskDialog implements AsyncDisposable {
 const ANSWERS = ["y", "a", "n", "t", "e"] as const;
 
 /** None for an amount, whose digits are its own. */
-function numberLine(question: AskEvent, words: Catalogue["ask"]): readonly string[] {
+function numberLine(question: AskEvent, words: Phrases["ask"]): readonly string[] {
   if (question.amount !== undefined || question.questions !== undefined) return [];
   const shown = ANSWERS.flatMap((key, at) =>
     moreOf(key, question, false) !== undefined || answerOf(key, question.options) !== undefined
@@ -248,7 +248,7 @@ function lettered(keys: string, { amount }: AskEvent): string {
 }
 
 /** An older daemon that sends only the question accepts only its options. */
-function moreKeys(question: AskEvent, isCut: boolean, words: Catalogue["ask"]): readonly string[] {
+function moreKeys(question: AskEvent, isCut: boolean, words: Phrases["ask"]): readonly string[] {
   if (question.amount !== undefined) return [words.amount];
   if (question.path === undefined) return [];
   const edit = question.arguments === undefined ? [] : [words.edit];
@@ -273,6 +273,6 @@ function answerOf(keys: string, options: readonly AskAnswer[]): AskAnswer | unde
   return options.find((option) => word === option || word === option[0]);
 }
 
-function elsewhere({ reason }: AbortSignal, words: Catalogue["ask"]): string {
+function elsewhere({ reason }: AbortSignal, words: Phrases["ask"]): string {
   return typeof reason === "string" ? words.elsewhere(reason) : words.void;
 }

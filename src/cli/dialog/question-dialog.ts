@@ -4,10 +4,10 @@
  */
 import type { AskReply, QuestionAnswer, QuestionItem } from "../../abi/ask.ts";
 import { plainLine } from "../screen/text/plain-text.ts";
-import type { Catalogue } from "../screen/words/en.ts";
+import type { Phrases } from "../screen/words/en.ts";
 
 export interface QuestionTerminal {
-  readonly words: Catalogue["ask"];
+  readonly words: Phrases["ask"];
   write(text: string): Promise<void>;
   /** The keys that arrived at once; undefined: the question was closed. */
   keys(): Promise<string | undefined>;
@@ -86,7 +86,7 @@ async function hearOne(
   }
 }
 
-function hintOf({ options, multi_select: isMulti }: QuestionItem, words: Catalogue["ask"]): string {
+function hintOf({ options, multi_select: isMulti }: QuestionItem, words: Phrases["ask"]): string {
   const numbers = `1-${options.length}`;
   return isMulti ? words.manyHint(numbers) : words.oneHint(numbers);
 }

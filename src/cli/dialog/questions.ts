@@ -2,7 +2,7 @@
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { Call } from "../command.ts";
 import { safeLine } from "../screen/text/safe-text.ts";
-import type { Catalogue } from "../screen/words/en.ts";
+import type { Phrases } from "../screen/words/en.ts";
 import type { Input, Output } from "../terminal/streams.ts";
 import { answerParams } from "./answer-params.ts";
 import { AskDialog, type EditLine } from "./ask-dialog.ts";
@@ -76,7 +76,7 @@ async function editArguments(
   return undefined;
 }
 
-async function onLine(text: string, line: EditLine, words: Catalogue["ask"]): Promise<string | undefined> {
+async function onLine(text: string, line: EditLine, words: Phrases["ask"]): Promise<string | undefined> {
   const main = mainText(text);
   if (main === undefined) return line(`  ${words.arguments}: `, text);
   const value = await line(`  ${main.key}: `, main.value);

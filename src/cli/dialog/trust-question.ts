@@ -8,7 +8,7 @@ import type { Call } from "../command.ts";
 import type { DaemonClient } from "../daemon/client.ts";
 import { safeLine } from "../screen/text/safe-text.ts";
 import { itemsLines, leftOutLine } from "../screen/trust-lines.ts";
-import type { Catalogue } from "../screen/words/en.ts";
+import type { Phrases } from "../screen/words/en.ts";
 import { Keyboard } from "../terminal/keyboard.ts";
 import type { Output } from "../terminal/streams.ts";
 import { questionTerminal } from "./questions.ts";
@@ -104,7 +104,7 @@ export async function askTrust(
 
 function questionLines(
   { root, items, session_only }: WireWorkspace,
-  words: Catalogue["trust"],
+  words: Phrases["trust"],
 ): readonly string[] {
   return [words.brings(safeLine(root)), ...itemsLines(items, words), words.meaning, words.asks(session_only)];
 }

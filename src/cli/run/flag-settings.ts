@@ -9,7 +9,7 @@ import { messageOf } from "../../abi/errors.ts";
 import { EFFORTS, type Effort, isEffort } from "../../abi/llm.ts";
 import type { SpawnRequest } from "../../abi/methods/process.ts";
 import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
-import { nearNames } from "../../lib/near-names.ts";
+import { nearNames } from "../../lib/text/near-names.ts";
 import { type Args, textFlag } from "../args.ts";
 import { invalid } from "../screen/errors.ts";
 

@@ -1,6 +1,6 @@
 /** Which words of a command line begin an intent, and which were meant as a command. */
 import { Fault } from "../../abi/errors.ts";
-import { nearNames } from "../../lib/near-names.ts";
+import { nearNames } from "../../lib/text/near-names.ts";
 import type { Args } from "../args.ts";
 import { COMMANDS } from "../commands.ts";
 import { UnknownCommand } from "../screen/errors.ts";

@@ -1,7 +1,7 @@
 /** A line that begins with `/name` calls a skill. One that does not exist is refused before anything is sent. */
 import { Fault } from "../../abi/errors.ts";
-import { nearNames } from "../../lib/near-names.ts";
 import { slashLine } from "../../lib/slash.ts";
+import { nearNames } from "../../lib/text/near-names.ts";
 import type { DaemonAccess } from "../daemon/client.ts";
 
 const MAX_NAMED = 5;

@@ -3,9 +3,9 @@ import type { AskRule } from "../../abi/ask.ts";
 import type { RuleDestination } from "../../abi/rules.ts";
 import type { AskEvent } from "../../abi/wire-events.ts";
 import { plainLine, plainLines } from "./text/plain-text.ts";
-import { type Catalogue, en } from "./words/en.ts";
+import { en, type Phrases } from "./words/en.ts";
 
-type AskWords = Catalogue["ask"];
+type AskWords = Phrases["ask"];
 
 /** The parts of a question that are shown. */
 type ShownQuestion = Omit<AskEvent, "event" | "ask_id" | "options">;

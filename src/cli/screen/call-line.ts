@@ -8,9 +8,9 @@ import { byteSize } from "./byte-size.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine } from "./text/safe-text.ts";
 import { cutToWidth, widthOf } from "./text/width.ts";
-import { type Catalogue, en } from "./words/en.ts";
+import { en, type Phrases } from "./words/en.ts";
 
-type CallWords = Catalogue["call"];
+type CallWords = Phrases["call"];
 
 const MAX_TOOL_COLUMNS = 40;
 

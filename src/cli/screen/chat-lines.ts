@@ -18,7 +18,7 @@ import { seconds } from "./text/elapsed.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine, safeLines } from "./text/safe-text.ts";
 import { cutToWidth } from "./text/width.ts";
-import { type Catalogue, en } from "./words/en.ts";
+import { en, type Phrases } from "./words/en.ts";
 
 export const PROMPT = "› ";
 
@@ -27,12 +27,12 @@ const MODE_MARKS: Readonly<Record<PermissionMode, string>> = {
   ...{ plan: "◇", dont_ask: "∅", default: "○", accept_edits: "✎", auto: "▸", bypass: "!" },
 };
 
-export function modeWord(mode: PermissionMode, { modes }: Catalogue["modeLine"] = en.modeLine): string {
+export function modeWord(mode: PermissionMode, { modes }: Phrases["modeLine"] = en.modeLine): string {
   return `${MODE_MARKS[mode]} ${modes[mode]}`;
 }
 
 /** The mode stands before the line, but for the usual one. */
-export function promptOf(mode: PermissionMode, paint: Paint, words: Catalogue = en): string {
+export function promptOf(mode: PermissionMode, paint: Paint, words: Phrases = en): string {
   const word = mode === "default" ? "" : `${modeWord(mode, words.modeLine)} `;
   const shown = mode === "bypass" ? paint.red(word) : paint.dim(word);
   return word === "" ? PROMPT : `${shown}${PROMPT}`;
@@ -49,7 +49,7 @@ const HISTORY_CHARS = 4_000;
 const tag = (pid: number): string => `[session/${pid}]`;
 
 /** A message from another client or process. */
-export function inputLine({ pid, from, client, text, joins }: InputEvent, words: Catalogue): string {
+export function inputLine({ pid, from, client, text, joins }: InputEvent, words: Phrases): string {
   const also = joins === true ? words.lines.readToo : "";
   const ended = readNotice(text);
   const said = ended === undefined ? `${PROMPT}${text.trimEnd()}` : endedLine(ended, words);
@@ -57,28 +57,28 @@ export function inputLine({ pid, from, client, text, joins }: InputEvent, words:
 }
 
 /** The end of an agent in the background. */
-export function endedLine({ summary, elapsedMs, tokens }: EndNotice, { session }: Catalogue): string {
+export function endedLine({ summary, elapsedMs, tokens }: EndNotice, { session }: Phrases): string {
   return session.ended(summary, seconds(elapsedMs), tokens);
 }
 
 export function queuedLine(
   { pid, seq, from, client, text, ahead }: Omit<QueuedEvent, "event">,
   isMine: boolean,
-  words: Catalogue = en,
+  words: Phrases = en,
 ) {
   const what = isMine ? "" : `${speaker(from, client, words)}: ${cutToWidth(safeLine(text), SHOWN_COLUMNS)} `;
   return `${tag(pid)} #${seq} ${what}${ahead === 0 ? words.lines.nextStep : words.lines.ahead(ahead)}`;
 }
 
-export function withdrawnLine({ pid, seq }: WithdrawnEvent, words: Catalogue): string {
+export function withdrawnLine({ pid, seq }: WithdrawnEvent, words: Phrases): string {
   return `${tag(pid)} #${seq} ${words.lines.takenBack}`;
 }
 
-export function pausedLine({ pid, is_paused }: Omit<PausedEvent, "event">, words: Catalogue = en): string {
+export function pausedLine({ pid, is_paused }: Omit<PausedEvent, "event">, words: Phrases = en): string {
   return `[agent/${pid}] ${is_paused ? words.session.paused(pid) : words.session.resumed}`;
 }
 
-export function idleLine(event: IdleEvent, paint: Paint, words: Catalogue = en): string {
+export function idleLine(event: IdleEvent, paint: Paint, words: Phrases = en): string {
   const { pid, outcome, tokens_used, elapsed_ms, queued } = event;
   const { lines, entry } = words;
   const mark = (outcome === "completed" ? paint.green : paint.red)(entry.outcome[outcome]);
@@ -87,7 +87,7 @@ export function idleLine(event: IdleEvent, paint: Paint, words: Catalogue = en):
   return `${tag(pid)} ${mark} | ${use}${more}`;
 }
 
-export function openedLine({ pid, title, state, turns }: WireSession, words: Catalogue): string {
+export function openedLine({ pid, title, state, turns }: WireSession, words: Phrases): string {
   const name = title === "" ? "" : ` "${cutToWidth(safeLine(title), SHOWN_COLUMNS)}"`;
   const { states, messages } = words.session;
   return `${tag(pid)}${name} (${states[state]}, ${messages(turns)})`;
@@ -96,7 +96,7 @@ export function openedLine({ pid, title, state, turns }: WireSession, words: Cat
 export function historyLines(
   { role, text, calls }: WireHistoryItem,
   paint: Paint,
-  catalogue: Catalogue,
+  catalogue: Phrases,
 ): string[] {
   const short = text.length > HISTORY_CHARS ? `${text.slice(0, HISTORY_CHARS).toWellFormed()}…` : text;
   const words = safeLines(short.trimEnd());
@@ -110,7 +110,7 @@ export function historyLines(
 }
 
 /** The user left the session, which continues. */
-export function leftLine(pid: number, isRunning: boolean, words: Catalogue = en): string {
+export function leftLine(pid: number, isRunning: boolean, words: Phrases = en): string {
   return `[session] ${words.session.left(pid, isRunning)}`;
 }
 
@@ -124,7 +124,7 @@ export function isHouseNote(text: string): boolean {
   return /^<crux-note>[\s\S]*<\/crux-note>$/.test(text);
 }
 
-function speaker(from: number, client: string, { entry, lines }: Catalogue): string {
+function speaker(from: number, client: string, { entry, lines }: Phrases): string {
   if (from !== 0) return entry.process(from);
   return client === "" ? entry.otherClient : lines.client(safeLine(client));
 }

@@ -2,9 +2,9 @@ import type { Result } from "../../abi/methods/methods.ts";
 import { safeLine } from "./text/safe-text.ts";
 import { shownPath } from "./text/shown-path.ts";
 import { padToWidth, widthOf } from "./text/width.ts";
-import { type Catalogue, en } from "./words/en.ts";
+import { en, type Phrases } from "./words/en.ts";
 
-type RewindWords = Catalogue["rewind"];
+type RewindWords = Phrases["rewind"];
 
 type Done = Result<"process.rewind">;
 type File = Done["files"][number];

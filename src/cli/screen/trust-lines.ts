@@ -2,9 +2,9 @@
 import type { WireBrought, WireWorkspace } from "../../abi/methods/trust.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { safeLine, safeLines } from "./text/safe-text.ts";
-import { type Catalogue, en } from "./words/en.ts";
+import { en, type Phrases } from "./words/en.ts";
 
-type TrustWords = Catalogue["trust"];
+type TrustWords = Phrases["trust"];
 
 /** The most items shown in detail; the rest is only counted. */
 const MAX_SHOWN = 40;

@@ -7,7 +7,7 @@ import type { RuleDestination } from "../../abi/rules.ts";
 import { SETTING_DEFAULTS, SETTING_KEYS } from "../../abi/settings/keys.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import type { NewSetting, SettingsDesk, SettingView } from "../../kernel/ports/settings.ts";
-import { nearNames } from "../../lib/near-names.ts";
+import { nearNames } from "../../lib/text/near-names.ts";
 import { findMode } from "../../permit/rules/mode.ts";
 import { parseRule } from "../../permit/rules/rule.ts";
 import { parseSettings } from "./settings.ts";

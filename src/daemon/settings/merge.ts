@@ -7,7 +7,7 @@ import { posix } from "node:path";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { RuleText } from "../../abi/rules.ts";
 import type { SandboxSettings, Settings } from "../../abi/settings/settings.ts";
-import { nearNames } from "../../lib/near-names.ts";
+import { nearNames } from "../../lib/text/near-names.ts";
 import type { LabelPolicy } from "../../permit/judge/label.ts";
 import { findMode } from "../../permit/rules/mode.ts";
 import { isShippedProtection, protectedNames } from "../../permit/rules/protected.ts";

@@ -13,7 +13,7 @@ import type { Settings } from "../../abi/settings/settings.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import type { AppliedUpdate, SettingsWriter } from "../../kernel/ports/settings.ts";
 import type { WorkspaceTrust } from "../../kernel/ports/trust.ts";
-import { withJsonValue, withoutJsonValue } from "../../lib/json-edit.ts";
+import { withJsonValue, withoutJsonValue } from "../../lib/text/json-edit.ts";
 import { noticeLine } from "../../wire/codec/error.ts";
 import { writeAtomically } from "../atomic-file.ts";
 import { isAbsent, MAX_SETTINGS_BYTES, readSettingsFile } from "./settings.ts";

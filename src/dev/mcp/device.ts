@@ -12,7 +12,7 @@ import type { FileStat, OpenFile } from "../../abi/device.ts";
 import { type Caller, type Device, O_RDONLY, type OpenFlag, type ToolStat } from "../../abi/device.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import { callNames } from "../../lib/mcp-names.ts";
-import { nearNames } from "../../lib/near-names.ts";
+import { nearNames } from "../../lib/text/near-names.ts";
 import { jsonBytes } from "../answer.ts";
 import { driverError, type FileOp, throwIfAborted, unreadError } from "../driver-error.ts";
 import { snapshotFile } from "../snapshot.ts";

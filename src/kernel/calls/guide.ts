@@ -4,8 +4,8 @@ import type { Call } from "../gate/call.ts";
 import type { Guidance, Guided } from "../ports/guides.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
-import { scratchpadOf } from "../process/scratchpad.ts";
 import { type Granting, subjectOf } from "../process/subject.ts";
+import { scratchpadOf } from "../process/tree/scratchpad.ts";
 
 interface Guiding extends Granting {
   readonly ports: Granting["ports"] & Pick<KernelPorts, "exec" | "guides">;

@@ -7,7 +7,7 @@ import { DriverError, Fault } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { DeviceRecord } from "../../abi/methods/ipc/device.ts";
 import { ABORTED, linkSignals } from "../../lib/abort.ts";
-import { nearNames } from "../../lib/near-names.ts";
+import { nearNames } from "../../lib/text/near-names.ts";
 import { LIMITS } from "../limits.ts";
 import type { EventDraft, EventLog } from "../ports/events.ts";
 import {

@@ -55,7 +55,7 @@ export interface KeptState extends Pick<ProcessSeed, "roots" | "onParentExit"> {
   readonly isOfAgent?: true;
 }
 
-export interface KeptServer extends KeptConfig<McpConfig>, Pick<McpServer, "name" | "alwaysLoad"> {}
+interface KeptServer extends KeptConfig<McpConfig>, Pick<McpServer, "name" | "alwaysLoad"> {}
 
 /** The body of `process.spawned` of an agent. */
 export interface SpawnedBody extends KeptAbove, KeptRights {

@@ -9,9 +9,9 @@ import { judgesPlan } from "./rights/auto-mode.ts";
 import type { Granted } from "./rights/granted.ts";
 import { isAbove } from "./rights/narrow.ts";
 import { devicesOf } from "./rights/rights.ts";
-import { scratchpadOf } from "./scratchpad.ts";
 import { skillsInUse } from "./skills-in-use.ts";
 import { rightsHere } from "./tree/entered.ts";
+import { scratchpadOf } from "./tree/scratchpad.ts";
 
 /** What `subjectOf` needs besides the process. */
 export interface Granting {

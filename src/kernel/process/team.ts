@@ -9,9 +9,9 @@ import type { Groups } from "../ipc/groups.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { keptOf } from "./kept-values.ts";
 import type { Process } from "./process.ts";
-import { scratchpadOf } from "./scratchpad.ts";
 import { type Notifying, notify } from "./signal/notify.ts";
 import type { ProcessTable } from "./table.ts";
+import { scratchpadOf } from "./tree/scratchpad.ts";
 import { worktreeFacet } from "./tree/worktree.ts";
 
 interface Joining {

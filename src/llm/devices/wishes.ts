@@ -1,7 +1,7 @@
 /** What each source wishes for: names of models, with or without their driver. */
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
-import { nearNames } from "../../lib/near-names.ts";
+import { nearNames } from "../../lib/text/near-names.ts";
 import { findTier } from "../cards.ts";
 import { DRIVERS, type DriverName } from "../names.ts";
 

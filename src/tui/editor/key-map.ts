@@ -5,8 +5,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
-import { nearNames } from "../../lib/near-names.ts";
 import { configDir, type Environment } from "../../lib/paths.ts";
+import { nearNames } from "../../lib/text/near-names.ts";
 import type { Press } from "./keys.ts";
 
 /** By context: each command with the key that it has by default. */

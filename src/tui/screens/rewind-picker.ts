@@ -4,7 +4,7 @@ import type { ChatClient } from "../../cli/chat/client.ts";
 import { rewindLines } from "../../cli/screen/rewind-lines.ts";
 import { age } from "../../cli/screen/table/session-table.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
-import type { Catalogue } from "../../cli/screen/words/en.ts";
+import type { Phrases } from "../../cli/screen/words/en.ts";
 import type { MessagePlace } from "../view/pages.ts";
 import type { Pickable, PickerWish } from "./picker.ts";
 
@@ -12,7 +12,7 @@ type Step = Result<"process.steps">["steps"][number];
 type Request = Params<"process.rewind">;
 
 export interface RewindWish {
-  readonly words: Catalogue;
+  readonly words: Phrases;
   readonly pid: number;
   readonly cwd: string;
   readonly now: number;

@@ -7,11 +7,11 @@ import { costCell } from "../../cli/screen/table/process-cells.ts";
 import { age, titleCell } from "../../cli/screen/table/session-table.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import { cutToWidth, padToWidth } from "../../cli/screen/text/width.ts";
-import type { Catalogue } from "../../cli/screen/words/en.ts";
+import type { Phrases } from "../../cli/screen/words/en.ts";
 import type { Pickable, PickerWish } from "./picker.ts";
 
 interface SessionWish {
-  readonly words: Catalogue;
+  readonly words: Phrases;
   readonly sessions: readonly WireSession[];
   readonly cwd: string;
   readonly now: number;

@@ -2,14 +2,14 @@
 import { INTERRUPTED_NOTE } from "../../abi/events.ts";
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
 import { isHouseNote } from "../../cli/screen/chat-lines.ts";
-import type { Catalogue } from "../../cli/screen/words/en.ts";
+import type { Phrases } from "../../cli/screen/words/en.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
 import { type Model, type TranscriptEntry, withEntries } from "./model.ts";
 import { sealed } from "./reduce.ts";
 
 export function entriesOf(
   { role, text, calls }: WireHistoryItem,
-  { entry: { interrupted } }: Catalogue,
+  { entry: { interrupted } }: Phrases,
 ): readonly TranscriptEntry[] {
   if (text === INTERRUPTED_NOTE)
     return [{ kind: "notice", text: interrupted, level: "warning", isInterrupt: true }];
@@ -25,7 +25,7 @@ export function entriesOf(
  * The model with those messages of the history that it does not have yet. Each message shown accounts for one of the same
  * words, so that nothing is shown twice and nothing is left out.
  */
-export function caughtUp(model: Model, items: readonly WireHistoryItem[], words: Catalogue): Model {
+export function caughtUp(model: Model, items: readonly WireHistoryItem[], words: Phrases): Model {
   const shown = new Map<string, number>();
   for (const entry of model.entries) {
     const key = keyOf(entry);
@@ -48,7 +48,7 @@ export function caughtUp(model: Model, items: readonly WireHistoryItem[], words:
 export function openedModel(
   model: Model,
   { pid, items, isAgain }: { pid: number; items: readonly WireHistoryItem[]; isAgain: boolean },
-  words: Catalogue,
+  words: Phrases,
 ): Model {
   const known = caughtUp({ ...model, pid, link: "connected" }, items, words);
   const read = new Set(

@@ -15,7 +15,7 @@ import type {
 } from "../../abi/wire-events.ts";
 import { pausedLine } from "../../cli/screen/chat-lines.ts";
 import { logLine, retryLine, slotLine, switchLine } from "../../cli/screen/run-lines.ts";
-import type { Catalogue } from "../../cli/screen/words/en.ts";
+import type { Phrases } from "../../cli/screen/words/en.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
 import {
   type CallEntry,
@@ -31,7 +31,7 @@ import {
 const DENIAL = "denied ";
 
 interface At {
-  readonly words: Catalogue;
+  readonly words: Phrases;
   /** The name of this client, whose messages are its own. */
   readonly client: string;
   readonly mono: number;

@@ -5,7 +5,7 @@ import { callLine } from "../../cli/screen/call-line.ts";
 import { endedLine } from "../../cli/screen/chat-lines.ts";
 import { PLAIN } from "../../cli/screen/text/paint.ts";
 import { safeLine, safeLines } from "../../cli/screen/text/safe-text.ts";
-import type { Catalogue } from "../../cli/screen/words/en.ts";
+import type { Phrases } from "../../cli/screen/words/en.ts";
 import type { CallEntry, NoticeLevel, ShellEntry, TranscriptEntry } from "../state/model.ts";
 import { colouredLine, cutLine, type Line, wrapped } from "../text/line.ts";
 import { type MarkdownLook, markdownLines } from "../text/markdown.ts";
@@ -13,7 +13,7 @@ import type { Paint } from "../text/theme.ts";
 import { detailLines } from "./call-details.ts";
 
 export interface EntryLook extends MarkdownLook {
-  readonly words: Catalogue;
+  readonly words: Phrases;
   /** Calls with their arguments, output and diff, thinking in full. */
   readonly isUnfolded: boolean;
   /** Only the last so many characters of a text are looked at; absent: all. */
@@ -172,7 +172,7 @@ function callHead(entry: CallEntry, { theme, width, words }: EntryLook): Line[] 
 }
 
 /** What was refused by other than the user says why. */
-function withReason({ refused, ...note }: CallNote, words: Catalogue["entry"]): CallNote {
+function withReason({ refused, ...note }: CallNote, words: Phrases["entry"]): CallNote {
   if (refused !== true) return note;
   const why = (note.error ?? "").replace(/^Permission denied(?: by user)?(?:: |$)/, "");
   return { ...note, error: why === "" ? words.refused : words.refusedFor(why) };

@@ -3,7 +3,7 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Fault } from "../../../abi/errors.ts";
 import type { Note } from "../../../abi/methods/memory.ts";
-import { nearNames } from "../../../lib/near-names.ts";
+import { nearNames } from "../../../lib/text/near-names.ts";
 import { noWords, pidOf } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";

@@ -1,6 +1,6 @@
 import { safeLine } from "../text/safe-text.ts";
 import { cutToWidth, padToWidth } from "../text/width.ts";
-import { type Catalogue, en } from "../words/en.ts";
+import { en, type Phrases } from "../words/en.ts";
 import type { Snapshot, TopRow } from "./rows.ts";
 import { TopTable, topHead } from "./table.ts";
 import type { TopView } from "./view.ts";
@@ -28,7 +28,7 @@ interface TopScene {
 export function topFrame(
   { view, snapshot, rows }: TopScene,
   size: Size,
-  words: Catalogue["top"] = en.top,
+  words: Phrases["top"] = en.top,
 ): string[] {
   const width = Math.max(1, size.columns - 1);
   const table = new TopTable(width);
@@ -46,7 +46,7 @@ export function topFrame(
   );
 }
 
-function lastLine({ prompt, message, filter, sort, isTree }: TopView, words: Catalogue["top"]): string {
+function lastLine({ prompt, message, filter, sort, isTree }: TopView, words: Phrases["top"]): string {
   switch (prompt.kind) {
     case "filter":
       return `/${safeLine(filter)}_   ${words.filter}`;

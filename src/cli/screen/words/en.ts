@@ -436,4 +436,4 @@ export const en = {
   },
 };
 
-export type Catalogue = typeof en;
+export type Phrases = typeof en;

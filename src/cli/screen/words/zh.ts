@@ -2,7 +2,7 @@
 import type { CountUnit } from "../../../abi/call-note.ts";
 import type { WireBrought } from "../../../abi/methods/trust.ts";
 import { laneName, modelWords } from "../../../lib/text/model-words.ts";
-import type { Catalogue } from "./en.ts";
+import type { Phrases } from "./en.ts";
 
 const FAILURES: Readonly<Record<string, string>> = {
   rate_limit: "请求受到限速",
@@ -52,7 +52,7 @@ const KINDS: Readonly<Record<WireBrought["kind"], string>> = {
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)}s`;
 const inK = (tokens: number): string => (tokens < 1_000 ? `${tokens}` : `${Math.round(tokens / 1_000)}K`);
 
-export const zh: Catalogue = {
+export const zh: Phrases = {
   language: "zh",
 
   modeLine: {

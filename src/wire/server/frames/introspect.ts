@@ -16,7 +16,7 @@ import { METHODS, type MethodName } from "../../../abi/methods/methods.ts";
 import type { MethodSpec } from "../../../abi/methods/spec.ts";
 import { PROTOCOL } from "../../../abi/wire.ts";
 import { LIMITS as KERNEL_LIMITS } from "../../../kernel/limits.ts";
-import { nearNames } from "../../../lib/near-names.ts";
+import { nearNames } from "../../../lib/text/near-names.ts";
 
 /** Errors that every method may return. */
 const COMMON: readonly ErrorCode[] = ["INVALID", "PERMISSION"];

@@ -2,10 +2,10 @@
  * The scratchpad of a session: a folder that all of its agents read and write without asking. A coordinator or the lead of a
  * team has one made, and a setting has one made for every session.
  */
-import { COORDINATOR, TEAM } from "../../abi/child.ts";
-import type { KernelPorts } from "../ports/kernel-ports.ts";
-import { keptOf } from "./kept-values.ts";
-import type { Process } from "./process.ts";
+import { COORDINATOR, TEAM } from "../../../abi/child.ts";
+import type { KernelPorts } from "../../ports/kernel-ports.ts";
+import { keptOf } from "../kept-values.ts";
+import type { Process } from "../process.ts";
 
 /** Real path; null: its session has none. */
 export function scratchpadOf(

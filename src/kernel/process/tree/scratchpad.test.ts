@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { COORDINATOR, TEAM } from "../../abi/child.ts";
-import type { ProcUuid } from "../../abi/ids.ts";
-import { resume } from "../../history/recover/wake.ts";
-import type { Scratchpads } from "../ports/scratchpads.ts";
-import { guardedBench } from "../testing/guarded.ts";
-import { agentFile, testKernel } from "../testing/test-kernel.ts";
-import { keptValues } from "./kept-values.ts";
-import type { Process } from "./process.ts";
-import { subjectOf } from "./subject.ts";
-import { teamConfig } from "./team.ts";
+import { COORDINATOR, TEAM } from "../../../abi/child.ts";
+import type { ProcUuid } from "../../../abi/ids.ts";
+import { resume } from "../../../history/recover/wake.ts";
+import type { Scratchpads } from "../../ports/scratchpads.ts";
+import { guardedBench } from "../../testing/guarded.ts";
+import { agentFile, testKernel } from "../../testing/test-kernel.ts";
+import { keptValues } from "../kept-values.ts";
+import type { Process } from "../process.ts";
+import { subjectOf } from "../subject.ts";
+import { teamConfig } from "../team.ts";
 
 function pads(more: Partial<Scratchpads> = {}) {
   const made = new Set<ProcUuid>();
