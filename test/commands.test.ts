@@ -105,7 +105,7 @@ describe("crux config", () => {
   it("refuses what no key takes, and writes nothing then", async () => {
     const before = file();
     for (const [words, said] of [
-      [["set", "modle", "x"], "no such setting: modle\n  → hint: did you mean model?"],
+      [["set", "modell", "x"], "no such setting: modell\n  → hint: did you mean model?"],
       [["get", "defaultMode"], "did you mean permissions.defaultMode?"],
       [["set", "cleanupPeriodDays", "soon"], "cleanupPeriodDays: Invalid input: expected"],
       [["set", "permissions.defaultMode", "bypass"], "bypass is chosen at the start of a run"],

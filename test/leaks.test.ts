@@ -118,7 +118,9 @@ it("clients that go away, processes that are killed and readers that detach leav
     const { pid } = (await wire.ask("spawn", { intent: "hang", ...spawnPayload }))!.payload as {
       pid: number;
     };
-    await wire.next();
+    // what nobody has read when a client goes is told to the daemon at once, and its process is then shown for a minute
+    for (let event = ""; event !== "step"; )
+      ({ event } = (await wire.next())!.payload as unknown as { event: string });
     const reader = await Wire.open(world.socket);
     expect(await reader.ask("attach_debug", { pid })).toMatchObject({ ok: true });
     await reader.next();
