@@ -191,6 +191,19 @@ describe("what a session works with", () => {
     await ended(t, pid);
   });
 
+  test("of an agent that has ended is that of a session from then on, whatever else is changed", async () => {
+    const { t, begun } = daemonOn();
+    const pid = await t.init.spawn("count", agentFile(), {});
+    await settle();
+    await t.init.kill(pid, SIGNALS.SIGKILL);
+    await t.init.wait(pid);
+    await t.journal.sync();
+    await t.kernel.sessions.change(pid, {});
+    await settle();
+    expect([begun.length, t.proc(pid).seed.isSession, begun[1]?.start.session]).toMatchObject([2, true, {}]);
+    await ended(t, pid);
+  });
+
   test("is not changed while it works, or while another client is in it: CONFLICT, and nothing else happens", async () => {
     const { t, begun, pid } = await aSession();
     const watched = t.kernel.attach(pid, { interactive: false });

@@ -24,17 +24,19 @@ export async function continueWith(
   const wish = { ...requestOptions(args, host), ...more };
   if (wish.tools !== undefined) throw settled("--tools is settled when a session begins");
   if (wish.agent !== undefined) await checkAgent(client, pid, wish.agent);
-  const change = changeOf(wish);
+  client.maxSteps = wish.max_steps;
+  const [change, model, rules] = [changeOf(wish), modelOf(wish), rulesOf(wish)];
+  const { permission_mode: mode, plan = false, budget, limits } = wish;
+  const isAsked = [change, model, rules, limits ?? {}].some((part) => Object.keys(part).length > 0);
+  if (!isAsked && mode === undefined && !plan && budget === undefined) return () => undefined;
   const env = clientEnvironment(host.env);
-  if (Object.keys(change).length > 0) await client.request("session.change", { pid, ...change, env });
-  const { permission_mode: mode, plan = false } = wish;
+  // also brings it back, and makes a session of an agent that has ended
+  await client.request("session.change", { pid, ...change, env });
   if (mode !== undefined) await client.mode(pid, mode);
   if (plan) await client.mode(pid, "plan");
-  const model = modelOf(wish);
   if (Object.keys(model).length > 0) await client.request("process.model", { pid, ...model, env });
   await setLimits(client, pid, wish);
-  client.maxSteps = wish.max_steps;
-  return lendRules(host.daemon, pid, wish);
+  return lendRules(host.daemon, pid, rules);
 }
 
 type Wish = Omit<SpawnRequest, "intent">;
@@ -88,17 +90,22 @@ async function setLimits(client: ChatClient, pid: number, { budget, limits = {} 
   await client.request("budget.set", { pid, set });
 }
 
-/** The connection on which they hold stays open. */
-async function lendRules(daemon: Call["host"]["daemon"], pid: number, wish: Wish): Promise<() => void> {
-  const { settings = {} } = wish;
-  const rules = (["allow", "ask", "deny"] as const).flatMap((key) => {
+type Rules = Pick<Params<"grant.add">, "allow" | "ask" | "deny">;
+
+function rulesOf({ settings = {}, ...wish }: Wish): Rules {
+  const lists = (["allow", "ask", "deny"] as const).flatMap((key) => {
     const all = [...((key === "ask" ? undefined : wish[key]) ?? []), ...(settings[key] ?? [])];
     return all.length === 0 ? [] : [[key, all] as const];
   });
-  if (rules.length === 0) return () => undefined;
+  return Object.fromEntries(lists);
+}
+
+/** The connection on which they hold stays open. */
+async function lendRules(daemon: Call["host"]["daemon"], pid: number, rules: Rules): Promise<() => void> {
+  if (Object.keys(rules).length === 0) return () => undefined;
   const connection = await daemon.ensure();
   try {
-    await connection.request("grant.add", { pid, ...Object.fromEntries(rules), while_connected: true });
+    await connection.request("grant.add", { pid, ...rules, while_connected: true });
     return () => connection.close();
   } catch (error) {
     connection.close();

@@ -21,7 +21,7 @@ export class Session {
   /** Journalled by consent/classify/classifications.ts, in the history of the owner. */
   readonly circuit = new Circuit();
 
-  /** Set by process/scratchpad.ts alone. null: it has none yet; undefined: nobody has looked. */
+  /** Set by process/tree/scratchpad.ts alone. null: it has none yet; undefined: nobody has looked. */
   scratchpad: string | null | undefined;
 
   constructor(owner: RecordOwner | null) {
