@@ -273,7 +273,7 @@ describe("an agent in the background", () => {
   });
 
   it("is waited for by job_output and ended by stop with all below it; neither is told again", async () => {
-    const gate = Promise.withResolvers<void>();
+    const [gate, asked, begun] = [1, 2, 3].map(() => Promise.withResolvers<void>());
     const idOf = (result = "") => /agent-[0-9a-f]{12}/.exec(result)?.[0];
     let ids: (string | undefined)[] = [];
     await serve({
@@ -282,24 +282,29 @@ describe("an agent in the background", () => {
           case 0:
             return toolUse([background("dig"), background("top")]);
           case 1:
+            // before it asks again, neither has ended; the one that it stops has started another by then
             ids = results(request).map(idOf);
+            asked!.resolve();
             return toolUse({
               name: "tool_call",
               input: { tool: "job_output", params: { shell_id: ids[0] } },
-            });
+            }).until(begun!.promise);
           case 2:
             return toolUse({ name: "tool_call", input: { tool: "stop", params: { to: ids[1] } } });
           default:
             return text(`${results(request)[0]} ${notices(request).length}`);
         }
       },
-      dig: () => text("Found it."),
+      dig: () => text("Found it.").until(asked!.promise),
       top: () => toolUse(childCall("deep")),
-      deep: () => text("Never.").until(gate.promise),
+      deep: () => {
+        begun!.resolve();
+        return text("Never.").until(gate!.promise);
+      },
     });
     const run = world.start(["-q", "lead"], { env: modelEnv(server) });
     const { code, stdout } = await run.done;
-    gate.resolve();
+    gate!.resolve();
     expect(code).toBe(0);
     expect(results(requestsOf("lead")[2]!)[0]).toMatch(/^Found it\.\nprocess \d+: exited \(completed\)$/);
     expect(stdout).toMatch(/^Process \d+ has ended, with all below it \(killed: SIGTERM\)\..* 0\n$/s);
