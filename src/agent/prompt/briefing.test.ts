@@ -4,13 +4,13 @@ import type { Surroundings } from "../../abi/surroundings.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { type Briefing, briefingOf, forgetful } from "./briefing.ts";
 
-const PLACE = { cwd: "/work", day: "2026-01-01", platform: "linux" };
+const PLACE = { cwd: "/home/ana/shop", day: "2026-01-01", platform: "linux" };
 
 /** What an agent is told whose project has this instruction file. */
 function told(text: string, scratch: string): Promise<Briefing> {
   const around = {
     ...{ git: "", notices: [], confinement: null, scratch },
-    instructions: [{ path: "/work/AGENTS.md", scope: "project" as const, text }],
+    instructions: [{ path: "/home/ana/shop/AGENTS.md", scope: "project" as const, text }],
   } satisfies Surroundings;
   const sys = { surroundings: async () => around, log: () => {} } as unknown as Sys;
   const start = { surroundings: true } as ProgramStart;

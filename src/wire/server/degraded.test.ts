@@ -68,7 +68,7 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
     { pid: RESTS, text: "hello" },
   ],
   "session.open": [{ pid: RESTS }, { pid: ENDED }],
-  "session.change": [{ pid: RESTS, dirs: ["/work"] }],
+  "session.change": [{ pid: RESTS, dirs: ["/home/ana/shop"] }],
   "grant.add": [
     { pid: LIVE, deny: ["bash"] },
     { pid: RESTS, allow: ["bash"] },
