@@ -229,6 +229,16 @@ describe("the interpreter", () => {
     expect(end).toBe("3  a\n–  bin\n2 files, 3 words\n–: empty, or not text");
   });
 
+  it("reads again what the conversation has had already", async () => {
+    let views = 0;
+    const end = await converse(["count the words of every file"], (name) => {
+      if (name === "glob") return { content: "a" };
+      return { content: views++ === 0 ? "[unchanged since it was last viewed: a]" : "one two" };
+    });
+    expect(end).toBe("2  a\n1 file, 2 words");
+    expect(views).toBe(2);
+  });
+
   it("takes a name with an ending for a file where there is one, and for a folder where there is none", async () => {
     const made: string[] = [];
     const tools: Tools = (name, { path, pattern, file_path: file }) => {

@@ -122,20 +122,27 @@ function* counts(unit: Exclude<Unit, "files">, names: readonly string[]): Doing<
 
 const PAGE_END = /\n?\[lines \d+-\d+ of \d+(?:; continue with offset=(\d+))?\]$|^\[file is empty\]$/;
 
+/** A page that an earlier message of the conversation has had already: asked for once more, it comes. */
+const SHOWN = /^\[unchanged since it was last viewed: .*\]$/;
+
 /** Reads whole files, page by page, AT_ONCE pages at a time. */
 function* read(names: readonly string[], say: string): Doing<ReadonlyMap<string, Given>> {
   const texts = new Map<string, Given>();
-  const left = names.map((name) => ({ name, offset: 0 }));
+  const left = names.map((name) => ({ name, offset: 0, isAgain: false }));
   while (left.length > 0) {
     const some = left.splice(0, AT_ONCE);
     const calls = some.map(({ name, offset }) => ({ name: "view", input: { file_path: name, offset } }));
     const pages = yield { say: texts.size === 0 ? say : "", calls };
-    for (const [at, { name }] of some.entries()) {
+    for (const [at, { name, offset, isAgain }] of some.entries()) {
       const page = pages[at] ?? NOTHING;
+      if (!isAgain && SHOWN.test(page.text)) {
+        left.push({ name, offset, isAgain: true });
+        continue;
+      }
       const end = PAGE_END.exec(page.text);
       const body = page.text.slice(0, end?.index) + (end?.[1] === undefined ? "" : "\n");
       texts.set(name, { text: (texts.get(name)?.text ?? "") + body, isError: page.isError });
-      if (end?.[1] !== undefined) left.push({ name, offset: Number(end[1]) });
+      if (end?.[1] !== undefined) left.push({ name, offset: Number(end[1]), isAgain: false });
     }
   }
   return texts;
