@@ -49,7 +49,8 @@ User and policy files may set every key. Project and local files may set only th
 trusted a list in \`labels.outward\`; \`autoMemoryEnabled\` and \`memory.extract\` they can only turn off, and what widens rights counts only once the folder is trusted (\`trust.md\`). \`--settings\` takes \`model\`, \`defaults.maxSteps\`,
 \`permissions.allow\`, \`ask\`, \`deny\` and \`defaultMode\`, \`maxBudgetUsd\`, and of \`budget\` the limits.
 
-Rules are read again when their file changes; everything else at the start of the daemon, after \`crux config set\`, and at SIGHUP.
+Rules are read again when their file changes. Everything else is read at the start of the daemon, and again when your own file has changed: by the
+next \`crux\` command, by \`crux config set\`, and at SIGHUP. A file that cannot be read as JSON changes nothing until it can.
 
 ## Keys
 

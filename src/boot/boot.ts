@@ -1,7 +1,7 @@
 /** The daemon's composition root: every subsystem is created and mounted here, in start order, and nowhere else. */
 
 import { messageOf } from "../abi/errors.ts";
-import type { BootContext, Booted } from "../daemon/run.ts";
+import type { BootContext, Booted } from "../daemon/boot-context.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { isWithin } from "../lib/path.ts";
 import type { Lease } from "../store/lease.ts";

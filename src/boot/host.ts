@@ -1,7 +1,7 @@
 /** The OS children of this daemon: their owner, their environment, and the sockets by which they reach it. */
 import { join } from "node:path";
+import type { BootContext } from "../daemon/boot-context.ts";
 import type { Configuration } from "../daemon/configuration.ts";
-import type { BootContext } from "../daemon/run.ts";
 import { HostProcesses } from "../dev/host/exec.ts";
 import { Peers } from "../dev/host/peer.ts";
 import { commandEnvironment } from "../dev/shell/environment.ts";

@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { messageOf } from "../abi/errors.ts";
 import type { Settings } from "../abi/settings/settings.ts";
+import type { BootContext, Booted } from "../daemon/boot-context.ts";
 import type { Configuration } from "../daemon/configuration.ts";
-import type { BootContext, Booted } from "../daemon/run.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Journal } from "../kernel/ports/journal.ts";
 import type { Retention } from "../kernel/ports/journal-tools.ts";

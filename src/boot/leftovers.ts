@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Effect } from "../abi/effects.ts";
 import { messageOf } from "../abi/errors.ts";
 import { agedBefore } from "../daemon/age-check.ts";
-import type { BootContext } from "../daemon/run.ts";
+import type { BootContext } from "../daemon/boot-context.ts";
 import { mendFile } from "../dev/fs/mend.ts";
 import { sweepTemp } from "../dev/fs/temp-file.ts";
 import { sweepOrphans } from "../dev/host/orphans.ts";

@@ -2,11 +2,11 @@
 import { createHmac, createSecretKey } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { agentDesk } from "../daemon/agent-desk.ts";
+import type { BootContext } from "../daemon/boot-context.ts";
 import { Configuration } from "../daemon/configuration.ts";
 import { grantKey } from "../daemon/grant-key.ts";
 import { GuideDesk } from "../daemon/guides.ts";
 import { MemoryDesk } from "../daemon/memory/memory-desk.ts";
-import type { BootContext } from "../daemon/run.ts";
 import { policyDirOf } from "../daemon/settings/sources.ts";
 import { definitionFiles } from "../daemon/skills/definition-files.ts";
 import { SkillDesk } from "../daemon/skills/skill-desk.ts";

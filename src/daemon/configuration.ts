@@ -1,6 +1,6 @@
 /**
- * What follows from the settings. Rules are read whenever their files change; the rest of the user's own file only at
- * the start and at SIGHUP.
+ * What follows from the settings. Rules are read whenever their files change; the rest of the user's own file at the
+ * start, at SIGHUP, and when it has changed and a client connects.
  */
 import type { Settings } from "../abi/settings/settings.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
@@ -9,8 +9,8 @@ import type { Permit } from "../kernel/ports/permit.ts";
 import type { SettingsDesk, SettingsWriter } from "../kernel/ports/settings.ts";
 import type { WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { createModelResolver } from "../llm/devices/resolve.ts";
+import type { BootContext, DaemonLease } from "./boot-context.ts";
 import { Policies, type Policy } from "./policies.ts";
-import type { BootContext, DaemonLease } from "./run.ts";
 import { settingsDesk } from "./settings/desk.ts";
 import { unite } from "./settings/merge.ts";
 import { loadPolicy, policyDirOf, type SettingsPlaces } from "./settings/sources.ts";

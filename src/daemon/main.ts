@@ -8,8 +8,9 @@ import { shortHash } from "../lib/short-hash.ts";
 import { SteadyClock } from "../lib/steady-clock.ts";
 import { type Lease, takeAnyLease } from "../store/lease.ts";
 import { spelled } from "../wire/codec/seat.ts";
+import type { Boot } from "./boot-context.ts";
 import { thisProcess } from "./host.ts";
-import { type Boot, EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
+import { EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 
 export async function daemonMain(version: string, loadBoot: () => Promise<Boot<Lease>>): Promise<never> {
   closeInherited();

@@ -22,9 +22,10 @@ import { settle, VirtualClock } from "../kernel/testing/virtual-clock.ts";
 import { shortHash } from "../lib/short-hash.ts";
 import { FakeKernel } from "../wire/server/testing/fake-kernel.ts";
 import { RawClient, until } from "../wire/server/testing/fixture.ts";
+import type { BootContext } from "./boot-context.ts";
 import { claimSeat } from "./claim.ts";
 import type { DaemonHost, HostEvent } from "./host.ts";
-import { type BootContext, runDaemon } from "./run.ts";
+import { runDaemon } from "./run.ts";
 
 class FakeHost implements DaemonHost {
   readonly pid = 4711;
@@ -358,6 +359,28 @@ describe("runDaemon()", () => {
     await settle(5);
     await clock.advance(300_000);
     expect(existsSync(path("crux/crux.sock"))).toBe(true);
+    host.emit("SIGTERM");
+    await ended;
+  });
+
+  it("a client finds the settings that the file has when it connects", async () => {
+    mkdirSync(path("config/crux"), { recursive: true });
+    const seen: unknown[] = [];
+    const ended = run({ reload: (settings) => void seen.push(settings) });
+    await connect();
+    expect(seen).toEqual([]);
+    const saved = (text: string) => writeFileSync(path("config/crux/settings.json"), text);
+    saved('{"model":"opus"}');
+    await connect();
+    await connect();
+    expect(seen).toEqual([{ model: "opus" }]);
+    saved('{"model":');
+    await connect();
+    expect(seen[1]).toEqual({ model: "opus" });
+    expect(readLog()).toMatch(/warn INVALID .*settings\.json: /);
+    rmSync(path("config/crux/settings.json"));
+    await connect();
+    expect(seen.slice(2)).toEqual([{}]);
     host.emit("SIGTERM");
     await ended;
   });

@@ -7,11 +7,8 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "../abi/errors.ts";
 import type { Clock } from "../abi/program.ts";
-import type { Settings } from "../abi/settings/settings.ts";
-import type { CredentialDesk } from "../kernel/ports/credentials.ts";
-import type { Journal, JournalState } from "../kernel/ports/journal.ts";
+import type { JournalState } from "../kernel/ports/journal.ts";
 import type { KernelApi } from "../kernel/ports/kernel-api.ts";
-import type { SettingsDesk } from "../kernel/ports/settings.ts";
 import type { TimeGaps } from "../kernel/ports/time-gaps.ts";
 import { linkSignals } from "../lib/abort.ts";
 import { configDir, cookieFile, type Environment, parent, pidFile, stateDir } from "../lib/paths.ts";
@@ -19,12 +16,10 @@ import { Redactor } from "../lib/redact/redact.ts";
 import { secretValues } from "../lib/redact/secret-values.ts";
 import { findSocketPath, homeOf } from "../wire/codec/address.ts";
 import { EXIT_TAKEN, findSeats, spelled } from "../wire/codec/seat.ts";
-import type { Log, ServerDeps } from "../wire/server/deps.ts";
+import type { ServerDeps } from "../wire/server/deps.ts";
 import { LEGACY_SOCKET } from "../wire/server/legacy-link.ts";
-import type { Peer } from "../wire/server/principal.ts";
-import type { ProcessSockets } from "../wire/server/process-sockets.ts";
 import { type Server, startServer } from "../wire/server/server.ts";
-import type { Tokens } from "../wire/server/tokens.ts";
+import type { Boot, BootContext, Booted, DaemonLease, OwnDeps } from "./boot-context.ts";
 import { BootCount, YOUNG_MS } from "./boot-count.ts";
 import { claimSeat, type SeatClaim } from "./claim.ts";
 import { makeCookie } from "./cookie.ts";
@@ -32,7 +27,7 @@ import { CredentialFile } from "./credentials.ts";
 import { type DaemonHost, thisProcess } from "./host.ts";
 import { findKeychain } from "./keychain.ts";
 import { openLog } from "./log.ts";
-import { readSettings } from "./settings/settings.ts";
+import { OwnSettings } from "./settings/own-settings.ts";
 import { DEFAULT_IDLE_TIMEOUT, IdleWatch, listen, reportOf, StopRequest, stackOf } from "./stop.ts";
 
 /** The time for processes between SIGTERM and SIGKILL at shutdown. */
@@ -45,86 +40,6 @@ const LOG = "daemon.log";
 /** EX_IOERR, EX_TEMPFAIL (sysexits.h): the disk failed; another daemon has taken over. */
 export const EXIT_LOST = 74;
 export const EXIT_FENCED = 75;
-
-/** The daemon's lock; the OS frees it when the process ends, however it ends. */
-export interface DaemonLease {
-  release(): void;
-}
-
-interface DaemonPaths {
-  readonly socketPath: string;
-  /** The directory of the socket, used by this daemon alone. */
-  readonly runtimeDir: string;
-  /** The usual runtime directory: the same, or its parent, where another daemon has its socket. */
-  readonly sharedDir: string;
-  readonly stateDir: string;
-  readonly configDir: string;
-}
-
-export interface BootContext<L extends DaemonLease> {
-  readonly lease: L;
-  readonly paths: DaemonPaths;
-  /** The user's settings without invalid values. */
-  readonly settings: Settings;
-  /** Problems in the settings, one line each, to be reported outside the log too. */
-  readonly settingsProblems: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly home: string;
-  readonly uid: number;
-  readonly version: string;
-  readonly clock: Clock;
-  readonly gaps?: TimeGaps;
-  /** The last daemons died young, one after the other: nothing that they left is restored or started. */
-  readonly isSafeMode: boolean;
-  readonly log: Log;
-  /** Removes secrets from everything that is stored or shown. Absent: nothing is a secret. */
-  readonly redactor?: Redactor;
-  /** Stored keys of providers; absent: none are stored. */
-  readonly credentials?: CredentialDesk;
-}
-
-/** The dependencies of the server that the daemon itself provides. */
-type OwnDeps = Pick<
-  ServerDeps,
-  | "version"
-  | "home"
-  | "env"
-  | "shutdown"
-  | "isSafeMode"
-  | "readOnly"
-  | "settings"
-  | "redacted"
-  | "arePeersRead"
-  | "credentials"
->;
-
-export interface Booted {
-  readonly kernel: KernelApi;
-  /** When the journal is lost, the daemon ends. */
-  readonly journal?: Pick<Journal, "state" | "onState">;
-  /** Passed to the server unchanged. `unrestored`: set in safe mode. */
-  readonly serves: Omit<ServerDeps, keyof OwnDeps>;
-  /** `reload`: reads the user's settings again. */
-  readonly settings?: (reload: () => void) => SettingsDesk;
-  /**
-   * Present if the journal is read-only: nothing runs, and the daemon ends when `over` settles. `words`: the message
-   * for every client.
-   */
-  readonly readOnly?: { readonly words: string; readonly over: Promise<void> };
-  /** Identifies the peer of a connection by its fd. Absent: not supported here. */
-  readonly peers?: { readonly areRead: boolean; of(fd: number): Peer };
-  readonly processSockets?: ProcessSockets;
-  readonly tokens?: Tokens;
-  /** Called at SIGHUP with the current settings and their problems: an invalid value may have been a deny rule. */
-  reload?(settings: Settings, problems: readonly string[]): void;
-  /**
-   * Called after all processes have ended: unmounts, ends OS children, syncs and closes the journal. The lease is kept.
-   */
-  close(): Promise<void>;
-}
-
-/** Called once, after the lease is taken. Imports of heavy modules belong inside it. */
-export type Boot<L extends DaemonLease> = (context: BootContext<L>) => Promise<Booted>;
 
 export interface DaemonOptions<L extends DaemonLease> {
   readonly version: string;
@@ -176,8 +91,7 @@ export async function runDaemon<L extends DaemonLease>(
     const { socketPath } = claim;
     const boots = new BootCount(places.stateDir, environment);
     if (boots.isSafeMode) log("warn", "safe mode: the last daemons died soon after their start");
-    const { settings, problems } = readSettings(places.configDir);
-    for (const problem of problems) log("warn", problem);
+    const own = new OwnSettings(places.configDir, log);
     const credentials = new CredentialFile(places.stateDir, {
       keychain: findKeychain(environment, process.platform),
       learn: (secrets) => redactor.learn(secrets),
@@ -186,8 +100,8 @@ export async function runDaemon<L extends DaemonLease>(
     const context: BootContext<L> = {
       lease,
       paths: { ...places, socketPath, runtimeDir: parent(socketPath) },
-      settings,
-      settingsProblems: problems,
+      settings: own.settings,
+      settingsProblems: own.problems,
       env: credentials.complete(definedOnly(environment)),
       credentials,
       home,
@@ -199,7 +113,7 @@ export async function runDaemon<L extends DaemonLease>(
       log,
       redactor,
     };
-    return await new Daemon(context, host, boots).run(boot);
+    return await new Daemon(context, host, { boots, own }).run(boot);
   } catch (error) {
     log("error", `daemon: ${reportOf(error)}`);
     return error instanceof Fault && error.code === "CONFLICT" ? EXIT_TAKEN : 1;
@@ -214,21 +128,21 @@ class Daemon<L extends DaemonLease> {
   readonly #host: DaemonHost;
   readonly #boots: BootCount;
   readonly #stop = new StopRequest();
-  #settings: Settings;
+  readonly #own: OwnSettings;
 
-  constructor(context: BootContext<L>, host: DaemonHost, boots: BootCount) {
+  constructor(context: BootContext<L>, host: DaemonHost, files: { boots: BootCount; own: OwnSettings }) {
     this.#context = context;
     this.#host = host;
-    this.#boots = boots;
-    this.#settings = context.settings;
+    this.#boots = files.boots;
+    this.#own = files.own;
   }
 
   async run(boot: Boot<L>): Promise<number> {
     const { log } = this.#context;
     let booted: Booted | undefined;
     const unlisten = listen(this.#host, this.#stop, log);
-    const reload = () => this.#reload(booted);
-    this.#host.on("SIGHUP", reload);
+    const reread = () => this.#reread(booted);
+    this.#host.on("SIGHUP", reread);
     try {
       booted = await boot(this.#context);
       return await this.#serve(booted);
@@ -238,7 +152,7 @@ class Daemon<L extends DaemonLease> {
       log("error", `daemon: ${reportOf(error)}`);
       return 1;
     } finally {
-      this.#host.off("SIGHUP", reload);
+      this.#host.off("SIGHUP", reread);
       unlisten();
     }
   }
@@ -259,10 +173,13 @@ class Daemon<L extends DaemonLease> {
         log,
         uid,
         cookie: makeCookie(paths.socketPath, uid),
+        onConnect: () => {
+          if (this.#own.readIfChanged()) this.#reload(booted);
+        },
         ...(peers && { peerOf: (fd) => peers.of(fd) }),
         ...(processSockets && { processSockets }),
         ...(tokens && { tokens }),
-        ...(this.#settings.ipc?.legacySocket === true && { legacyPath: LEGACY_SOCKET }),
+        ...(this.#own.settings.ipc?.legacySocket === true && { legacyPath: LEGACY_SOCKET }),
       });
       writeFileSync(pidFile(paths.socketPath), `${this.#host.pid}\n`, { mode: 0o600 });
       log("info", `crux v${version} running (PID ${this.#host.pid}), socket ${paths.socketPath}`);
@@ -287,7 +204,7 @@ class Daemon<L extends DaemonLease> {
       ...{ version, home, env, isSafeMode },
       shutdown: () => this.#stop.request("shutdown"),
       ...(readOnly && { readOnly: readOnly.words }),
-      ...(settings && { settings: settings(() => this.#reload(booted)) }),
+      ...(settings && { settings: settings(() => this.#reread(booted)) }),
       ...(credentials && { credentials }),
       ...(redactor && { redacted: (bytes: Uint8Array) => redactor.redactBytes(bytes) }),
       ...(peers?.areRead === false && { arePeersRead: false }),
@@ -316,7 +233,7 @@ class Daemon<L extends DaemonLease> {
       }
       return { active: kernel.active(), connections: server.connections, accepted: server.accepted };
     };
-    const timeoutMs = () => this.#settings.daemon?.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT;
+    const timeoutMs = () => this.#own.settings.daemon?.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT;
     const idle = new IdleWatch(clock, timeoutMs).untilIdle(look, this.#stop.signal).then(
       () => this.#stop.request("idle"),
       () => {},
@@ -393,13 +310,14 @@ class Daemon<L extends DaemonLease> {
     }
   }
 
+  #reread(booted: Booted | undefined): void {
+    this.#own.read();
+    this.#reload(booted);
+  }
+
   #reload(booted: Booted | undefined): void {
-    const { log, paths } = this.#context;
-    const { settings, problems } = readSettings(paths.configDir);
-    for (const problem of problems) log("warn", problem);
-    this.#settings = settings;
-    booted?.reload?.(settings, problems);
-    log("info", "settings read again");
+    booted?.reload?.(this.#own.settings, this.#own.problems);
+    this.#context.log("info", "settings read again");
   }
 }
 

@@ -10,7 +10,7 @@ import type { ProcessEvent } from "../../src/abi/events.ts";
 import type { Pid } from "../../src/abi/ids.ts";
 import type { SpawnOpts } from "../../src/abi/sys.ts";
 import type { boot as Boot } from "../../src/boot/boot.ts";
-import type { Booted } from "../../src/daemon/run.ts";
+import type { Booted } from "../../src/daemon/boot-context.ts";
 import type { JournalRecord } from "../../src/kernel/ports/journal.ts";
 import { systemClock } from "../../src/lib/system-clock.ts";
 import { type Lease, takeLease } from "../../src/store/lease.ts";

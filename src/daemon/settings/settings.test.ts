@@ -2,26 +2,34 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { parseSettings, readSettings } from "./settings.ts";
+import { parseSettings, readSettingsFile } from "./settings.ts";
 
 let dir = "";
+let file = "";
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "crux-settings-"));
+  file = join(dir, "settings.json");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-describe("readSettings()", () => {
+describe("readSettingsFile()", () => {
   it("a missing file is empty, a good one is read, unknown keys are kept", () => {
-    expect(readSettings(dir)).toEqual({ settings: {}, problems: [] });
-    writeFileSync(join(dir, "settings.json"), '{"model":"opus","future":{"x":1}}');
-    expect(readSettings(dir)).toEqual({ settings: { model: "opus", future: { x: 1 } }, problems: [] });
+    expect(readSettingsFile(file)).toEqual({ settings: {}, problems: [], digest: null });
+    writeFileSync(file, '{"model":"opus","future":{"x":1}}');
+    expect(readSettingsFile(file)).toMatchObject({
+      settings: { model: "opus", future: { x: 1 } },
+      problems: [],
+    });
   });
 
   it("a file that is no JSON, or too large, is told and counts as empty", () => {
-    writeFileSync(join(dir, "settings.json"), "{model");
-    expect(readSettings(dir).problems[0]).toMatch(/^INVALID .*settings\.json: /);
-    writeFileSync(join(dir, "settings.json"), JSON.stringify({ x: "y".repeat(1024 * 1024) }));
-    expect(readSettings(dir)).toMatchObject({ settings: {}, problems: [expect.stringContaining("over")] });
+    writeFileSync(file, "{model");
+    expect(readSettingsFile(file).problems[0]).toMatch(/^INVALID .*settings\.json: /);
+    writeFileSync(file, JSON.stringify({ x: "y".repeat(1024 * 1024) }));
+    expect(readSettingsFile(file)).toMatchObject({
+      settings: {},
+      problems: [expect.stringContaining("over")],
+    });
   });
 });
 

@@ -1,7 +1,6 @@
 /** Reads one settings file. Invalid values are reported and left out; the rest counts. */
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
 import { Settings } from "../../abi/settings/settings.ts";
 
@@ -22,13 +21,7 @@ interface ReadFile extends ReadSettings {
   readonly digest: string | null;
 }
 
-/** The user's own settings. A missing file is empty. Never throws. */
-export function readSettings(configDir: string): ReadSettings {
-  const { settings, problems } = readSettingsFile(join(configDir, "settings.json"));
-  return { settings, problems };
-}
-
-/** `mayRead`: a further check of the open file, which returns why it may not be read. Never throws. */
+/** A missing file is empty. `mayRead`: a further check of the open file, which returns why it may not be read. Never throws. */
 export function readSettingsFile(
   file: string,
   mayRead: (stats: { uid: number; mode: number }) => string | null = () => null,

@@ -95,6 +95,8 @@ export interface ServerOptions {
   readonly uid?: number;
   /** Identifies the peer of each connection by its fd; absent: not known. */
   readonly peerOf?: (fd: number) => Peer;
+  /** Called for each admitted connection, before it is served. */
+  readonly onConnect?: () => void;
   /** The cookie that proves a user; absent: a user needs no proof. */
   readonly cookie?: string;
   /** The tokens of processes; absent: they have none. */

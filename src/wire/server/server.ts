@@ -190,6 +190,7 @@ class SocketServer implements Server {
     });
     if (admission.kind === "admitted") {
       this.#accepted++;
+      this.#options.onConnect?.();
       void connection.serve();
     } else {
       const code = peer.kind === "other_user" ? "PERMISSION" : "UNAVAILABLE";
