@@ -7,7 +7,7 @@ import { RedactStream } from "./stream.ts";
 
 /** A secret shows within so many bytes of its beginning. */
 const HINT_BYTES = 16;
-/** A last word below this is given out: a reader may wait for it, as for a prompt. */
+/** A last word below this is given out unless a secret may begin with it: a reader may wait for it, as for a prompt. */
 const WORD_BYTES = 8;
 /** Chunks of a program that writes at full speed: nobody waits for the end of one. */
 const LARGE_BYTES = 4_096;
@@ -17,14 +17,14 @@ const LF = 0x0a;
 const NONE = Buffer.alloc(0);
 
 export class RedactedBytes {
-  readonly #redactor: Pick<Redactor, "scan" | "mayBegin">;
+  readonly #redactor: Pick<Redactor, "scan" | "mayBegin" | "mayGoOn">;
   readonly #stream: RedactStream;
   /** What was held back here: it comes after what the stream holds. */
   #tail: Buffer = NONE;
   /** The end of what was given out while the stream was empty. */
   #context: Buffer = NONE;
 
-  constructor(redactor: Pick<Redactor, "scan" | "mayBegin">) {
+  constructor(redactor: Pick<Redactor, "scan" | "mayBegin" | "mayGoOn">) {
     this.#redactor = redactor;
     this.#stream = new RedactStream(redactor);
   }
@@ -33,7 +33,7 @@ export class RedactedBytes {
   push(chunk: Buffer): Uint8Array {
     const bytes = this.#tail.length === 0 ? chunk : Buffer.concat([this.#tail, chunk]);
     if (!this.#stream.isEmpty || this.#redactor.mayBegin(bytes)) return this.#looked(bytes);
-    return this.#passed(bytes, bytes.length - heldBytes(bytes));
+    return this.#passed(bytes, bytes.length - this.#heldBytes(bytes));
   }
 
   /** As `push`, in one or two parts: what was held back is not copied together with a large chunk. */
@@ -42,7 +42,7 @@ export class RedactedBytes {
     if (!this.#stream.isEmpty || tail.length === 0 || chunk.length < LARGE_BYTES) return [this.push(chunk)];
     const seam = Buffer.concat([tail, chunk.subarray(0, HINT_BYTES)]);
     if (this.#redactor.mayBegin(seam) || this.#redactor.mayBegin(chunk)) return [this.push(chunk)];
-    return [tail, this.#passed(chunk, chunk.length - heldBytes(chunk))];
+    return [tail, this.#passed(chunk, chunk.length - this.#heldBytes(chunk))];
   }
 
   end(): Uint8Array {
@@ -68,19 +68,21 @@ export class RedactedBytes {
     const { context, held } = this.#stream.take();
     this.#context = Buffer.from(context);
     const rest = Buffer.concat([Buffer.from(held), this.#tail]);
-    return Buffer.concat([given, this.#passed(rest, rest.length - heldBytes(rest))]);
+    return Buffer.concat([given, this.#passed(rest, rest.length - this.#heldBytes(rest))]);
   }
-}
 
-/** How many bytes at the end may be the beginning of a secret, or of a character. */
-function heldBytes(bytes: Buffer): number {
-  const last = bytes.at(-1);
-  const end = bytes.subarray(-HINT_BYTES).toString("latin1");
-  const word = bytes.length < LARGE_BYTES ? (/\S*$/.exec(end)?.[0].length ?? 0) : HINT_BYTES;
-  if (word < WORD_BYTES || last === LF) return cutBytes(bytes);
-  let at = Math.max(0, bytes.length - word);
-  for (let n = 0; n < 3 && at > 0 && isInside(bytes[at] as number); n++) at--;
-  return bytes.length - at;
+  /** How many bytes at the end may be the beginning of a secret, or of a character. */
+  #heldBytes(bytes: Buffer): number {
+    const last = bytes.at(-1);
+    const end = bytes.subarray(-HINT_BYTES).toString("latin1");
+    const word = bytes.length < LARGE_BYTES ? (/\S*$/.exec(end)?.[0].length ?? 0) : HINT_BYTES;
+    if (last === LF) return cutBytes(bytes);
+    if (word < WORD_BYTES && !this.#redactor.mayGoOn(bytes.subarray(-HINT_BYTES).toString("utf8")))
+      return cutBytes(bytes);
+    let at = Math.max(0, bytes.length - word);
+    for (let n = 0; n < 3 && at > 0 && isInside(bytes[at] as number); n++) at--;
+    return bytes.length - at;
+  }
 }
 
 /** The bytes of a character that is not complete: the next chunk completes it. */

@@ -15,6 +15,20 @@ const GRAMS = ["BEG", "sk-", "_pa", "AKI", "ASI", "xox", "eyJ", "ap_", "://"].co
  */
 const POSSIBLE =
   /-----BEG|(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))sk-|gh[pousr]_|github_pat_|AKIA|ASIA|xox[abeoprs]-|eyJ|cap_[0-9]|[Bb][Ee][Aa][Rr][Ee][Rr] |:\/\/[^\t\n\v\f\r /@"'<>\\]{0,2103}(?:@|$)/;
+/** Words of which the first letters may be all that is there yet; and what makes a secret of a word that comes after it. */
+const FIRST = ["-----BEGIN", "sk-", "github_pat_", "AKIA", "ASIA", "eyJ", "cap_", "bearer"].concat(
+  [..."pousr"].map((letter) => `gh${letter}_`),
+  [..."abeoprs"].map((letter) => `xox${letter}-`),
+);
+const FIRST_LETTERS = new Set(
+  FIRST.flatMap((word) => Array.from(word, (_, at) => word.slice(0, at + 1).toLowerCase())),
+);
+const OPEN = /-----BEG|:\/\/\S*$|bearer {0,4}\S*$/i;
+/** A URL may go on with a password. A prompt that ends so has a capital letter or a blank. */
+const SCHEME = /(?<![A-Za-z0-9])[a-z][a-z0-9+.-]*:\/?$/;
+const WORD = /(?:[A-Za-z0-9_]|-)*$/;
+const ESCAPED = /^(?:[bfnrt]|u[0-9a-f]{4})/;
+const MOST_BEGUN = 24;
 const BEFORE = 16;
 const BEHIND = 2_112;
 
@@ -50,6 +64,23 @@ export function looksLikeSecret(bytes: Buffer): boolean {
   }
   const rest = first + 2 * (pairs.length - (pairs.length % 4));
   return isWithin(bytes, rest, bytes.length - rest);
+}
+
+/** Whether a secret may have begun in the last word of this text, which is shorter than one. */
+export function looksBegun(text: string): boolean {
+  const end = text.slice(-MOST_BEGUN);
+  if (OPEN.test(end) || SCHEME.test(end)) return true;
+  const word = WORD.exec(end)?.[0].toLowerCase() ?? "";
+  const isEscape = end.at(-word.length - 1) === "\\";
+  return [word, ...(isEscape ? [word.replace(ESCAPED, "")] : []), /-*$/.exec(word)?.[0] ?? ""].some((each) =>
+    isFirst(each),
+  );
+}
+
+/** It begins like one; what follows its first letters may be there as well. */
+function isFirst(word: string): boolean {
+  if (word === "") return false;
+  return FIRST_LETTERS.has(word) || FIRST.some((each) => word.startsWith(each.toLowerCase()));
 }
 
 /** Whether a gram that begins, or goes on, in these `count` bytes belongs to what may be a secret. */

@@ -29,6 +29,8 @@ export class KnownValues {
   readonly #ends = new Map<number, string[]>();
   /** The first bytes of each needle, as latin1. */
   readonly #heads = new Set<string>();
+  /** Those, less one byte or more at their ends. */
+  readonly #beginnings = new Set<string>();
 
   constructor(values: Iterable<string>) {
     for (const value of values)
@@ -68,6 +70,15 @@ export class KnownValues {
     return false;
   }
 
+  /** Whether one begins at the end of this text, with less than its window. */
+  isBegun(text: string): boolean {
+    const end = Buffer.from(text)
+      .toString("latin1")
+      .slice(1 - WINDOW);
+    for (let at = 0; at < end.length; at++) if (this.#beginnings.has(end.slice(at))) return true;
+    return false;
+  }
+
   #add(needle: string, value: string): void {
     if (needle.length < MIN_KNOWN_CHARS || this.#byNeedle.has(needle)) return;
     this.#byNeedle.set(needle, value);
@@ -77,6 +88,7 @@ export class KnownValues {
     }
     const head = Buffer.from(needle).toString("latin1", 0, WINDOW);
     this.#heads.add(head);
+    for (let length = 1; length < WINDOW; length++) this.#beginnings.add(head.slice(0, length));
     for (let at = 0; at <= WINDOW - BLOCK; at++) {
       const hash = hashAt(head, at);
       this.#shift[hash] = Math.min(this.#shift[hash] as number, WINDOW - BLOCK - at);

@@ -181,6 +181,37 @@ describe("RedactStream", () => {
     );
   });
 
+  it.each([
+    ["jwt", `eyJhbGciOiJSUzI1NiJ9.eyJ${"zdWIiOiIx".repeat(2_000)}.${"dozjgNry".repeat(60)}`],
+    ["jwt", `eyJ${"hbGciOiJ".repeat(120)}.eyJ${"zdWIiOiIx".repeat(5_000)}.${"dozjgNry".repeat(200)}`],
+    ["pem", PEM.replace(/(?<=-\n)/, "MIIEpAIBAAKCAQEA7bq+/0kZ\n".repeat(1_500))],
+    ["bearer", `Bearer ${"aB3_".repeat(9_000)}`],
+  ])("sees a %s that is longer than what it holds back, in chunks of any size", (kind, secret) => {
+    const text = `${"x ".repeat(3_000)}token: ${secret}\n${"y ".repeat(3_000)}`;
+    for (const size of [97, 1_024, 4_095, 4_096, 4_097, 9_000])
+      for (const isLive of [false, true]) {
+        const stream = new RedactStream(made());
+        const out: string[] = [];
+        for (let at = 0; at < text.length; at += size)
+          out.push(stream.push(text.slice(at, at + size), isLive));
+        expect(kinds(out.join("") + stream.end()), `${size} ${isLive}`).toEqual([kind]);
+      }
+  });
+
+  it("holds back a bounded part of a secret that does not end", () => {
+    const endless = ["eyJhbGciOi.eyJzdWIi", "-----BEGIN PRIVATE KEY-----\n", "Bearer 1", "sk-1"];
+    for (const begun of endless) {
+      const stream = new RedactStream(made());
+      stream.push(begun);
+      let most = 0;
+      for (let n = 0; n < 60; n++) {
+        stream.push("a".repeat(4_096));
+        most = Math.max(most, stream.held.length);
+      }
+      expect(most, begun).toBeLessThan(70_000);
+    }
+  });
+
   it("holds back no more than 4 KiB of what is no secret", () => {
     const stream = new RedactStream(made());
     expect(stream.push("x ".repeat(5_000)).length).toBe(10_000 - 4_096);
@@ -250,6 +281,23 @@ describe("RedactedBytes", () => {
     );
     expect(Buffer.concat([...parts, out.end()]).toString()).toBe(made().redact(bytes.toString()));
   });
+
+  it.each([...LOOKS, ["known", VALUE] as const, ["url", "s://joe:hunter2secret@h/x"] as const])(
+    "sees a %s in small chunks, wherever they are cut",
+    (_kind, secret) => {
+      const text = `a ${secret}\nb`;
+      const redactor = made();
+      const clean = redactor.redact(text);
+      for (let cut = 2; cut < Math.min(60, text.length); cut++) {
+        const out = new RedactedBytes(redactor);
+        const given = [text.slice(0, cut), text.slice(cut)].map((part) => out.push(Buffer.from(part)));
+        expect(Buffer.concat([...given, out.end()]).toString(), text.slice(0, cut)).toBe(clean);
+      }
+      const out = new RedactedBytes(redactor);
+      const given = Array.from(Buffer.from(text), (byte) => out.push(Buffer.of(byte)));
+      expect(Buffer.concat([...given, out.end()]).toString()).toBe(clean);
+    },
+  );
 
   it("gives out a line when it is over, and what is too short for a secret", () => {
     const out = new RedactedBytes(made());

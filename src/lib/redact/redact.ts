@@ -4,7 +4,7 @@
  * in.
  */
 import { createHmac } from "node:crypto";
-import { looksLikeSecret } from "./hints.ts";
+import { looksBegun, looksLikeSecret } from "./hints.ts";
 import { type KnownHit, KnownValues, MIN_KNOWN_CHARS } from "./known.ts";
 
 /** Most known values; beyond that, those learned longest ago are dropped. */
@@ -80,6 +80,12 @@ export class Redactor {
   mayBegin(bytes: Buffer): boolean {
     this.#known ??= new KnownValues(this.#values);
     return looksLikeSecret(bytes) || this.#known.mayBegin(bytes);
+  }
+
+  /** Whether text still to come may make a secret of the end of this one, of which no more than a word is there. */
+  mayGoOn(text: string): boolean {
+    this.#known ??= new KnownValues(this.#values);
+    return looksBegun(text) || this.#known.isBegun(text);
   }
 
   /** Searches one text, from front to back. */
@@ -213,7 +219,11 @@ const ROWS: readonly (readonly [kind: SecretKind, pattern: string])[] = [
   ["github", `${after("A-Za-z0-9_")}(?:gh[pousr]_[A-Za-z0-9]{20,250}|github_pat_[A-Za-z0-9_]{20,250})`],
   ["aws", `${after("A-Za-z0-9")}(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])`],
   ["slack", `${after("A-Za-z0-9")}xox[abeoprs]-[A-Za-z0-9-]{10,500}`],
-  ["jwt", `${after("A-Za-z0-9_-")}eyJ[A-Za-z0-9_-]{8,1000}.eyJ[A-Za-z0-9_-]{8,50000}.[A-Za-z0-9_-]{0,2000}`],
+  [
+    "jwt",
+    // its claims may be longer than what a stream holds back, so that it is one before its signature is there
+    `${after("A-Za-z0-9_-")}eyJ[A-Za-z0-9_-]{8,1000}[.]eyJ[A-Za-z0-9_-]{8,50000}(?:[.][A-Za-z0-9_-]{0,2000})?`,
+  ],
   [
     "bearer",
     `${after("A-Za-z0-9_")}[Bb][Ee][Aa][Rr][Ee][Rr] {1,4}(?=[A-Za-z._~+/=-]{0,80}[0-9])[A-Za-z0-9._~+/=-]{16,50000}`,

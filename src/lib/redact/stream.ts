@@ -12,13 +12,15 @@ const MARGIN_CHARS = MAX_NEEDLE_CHARS + 128;
 /** How many characters patterns look back. */
 const CONTEXT_CHARS = 8;
 
+type Looking = Pick<Redactor, "scan" | "mayGoOn">;
+
 export class RedactStream {
-  readonly #redactor: Pick<Redactor, "scan">;
+  readonly #redactor: Looking;
   /** The end of the text already returned, for patterns that look back. */
   #context = "";
   #held = "";
 
-  constructor(redactor: Pick<Redactor, "scan">) {
+  constructor(redactor: Looking) {
     this.#redactor = redactor;
   }
 
@@ -26,7 +28,7 @@ export class RedactStream {
   push(chunk: string, isLive = false): string {
     this.#held += chunk;
     const sure = this.#held.length - CARRY_CHARS;
-    const live = isLive ? liveLimit(this.#held) : 0;
+    const live = isLive ? liveLimit(this.#held, this.#redactor) : 0;
     return live > sure ? this.#give(live, true) : this.#give(sure, false);
   }
 
@@ -93,11 +95,11 @@ export class RedactStream {
 }
 
 /**
- * The end of the last line, or of the text if its last word is too short for a secret. 0 within a multi-line key, which
- * is awaited.
+ * The end of the last line, or of the text if its last word is too short for a secret and not the beginning of one. 0
+ * within a multi-line key, which is awaited.
  */
-function liveLimit(held: string): number {
+function liveLimit(held: string, redactor: Pick<Redactor, "mayGoOn">): number {
   if (held.includes("-----BEGIN")) return 0;
   const last = /\S*$/.exec(held.slice(-MIN_KNOWN_CHARS))?.[0].length ?? 0;
-  return last < MIN_KNOWN_CHARS ? held.length : held.lastIndexOf("\n") + 1;
+  return last < MIN_KNOWN_CHARS && !redactor.mayGoOn(held) ? held.length : held.lastIndexOf("\n") + 1;
 }
