@@ -3,7 +3,7 @@
  * a commit, a sync, a write, a rename, at boot as in the middle of the work. What is counted lies outside Crux: a ledger that
  * each command writes a line to. The model does what a careful one would: told that an outcome is unknown it looks, and
  * repeats only what did not happen. More: CRUX_CRASH_POINTS=1000 npx vitest run --project system test/journal-crashes.test.ts
- * All moments of a team's run: npm run crash -- team
+ * All moments of a team's run: npm run crash -- team; from the 34th on: CRUX_TEAM_MOMENTS=34- npm run crash -- team
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ const MOMENTS = 41;
 const STRIDE = 16;
 /** Lives of a daemon whose agents have a limit. */
 const LIMITED_LIVES = Math.ceil(POINTS / 8);
-/** The moments of a team's run that its daemon dies at; all: one after another, until a run has no more of them. */
+/** The moments of a team's run that its daemon dies at; `all`, or `34-`: one after another, until a run has no more of them. */
 const TEAM_MOMENTS = process.env.CRUX_TEAM_MOMENTS ?? "110";
 /** The moments of a daemon's start, about: those are the other test's. */
 const AFTER_BOOT = 12;
@@ -238,17 +238,28 @@ it(`${LIMITED_LIVES} kills beside agents under a limit: no request left before i
   }
 });
 
-const TEAM_KILLS = TEAM_MOMENTS === "all" ? Number.POSITIVE_INFINITY : TEAM_MOMENTS.split(",").length;
+/** No run of a team has so many. */
+const TEAM_MOST = 2_000;
+
+function teamMoments(): readonly number[] {
+  const range = /^(\d+)-(\d*)$/.exec(TEAM_MOMENTS === "all" ? "1-" : TEAM_MOMENTS);
+  if (range === null) return TEAM_MOMENTS.split(",").map(Number);
+  const [first, last] = [Number(range[1]), range[2] === "" ? TEAM_MOST : Number(range[2])];
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+}
 
 it.skipIf(unconfined !== undefined)(
   `a team is killed at moments ${TEAM_MOMENTS} of its run: nothing is lost, doubled, gained or left behind`,
-  { timeout: 60_000 + Math.min(TEAM_KILLS, 2_000) * 30_000 },
+  { timeout: 60_000 + teamMoments().length * 30_000 },
   async () => {
     const lives = await TeamLives.open();
     try {
-      const chosen = TEAM_MOMENTS.split(",").map(Number);
-      for (let run = 0; run < TEAM_KILLS; run++)
-        if (!(await lives.live(TEAM_KILLS === Number.POSITIVE_INFINITY ? run + 1 : chosen[run]!))) break;
+      for (const moment of teamMoments()) {
+        if (!(await lives.live(moment))) break;
+        // where to continue, should this run of them be cut off: CRUX_TEAM_MOMENTS=<moment>-
+        if (teamMoments().length > 1)
+          console.log(`moment ${moment}: ${lives.kills.slice(-2).join(", then ")}`);
+      }
       await lives.finish();
       expect(lives.kills.length).toBeGreaterThan(0);
       console.log(`${lives.kills.length} kills of a team's daemon`);
