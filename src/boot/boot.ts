@@ -20,11 +20,14 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   parts.link.connect(kernel);
   for (const driver of parts.hal) kernel.hal.add(driver);
   for (const [path, device] of mountsOf(kernel, parts)) kernel.mount(path, device);
-  if (store.isTouched) await bringBack(kernel, parts);
+  if (store.isTouched) {
+    await bringBack(kernel, parts);
+    parts.sweep.start();
+  }
   const { journal } = store;
   const { config, host } = parts;
   const keeper = keepJournal(parts, kernel);
-  const closers = [parts.worktrees, parts.mcp, host.exec, keeper, journal];
+  const closers = [parts.sweep, parts.worktrees, parts.mcp, host.exec, keeper, journal];
   return {
     kernel,
     journal,
@@ -36,6 +39,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
       definitions: parts.agents.look,
       notes: (cwd) => parts.guides.notes(cwd),
       sandbox: () => ({ ...host.exec.sandbox, mode: config.permitFor(context.home).sandboxMode ?? "on" }),
+      sweptWorktrees: () => parts.sweep.swept,
       metrics: () => parts.machine.system(),
       figuresFrom: (figures) => {
         parts.machine.figures = figures;

@@ -16,6 +16,7 @@ import { TrustStore } from "../daemon/trust/store.ts";
 import { Trust } from "../daemon/trust/trust.ts";
 import { Editors } from "../dev/fs/editors.ts";
 import { GitSummaries } from "../dev/git/summary.ts";
+import { WorktreeSweep } from "../dev/git/worktree-sweep.ts";
 import { GitWorktrees } from "../dev/git/worktrees.ts";
 import { halDrivers } from "../dev/hal/drivers.ts";
 import { Machine } from "../dev/hal/machine.ts";
@@ -34,6 +35,7 @@ import { Host } from "./host.ts";
 import type { OpenJournal } from "./journal.ts";
 import { KernelLink } from "./kernel-link.ts";
 import { TOOLS } from "./tools.ts";
+import { oldestUsed, workplaces } from "./workplaces.ts";
 
 /** How long the start of an agent waits for git. */
 const GIT_MS = 1_000;
@@ -88,10 +90,18 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     mono: () => clock.mono(),
     maxMs: GIT_MS,
   });
+  const reposDir = join(stateDir, "repositories");
   const worktrees = new GitWorktrees({
     ...{ exec: host.exec, clock, env: context.env },
     notesDir: join(stateDir, "worktrees"),
+    reposDir,
     warn: (line) => log("warn", line),
+  });
+  const sweep = new WorktreeSweep({
+    ...{ reposDir, clock, log },
+    oldest: () => oldestUsed(join(stateDir, "worktrees-checked"), clock.now(), config.settings),
+    users: () => workplaces(link, store),
+    removeOld: (worktree, isOld) => worktrees.removeOld(worktree, isOld),
   });
   const guides = new GuideDesk({
     ...places,
@@ -115,7 +125,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   context.redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   return {
     ...{ context, store, link, trust, config, host, outputs, spools, scratch, scratchpads },
-    ...{ editors, jobs, taskStore, tasks, agents, guides, mcp, key, machine, hal, worktrees },
+    ...{ editors, jobs, taskStore, tasks, agents, guides, mcp, key, machine, hal, worktrees, sweep },
   };
 }
 

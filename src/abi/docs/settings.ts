@@ -114,4 +114,5 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "ui.vim": { example: true },
   useAutoModeDuringPlan: { example: false, otherwise: "`true`" },
   "web.private": { example: ["localhost:3000"] },
+  "worktree.sweepAfterDays": { example: 30 },
 };

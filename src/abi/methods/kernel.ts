@@ -65,6 +65,12 @@ export const KERNEL_METHODS = {
         .describe(
           "Whether commands run in a sandbox. `mode` is the setting; `why` and `fix` are present when the machine cannot do it, or only by a kind that promises less.",
         ),
+      swept_worktrees: z
+        .array(z.string())
+        .optional()
+        .describe(
+          "Worktrees of agents that nothing used any more and that this daemon has removed, the last 20.",
+        ),
     }),
   },
   "kernel.metrics": {

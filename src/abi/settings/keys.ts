@@ -93,6 +93,7 @@ export const SETTING_KEYS = [
   "ui.vim",
   "useAutoModeDuringPlan",
   "web.private",
+  "worktree.sweepAfterDays",
 ] as const;
 
 /** The values that apply where no settings file has the key. */
@@ -126,4 +127,5 @@ export const SETTING_DEFAULTS: Readonly<Record<string, unknown>> = {
   "ui.screen": "inline",
   "ui.theme": "auto",
   "ui.vim": false,
+  "worktree.sweepAfterDays": 7,
 };

@@ -398,6 +398,17 @@ export const Settings = z.looseObject({
       enabled: z.boolean().optional().describe("False: no agent makes a team; those that exist go on."),
     })
     .optional(),
+  worktree: z
+    .looseObject({
+      sweepAfterDays: z
+        .number()
+        .min(0)
+        .optional()
+        .describe(
+          "After how many days without use a worktree of an agent is removed in which nothing has changed; 0: never.",
+        ),
+    })
+    .optional(),
   maxBudgetUsd: z.number().positive().max(1e9).optional().describe("Another name of `budget.usd`."),
   models: z
     .record(z.string(), ownModel)

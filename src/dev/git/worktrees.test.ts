@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -12,10 +13,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { slugProblem } from "../../abi/worktree.ts";
 import { HostProcesses } from "../host/exec.ts";
 import { tempFolder } from "../testing.ts";
+import { WorktreeSweep } from "./worktree-sweep.ts";
 import { GitWorktrees } from "./worktrees.ts";
 
 const exec = new HostProcesses({
@@ -61,10 +63,11 @@ function repository() {
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
-  const deps = { exec: heard, clock, env, notesDir: join(root, "notes") };
+  const reposDir = join(root, "repositories");
+  const deps = { exec: heard, clock, env, notesDir: join(root, "notes"), reposDir };
   const daemon = () => new GitWorktrees({ ...deps, warn: (line) => warned.push(line) });
   const trees = daemon();
-  const open = (slug: string, cwd = main) => trees.open({ cwd, slug, owner: "test" }, never);
+  const open = (slug: string, cwd = main, owner = "test") => trees.open({ cwd, slug, owner }, never);
   /** Whether it is still there once it is settled. */
   const settled = async (tree: Awaited<ReturnType<typeof open>>, meanwhile = () => {}) => {
     between = meanwhile;
@@ -88,7 +91,49 @@ function repository() {
     await next.close();
     return notes();
   };
-  return { root, main, git, gitIn, trees, open, ran, settled, remove, warned, notes, cleared };
+  /** A sweep of what was last used before `oldest`, with what it waited for between its rounds. */
+  const sweepOf = (oldest: number, isUsed: (path: string) => boolean, meanwhile: () => void) => {
+    const said: string[] = [];
+    const waits: number[] = [];
+    const rounds = new EventEmitter();
+    let next = () => {};
+    const sweep = new WorktreeSweep({
+      reposDir,
+      clock: {
+        sleep: (ms, signal) =>
+          new Promise((yes, no) => {
+            waits.push(ms);
+            next = yes;
+            signal?.addEventListener("abort", no);
+            rounds.emit("over");
+          }),
+      },
+      oldest: () => oldest,
+      users: async () => {
+        meanwhile();
+        return isUsed;
+      },
+      removeOld: (tree, isOld) => trees.removeOld(tree, isOld),
+      log: (_level, line) => said.push(line),
+    });
+    return { sweep, said, waits, nextDay: () => next(), round: () => once(rounds, "over") };
+  };
+  return {
+    root,
+    reposDir,
+    sweepOf,
+    main,
+    git,
+    gitIn,
+    trees,
+    open,
+    ran,
+    settled,
+    remove,
+    warned,
+    notes,
+    cleared,
+  };
 }
 
 it.each(["a/../b", "x".repeat(65), "a b", "", "a//b", "/a", "-a", "a/-b", "a.lock", ".a", "a/.", "a."])(
@@ -288,6 +333,46 @@ describe.skipIf(!canHold)("GitWorktrees", () => {
       ...{ code: "CONFLICT", message: expect.stringContaining("1 changed file would be lost") },
     });
     expect(readFileSync(late, "utf8")).toBe("x");
+  });
+
+  it("sweeps at its start and each day old worktrees of agents in which nothing is lost, and leaves what anything holds", async () => {
+    const { main, git, open, sweepOf, reposDir } = repository();
+    const agent = "pid 3 worktree";
+    const old = await open("old", main, agent);
+    const pathOf = (slug: string) => join(main, ".crux/worktrees", slug);
+    const base = git("rev-parse", "HEAD");
+    const make = (slug: string, owner = agent) => {
+      const branch = `worktree/${slug}`;
+      git("worktree", "add", "-q", "-b", branch, pathOf(slug));
+      writeFileSync(join(main, ".git/worktrees", slug, "crux.json"), JSON.stringify({ base, branch, owner }));
+    };
+    const kept = ["file", "used", "locked", "busy", "shell", "late"];
+    for (const slug of kept) make(slug);
+    make("entered", "process 1-2");
+    writeFileSync(join(pathOf("file"), "new.txt"), "x");
+    git("worktree", "lock", pathOf("locked"));
+    writeFileSync(join(main, ".git/worktrees/busy/index.lock"), "");
+    const shell = spawn("sleep", ["600"], { cwd: pathOf("shell") });
+    onTestFinished(() => void shell.kill("SIGKILL"));
+    await once(shell, "spawn");
+    const age = (slug: string) => utimesSync(pathOf(slug), 1, 1);
+    for (const slug of ["old", "entered", ...kept]) age(slug);
+    // taken again between the look at its age and its turn
+    const taken = () => utimesSync(pathOf("late"), 20, 20);
+    const { sweep, said, waits, nextDay, round } = sweepOf(10_000, (path) => path === pathOf("used"), taken);
+    sweep.start();
+    await round();
+    expect([sweep.swept, existsSync(old.path), git("branch", "--list", old.branch)]).toEqual([
+      ...[[old.path], false, ""],
+    ]);
+    expect(said).toEqual([expect.stringContaining(`${old.path} removed`)]);
+    expect(["entered", ...kept].filter((slug) => !existsSync(pathOf(slug)))).toEqual([]);
+    // a repository that is gone is forgotten
+    rmSync(main, { recursive: true });
+    nextDay();
+    await round();
+    await sweep.close();
+    expect([readdirSync(reposDir), said.length, waits]).toEqual([[], 1, [86_400_000, 86_400_000]]);
   });
 
   it("opens one for a process at the top of the checkout alone, where it says so", async () => {

@@ -34,6 +34,7 @@ import {
   realInside,
   taken,
 } from "./worktree-files.ts";
+import { noteRepository } from "./worktree-sweep.ts";
 
 const OPEN_MS = 60_000;
 const SETTLE_MS = 20_000;
@@ -48,6 +49,8 @@ interface Repository {
 interface WorktreeDeps extends GitDeps {
   /** Has a note of each worktree that no process is on record with yet, so that a killed daemon leaves none to nobody. */
   readonly notesDir: string;
+  /** Has a note of each repository with worktrees, for the sweep. */
+  readonly reposDir: string;
   readonly warn: (line: string) => void;
 }
 
@@ -96,6 +99,16 @@ export class GitWorktrees implements Worktrees {
     return this.#inTurn(worktree.gitDir, async () => {
       if (!(await isThere(worktree.path))) return;
       await within(this.#deps, bound, (linked) => this.#remove(worktree, how, linked));
+    });
+  }
+
+  /** As `settle`, if `isOld` still holds when its turn comes. Whether it is gone. */
+  removeOld(worktree: Worktree, isOld: () => Promise<boolean>): Promise<boolean> {
+    const bound = { ms: SETTLE_MS, cwd: worktree.main, signal: this.#over.signal };
+    return this.#inTurn(worktree.gitDir, async () => {
+      if (!(await isOld())) return false;
+      await within(this.#deps, bound, (linked) => this.#settle(worktree, linked));
+      return !(await isThere(worktree.path));
     });
   }
 
@@ -180,6 +193,7 @@ export class GitWorktrees implements Worktrees {
     await checkPrefixes(parent, slug);
     if (await isThere(path)) return taken(path, { main, gitDir });
     await exclude(gitDir);
+    noteRepository(this.#deps.reposDir, { main, gitDir });
     const branch = `worktree/${slug}`;
     const sandbox = profileOf(main, gitDir);
     const git = this.#git({ cwd: main, owner, sandbox }, signal);

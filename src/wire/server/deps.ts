@@ -60,6 +60,8 @@ export interface ServerDeps {
   readonly arePeersRead?: boolean;
   /** Whether commands are confined. Absent: not known. The first call may wait for a probe. */
   sandbox?(): SandboxStatus;
+  /** Worktrees that nothing used any more and that this daemon has removed, the last ones; absent: it removes none. */
+  sweptWorktrees?(): readonly string[];
   /** Metrics, at most a second old; absent: they are not read. */
   metrics?(): SystemMetrics;
   /** Called once, before anybody is served: where the figures of this server come from. */

@@ -173,9 +173,15 @@ export const HANDLERS: Handlers = {
       ...modeOf(call.deps),
       ...(call.deps.arePeersRead === false ? { peers: "directory" as const } : {}),
       ...(call.deps.sandbox === undefined ? {} : { sandbox: call.deps.sandbox() }),
+      ...sweptOf(call.deps),
     },
   }),
 };
+
+function sweptOf({ sweptWorktrees }: ServerDeps): Pick<Result<"kernel.status">, "swept_worktrees"> {
+  const swept = sweptWorktrees?.() ?? [];
+  return swept.length === 0 ? {} : { swept_worktrees: [...swept] };
+}
 
 function modeOf({
   isSafeMode = false,

@@ -46,9 +46,22 @@ export async function daemonFindings(call: Call, isOffline: boolean, tell: Tell)
     await tell(finding);
 }
 
-/** Worktrees that Crux has made in this repository and that no process works in any more; silent where there are none. */
+/**
+ * Worktrees that Crux has made in this repository and that no process works in any more, and those that the daemon has
+ * removed; silent where there are none.
+ */
 async function worktrees({ host }: Call, client: DaemonClient): Promise<readonly Finding[]> {
-  const made = madeWorktrees(host.cwd);
+  const { swept_worktrees: swept = [] } = await client.request("kernel.status", {});
+  const gone: Finding = {
+    name: "worktrees",
+    state: "ok",
+    words: `removed after long disuse: ${swept.join(", ")}`,
+  };
+  return [...(await madeHere(host.cwd, client)), ...(swept.length === 0 ? [] : [gone])];
+}
+
+async function madeHere(cwd: string, client: DaemonClient): Promise<readonly Finding[]> {
+  const made = madeWorktrees(cwd);
   if (made.length === 0) return [];
   const used = new Set((await allProcesses(client, "list_procs")).map(({ worktree }) => worktree?.path));
   const left = made.filter((path) => !used.has(path));

@@ -76,6 +76,11 @@ test("doctor shows a line for each check, and a remedy where one is needed", asy
   expect(out).not.toContain("test call");
 });
 
+test("doctor names the worktrees that the daemon has removed", async () => {
+  const { out } = await doctor("--offline", { status: { swept_worktrees: ["/w/a", "/w/b"] } });
+  expect(lineOf(out, "worktrees")).toBe("✓ worktrees: removed after long disuse: /w/a, /w/b");
+});
+
 test("doctor says what confines commands, and what that does not promise", async () => {
   const kinds = { namespaces: "ok", landlock: "warn" } as const;
   for (const [kind, state] of Object.entries(kinds)) {
