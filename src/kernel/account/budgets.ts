@@ -29,7 +29,8 @@ export function makeBudgets(core: () => Admitting): Budgets {
 
 async function listed(core: Accounting, pid: Pid | undefined): Promise<readonly BudgetView[]> {
   const all = withAccounts(core);
-  if (pid === undefined || pid === PID_KERNEL) return all.map((proc) => viewOf(core, all, proc));
+  const running = runningIn(all);
+  if (pid === undefined || pid === PID_KERNEL) return all.map((proc) => viewOf(core, running, proc));
   const top = core.table.get(pid);
   if (top === undefined) {
     const ended = await endedViews(core, pid);
@@ -37,22 +38,33 @@ async function listed(core: Accounting, pid: Pid | undefined): Promise<readonly 
     return ended;
   }
   const meant = all.filter(({ seed }) => seed.account.chain().includes(top.seed.account));
-  return meant.map((proc) => viewOf(core, all, proc));
+  return meant.map((proc) => viewOf(core, running, proc));
+}
+
+/** How many agents run in each account and below it. */
+function runningIn(all: readonly Payer[]): ReadonlyMap<Account, number> {
+  const counts = new Map<Account, number>();
+  for (const proc of all.filter(runsAsAgent))
+    for (const account of proc.seed.account.chain()) counts.set(account, (counts.get(account) ?? 0) + 1);
+  return counts;
+}
+
+function runsAsAgent({ isLive, seed }: Payer): boolean {
+  return isLive && seed.kind === "agent";
 }
 
 /** Agents and supervisors, and the processes between them: a program that starts agents connects the tree. */
 function withAccounts(core: Accounting): readonly Payer[] {
   const all = [...core.table.all()];
-  const shown = all.filter(({ seed }) => seed.kind === "agent" || seed.kind === "supervisor");
-  const above = new Set(shown.flatMap(({ seed }) => seed.account.chain()));
-  return all.filter((proc) => shown.includes(proc) || (proc !== core.root && above.has(proc.seed.account)));
+  const isShown = ({ seed }: Payer) => seed.kind === "agent" || seed.kind === "supervisor";
+  const above = new Set(all.filter(isShown).flatMap(({ seed }) => seed.account.chain()));
+  return all.filter((proc) => isShown(proc) || (proc !== core.root && above.has(proc.seed.account)));
 }
 
-function viewOf(core: Accounting, all: readonly Payer[], proc: Payer): BudgetView {
+function viewOf(core: Accounting, running: ReadonlyMap<Account, number>, proc: Payer): BudgetView {
   const { pid, ppid, seed, used, isLive } = proc;
   const { account } = seed;
   const now = core.ports.clock.now();
-  const below = all.filter((each) => each !== proc && each.isLive && each.seed.kind === "agent");
   return {
     pid,
     ppid,
@@ -67,7 +79,7 @@ function viewOf(core: Accounting, all: readonly Payer[], proc: Payer): BudgetVie
     reserved: account.reserved,
     workedMs: Math.round(account.work.ms(core.ports.clock.mono())),
     children: account.children,
-    running: below.filter((each) => each.seed.account.chain().includes(account)).length,
+    running: (running.get(account) ?? 0) - (runsAsAgent(proc) ? 1 : 0),
     left: {
       tokens: finite(account.headroom("tokens", now)),
       microUsd: finite(account.headroom("microUsd", now)),
