@@ -172,6 +172,18 @@ describe("a claim", () => {
     await expect(claim({ mode: "shared" })).rejects.toMatchObject({ code: "UNAVAILABLE" });
     expect((await claim({ mode: "shared", owner: "other" })).ended).toBeUndefined();
   });
+
+  it("32 of one owner also where they are made at once", async () => {
+    const { claim } = bench();
+    const all = await Promise.allSettled(Array.from({ length: 40 }, () => claim({ mode: "shared" })));
+    const refused = all.flatMap((each) => (each.status === "rejected" ? [String(each.reason)] : []));
+    expect([all.length - refused.length, refused[0]]).toEqual([
+      32,
+      expect.stringContaining("too many claims (32)"),
+    ]);
+    // those refused have left no place behind
+    await expect(claim({ mode: "shared", owner: "another" })).resolves.toBeDefined();
+  });
 });
 
 describe("the gate", () => {

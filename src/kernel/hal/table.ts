@@ -42,6 +42,8 @@ export class HalTable implements Hal {
   readonly #known = new Map<string, Known>();
   readonly #claims = new Map<string, Claim>();
   readonly #wishes = new Map<string, Wished>();
+  /** The owners of claims that are being made, one entry each. */
+  readonly #entering: unknown[] = [];
   /** Ids of claims from before their beginning is told until their end is told. */
   readonly #told = new Set<string>();
   /** Above all of earlier daemons: each claim left more records than its fence. 0: not known yet. */
@@ -102,8 +104,23 @@ export class HalTable implements Hal {
   }
 
   async #enter(known: Known, wish: ClaimWish & { signal: AbortSignal }, pid: Pid): Promise<HalClaim> {
-    const own = [...this.#claims.values()].filter(({ owner }) => owner === wish.owner);
-    if (own.length >= LIMITS.claims) throw failed("UNAVAILABLE", `too many claims (${LIMITS.claims})`);
+    this.#checkCount(wish.owner);
+    this.#entering.push(wish.owner);
+    try {
+      return await this.#enterInTurn(known, wish, pid);
+    } finally {
+      this.#entering.splice(this.#entering.indexOf(wish.owner), 1);
+    }
+  }
+
+  /** UNAVAILABLE: as many of its claims are there, or on their way, as it may have. */
+  #checkCount(owner: unknown): void {
+    const held = [...this.#claims.values()].filter((claim) => claim.owner === owner).length;
+    const coming = this.#entering.filter((each) => each === owner).length;
+    if (held + coming >= LIMITS.claims) throw failed("UNAVAILABLE", `too many claims (${LIMITS.claims})`);
+  }
+
+  async #enterInTurn(known: Known, wish: ClaimWish & { signal: AbortSignal }, pid: Pid): Promise<HalClaim> {
     if (this.#fence === 0) this.#fence = await this.#events.head();
     let fence = 0;
     await this.#wait(known, wish, () => {
