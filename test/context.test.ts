@@ -186,23 +186,39 @@ describe("a session that waits", () => {
 
 test("a process that runs is compacted between two steps, and goes on from the summary", async () => {
   world.write("big.txt", "a line of words\n".repeat(1_500));
-  let [turn, after] = [0, 0];
+  let [turn, after, listed] = [0, 0, ""];
+  const viewed = () => Number(/^(\d+) {2}result of view {2}\d{4}/m.exec(listed)?.[1]);
   const view = () => toolUse({ name: "view", input: { file_path: `${world.work}/big.txt` } });
-  const afterwards = ["rm -r big.txt", "ls big.txt", "rm -r big.txt"].map((command) =>
-    toolUse({ name: "bash", input: { command } }),
-  );
+  const own = (tool: string, params: object) => toolUse({ name: "tool_call", input: { tool, params } });
+  const afterwards = [
+    ...["rm -r big.txt", "ls big.txt", "rm -r big.txt"].map((command) =>
+      toolUse({ name: "bash", input: { command } }),
+    ),
+    view(),
+    own("pin", { text: "the file has words only" }),
+    own("context", { op: "list" }),
+    () => own("snip", { ids: [viewed()] }),
+    () => own("snip", { ids: [viewed(), 1] }),
+    () => own("pin", { ids: [viewed()] }),
+  ];
   await startModel({
     script: (request) => {
       if (isSummary(request)) {
         after = 1;
         return text(SUMMARY);
       }
-      if (after > 0) return afterwards[after++ - 1] ?? text("All is read.");
+      if (after > 0) {
+        const [result] = request.lastToolResults;
+        if (result?.content.includes("steps ago") === true) listed = result.content;
+        const next = afterwards[after++ - 1] ?? text("All is read.");
+        return typeof next === "function" ? next() : next;
+      }
       // small steps, until the user has asked
       return ++turn < 4 ? view() : toolUse({ name: "glob", input: { pattern: "*.none" } });
     },
   });
   Object.assign(world.env, modelEnv(server));
+  await world.crux(["config", "set", "context.snip", "true"]);
   const run = world.crux(["run", "--max-steps", "2000", "Read it."]);
   await server.waitFor(() => turn >= 4);
   const compacted = await world.crux(["compact", "1", "--json"]);
@@ -211,11 +227,26 @@ test("a process that runs is compacted between two steps, and goes on from the s
   expect((await run).code).toBe(0);
   expect(said()).toContain("it was read");
   // what a summary alone tells of is looked at before it is removed
-  const results = server.requests.slice(-3).map(({ lastToolResults: [result] }) => result?.content);
+  const results = server.requests.slice(-9).map(({ lastToolResults: [result] }) => result?.content);
   expect(results).toEqual([
     expect.stringContaining("target not seen since compaction: big.txt"),
     expect.stringMatching(/^big\.txt/),
     expect.stringContaining("Permission denied"),
+    expect.stringContaining("a line of words"),
+    expect.stringMatching(/^Pinned, as \d+\.$/),
+    expect.stringContaining("number, kind, tokens, steps ago, beginning:"),
+    expect.stringMatching(/^They have left your view: about \d{4,} tokens are free again\.$/),
+    // it has left the view, but the first one has words of the user, so that nothing is done
+    expect.stringContaining("message 1 has words of the user: it stays in view"),
+    expect.stringMatching(/message \d+ is not in view/),
   ]);
+  const [listing = 0, without = 0] = server.requests.slice(-4, -2).map(({ rawBody }) => rawBody.length);
+  expect(without).toBeLessThan(listing - 20_000);
+  expect(said()).toContain("You pinned this; it stays in view");
+  const told = await stat(1);
+  expect(told.moves).toEqual(
+    expect.arrayContaining([expect.objectContaining({ layer: "snip", trigger: "auto" })]),
+  );
+  expect(told.parts.pins).toBeGreaterThan(5);
   expect((await world.crux(["replay", "1"])).code).toBe(0);
 }, 60_000);

@@ -121,6 +121,12 @@ export type ViewRequest =
   | { readonly op: "pin"; readonly message: number | string }
   | { readonly op: "unpin"; readonly message: number };
 
+/** What a model asks of its own view by a program under /bin: its loop does it once the calls of the reply have ended. */
+export type ViewWish =
+  | { readonly op: "list" }
+  | { readonly op: "snip" | "unpin"; readonly messages: readonly number[] }
+  | { readonly op: "pin"; readonly messages: readonly number[]; readonly text?: string };
+
 /** Tokens before and after, estimated. */
 export interface ViewChange {
   readonly before: number;

@@ -26,7 +26,7 @@ import { continued, piecesOf } from "./state.ts";
 import { batchSizes, cutOff, untilResumed } from "./tools/calls.ts";
 import { type Execution, Executor } from "./tools/executor.ts";
 import { fitTurn } from "./tools/turn-budget.ts";
-import { doViewRequests } from "./view-requests.ts";
+import { doViewRequests, doViewWishes } from "./view-requests.ts";
 
 export async function untilTerminal(run: Run): Promise<Terminal> {
   const { sys, start } = run;
@@ -284,7 +284,7 @@ async function resultsOf(
     refusals: afterReply(refusals, results),
     malformed: afterCalls(malformed, results),
   };
-  return fitTurn(sys, results);
+  return fitTurn(sys, await doViewWishes(run, results));
 }
 
 /** The one that runs the first calls already, if the reply came in parts. */

@@ -1,7 +1,11 @@
-/** What the user asks of the context of a process, done between two steps of its loop. A refusal never ends the run. */
-import type { ViewOutcome, ViewRequest } from "../abi/context.ts";
+/**
+ * What is asked of the context of a process: by the user, done between two steps of its loop; by the model, done once the
+ * calls of its reply have ended. A refusal never ends the run.
+ */
+import type { ViewOutcome, ViewRequest, ViewWish } from "../abi/context.ts";
 import { codeOf, Fault, messageOf } from "../abi/errors.ts";
 import { requestTurn } from "./asking.ts";
+import { type CallResult, failure } from "./program/tool-call.ts";
 import type { Run } from "./run-state.ts";
 
 /** Whether something has changed, so that the position has to be recorded. */
@@ -59,5 +63,45 @@ function change(run: Run, request: ViewRequest, turn: Awaited<ReturnType<typeof 
       return keeper.pin(turn, request.message);
     case "unpin":
       return keeper.unpin(turn, request.message);
+  }
+}
+
+/** The results, with what came of those that ask something of the view. */
+export async function doViewWishes(run: Run, results: readonly CallResult[]): Promise<readonly CallResult[]> {
+  const done: CallResult[] = [];
+  for (const { wish, ...result } of results)
+    done.push(wish === undefined ? result : { ...result, ...(await granted(run, wish)) });
+  return done;
+}
+
+async function granted(run: Run, wish: ViewWish): Promise<CallResult> {
+  try {
+    return { content: await did(run, wish), isError: false };
+  } catch (error) {
+    run.sys.ending.throwIfAborted();
+    const hint = error instanceof Fault ? error.hint : undefined;
+    return failure(codeOf(error), messageOf(error), hint);
+  }
+}
+
+async function did(run: Run, wish: ViewWish): Promise<string> {
+  const { keeper } = run;
+  const turn = await requestTurn(run);
+  switch (wish.op) {
+    case "list":
+      return keeper.list(turn);
+    case "snip": {
+      const { before, after } = await keeper.snipOwn(turn, wish.messages);
+      return after < before
+        ? `They have left your view: about ${before - after} tokens are free again.`
+        : "They had left your view before: nothing was freed.";
+    }
+    case "pin": {
+      const numbers = await keeper.pinOwn(turn, wish.messages, wish.text);
+      return numbers.length === 0 ? "Pinned already." : `Pinned, as ${numbers.join(", ")}.`;
+    }
+    case "unpin":
+      await keeper.unpinOwn(turn, wish.messages);
+      return "No longer pinned.";
   }
 }

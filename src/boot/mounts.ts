@@ -71,6 +71,7 @@ export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path
 function ofTools({ config }: Parts) {
   return {
     tasks: () => config.settings.tasks,
+    snips: () => config.settings.context?.snip === true,
     mayTeam: () => config.settings.teams?.enabled !== false,
     background: () => {
       const { disableBackground: isOff, autoBackgroundMs: afterMs } = config.settings.agents ?? {};

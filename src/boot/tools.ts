@@ -14,6 +14,7 @@ import { jobOutput } from "../tool/job_output/job_output.ts";
 import { ls } from "../tool/ls/ls.ts";
 import { multiEdit } from "../tool/multi_edit/multi_edit.ts";
 import { notebookEdit } from "../tool/notebook_edit/notebook_edit.ts";
+import { pin } from "../tool/pin/pin.ts";
 import { pipe } from "../tool/pipe/pipe.ts";
 import { planEnter } from "../tool/plan_enter/plan_enter.ts";
 import { planExit } from "../tool/plan_exit/plan_exit.ts";
@@ -25,6 +26,7 @@ import { send } from "../tool/send/send.ts";
 import { signals } from "../tool/signals/signals.ts";
 import { skill } from "../tool/skill/skill.ts";
 import { sleep } from "../tool/sleep/sleep.ts";
+import { snip } from "../tool/snip/snip.ts";
 import { stop } from "../tool/stop/stop.ts";
 import { supervise } from "../tool/supervise/supervise.ts";
 import { taskCreate } from "../tool/task_create/task_create.ts";
@@ -57,6 +59,7 @@ export const TOOLS = [
   ls,
   multiEdit,
   notebookEdit,
+  pin,
   pipe,
   planEnter,
   planExit,
@@ -68,6 +71,7 @@ export const TOOLS = [
   signals,
   skill,
   sleep,
+  snip,
   stop,
   supervise,
   taskCreate,

@@ -29,6 +29,8 @@ interface ToolDeps {
   readonly platform?: string;
   /** Which of todo and tasks the settings choose; read at each use. Absent: no choice. */
   readonly tasks?: () => "todo" | undefined;
+  /** Whether models may take messages out of their view; read at each use. Absent: they may not. */
+  readonly snips?: () => boolean;
   /** Whether agents may make teams; read at each use. Absent: they may. */
   readonly mayTeam?: () => boolean;
   /** What the settings say of agents in the background; read at each use. Absent: nothing. */
@@ -54,6 +56,7 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
       isChild,
       hasTeam: kept?.get(TEAM) !== undefined,
       mayTeam: deps.mayTeam?.() !== false,
+      snips: deps.snips?.() === true,
       ...asked,
     };
   };

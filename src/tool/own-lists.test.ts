@@ -10,6 +10,8 @@ import jobKillText from "./job_kill/job_kill.md";
 import { jobKill } from "./job_kill/job_kill.ts";
 import jobOutputText from "./job_output/job_output.md";
 import { jobOutput } from "./job_output/job_output.ts";
+import pinText from "./pin/pin.md";
+import { pin } from "./pin/pin.ts";
 import processControlText from "./process_control/process_control.md";
 import { processControl } from "./process_control/process_control.ts";
 import processReadText from "./process_read/process_read.md";
@@ -22,6 +24,8 @@ import sendText from "./send/send.md";
 import { send } from "./send/send.ts";
 import sleepText from "./sleep/sleep.md";
 import { sleep } from "./sleep/sleep.ts";
+import snipText from "./snip/snip.md";
+import { snip } from "./snip/snip.ts";
 import stopText from "./stop/stop.md";
 import { stop } from "./stop/stop.ts";
 import taskCreateText from "./task_create/task_create.md";
@@ -54,12 +58,14 @@ const CASES: readonly [Tool, string, boolean, boolean, Kind, "core" | "deferred"
   [gitStatus, gitStatusText, true, true, "read", "deferred", "cancel"],
   [jobKill, jobKillText, false, true, "state", "deferred", "cancel"],
   [jobOutput, jobOutputText, true, true, "state", "deferred", "cancel"],
+  [pin, pinText, true, false, "state", "deferred", "cancel"],
   [processControl, processControlText, false, false, "state", "deferred", "cancel"],
   [processRead, processReadText, true, true, "state", "deferred", "cancel"],
   [processSpawn, processSpawnText, false, false, "exec", "deferred", "cancel"],
   [processWrite, processWriteText, false, false, "state", "deferred", "cancel"],
   [send, sendText, false, false, "message", "deferred", "cancel"],
   [sleep, sleepText, true, true, "state", "deferred", "cancel"],
+  [snip, snipText, true, false, "state", "deferred", "cancel"],
   [stop, stopText, false, true, "state", "deferred", "cancel"],
   [taskCreate, taskCreateText, true, false, "state", "deferred", "block"],
   [taskGet, taskGetText, true, true, "state", "deferred", "cancel"],

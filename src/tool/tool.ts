@@ -79,6 +79,8 @@ export interface ToolEnv {
   readonly mayTeam: boolean;
   /** The choice in the settings; absent: none. */
   readonly tasks?: "todo";
+  /** The settings let models take messages out of their view. */
+  readonly snips?: boolean;
 }
 
 /** The outcome of a run; the device turns it into the result. */

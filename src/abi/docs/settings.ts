@@ -41,6 +41,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "budget.windows": { example: [{ usd: 20, per: "1d" }] },
   cacheTtl: { example: "1h" },
   cleanupPeriodDays: { example: 90 },
+  "context.snip": { example: true },
   "daemon.idleTimeoutMs": { example: 600_000 },
   "defaults.maxSteps": { example: 50 },
   devices: {

@@ -211,6 +211,14 @@ export const Settings = z.looseObject({
         .describe("False: no notes are taken of a session by themselves; its agent still writes its own."),
     })
     .optional(),
+  context: z
+    .looseObject({
+      snip: z
+        .boolean()
+        .optional()
+        .describe("True: models may take messages out of their own view, with the tool `snip`."),
+    })
+    .optional(),
   skills: z
     .looseObject({
       disabled: strings.optional().describe("Names of skills that agents neither see nor use."),

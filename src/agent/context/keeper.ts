@@ -13,8 +13,9 @@ import type { TurnRequest } from "../model/request.ts";
 import { besideOf } from "../prompt/parts.ts";
 import { Breaker, type BreakerState } from "./breaker.ts";
 import { Gauge, type Learned, Report } from "./gauge.ts";
+import { OwnPins, segmentsText } from "./own-view.ts";
 import { isTooLong, Passage, type Turn } from "./passage.ts";
-import { TOO_LONG_HINT, TURNED_OFF_HINT, UNDO_HINT } from "./texts.ts";
+import { ownPinText, pinnedText, TOO_LONG_HINT, TURNED_OFF_HINT, UNDO_HINT } from "./texts.ts";
 
 /** How often the oldest steps leave the view after one refusal. */
 const MOST_DROPS = 3;
@@ -29,11 +30,13 @@ export interface KeeperState extends Partial<Learned> {
   readonly breaker?: BreakerState;
   /** The user has undone a move: the view is not shortened before it has to be. */
   readonly held?: true;
+  /** The messages that the model itself has pinned. */
+  readonly pins?: readonly number[];
 }
 
 /** What holds for another model, too. */
-export function unlearned({ breaker, held }: KeeperState = {}): KeeperState {
-  return { ...(breaker === undefined ? {} : { breaker }), ...(held === undefined ? {} : { held }) };
+export function unlearned({ window: _, ratio: __, ...state }: KeeperState = {}): KeeperState {
+  return state;
 }
 
 /** Of a model whose window is not known. */
@@ -51,6 +54,7 @@ export class WindowKeeper {
   /** Older histories have no state of the breaker. */
   readonly #isKept: boolean;
   #isHeld: boolean;
+  readonly #pins: OwnPins;
 
   readonly #report = new Report();
 
@@ -66,6 +70,7 @@ export class WindowKeeper {
     this.#isKept = viewRequests === true;
     this.#breaker = new Breaker(state.breaker);
     this.#isHeld = state.held ?? false;
+    this.#pins = new OwnPins(state.pins);
   }
 
   /** For the position of the loop; undefined: nothing to record. */
@@ -75,6 +80,7 @@ export class WindowKeeper {
       ...this.#gauges.get(0)?.gauge.learned,
       ...(breaker === undefined ? {} : { breaker }),
       ...(this.#isHeld ? { held: true as const } : {}),
+      ...(this.#pins.numbers.length === 0 ? {} : { pins: this.#pins.numbers }),
     };
     return Object.keys(state).length === 0 ? undefined : state;
   }
@@ -113,7 +119,47 @@ export class WindowKeeper {
 
   /** These messages leave the view. INVALID: one of them has to stay. */
   async snip(turn: Turn, messages: readonly number[]): Promise<ViewChange> {
-    return this.#changed(turn, await this.#passage(turn).snip(messages));
+    return this.#changed(turn, await this.#passage(turn).snip(messages, "manual"));
+  }
+
+  /** The same at the wish of the model, which says nothing of whether compaction helps. */
+  async snipOwn(turn: Turn, messages: readonly number[]): Promise<ViewChange> {
+    return done(await this.#passage(turn).snip(messages, "auto"));
+  }
+
+  /**
+   * The model pins messages in view, or a new one with this text; returns their numbers. BUDGET: beyond what all of its pins
+   * may have.
+   */
+  async pinOwn(turn: Turn, messages: readonly number[], text: string | undefined): Promise<number[]> {
+    const state = await turn.sys.ctxView(turn.start.ctxId);
+    const content = text === undefined ? undefined : ownPinText(text);
+    const wanted = this.#pins.wanted({ state, messages: turn.prompt.messages }, messages, content);
+    const passage = this.#passage(turn);
+    const numbers: number[] = [];
+    for (const each of wanted) {
+      const { message = 0 } = await passage.pin(each);
+      this.#pins.add(message);
+      numbers.push(message);
+    }
+    return numbers;
+  }
+
+  /** PERMISSION: someone else has pinned one of them, and none is unpinned. NOT_FOUND: nobody has. */
+  async unpinOwn({ sys, start }: Turn, messages: readonly number[]): Promise<void> {
+    this.#pins.checkOff(await sys.ctxView(start.ctxId), messages);
+    for (const n of messages) {
+      await sys.ctxUnpin(start.ctxId, n);
+      this.#pins.delete(n);
+    }
+  }
+
+  /** How full the window is, and the largest messages in view, for the model. */
+  async list(turn: Turn): Promise<string> {
+    const state = await turn.sys.ctxView(turn.start.ctxId);
+    const { before: used } = this.#passage(turn).bounds;
+    const limits = (this.#gauge ?? new Gauge(UNKNOWN)).limits();
+    return segmentsText({ state, messages: turn.prompt.messages }, { used, ...limits });
   }
 
   /** The view before the present one. NOT_FOUND: there is none; CONFLICT: the next request would be refused. */
@@ -146,11 +192,15 @@ export class WindowKeeper {
   }
 
   pin(turn: Turn, message: number | string): Promise<ViewChange> {
+    if (typeof message === "string") return this.#passage(turn).pin(pinnedText(message));
+    // it is the user's from now on
+    this.#pins.delete(message);
     return this.#passage(turn).pin(message);
   }
 
   async unpin(turn: Turn, message: number): Promise<ViewChange> {
     await turn.sys.ctxUnpin(turn.start.ctxId, message);
+    this.#pins.delete(message);
     const { before } = this.#passage(turn).bounds;
     return { before, after: before, message };
   }
@@ -161,10 +211,10 @@ export class WindowKeeper {
 
   /** What the user has changed closes the breaker. */
   #changed({ sys }: Turn, change: ViewChange | string): ViewChange {
-    if (typeof change === "string") throw new Fault({ code: "CONFLICT", message: change });
+    const changed = done(change);
     this.#breaker.close();
     this.#report.tell(sys, { breaker: null });
-    return change;
+    return changed;
   }
 
   /** Notes which requests are for a summary. */
@@ -238,6 +288,12 @@ export class WindowKeeper {
       cause,
     });
   }
+}
+
+/** CONFLICT: it was not done, for this reason. */
+function done(change: ViewChange | string): ViewChange {
+  if (typeof change === "string") throw new Fault({ code: "CONFLICT", message: change });
+  return change;
 }
 
 function gaugeOf(facts: WindowFacts | undefined, learned?: Partial<Learned>) {

@@ -21,7 +21,7 @@ import { clearOld } from "./micro.ts";
 import { partOf } from "./part.ts";
 import { snipped } from "./snip.ts";
 import { takenAlong } from "./taken-along.ts";
-import { CLEARED_NOTE, droppedText, partWords, pinnedText, summaryIn, summaryText } from "./texts.ts";
+import { CLEARED_NOTE, droppedText, partWords, summaryIn, summaryText } from "./texts.ts";
 import { unitsOf } from "./units.ts";
 
 /** Estimated tokens of the newest steps that a full summary leaves in view, and of the user's words. */
@@ -244,7 +244,7 @@ export class Passage {
   }
 
   /** These messages leave the view. A text: why not; nothing changes if they have left it before. */
-  async snip(messages: readonly number[]): Promise<ViewChange | string> {
+  async snip(messages: readonly number[], trigger: "manual" | "auto"): Promise<ViewChange | string> {
     const { sys, start } = this.#turn;
     const view = await sys.ctxView(start.ctxId);
     const found = snipped(unitsOf(this.#prompt.messages, view), view, messages);
@@ -252,12 +252,12 @@ export class Passage {
     if (found === undefined) return { before, after: before };
     const { freed, ...next } = found;
     const after = before - Math.ceil(freed * this.#gauge.ratio);
-    const boundary = { layer: "snip", trigger: "manual", before, after } as const;
+    const boundary = { layer: "snip", trigger, before, after } as const;
     const isMoved = await this.#move({ from: view.head, ...next, boundary });
     return isMoved ? { before, after } : "the view has moved meanwhile";
   }
 
-  /** Pins a message in view, or a new one with this text. BUDGET: it is too large, or there are too many pins. */
+  /** Pins a message in view, or a new one of this content. BUDGET: it is too large, or there are too many pins. */
   async pin(message: number | string): Promise<ViewChange> {
     const { sys, start } = this.#turn;
     const before = this.#used;
@@ -267,10 +267,9 @@ export class Passage {
       await sys.ctxPin(start.ctxId, message, bounds);
       return { before, after: before, message };
     }
-    const content = pinnedText(message);
     const state = await sys.ctxView(start.ctxId);
     const pinned = tokensOf(pinnedOf(unitsOf(this.#prompt.messages, state), state));
-    const own = messageTokens({ content });
+    const own = messageTokens({ content: message });
     if (own > Math.min(PIN, all - pinned))
       throw new Fault({
         code: "BUDGET",
@@ -278,7 +277,7 @@ export class Passage {
       });
     const n = state.records + 1;
     await sys.unit(async () => {
-      await sys.appendMessage(start.ctxId, "user", content);
+      await sys.appendMessage(start.ctxId, "user", message);
       await sys.ctxPin(start.ctxId, n, bounds);
     });
     return { before, after: before + Math.ceil(own * this.#gauge.ratio), message: n };

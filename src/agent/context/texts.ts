@@ -80,6 +80,11 @@ export function pinnedText(text: string): string {
   return `<crux-note>The user pinned this; it holds, and stays in view:\n${plain(text)}</crux-note>`;
 }
 
+/** The same for a text that the model pinned. */
+export function ownPinText(text: string): string {
+  return `<crux-note>You pinned this; it stays in view:\n${plain(text)}</crux-note>`;
+}
+
 export const CLEARED_NOTE =
   "<crux-note>The user has cleared the conversation, but for what is pinned.</crux-note>";
 

@@ -1,4 +1,5 @@
 /** One call of a tool: open its file, write the arguments, read the result, close. Every failure is a result. */
+import type { ViewWish } from "../../abi/context.ts";
 import { O_RDWR } from "../../abi/device.ts";
 import type { ErrorCode } from "../../abi/errno.ts";
 import { codeOf, Fault, isMalformedCall, messageOf } from "../../abi/errors.ts";
@@ -19,6 +20,8 @@ export interface CallResult {
   readonly hasJob?: true;
   /** The call left an agent working in the background. */
   readonly hasAgent?: true;
+  /** What the call asks of the view of its own conversation. */
+  readonly wish?: ViewWish;
   /** By the call a member of a team has agreed to end. */
   readonly leaves?: true;
   /** The gate refused the call, and nobody was attached to approve it. */
@@ -90,6 +93,8 @@ function findResult(line: string): ToolResult | undefined {
   }
 }
 
+/** Programs whose results the loop completes. */
+const WISHING: ReadonlySet<string> = new Set(["context", "pin", "snip"]);
 /** The call left an agent that works on. */
 const LAUNCHED: ReadonlySet<unknown> = new Set(["async_launched", "teammate_spawned"]);
 
@@ -103,6 +108,7 @@ function render(name: string, result: ToolResult | undefined): CallResult {
   const shown = {
     ...(media.length === 0 ? {} : { media }),
     ...(result.meta?.background === true ? { hasJob: true as const } : {}),
+    ...(WISHING.has(name) && result.meta?.view !== undefined ? { wish: result.meta.view as ViewWish } : {}),
     ...(result.meta?.status === "leaving" ? { leaves: true as const } : {}),
     ...(LAUNCHED.has(result.meta?.status) ? { hasAgent: true as const } : {}),
   };

@@ -4,12 +4,13 @@ import { asCtxId, type CtxId } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import { badArguments } from "../failure.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
+import { BY_THE_LOOP, WishMeta } from "../view-wish.ts";
 import text from "./context.md";
 
 const MAX_NOTES = 64;
 
 const Args = z.object({
-  op: z.enum(["alloc", "write", "read", "free"]),
+  op: z.enum(["alloc", "write", "read", "free", "list"]),
   size: z.int().min(1).max(MAX_NOTES).default(MAX_NOTES).describe("alloc: notes it holds"),
   cid: z.int().min(1).optional().describe("write, read, free: which"),
   note: z.string().min(1).max(16_000).optional().describe("write: the text"),
@@ -18,11 +19,11 @@ const Args = z.object({
 });
 type Args = z.output<typeof Args>;
 
-const Meta = z.strictObject({ cid: z.int(), notes: z.int().optional() });
+const Meta = z.union([z.strictObject({ cid: z.int(), notes: z.int().optional() }), WishMeta]);
 
 export const context = defineTool({
   name: "context",
-  hint: "scratch notes outside the conversation",
+  hint: "scratch notes; size of own conversation",
   text,
   args: Args,
   meta: Meta,
@@ -40,6 +41,7 @@ export const context = defineTool({
 });
 
 async function run(args: Args, { sys }: RunContext): Promise<Outcome> {
+  if (args.op === "list") return { text: BY_THE_LOOP, meta: { view: { op: "list" } } };
   if (args.op === "alloc") {
     const made = await sys.ctxAlloc(args.size);
     return { text: `Context ${made} holds ${args.size} notes.`, meta: { cid: made } };
