@@ -66,13 +66,17 @@ export class SegmentReader implements SpoolReader {
     this.#source.onClose(this);
   }
 
-  /** Empty: the bytes at the position were removed; the reader has skipped the rest of their file. */
+  /** Empty: the bytes at the position were removed, and the reader has skipped the rest of their file; or it has another name now. */
   async #next(length: number, signal: AbortSignal, lend: Lend): Promise<Uint8Array> {
     const { path, offset, left } = this.#source.locate(this.#position);
     const buffer = lend(Math.min(length, left));
     const near = this.#source.readNear?.(this.#position, buffer) ?? 0;
     const bytes = near > 0 ? near : await readAt(path, offset, buffer);
     if (signal.aborted) throw reasonOf(signal);
+    // its file may hold later bytes by now
+    const isRemoved = this.#position < this.#source.oldest;
+    if (isRemoved || (bytes === 0 && this.#source.locate(this.#position).path !== path))
+      return new Uint8Array();
     this.#position += bytes > 0 ? bytes : left;
     this.#source.onRead();
     return buffer.subarray(0, bytes);

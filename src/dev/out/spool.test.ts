@@ -143,6 +143,45 @@ describe("DiskSpools", () => {
     expect(readdirSync(dir).sort()).toEqual(["a.1", "a.2"]);
   });
 
+  it.each([
+    ["drop", "55666"],
+    ["block", "6"],
+  ] as const)("%s: a file that is not needed any more becomes a later one", async (how, left) => {
+    const { store, dir, open } = spools();
+    const spool = store.open("a", how, 8);
+    const [reader, files] = [spool.reader(0), new Set<number>()];
+    for (let n = 0; n < 7; n++) {
+      const words = String(n).repeat(3);
+      spool.write(Buffer.from(words));
+      let got = "";
+      while (got.length < 3) got += text(await reader.read(3, never));
+      expect(got).toBe(words);
+      for (const file of readdirSync(dir)) files.add(statSync(join(dir, file)).ino);
+    }
+    expect(files.size).toBeLessThanOrEqual(3);
+    // as after the sudden end of its daemon
+    expect(await rest(open().past("a")?.reader(17))).toBe("5666");
+    const far = spool.reader(20);
+    spool.end();
+    expect(await rest(far)).toBe("6");
+    const kept = readdirSync(dir).sort();
+    expect(kept).toEqual(how === "drop" ? ["a.4", "a.5"] : ["a.5"]);
+    expect(kept.reduce((sum, file) => sum + statSync(join(dir, file)).size, 0)).toBe(left.length);
+    expect(await rest(open().find("a"))).toBe(left);
+  });
+
+  it("a reading from a file that becomes a later one meanwhile is made again", async () => {
+    const { store } = spools({ segmentBytes: 17 * 1024 * 1024 });
+    const spool = store.open("a", "drop");
+    const part = (n: number): Buffer => Buffer.alloc(17 * 1024 * 1024, 97 + n);
+    for (const n of [0, 1]) spool.write(part(n));
+    const reader = spool.reader(0);
+    const reading = reader.read(4, never);
+    spool.write(part(2));
+    expect([text(await reading), reader.position]).toEqual(["bbbb", 17 * 1024 * 1024 + 4]);
+    spool.end();
+  });
+
   it("refuse: takes nothing beyond what is unread; reading makes room, on the disk too", async () => {
     const { store, dir } = spools();
     const spool = store.open("a", "refuse");
@@ -245,7 +284,7 @@ describe("DiskSpools", () => {
   it("past() has the positions from before, as far as they can be told, without the end of its daemon too", async () => {
     const { store, open, clock } = spools();
     const spool = store.open("a.log", "drop", 8);
-    const behind = store.open("b.log", "block", 8);
+    const behind = store.open("b.log", "refuse", 8);
     behind.write(Buffer.from("012345"));
     const reader = behind.reader(0);
     expect(text(await reader.read(4, never))).toBe("0123");

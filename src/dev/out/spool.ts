@@ -1,5 +1,5 @@
 /**
- * Spools on disk: `<dir>/<name>.<n>`, segments of 32 MiB, of which the last two are kept. A spool that has ended uses
+ * Spools on disk: `<dir>/<name>.<n>`, segments of 32 MiB or less, of which the last 64 MiB are kept. A spool that has ended uses
  * no fd; it is kept for 24 h. Those of at most 1,000 programs (the name up to its last dot), with 4 GiB in total, are kept;
  * beyond, the oldest is removed.
  */
@@ -7,6 +7,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { KeptSpool, OnFull, Spool, SpoolReader, SpoolStore } from "../../kernel/ports/spools.ts";
 import { DiskSpool, type Segment } from "./disk-spool.ts";
+import { countedBytes, SEGMENT_NAME } from "./segment-file.ts";
 import { SegmentReader, type SegmentSource } from "./segment-reader.ts";
 
 export interface SpoolLimits {
@@ -55,7 +56,7 @@ export class DiskSpools implements SpoolStore {
     const spool = new DiskSpool({
       place: join(this.#dir, name),
       onFull,
-      segmentBytes: Math.max(1, Math.floor(maxBytes / 2)),
+      halfBytes: Math.max(1, Math.floor(maxBytes / 2)),
       onEnd: (segments) => this.#keep(name, segments),
       onRemove: (segments) => {
         // a new spool may have this name by now
@@ -139,7 +140,7 @@ function removeIfCan(path: string): void {
 /** The position of the first byte that is left; undefined: it was not the first, and nothing tells the size of segments. */
 function oldestOf(kept: Kept, written: number): number | undefined {
   const [first, second] = kept.segments;
-  const before = Number(/\d+$/.exec(first?.path ?? "")?.[0] ?? 0);
+  const before = Number(SEGMENT_NAME.exec(first?.path ?? "")?.[2] ?? 0);
   const left = bytesOf(kept);
   if (before === 0) return 0;
   if (written >= left) return written - left;
@@ -175,14 +176,15 @@ function bytesOf({ segments }: Kept): number {
 function listKept(dir: string, live: ReadonlySet<string>): Map<string, Kept> {
   const found = new Map<string, { path: string; segment: number; bytes: number; endedAt: number }[]>();
   for (const file of readdirSync(dir)) {
-    const [, name = "", segment] = /^(.+)\.(\d+)$/.exec(file) ?? [];
-    const stats = statSync(join(dir, file), { throwIfNoEntry: false });
+    const [, name = "", segment, isUsedAgain] = SEGMENT_NAME.exec(file) ?? [];
+    const path = join(dir, file);
+    const stats = statSync(path, { throwIfNoEntry: false });
     if (segment === undefined || live.has(name) || stats === undefined) continue;
     const segments = found.get(name) ?? [];
     segments.push({
-      path: join(dir, file),
+      path,
       segment: Number(segment),
-      bytes: stats.size,
+      bytes: isUsedAgain === "" ? stats.size : countedBytes(path, stats.size),
       endedAt: stats.mtimeMs,
     });
     found.set(name, segments);
