@@ -56,6 +56,30 @@ it("without a token a program looks, a guest greets and reads metrics, and the u
   expect(may(scopesOf({ kind: "guest" }))).toEqual(ofGuests);
 });
 
+it("remembers the last 1,000 processes that it saw, and none that is still there makes room for one that is gone", () => {
+  const gone = new Set<number>();
+  const seeing: ChildClient = { ...client, sees: (pid) => pid < 10_000 && !gone.has(pid) };
+  const scopes = scopesOf({ kind: "process", client: seeing }, ["self", "observe"]);
+  const see = (from: number, to: number): void => {
+    for (let pid = from; pid < to; pid++) {
+      expect(scopes.seesEvent(pid)).toBe(true);
+      if (pid !== 10) gone.add(pid);
+    }
+  };
+  see(10, 1_010);
+  expect(scopes.seesEvent(11)).toBe(true);
+  see(1_010, 3_000);
+  gone.add(10);
+  expect([10, 11, 2_000, 2_001, 2_999].map((pid) => scopes.seesEvent(pid))).toEqual([
+    true,
+    false,
+    false,
+    true,
+    true,
+  ]);
+  expect(scopes.seesEvent(10_000)).toBe(false);
+});
+
 it("whatever is derived from whatever covers nothing that its first did not: 10,000 chains", () => {
   const word = fc.constantFrom("a", "b", "*", "a*", "*b", "a*b");
   const pattern = fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => `device:${words.join("/")}`);

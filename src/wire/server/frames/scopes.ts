@@ -20,6 +20,8 @@ const OF_A_GUEST = /^kernel\.|^system\.get_metrics$/;
 const OF_THE_CONNECTION: ReadonlySet<MethodName> = new Set(["ping", "auth"]);
 
 const OF_DEVICES = "device:";
+/** Processes that a connection has seen. Beyond, the oldest that has left the table is forgotten, else the oldest. */
+const MAX_KNOWN = 1_000;
 
 function isOfDevices(scope: string): boolean {
   return scope.startsWith(OF_DEVICES);
@@ -137,8 +139,17 @@ export class Scopes {
   /** A process that it once saw: its end comes after it has left the table. */
   #look(pid: number): boolean {
     if (!this.sees(pid)) return false;
-    if (this.actor !== PID_KERNEL) this.#knew.add(pid);
+    if (this.actor !== PID_KERNEL) this.#remember(pid);
     return true;
+  }
+
+  #remember(pid: number): void {
+    this.#knew.add(pid);
+    for (let left = MAX_KNOWN; this.#knew.size > MAX_KNOWN; left--) {
+      const [oldest = pid] = this.#knew;
+      this.#knew.delete(oldest);
+      if (left > 0 && this.sees(oldest)) this.#knew.add(oldest);
+    }
   }
 
   /** Its own process and those below it, also programs that have ended; the user sees all. */
