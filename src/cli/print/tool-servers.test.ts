@@ -54,6 +54,18 @@ test("what a server sends unasked reaches whoever listens", async () => {
   expect(Buffer.from(value ?? []).toString()).toBe(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
 });
 
+test("a listener that does not read is left once 10 MiB are unread, and the next one is heard", async () => {
+  const { servers, url, headers } = await opened();
+  const fields = { server_name: "my tools", message: { jsonrpc: "2.0", method: "x".repeat(1024 * 1024) } };
+  const stalled = await fetch(url, { headers });
+  for (let n = 0; n < 40; n++) servers.sent(fields);
+  await expect(stalled.arrayBuffer()).rejects.toThrow();
+  const stream = await fetch(url, { headers });
+  servers.sent({ ...fields, message: PING });
+  const { value } = (await stream.body?.getReader().read()) ?? {};
+  expect(Buffer.from(value ?? []).toString()).toContain("ping");
+});
+
 test("a request that is given up is cancelled, and its late answer is no mistake", async () => {
   const { servers, url, headers, next } = await opened();
   const stop = new AbortController();

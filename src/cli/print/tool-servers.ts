@@ -13,6 +13,8 @@ import type { Fields, UserLine } from "./user-line.ts";
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 /** Requests that the library has not answered; more are refused. */
 const MAX_PENDING = 256;
+/** A client that has not read so much of what was sent unasked is left: it opens another stream, and asks anew. */
+const MAX_UNREAD_BYTES = 10 * 1024 * 1024;
 /** Code of JSON-RPC for a failure of the server. */
 const FAILED = -32_000;
 
@@ -68,7 +70,14 @@ export class ToolServers {
     const found = [...this.#names].find(([, own]) => own === name);
     if (found === undefined) throw new Error(`no such server: ${String(name)}`);
     // a client that has no stream open is not listening: lists are read anew when they are needed
-    this.#streams.get(found[0])?.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    const stream = this.#streams.get(found[0]);
+    stream?.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    if (stream !== undefined && stream.writableLength > MAX_UNREAD_BYTES) this.#leave(found[0], stream);
+  }
+
+  #leave(name: string, stream: ServerResponse): void {
+    stream.destroy();
+    if (this.#streams.get(name) === stream) this.#streams.delete(name);
   }
 
   /** stdin has ended: nothing is answered any more. */
@@ -116,9 +125,7 @@ export class ToolServers {
   #stream(name: string, response: ServerResponse): void {
     this.#streams.get(name)?.end();
     this.#streams.set(name, response);
-    response.on("close", () => {
-      if (this.#streams.get(name) === response) this.#streams.delete(name);
-    });
+    response.on("close", () => this.#leave(name, response));
     response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
   }
 
