@@ -211,6 +211,10 @@ describe("crux at a terminal", () => {
     window.type("\x1bm");
     await window.shows("Read.");
     expect(JSON.stringify(server.requests.at(-1))).toContain("look at @src/deep/main.ts now");
+    // a run may have changed the settings
+    world.settings({ ui: { vim: true }, statusLine: { command: "echo another line" } });
+    window.type("again\x1bm");
+    await window.shows("another line");
   });
 
   it("runs a line after ! by the user's shell, which the model reads with the next message, and esc ends one", async () => {

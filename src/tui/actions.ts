@@ -136,6 +136,10 @@ export class Actions {
     await this.learnFacts();
     const now = await this.#app.client.mode(this.#app.pid).catch(() => undefined);
     if (now !== undefined) this.#showMode(now.mode);
+    await this.#learnSkills();
+  }
+
+  async #learnSkills(): Promise<void> {
     const { definitions } = await this.#app.client.request("skills.check", { cwd: this.#app.cwd });
     this.#app.skills = definitions
       .filter(({ issues }) => issues.every(({ severity }) => severity !== "error"))
@@ -293,9 +297,15 @@ export class Actions {
   /** Nothing is sent where there is no such skill. */
   async #skill(text: string): Promise<void> {
     const name = /^\/(\S+)/.exec(text)?.[1] ?? "";
-    const names = this.#app.skills.map((skill) => skill.name);
-    if (names.some((known) => known.toLowerCase() === name.toLowerCase())) return this.say(text);
-    const near = nearOnes(name, names);
+    const isKnown = (): boolean =>
+      this.#app.skills.some((skill) => skill.name.toLowerCase() === name.toLowerCase());
+    // it may be newer than the list, which may not even have come
+    if (!isKnown()) await this.#learnSkills();
+    if (isKnown()) return this.say(text);
+    const near = nearOnes(
+      name,
+      this.#app.skills.map((skill) => skill.name),
+    );
     const others = near.map((each) => `/${each}`).join(", ");
     this.#app.say(this.#app.words.act.noSkill(name, others), "error");
   }

@@ -124,7 +124,9 @@ export class App implements Disposable {
     const follower = {
       opened: (at: Opened) => this.#opened(at),
       event: (event: WireEvent) => this.#event(event),
-      lost: () => this.#lost(),
+      lost: () => {
+        this.model = lostModel(this.#model);
+      },
     };
     this.#link = new Link(host, this.client.name, { follower, wait });
     this.#unlisten = host.interrupts.listen(() => this.actions.interrupt());
@@ -332,12 +334,16 @@ export class App implements Disposable {
       client: this.client.name,
       mono: this.nowMono,
     });
-    if (event.event === "idle") this.do(() => this.actions.learnFacts());
+    if (event.event === "idle") this.do(() => this.#afterRun());
     this.changed();
   }
 
-  #lost(): void {
-    this.model = lostModel(this.#model);
+  /** A run may have changed the settings of the status line, too. */
+  async #afterRun(): Promise<void> {
+    await this.actions.learnFacts();
+    const { statusLine } = await readPreferences(this.client, this.cwd);
+    this.preferences = { ...this.preferences, statusLine };
+    this.#useStatus();
   }
 
   #press(given: Press): void {

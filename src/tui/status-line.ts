@@ -10,6 +10,7 @@ import { type ProgramOutput, runProbe } from "../cli/run/shell-line.ts";
 import type { Phrases } from "../cli/screen/words/en.ts";
 import type { Vim } from "./editor/vim.ts";
 import type { Preferences, StatusProgram } from "./preferences.ts";
+import { branchOf } from "./screens/session-picker.ts";
 import type { Model } from "./state/model.ts";
 import { statusInput, type Tally } from "./state/status-input.ts";
 import type { Line } from "./text/line.ts";
@@ -195,6 +196,7 @@ async function inputOf({ client, pid, cwd, model, tally, preferences, vim, call 
     addedDirs: preferences.addedDirs,
     version: call.host.version,
     vim: vim?.mode,
+    branchOf,
     now: Date.now(),
   });
 }

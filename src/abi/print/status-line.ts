@@ -38,6 +38,19 @@ export interface StatusInput {
   };
   readonly exceeds_200k_tokens: boolean;
   readonly vim?: { readonly mode: string };
+  /** Absent: the default one. */
+  readonly agent?: { readonly name: string };
+  /** Absent: the session works in no worktree of ours. */
+  readonly worktree?: StatusWorktree;
+}
+
+export interface StatusWorktree {
+  readonly name: string;
+  readonly path: string;
+  /** Absent: no branch is checked out there. */
+  readonly branch?: string;
+  readonly original_cwd: string;
+  readonly original_branch?: string;
 }
 
 export interface StatusUsage {

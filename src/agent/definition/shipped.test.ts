@@ -21,7 +21,8 @@ const agents = makeAgentLoader({
 test("every shipped agent loads without a warning", async () => {
   const names = await agents.list();
   expect(names).toEqual([
-    ...["code-analyst", "coordinator", "explore", "general-purpose", "plan", "verification", "worker"],
+    ...["code-analyst", "coordinator", "explore", "general-purpose", "plan", "statusline-setup"],
+    ...["verification", "worker"],
   ]);
   for (const name of names) expect((await agents.load(name)).manifest.name).toBe(name);
   expect(warnings).toEqual([]);
@@ -68,6 +69,16 @@ test("a coordinator only gives work to others, and its workers may change files"
     delegate: true,
   });
   expect((await agents.load("worker")).manifest).toMatchObject({ background: true, tools: null });
+});
+
+test("the status line is set up by the user alone, in a process of its own", async () => {
+  const skills = makeSkillLoader([`${lib}/skills`], files);
+  const { body } = await skills.loadFull("statusline");
+  expect(body).toContain("$ARGUMENTS");
+  const text = await readFile(`${lib}/skills/statusline/SKILL.md`, "utf8");
+  expect(text).toMatch(/^disable-model-invocation: true\ncontext: fork\nagent: statusline-setup$/m);
+  const { manifest } = await agents.load("statusline-setup");
+  expect(manifest).toMatchObject({ disallowedTools: ["agent", "send"], tools: null });
 });
 
 test("the prompt of each shipped agent is short, and its description a line", async () => {

@@ -92,7 +92,7 @@ function saidLine({ role, text }: WireHistoryItem): readonly string[] {
 }
 
 /** The branch that is checked out in a folder now; undefined: none, or no repository. */
-function branchOf(cwd: string): string | undefined {
+export function branchOf(cwd: string): string | undefined {
   for (let at = cwd; ; at = dirname(at)) {
     const head = readOr(join(at, ".git/HEAD")) ?? linkedHead(at);
     if (head !== undefined) return /^ref: refs\/heads\/(.+)$/m.exec(head)?.[1];

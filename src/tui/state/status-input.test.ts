@@ -16,15 +16,22 @@ const events = [
 
 test("statusInput() has what this terminal saw and the daemon says, under the names that programs know", () => {
   const known = {
-    session: { uuid: "u-1", title: "fix it", created_at: "2026-01-01T00:00:00Z" } as WireSession,
+    session: {
+      uuid: "u-1",
+      title: "fix it",
+      name: "explore",
+      created_at: "2026-01-01T00:00:00Z",
+    } as WireSession,
     context: { window: 1_000, used: 250 } as Result<"context.stat">,
     cost: { lines: [{ input: 30, cached: 12, output: 9 }] } as Result<"cost.get">,
     ...{ costUsd: 0.5, tally: events.reduce(tallied, NOTHING_SEEN), model: "big", mode: "plan" as const },
     ...{ cwd: "/w", addedDirs: ["/x"], version: "1", vim: "normal" },
+    branchOf: (folder: string) => (folder === "/w" ? "main" : "worktree/web/login"),
     now: Date.parse("2026-01-01T00:00:02Z"),
   };
   expect(statusInput(known)).toMatchObject({
     ...{ session_id: "u-1", session_name: "fix it", permission_mode: "plan", vim: { mode: "NORMAL" } },
+    agent: { name: "explore" },
     workspace: { current_dir: "/w", project_dir: "/w", added_dirs: ["/x"] },
     cost: {
       ...{ total_cost_usd: 0.5, total_duration_ms: 2_000, total_api_duration_ms: 120 },
@@ -36,6 +43,11 @@ test("statusInput() has what this terminal saw and the daemon says, under the na
       current_usage: { input_tokens: 10, output_tokens: 2, cache_read_input_tokens: 5 },
     },
   });
+  expect(statusInput(known)).not.toHaveProperty("worktree");
+  expect(statusInput({ ...known, cwd: "/w/.crux/worktrees/web/login/src" }).worktree).toEqual({
+    ...{ name: "web/login", path: "/w/.crux/worktrees/web/login", branch: "worktree/web/login" },
+    ...{ original_cwd: "/w", original_branch: "main" },
+  });
   const bare = statusInput({ ...known, session: undefined, context: undefined, vim: undefined });
-  for (const key of ["session_name", "context_window", "vim"]) expect(bare).not.toHaveProperty(key);
+  for (const key of ["session_name", "context_window", "vim", "agent"]) expect(bare).not.toHaveProperty(key);
 });

@@ -1,9 +1,11 @@
 /** What a status line program is told, from what the terminal has seen and what the daemon says: pure. */
+import { DEFAULT_AGENT } from "../../abi/agent.ts";
 import type { Result } from "../../abi/methods/methods.ts";
 import type { WireSession } from "../../abi/methods/session.ts";
 import type { StatusInput, StatusUsage } from "../../abi/print/status-line.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
+import { WORKTREES } from "../../abi/worktree.ts";
 
 /** What this terminal has seen since it opened the session. */
 export interface Tally {
@@ -39,6 +41,8 @@ interface Known {
   readonly addedDirs: readonly string[];
   readonly version: string;
   readonly vim: string | undefined;
+  /** The branch that is checked out in a folder. */
+  readonly branchOf: (folder: string) => string | undefined;
   /** Wall clock, ms. */
   readonly now: number;
 }
@@ -69,6 +73,28 @@ export function statusInput(known: Known): StatusInput {
       : { context_window: windowOf(context, known.cost, tally.usage) }),
     exceeds_200k_tokens: (context?.used ?? 0) > LONG_TOKENS,
     ...(vim === undefined ? {} : { vim: { mode: vim.toUpperCase() } }),
+    ...(session === undefined || ["", DEFAULT_AGENT].includes(session.name)
+      ? {}
+      : { agent: { name: session.name } }),
+    ...worktreeOf(known),
+  };
+}
+
+const WORKTREE = new RegExp(`^((.*)/${WORKTREES.replaceAll(".", "\\.")}/)(.+)$`);
+
+/** Where the session works in a worktree; its name is that of its branch, whatever the folder below it. */
+function worktreeOf({ cwd, branchOf }: Known): Pick<StatusInput, "worktree"> {
+  const [, parent = "", original_cwd = "", below = ""] = WORKTREE.exec(cwd) ?? [];
+  if (below === "") return {};
+  const [branch, original_branch] = [branchOf(cwd), branchOf(original_cwd)];
+  const named = branch?.startsWith("worktree/") === true ? branch.slice("worktree/".length) : below;
+  const name = `${below}/`.startsWith(`${named}/`) ? named : below;
+  return {
+    worktree: {
+      ...{ name, path: `${parent}${name}`, original_cwd },
+      ...(branch === undefined ? {} : { branch }),
+      ...(original_branch === undefined ? {} : { original_branch }),
+    },
   };
 }
 
