@@ -44,7 +44,7 @@ export interface StatusInput {
   readonly worktree?: StatusWorktree;
 }
 
-export interface StatusWorktree {
+interface StatusWorktree {
   readonly name: string;
   readonly path: string;
   /** Absent: no branch is checked out there. */
