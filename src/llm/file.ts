@@ -15,7 +15,7 @@ import { abortable, linkSignals } from "../lib/abort.ts";
 import { cacheTtlOf } from "./cache-ttl.ts";
 import type { AttemptRequest, CacheTtl, Driver } from "./driver.ts";
 import { estimateInput, worstInput } from "./estimate.ts";
-import { fold, withoutDeltas } from "./fold.ts";
+import { fold, withOwnIds, withoutDeltas } from "./fold.ts";
 import type { KnownMessages } from "./known-messages.ts";
 import { Meter } from "./meter.ts";
 import { findOwn, type ModelSettings, ownPrice, withOwn } from "./own-models.ts";
@@ -300,7 +300,8 @@ export class ModelFile implements OpenFile {
     const isSilent = request.whole === true;
     const limits = isSilent ? { firstMs: WHOLE_MS, gapMs: WHOLE_MS } : patience;
     const watch = { device, clock, patience: limits, stalled: isSilent ? undefined : stalled };
-    for await (const event of watched(driver.stream(asked, signal), watch, abort)) {
+    const heard = watched(driver.stream(asked, signal), watch, abort);
+    for await (const event of withOwnIds(heard, request.messages)) {
       meter.see(event);
       show?.(event);
       yield event;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isBadInput, type StreamEvent } from "../abi/llm.ts";
-import { fold, NO_USAGE, withoutDeltas } from "./fold.ts";
+import { isBadInput, type StreamEvent, type WireMessage } from "../abi/llm.ts";
+import { fold, NO_USAGE, withOwnIds, withoutDeltas } from "./fold.ts";
 import { textReply } from "./testing/callers.ts";
 
 const start: StreamEvent = { type: "message_start", message: { id: "m", model: "x", usage: NO_USAGE } };
@@ -112,5 +112,33 @@ describe("withoutDeltas()", () => {
       "message_stop",
     ]);
     expect(events[1]).toMatchObject({ content_block: { type: "text", text: "Hello" } });
+  });
+});
+
+describe("withOwnIds()", () => {
+  const named = (index: number, id: string): StreamEvent => ({
+    type: "content_block_start",
+    index,
+    content_block: { type: "tool_use", id, name: "view", input: {} },
+  });
+  const idsOf = async (messages: WireMessage[], ...ids: string[]) => {
+    const events = ids.flatMap((id, at) => [
+      named(at, id),
+      { type: "content_block_stop", index: at } as const,
+    ]);
+    const { blocks } = await fold(withOwnIds(from(start, ...events, stop), messages));
+    return blocks.map((block) => (block.type === "tool_use" ? block.id : ""));
+  };
+
+  it("gives each call an id of its own, in the reply and in the conversation", async () => {
+    const input = {};
+    const before = ["call_0", "call_0_2"].map(
+      (id) => ({ type: "tool_use", id, name: "view", input }) as const,
+    );
+    const messages: WireMessage[] = [{ role: "assistant", content: before }];
+    expect(await idsOf([], "a", "b")).toEqual(["a", "b"]);
+    expect(await idsOf([], "a", "a", "", "", "a")).toEqual(["a", "a_2", "call_3", "call_4", "a_5"]);
+    expect(await idsOf(messages, "call_0", "call_1")).toEqual(["call_0_3", "call_1"]);
+    expect(await idsOf(messages, "call_0", "call_1")).toEqual(["call_0_3", "call_1"]);
   });
 });

@@ -1,5 +1,5 @@
 /** Folds a stream into a whole reply, or into a stream without deltas. Linear in the number of events. */
-import type { Block, Reply, StopReason, StreamEvent, Usage } from "../abi/llm.ts";
+import type { Block, Reply, StopReason, StreamEvent, Usage, WireMessage } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
 import { BlockBuilder } from "./blocks.ts";
 
@@ -48,6 +48,38 @@ export async function fold(events: AsyncIterable<StreamEvent>): Promise<Reply> {
     }
   }
   throw malformed("the reply ended before it was complete (no message_stop)");
+}
+
+/**
+ * The same stream, in which each call has an id of its own in the whole conversation: some servers give none, or count
+ * them anew in each reply.
+ */
+export async function* withOwnIds(
+  events: AsyncIterable<StreamEvent>,
+  messages: readonly WireMessage[],
+): AsyncGenerator<StreamEvent> {
+  let taken: Set<string> | undefined;
+  for await (const event of events) {
+    if (event.type === "content_block_start" && event.content_block.type === "tool_use") {
+      taken ??= new Set(messages.flatMap(({ content }) => content.flatMap(idsOf)));
+      const id = freeId(event.content_block.id, taken);
+      taken.add(id);
+      yield id === event.content_block.id
+        ? event
+        : { ...event, content_block: { ...event.content_block, id } };
+    } else yield event;
+  }
+}
+
+function idsOf(block: Block): string[] {
+  return block.type === "tool_use" ? [block.id] : [];
+}
+
+/** Made without chance, so that a replayed reply gets the same. */
+function freeId(id: string, taken: ReadonlySet<string>): string {
+  if (id !== "" && !taken.has(id)) return id;
+  const base = id === "" ? "call" : id;
+  for (let n = taken.size + 1; ; n++) if (!taken.has(`${base}_${n}`)) return `${base}_${n}`;
 }
 
 /**
