@@ -13,9 +13,11 @@ import {
   type Endpoint,
   type ErrorAnswer,
   malformedStream,
+  notAModel,
   notConfigured,
+  parseJson,
 } from "../http/failure.ts";
-import { readRest, readSse, readText } from "../http/sse.ts";
+import { formOf, readRest, readSse, readText } from "../http/sse.ts";
 import { type Json, objectOf, stringOf } from "../json.ts";
 import { withOwn } from "../own-models.ts";
 import { messagesBody } from "./body.ts";
@@ -47,7 +49,8 @@ export class AnthropicDriver implements Driver {
     this.#endpoint = {
       device,
       vendor: "Anthropic",
-      baseUrl: findBaseUrl(env.ANTHROPIC_BASE_URL, "https://api.anthropic.com") ?? "",
+      // with the version, as other interfaces want it, or without
+      baseUrl: findBaseUrl(env.ANTHROPIC_BASE_URL, "https://api.anthropic.com")?.replace(/\/v1$/, "") ?? "",
       keyName: key === "" ? "ANTHROPIC_AUTH_TOKEN" : "ANTHROPIC_API_KEY",
       secret: key === "" ? (env.ANTHROPIC_AUTH_TOKEN ?? "") : key,
       unreachableHint: "Check the network and ANTHROPIC_BASE_URL.",
@@ -75,28 +78,25 @@ export class AnthropicDriver implements Driver {
     });
     const decoder = new MessagesDecoder();
     try {
-      const reply = await this.#post(body, betas, { signal, limited: request.limited });
-      if (request.whole === true) {
-        for (const raw of eventsOfMessage(await messageIn(reply, endpoint))) {
-          const event = decoder.decode(raw);
-          if (event !== undefined) yield event;
-        }
+      const posted = await this.#post(body, betas, { signal, limited: request.limited });
+      const { form, body: reply } = await formOf(posted);
+      if (form === "page") throw notAModel(endpoint, "ANTHROPIC_BASE_URL", await readText(reply));
+      if (form === "json") {
+        for (const raw of eventsOfMessage(await messageIn(reply, endpoint))) yield* decoder.decode(raw);
         return;
       }
       for await (const data of readSse(reply)) {
-        const raw = parseEvent(data, endpoint);
-        if (raw.type === "error")
-          throw answerError(endpoint, { status: undefined, headers: undefined, ...wordsOf(raw) });
-        const event = decoder.decode(raw);
-        if (event === undefined) continue;
-        const isLast = event.type === "message_stop";
+        const raw = objectOf(parseJson(data, endpoint));
+        if (raw.type === "error") throw failureIn(raw, endpoint);
+        const isLast = raw.type === "message_stop";
         // read the rest first: a consumer may stop after the last event
         if (isLast) await readRest(reply);
-        yield event;
+        yield* decoder.decode(raw);
         if (isLast) return;
       }
     } catch (error) {
       if (signal.aborted) throw cancelled(device, signal.reason);
+      if (error instanceof RangeError) throw malformedStream(endpoint, error.message);
       throw error instanceof LlmError ? error : connectionError(endpoint, error);
     }
     if (signal.aborted) throw cancelled(device, signal.reason);
@@ -156,15 +156,13 @@ function wordsOf(body: unknown, fallback = ""): Pick<ErrorAnswer, "type" | "code
 
 /** The one message of an answer that is not a stream. */
 async function messageIn(reply: Body, endpoint: Endpoint): Promise<Json> {
-  const message = parseEvent(await readText(reply), endpoint);
-  if (message.type !== "message") throw malformedStream(endpoint, "the answer is not a message");
+  const text = await readText(reply);
+  const message = objectOf(parseJson(text, endpoint));
+  if (message.type === "error" || message.error !== undefined) throw failureIn(message, endpoint);
+  if (message.type !== "message") throw malformedStream(endpoint, `the answer is not a message: ${text}`);
   return message;
 }
 
-function parseEvent(data: string, endpoint: Endpoint): Record<string, unknown> {
-  try {
-    return objectOf(JSON.parse(data));
-  } catch {
-    throw malformedStream(endpoint, "an event of the reply is not JSON");
-  }
+function failureIn(event: Json, endpoint: Endpoint): LlmError {
+  return answerError(endpoint, { status: undefined, headers: undefined, ...wordsOf(event) });
 }

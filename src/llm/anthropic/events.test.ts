@@ -7,11 +7,9 @@ describe("MessagesDecoder", () => {
     const decoder = new MessagesDecoder();
     const usage = { input_tokens: 3, output_tokens: 4 };
     const part = { type: "message_delta", delta: { stop_reason: null }, usage };
-    expect(decoder.decode(part)).toBeUndefined();
-    expect(decoder.decode({ type: "message_delta", delta: { stop_reason: "pause_turn" } })).toMatchObject({
-      delta: { stop_reason: "pause_turn" },
-      usage,
-    });
+    expect([...decoder.decode(part)]).toEqual([]);
+    const last = { type: "message_delta", delta: { stop_reason: "pause_turn" } };
+    expect([...decoder.decode(last)]).toMatchObject([{ delta: { stop_reason: "pause_turn" }, usage }]);
   });
 });
 
@@ -28,7 +26,7 @@ describe("eventsOfMessage()", () => {
     const usage = { input_tokens: 3, output_tokens: 4 };
     const message = { id: "m", model: "x", type: "message", content, stop_reason: "tool_use", usage };
     const decoder = new MessagesDecoder();
-    const events = [...eventsOfMessage(message)].flatMap((raw) => decoder.decode(raw) ?? []);
+    const events = [...eventsOfMessage(message)].flatMap((raw) => [...decoder.decode(raw)]);
     const reply = await fold(
       (async function* () {
         yield* events;

@@ -7,42 +7,43 @@ import { emptied } from "../blocks.ts";
 import { NO_USAGE } from "../fold.ts";
 import { type Json, numberOf, objectOf, stringOf } from "../json.ts";
 
+interface OpenBlock {
+  /** undefined: it is skipped. */
+  readonly index: number | undefined;
+  readonly start: Json;
+  isEmpty: boolean;
+}
+
 /** The state of one reply. The caller handles `error` events. */
 export class MessagesDecoder {
-  /** Maps the vendor's block index to ours; undefined for a skipped block. */
-  readonly #indices = new Map<unknown, number | undefined>();
+  /** By the vendor's index. */
+  readonly #open = new Map<unknown, OpenBlock>();
   #next = 0;
   #usage: Usage = NO_USAGE;
 
-  /** The event as a StreamEvent; undefined: it is skipped. */
-  decode(event: Json): StreamEvent | undefined {
+  /** Throws RangeError for content of a block that is not open. */
+  *decode(event: Json): Generator<StreamEvent> {
     switch (event.type) {
       case "message_start":
-        return this.#start(objectOf(event.message));
+        return yield this.#start(objectOf(event.message));
       case "content_block_start":
-        return this.#blockStart(event);
-      case "content_block_delta": {
-        const index = this.#indices.get(event.index);
-        const delta = findDelta(objectOf(event.delta));
-        return index === undefined || delta === undefined ? undefined : { type: event.type, index, delta };
-      }
-      case "content_block_stop": {
-        const index = this.#indices.get(event.index);
-        this.#indices.delete(event.index);
-        return index === undefined ? undefined : { type: event.type, index };
-      }
+        return yield* this.#blockStart(event);
+      case "content_block_delta":
+        return yield* this.#delta(event);
+      case "content_block_stop":
+        return yield* this.#blockStop(event.index);
       case "message_delta": {
         this.#usage = mergeUsage(this.#usage, objectOf(event.usage));
         const reason = stringOf(objectOf(event.delta).stop_reason);
         // without a reason it only reports usage
-        if (reason === "") return undefined;
-        return { type: event.type, delta: { stop_reason: stopReasonOf(reason) }, usage: this.#usage };
+        if (reason === "") return;
+        return yield { type: event.type, delta: { stop_reason: stopReasonOf(reason) }, usage: this.#usage };
       }
       case "message_stop":
-      case "ping":
-        return { type: event.type };
+        return yield { type: event.type };
       default:
-        return undefined;
+        // an event that means nothing here, too, says that the server is at work
+        yield { type: "ping" };
     }
   }
 
@@ -54,12 +55,36 @@ export class MessagesDecoder {
     };
   }
 
-  #blockStart(event: Json): StreamEvent | undefined {
-    const block = findBlock(objectOf(event.content_block));
+  *#blockStart({ index: at, content_block }: Json): Generator<StreamEvent> {
+    // a server that numbers all blocks alike, or none, has ended the one before
+    yield* this.#blockStop(at);
+    const start = objectOf(content_block);
+    const block = findBlock(start);
     const index = block === undefined ? undefined : this.#next++;
-    this.#indices.set(event.index, index);
-    if (block === undefined || index === undefined) return undefined;
-    return { type: "content_block_start", index, content_block: block };
+    this.#open.set(at, { index, start, isEmpty: true });
+    if (block !== undefined && index !== undefined)
+      yield { type: "content_block_start", index, content_block: block };
+  }
+
+  *#delta(event: Json): Generator<StreamEvent> {
+    const open = this.#open.get(event.index);
+    if (open === undefined) throw new RangeError("content of a block that is not open");
+    const { index } = open;
+    const delta = findDelta(objectOf(event.delta));
+    if (index === undefined || delta === undefined) return;
+    open.isEmpty = false;
+    yield { type: "content_block_delta", index, delta };
+  }
+
+  /** What a block began with counts if nothing followed: some servers send blocks whole. */
+  *#blockStop(at: unknown): Generator<StreamEvent> {
+    const open = this.#open.get(at);
+    this.#open.delete(at);
+    if (open?.index === undefined) return;
+    const { index, start, isEmpty } = open;
+    for (const delta of isEmpty ? deltasOfBlock(start).map(findDelta) : [])
+      if (delta !== undefined) yield { type: "content_block_delta", index, delta };
+    yield { type: "content_block_stop", index };
   }
 }
 
@@ -70,7 +95,6 @@ export function* eventsOfMessage(message: Json): Generator<Json> {
   for (const [index, each] of content.entries()) {
     const content_block = objectOf(each);
     yield { type: "content_block_start", index, content_block };
-    for (const delta of deltasOfBlock(content_block)) yield { type: "content_block_delta", index, delta };
     yield { type: "content_block_stop", index };
   }
   const { stop_reason, usage } = message;
@@ -91,7 +115,10 @@ function deltasOfBlock(block: Json): Json[] {
     case "tool_use":
       // arguments that are not JSON come as a string
       return [
-        { type: "input_json_delta", partial_json: typeof input === "string" ? input : JSON.stringify(input) },
+        {
+          type: "input_json_delta",
+          partial_json: typeof input === "string" ? input : JSON.stringify(input ?? {}),
+        },
       ];
     default:
       return [];

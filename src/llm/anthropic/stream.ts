@@ -23,9 +23,9 @@ export class ClaudeStream implements Decoder {
   }
 
   *decode(event: Json): Generator<StreamEvent> {
-    const decoded = this.#decoder.decode(event);
-    if (decoded?.type === "message_stop") this.isOver = true;
-    else if (decoded !== undefined) yield decoded;
+    for (const decoded of this.#decoder.decode(event))
+      if (decoded.type === "message_stop") this.isOver = true;
+      else yield decoded;
   }
 
   *finish(): Generator<StreamEvent> {

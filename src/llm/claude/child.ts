@@ -95,7 +95,8 @@ export class ClaudeChild {
       const secret = ANTHROPIC_API_KEY || ANTHROPIC_AUTH_TOKEN || "";
       throw exitError(await this.#exited, this.#stderr, secret);
     } catch (error) {
-      throw signal.aborted ? cancelled(CLAUDE_DEVICE, signal.reason) : error;
+      if (signal.aborted) throw cancelled(CLAUDE_DEVICE, signal.reason);
+      throw error instanceof RangeError ? malformed(error.message) : error;
     } finally {
       signal.removeEventListener("abort", stop);
       if (!isWhole) await this.end();
@@ -131,15 +132,15 @@ export class ClaudeChild {
       }
       if (line.type === "system") checkBridge(line);
       if (line.type !== "stream_event") continue;
-      const event = decoder.decode(objectOf(line.event));
-      if (event === undefined) continue;
-      if (event.type === "message_start") {
-        if (hasStarted) throw malformed("the program began its reply anew");
-        hasStarted = true;
+      for (const event of decoder.decode(objectOf(line.event))) {
+        if (event.type === "message_start") {
+          if (hasStarted) throw malformed("the program began its reply anew");
+          hasStarted = true;
+        }
+        if (event.type === "content_block_start" && event.content_block.type === "tool_use") hasCalls = true;
+        if (event.type === "message_stop" && !hasCalls) this.#closings++;
+        yield withoutPrefix(event);
       }
-      if (event.type === "content_block_start" && event.content_block.type === "tool_use") hasCalls = true;
-      if (event.type === "message_stop" && !hasCalls) this.#closings++;
-      yield withoutPrefix(event);
     }
   }
 

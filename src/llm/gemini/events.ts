@@ -46,7 +46,7 @@ export class GeminiDecoder implements Decoder {
   }
 
   failure({ error, promptFeedback }: Json): ErrorWords | undefined {
-    if (error !== undefined) return eventWords(objectOf(error));
+    if (error !== undefined && error !== null) return eventWords(objectOf(error));
     const blocked = stringOf(objectOf(promptFeedback).blockReason);
     if (blocked === "") return undefined;
     return { type: blocked, code: "", message: `the prompt was blocked (${blocked})`, kind: "refusal" };

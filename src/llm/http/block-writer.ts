@@ -44,7 +44,9 @@ export class BlockWriter {
     yield* this.end();
     const index = this.take();
     yield { type: "content_block_start", index, content_block: { type: "tool_use", id, name, input: {} } };
-    const delta = { type: "input_json_delta", partial_json: JSON.stringify(args ?? {}) } as const;
+    // some servers send them as text, as others' interfaces have them
+    const partial_json = typeof args === "string" ? args : JSON.stringify(args ?? {});
+    const delta = { type: "input_json_delta", partial_json } as const;
     yield { type: "content_block_delta", index, delta };
     yield { type: "content_block_stop", index };
   }

@@ -220,6 +220,8 @@ describe("HttpClient in an environment of its own", () => {
     expect(await gotBy(url, env)).toBe(`${url}/x`);
     expect(await gotBy(url, { ...env, NO_PROXY: "127.0.0.1" })).toBe("direct");
     expect(await gotBy(url, { HTTP_PROXY: env.HTTP_PROXY })).toBe("direct");
+    const own = { http_proxy: `127.0.0.1:${proxy.port}`, NO_PROXY: "other.example" };
+    expect(await gotBy("http://model.example", own)).toBe("http://model.example/x");
   });
 
   it.skipIf(!hasOpenssl())(

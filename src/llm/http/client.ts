@@ -1,9 +1,10 @@
 /**
  * HTTP to one server over kept connections, for requests whose answer is a stream. Redirects are not followed: they
- * would carry the key elsewhere. Proxies and additional certificates are those of Node: NODE_USE_ENV_PROXY with
- * HTTP_PROXY, HTTPS_PROXY and NO_PROXY; NODE_EXTRA_CA_CERTS.
+ * would carry the key elsewhere. Proxies are those of the daemon's environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY),
+ * additional certificates those of Node (NODE_EXTRA_CA_CERTS).
  */
 import type { Agent, AgentOptions, IncomingMessage, request } from "node:http";
+import type { Readable } from "node:stream";
 import type { LaneReadings } from "../../abi/lanes.ts";
 import { reasonOf } from "../../lib/abort.ts";
 import { type Json, objectOf } from "../json.ts";
@@ -41,7 +42,9 @@ export class HttpRefusal extends Error {
   readonly body: Json;
 
   constructor({ statusCode = 0, headers }: IncomingMessage, text: string) {
-    super(`${statusCode} ${text === "" ? "status code (no body)" : text}`);
+    const { location } = headers;
+    const isMoved = statusCode >= 300 && statusCode < 400 && location !== undefined;
+    super(`${statusCode} ${isMoved ? movedTo(location) : readable(text)}`);
     this.status = statusCode;
     this.body = objectOf(parsed(text));
     for (const name of TOLD) if (headers[name] !== undefined) this.headers.set(name, String(headers[name]));
@@ -64,8 +67,9 @@ export class HttpClient {
     // loaded when needed: most daemons talk to one server, and some to none
     const http = process.getBuiltinModule("node:http");
     const own = baseUrl.startsWith("https:") ? process.getBuiltinModule("node:https") : http;
-    // the environment of the proxies, if Node was told to use them
-    const { proxyEnv } = (http.globalAgent as { readonly options?: AgentOptions }).options ?? {};
+    // Node's own, if it was told to use proxies
+    const { proxyEnv = proxiesOf(process.env) } =
+      (http.globalAgent as { readonly options?: AgentOptions }).options ?? {};
     const options: AgentOptions = {
       keepAlive: true,
       timeout: KEPT_MS,
@@ -102,17 +106,15 @@ export class HttpClient {
     this.#agent.destroy();
   }
 
-  async #exchange(path: string, options: Exchange): Promise<IncomingMessage> {
+  async #exchange(path: string, options: Exchange): Promise<Readable> {
     const answer = await this.#answer(path, options);
     const { statusCode = 0, headers } = answer;
+    const content = unpacked(answer);
     const readings =
       options.limited === undefined ? undefined : readingsOf((name) => headers[name]?.toString());
     if (readings !== undefined) options.limited?.(readings);
-    if (statusCode < 200 || statusCode > 299) throw new HttpRefusal(answer, await textOf(answer));
-    const encoding = headers["content-encoding"] ?? "identity";
-    if (encoding === "identity") return answer;
-    answer.destroy();
-    throw new Error(`it answers in the encoding ${encoding}, which was not asked for`);
+    if (statusCode < 200 || statusCode > 299) throw new HttpRefusal(answer, await textOf(content));
+    return content;
   }
 
   /** Resolves with the headers of the answer. An abort also ends its body. */
@@ -169,6 +171,62 @@ export interface PostOptions {
 interface Exchange extends PostOptions {
   /** The body; absent: it is a GET. */
   readonly json?: string;
+}
+
+type ProxyEnv = NonNullable<AgentOptions["proxyEnv"]>;
+
+/** As most programs read them, but never for this machine's own servers. undefined: there are none, or not to be used. */
+function proxiesOf(env: NodeJS.ProcessEnv): ProxyEnv | undefined {
+  const http = env.http_proxy || env.HTTP_PROXY || "";
+  const https = env.https_proxy || env.HTTPS_PROXY || "";
+  if (env.NODE_USE_ENV_PROXY === "0" || http + https === "") return undefined;
+  const direct = [env.no_proxy || env.NO_PROXY || "", "localhost", "127.0.0.1", "::1", "[::1]"];
+  return {
+    ...(http === "" ? {} : { HTTP_PROXY: withScheme(http) }),
+    ...(https === "" ? {} : { HTTPS_PROXY: withScheme(https) }),
+    NO_PROXY: direct.filter((each) => each !== "").join(","),
+  };
+}
+
+function withScheme(proxy: string): string {
+  return /^[a-z0-9]+:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
+}
+
+/** What a server packed although nobody asked for it. Throws for an encoding that is not known here. */
+function unpacked(answer: IncomingMessage): Readable {
+  const encoding = (answer.headers["content-encoding"] ?? "identity").trim().toLowerCase();
+  if (encoding === "identity" || encoding === "") return answer;
+  const zlib = process.getBuiltinModule("node:zlib");
+  const make = { gzip: zlib.createGunzip, "x-gzip": zlib.createGunzip, deflate: zlib.createInflate };
+  const unpack = Object.hasOwn(make, encoding) ? make[encoding as keyof typeof make]() : undefined;
+  if (unpack === undefined) {
+    answer.destroy();
+    throw new Error(`it answers in the encoding ${encoding}, which was not asked for`);
+  }
+  // whichever fails or is closed ends the other; its reader gets the failure
+  return process.getBuiltinModule("node:stream").pipeline(answer, unpack, () => {});
+}
+
+/** Whoever follows it sends the key there. */
+function movedTo(location: string): string {
+  const { origin, pathname } = URL.parse(location, "http://the.same.server/") ?? { origin: "", pathname: "" };
+  const place = origin === "http://the.same.server" ? pathname : `${origin}${pathname}`;
+  return `a redirect to ${place}, which is not followed, because the key would go with it: set the base URL to that place`;
+}
+
+/** The text of a refusal; of a web page its title. */
+function readable(text: string): string {
+  if (text === "") return "status code (no body)";
+  return isPage(text) ? pageWords(text) : text;
+}
+
+export function isPage(text: string): boolean {
+  return /^[\s\uFEFF]*</.test(text);
+}
+
+export function pageWords(text: string): string {
+  const title = /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1]?.replace(/\s+/g, " ").trim() ?? "";
+  return title === "" ? "a web page" : `a web page: ${title}`;
 }
 
 /** The text of a short answer; of a long one its beginning, and its connection is closed. */

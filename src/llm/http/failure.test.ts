@@ -93,6 +93,16 @@ describe("connectionError()", () => {
       hint: "Check the network.",
     });
   });
+
+  it.each([
+    ["SELF_SIGNED_CERT_IN_CHAIN", "NODE_EXTRA_CA_CERTS"],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "NODE_EXTRA_CA_CERTS"],
+    ["ERR_PROXY_INVALID_CONFIG", "HTTPS_PROXY"],
+  ])("names what helps against %s, which no other attempt does", (code, name) => {
+    const error = connectionError(endpoint, Object.assign(new Error("no"), { code }));
+    expect(error).toMatchObject({ shouldRetry: false, hint: expect.stringContaining(name) });
+    expect(error.message).toContain(code);
+  });
 });
 
 it.each(["s3\ncret", "s3 cret", "s3crét", " s3cret"])(

@@ -1,7 +1,7 @@
 /** Maps failures of a provider's HTTP interface to kinds. No key, header or body of a request ever enters a message. */
 import type { LlmErrorKind } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
-import { HttpSilence } from "./client.ts";
+import { HttpSilence, pageWords } from "./client.ts";
 
 /** The server, described in words that help the user to fix its configuration. */
 export interface Endpoint {
@@ -82,7 +82,8 @@ export function kindOf(answer: ErrorAnswer): LlmErrorKind {
 export function answerError(endpoint: Endpoint, answer: ErrorAnswer): LlmError {
   const kind = answer.kind ?? kindOf(answer);
   const { status, headers } = answer;
-  const said = clean(answer.message || answer.type || "no explanation", endpoint.secret);
+  const bare = answer.message.startsWith(`${status} `) ? answer.message.slice(4) : answer.message;
+  const said = clean(bare || answer.type || "no explanation", endpoint.secret);
   const what = status === undefined ? said : `${status}: ${said}`;
   const retryAfterMs = (headers && retryAfter(headers)) ?? answer.retryAfterMs;
   const shouldRetry = headers?.get("x-should-retry");
@@ -93,7 +94,7 @@ export function answerError(endpoint: Endpoint, answer: ErrorAnswer): LlmError {
     retryAfterMs,
     shouldRetry: shouldRetry === "true" ? true : shouldRetry === "false" ? false : undefined,
     message: sentence(kind, endpoint, what, retryAfterMs),
-    hint: hintFor(kind, endpoint),
+    hint: hintFor(kind, endpoint, status),
   });
 }
 
@@ -101,20 +102,59 @@ export function answerError(endpoint: Endpoint, answer: ErrorAnswer): LlmError {
 export function connectionError(endpoint: Endpoint, error: unknown): LlmError {
   const code = socketCode(error);
   const where = shownUrl(endpoint.baseUrl);
+  const hint = code === "ERR_PROXY_INVALID_CONFIG" ? PROXY_HINT : UNTRUSTED.has(code ?? "") ? TRUST_HINT : "";
   return new LlmError({
     kind: error instanceof HttpSilence ? "timeout" : "connection",
     device: endpoint.device,
+    // another attempt would come to the same
+    shouldRetry: hint === "" ? undefined : false,
     message:
       code === "ECONNREFUSED"
         ? `nothing answers at ${where} (connection refused)`
         : `the connection to ${where} failed (${clean(code ?? deepestMessage(error), endpoint.secret)})`,
-    hint: endpoint.unreachableHint,
+    hint: hint || endpoint.unreachableHint,
     cause: error,
   });
 }
 
+/** The certificate of the server is not trusted. */
+const UNTRUSTED: ReadonlySet<string> = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "CERT_HAS_EXPIRED",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+]);
+const PROXY_HINT = "Set HTTPS_PROXY and HTTP_PROXY to http:// or https:// URLs, then restart the daemon.";
+const TRUST_HINT =
+  "If you trust that server, set NODE_EXTRA_CA_CERTS to the file with its certificate, then restart the daemon.";
+
+/** `message` may quote the server. */
 export function malformedStream(endpoint: Endpoint, message: string): LlmError {
-  return new LlmError({ kind: "stream_malformed", device: endpoint.device, message });
+  const words = clean(message, endpoint.secret);
+  return new LlmError({ kind: "stream_malformed", device: endpoint.device, message: words });
+}
+
+/** A web page in place of a reply: something else is at that place, and will be the next time. */
+export function notAModel(endpoint: Endpoint, baseUrlName: string, page: string): LlmError {
+  const { device, vendor, baseUrl, secret } = endpoint;
+  return new LlmError({
+    kind: "stream_malformed",
+    device,
+    shouldRetry: false,
+    message: `${vendor} at ${shownUrl(baseUrl)} answered with ${clean(pageWords(page), secret)}`,
+    hint: `Check ${baseUrlName}: it must name the server's interface for models.`,
+  });
+}
+
+export function parseJson(text: string, endpoint: Endpoint): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch {
+    throw malformedStream(endpoint, "an event of the reply is not JSON");
+  }
 }
 
 export function cancelled(device: string, cause?: unknown): LlmError {
@@ -151,9 +191,11 @@ function sentence(
   return `${vendor} answered ${what}`;
 }
 
-function hintFor(kind: LlmErrorKind, endpoint: Endpoint): string | undefined {
+function hintFor(kind: LlmErrorKind, endpoint: Endpoint, status?: number): string | undefined {
   if (kind === "auth")
     return `Set ${endpoint.keyName} to a key that is valid at ${shownUrl(endpoint.baseUrl)}.`;
+  if (kind === "model_not_found" && status === 404 && URL.parse(endpoint.baseUrl)?.pathname === "/")
+    return "Name another model with --model, or check the base URL: those of many servers end in /v1.";
   if (kind === "model_not_found") return "Name another model with --model, or check the base URL.";
   if (kind === "overloaded" || kind === "server")
     return "Try again later, or let another model answer (--fallback-model).";

@@ -14,9 +14,11 @@ import {
   connectionError,
   type Endpoint,
   malformedStream,
+  notAModel,
   notConfigured,
+  parseJson,
 } from "./failure.ts";
-import { readRest, readSse, readText } from "./sse.ts";
+import { formOf, readRest, readSse, readText } from "./sse.ts";
 
 /** The server that a driver talks to, from the caller's environment. */
 export interface Profile {
@@ -99,16 +101,16 @@ export class HttpDriver implements Driver {
       const http = this.#http;
       const model = await this.#modelOf(request.model, signal);
       decoder = this.#codec.decoder(model);
-      const reply = await this.#post(http, request, { model, signal });
-      if (request.whole === true) {
-        for (const event of this.#codec.whole(parseEvent(await readText(reply), endpoint)))
-          yield* decoded(decoder, event, endpoint);
-        if (decoder.isFinished) yield* this.#finish(decoder, request);
-        else throw malformedStream(endpoint, "the answer is not complete");
+      const { frames } = this.#codec;
+      const { form, body: reply } = await formOf(await this.#post(http, request, { model, signal }));
+      if (form === "page") throw notAModel(endpoint, this.#profile.baseUrlName, await readText(reply));
+      if (frames === undefined ? form === "json" : request.whole === true) {
+        yield* this.#whole(await readText(reply), decoder);
+        yield* this.#finish(decoder, request);
         return;
       }
-      for await (const data of (this.#codec.frames ?? readSse)(reply)) {
-        if (data !== "[DONE]") {
+      for await (const data of (frames ?? readSse)(reply)) {
+        if (data.trim() !== "[DONE]") {
           yield* decoded(decoder, parseEvent(data, endpoint), endpoint);
           if (!decoder.isOver) continue;
         }
@@ -127,6 +129,15 @@ export class HttpDriver implements Driver {
     if (decoder?.isFinished !== true)
       throw malformedStream(endpoint, "the reply ended before it was complete");
     yield* this.#finish(decoder, request);
+  }
+
+  /** One complete answer, or the parts of one in a list. */
+  *#whole(text: string, decoder: Decoder): Generator<StreamEvent> {
+    const endpoint = this.#endpoint;
+    const answer = parseJson(text, endpoint);
+    for (const part of Array.isArray(answer) ? answer : [answer])
+      for (const event of this.#codec.whole(objectOf(part))) yield* decoded(decoder, event, endpoint);
+    if (!decoder.isFinished) throw malformedStream(endpoint, `the answer is not a whole reply: ${text}`);
   }
 
   *#finish(decoder: Decoder, request: AttemptRequest): Generator<StreamEvent> {
@@ -254,10 +265,6 @@ function decoded(decoder: Decoder, event: Json, endpoint: Endpoint): Iterable<St
   return decoder.decode(event);
 }
 
-function parseEvent(data: string, endpoint: Endpoint): Record<string, unknown> {
-  try {
-    return objectOf(JSON.parse(data));
-  } catch {
-    throw malformedStream(endpoint, "an event of the reply is not JSON");
-  }
+function parseEvent(data: string, endpoint: Endpoint): Json {
+  return objectOf(parseJson(data, endpoint));
 }

@@ -8,6 +8,39 @@ const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 /** How long to wait for the end of a body after its last event. */
 const REST_MS = 100;
 
+/** The most blank bytes at the beginning of a body. */
+const MAX_BLANK = 1024;
+
+/**
+ * What a body is, by its first character that is not blank: a stream of events never begins with a brace, a bracket or
+ * `<`. Some servers answer so whatever was asked for: with one complete answer, an error, a web page.
+ */
+export async function formOf(body: Body): Promise<{ readonly form: "events" | "json" | "page"; body: Body }> {
+  const begun: IteratorResult<Uint8Array, unknown>[] = [];
+  const replayed: Body = {
+    next: () => {
+      const step = begun.shift();
+      return step === undefined ? body.next() : Promise.resolve(step);
+    },
+    close: () => body.close(),
+  };
+  for (let blank = 0; blank < MAX_BLANK; ) {
+    const step = await body.next();
+    begun.push(step);
+    if (step.done === true) break;
+    const first = step.value.find((byte) => !BLANK.has(byte));
+    if (first === OPEN_TAG) return { form: "page", body: replayed };
+    if (first === OPEN_BRACE || first === OPEN_BRACKET) return { form: "json", body: replayed };
+    if (first !== undefined) break;
+    blank += step.value.byteLength;
+  }
+  return { form: "events", body: replayed };
+}
+
+/** Tab, line ends, blank, and the three bytes of a byte order mark. */
+const BLANK: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf]);
+const [OPEN_TAG, OPEN_BRACE, OPEN_BRACKET] = [0x3c, 0x7b, 0x5b];
+
 /**
  * The `data` of each event, in order. Comments, ids and names are ignored: both dialects repeat the name in the data.
  * An event without its blank line was cut off and is dropped. However the iteration ends, the body is closed.
@@ -20,7 +53,9 @@ export async function* readSse(body: Body): AsyncGenerator<string> {
     for (let step = await body.next(); step.done !== true; step = await body.next())
       for (const line of lines.add(step.value)) {
         if (line === "") {
-          if (data.length > 0) yield data.length === 1 ? (data[0] as string) : data.join("\n");
+          const text = data.length === 1 ? (data[0] as string) : data.join("\n");
+          // some servers keep a connection open with events that say nothing
+          if (text.trim() !== "") yield text;
           data = [];
           size = 0;
         } else if (line.startsWith("data:")) {
@@ -34,12 +69,16 @@ export async function* readSse(body: Body): AsyncGenerator<string> {
   }
 }
 
-/** The lines of a body, each a JSON text (https://github.com/ndjson/ndjson-spec). However the iteration ends, the body is closed. */
+/**
+ * The lines of a body, each a JSON text (https://github.com/ndjson/ndjson-spec). The last one may lack its line end.
+ * However the iteration ends, the body is closed.
+ */
 export async function* readLines(body: Body): AsyncGenerator<string> {
   const lines = new LineReader();
   try {
     for (let step = await body.next(); step.done !== true; step = await body.next())
-      for (const line of lines.add(step.value)) if (line !== "") yield line;
+      for (const line of lines.add(step.value)) if (line.trim() !== "") yield line;
+    if (lines.rest.trim() !== "") yield lines.rest;
   } finally {
     body.close();
   }
@@ -75,12 +114,17 @@ export async function readRest(body: Body): Promise<void> {
   }
 }
 
-/** Cuts a stream of bytes into lines. Line ends are LF, CRLF or CR; a last line without a line end is dropped. */
+/** Cuts a stream of bytes into lines. Line ends are LF, CRLF or CR. */
 class LineReader {
   readonly #decoder = new TextDecoder();
   #begun: string[] = [];
   #size = 0;
   #isAfterCr = false;
+
+  /** The last line, if it has no line end. */
+  get rest(): string {
+    return this.#begun.join("");
+  }
 
   /** The lines that these bytes complete. Throws `stream_malformed` for a line without end. */
   add(bytes: Uint8Array): string[] {

@@ -22,7 +22,8 @@ export class OllamaDecoder implements Decoder {
   }
 
   failure({ error }: Json): ErrorWords | undefined {
-    return error === undefined ? undefined : { type: "", code: "", message: stringOf(error) };
+    const message = stringOf(error) || stringOf(objectOf(error).message);
+    return message === "" ? undefined : { type: "", code: "", message };
   }
 
   *decode(line: Json): Generator<StreamEvent> {

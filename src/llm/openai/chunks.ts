@@ -3,7 +3,7 @@
  * Each call is its own block, joined by its index, and ends when its arguments are complete and another call begins.
  */
 import { randomUUID } from "node:crypto";
-import type { StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
+import type { LlmErrorKind, StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
 import { NO_USAGE } from "../fold.ts";
 import { BlockWriter } from "../http/block-writer.ts";
 import type { Codec, Decoder, ErrorWords } from "../http/codec.ts";
@@ -24,8 +24,11 @@ const stopReasons: Readonly<Record<string, StopReason>> = {
   content_filter: "refusal",
 };
 
-/** DeepSeek's word for a reply that it had no resources to complete. */
-const OVERLOADED = "insufficient_system_resource";
+/** Reasons that are failures: DeepSeek's word for a reply that it had no resources to complete, and that of routers. */
+const BROKEN_OFF: ReadonlyMap<string, LlmErrorKind> = new Map([
+  ["insufficient_system_resource", "overloaded"],
+  ["error", "server"],
+]);
 
 export class ChatDecoder implements Decoder {
   #hasStarted = false;
@@ -45,11 +48,13 @@ export class ChatDecoder implements Decoder {
   }
 
   failure({ error, choices }: Json): ErrorWords | undefined {
-    if (error !== undefined && error !== null) return wordsOf(error);
-    const reason = stringOf(objectsOf(choices)[0]?.finish_reason);
-    if (reason !== OVERLOADED) return undefined;
-    const message = `it broke off the reply (${reason})`;
-    return { type: "", code: reason, message, kind: "overloaded" };
+    const [choice] = objectsOf(choices);
+    const told = error ?? choice?.error ?? undefined;
+    if (told !== undefined) return wordsOf(told);
+    const reason = stringOf(choice?.finish_reason);
+    const kind = BROKEN_OFF.get(reason);
+    if (kind === undefined) return undefined;
+    return { type: "", code: reason, message: `it broke off the reply (${reason})`, kind };
   }
 
   /** Decodes a chunk. Throws RangeError if a fragment belongs to a call that has ended. */
@@ -64,7 +69,7 @@ export class ChatDecoder implements Decoder {
     if (choice === undefined) return;
     const delta = objectOf(choice.delta);
     yield* this.#blocks.prose("thinking", stringOf(delta.reasoning_content) || stringOf(delta.reasoning));
-    yield* this.#blocks.prose("text", stringOf(delta.content));
+    yield* this.#content(delta.content);
     const refusal = stringOf(delta.refusal);
     if (refusal !== "") this.#isRefusal = true;
     yield* this.#blocks.prose("text", refusal);
@@ -88,16 +93,31 @@ export class ChatDecoder implements Decoder {
     return said === "tool_use" && this.#calls.size === 0 ? "end_turn" : said;
   }
 
+  /** A text, or parts of text and, at Mistral, of thinking, which has parts of its own. */
+  *#content(content: unknown): Generator<StreamEvent> {
+    if (!Array.isArray(content)) return yield* this.#blocks.prose("text", stringOf(content));
+    for (const { text, thinking } of objectsOf(content)) {
+      const thought = objectsOf(thinking).map((part) => stringOf(part.text));
+      yield* this.#blocks.prose("thinking", thought.join("") || stringOf(thinking));
+      yield* this.#blocks.prose("text", stringOf(text));
+    }
+  }
+
   /**
-   * Adds a fragment of a call. Servers may omit index or id, or number every call 0; a name with a new id begins a
-   * call.
+   * Adds a fragment of a call. Servers may omit index or id, number every call 0, or give all the same id; a name with a
+   * new id begins a call, and so does one after arguments that are complete.
    */
   *#call(fragment: Json, at: number): Generator<StreamEvent> {
+    const id = stringOf(fragment.id);
     const index = typeof fragment.index === "number" ? fragment.index : at;
     const { name, arguments: json } = objectOf(fragment.function);
-    const id = stringOf(fragment.id);
+    const partial_json = typeof json === "object" && json !== null ? JSON.stringify(json) : stringOf(json);
     let call = this.#calls.get(index);
-    if (call === undefined || (id !== "" && id !== call.id && stringOf(name) !== "")) {
+    const isOther =
+      call !== undefined &&
+      stringOf(name) !== "" &&
+      ((id !== "" && id !== call.id) || (partial_json.trimStart().startsWith("{") && isWhole(call)));
+    if (call === undefined || isOther) {
       yield* this.#blocks.end();
       for (const other of this.#calls.values()) if (isComplete(other)) yield* endCall(other);
       if (call !== undefined) yield* endCall(call);
@@ -109,7 +129,6 @@ export class ChatDecoder implements Decoder {
       const content_block = { type: "tool_use", id: call.id, name: stringOf(name), input: {} } as const;
       yield { type: "content_block_start", index: call.block, content_block };
     }
-    const partial_json = typeof json === "object" && json !== null ? JSON.stringify(json) : stringOf(json);
     if (partial_json === "") return;
     if (call.isEnded) {
       if (partial_json.trim() === "") return;
@@ -132,9 +151,14 @@ function* endCall(call: OpenCall): Generator<StreamEvent> {
 
 /** Whether the arguments are complete. Checked once per later call, so the cost stays nearly linear. */
 function isComplete(call: OpenCall): boolean {
-  if (call.isEnded || call.json.length === 0) return false;
+  return !call.isEnded && isWhole(call);
+}
+
+/** Whether the arguments are one JSON text. */
+function isWhole({ json }: OpenCall): boolean {
+  if (json.at(-1)?.trimEnd().endsWith("}") !== true) return false;
   try {
-    JSON.parse(call.json.join(""));
+    JSON.parse(json.join(""));
     return true;
   } catch {
     return false;
@@ -159,17 +183,26 @@ function usageOf(usage: Json): Usage {
 function wordsOf(error: unknown, fallback = ""): ErrorWords {
   const { type, code, message } = objectOf(error);
   const text = stringOf(error) || stringOf(message) || fallback;
-  return { type: stringOf(type), code: stringOf(code), message: text };
+  // routers put the status of the server behind them there
+  const status = numberOf(code) >= 400 && numberOf(code) <= 599 ? { status: numberOf(code) } : {};
+  return { type: stringOf(type), code: stringOf(code), message: text, ...status };
 }
 
-/** A complete answer as the one chunk of its stream. */
+/** A complete answer as the one chunk of its stream. It is complete even if it does not say why it ended. */
 export function chunkOf(answer: Json): Json {
-  const choices = objectsOf(answer.choices).map(({ message, ...choice }) => ({ ...choice, delta: message }));
+  const choices = objectsOf(answer.choices).map(({ message, finish_reason, ...choice }) => ({
+    ...choice,
+    delta: message,
+    finish_reason: finish_reason ?? "stop",
+  }));
   return { ...answer, choices };
 }
 
 /** What every interface of such a server has in common. */
 export const OPENAI_SERVER: Pick<Codec, "refusal" | "models"> = {
-  refusal: ({ error }, fallback) => wordsOf(error, fallback),
+  refusal: ({ error }, fallback) => {
+    const { status: _, ...words } = wordsOf(error, fallback);
+    return words;
+  },
   models: { path: "/models", ids: ({ data }) => objectsOf(data).map(({ id }) => stringOf(id)) },
 };

@@ -186,7 +186,12 @@ export class ResponsesDecoder implements Decoder {
         ? ({ type: kind, text: "" } as const)
         : kind === "thinking"
           ? ({ type: kind, thinking: "", signature: "" } as const)
-          : ({ type: kind, id: stringOf(item.call_id), name: stringOf(item.name), input: {} } as const);
+          : ({
+              type: kind,
+              id: stringOf(item.call_id) || stringOf(item.id),
+              name: stringOf(item.name),
+              input: {},
+            } as const);
     yield { type: "content_block_start", index: open.block, content_block };
   }
 
@@ -206,6 +211,8 @@ export class ResponsesDecoder implements Decoder {
 
 /** A complete response as the events of its stream. */
 export function* eventsOfResponse(response: Json): Generator<Json> {
+  if (objectOf(response.error).message !== undefined && response.status === undefined)
+    yield { type: "error", error: response.error };
   yield { type: "response.created", response };
   for (const [output_index, item] of objectsOf(response.output).entries()) {
     yield { type: "response.output_item.added", output_index, item };
