@@ -34,6 +34,10 @@ it("checkAgents() names file, line and the nearest name of all that is wrong", a
     ["warning", `${at}:2: unknown key 'modle' (did you mean model?)`],
     ["note", `${at}:6: color does nothing in this version`],
     ["warning", `${at}:5: unknown tool 'veiw' (did you mean view?)`],
+    [
+      "warning",
+      `${at}:5: 'Bash(git *)' gives no tool: name the tool alone; a rule belongs into the settings`,
+    ],
     ["error", `${at}:9: unknown skill 'raeding' (did you mean reading?)`],
   ]);
 });
@@ -48,10 +52,51 @@ it.each([
 
 it("checkAgents() counts the lines of a file with its instructions from its top, and looks at one by name", async () => {
   const md = "/a/agents/helper.md";
-  const files = { ...folder("name: reviewer\n"), [md]: "---\nname: helper\nmodle: x\n---\nHelp." };
+  const files = {
+    ...folder("name: reviewer\n"),
+    [md]: "---\nname: helper\nmodle: x\ndescription: y\n---\nHelp.",
+  };
   expect(await issues(files)).toEqual([["warning", `${md}:3: unknown key 'modle' (did you mean model?)`]]);
   expect((await checkAgents(options(files), "reviewer")).map(({ name }) => name)).toEqual(["reviewer"]);
   expect(await checkAgents(options(files), "nobody")).toEqual([]);
+});
+
+it.each<[string, string, ...[string, string][]]>([
+  [
+    "as an assistant wrote it",
+    'name: a\ndescription: Use it after a change. Examples:\n\n<example>\nContext: x\nuser: "y: z"\n</example>\n\nmodel: opus',
+    ["note", ":3: description is not valid YAML without quotes; it is read as plain text"],
+  ],
+  ["with the lines of Windows and a byte order mark", "name: a\r\ndescription: x\r\ntools: Read, Bash\r"],
+  [
+    "with a star and a name of its own",
+    "name: Other One\ndescription: x\ntools: *",
+    ["note", ":4: tools is not valid YAML without quotes; it is read as plain text"],
+    ["warning", ":2: it calls itself Other One; it is found as a"],
+  ],
+  [
+    "without a description, and a model by no name",
+    "name: a\nmodel: Inherit",
+    ["warning", ": it has no description, so no model is told when to use it"],
+    ["warning", ":3: no model is called Inherit (did you mean inherit?)"],
+  ],
+  [
+    "with older names of tools",
+    "name: a\ndescription: x\ntools: [NotebookRead, Bash]\ndisallowedTools: Bash(rm *)",
+  ],
+  ["with a key twice", "name: a\ndescription: x\nname: b", ["error", ":4:1: Map keys must be unique"]],
+  ["with a tab", "name: a\ntools:\n\t- Read", ["error", ":4:1: Tabs are not allowed as indentation"]],
+])("checkAgents() reads a file of others or names the line: %s", async (_what, settings, ...said) => {
+  const md = "/a/agents/a.md";
+  const text = `${settings.includes("\r") ? "\uFEFF" : ""}---\n${settings}\n---\nGo.`;
+  expect(await issues({ [md]: text })).toEqual(said.map(([severity, words]) => [severity, md + words]));
+});
+
+it("checkAgents() tells of an agent without instructions", async () => {
+  const md = "/a/agents/a.md";
+  expect(await issues({ [md]: "---\nname: a\ndescription: x\n---\n" })).toEqual([
+    ["warning", `${md}: it has no instructions below its settings`],
+  ]);
 });
 
 it("checkSkills() names what shadows what, and why a file is no skill", async () => {

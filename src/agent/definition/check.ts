@@ -2,6 +2,7 @@
  * Finds problems in agent and skill files, each reported with file, line and the nearest valid name: unreadable
  * settings, unknown keys, tools and skills. Checks all of them, or one; loads and starts nothing.
  */
+import { basename, dirname } from "node:path/posix";
 import type { AgentManifest } from "../../abi/agent.ts";
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { Definition, DefinitionIssue } from "../../abi/methods/definition.ts";
@@ -104,11 +105,13 @@ export async function agentIssues(
   const issues: DefinitionIssue[] = [];
   const warn = (message: string): void => void issues.push({ severity: "warning", message });
   try {
-    const fields = fieldsOf(path, text);
+    const { fields, notes, body } = settingsOf(path, text);
     const manifest = manifestOf(fields, path, warn, options.env);
     for (const key of fields.unread())
       if (UNUSED_KEYS.has(key))
         issues.push({ severity: "note", message: `${fields.at(key)}: ${key} does nothing in this version` });
+    issues.push(...notes.map((message) => ({ severity: "note" as const, message })));
+    for (const message of whatIsMissing(path, manifest, { fields, body })) warn(message);
     issues.push(...toolIssues(fields, options.tools), ...(await skillIssues(fields, manifest, options)));
   } catch (error) {
     issues.push({ severity: "error", message: messageOf(error) });
@@ -116,8 +119,32 @@ export async function agentIssues(
   return issues;
 }
 
-function fieldsOf(path: string, text: string): YamlFields {
-  return path.endsWith(".md") ? parseFrontMatter(path, text).fields : yamlSettings(path, text);
+function settingsOf(path: string, text: string): ReturnType<typeof parseFrontMatter> {
+  if (path.endsWith(".md")) return parseFrontMatter(path, text);
+  // its description may be the first line of its instructions, which are a file of their own
+  return { fields: yamlSettings(path, text), notes: [], body: "-" };
+}
+
+/** What keeps an agent that loads from being found, chosen or used as its file means it. */
+function whatIsMissing(
+  path: string,
+  { name, description, models }: AgentManifest,
+  { fields, body }: { readonly fields: YamlFields; readonly body: string },
+): readonly string[] {
+  const isFile = path.endsWith(".md");
+  const entry = isFile ? basename(path, ".md") : basename(dirname(path));
+  return [
+    ...(name.toLowerCase() === entry.toLowerCase() || entry === ""
+      ? []
+      : [`${fields.at("name")}: it calls itself ${name}; it is found as ${entry}`]),
+    ...(isFile && description === ""
+      ? [`${path}: it has no description, so no model is told when to use it`]
+      : []),
+    ...(body === "" ? [`${path}: it has no instructions below its settings`] : []),
+    ...(/^inherit$/i.test(models.preferred ?? "") && models.preferred !== "inherit"
+      ? [`${fields.at("model")}: no model is called ${models.preferred} (did you mean inherit?)`]
+      : []),
+  ];
 }
 
 function toolIssues(fields: YamlFields, known: readonly string[]): DefinitionIssue[] {
@@ -125,6 +152,12 @@ function toolIssues(fields: YamlFields, known: readonly string[]): DefinitionIss
   return ["tools", "disallowed_tools"].flatMap((key) =>
     (fields.list(key) ?? []).flatMap((written) => {
       const name = canonicalToolName(written.replace(/\(.*$/s, ""));
+      // among the denied ones it is a rule
+      if (key === "tools" && written.includes("("))
+        return {
+          ...{ severity: "warning" as const },
+          message: `${fields.at(key, written)}: '${written}' gives no tool: name the tool alone; a rule belongs into the settings`,
+        };
       if (name === "*" || name.startsWith("mcp__") || names.includes(name)) return [];
       const message = `${fields.at(key, written)}: unknown tool '${written}'${near(name, names)}`;
       return { severity: "warning" as const, message };
@@ -192,7 +225,9 @@ export function skillFileIssues(
   try {
     const entry = path.split("/").at(isCommand ? -1 : -2) ?? "";
     const { rules, fork } = parseSkillFile(text, { path, entry, isCommand });
-    const fields = hasSettings(text) ? parseFrontMatter(path, text).fields : parseYaml(path, "");
+    const { fields, notes: mended } = hasSettings(text)
+      ? parseFrontMatter(path, text)
+      : { fields: parseYaml(path, ""), notes: [] };
     const names = [...tools, ...LOOP_TOOLS];
     const unknown = rules.flatMap((written) => {
       const name = canonicalToolName(written.replace(/\(.*$/s, ""));
@@ -206,7 +241,7 @@ export function skillFileIssues(
         : [`${fields.at("name")}: its folder is called ${entry}, and so is the skill`];
     const isRead = (key: string): boolean => fork !== null && (key === "agent" || key === "model");
     const idle = fields.unread().filter((key) => UNUSED_SKILL_KEYS.has(key) && !isRead(key));
-    const notes = idle.map((key) => `${fields.at(key)}: ${key} does nothing in this version`);
+    const notes = [...mended, ...idle.map((key) => `${fields.at(key)}: ${key} does nothing in this version`)];
     if (fork !== null && rules.length > 0)
       notes.push(
         `${fields.at("allowed_tools")}: rules are not given to a process of its own (context: fork)`,
@@ -233,7 +268,7 @@ function unknownKeys(fields: YamlFields): string[] {
 /** "" where the file cannot be parsed. */
 function modelIn(path: string, text: string): string {
   try {
-    const fields = fieldsOf(path, text);
+    const { fields } = settingsOf(path, text);
     return fields.map("models").text("preferred") || fields.text("model");
   } catch {
     return "";

@@ -207,7 +207,8 @@ function placesIn(node: Node | null | undefined, lineAt: (offset: number) => num
   return places;
 }
 
-function keyName(key: string): string {
+/** `maxTurns`, `max-turns` and `max_turns` are one key. */
+export function keyName(key: string): string {
   return key
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .replaceAll("-", "_")
