@@ -3,6 +3,7 @@
  * falls silent; the processes it left behind are ended; the pipes are closed; then `exited` resolves and no more
  * output is delivered.
  */
+import type { Writable } from "node:stream";
 import type { WindowSize } from "../../abi/native.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { ExecChild, ExecSpec, NativeUsage } from "../../kernel/ports/host.ts";
@@ -22,6 +23,8 @@ const lateStopsMs = [10, 50, 200, 1_000];
 const leftoverGraceMs = 500;
 /** How long we wait for what the setup and the first process have printed and reported; both have ended. */
 const lateWordsMs = 200;
+/** How often we look whether a program that does not take its input can still read it. */
+const stuckInputMs = 250;
 /** How long we wait after KILL; a process that outlives it hangs in the host's kernel, and nothing can end it. */
 const killedMs = 5_000;
 
@@ -74,11 +77,30 @@ export class HostChild implements ExecChild {
     // the input cannot be given to another child
     this.#again = undefined;
     return new Promise((resolve, reject) => {
+      const taken = new AbortController();
       const gone = () => reject(driverError("Write", "DRIVER", `${this.spec.owner}: its input is closed`));
-      if (stdin === null || !stdin.writable) return gone();
+      if (stdin === null || !stdin.writable || !this.#isRead()) return gone();
       // an error of the pipe and its destruction both reach the callback
-      stdin.write(data, (error) => (error ? gone() : resolve()));
+      stdin.write(data, (error) => {
+        taken.abort(ABORTED);
+        error ? gone() : resolve();
+      });
+      if (stdin.writableLength > 0) this.#closeUnread(stdin, taken.signal);
     });
+  }
+
+  /** The setup of a program has its input open as long as it runs, so the system does not say when nobody reads it. */
+  #isRead(): boolean {
+    const { job, prepared } = this.#body;
+    const { inputLink } = prepared.launched;
+    return inputLink === undefined || job === undefined || job.holds(inputLink);
+  }
+
+  #closeUnread(stdin: Writable, taken: AbortSignal): void {
+    this.#clock.sleep(stuckInputMs, taken).then(
+      () => (this.#isRead() ? this.#closeUnread(stdin, taken) : stdin.destroy()),
+      () => {},
+    );
   }
 
   endInput(): void {

@@ -4,7 +4,7 @@ import { isExecutable } from "../../lib/program-file.ts";
 import { Family } from "./family.ts";
 import type { ExecEnd, Isolation, Job, JobSignal } from "./job.ts";
 import { namespaceIsolation } from "./namespace.ts";
-import { findProcess, hasChildren, sendSignal } from "./procfs.ts";
+import { findProcess, hasChildren, hasOpen, sendSignal } from "./procfs.ts";
 import { kernelFiles } from "./sandbox/kernel-files.ts";
 import { type Wrapper, wrappersHere } from "./wrapper.ts";
 
@@ -140,6 +140,10 @@ class GroupJob implements Job {
 
   left(): readonly number[] {
     return this.#family.members();
+  }
+
+  holds(link: string): boolean {
+    return hasOpen(this.#leader, link) || this.#family.members().some((pid) => hasOpen(pid, link));
   }
 
   endOf(leader: ExecEnd): ExecEnd {

@@ -14,6 +14,8 @@ export interface Job {
   kill(): void;
   /** Pids of processes still alive after the leader has ended. */
   left(leader: ExecEnd): readonly number[];
+  /** Whether one of them can still read the file that /proc shows by this link; true where that is not known. */
+  holds(link: string): boolean;
   /** How the program ended, derived from the end of the leader. */
   endOf(leader: ExecEnd): ExecEnd;
 }

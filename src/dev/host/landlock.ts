@@ -10,7 +10,7 @@ import { Family } from "./family.ts";
 import type { ExecEnd, Isolation, Job, JobSignal } from "./job.ts";
 import { landlockInPerl } from "./landlock-in-perl.ts";
 import { signalOfStatus } from "./namespace.ts";
-import { descendantsOf, findProcess, sendSignal } from "./procfs.ts";
+import { descendantsOf, findProcess, isOpenBelow, sendSignal } from "./procfs.ts";
 
 /** The words put before the keeper's options; the first is an absolute path. undefined: there is no keeper here. */
 export function landlockKeeper(): readonly [string, ...string[]] | undefined {
@@ -75,6 +75,10 @@ class LandlockJob implements Job {
     for (const pid of descendantsOf(this.#keeper)) sendSignal(pid, "SIGKILL");
     sendSignal(this.#keeper, "SIGTERM");
     sendSignal(this.#keeper, "SIGCONT");
+  }
+
+  holds(link: string): boolean {
+    return isOpenBelow(this.#keeper, link) ?? true;
   }
 
   left(leader: ExecEnd): readonly number[] {

@@ -1,11 +1,12 @@
 /** Starts an OS process: by posix_spawn if the C library can be loaded, otherwise through Node. */
 import { spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, fstatSync, openSync } from "node:fs";
 import { Socket } from "node:net";
 import { constants } from "node:os";
 import type { Duplex } from "node:stream";
 import type { Libc } from "./libc.ts";
 import { findLibc } from "./libc.ts";
+import { linkOf } from "./procfs.ts";
 
 /** One fd of the program: /dev/null, a socket whose other end is ours, or an fd of ours. */
 export type StdioWish = "ignore" | "pipe" | number;
@@ -29,6 +30,8 @@ export interface Launched {
   readonly pid: number | undefined;
   /** Our end of each fd that is a "pipe", by the position of the fd; null for the others. */
   readonly pipes: readonly (Duplex | null)[];
+  /** Its end of fd 0 if that is a "pipe", as /proc shows it; undefined: not known. */
+  readonly inputLink: string | undefined;
   /** Never rejects. */
   readonly ended: Promise<LeaderEnd>;
 }
@@ -46,7 +49,9 @@ export function forkLaunch({ argv, cwd, env, stdio }: LaunchCall): Launched {
       if (child.pid === undefined) resolve({ code: null, signal: null, error });
     });
   });
-  return { pid: child.pid, pipes: child.stdio.map((stream) => stream as Duplex | null), ended };
+  const { pid } = child;
+  const inputLink = stdio[0] === "pipe" && pid !== undefined ? linkOf(pid, "0") : undefined;
+  return { pid, pipes: child.stdio.map((stream) => stream as Duplex | null), inputLink, ended };
 }
 
 export function posixLaunch(libc: Libc): Launcher {
@@ -68,7 +73,10 @@ export function posixLaunch(libc: Libc): Launcher {
       });
       const words = Object.entries(env).map(([name, value]) => `${name}=${value}`);
       const { pid, ended } = children.start(() => libc.spawn({ path: argv[0], argv, env: words, cwd, fds }));
-      return { pid, pipes: ours.map(socketOf), ended: ended.then(leaderEnd) };
+      // a wrapper may close its own at once, so this cannot be read from /proc
+      const [input = nothing] = fds;
+      const inputLink = stdio[0] === "pipe" ? `socket:[${fstatSync(input).ino}]` : undefined;
+      return { pid, pipes: ours.map(socketOf), inputLink, ended: ended.then(leaderEnd) };
     } catch (error) {
       for (const fd of ours) if (fd !== undefined) closeSync(fd);
       throw error;

@@ -17,7 +17,7 @@ import { constants } from "node:os";
 import { findSystemProgram } from "../program.ts";
 import { Family } from "./family.ts";
 import type { ExecEnd, Isolation, Job, JobSignal, OsChildSpec } from "./job.ts";
-import { childrenOf, descendantsOf, findProcess, type OsProcess, sendSignal } from "./procfs.ts";
+import { childrenOf, descendantsOf, findProcess, isOpenBelow, type OsProcess, sendSignal } from "./procfs.ts";
 import type { Wrapper } from "./wrapper.ts";
 
 /** `closed`: paths of the host that are mounted read-only for each child. */
@@ -148,6 +148,12 @@ class NamespaceJob implements Job {
     const first = this.#first;
     if (first === undefined) return new Family(this.#outer, this.#mark, this.#bornAtMs).members();
     return findProcess(first.pid)?.startTicks === first.startTicks ? [first.pid] : [];
+  }
+
+  /** The wrapper and the first process have it open too, and never read it. */
+  holds(link: string): boolean {
+    const first = this.#findFirst();
+    return first === undefined || (isOpenBelow(first.pid, link) ?? true);
   }
 
   /**

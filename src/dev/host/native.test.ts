@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Pid } from "../../abi/ids.ts";
@@ -157,6 +157,36 @@ describe.each(isolationsHere())("natives of a kernel, $ownership", (isolation) =
     expect(text(await sys.read(second.readFd, 100)).trim()).toBe("100000");
     expect([(await sys.wait(seq)).code, (await sys.wait(sum)).code]).toEqual([0, 0]);
     expect(await outputOf(t, await bash("cat", { stdin: bytes("given") }))).toBe("given");
+  });
+
+  it("are not written to once they, and all that they have started, have closed their stdin", async () => {
+    const { t, bash } = bench();
+    const [last, deaf, late] = ["last", "deaf", "late"].map((name) => join(tempFolder(), name));
+    const start = async (id: string, script: string) => {
+      const pid = await bash(script, { options: { id, stdin: "pipe" } });
+      const native = t.kernel.natives.of(pid);
+      await native?.begun;
+      return native;
+    };
+    const reader = `read a; exec <&-; echo > ${deaf}; exec sleep 600`;
+    const first = await start("first", `bash -c '${reader}' <&0 & exec <&-; echo > ${last}; wait`);
+    await until(() => existsSync(last ?? ""), "another reads");
+    await first?.write(bytes("one\n"));
+    await until(() => existsSync(deaf ?? ""), "the last reader has closed it");
+    const broken = { code: "DRIVER", message: "broken pipe" };
+    await expect(first?.write(bytes("two\n"))).rejects.toMatchObject(broken);
+    expect(first?.input).toMatchObject({ bytes: 4, isOpen: false });
+    const second = await start(
+      "second",
+      `until [ -e ${late} ]; do sleep 0.01; done; exec <&-; exec sleep 600`,
+    );
+    const waiting = expect(second?.write(new Uint8Array(4 << 20))).rejects.toMatchObject(broken);
+    writeFileSync(late ?? "", "");
+    await waiting;
+    for (const { pid } of t.kernel.natives.list()) {
+      await t.init.kill(pid, 2);
+      await t.init.wait(pid);
+    }
   });
 
   it("end by SIGPIPE when nobody reads them any more", async () => {

@@ -2,7 +2,7 @@
  * The host's process list, read from /proc. Without /proc (macOS) nothing is listed, and only process groups can be
  * used.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { NativeUsage } from "../../kernel/ports/host.ts";
 
 export const hasProcfs = existsSync("/proc/self/stat");
@@ -49,6 +49,32 @@ export function descendantsOf(pid: number): number[] {
   const found = childrenOf(pid);
   for (let at = 0; at < found.length; at++) found.push(...childrenOf(found[at] as number));
   return found;
+}
+
+/** What the process has open at that fd, as `socket:[7]` or a path; undefined: nothing, or it may not be looked at. */
+export function linkOf(pid: number, fd: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${fd}`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the process has the file open; also true if it may not be looked at, or this host does not say. */
+export function hasOpen(pid: number, link: string): boolean {
+  if (!hasProcfs || linkOf(pid, "0") === link) return true;
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => linkOf(pid, fd) === link);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EACCES";
+  }
+}
+
+/** Whether a descendant has the file open; undefined: there are none. */
+export function isOpenBelow(pid: number, link: string): boolean | undefined {
+  const children = childrenOf(pid);
+  if (children.length === 0) return undefined;
+  return children.some((child) => hasOpen(child, link) || isOpenBelow(child, link) === true);
 }
 
 /** Clock ticks of Linux in a second, as /proc counts them on every architecture. */
