@@ -127,7 +127,7 @@ async function firstAgent(wire: Wire): Promise<number | undefined> {
   return found?.find(({ kind }) => kind === "agent")?.pid;
 }
 
-/** One that was being read when its daemon died waits for a person, and says so: the person says `crux cont`. */
+/** One that was being read when its daemon died waits until the others were served: the person who is there says `crux cont`. */
 async function letGoOn(wire: Wire, pid: number, env: Record<string, string>): Promise<void> {
   const reply = await wire.ask("list_procs", {});
   const found = reply?.payload?.processes as { pid: number; activity: string }[] | undefined;

@@ -67,6 +67,7 @@ export const EXIT = {
   sigint: { code: 130, reason: "killed: SIGINT", kind: "killed" },
   sigterm: { code: 143, reason: "killed: SIGTERM", kind: "killed" },
   sigkill: { code: 137, reason: "killed: SIGKILL", kind: "killed" },
+  unread: { code: 1, reason: "recovery_failed", kind: "fault" },
   lost: { code: 137, reason: "lost", kind: "killed" },
 } as const satisfies Record<string, ExitStatus>;
 

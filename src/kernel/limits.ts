@@ -174,6 +174,8 @@ export const LIMITS = {
   mountRequiredMs: 30_000,
   /** How long unmounting everything at shutdown may take. */
   unmountAllMs: 600,
+  /** After a boot, until a process is read once more that a daemon stopped in: so long the others are served for certain. */
+  putOffMs: 5_000,
   /** TERM, then KILL after this long. */
   termGraceMs: 10_000,
   /** The same for children that end with their parent. */

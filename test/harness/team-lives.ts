@@ -7,7 +7,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:f
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "vitest";
-import { SIGNALS } from "../../src/abi/process.ts";
 import type { ModelRequest } from "../model-server/request.ts";
 import { type ModelServer, startModelServer } from "../model-server/server.ts";
 import { DoomedDaemon, momentsMet } from "./doomed-daemon.ts";
@@ -24,7 +23,6 @@ const MODE = "accept_edits";
 
 interface Listed {
   readonly pid: number;
-  readonly activity: string | null;
   readonly mode: string;
 }
 
@@ -130,7 +128,7 @@ export class TeamLives {
     const at = `run ${this.#run}, killed ${this.kills.slice(-2).join(", then ")}`;
     const [lead] = this.#started().get("lead") ?? [];
     if (lead !== undefined) {
-      await this.#goOn(wire, at);
+      await this.#sameModes(wire, at);
       await wire.ask("process.wait", { pid: lead });
       this.#ended(at);
       this.#told(at);
@@ -140,16 +138,12 @@ export class TeamLives {
     return wire;
   }
 
-  /** Who was being read when a daemon died waits for a person, and says so: the person says `crux cont`. */
-  async #goOn(wire: Wire, at: string): Promise<void> {
+  /** It goes on by itself: nobody says `crux cont`, also to one that was being read when its daemon died. */
+  async #sameModes(wire: Wire, at: string): Promise<void> {
     const { processes = [] } = ((await wire.ask("list_procs", {}))?.payload ?? {}) as {
       processes?: Listed[];
     };
-    for (const { pid, activity, mode } of processes) {
-      expect([pid, mode], `${at}: the mode`).toEqual([pid, MODE]);
-      if (activity === "paused")
-        await wire.ask("process.signal", { pid, signal: SIGNALS.SIGRESUME, env: this.#env });
-    }
+    for (const { pid, mode } of processes) expect([pid, mode], `${at}: the mode`).toEqual([pid, MODE]);
   }
 
   /** Each was started once and has ended once. */
@@ -183,9 +177,10 @@ export class TeamLives {
   #done(at: string): void {
     const own = `-${this.#run}`;
     const lines = readFileSync(join(this.#main, "ledger"), "utf8").split("\n");
-    expect(lines.filter((line) => line.endsWith(own)).sort(), at).toEqual(
-      WRITERS.map((who) => who + own).sort(),
-    );
+    const written = lines.filter((line) => line.endsWith(own)).sort();
+    const silent = WRITERS.filter((who) => !written.includes(who + own));
+    const calls = silent.map((who) => `${who}: ${JSON.stringify(callsOf(this.#of(who).last))}`);
+    expect(written, [at, ...calls].join("\n")).toEqual(WRITERS.map((who) => who + own).sort());
     // what was made, or half made, for an agent that then was not started may be there, and has nothing of anybody
     const trees = join(this.#main, ".crux/worktrees");
     const grown = readdirSync(trees).flatMap((name) => {

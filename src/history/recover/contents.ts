@@ -5,13 +5,14 @@
  */
 
 import { asCallId } from "../../abi/ids.ts";
-import type { PermissionMode } from "../../abi/process.ts";
+import { type PermissionMode, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import { spentFacet } from "../../kernel/account/facet.ts";
 import { contextFacet } from "../../kernel/context/facet.ts";
 import type { ContextSpaces } from "../../kernel/context/spaces.ts";
 import { LOADING } from "../../kernel/facts/intents.ts";
-import type { Journal } from "../../kernel/ports/journal.ts";
+import { LIMITS } from "../../kernel/limits.ts";
+import type { Journal, JournalDraft } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { asksFacet } from "../../kernel/process/asks-facet.ts";
 import { circuitFacet } from "../../kernel/process/circuit.ts";
@@ -41,17 +42,19 @@ export interface Recall {
   readonly semaphore: Semaphore;
   /** Called with the history before it is applied to the process. */
   readonly onHistory?: (proc: Process, history: History) => void;
+  /** Recorded once it is read. */
+  readonly onRead?: (proc: Process) => readonly JournalDraft[];
 }
 
 export function recallWith(
   core: Recalling,
   proc: Process,
-  { semaphore, onHistory }: Recall,
+  { semaphore, onHistory, onRead = () => [] }: Recall,
 ): () => Promise<void> {
   let underWay: Promise<void> | null = null;
   return () => {
     underWay ??= semaphore
-      .pass(() => marked(core, proc, () => fill(core, proc, onHistory)))
+      .pass(() => marked(core, proc, { read: () => fill(core, proc, onHistory), onRead }))
       .finally(() => {
         underWay = null;
       });
@@ -59,7 +62,32 @@ export function recallWith(
   };
 }
 
-async function marked(core: Recalling, proc: Process, read: () => Promise<void>): Promise<void> {
+/** Reads the history that a daemon stopped in once the others were served for a while, and lets its process go on. */
+export async function readPutOff(
+  core: {
+    readonly ports: Pick<KernelPorts, "clock">;
+    deliver(proc: Process, signal: Signal): Promise<unknown>;
+  },
+  proc: Process,
+  alone: Semaphore,
+): Promise<void> {
+  const { signal } = proc.abort;
+  try {
+    await core.ports.clock.sleep(LIMITS.putOffMs, signal);
+    await alone.pass(() => proc.past.recall());
+  } catch {
+    // one that cannot be read says so when it goes on
+    if (signal.aborted) return;
+  }
+  // the user may have paused it meanwhile
+  if (proc.halt.why === "crash") await core.deliver(proc, SIGNALS.SIGRESUME).catch(() => {});
+}
+
+interface Marked extends Required<Pick<Recall, "onRead">> {
+  readonly read: () => Promise<void>;
+}
+
+async function marked(core: Recalling, proc: Process, { read, onRead }: Marked): Promise<void> {
   if (!proc.past.isUnread) return;
   const { journal } = core.ports;
   const own = { proc: proc.seed.uuid, pid: proc.pid, v: 1, call: asCallId(`c_${core.ports.nonce()}`) };
@@ -69,7 +97,7 @@ async function marked(core: Recalling, proc: Process, read: () => Promise<void>)
     await read();
     isRead = true;
   } finally {
-    journal.note([{ ...own, kind: "call.result", body: { ok: isRead } }]);
+    journal.note([{ ...own, kind: "call.result", body: { ok: isRead } }, ...(isRead ? onRead(proc) : [])]);
   }
 }
 

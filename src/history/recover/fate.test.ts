@@ -20,7 +20,20 @@ test.each<[string, Partial<Left>, Fate]>([
   ["one that was paused", { isPaused: true }, "paused"],
   ["one that nobody may have heard of", { isUnheard: true }, "unheard"],
   ["one that nobody may have heard of, and that was paused", { isUnheard: true, isPaused: true }, "paused"],
-  ["one that was being read", { isMarked: true, isPaused: true }, "failed"],
+  ["one that was being read", { isMarked: true }, "put_off"],
+  ["one that was being read, and that was paused", { isMarked: true, isPaused: true }, "failed"],
+  [
+    "one that was being read, whose person could answer",
+    { isMarked: true, kept: { ...HEADLESS, isInteractive: true } },
+    "failed",
+  ],
+  ["one that is still put off", { isPaused: true, kept: { ...HEADLESS, isPutOff: true } }, "put_off"],
+  ["one that was being read again", { isMarked: true, kept: { ...HEADLESS, isPutOff: true } }, "failed"],
+  [
+    "one that was being read again, whose parent waits",
+    { isMarked: true, isPaused: true, kept: { ...HEADLESS, isPutOff: true }, parent: "goes_on" },
+    "given_up",
+  ],
   ["one whose history is damaged", { isDamaged: true, isMarked: true }, "damaged"],
   ["a session, whatever it did", { kept: { ...HEADLESS, isSession: true }, isPaused: true }, "rests"],
   [
@@ -73,8 +86,8 @@ test("fateOf() never lets one go on that is paused, damaged, marked or unheard o
 });
 
 test("noticeOf() says what it is about wherever the user decides", () => {
-  const facts = (["asks", "unheard", "failed", "damaged"] as const).map(
+  const facts = (["asks", "unheard", "put_off", "failed", "damaged"] as const).map(
     (fate) => noticeOf(fate, 7).fact?.kind,
   );
-  expect(facts).toEqual(["paused", "paused", "unread", "damaged"]);
+  expect(facts).toEqual(["paused", "paused", "unread", "unread", "damaged"]);
 });

@@ -16,8 +16,12 @@ export type Fate =
   | "asks"
   /** Restored and paused: its client may not have been notified of its start. */
   | "unheard"
-  /** Restored and paused: a daemon stopped while reading its history. */
+  /** Restored and paused: a daemon stopped while reading its history, which is read again once the others run. */
+  | "put_off"
+  /** Restored and paused: daemons stopped while reading its history. */
   | "failed"
+  /** The same of a child whose parent goes on: it ends, and so its parent is told. */
+  | "given_up"
   /** Restored and paused, and it cannot be resumed: its history is damaged. */
   | "damaged"
   /** Restored and running. */
@@ -26,7 +30,7 @@ export type Fate =
 export interface Left {
   readonly kind: ProcessKind;
   /** null: too little was recorded, or its supervisor restarts it. */
-  readonly kept: Pick<KeptState, "isSession" | "isInteractive" | "onParentExit"> | null;
+  readonly kept: Pick<KeptState, "isSession" | "isInteractive" | "isPutOff" | "onParentExit"> | null;
   /** The fate of its parent; undefined: the parent is the kernel, or had ended before. */
   readonly parent: Fate | undefined;
   readonly isOrphan: boolean;
@@ -47,10 +51,16 @@ export function fateOf(left: Left): Fate {
   if (left.isOrphan && kept.onParentExit === "terminate") return "lost";
   if (kept.isSession) return "rests";
   if (left.isDamaged) return "damaged";
-  if (left.isMarked) return "failed";
-  if (left.isPaused) return "paused";
+  if (left.isMarked) return fateOfMarked(left, kept);
+  if (left.isPaused) return kept.isPutOff === true ? "put_off" : "paused";
   if (left.isUnheard) return "unheard";
   return kept.isInteractive ? "asks" : "goes_on";
+}
+
+/** A daemon that is killed from outside while it reads leaves a mark, too: so a tree that needs nobody reads it once more. */
+function fateOfMarked({ parent, isPaused }: Left, kept: NonNullable<Left["kept"]>): Fate {
+  if (kept.isPutOff === true) return parent === "goes_on" ? "given_up" : "failed";
+  return kept.isInteractive || isPaused ? "failed" : "put_off";
 }
 
 /** The notice written to the log of the process. */
@@ -65,11 +75,18 @@ export function noticeOf(fate: Fate, pid: number): Notice {
         message: "the daemon stopped just after starting it; the client may not have heard; it is paused",
         fact: { kind: "paused", pid },
       };
+    case "put_off":
+      return {
+        message: "recovery_failed: a daemon stopped while it read this process; it is read again soon",
+        fact: { kind: "unread", pid },
+      };
     case "failed":
       return {
         message: "recovery_failed: a daemon stopped while it read this process; it stays paused",
         fact: { kind: "unread", pid },
       };
+    case "given_up":
+      return { message: "recovery_failed: two daemons stopped while they read this process; it has ended" };
     case "damaged":
       return {
         message: "its history is damaged, so it was not resumed",

@@ -6,6 +6,7 @@ import { asProcUuid, type Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { Begun, ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
+import { LIMITS } from "../../kernel/limits.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import type { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
@@ -168,16 +169,26 @@ describe("one whose person could answer", () => {
   });
 });
 
-test("a process whose reading ended the daemon stays paused, until a person says otherwise", async () => {
+/** A daemon that stops while it reads the history of this process; of the others it reads what it needs. */
+async function dyingOver({ journal }: TestKernel, pid: Pid): Promise<TestKernel> {
+  await journal.sync();
+  const dying = daemonOn(journal);
+  const read = journal.read.bind(journal);
+  const uuid = await journal.processOf(pid);
+  journal.read = (proc, ...more) => (proc === uuid ? new Promise(() => {}) : read(proc, ...more));
+  working(dying);
+  await dying.kernel.recover();
+  await settle(8);
+  await dying.clock.advance(LIMITS.putOffMs);
+  await settle(8);
+  journal.read = read;
+  return dying;
+}
+
+test("a process whose reading ended the daemon stays paused while others are served, and goes on then or when a person says so", async () => {
   const t = testKernel();
   const { pid } = await t.start();
-  await t.journal.sync();
-  const dying = daemonOn(t.journal);
-  const read = t.journal.read.bind(t.journal);
-  t.journal.read = () => new Promise(() => {});
-  await dying.kernel.recover();
-  await settle();
-  t.journal.read = read;
+  const dying = await dyingOver(t, pid);
   const { next, begun } = await nextAfterCrash(dying);
   expect(begun.size).toBe(0);
   expect(saidBy(next, pid).at(-1)).toMatch(/^recovery_failed: .* \[unread\]$/);
@@ -186,6 +197,59 @@ test("a process whose reading ended the daemon stays paused, until a person says
   await again.next.init.kill(pid, SIGNALS.SIGRESUME);
   await settle(8);
   expect([...again.begun.keys()]).toEqual([pid]);
+  // and if nobody says so
+  const last = await nextAfterCrash(await dyingOver(again.next, pid));
+  expect([...last.begun.keys()]).toEqual([]);
+  await last.next.clock.advance(LIMITS.putOffMs);
+  expect([...last.begun.keys()]).toEqual([pid]);
+  expect(last.next.kernel.info(last.next.proc(pid))).not.toHaveProperty("held");
+  expect([...(await nextAfterCrash(last.next)).begun.keys()]).toEqual([pid]);
+});
+
+describe("a child that its daemon was killed in the reading of", () => {
+  test.each([false, true])(
+    "goes on by itself below a headless parent (in the background: %s)",
+    async (isBackground) => {
+      const t = testKernel();
+      const lead = await t.start();
+      const child = await t.start({
+        by: lead.sys,
+        child: { call: "c1", title: "x", ...(isBackground ? { isBackground } : {}) },
+      });
+      const { next, begun } = await nextAfterCrash(await dyingOver(t, child.pid));
+      expect([...begun.keys()]).toEqual([lead.pid]);
+      // a pause of the user is one of the user
+      await next.init.kill(child.pid, SIGNALS.SIGRESUME);
+      await next.init.kill(child.pid, SIGNALS.SIGPAUSE);
+      await next.clock.advance(LIMITS.putOffMs);
+      expect(next.kernel.info(next.proc(child.pid))).toMatchObject({ activity: "paused", held: "signal" });
+      await next.init.kill(child.pid, SIGNALS.SIGRESUME);
+      const later = await nextAfterCrash(await dyingOver(next, child.pid));
+      await later.next.clock.advance(LIMITS.putOffMs);
+      expect([...later.begun.keys()].sort()).toEqual([lead.pid, child.pid].sort());
+    },
+  );
+
+  test("that ends a second daemon ends itself, unread, and its parent is told", async () => {
+    const t = testKernel();
+    const lead = await t.start();
+    const [waited, alone] = [
+      await t.start({ by: lead.sys, child: { call: "c1", title: "waited" } }),
+      await t.start({ by: lead.sys, child: { call: "c2", title: "alone", isBackground: true } }),
+    ];
+    const once = await dyingOver(await dyingOver(t, waited.pid), waited.pid);
+    const twice = await dyingOver(await dyingOver(once, alone.pid), alone.pid);
+    const { next, begun } = await nextAfterCrash(twice);
+    expect([...begun.keys()]).toEqual([lead.pid]);
+    const sys = begun.get(lead.pid)!.sys;
+    expect((await sys.ended(waited.pid))?.exit).toMatchObject({ code: 1, reason: "recovery_failed" });
+    const notice = await sys.recv();
+    expect([notice.notice, text(notice.data)]).toEqual([
+      alone.pid,
+      expect.stringContaining("recovery_failed"),
+    ]);
+    expect(next.journal.bodies("process.exited")).toHaveLength(2);
+  });
 });
 
 test("a program of the host is lost; its owner hears of it, and where its output is", async () => {

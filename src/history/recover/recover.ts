@@ -22,7 +22,7 @@ import {
   type RecordOwner,
 } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
-import { type KeptState, keptState, type SpawnedBody } from "../../kernel/process/kept-state.ts";
+import type { KeptState, SpawnedBody } from "../../kernel/process/kept-state.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { rightsOf } from "../../kernel/process/rights/kept-rights.ts";
 import { runTimeFacet } from "../../kernel/process/run-time-facet.ts";
@@ -30,14 +30,14 @@ import { type Running, runProgram } from "../../kernel/process/spawn/run.ts";
 import { goneWorktree } from "../../kernel/process/tree/worktree.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
 import { ageMs } from "./age.ts";
+import { readPutOff } from "./contents.ts";
 import { readEarly } from "./early-facts.ts";
-import { type Fate, fateOf, noticeOf } from "./fate.ts";
+import { type Fate, noticeOf } from "./fate.ts";
 import { mailOf } from "./history-reader.ts";
-import { endedSpenders, OpenCalls } from "./open-calls.ts";
+import { keptOf, type Legacy, type Relic, relicsOf, whatIsLeft } from "./legacy.ts";
 import type { Left as LeftOver, Remains, Returned } from "./restore.ts";
 import { type AgentRestoring, type Restoring, restoreAgent } from "./restored-agent.ts";
 import { accountsAtSpawn, readAll, Shares, type Sharing } from "./shares.ts";
-import { unheard } from "./unheard.ts";
 
 /** What the recovery after a crash needs of the kernel. */
 type Recovering = AgentRestoring &
@@ -64,27 +64,6 @@ interface Left {
   readonly uuid: ProcUuid;
 }
 
-/** The journal's records about processes that have not ended. */
-interface Legacy {
-  readonly unfinished: readonly JournalRecord[];
-  /** `process.spawned` records of unfinished processes, and of those that ended while a call was in progress. */
-  readonly spenders: readonly JournalRecord[];
-  readonly rows: ReadonlyMap<ProcUuid, ProcessRow>;
-  readonly states: ReadonlyMap<ProcUuid, JournalRecord>;
-  readonly mail: ReadonlyMap<ProcUuid, readonly JournalRecord[]>;
-  readonly groups: ReadonlyMap<ProcUuid, readonly JournalRecord[]>;
-  readonly calls: OpenCalls;
-  readonly unheard: ReadonlySet<ProcUuid>;
-}
-
-/** An unfinished process, and its fate. */
-interface Relic {
-  readonly spawned: JournalRecord;
-  readonly owner: RecordOwner;
-  readonly fate: Fate;
-  readonly row: ProcessRow | undefined;
-}
-
 interface Back extends Returned {
   readonly owner: RecordOwner;
   readonly fate: Fate;
@@ -104,6 +83,10 @@ interface Rooms {
 
 interface Boot extends Restoring {
   readonly left: Legacy;
+  /** Those that were put off are read one at a time. */
+  readonly alone: Semaphore;
+  /** Their states without that note. */
+  readonly putOff: Map<ProcUuid, Omit<KeptState, "isPutOff">>;
   readonly restoreSupervisor: RestoreSupervisor;
   /** Why a process is lost, where more is known than that. */
   readonly why: Map<ProcUuid, string>;
@@ -111,7 +94,7 @@ interface Boot extends Restoring {
 
 /** Called once, before the socket opens. */
 export async function recover(core: Recovering, { restoreSupervisor, probe }: Rooms): Promise<Recovery> {
-  const left = await whatIsLeft(core, probe);
+  const left = await whatIsLeft(core.ports.journal, probe);
   const kept = await accountsOf(core, left);
   const { account } = core.root.seed;
   await recallWindows(account, core.ports.journal);
@@ -121,6 +104,12 @@ export async function recover(core: Recovering, { restoreSupervisor, probe }: Ro
     restoreSupervisor,
     shares: new Shares(core, (proc) => withMore(kept.get(proc), left.calls.ofAccount(proc))),
     semaphore: new Semaphore(READERS),
+    alone: new Semaphore(1),
+    putOff: new Map(),
+    onRead: ({ pid, seed: { uuid } }) => {
+      const body = boot.putOff.get(uuid);
+      return body === undefined ? [] : [{ proc: uuid, pid, kind: "process.state", v: 2, body }];
+    },
     why: new Map(),
     onHistory: (proc, history) => {
       const [{ recoveredMs }, endedBy] = [history.of(runTimeFacet), history.of(endedByFacet)];
@@ -142,7 +131,7 @@ export async function recover(core: Recovering, { restoreSupervisor, probe }: Ro
     ...left.calls.drafts((proc) => kept.get(proc)),
     ...windowDrafts(core, left),
     ...lost.map((record) => lostDraft(boot, record)),
-    ...back.flatMap((each) => backDrafts(each, core.ports.journal.epoch)),
+    ...back.flatMap((each) => backDrafts(each, left, core.ports.journal.epoch)),
   ]);
   for (const record of resting) tellResting(core, left, record);
   tellOwners(core, lost);
@@ -151,29 +140,6 @@ export async function recover(core: Recovering, { restoreSupervisor, probe }: Ro
     lost: lost.map(({ pid }) => pid),
     restored: back.map(({ owner: { pid, proc } }) => ({ pid, uuid: proc })),
     resting: resting.map(({ pid, proc }) => ({ pid, uuid: proc })),
-  };
-}
-
-async function whatIsLeft(core: Recovering, probe: Rooms["probe"]): Promise<Legacy> {
-  const { journal } = core.ports;
-  const [open, unfinished, states, mail, groups, rows] = await Promise.all([
-    journal.openCalls(),
-    journal.unfinished(),
-    journal.liveStates(),
-    journal.liveMail(),
-    journal.liveGroups(),
-    journal.rows({ live: true }),
-  ]);
-  const spenders = [...unfinished, ...(await endedSpenders(journal, open, unfinished))];
-  return {
-    unfinished,
-    spenders,
-    rows: new Map(rows.map((row) => [row.proc, row])),
-    states: new Map(states.map((record) => [record.proc, record])),
-    mail: byProcess(mail),
-    groups: byProcess(groups),
-    calls: new OpenCalls(open, spenders, await probe(open)),
-    unheard: await unheard(journal, unfinished),
   };
 }
 
@@ -206,39 +172,6 @@ function windowDrafts({ root: { seed } }: Recovering, { calls }: Legacy): readon
     : [useDraft(seed.account, 0)].flatMap((draft) => draft ?? []);
 }
 
-/** Parents before their children. */
-function relicsOf(left: Legacy): readonly Relic[] {
-  const fates = new Map<Pid, Fate>();
-  return left.unfinished.map((spawned) => {
-    const { proc, pid, body } = spawned;
-    const { kind, ppid } = body as SpawnedBody;
-    const parent = fates.get(ppid as Pid);
-    const row = left.rows.get(proc);
-    const fate = fateOf({
-      kind,
-      kept: keptOf(left, proc),
-      parent,
-      isOrphan: ppid !== PID_KERNEL && (parent === undefined || parent === "lost"),
-      isPaused: row?.isPaused ?? false,
-      isDamaged: (row?.damagedAt ?? null) !== null,
-      isMarked: left.calls.isMarked(proc),
-      isUnheard: left.unheard.has(proc),
-    });
-    fates.set(pid, fate);
-    return { spawned, owner: { proc, pid }, fate, row };
-  });
-}
-
-/** null: too little was recorded, or in an unknown version. */
-function keptOf(left: Legacy, proc: ProcUuid): KeptState | null {
-  const record = left.states.get(proc);
-  try {
-    return record === undefined ? null : keptState(record);
-  } catch {
-    return null;
-  }
-}
-
 async function bringBack(core: Recovering, relic: Relic, boot: Boot): Promise<Back | "lost" | "rests"> {
   const { owner, fate } = relic;
   if (fate === "rests" || fate === "lost") return fate;
@@ -268,6 +201,8 @@ async function agent(core: Recovering, relic: Relic, boot: Boot): Promise<Return
   const { owner, fate } = relic;
   const kept = keptOf(left, owner.proc);
   if (kept === null) return undefined;
+  const { isPutOff = false, ...plain } = kept;
+  if (isPutOff || fate === "put_off") boot.putOff.set(owner.proc, plain);
   const remains = await remainsOf(core, relic, left);
   const gone = await goneWorktree(core, remains.rights);
   if (gone !== undefined) {
@@ -284,10 +219,18 @@ async function agent(core: Recovering, relic: Relic, boot: Boot): Promise<Return
   const unknown = left.calls.wordsOf(owner.proc);
   if (unknown !== "") words.push(`${unknown}; check before repeating`);
   if (kept.hasOutput) words.push("the reader of its output is gone");
+  if (fate === "given_up") {
+    proc.past.giveUp();
+    proc.ending.decide(EXIT.unread);
+  }
   const begin = (): void => {
     runProgram(core, proc, 0);
-    const level = fate === "failed" || fate === "damaged" ? "error" : "warn";
-    proc.log(level, { ...notice, message: words.join("; ") }, core.ports.clock.mono());
+    proc.log(
+      SEVERE.has(fate) ? "error" : "warn",
+      { ...notice, message: words.join("; ") },
+      core.ports.clock.mono(),
+    );
+    if (fate === "put_off") void readPutOff(core, proc, boot.alone);
   };
   return { proc, begin };
 }
@@ -314,7 +257,7 @@ async function remainsOf(
     ranMs: row === undefined ? 0 : ranMs(row),
     facts: await readEarly(ports.journal, proc),
     ageMs: ageMs(spawned, row),
-    isPaused: fate === "supervises" ? row?.isPaused === true : fate !== "goes_on",
+    isPaused: fate === "supervises" ? row?.isPaused === true : !RUNS.has(fate),
   };
 }
 
@@ -366,10 +309,12 @@ function lostDraft({ left, why }: Boot, { proc, pid }: JournalRecord): JournalDr
 }
 
 /** Fates that pause a process which was running, as if by a signal. */
-const WAITS: ReadonlySet<Fate> = new Set<Fate>(["asks", "failed", "unheard"]);
+const WAITS: ReadonlySet<Fate> = new Set<Fate>(["asks", "failed", "put_off", "unheard"]);
+const SEVERE: ReadonlySet<Fate> = new Set<Fate>(["damaged", "failed", "given_up", "put_off"]);
+const RUNS: ReadonlySet<Fate> = new Set<Fate>(["given_up", "goes_on"]);
 
 /** A process that waits for the user is recorded as paused, so that later daemons keep it paused. */
-function backDrafts({ owner, fate, proc }: Back, epoch: number): JournalDraft[] {
+function backDrafts({ owner, fate, proc }: Back, left: Legacy, epoch: number): JournalDraft[] {
   const recovered = { ...owner, kind: "process.recovered", v: 1, body: { epoch } } as const;
   if (!WAITS.has(fate)) return [recovered];
   const body = {
@@ -378,15 +323,11 @@ function backDrafts({ owner, fate, proc }: Back, epoch: number): JournalDraft[] 
     paused: true,
     ranMs: Math.round(proc.halt.time.ms(0)),
   };
-  return [recovered, { ...owner, kind: "signal", v: 1, body }];
-}
-
-function byProcess(records: readonly JournalRecord[]): ReadonlyMap<ProcUuid, readonly JournalRecord[]> {
-  const found = new Map<ProcUuid, JournalRecord[]>();
-  for (const record of records) {
-    const of = found.get(record.proc) ?? [];
-    of.push(record);
-    found.set(record.proc, of);
-  }
-  return found;
+  const paused = { ...owner, kind: "signal", v: 1, body } as const;
+  const state = { ...keptOf(left, owner.proc), isPutOff: true };
+  return [
+    recovered,
+    paused,
+    ...(fate === "put_off" ? [{ ...owner, kind: "process.state", v: 2, body: state } as const] : []),
+  ];
 }

@@ -51,6 +51,8 @@ export interface KeptState extends Pick<ProcessSeed, "roots" | "onParentExit"> {
   readonly client: string;
   /** Agents that a client gave later; absent: those of its spawn. */
   readonly agents?: AgentMap;
+  /** A daemon stopped while it read its history, and a later one has put it off. */
+  readonly isPutOff?: true;
   /** A fork of a process that an agent started: the user has not chosen its servers. */
   readonly isOfAgent?: true;
 }

@@ -48,6 +48,11 @@ export class Past {
     await this.#read?.();
   }
 
+  /** It is never read: the process ends as it is. */
+  giveUp(): void {
+    this.#read = null;
+  }
+
   /** Called when the history was read. */
   recalled(restored: Restored | null): void {
     this.#restored = restored;
