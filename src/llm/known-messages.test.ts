@@ -86,6 +86,31 @@ describe("parseWrite() with what is known", () => {
     expect(of("/c", { tools }).tools).toEqual(tools);
   });
 
+  it("gives another file what surrounds its messages and begins them, where that is the same, and keeps no more", () => {
+    const known = new KnownMessages();
+    const told: WireMessage = { role: "user", content: [{ type: "text", text: "told ".repeat(200) }] };
+    const of = (...messages: WireMessage[]) => {
+      const text = requestOf(messages, { system: [{ text: "/a", zone: "dynamic" }] });
+      return parseWrite(Buffer.from(text), DEVICE, "m", { file: {}, known }).request;
+    };
+    const [one, other] = [of(told, ...conversation(1)), of(told, ...conversation(2))];
+    expect(other.system).toBe(one.system);
+    expect(other.messages[0]?.content[0]).toBe(one.messages[0]?.content[0]);
+    expect(other.messages.slice(1)).toEqual(conversation(2));
+  });
+
+  it("keeps nothing of the request's own buffer", () => {
+    const known = new KnownMessages();
+    const written = Buffer.from(requestOf(conversation(1)));
+    parseWrite(written, DEVICE, "m", { file, known });
+    written.fill("x");
+    const next = Buffer.from(`${JSON.stringify(conversation(1)).slice(1, -1)},more`);
+    expect(known.before(file, next).more.toString()).toBe("more");
+    expect(
+      parseWrite(Buffer.from(requestOf(conversation(1))), DEVICE, "m", { file: {}, known }).request,
+    ).toEqual(parseWrite(Buffer.from(requestOf(conversation(1))), DEVICE, "m").request);
+  });
+
   it("reads an id that is given twice as any reader does", () => {
     for (const name of ["requestId", "request\\u0049d"]) {
       const known = new KnownMessages();

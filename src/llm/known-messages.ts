@@ -12,6 +12,9 @@ import type { AttemptRequest } from "./driver.ts";
  * memory each byte of a message costs about three.
  */
 const MAX_BYTES = 8 * 1024 * 1024;
+/** Surroundings that files share: those of most agents are the same. The last used ones, and none that is large. */
+const MAX_SHARED = 16;
+const MAX_SHARED_BYTES = 64 * 1024;
 /** The text around the messages. The opening cannot occur in a JSON string, where its quotes would be escaped. */
 const OPENING = Buffer.from(',"messages":[');
 const CLOSING = Buffer.from('],"maxOutputTokens":');
@@ -29,10 +32,16 @@ interface Known {
   /** The bytes between the brackets. */
   readonly bytes: Buffer;
   readonly messages: readonly WireMessage[];
-  /** The bytes of the whole request: the parts share one buffer. */
+  /** The bytes of the whole request. */
   readonly size: number;
-  readonly parts?: Pick<RequestParts, "before" | "after"> | undefined;
-  readonly frame?: Frame | undefined;
+  readonly around?: Around | undefined;
+}
+
+/** What surrounds the messages, as bytes and as read from them alone. */
+interface Around {
+  readonly before: Buffer;
+  readonly after: Buffer;
+  readonly frame: Frame;
 }
 
 export interface RequestParts {
@@ -75,6 +84,8 @@ export class KnownMessages {
   /** The files in order of last use. */
   readonly #files = new Map<object, Known>();
   #bytes = 0;
+  /** The last used first. */
+  #shared: readonly Around[] = [];
 
   /**
    * If `bytes` continues the last messages of `file`: those messages, and the bytes after them. Otherwise no messages,
@@ -88,20 +99,33 @@ export class KnownMessages {
     return { messages: known.messages, more: bytes.subarray(length + 1) };
   }
 
-  /** What surrounds the messages, if the last request of `file` had the same around them. */
-  frame(file: object, { id, before, after }: RequestParts): Frame | undefined {
-    const { parts, frame } = this.#files.get(file) ?? {};
-    if (id === undefined || parts === undefined) return undefined;
-    return parts.before.equals(before) && parts.after.equals(after) ? frame : undefined;
+  /** What surrounds the messages, if the last request of `file` had the same around them, or a recent one of another. */
+  frame(file: object, parts: RequestParts): Frame | undefined {
+    return this.#around(file, parts)?.frame;
   }
 
-  /** Stores the last request of `file`. Neither its bytes nor what was made of them must be changed afterwards. */
+  #around(file: object, { id, before, after }: RequestParts): Around | undefined {
+    if (id === undefined) return undefined;
+    const isSame = (each: Around | undefined) =>
+      each?.before.equals(before) === true && each.after.equals(after);
+    const own = this.#files.get(file)?.around;
+    return isSame(own) ? own : this.#shared.find(isSame);
+  }
+
+  /** Stores the last request of `file`. What was made of its bytes must not be changed afterwards. */
   keep(file: object, parts: RequestParts, request: AttemptRequest): void {
-    const { before, after } = parts;
-    const frame = this.frame(file, parts) ?? frameOf(parts, request);
-    const size = before.byteLength + parts.messages.byteLength + after.byteLength;
-    const known = { bytes: parts.messages, messages: request.messages, size };
-    this.#keep(file, frame === undefined ? known : { ...known, parts: { before, after }, frame });
+    const { before, messages, after } = parts;
+    const size = before.byteLength + messages.byteLength + after.byteLength;
+    const around = this.#around(file, parts) ?? aroundOf(parts, request);
+    if (around !== undefined) this.#share(around);
+    // a part of the request's own buffer would hold all of it
+    this.#keep(file, { bytes: copyOf(messages), messages: request.messages, size, around });
+  }
+
+  #share(around: Around): void {
+    if (this.#shared[0] === around || around.before.byteLength + around.after.byteLength > MAX_SHARED_BYTES)
+      return;
+    this.#shared = [around, ...this.#shared.filter((each) => each !== around)].slice(0, MAX_SHARED);
   }
 
   #keep(file: object, known: Known): void {
@@ -121,10 +145,17 @@ export class KnownMessages {
 }
 
 /** undefined: the bytes without the id hold another one, which would be the one that counts. */
-function frameOf({ id, before, after }: RequestParts, request: AttemptRequest): Frame | undefined {
+function aroundOf({ id, before, after }: RequestParts, request: AttemptRequest): Around | undefined {
   if (id === undefined) return undefined;
   const rest: unknown = JSON.parse(`{${before.toString()}${after.toString()}`);
   if (typeof rest !== "object" || rest === null || "requestId" in rest) return undefined;
   const { requestId: _id, messages: _messages, ...frame } = request;
-  return frame;
+  return { before: copyOf(before), after: copyOf(after), frame };
+}
+
+/** In memory of its own, not a slice of what small buffers share. */
+function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.byteLength);
+  bytes.copy(copy);
+  return copy;
 }

@@ -123,12 +123,13 @@ function grownRequest(data: Uint8Array, { file, known }: Reader, device: string)
   if (parts === undefined) return undefined;
   const before = known.before(file, parts.messages);
   try {
-    const more = parseJson(Buffer.concat([Buffer.from("["), before.more, Buffer.from("]")]), device);
-    const request = withNew(known.frame(file, parts), parts, more, device);
+    const list = parseJson(Buffer.concat([Buffer.from("["), before.more, Buffer.from("]")]), device);
+    const request = withNew(known.frame(file, parts), parts, list, device);
     if (request === undefined) return undefined;
     if (before.messages.length === 0) checkPairing(request.messages, device);
     else checkCalls(request.messages, device);
-    const whole = { ...request, messages: [...before.messages, ...request.messages] };
+    const more = before.messages.length === 0 ? request.messages.map(sharingTexts) : request.messages;
+    const whole = { ...request, messages: [...before.messages, ...more] };
     known.keep(file, parts, whole);
     return whole;
   } catch (error) {
@@ -165,6 +166,21 @@ function sharing(request: AttemptRequest): AttemptRequest {
     part.zone === "static" ? one(sharedTexts, part.text, part) : part,
   );
   return { ...request, tools, system };
+}
+
+/** Texts at the beginning of a conversation that are shared: shorter ones are the user's own, or not worth it. */
+const SHARED_CHARS = { least: 512, most: 16_384 };
+const sharedBlocks = new RecentMap<string, WireMessage["content"][number]>(MAX_SHARED);
+
+/** Most agents are told the same before their intent. */
+function sharingTexts(message: WireMessage): WireMessage {
+  const { least, most } = SHARED_CHARS;
+  const content = message.content.map((block) =>
+    block.type === "text" && block.text.length >= least && block.text.length <= most
+      ? one(sharedBlocks, block.text, block)
+      : block,
+  );
+  return { ...message, content };
 }
 
 function one<T>(shared: RecentMap<string, T>, key: string, made: T): T {
