@@ -183,18 +183,27 @@ it("a foreign script that knows such lines by their type reads the run", async (
 });
 
 it("-r, -c and --fork-session continue a session by what the result said", async () => {
-  await serve([text("First."), text("Second."), text("Third."), text("Fourth.")]);
+  await serve(["First.", "Second.", "Third.", "Fourth.", "Fifth.", "Sixth."].map((words) => text(words)));
   const first = resultOf((await crux([...json, "remember 7"])).stdout);
   const id = first.session_id as string;
+  const COPY = "11111111-2222-4333-8444-555555555555";
   const second = resultOf((await crux([...json, "and now?", "-r", id])).stdout);
   expect([second.result, second.session_id]).toEqual(["Second.", id]);
   expect(JSON.stringify(server.requests[1]?.body)).toContain("remember 7");
-  const third = resultOf((await crux([...json, "-c", "--fork-session", "and in a copy?"])).stdout);
+  const third = resultOf(
+    (await crux([...json, "-c", "--fork-session", "--session-id", COPY, "and in a copy?"])).stdout,
+  );
   expect(third.result).toBe("Third.");
-  expect(third.session_id).not.toBe(id);
+  expect(third.session_id).toBe(COPY);
   expect(JSON.stringify(server.requests[2]?.body)).toContain("and now?");
-  expect((await crux(["-p", "-r", id, "again"])).stdout).toBe("Fourth.\n");
+  const flags = ["--session-id", id, "--tools", "view"];
+  expect((await crux(["-p", "-r", id, ...flags, "again"])).stdout).toBe("Fourth.\n");
   expect(JSON.stringify(server.requests[3]?.body)).not.toContain("in a copy");
+  expect(server.requests[3]?.tools).toEqual(["view"]);
+  const unkept = ["-p", "-r", id, "--no-session-persistence", "once"];
+  expect((await crux(unkept)).stdout).toBe("Fifth.\n");
+  expect((await crux(["-p", "-r", id, "and last"])).stdout).toBe("Sixth.\n");
+  expect(JSON.stringify(server.requests[5]?.body)).not.toContain("once");
 });
 
 it("stdin belongs to the prompt; without either nothing is started", async () => {

@@ -156,8 +156,10 @@ describe("what a session works with", () => {
       servers: [server("new", { KEY: "secret-of-new" }), server("both")],
       systemPrompt: "be brief",
       agents: { helper: { prompt: "help" } },
+      tools: ["Read", "bash"],
     });
     await settle();
+    expect(t.proc(pid).seed.rights.tools).toEqual(["bash", "view"]);
     expect(begun).toHaveLength(2);
     expect(await lived(begun[1]!)).toEqual({ prompt: "be brief", servers: ["old", "new", "both"] });
     const { seed, roots } = t.proc(pid);
@@ -175,6 +177,10 @@ describe("what a session works with", () => {
     // those with secrets were in memory alone
     expect(await lived(next.begun[0]!)).toEqual({ prompt: "be brief", servers: ["both"] });
     expect(next.t.proc(pid).roots).toEqual(["/home/test", "/other"]);
+    // what it has lost it does not get back
+    await next.t.kernel.sessions.change(pid, { tools: ["view", "write"] });
+    await settle();
+    expect(next.t.proc(pid).seed.rights.tools).toEqual(["view"]);
     await ended(next.t, pid);
   });
 

@@ -347,7 +347,10 @@ export const HISTORY_DOCS: MethodDocs<keyof typeof HISTORY_METHODS> = {
     },
   },
   "process.fork": {
-    errors: { ...HISTORY_ERRORS, CONFLICT: `${DAMAGED} Or: ${KEY_REUSED}` },
+    errors: {
+      ...HISTORY_ERRORS,
+      CONFLICT: `${DAMAGED} Or: another process has or had the uuid. Or: ${KEY_REUSED}`,
+    },
     params: { pid: 3, at: { step: 12 }, text: "try it without the cache", wake: true },
     result: forked,
   },

@@ -1,5 +1,6 @@
 /** Methods on the history of a process: its steps, forks that begin at one of them, and replays. */
 import * as z from "zod";
+import { SpawnRequest } from "./process.ts";
 import { environment, idempotencyKey, type MethodSpec, pid, text } from "./spec.ts";
 
 /** A step number, or the sequence number of a record in the process's own history. */
@@ -52,6 +53,7 @@ export const HISTORY_METHODS = {
       client: z.string().max(64).optional(),
       wake: z.boolean().optional().describe("Run the fork at once; otherwise it rests."),
       env: environment.optional(),
+      uuid: SpawnRequest.shape.uuid,
       idempotency_key: idempotencyKey.optional(),
     }),
     result: forked.describe(

@@ -77,10 +77,11 @@ export const SESSION_METHODS = {
       instructions: true,
       system_prompt: true,
       agents: true,
+      tools: true,
     })
       .extend({ pid })
       .describe(
-        "As in spawn. `dirs` and `mcp_servers` come beside those that it has; `instructions` and `system_prompt` in place of both.",
+        "As in spawn. `dirs` and `mcp_servers` come beside those that it has; `instructions` and `system_prompt` in place of both; of the tools that it has, `tools` are the ones that stay.",
       ),
     result: z.strictObject(ground),
   },

@@ -8,7 +8,9 @@ import type { Call } from "../command.ts";
 import { clientEnvironment } from "../run/environment.ts";
 import { requestOptions } from "../run/run-options.ts";
 import { invalid } from "../screen/errors.ts";
+import { safeLine } from "../screen/text/safe-text.ts";
 import type { ChatClient } from "./client.ts";
+import { isInWorktree } from "./ref.ts";
 
 /** What print mode adds to the flags: wishes of its client, and limits of its own. */
 export type More = Partial<
@@ -22,8 +24,7 @@ export async function continueWith(
   more: More = {},
 ): Promise<() => void> {
   const wish = { ...requestOptions(args, host), ...more };
-  if (wish.tools !== undefined) throw settled("--tools is settled when a session begins");
-  if (wish.agent !== undefined) await checkAgent(client, pid, wish.agent);
+  if (wish.agent !== undefined || wish.worktree !== undefined) await checkPlace(client, pid, wish);
   client.maxSteps = wish.max_steps;
   const [change, model, rules] = [changeOf(wish), modelOf(wish), rulesOf(wish)];
   const { permission_mode: mode, plan = false, budget, limits } = wish;
@@ -41,12 +42,16 @@ export async function continueWith(
 
 type Wish = Omit<SpawnRequest, "intent">;
 
-async function checkAgent(client: ChatClient, pid: number, agent: string): Promise<void> {
+/** A client that gives its flags again names what is so already; anything else would be another session. */
+async function checkPlace(client: ChatClient, pid: number, { agent, worktree }: Wish): Promise<void> {
   const { sessions } = await client.request("session.list", { all: true });
-  const { name = "" } = sessions.find((session) => session.pid === pid) ?? {};
-  if (name === (agent === "none" ? "" : agent)) return;
-  const began = name === "" ? "without an agent" : `as ${name}`;
-  throw settled(`session ${pid} began ${began}: --agent is settled when a session begins`);
+  const { name = "", cwd = "" } = sessions.find((session) => session.pid === pid) ?? {};
+  if (agent !== undefined && name !== (agent === "none" ? "" : agent)) {
+    const began = name === "" ? "without an agent" : `as ${name}`;
+    throw settled(`session ${pid} began ${began}: --agent is settled when a session begins`);
+  }
+  if (worktree === undefined || isInWorktree(cwd, worktree)) return;
+  throw settled(`session ${pid} works in ${safeLine(cwd)}: --worktree is settled when a session begins`);
 }
 
 function settled(message: string): Error {
@@ -56,7 +61,7 @@ function settled(message: string): Error {
 type Change = Omit<Params<"session.change">, "pid" | "env">;
 
 function changeOf(wish: Wish): Change {
-  const { dirs, mcp_servers, strict_mcp, instructions, system_prompt, agents } = wish;
+  const { dirs, mcp_servers, strict_mcp, instructions, system_prompt, agents, tools } = wish;
   return {
     ...(dirs === undefined ? {} : { dirs }),
     ...(mcp_servers === undefined ? {} : { mcp_servers }),
@@ -64,6 +69,7 @@ function changeOf(wish: Wish): Change {
     ...(instructions === undefined ? {} : { instructions }),
     ...(system_prompt === undefined ? {} : { system_prompt }),
     ...(agents === undefined ? {} : { agents }),
+    ...(tools === undefined ? {} : { tools }),
   };
 }
 

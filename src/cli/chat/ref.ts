@@ -3,15 +3,27 @@
  */
 import { Fault } from "../../abi/errors.ts";
 import type { WireSession } from "../../abi/methods/session.ts";
+import { WORKTREES } from "../../abi/worktree.ts";
+import { isWithin } from "../../lib/path.ts";
 import type { Call } from "../command.ts";
 import { safeLine } from "../screen/text/safe-text.ts";
 
 const CANDIDATES = 8;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** NOT_FOUND: no session in this folder, with what to do. */
-export async function latestHere(call: Call, cwd: string): Promise<number> {
-  const [latest] = await listed(call, { cwd });
+/** Whether the folder is a worktree of ours of this name, or lies in one; "": of any name. */
+export function isInWorktree(cwd: string, name: string): boolean {
+  return `${cwd}/`.includes(`/${WORKTREES}/${name === "" ? "" : `${name}/`}`);
+}
+
+/** `worktree`: the latest that works in the worktree of this name. NOT_FOUND: no session in this folder, with what to do. */
+export async function latestHere(call: Call, cwd: string, worktree?: string): Promise<number> {
+  const isThere = ({ cwd: at }: WireSession): boolean => {
+    const [main = ""] = at.split(`/${WORKTREES}/`, 1);
+    return isInWorktree(at, worktree ?? "") && isWithin(main, cwd);
+  };
+  const [latest] =
+    worktree === undefined ? await listed(call, { cwd }) : (await listed(call, {})).filter(isThere);
   if (latest !== undefined) return latest.pid;
   throw new Fault({
     code: "NOT_FOUND",

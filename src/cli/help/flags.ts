@@ -138,7 +138,11 @@ export const PRINT_OPTIONS: readonly OptionRow[] = [
     value: "<names>",
     meaning: "taken for the sake of scripts: all settings are read, a folder's once you trust it",
   },
-  { flag: "session-id", value: "<uuid>", meaning: "with -p: the session that begins gets this uuid" },
+  {
+    flag: "session-id",
+    value: "<uuid>",
+    meaning: "with -p: the session that begins, or a fork, gets this uuid",
+  },
   { flag: "name", short: "n", value: "<title>", meaning: "with -p: the title of the session that begins" },
   {
     flag: "replay-user-messages",
@@ -146,7 +150,7 @@ export const PRINT_OPTIONS: readonly OptionRow[] = [
   },
   {
     flag: "no-session-persistence",
-    meaning: "with -p: the session ends with the command, which says what stays recorded",
+    meaning: "with -p: the session (of -c, -r a copy) ends with the command, which says what stays recorded",
   },
   { flag: "debug", meaning: "with -p: as --verbose" },
   { flag: "fork-session", meaning: "with -p and -c or -r: continue a copy of the session" },

@@ -2,7 +2,6 @@
 
 import { usdFlag } from "../amounts.ts";
 import { type Args, type FlagTable, PRINT_FLAGS, parseFlags, RUN_FLAGS, textFlag } from "../args.ts";
-import { BEGINS_WITH } from "../chat/begins-with.ts";
 import { invalid } from "../screen/errors.ts";
 import { refuseForeign, spreadLists } from "./foreign-flags.ts";
 
@@ -29,7 +28,7 @@ export interface PrintOptions {
   readonly schema: string | undefined;
   /** Each message is printed once the session has read it. */
   readonly replays: boolean;
-  /** The uuid of the session that begins; undefined: any. */
+  /** The uuid of the session that begins, or of the one that is continued; undefined: any. */
   readonly uuid: string | undefined;
   /** The title of the session that begins; undefined: its first words. */
   readonly title: string | undefined;
@@ -98,9 +97,6 @@ function promptTool(args: Args, isStreamInput: boolean): boolean {
   return true;
 }
 
-/** Flags of print mode that only apply when a session begins. */
-const BEGINS_PRINT = ["session-id", "no-session-persistence"];
-
 function sessionFrom(args: Args): PrintOptions["from"] {
   const { flags } = args;
   const [latest, ref, forks] = [flags.has("continue"), textFlag(args, "resume"), flags.has("fork-session")];
@@ -109,10 +105,8 @@ function sessionFrom(args: Args): PrintOptions["from"] {
     if (forks) throw invalid("--fork-session needs a session to fork: -c, or -r <session>");
     return undefined;
   }
-  const flag = [...BEGINS_WITH, ...BEGINS_PRINT].find((name) => flags.has(name));
-  if (flag !== undefined)
-    throw invalid(`--${flag} is settled when a session begins`, "leave -c and -r out to begin one");
-  return { ref: ref ?? "latest", forks };
+  // what is not to be kept is said to a copy, and the session stays as it is
+  return { ref: ref ?? "latest", forks: forks || flags.has("no-session-persistence") };
 }
 
 /** The limits of print mode, as the request of a run has them. */

@@ -242,13 +242,11 @@ describe("refused before anything is started:", () => {
     ['--mcp-config {"one":{}} x', "--mcp-config: needs mcpServers"],
     ["-c --mcp-config {} x", "--mcp-config: needs mcpServers"],
     ["-c --max-turns 0 x", "--max-turns needs a whole number from 1"],
-    ["-c --worktree=a x", "--worktree is settled when a session begins"],
     ["-d x", "--detach prints nothing to wait for"],
     ["-r", "-r needs a value"],
     ["--teleported x", "unknown flag: --teleported"],
     ["--session-id 7 x", '--session-id needs a uuid, not "7"'],
     ["-c --session-id 7 x", "--session-id"],
-    ["-c --no-session-persistence x", "--no-session-persistence is settled when a session begins"],
     ["--replay-user-messages x", "--replay-user-messages needs --input-format stream-json"],
     ["--yolo x", "--yolo is not a flag of crux"],
   ])("-p %s", async (line, why) => {

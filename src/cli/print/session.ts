@@ -9,6 +9,7 @@ import { latestHere, sessionOf } from "../chat/ref.ts";
 import type { Call } from "../command.ts";
 import { clientEnvironment } from "../run/environment.ts";
 import { requestOptions, workingDirectory } from "../run/run-options.ts";
+import { invalid } from "../screen/errors.ts";
 import type { Wish } from "./controls.ts";
 import { type PrintOptions, printLimits } from "./flags.ts";
 import type { ToolServers } from "./tool-servers.ts";
@@ -34,7 +35,7 @@ interface Beginning {
   readonly interactive?: true;
   /** Servers of tools that the client library has. */
   readonly servers: Pick<ToolServers, "add" | "entries">;
-  /** Of a session that begins. */
+  /** Of a session that begins, a copy of one, or the one that is continued. */
   readonly uuid?: string | undefined;
 }
 
@@ -94,14 +95,16 @@ export async function reopenSession(
   { wish, ...beginning }: Beginning & { readonly wish: Wish },
 ): Promise<PrintSession> {
   const { args, host } = call;
-  const { client, detail, signal, interactive } = beginning;
+  const { client, detail, signal, interactive, uuid } = beginning;
   const more = await moreOf(call, beginning, wish);
   const found =
     from.ref === "latest"
-      ? await latestHere(call, workingDirectory(args, host))
+      ? await latestHere(call, workingDirectory(args, host), worktreeOf(call))
       : await sessionOf(call, from.ref);
   const env = clientEnvironment(host.env);
-  const pid = from.forks ? (await client.request("process.fork", { pid: found, env })).pid : found;
+  if (uuid !== undefined && !from.forks) await checkUuid(client, found, uuid);
+  const fork = { pid: found, env, ...(uuid === undefined ? {} : { uuid }) };
+  const pid = from.forks ? (await client.request("process.fork", fork)).pid : found;
   const endRules = await continueWith(call, { pid, client }, more);
   const daemon = await host.daemon.ensure(signal);
   const { response, lines, close } = await daemon.stream(
@@ -115,6 +118,17 @@ export async function reopenSession(
     close();
   };
   return { pid, uuid: response.uuid, isNew: false, events, close: ended };
+}
+
+function worktreeOf({ args }: Call): string | undefined {
+  return args.flags.has("worktree") ? (textFlag(args, "worktree") ?? "") : undefined;
+}
+
+async function checkUuid(client: ChatClient, pid: number, uuid: string): Promise<void> {
+  const { sessions } = await client.request("session.list", { all: true });
+  if (sessions.find((session) => session.pid === pid)?.uuid === uuid) return;
+  const message = `session ${pid} has another uuid: --session-id is settled when a session begins`;
+  throw invalid(message, "--fork-session continues a copy, which gets this uuid");
 }
 
 function without<T>(map: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {

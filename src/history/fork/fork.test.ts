@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DriverError } from "../../abi/errors.ts";
-import { asPid, type Pid, type ProcUuid } from "../../abi/ids.ts";
+import { asPid, asProcUuid, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { Block } from "../../abi/llm.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
@@ -48,6 +48,12 @@ describe("fork()", () => {
     expect(added[0]?.body).toEqual({ from: worker.proc.seed.uuid, at: made.at });
     expect(made.step).toBe(1_000);
     expect(JSON.stringify(added)).not.toContain("reply 1");
+    const uuid = asProcUuid("11111111-2222-4333-8444-555555555555");
+    expect(await k.kernel.forks.fork(worker.pid, { uuid })).toMatchObject({ uuid });
+    for (const taken of [uuid, worker.proc.seed.uuid])
+      await expect(k.kernel.forks.fork(worker.pid, { uuid: taken })).rejects.toMatchObject({
+        code: "CONFLICT",
+      });
     worker.end();
   });
 

@@ -19,6 +19,7 @@ import { type KeptState, keptState, type SpawnedBody } from "../../kernel/proces
 import { presentMode, rightsOf } from "../../kernel/process/rights/kept-rights.ts";
 import { modeFacet, readMode } from "../../kernel/process/rights/mode-facet.ts";
 import { lowest, narrow } from "../../kernel/process/rights/narrow.ts";
+import { checkNew } from "../../kernel/process/spawn/seed.ts";
 import type { ProcessTable } from "../../kernel/process/table.ts";
 import { enteredFacet } from "../../kernel/process/tree/entered.ts";
 import { readEarly } from "../recover/early-facts.ts";
@@ -30,7 +31,7 @@ import { findPlace, type ResolvedPoint } from "./place.ts";
 /** What a fork needs of the kernel. */
 export interface Forking {
   readonly ports: Pick<KernelPorts, "clock" | "journal" | "permitFor" | "uuid">;
-  readonly table: Pick<ProcessTable, "get">;
+  readonly table: Pick<ProcessTable, "all" | "get">;
   readonly grants: Bounding["grants"];
   /** False: the kernel is shutting down. */
   readonly accepting: boolean;
@@ -92,7 +93,8 @@ interface Making {
 }
 
 export async function forkAt(core: Forking, origin: Origin, request: PlacedRequest): Promise<Forked> {
-  const { place: found } = request;
+  const { place: found, uuid } = request;
+  if (uuid !== undefined) await checkNew(core, { pid: PID_KERNEL }, uuid);
   const state = checkForkable(core, origin);
   const rights = await rightsAt(core, origin, found);
   const facts = core.table.get(origin.pid)?.facts ?? (await readEarly(core.ports.journal, origin.uuid));
@@ -100,7 +102,7 @@ export async function forkAt(core: Forking, origin: Origin, request: PlacedReque
   const tree = await treeNow(core, origin);
   // the kernel may have begun to shut down, or the disk to fail, during the reads above
   checkForkable(core, origin);
-  const own = { proc: core.ports.uuid(), pid: core.nextPid() };
+  const own = { proc: request.uuid ?? core.ports.uuid(), pid: core.nextPid() };
   const making = { own, origin, request };
   const drafts = [
     { ...own, kind: "process.forked", v: 1, body: { from: found.proc, at: found.seq } } as const,
@@ -115,7 +117,7 @@ export async function forkAt(core: Forking, origin: Origin, request: PlacedReque
     ...(tree === null ? [] : [{ ...own, kind: "worktree.enter", v: 1, body: { worktree: tree } } as const]),
     ...mailDrafts(core, own, request),
   ];
-  await core.ports.journal.append(drafts);
+  await core.ports.journal.append(drafts, { expect: 0 });
   return { pid: own.pid, uuid: own.proc, step: found.step, from: found.proc, at: found.seq };
 }
 

@@ -12,7 +12,7 @@ import type { Process } from "../../kernel/process/process.ts";
 import { type Recall, type Recalling, recallWith } from "./contents.ts";
 import { type OfKind, type Rebuilding, type Remains, restore } from "./restore.ts";
 import { type Awakening, restoredBody } from "./restored-body.ts";
-import { serversGiven } from "./session-change.ts";
+import { rightsLeft, serversGiven } from "./session-change.ts";
 import type { Shares } from "./shares.ts";
 
 /** What restoring an agent needs of the kernel. */
@@ -94,7 +94,7 @@ function ownSeed(
     roots: kept.roots,
     scratch,
     env: { ...env, CRUX_SCRATCH: scratch },
-    rights,
+    rights: rightsLeft(rights, kept),
     onParentExit: kept.onParentExit,
     ...(kept.isSession ? { isSession: true } : {}),
     ...(agents === undefined ? {} : { agents }),

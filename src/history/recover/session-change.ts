@@ -1,12 +1,15 @@
 /** What a session works with is changed while it comes back: its next life has it from the start, and so have later ones. */
 import { isDeepStrictEqual } from "node:util";
 import type { McpServer } from "../../abi/mcp.ts";
+import type { Rights } from "../../abi/rights.ts";
+import { canonicalToolName } from "../../abi/tool.ts";
 import type { ContextSpaces } from "../../kernel/context/spaces.ts";
 import type { JournalDraft } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { SessionChange } from "../../kernel/ports/sessions.ts";
 import { type KeptState, keptServer } from "../../kernel/process/kept-state.ts";
 import type { Process } from "../../kernel/process/process.ts";
+import { coversTool, meet } from "../../kernel/process/rights/narrow.ts";
 import { type Redacting, redactedText } from "../../kernel/redact/model-bound.ts";
 
 type Prompting = Redacting & { readonly contexts: Pick<ContextSpaces, "prompt" | "setSystemPrompt"> };
@@ -15,7 +18,8 @@ type Places = { readonly ports: Pick<KernelPorts, "realPath"> };
 
 /** The state as the process has it: its new servers with all that they need to be reached. */
 export function changed({ ports }: Places, kept: KeptState, change: SessionChange): KeptState {
-  const { dirs = [], servers = [], isStrict = false, agents } = change;
+  const { dirs = [], servers = [], isStrict = false, agents, tools } = change;
+  const left = meet(kept.tools ?? null, tools?.map(canonicalToolName) ?? null, coversTool);
   const isOther = ({ name }: { readonly name: string }) => servers.every((server) => server.name !== name);
   const given = [
     ...(kept.given ?? []).filter(isOther),
@@ -27,6 +31,19 @@ export function changed({ ports }: Places, kept: KeptState, change: SessionChang
     servers: isStrict ? [] : kept.servers.filter((name) => isOther({ name })),
     ...(given.length === 0 ? {} : { given }),
     ...(agents === undefined ? {} : { agents }),
+    ...(left === null ? {} : { tools: left }),
+  };
+}
+
+/** The rights of its spawn, without the tools that its client has taken from it since. */
+export function rightsLeft(rights: Rights, { tools }: Pick<KeptState, "tools">): Rights {
+  if (tools === undefined) return rights;
+  const { notes } = rights;
+  const isLeft = (name: string) => tools.some((wide) => coversTool(wide, name));
+  return {
+    ...rights,
+    tools: meet(rights.tools, tools, coversTool),
+    ...(notes === undefined ? {} : { notes: { ...notes, tools: notes.tools.filter(isLeft) } }),
   };
 }
 
@@ -49,7 +66,7 @@ export function setPrompt(core: Prompting, proc: Process, { systemPrompt }: Sess
 
 /** It works with all of that already: nothing is to be done, whatever it does at the moment. */
 export function isChanged(core: Places & Prompting, proc: Process, change: SessionChange): boolean {
-  const { dirs = [], servers = [], isStrict = false, systemPrompt, agents } = change;
+  const { dirs = [], servers = [], isStrict = false, systemPrompt, agents, tools } = change;
   const { seed, roots, ctxId } = proc;
   const held = givenTo(proc);
   const hasServer = (wanted: McpServer) =>
@@ -59,6 +76,8 @@ export function isChanged(core: Places & Prompting, proc: Process, change: Sessi
     dirs.every((dir) => roots.includes(core.ports.realPath(dir))) &&
     servers.every(hasServer) &&
     (agents === undefined || isDeepStrictEqual(agents, seed.agents)) &&
+    (tools === undefined ||
+      isDeepStrictEqual(rightsLeft(seed.rights, { tools: tools.map(canonicalToolName) }), seed.rights)) &&
     (systemPrompt === undefined ||
       redactedText(core, proc, systemPrompt) === core.contexts.prompt(ctxId).systemPrompt)
   );

@@ -32,7 +32,16 @@ export async function contextStat(journal: Source, pid: Pid): Promise<ContextSta
   // a model whose window is not known is not measured
   const isAsked = gauge === null && messages.some(({ role }) => role === "assistant");
   const asked = isAsked ? await modelOf(journal, uuid, history) : {};
-  return statOf({ gauge: gauge ?? { ...UNMEASURED, ...asked }, moves, views, messages, numbers });
+  const chosen = history.of(chosenModelFacet);
+  // it answers next, whoever answered before
+  const next = chosen === null || chosen.model === "" ? {} : { device: chosen.device, model: chosen.model };
+  return statOf({
+    gauge: { ...(gauge ?? { ...UNMEASURED, ...asked }), ...next },
+    moves,
+    views,
+    messages,
+    numbers,
+  });
 }
 
 async function modelOf(journal: Source, uuid: ProcUuid, history: History): Promise<Partial<ModelPlace>> {

@@ -38,6 +38,8 @@ export interface ForkRequest {
   readonly wake?: boolean;
   /** The environment of the client, for a fork that resumes. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Its uuid; absent: a new one. CONFLICT: another has or had it. */
+  readonly uuid?: ProcUuid;
   /** The mark of the client's request, kept in the record of the fork's spawn. */
   readonly request?: RequestMark;
 }

@@ -83,6 +83,8 @@ export interface SessionChange {
   readonly systemPrompt?: string;
   /** The agents of its client, all of them. */
   readonly agents?: AgentMap;
+  /** The only tools that it and its descendants have, of those that it has. */
+  readonly tools?: readonly string[];
 }
 
 export interface Sessions {

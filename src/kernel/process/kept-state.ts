@@ -53,6 +53,8 @@ export interface KeptState extends Pick<ProcessSeed, "roots" | "onParentExit"> {
   readonly agents?: AgentMap;
   /** A daemon stopped while it read its history, and a later one has put it off. */
   readonly isPutOff?: true;
+  /** The only tools that its client has left it, of those of its rights; absent: all of them. By canonical name. */
+  readonly tools?: readonly string[];
   /** A fork of a process that an agent started: the user has not chosen its servers. */
   readonly isOfAgent?: true;
 }

@@ -149,10 +149,26 @@ test("-c with words is one run, shown as a run is, with its exit code; other run
   expect([err, code]).toEqual(["[agent/1] error: max steps exceeded\n", 1]);
 });
 
-test("what is settled when a session begins is no flag of -c", async () => {
-  const { err, daemon } = await crux("-c --worktree=fix go on", { daemon: aDaemon(new Feed()) });
-  expect(err).toContain("--worktree is settled when a session begins");
-  expect(daemon.asked).toEqual([]);
+test("-c --worktree continues the latest session of that worktree, -r none that works elsewhere", async () => {
+  const daemon = (cwd: string) =>
+    aDaemon(
+      new Feed().push(told({ event: "input", seq: 1, from: 0, client: "x", text: "go on" }), idle(1)),
+      BEFORE,
+      "waiting",
+      { "session.list": () => ({ sessions: [{ ...aSession, cwd }] }) },
+    );
+  const there = daemon(`${aSession.cwd}/.crux/worktrees/fix`);
+  expect((await crux("-c --worktree=fix go on", { daemon: there })).code).toBe(0);
+  for (const cwd of [
+    aSession.cwd,
+    "/elsewhere/.crux/worktrees/fix",
+    `${aSession.cwd}/.crux/worktrees/fix2`,
+  ]) {
+    const { err } = await crux("-c --worktree=fix go on", { daemon: daemon(cwd) });
+    expect(err).toContain("no session in this folder");
+  }
+  const { err } = await crux("-r 1 --worktree=fix go on", { daemon: daemon("/elsewhere") });
+  expect(err).toContain("session 1 works in /elsewhere: --worktree is settled when a session begins");
 });
 
 test("-c with flags changes the session first, and lends it rules as long as the command runs", async () => {

@@ -2,8 +2,7 @@
  * Sessions on the command line: a new one, the latest of a folder, or a chosen one; at a terminal or through a pipe.
  */
 import type { SpawnRequest } from "../../../abi/methods/process.ts";
-import { type Args, RUN_FLAGS } from "../../args.ts";
-import { BEGINS_WITH } from "../../chat/begins-with.ts";
+import { RUN_FLAGS, textFlag } from "../../args.ts";
 import { ChatClient } from "../../chat/client.ts";
 import { continueWith } from "../../chat/continued.ts";
 import { chatAtTerminal } from "../../chat/loop.ts";
@@ -77,19 +76,16 @@ async function findSession(call: Call): Promise<Found | undefined> {
   const { args, host } = call;
   const [latest, named] = [args.flags.has("continue"), args.flags.has("resume")];
   if (!latest && !named) return undefined;
-  checkFlags(args, latest && named);
-  if (latest)
-    return { pid: await latestHere(call, workingDirectory(args, host)), text: args.words.join(" ") };
+  if (latest && named) throw invalid("either -c or -r, not both");
+  if (latest) {
+    const worktree = args.flags.has("worktree") ? (textFlag(args, "worktree") ?? "") : undefined;
+    const pid = await latestHere(call, workingDirectory(args, host), worktree);
+    return { pid, text: args.words.join(" ") };
+  }
   const [ref, ...words] = args.words;
   if (ref !== undefined) return { pid: await sessionOf(call, ref), text: words.join(" ") };
   if (opensTerminal(call)) return { pid: "choose", text: "" };
   throw invalid("which session? a pid or words of its title is missing", "crux sessions --all lists them");
-}
-
-function checkFlags({ flags }: Args, isBoth: boolean): void {
-  if (isBoth) throw invalid("either -c or -r, not both");
-  const flag = BEGINS_WITH.find((name) => flags.has(name));
-  if (flag !== undefined) throw invalid(`--${flag} is settled when a session begins`, "crux chat begins one");
 }
 
 async function begin(call: Call, text: string): Promise<number> {

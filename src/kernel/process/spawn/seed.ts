@@ -50,7 +50,7 @@ interface Naming {
 }
 
 /** For the uuid that a client chooses: no process has it, and the journal knows of none that had it. */
-export async function checkNew(core: Naming, caller: Process, uuid: ProcUuid): Promise<void> {
+export async function checkNew(core: Naming, caller: Pick<Process, "pid">, uuid: ProcUuid): Promise<void> {
   const { pid } = caller;
   const message = "only the kernel's clients may choose a uuid";
   if (pid !== PID_KERNEL) throw new SyscallError({ syscall: "Spawn", pid, code: "PERMISSION", message });
@@ -59,12 +59,16 @@ export async function checkNew(core: Naming, caller: Process, uuid: ProcUuid): P
 }
 
 /** The part of it that is made again where nothing can come between it and the entry in the table. */
-export function checkUnused({ table }: Pick<Naming, "table">, caller: Process, uuid: ProcUuid): void {
+export function checkUnused(
+  { table }: Pick<Naming, "table">,
+  caller: Pick<Process, "pid">,
+  uuid: ProcUuid,
+): void {
   const id = agentIdOf(uuid);
   for (const { seed } of table.all()) if (agentIdOf(seed.uuid) === id) throw used(caller, uuid);
 }
 
-function used({ pid }: Process, uuid: ProcUuid): Error {
+function used({ pid }: Pick<Process, "pid">, uuid: ProcUuid): Error {
   const message = `a process with this uuid exists, or has existed: ${uuid}`;
   return new SyscallError({ syscall: "Spawn", pid, code: "CONFLICT", message });
 }

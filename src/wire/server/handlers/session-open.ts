@@ -25,7 +25,7 @@ export const sessionOpen: Handler<"session.open"> = async (params, { kernel, dep
 
 export const sessionChange: Handler<"session.change"> = async (params, { kernel, deps }) => {
   const { env, dirs, agents, instructions, system_prompt: more = "" } = params;
-  const { mcp_servers, strict_mcp: isStrict = false } = params;
+  const { mcp_servers, strict_mcp: isStrict = false, tools } = params;
   const pid = asPid(params.pid);
   const { name, cwd } = await kernel.sessions.view(pid);
   const given = mcp_servers === undefined ? {} : { ownServers: { entries: mcp_servers, isStrict } };
@@ -39,6 +39,7 @@ export const sessionChange: Handler<"session.change"> = async (params, { kernel,
     ...(env === undefined ? {} : { env }),
     ...(dirs === undefined ? {} : { dirs }),
     ...(agents === undefined ? {} : { agents }),
+    ...(tools === undefined ? {} : { tools }),
     ...(isPrompt ? { systemPrompt: prompt.join("\n\n") } : {}),
     servers: agent?.manifest.mcp.filter(({ isGiven }) => isGiven === true) ?? [],
     isStrict,

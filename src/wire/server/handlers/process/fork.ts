@@ -1,4 +1,4 @@
-import { asPid } from "../../../../abi/ids.ts";
+import { asPid, asProcUuid } from "../../../../abi/ids.ts";
 import type { Forked } from "../../../../kernel/ports/forks.ts";
 import type { Handler } from "../../handler.ts";
 
@@ -27,13 +27,14 @@ export const processSteps: Handler<"process.steps"> = async ({ pid, last = DEFAU
 
 export const processFork: Handler<"process.fork"> = async (params, call) => {
   const { kernel } = call;
-  const { pid, at, text, client, wake, env } = params;
+  const { pid, at, text, client, wake, env, uuid } = params;
   const request = {
     ...(at === undefined ? {} : { at }),
     ...(text === undefined ? {} : { message: text }),
     ...(client === undefined ? {} : { client }),
     ...(wake === undefined ? {} : { wake }),
     ...(env === undefined ? {} : { env }),
+    ...(uuid === undefined ? {} : { uuid: asProcUuid(uuid) }),
   };
   const forked = await call.repeats.once(
     "process.fork",

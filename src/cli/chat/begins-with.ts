@@ -1,2 +1,0 @@
-/** Flags that only apply when a session begins. */
-export const BEGINS_WITH = ["worktree"];
