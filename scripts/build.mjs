@@ -47,6 +47,20 @@ const oneLanguage = {
   },
 };
 
+/**
+ * Our own schemas are made when they are first used.
+ * @type {import("esbuild").Plugin}
+ */
+const deferredSchemas = {
+  name: "deferred-schemas",
+  setup(build) {
+    const place = join(root, "src/lib/deferred-zod.ts");
+    build.onResolve({ filter: /^zod$/ }, ({ importer }) =>
+      importer === place || importer.includes("node_modules") ? undefined : { path: place },
+    );
+  },
+};
+
 /** @type {import("esbuild").BuildOptions} */
 const common = {
   absWorkingDir: root,
@@ -56,7 +70,7 @@ const common = {
   sourcemap: "linked",
   legalComments: "none",
   loader: { ".md": "text" },
-  plugins: [oneLanguage],
+  plugins: [oneLanguage, deferredSchemas],
 };
 
 /**
