@@ -22,6 +22,7 @@ await using server = await startModelServer({
 const rows: Row[] = [];
 try {
   await startUp();
+  await coldStart();
   await firstFrame();
   await oneIntent();
 } finally {
@@ -55,6 +56,18 @@ async function startUp(): Promise<void> {
   for (const list of [bare, version, ps]) list.splice(0, 2);
   add("crux version", median(version), median(bare), "1.2x node -e 0");
   add("crux ps (daemon running)", median(ps), median(bare), "1.35x node -e 0");
+}
+
+/** The first command of a day: it starts the daemon too. */
+async function coldStart(): Promise<void> {
+  const crux = fileURLToPath(new URL("../bin/crux", import.meta.url));
+  const [bare, cold]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    await world.crux(["daemon", "stop"]);
+    bare.push(timed([node, "-e", "0"]));
+    cold.push(timed([crux, "ps"]));
+  }
+  add("crux ps (no daemon)", median(cold), median(bare), "");
 }
 
 /** From the start of the command until its editor is on the screen of a terminal. */
