@@ -206,9 +206,15 @@ export class HostChild implements ExecChild {
     const again = this.#again;
     this.#again = undefined;
     if (prepared.hasBegun || this.#isSignalled || again === undefined) return false;
-    prepared.drop();
-    this.#body = bodyOf(this.spec, again());
-    return true;
+    try {
+      const next = again();
+      prepared.drop();
+      this.#body = bodyOf(this.spec, next);
+      return true;
+    } catch {
+      // the first failure is told
+      return false;
+    }
   }
 
   /** Only the first process is left, and it is no longer needed. */

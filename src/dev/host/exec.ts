@@ -170,12 +170,17 @@ export class HostProcesses implements HostExec {
 
   #start(spec: ExecSpec, program: string): HostChild {
     const ready = spec.pty === undefined ? this.#ahead.take(spec, program) : undefined;
-    if (ready === undefined) return this.#begin({ spec, prepared: this.#prepare(spec, program) });
     const again = () => {
       const prepared = this.#prepare(spec, program);
       prepared.begin();
       return prepared;
     };
+    if (ready === undefined) {
+      const prepared = this.#prepare(spec, program);
+      // files may come and go while its mounts are made
+      const isRenewable = prepared.confinement !== undefined && spec.pty === undefined;
+      return this.#begin({ spec, prepared, ...(isRenewable ? { again } : {}) });
+    }
     const child = this.#begin({ spec, prepared: ready, again }, [program, ...spec.argv.slice(1)]);
     // while it runs, unless it could move a hidden file away until the mounts are made, and put it back then
     if (ready.confinement?.isFixed === true) void this.#ahead.follow(spec, program);

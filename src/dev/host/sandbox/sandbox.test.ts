@@ -408,6 +408,38 @@ except OSError as e: print("TIOCSTI", e.strerror)
     expect(below.error).toMatchObject({ code: "UNAVAILABLE" });
   });
 
+  it.skipIf(kind === "landlock")(
+    "is set up once more where a file went while it was set up, and no more often",
+    async () => {
+      const frail = new Sandboxes({ dir: join(own, "frail"), ledgerDir: join(own, "frail-ledger") });
+      const confine = frail.confine.bind(frail);
+      let left = 0;
+      frail.confine = (what) => {
+        const made = confine(what);
+        const gone = ["--ro-bind", join(work, "gone"), join(work, "gone")];
+        return left-- > 0 ? { ...made, options: [...made.options, ...gone] } : made;
+      };
+      const host = new HostProcesses({ kernelId: "k-frail", epoch: 1, sandboxes: frail, ...by });
+      onTestFinished(() => host.close());
+      const runs = async (times: number) => {
+        left = times;
+        const { spec, out } = bashSpec("echo ran >> count", {
+          cwd: work,
+          sandbox: profile(),
+          isMerged: true,
+        });
+        const { error } = await host.run(spec, never).exited;
+        return [error?.message, out()];
+      };
+      expect(await runs(1)).toEqual([undefined, ""]);
+      expect(await runs(2)).toEqual([
+        expect.stringContaining("could not be set up"),
+        expect.stringContaining("gone"),
+      ]);
+      expect(readFileSync(join(work, "count"), "utf8")).toBe("ran\n");
+    },
+  );
+
   it("ends with all it started, and its filter and sockets are gone", async () => {
     await run("true");
     const before = openDescriptors();
