@@ -55,7 +55,7 @@ function child(run: number, who: string, more: object = {}): Call {
 }
 
 /** What `who` does in the run of that number; undefined: it is nobody's part. */
-function partOf(who: string, run: number): Part | undefined {
+function partOf(who: string, run: number, request: ModelRequest): Part | undefined {
   const own = line(`${who}-${run}`, "ledger");
   const beyond: Step = { calls: [{ name: "write", input: { file_path: `beyond-${run}`, content: "x" } }] };
   const done = { last: `${who} is done.` };
@@ -65,8 +65,15 @@ function partOf(who: string, run: number): Part | undefined {
   if (who === "late") return { steps: [own, { calls: [child(run, "deep")] }], ...done };
   if (who === "tree") return { steps: [line(`tree-${run}`, "grown")], ...done };
   if (who !== "ann") return undefined;
-  const task = (status: string): Step => ({ calls: [used("task_update", { task_id: "1", status })] });
-  return { steps: [task("in_progress"), own, beyond, task("completed")], ...done };
+  // its number is no longer 1 where a daemon died before it wrote the task, and after it took that number
+  const list = used("task_list", {});
+  const id = idIn(callsOf(request).find(({ call }) => isSame(call, list))?.result ?? "", run);
+  const task = (status: string): Step => ({ calls: [used("task_update", { task_id: id, status })] });
+  return { steps: [{ calls: [list] }, task("in_progress"), own, beyond, task("completed")], ...done };
+}
+
+function idIn(list: string, run: number): string {
+  return new RegExp(`^(\\d+) \\[.*\\] One ${run}$`, "m").exec(list)?.[1] ?? "1";
 }
 
 function leadOf(run: number): Part {
@@ -164,7 +171,7 @@ export const restsTold = (request: ModelRequest): number =>
 /** The answer of whoever is asked. */
 export function answerTo(request: ModelRequest): Reply {
   const asked = askedIn(request);
-  const part = asked === undefined ? undefined : partOf(asked.who, asked.run);
+  const part = asked === undefined ? undefined : partOf(asked.who, asked.run, request);
   if (part === undefined) throw new Error(`nobody plays ${told(request).slice(0, 200)}`);
   const { at, next } = progress(part, request);
   const isWaiting = asked?.who === "lead" && at === part.steps.length - 1;
