@@ -1,13 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { TEAM } from "../../abi/child.ts";
 import { DriverError } from "../../abi/errors.ts";
 import { asPid, asProcUuid, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { Block } from "../../abi/llm.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
+import { keptOf, keptValues } from "../../kernel/process/kept-values.ts";
+import { checkMember, teamOf } from "../../kernel/process/team.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import { askWith, DENY } from "../../kernel/testing/scripted-permit.ts";
 import { agentFile, type Started, type TestKernel, testKernel } from "../../kernel/testing/test-kernel.ts";
 import { readContents, readHistory } from "../recover/history-reader.ts";
+import { wake } from "../recover/wake.ts";
 
 const call = (id: string): Block => ({ type: "tool_use", id, name: "bash", input: {} }) as unknown as Block;
 
@@ -153,6 +157,26 @@ describe("fork()", () => {
     expect(spawned?.body).toMatchObject({ ppid: 0, isSession: true });
     expect(k.kernel.table.get(fork.pid)).toBeUndefined();
     worker.end();
+  });
+
+  it("leads no team, whatever the other leads: that keeps its members; other values are as they were", async () => {
+    const k = testKernel();
+    const lead = await k.start();
+    const values = keptValues(k.kernel, lead.proc);
+    values.set(TEAM, { name: "crew", description: "", createdAt: 0 });
+    values.set("todo", ["one"]);
+    await lead.sys.joinGroup(lead.pid, "crew");
+    await step(lead, 1);
+    await k.journal.sync();
+    const made = await k.kernel.forks.fork(lead.pid, {});
+    await wake(k.kernel, made.pid);
+    const fork = k.proc(made.pid);
+    expect([...keptOf(fork)]).toEqual([["todo", ["one"]]]);
+    expect([teamOf(k.kernel, fork), teamOf(k.kernel, lead.proc)?.name]).toEqual([null, "crew"]);
+    const member = { call: "c", title: "t", name: "ada", team: "crew", isBackground: true } as const;
+    expect(() => checkMember(k.kernel, fork, member)).toThrow("no team crew is led by");
+    expect(() => checkMember(k.kernel, lead.proc, member)).not.toThrow();
+    lead.end();
   });
 
   it("touches no file where the policy denies it, or could not say", async () => {

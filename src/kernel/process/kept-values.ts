@@ -2,6 +2,7 @@
  * Named values that devices store for a process, such as its jobs and its to-do list. Each change is a record in the
  * process's history, so the values survive a restart, and a fork begins with those of its origin at the fork.
  */
+import { TEAM } from "../../abi/child.ts";
 import type { KeptValues } from "../../abi/device.ts";
 import { Fault } from "../../abi/errors.ts";
 import type { Facet } from "../facts/facet.ts";
@@ -32,7 +33,8 @@ export const keptFacet: Facet<Map<string, Ref>> = {
   },
   pack: (now) => (now.size === 0 ? {} : { kept: [...now] }),
   unpack: ({ kept }) => new Map((kept ?? []) as [string, Ref][]),
-  fork: (origin) => new Map(origin),
+  // a team has one lead, and its members are children of that one
+  fork: (origin) => new Map([...origin].filter(([name]) => name !== TEAM)),
 };
 
 const KEPT = new WeakMap<Process, Map<string, unknown>>();
