@@ -95,10 +95,15 @@ export interface AgentSeeker {
   readonly agents?: AgentMap;
   /** Servers that the user gave with the run. */
   readonly ownServers?: OwnServers;
+  /** It is a coordinator: it is told what its workers can do. */
+  readonly givesWork?: true;
 }
 
 /** One line of the list of agents that a model is given. */
-export type AgentLine = Pick<AgentManifest, "name" | "description">;
+export interface AgentLine extends Pick<AgentManifest, "name" | "description"> {
+  /** Its tools, those of MCP servers as `mcp__<server>`: for whoever gives it its tasks. Absent: not told. */
+  readonly tools?: readonly string[];
+}
 
 /** A program of kind agent. Plain data: the kernel journals it at spawn. */
 export interface AgentInfo {

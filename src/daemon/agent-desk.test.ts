@@ -28,7 +28,7 @@ beforeEach(() => {
     policyDir: join(base, "policy"),
     trust: { viewOf: view },
     settings: () => settings,
-    tools: [],
+    tools: ["bash", "view", "edit", "team_create"],
     log: () => {},
   });
 });
@@ -119,7 +119,7 @@ describe("agentDesk()", () => {
     given = {
       bad: { prompt: 7 },
       worse: { prompt: "x", maxTurns: "many" },
-      good: { prompt: "Good.", mystery: 1 },
+      good: { prompt: "Good.", description: "Good.", mystery: 1 },
     };
     await expect(load("bad")).rejects.toThrow("--agents/bad.md: prompt must be a text");
     await expect(load("worse")).rejects.toThrow("--agents/worse.md:2: max_turns must be a whole number");
@@ -168,6 +168,22 @@ test("CRUX_SIMPLE leaves a worker three tools, and any other agent what it has",
   const three = ["bash", "view", "edit"];
   expect([await toolsOf("worker", {}), await toolsOf("worker", { CRUX_SIMPLE: "1" })]).toEqual([null, three]);
   expect(await toolsOf("helper", { CRUX_SIMPLE: "1" })).toBeNull();
+});
+
+test("a coordinator is told which tools its workers have, with their servers, and nobody else is", async () => {
+  put(
+    "lib/agents/worker.md",
+    "---\nname: worker\ndisallowed_tools: [edit]\nmcp: [{name: notes, command: run}]\n---\nDo it.",
+  );
+  const told = async (more: object) => (await desk.lines({ ...seeker(), ...more })).map(({ tools }) => tools);
+  const own = await told({ givesWork: true });
+  expect(own).toEqual([expect.arrayContaining(["bash", "mcp__notes"])]);
+  expect(own[0]).not.toContain("edit");
+  expect(own[0]).not.toContain("team_create");
+  expect(await told({ givesWork: true, env: { CRUX_SIMPLE: "1" } })).toEqual([
+    ["bash", "view", "mcp__notes"],
+  ]);
+  expect(await told({})).toEqual([undefined]);
 });
 
 test("the servers of a client come with any agent that has tools, and are not kept for the next", async () => {

@@ -50,36 +50,42 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
   const mayKeep = ({ manifest }: AgentInfo) => manifest.mcp.length === 0;
   const cache = new DefinitionCache<AgentInfo>(files, { most: MAX_KEPT, mayKeep });
   const lists = new DefinitionCache<readonly AgentLine[]>(files, { most: MAX_KEPT });
+  const load: AgentDesk["load"] = async (name, seeker) => {
+    if (name === "none") return plainOf(seeker);
+    const { cwd, env } = seeker;
+    const found = placesOf(options, seeker, name !== undefined);
+    const { view, dirs, places, brought } = found;
+    const warn = (message: string) => log("warn", message);
+    const childEnv = { ...env, CRUX_PROJECT_DIR: cwd };
+    const load = (seen: AgentFiles) =>
+      makeAgentLoader({
+        ...dirs,
+        env: childEnv,
+        warn,
+        dirs: places.map(({ dir }) => dir),
+        files: found.filesOver(seen),
+      }).load(name ?? DEFAULT_AGENT);
+    try {
+      const agent = ofSimple(await cache.load(`${found.key} ${name ?? ""}`, load), env);
+      const whole = await withProject(agent, view, { env: childEnv, warn });
+      const { ownServers } = seeker;
+      return ownServers === undefined ? whole : withOwn(whole, ownServers, { env: childEnv, warn, cwd });
+    } catch (error) {
+      if (codeOf(error) === "NOT_FOUND") await refuseUntrusted(name ?? DEFAULT_AGENT, view, brought);
+      throw error;
+    }
+  };
   return {
-    load: async (name, seeker) => {
-      if (name === "none") return plainOf(seeker);
-      const { cwd, env } = seeker;
-      const found = placesOf(options, seeker, name !== undefined);
-      const { view, dirs, places, brought } = found;
-      const warn = (message: string) => log("warn", message);
-      const childEnv = { ...env, CRUX_PROJECT_DIR: cwd };
-      const load = (seen: AgentFiles) =>
-        makeAgentLoader({
-          ...dirs,
-          env: childEnv,
-          warn,
-          dirs: places.map(({ dir }) => dir),
-          files: found.filesOver(seen),
-        }).load(name ?? DEFAULT_AGENT);
-      try {
-        const agent = ofSimple(await cache.load(`${found.key} ${name ?? ""}`, load), env);
-        const whole = await withProject(agent, view, { env: childEnv, warn });
-        const { ownServers } = seeker;
-        return ownServers === undefined ? whole : withOwn(whole, ownServers, { env: childEnv, warn, cwd });
-      } catch (error) {
-        if (codeOf(error) === "NOT_FOUND") await refuseUntrusted(name ?? DEFAULT_AGENT, view, brought);
-        throw error;
-      }
-    },
-    lines: (seeker) => {
+    load,
+    lines: async (seeker) => {
       const { places, key, filesOver } = placesOf(options, seeker);
       const dirs = places.map(({ dir }) => dir);
-      return lists.load(key, (seen) => agentLines({ dirs, files: filesOver(seen) }));
+      const lines = await lists.load(key, (seen) => agentLines({ dirs, files: filesOver(seen) }));
+      if (seeker.givesWork !== true) return lines;
+      const worker = await load(WORKER, seeker).catch(() => null);
+      if (worker === null) return lines;
+      const own = workerTools(worker, tools);
+      return lines.map((line) => (line.name === WORKER ? { ...line, tools: own } : line));
     },
     look: async (kind, { cwd, name, file, agents = {} }) => {
       const env = process.env as Record<string, string>;
@@ -102,6 +108,16 @@ function ofSimple(agent: AgentInfo, { CRUX_SIMPLE }: AgentSeeker["env"]): AgentI
   const { manifest } = agent;
   if (CRUX_SIMPLE !== "1" || manifest.name !== WORKER) return agent;
   return { ...agent, manifest: { ...manifest, tools: SIMPLE_TOOLS } };
+}
+
+/** No worker has them: they are for the one that leads. */
+const LEADING: ReadonlySet<string> = new Set(["team_create", "team_delete"]);
+
+/** `all`: the programs under /bin. */
+function workerTools({ manifest }: AgentInfo, all: readonly string[]): readonly string[] {
+  const { tools, disallowedTools = [], mcp } = manifest;
+  const own = (tools ?? all).filter((name) => !disallowedTools.includes(name) && !LEADING.has(name));
+  return [...own, ...mcp.map(({ name }) => `mcp__${name}`)];
 }
 
 /** INVALID: MCP servers are given, but plain reasoning has no tools. */

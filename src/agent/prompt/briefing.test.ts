@@ -35,3 +35,22 @@ test("briefingOf() keeps apart what differs, and forgets texts that are no longe
   expect(again.sections).toEqual(first.sections);
   expect(again.sections).not.toBe(first.sections);
 });
+
+test("briefingOf() tells of agents by name, and what those can do to which tasks are given", async () => {
+  const agents = [
+    { name: "explore", description: "Finds things." },
+    { name: "worker", description: "Works.", tools: ["bash", "mcp__notes"] },
+  ];
+  const around = {
+    ...{ git: "", notices: [], confinement: null, scratch: "", instructions: [], agents },
+  } satisfies Surroundings;
+  const sys = { surroundings: async () => around, log: () => {} } as unknown as Sys;
+  const has = { usesAgents: true, usesSkills: false, mayWrite: false, mayKeep: false };
+  const { sections } = await briefingOf(sys, { surroundings: true } as ProgramStart, {
+    place: PLACE,
+    ...has,
+  });
+  expect(sections.map(({ text }) => text)).toEqual([
+    "Values of subagent_type for agent:\n- explore: Finds things.\nTools of a worker: bash, mcp__notes",
+  ]);
+});

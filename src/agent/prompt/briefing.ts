@@ -70,9 +70,12 @@ const UNLISTED: ReadonlySet<string> = new Set([DEFAULT_AGENT, WORKER, COORDINATO
 
 function agentsText(agents: readonly AgentLine[]): string {
   const listed = agents.filter(({ name }) => !UNLISTED.has(name)).slice(0, MAX_AGENTS);
-  if (listed.length === 0) return "";
   const lines = listed.map((agent) => lineOf(agent, MAX_CHARS));
-  return `Values of subagent_type for agent:\n${lines.join("\n")}`;
+  const list = lines.length === 0 ? [] : [`Values of subagent_type for agent:\n${lines.join("\n")}`];
+  const told = agents.flatMap(({ name, tools }) =>
+    tools === undefined ? [] : [`Tools of a ${name}: ${tools.join(", ")}`],
+  );
+  return [...list, ...told].join("\n");
 }
 
 const MAX_CHARS = 160;

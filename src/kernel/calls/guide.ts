@@ -1,4 +1,5 @@
 /** The calls about what guides a process: its surroundings. */
+import { COORDINATOR } from "../../abi/child.ts";
 import type { Surroundings } from "../../abi/surroundings.ts";
 import type { Call } from "../gate/call.ts";
 import type { Guidance, Guided } from "../ports/guides.ts";
@@ -65,6 +66,7 @@ export function guidedOf(core: Granting, self: Process): Guided {
   const { cwd, env, agents = {}, agent, rights } = seed;
   return {
     ...{ pid, cwd, env, agents, hasAgent: agent !== null },
+    ...(agent?.manifest.name === COORDINATOR ? { givesWork: true as const } : {}),
     // what the user turned off for it alone, its program leaves out, and has again at once
     ...(rights.noMemory === true ? { noMemory: true as const } : {}),
     denied: (path) => ruleAgainst(core, self, path),
