@@ -56,7 +56,7 @@ export function noticeText({ call, title }: ChildMark, ended: Ended): string {
   const { agentId, exit, result, tokensUsed, toolUses = 0, elapsedMs, worktree } = ended;
   const uses = `<tool_uses>${toolUses}</tool_uses>`;
   const status = exit.kind === "killed" ? "killed" : exit.code === 0 ? "completed" : "failed";
-  const why = status === "completed" ? "" : `: ${exit.reason}`;
+  const why = status === "completed" ? "" : `: ${exit.reason.replace(/^killed: /, "")}`;
   const more = result.length > NOTICE_CHARS ? `\n[cut; job_output ${agentId} has all of it]` : "";
   return [
     "<task-notification>",

@@ -102,6 +102,8 @@ export interface ProcInfo {
   microUsdUsed?: number;
   /** The number of calls without a known price; absent: none. */
   unpricedCalls?: number;
+  /** What it and all below it have used, as far as this daemon knows; of an agent. */
+  subtree?: { readonly tokens: number; readonly microUsd: number };
   createdAt: Date;
   /** Milliseconds from creation to now, or to the exit. Monotonic clock. */
   elapsedMs: number;

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { asCallId, asPid, asProcUuid } from "../abi/ids.ts";
 import { EXIT } from "../abi/process.ts";
+import { Account } from "./account/account.ts";
 import { brokenDevice } from "./testing/fake-devices.ts";
+import { hold } from "./testing/hold.ts";
 import { MemoryJournal } from "./testing/memory-journal.ts";
 import { NOTHING_LEFT, testKernel } from "./testing/test-kernel.ts";
 import { settle } from "./testing/virtual-clock.ts";
@@ -120,6 +122,18 @@ describe("spawnWatched()", () => {
     await expect(t.kernel.spawnWatched("a", null, {})).rejects.toMatchObject({ code: "UNAVAILABLE", pid: 1 });
     expect(t.census()).toEqual(NOTHING_LEFT);
   });
+});
+
+test("a list of processes says what an agent and all below it have used, ended ones too", async () => {
+  const t = testKernel();
+  const { pid, proc, end } = await t.start();
+  proc.used.add({ tokens: 7, usd: 0 });
+  const ended = new Account(proc.seed.account);
+  hold(ended, 50)?.settle(20);
+  hold(proc.seed.account, 50)?.settle(7);
+  const shown = (await t.init.listProcs()).find((each) => each.pid === pid);
+  expect([shown?.tokensUsed, shown?.subtree]).toEqual([7, { tokens: 27, microUsd: 0 }]);
+  end();
 });
 
 describe("waitFor()", () => {

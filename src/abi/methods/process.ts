@@ -39,6 +39,10 @@ export const WireProc = z.strictObject({
     .optional()
     .describe("Its place among the agents of its tree that wait to begin; absent: it does not wait."),
   called: z.string().optional().describe("Name that the call of `agent` gave it; absent: none."),
+  title: z
+    .string()
+    .optional()
+    .describe("What the call of `agent` said of it, in few words; absent: no call did."),
   team: z.string().optional().describe("Team that it is a member of; absent: none."),
   created_at: z.string(),
   ctx_id: z.int(),
@@ -54,6 +58,10 @@ export const WireProc = z.strictObject({
     .int()
     .optional()
     .describe("Model calls without a known price; they are not in `cost_usd`."),
+  subtree: z
+    .strictObject({ tokens_used: z.int(), cost_usd: z.number() })
+    .optional()
+    .describe("What it and all below it have used, also those that have ended; absent: as much as itself."),
   model: z
     .string()
     .optional()

@@ -51,7 +51,7 @@ Modes: --quiet prints pids alone, in the order of the tree.`,
     about: `Keys:
   up, down, page up, page down, home, end   choose a process (Esc: none)
   p  pause it     r  let it go on     k  send it a signal, which is asked for
-  s  sort by the next key     t  as a tree     /  rows with a text     a  services too
+  s  sort by the next key     t  as a tree     /  rows with a text     a  all of them
   q  quit
 
 Above the table: what the processes do, and what the daemon uses; loop lag is how late it was at worst with anything it

@@ -27,6 +27,7 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
     ...slotOf(proc, mono),
     tokensUsed: used.tokens,
     ...used.paid,
+    ...(seed.kind === "agent" ? { subtree: subtreeOf(proc) } : {}),
     createdAt: new Date(seed.createdAt),
     elapsedMs: proc.elapsedMs(mono),
     ctxId: proc.ctxId,
@@ -46,6 +47,14 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
     ...(seed.kind === "agent" && proc.mode !== "default" ? { mode: proc.mode } : {}),
     model: proc.model.answering || proc.model.known,
   };
+}
+
+function subtreeOf({
+  seed: {
+    account: { spent },
+  },
+}: Process): NonNullable<ProcInfo["subtree"]> {
+  return { tokens: spent.tokens, microUsd: spent.microUsd };
 }
 
 function childOf(proc: Process, { call, title, name, team }: ChildMark): NonNullable<ProcInfo["child"]> {

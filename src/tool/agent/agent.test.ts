@@ -147,7 +147,7 @@ test("a failure brings what was said last, and the reason; without a word, the r
   await expect(call({})).rejects.toThrow("agent general-purpose (pid 8) failed: budget_exceeded");
   expect((await call({})).error).toMatchObject({
     code: "CANCELLED",
-    message: expect.stringContaining("(pid 9) was ended: killed: SIGTERM"),
+    message: expect.stringContaining("(pid 9) was ended: SIGTERM"),
   });
 });
 

@@ -22,7 +22,7 @@ test("agents below a session, whatever stands between, and neither itself nor ot
     row(1, 0),
     row(4, 1, { kind: "native" }),
     row(7, 0),
-    row(8, 1, { fork: "memory" }),
+    row(8, 1, { fork: "memory", title: "Take notes" }),
     row(9, 1, { activity: "blocked", name: "" }),
   ];
   const agents = agentsBelow(1, rows as never, [], at(0));
@@ -32,6 +32,7 @@ test("agents below a session, whatever stands between, and neither itself nor ot
     ["9", "subagent"],
   ]);
   expect(agents[0]).toMatchObject({ agentType: "explore", description: "task 5", startTime: 1_000 });
+  expect(agents[1]).toMatchObject({ description: "Take notes", prompt: "task 8\nmore" });
   expect(agents[2]).toMatchObject({ agentType: "agent", blockedOn: "asks you" });
 });
 

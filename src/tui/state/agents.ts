@@ -6,7 +6,7 @@ type Row = Pick<
   WireRow,
   "pid" | "ppid" | "kind" | "name" | "intent" | "state" | "activity" | "created_at" | "elapsed_ms"
 > &
-  Partial<Pick<WireRow, "tokens_used" | "cost_usd" | "exit" | "fork" | "queue">>;
+  Partial<Pick<WireRow, "tokens_used" | "cost_usd" | "exit" | "fork" | "queue" | "title">>;
 
 /**
  * `known`: those of the last look; one that has left the table has ended. `now`: wall clock, ms. `asksYou`: what is said of
@@ -39,7 +39,7 @@ function agentOf(row: Row, asksYou: string): PanelAgent {
     agentId: String(row.pid),
     role: row.fork === undefined ? "subagent" : "internal",
     agentType: row.name === "" ? "agent" : row.name,
-    description: row.intent.trim().split("\n", 1)[0] ?? "",
+    description: row.title ?? row.intent.trim().split("\n", 1)[0] ?? "",
     status,
     activity: row.activity,
     startTime,

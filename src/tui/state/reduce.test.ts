@@ -154,6 +154,23 @@ test("of two calls of one tool each gets the note with its subject", () => {
   ]);
 });
 
+test("of agents that a reply starts each gets the note of its own end, in whatever order they end", () => {
+  const task = (id: string, description: string) => ({
+    ...{ type: "tool_use" as const, id, name: "agent" },
+    input: { description, prompt: `${description}.`, subagent_type: "explore" },
+  });
+  const ends = ["explore: Tests", "explore: Errors"];
+  const { entries } = after([
+    message(task("t1", "Errors"), task("t2", "Security"), task("t3", "Tests")),
+    ...ends.map((about): Told => ({ event: "call", call: { tool: "agent", about } })),
+  ]);
+  expect(entries.map((entry) => (entry.kind === "call" ? entry.note?.about : ""))).toEqual([
+    "explore: Errors",
+    undefined,
+    "explore: Tests",
+  ]);
+});
+
 test("messages wait until they are read or taken back", () => {
   const queued: Told = { event: "queued", seq: 2, from: 0, client: "me", text: "later", ahead: 1 };
   expect(after([queued, queued]).queued).toEqual([{ seq: 2, text: "later", isMine: true }]);

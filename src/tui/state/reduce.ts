@@ -223,17 +223,32 @@ function message(model: Model, { content, model: name, usage }: MessageEvent): M
   return { ...withEntries(base, whole), activity: counted };
 }
 
-/** A note names no call: it belongs to the first one of its tool that has none, best to one whose arguments have its subject. */
+/**
+ * A note names no call: it belongs to the first one of its tool that has none, best to one whose arguments have its subject, or
+ * whose arguments its subject is made of.
+ */
 function noted(model: Model, note: CallNote): Model {
   const open = model.entries.flatMap((entry, at) =>
     entry.kind === "call" && entry.note === undefined && calls(entry, note.tool) ? [{ entry, at }] : [],
   );
   const fitting =
-    open.find(({ entry }) => note.about !== "" && inputText(entry).includes(note.about)) ?? open[0];
+    open.find(({ entry }) => note.about !== "" && inputText(entry).includes(note.about)) ??
+    open.reduce<(typeof open)[number] | undefined>(
+      (best, each) =>
+        best === undefined || sharedWith(each.entry, note) > sharedWith(best.entry, note) ? each : best,
+      undefined,
+    );
   if (fitting === undefined)
     return withEntries(model, [{ kind: "call", id: "", tool: note.tool, input: {}, note, isFinal: true }]);
   const next = { ...model, entries: model.entries.with(fitting.at, { ...fitting.entry, note }) };
   return note.refused === true && !fitting.entry.isFinal ? withoutDenial(next, fitting.at, note) : next;
+}
+
+/** How much of the subject are arguments of the call, in characters. */
+function sharedWith({ input: given }: CallEntry, { about }: CallNote): number {
+  if (typeof given !== "object" || given === null) return 0;
+  const texts = Object.values(given).filter((each) => typeof each === "string" && about.includes(each));
+  return texts.join("").length;
 }
 
 /** The line of a refused call says it, with its reason: the log that came before it says the same. */

@@ -23,6 +23,7 @@ export function toWireProc(proc: ProcInfo): WireProc {
     ...(proc.slot === undefined ? {} : { slot: slotOf(proc.slot) }),
     ...(proc.queue === undefined ? {} : { queue: proc.queue }),
     ...(proc.child?.name === undefined ? {} : { called: proc.child.name }),
+    ...(proc.child === undefined || proc.child.title === "" ? {} : { title: proc.child.title }),
     ...(proc.child?.team === undefined ? {} : { team: proc.child.team }),
     created_at: proc.createdAt.toISOString(),
     ctx_id: proc.ctxId,
@@ -36,9 +37,15 @@ export function toWireProc(proc: ProcInfo): WireProc {
     ...(proc.worktree === undefined ? {} : { worktree: proc.worktree }),
     ...(proc.mode === undefined ? {} : { mode: proc.mode }),
     ...(proc.microUsdUsed === undefined ? {} : { cost_usd: usdOf(proc.microUsdUsed) }),
+    ...subtreeOf(proc),
     ...(proc.unpricedCalls === undefined ? {} : { unpriced_calls: proc.unpricedCalls }),
     ...(proc.model === "" ? {} : { model: proc.model }),
   };
+}
+
+function subtreeOf({ subtree, tokensUsed, microUsdUsed = 0 }: ProcInfo): Pick<WireProc, "subtree"> {
+  if (subtree === undefined || (subtree.tokens <= tokensUsed && subtree.microUsd <= microUsdUsed)) return {};
+  return { subtree: { tokens_used: subtree.tokens, cost_usd: usdOf(subtree.microUsd) } };
 }
 
 function slotOf({ lane, waitedMs, place }: NonNullable<ProcInfo["slot"]>): NonNullable<WireProc["slot"]> {

@@ -14,17 +14,13 @@ import {
   teamLines,
   worktreeLines,
 } from "../../screen/table/ps-table.ts";
+import { isShown } from "../../screen/table/roles.ts";
 import { indented } from "../../screen/text/json.ts";
 
 export const ps: Command = {
   flags: { all: { type: "boolean", short: "a" }, tree: { type: "boolean" } },
   run,
 };
-
-/** What an agent or a mount starts for itself is shown with -a alone. */
-function isShown({ kind, fork }: WireProc): boolean {
-  return kind !== "service" && fork === undefined;
-}
 
 async function run(call: Call): Promise<number> {
   const { args, console, host } = call;

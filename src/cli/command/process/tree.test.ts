@@ -84,6 +84,12 @@ test("tree --all has services too, and what they started below them", async () =
   expect((await crux("tree -a -q", { daemon: daemon() })).out).toBe("1\n4\n5\n6\n7\n");
 });
 
+test("tree shows an internal fork with --all alone, as what it is", async () => {
+  const inner = () => daemon([...ROWS, aRow({ pid: 8, ppid: 1, fork: "memory" })]);
+  expect((await crux("tree -q", { daemon: inner() })).out).not.toContain("8");
+  expect((await crux("tree --all", { daemon: inner() })).out).toMatch(/8 code-analyst +internal /);
+});
+
 test("tree of a pid is it and what is below it, also a service that was asked for", async () => {
   expect((await crux("tree 1 -q", { daemon: daemon() })).out).toBe("1\n4\n5\n");
   expect((await crux("tree 6 -q", { daemon: daemon() })).out).toBe("6\n7\n");

@@ -5,7 +5,7 @@ import type { Call, Command } from "../../command.ts";
 import { allProcesses, cutLine, endedProcesses } from "../../daemon/processes.ts";
 import { heldBy, heldLines } from "../../screen/held-lines.ts";
 import { ASCII, forest, LINES } from "../../screen/table/forest.ts";
-import { rolesOf } from "../../screen/table/roles.ts";
+import { isShown, rolesOf } from "../../screen/table/roles.ts";
 import { type TreeRow, treeTable } from "../../screen/table/tree-table.ts";
 
 const USAGE = "crux tree [<pid>] [--all] [--ascii]";
@@ -24,7 +24,7 @@ async function run({ args, console, host }: Call): Promise<number> {
   const isGone = root !== undefined && !live.some(({ pid }) => pid === root);
   const ended = isAll || isGone ? await endedProcesses(client, root) : { rows: [], isCut: false };
   client.close();
-  const processes = isAll ? live : withoutServices(live, root);
+  const processes = isAll ? live : withoutInner(live, root);
   const shown = [...processes, ...ended.rows].sort((a, b) => a.pid - b.pid);
   if (root !== undefined && !shown.some(({ pid }) => pid === root)) throw processNotFound(root);
   const roles = rolesOf(shown);
@@ -55,9 +55,9 @@ function processNotFound(pid: number): Fault {
   return new Fault({ code: "NOT_FOUND", message: `process not found: ${pid}`, fact });
 }
 
-/** Leaves out services, so their children become roots. A service requested by its pid is kept. */
-function withoutServices(rows: readonly WireRow[], asked?: number): WireRow[] {
-  return rows.filter(({ kind, pid }) => kind !== "service" || pid === asked);
+/** Leaves out what agents and mounts start for themselves, so its children become roots. One requested by its pid is kept. */
+function withoutInner(rows: readonly WireRow[], asked?: number): WireRow[] {
+  return rows.filter((row) => isShown(row) || row.pid === asked);
 }
 
 /** A flat list in tree order: a chain of processes may be deeper than JSON objects can be nested. */

@@ -20,6 +20,14 @@ test("forest() sums tokens of all below, and counts those directly below", () =>
   expect([second?.subtreeTokens, second?.children, second?.depth]).toEqual([24, 1, 1]);
 });
 
+test("forest() counts what has ended below a process, as far as that is known", () => {
+  const [lead, child] = forest([
+    aRow({ pid: 1, tokens_used: 10, cost_usd: 0.1, subtree: { tokens_used: 100, cost_usd: 0.5 } }),
+    aRow({ pid: 2, ppid: 1, tokens_used: 5, cost_usd: 0.2 }),
+  ]);
+  expect([lead?.subtreeTokens, lead?.subtreeUsd, child?.subtreeTokens]).toEqual([100, 0.5, 5]);
+});
+
 test("forest() of one root is it and what is below; of none, nothing", () => {
   expect(drawn(family, ASCII, 2)).toEqual(["2", "`- 4"]);
   expect(drawn(family, ASCII, 9)).toEqual([]);

@@ -11,7 +11,7 @@ export interface Branch {
   readonly depth: number;
   /** The tree lines and blanks before the name. */
   readonly prefix: string;
-  /** Tokens of the process and its whole subtree; `subtreeUsd` likewise. */
+  /** Tokens of the process and its whole subtree, ended ones included; `subtreeUsd` likewise. */
   readonly subtreeTokens: number;
   readonly subtreeUsd: number;
   /** The number of direct children. */
@@ -44,10 +44,14 @@ export function forest(rows: readonly WireRow[], glyphs: Glyphs = LINES, root?: 
     draft.children = children.length;
     waiting.push(...drafts(children, draft, glyphs));
   }
-  for (const { parent, subtreeTokens, subtreeUsd } of found.toReversed()) {
+  for (const draft of found.toReversed()) {
+    const { parent, row } = draft;
+    // of those that have ended, rows may know nothing
+    draft.subtreeTokens = Math.max(draft.subtreeTokens, row.subtree?.tokens_used ?? 0);
+    draft.subtreeUsd = Math.max(draft.subtreeUsd, row.subtree?.cost_usd ?? 0);
     if (parent === undefined) continue;
-    parent.subtreeTokens += subtreeTokens;
-    parent.subtreeUsd = usdOf(microUsd(parent.subtreeUsd) + microUsd(subtreeUsd));
+    parent.subtreeTokens += draft.subtreeTokens;
+    parent.subtreeUsd = usdOf(microUsd(parent.subtreeUsd) + microUsd(draft.subtreeUsd));
   }
   return found;
 }

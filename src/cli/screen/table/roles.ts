@@ -2,9 +2,9 @@
 import type { WireRow } from "../../../abi/methods/process.ts";
 import { forest } from "./forest.ts";
 
-export type Role = Exclude<WireRow["kind"], "agent"> | "main" | "subagent";
+export type Role = Exclude<WireRow["kind"], "agent"> | "main" | "subagent" | "internal";
 
-type Parented = Pick<WireRow, "pid" | "ppid" | "kind">;
+type Parented = Pick<WireRow, "pid" | "ppid" | "kind" | "fork">;
 
 /** By pid. An agent below another is its subagent, whatever programs stand between them. */
 export function rolesOf(rows: readonly Parented[]): ReadonlyMap<number, Role> {
@@ -18,8 +18,19 @@ export function rolesOf(rows: readonly Parented[]): ReadonlyMap<number, Role> {
     return false;
   };
   const roleOf = (row: Parented): Role =>
-    row.kind !== "agent" ? row.kind : isBelowAgent(row) ? "subagent" : "main";
+    row.kind !== "agent"
+      ? row.kind
+      : row.fork !== undefined
+        ? "internal"
+        : isBelowAgent(row)
+          ? "subagent"
+          : "main";
   return new Map(rows.map((row) => [row.pid, roleOf(row)]));
+}
+
+/** What an agent or a mount starts for itself is shown only where all are asked for. */
+export function isShown({ kind, fork }: Pick<WireRow, "kind" | "fork">): boolean {
+  return kind !== "service" && fork === undefined;
 }
 
 /** `agent` for one that the user started: only the others need another word. */

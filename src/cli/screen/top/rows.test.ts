@@ -8,6 +8,7 @@ const ROWS = [
   aRow({ pid: 2, ppid: 1, name: "a", tokens_used: 30, elapsed_ms: 500, activity: "paused" }),
   aRow({ pid: 3, ppid: 1, name: "c", tokens_used: 20, cost_usd: 2, elapsed_ms: 700, intent: "Review it" }),
   aRow({ pid: 4, kind: "service", name: "mcp", tokens_used: 0 }),
+  aRow({ pid: 5, ppid: 1, fork: "memory", tokens_used: 0 }),
 ];
 const snapshot = aSnapshot(ROWS, new Map([[3, 60]]));
 const HOW: Arrangement = { sort: "pid", isTree: false, showsAll: false, filter: "" };
@@ -25,8 +26,8 @@ test("arrange() sorts by each key, equal ones by pid", () => {
   });
 });
 
-test("arrange() leaves services out unless all are asked for, and finds a text in any case", () => {
-  expect(pids({ showsAll: true })).toEqual([1, 2, 3, 4]);
+test("arrange() leaves services and internal forks out unless all are asked for, and finds a text in any case", () => {
+  expect(pids({ showsAll: true })).toEqual([1, 2, 3, 4, 5]);
   expect(pids({ filter: "REVIEW" })).toEqual([1, 3]);
   expect(pids({ filter: "paused" })).toEqual([2]);
   expect(pids({ filter: "nothing like it" })).toEqual([]);

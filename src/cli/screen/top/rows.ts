@@ -2,7 +2,7 @@
 import type { Result } from "../../../abi/methods/methods.ts";
 import type { WireRow } from "../../../abi/methods/process.ts";
 import { forest } from "../table/forest.ts";
-import { type Role, rolesOf, subtreeCosts } from "../table/roles.ts";
+import { isShown, type Role, rolesOf, subtreeCosts } from "../table/roles.ts";
 
 export const SORTS = ["rate", "tokens", "cost", "age", "pid", "name", "children"] as const;
 export type Sort = (typeof SORTS)[number];
@@ -29,14 +29,14 @@ export interface TopRow {
 export interface Arrangement {
   readonly sort: Sort;
   readonly isTree: boolean;
-  /** Whether services are shown too. */
+  /** Whether services and internal forks are shown too. */
   readonly showsAll: boolean;
   /** Shows rows that contain it anywhere, ignoring case; "" shows all. */
   readonly filter: string;
 }
 
 export function arrange({ rows, rates }: Snapshot, how: Arrangement): TopRow[] {
-  const shown = how.showsAll ? rows : rows.filter(({ kind }) => kind !== "service");
+  const shown = how.showsAll ? rows : rows.filter(isShown);
   const counts = new Map<number, number>();
   for (const { ppid } of shown) counts.set(ppid, (counts.get(ppid) ?? 0) + 1);
   const [roles, costs] = [rolesOf(rows), subtreeCosts(rows)];
