@@ -345,6 +345,11 @@ describe("crux at a terminal", () => {
     await window.shows(" end");
     window.type("\x0f");
     await window.shows("q leave");
+    // as a slow line brings it: in one piece
+    window.type("/words");
+    await window.shows("/words");
+    window.type("\x1b");
+    await window.shows("q leave");
     for (const sent of ["\x1b]52", "\x1b]0", "\x1b[31m", "\u202e"]) expect(window.bytes).not.toContain(sent);
     expect(window.rows.join("").replaceAll(" ", "")).toContain("\\x1b]52;c;eA==");
     expect(titles).toEqual([]);

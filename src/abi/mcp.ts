@@ -1,6 +1,6 @@
 /** MCP servers as they are named in agent files and mounted (kernel reference, MCP mounts). */
 
-/** stdio: the kernel starts `command`; http: streamable HTTP at `url`. Values are expanded already. */
+/** stdio: the kernel starts `command`; http: at `url`, streamable HTTP or the transport before it (`sse`). Values are expanded already. */
 export type McpConfig = McpStdio | McpHttp;
 
 export interface McpStdio {
@@ -17,6 +17,8 @@ interface McpHttp {
   readonly type: "http";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** It answers on a stream of events, as servers did before streamable HTTP. */
+  readonly sse?: true;
 }
 
 /** One entry of `mcp` in agent.yaml. */

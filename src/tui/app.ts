@@ -22,7 +22,7 @@ import { Overlay } from "./drive/overlay.ts";
 import { Tty } from "./drive/tty.ts";
 import { type Editing, edited, NEW, replaced, typedAhead } from "./editor/edit.ts";
 import { KeyMap } from "./editor/key-map.ts";
-import type { Press } from "./editor/keys.ts";
+import { type Press, pressesFor } from "./editor/keys.ts";
 import { inserting, isKey, VIM, type Vim, vimPressed } from "./editor/vim.ts";
 import { innerCall } from "./inner-call.ts";
 import { Keep } from "./keep.ts";
@@ -105,7 +105,7 @@ export class App implements Disposable {
     this.appearance = new Appearance(host.env, call.console.paint === PLAIN, () => this.#lookChanged());
     this.#tty = new Tty(host, options.runtime, {
       typed: (chunk) => this.appearance.withoutAnswer(chunk),
-      press: (press) => this.#press(press),
+      press: (press) => pressesFor(press, this.overlay.isOpen).forEach((each) => void this.#press(each)),
       resized: () => this.#resized(),
       gone: () => this.leave(),
     });

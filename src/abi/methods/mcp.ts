@@ -10,7 +10,12 @@ const mcpConfig = z.discriminatedUnion("type", [
     env: environment,
     cwd: z.string().optional(),
   }),
-  z.strictObject({ type: z.literal("http"), url: z.url(), headers: environment }),
+  z.strictObject({
+    type: z.literal("http"),
+    url: z.url(),
+    headers: environment,
+    sse: z.literal(true).optional().describe("The transport before streamable HTTP."),
+  }),
 ]);
 
 const MAX_SERVERS_CHARS = 64 * 1024;

@@ -12,6 +12,11 @@ function parse(text: string) {
 const one = (text: string): McpConfig | undefined => parse(`mcp: [{ name: s, ${text} }]`).mcp[0]?.config;
 
 describe("mcp in agent.yaml", () => {
+  test("of the type sse is reached by the transport before streamable HTTP", () => {
+    const config = { type: "http", url: "http://x/sse", headers: {}, sse: true };
+    expect(one("type: sse, url: 'http://x/sse'")).toEqual(config);
+  });
+
   test("is a list of servers: local ones and remote ones, required unless it says otherwise", () => {
     const text = `mcp:
   - name: memory
@@ -105,7 +110,7 @@ describe("mcp in agent.yaml", () => {
     ["mcp: [{ name: a, command: c }, { name: a, command: d }]", "mcp names a twice"],
     ["mcp: [{ name: a }]", "mcp a: needs a command or a url"],
     ["mcp: [{ name: a, command: c, url: 'http://x' }]", "mcp a: has both a command and a url"],
-    ["mcp: [{ name: a, type: sse, url: 'http://x' }]", "mcp a: type sse is not supported: stdio or http"],
+    ["mcp: [{ name: a, type: ws, url: 'http://x' }]", "mcp a: type ws is not supported: stdio, http or sse"],
     ["mcp: [{ name: a, type: http }]", "mcp a: needs a url"],
     ["mcp: [{ name: a, command: c, cwd: here }]", "mcp a: cwd must be absolute: here"],
     ["mcp: [{ name: a, command: c, args: x }]", "args must be a list of texts"],

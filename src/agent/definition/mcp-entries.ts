@@ -3,7 +3,7 @@ import { isServerName, type McpConfig, type McpServer } from "../../abi/mcp.ts";
 import { expandVariables } from "../../lib/variables.ts";
 import type { YamlFields } from "./yaml-fields.ts";
 
-const REMOTE = new Set(["http", "streamable-http"]);
+const REMOTE = new Set(["http", "streamable-http", "sse"]);
 
 export interface EntryContext {
   /** The environment of the starter of the agent. */
@@ -59,7 +59,7 @@ class Entry {
     const type = fields.text("type");
     const isRemote = type === "" ? fields.has("url") : REMOTE.has(type);
     if (type !== "" && type !== "stdio" && !isRemote)
-      throw this.#wrong(`type ${type} is not supported: stdio or http`);
+      throw this.#wrong(`type ${type} is not supported: stdio, http or sse`);
     if (fields.has("url") && fields.has("command")) throw this.#wrong("has both a command and a url");
     return isRemote ? this.#remote() : this.#local();
   }
@@ -91,7 +91,7 @@ class Entry {
       if (missing.length === 0) headers[name] = text;
       else this.#warn(`${missing.join(", ")} is not set; the header ${name} is left out`);
     }
-    return { type: "http", url, headers };
+    return { type: "http", url, headers, ...(this.#fields.text("type") === "sse" ? { sse: true } : {}) };
   }
 
   #expand(written: string): string {

@@ -181,11 +181,15 @@ test("the servers of the editor are those of its session, as they stand, beside 
   expect(await begun([], {})).not.toHaveProperty("mcp_servers");
   expect(await begun(["--agent=none"], given)).not.toHaveProperty("mcp_servers");
   await anEditor([], async ({ agent, said }) => {
-    expect(said.agentCapabilities?.mcpCapabilities).toMatchObject({ http: true });
-    const sse = { type: "sse" as const, name: "old", url: "http://127.0.0.1/sse", headers: [] };
-    await expect(agent.request("session/new", { cwd: "/w", mcpServers: [sse] })).rejects.toMatchObject({
+    expect(said.agentCapabilities?.mcpCapabilities).toMatchObject({ http: true, sse: true });
+    const odd = { type: "acp", name: "odd", id: "1" } as never;
+    await expect(agent.request("session/new", { cwd: "/w", mcpServers: [odd] })).rejects.toMatchObject({
       code: -32602,
     });
+  });
+  const sse = { type: "sse" as const, name: "old", url: "http://127.0.0.1/sse", headers: [] };
+  expect(await begun([], { mcpServers: [sse] })).toMatchObject({
+    mcp_servers: { old: { type: "sse", url: "http://127.0.0.1/sse" } },
   });
 });
 

@@ -61,7 +61,7 @@ export class Office implements AsyncDisposable {
       agentCapabilities: {
         loadSession: true,
         promptCapabilities: { image: true, embeddedContext: true },
-        mcpCapabilities: { http: true },
+        mcpCapabilities: { http: true, sse: true },
         sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
       },
       authMethods: [

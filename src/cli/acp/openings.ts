@@ -179,9 +179,7 @@ function entryOf(server: McpServer): Record<string, unknown> {
     const { command, args, env } = server;
     return { command: literal(command), args: args.map(literal), env: valuesOf(env) };
   }
-  if (server.type === "http")
-    return { type: "http", url: literal(server.url), headers: valuesOf(server.headers) };
-  throw invalid(`MCP server ${server.name}: ${server.type} is not supported: stdio or http`);
+  return { type: server.type, url: literal(server.url), headers: valuesOf(server.headers) };
 }
 
 /** Editors name servers as they like; here a name is part of the names of tools. */

@@ -95,10 +95,13 @@ export class Connector {
 
   async #remote(sdk: Sdk, launch: RemoteLaunch, signal: AbortSignal): Promise<Connection> {
     const { client, session, ended, why } = begin(sdk, this.#deps);
-    const transport = new sdk.StreamableHTTPClientTransport(launch.url, {
+    const how = {
       requestInit: { headers: { "user-agent": `crux/${this.#deps.version}`, ...launch.headers } },
       fetch: boundedFetch(),
-    });
+    };
+    const transport = launch.isSse
+      ? new sdk.SSEClientTransport(launch.url, how)
+      : new sdk.StreamableHTTPClientTransport(launch.url, how);
     let dropped: readonly string[];
     try {
       await abortable(client.connect(transport, { timeout: NEVER_MS }), signal);
@@ -114,7 +117,7 @@ export class Connector {
     });
     client.onerror = () => checker.doubt();
     const close = async (): Promise<void> => {
-      await farewell(transport, this.#deps);
+      if ("terminateSession" in transport) await farewell(transport, this.#deps);
       await client.close();
     };
     return { session, dropped, servicePid: null, ended: ended.then(() => why.words), close };

@@ -29,6 +29,7 @@ export interface RemoteLaunch extends Common {
   readonly kind: "remote";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  readonly isSse: boolean;
 }
 
 /** INVALID: not a usable config. */
@@ -70,15 +71,16 @@ function remote(config: Extract<McpConfig, { type: "http" }>): RemoteLaunch {
   for (const [name, value] of Object.entries(config.headers))
     if (!/^[!#$%&'*+.^`|~\w-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
       throw invalid(`not an HTTP header: ${JSON.stringify(name)}`);
-  const { headers } = config;
+  const { headers, sse: isSse = false } = config;
   const names = Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     kind: "remote",
-    key: keyOf("http", url.href, names),
+    key: keyOf(isSse ? "sse" : "http", url.href, names),
     label: serverLabel(config),
     host: url.host,
     url,
     headers,
+    isSse,
   };
 }
 

@@ -32,6 +32,21 @@ describe("a remote server", () => {
     expect(server.headers[0]!["user-agent"]).toBe("crux/0.0.0");
   });
 
+  test("of the transport before streamable HTTP is called over its stream", async () => {
+    const server = await HttpServer.start();
+    const config = {
+      ...at(server, { authorization: "Bearer own" }),
+      url: server.sseUrl,
+      sse: true,
+    } as McpConfig;
+    const transport = await rig(systemClock).connected(config);
+    expect(await call(transport, "echo")).toEqual({ content: [{ type: "text", text: "hello" }] });
+    expect([server.calls, new Set(server.headers.map(({ authorization }) => authorization))]).toEqual([
+      ["echo"],
+      new Set(["Bearer own"]),
+    ]);
+  });
+
   test("that has forgotten the session: a new one is made and the call sent once more, for it was not done", async () => {
     const clock = new VirtualClock();
     const server = await HttpServer.start();

@@ -9,7 +9,7 @@ const SECRET_VALUE = /^(?:sk|pk|ghp|gho|ghs|glpat|xox[a-z]|github_pat|AKIA)[-_A-
 
 /** How a server is reached, as far as it is shown. */
 type Reached =
-  | { readonly type: "http"; readonly url: string; readonly headers?: object }
+  | { readonly type: "http"; readonly url: string; readonly headers?: object; readonly sse?: true }
   | {
       readonly type: "stdio";
       readonly command: string;
@@ -19,7 +19,8 @@ type Reached =
 
 /** `stdio: npx server-memory`, `http: http://127.0.0.1:8080/mcp` */
 export function serverLabel(config: Reached): string {
-  if (config.type === "http") return cut(`http: ${withoutSecrets(config.url)}`);
+  if (config.type === "http")
+    return cut(`${config.sse === true ? "sse" : "http"}: ${withoutSecrets(config.url)}`);
   return cut(`stdio: ${[config.command, ...maskedArgs(config.args)].join(" ")}`);
 }
 

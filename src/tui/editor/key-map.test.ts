@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { en } from "../../cli/screen/words/en.ts";
 import { KeyMap, parseKeys } from "./key-map.ts";
-import { type Press, pressOf } from "./keys.ts";
+import { type Press, pressesFor, pressOf } from "./keys.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -50,6 +50,13 @@ test("a key of the user acts as the one that the command has by default, in its 
   expect(pressed(key("ctrl+shift+down"))).toEqual(key("ctrl+t"));
   expect(pressed(key("ctrl+t"))).toBeUndefined();
   expect(map.text(en.act.ownKeys)).toMatch(/global {2}transcript {8}ctrl\+o[\s\S]*global: f2 → transcript/);
+});
+
+test("keys that a slow line has put together are as many in a view, and one text in the editor", () => {
+  const text = (words: string): Press => ({ kind: "text", text: words });
+  expect(pressesFor(text("/漢n"), true)).toEqual([text("/"), text("漢"), text("n")]);
+  for (const press of [text("/漢n"), { kind: "paste", text: "ab" } as const])
+    expect(pressesFor(press, press.kind === "paste")).toEqual([press]);
 });
 
 test("a chord is its keys within a second; another key ends it, and Esc and Ctrl-C are never lost", () => {

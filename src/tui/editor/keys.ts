@@ -44,6 +44,12 @@ export function pressOf({ kind, text }: Typed): Press | undefined {
   return text.startsWith("\x1b") ? undefined : { kind: "text", text };
 }
 
+/** The keys of a view come one by one, however many a slow line has put together. */
+export function pressesFor(press: Press, isView: boolean): readonly Press[] {
+  if (!isView || press.kind !== "text") return [press];
+  return [...press.text].map((text) => ({ kind: "text", text }));
+}
+
 function nameOf(text: string): string | undefined {
   if (Object.hasOwn(SINGLE, text)) return SINGLE[text];
   const code = text.charCodeAt(0);

@@ -24,6 +24,10 @@ export interface EntryLook extends MarkdownLook {
 const SHELL_HEAD = 20;
 const SHELL_TAIL = 20;
 
+/** Of a long message of the user likewise: they know what they have pasted. */
+const SAID_HEAD = 10;
+const SAID_TAIL = 5;
+
 const NOTICE: Readonly<Record<NoticeLevel, { readonly mark: string; readonly role: Paint }>> = {
   info: { mark: "·", role: "dim" },
   success: { mark: "✓", role: "success" },
@@ -74,7 +78,13 @@ function userLines(text: string, from: string, look: EntryLook): Line[] {
     const result = look.isUnfolded && ended.result !== "" ? `\n${ended.result}` : "";
     return hung(`${mark} `, `${who}${endedLine(ended, look.words)}${result}`, look, look.theme[role]);
   }
-  return hung("› ", `${who}${text.trimEnd()}`, look, look.theme.accent);
+  const rows = text.trimEnd().split("\n");
+  const more = rows.length - SAID_HEAD - SAID_TAIL;
+  const shown =
+    look.isUnfolded || more <= SAID_TAIL
+      ? rows
+      : [...rows.slice(0, SAID_HEAD), look.words.entry.hidden(more), ...rows.slice(-SAID_TAIL)];
+  return hung("› ", `${who}${shown.join("\n")}`, look, look.theme.accent);
 }
 
 /** Foreign text with a mark before its first line; the others stand below it. */

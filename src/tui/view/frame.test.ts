@@ -116,6 +116,18 @@ test("entryLines() is one line for the end of an agent in the background, and un
   expect(shown({ isUnfolded: true })).toEqual(["", line, "  <b>", "  two"]);
 });
 
+test("entryLines() folds a long message of the user, which the transcript has whole", () => {
+  const text = Array.from({ length: 2_000 }, (_, n) => `line ${n}`).join("\n");
+  const texts = (isUnfolded: boolean) =>
+    entryLines({ kind: "user", text, from: "" }, { ...look, width: 99, isUnfolded }).map(textOf);
+  expect(texts(false)).toHaveLength(17);
+  expect([texts(false).slice(10, 12), texts(false).at(-1)]).toEqual([
+    ["  line 9", "  … 1985 lines more; ctrl+o shows them …"],
+    "  line 1999",
+  ]);
+  expect(texts(true)).toHaveLength(2_001);
+});
+
 test("entryLines() lets nothing of a model, a tool or a file name steer the terminal", () => {
   const evil = "x\x1b]0;t\x07\x1b[2J\u202ey";
   const entries = [

@@ -13,6 +13,8 @@ export class HttpServer {
   /** Answers every request with this status. */
   status: number | null = null;
   #session = 1;
+  /** The stream of a client of the transport before this one. */
+  #stream: ServerResponse | undefined;
   readonly #server = createServer((request, response) => void this.#answer(request, response));
 
   static async start(): Promise<HttpServer> {
@@ -24,6 +26,11 @@ export class HttpServer {
 
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/mcp`;
+  }
+
+  /** The same tools by the transport before streamable HTTP. */
+  get sseUrl(): string {
+    return this.url.replace(/mcp$/, "sse");
   }
 
   /** Invalidates the session: requests with the old one are answered with 404. */
@@ -39,12 +46,20 @@ export class HttpServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.headers.push(request.headers);
     if (this.status !== null) return void response.writeHead(this.status).end("told so");
+    if (request.method === "GET" && request.url === "/sse") {
+      this.#stream = response.writeHead(200, { "content-type": "text/event-stream" });
+      return void response.write("event: endpoint\ndata: /messages\n\n");
+    }
     if (request.method !== "POST") return void response.writeHead(405).end();
     const { method, params, id } = JSON.parse(await bodyOf(request)) as {
       method: string;
       params?: Json;
       id?: number;
     };
+    if (request.url === "/messages") {
+      response.writeHead(202).end();
+      return this.#tell(id, method, params);
+    }
     if (method === "initialize") {
       response.setHeader("mcp-session-id", String(this.#session));
       const capabilities = { tools: {} };
@@ -69,6 +84,23 @@ export class HttpServer {
     }
     if (method === "tools/call") return this.#call(response, String(params?.name), id);
     return reply(response, { id, result: {} });
+  }
+
+  #tell(id: number | undefined, method: string, params: Json | undefined): void {
+    if (id === undefined) return;
+    const results: Record<string, Json> = {
+      initialize: {
+        ...{ protocolVersion: "2024-11-05", capabilities: { tools: {} } },
+        serverInfo: { name: "sse", version: "1" },
+      },
+      "tools/list": { tools: [{ name: "echo", inputSchema: { type: "object" } }] },
+      "tools/call": { content: [{ type: "text", text: "hello" }] },
+      ping: {},
+    };
+    if (method === "tools/call") this.calls.push(String(params?.name));
+    const result = results[method];
+    const answer = result === undefined ? { error: { code: -32601, message: "no such method" } } : { result };
+    this.#stream?.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, ...answer })}\n\n`);
   }
 
   #call(response: ServerResponse, name: string, id: number): void {

@@ -27,7 +27,10 @@ export const mcpUnmount: Handler<"mcp.unmount"> = async ({ path }, { kernel }) =
 };
 
 function toConfig(config: Params<"mcp.mount">["config"]): McpConfig {
-  if (config.type === "http") return config;
+  if (config.type === "http") {
+    const { sse, ...plain } = config;
+    return sse === undefined ? plain : { ...plain, sse };
+  }
   const { cwd, ...rest } = config;
   if (cwd === undefined) return rest;
   if (!cwd.startsWith("/")) throw invalid(`payload.config.cwd: must be absolute: ${cwd}`);
