@@ -250,3 +250,32 @@ test("a process that runs is compacted between two steps, and goes on from the s
   expect(told.parts.pins).toBeGreaterThan(5);
   expect((await world.crux(["replay", "1"])).code).toBe(0);
 }, 60_000);
+
+test("old steps are folded beside the work where the setting says so, also after the daemon died", async () => {
+  for (let n = 0; n < 30; n++) world.write(`part-${n}.txt`, `part ${n} of many, with words\n`.repeat(160));
+  let turn = 0;
+  await startModel({
+    script: ({ messages }) => {
+      const asked = JSON.stringify(messages.at(-1));
+      if (asked.includes("<steps>")) return text("Read.");
+      if (asked.includes("outgrow your context window")) return text(SUMMARY);
+      if (++turn % 27 === 0) return text("All is read.");
+      return toolUse({ name: "view", input: { file_path: `${world.work}/part-${turn % 30}.txt` } });
+    },
+  });
+  Object.assign(world.env, modelEnv(server), { CRUX_MAX_CONTEXT_TOKENS: "40000" });
+  await world.crux(["config", "set", "context.collapse", "true"]);
+  expect((await world.crux(["chat", "-q"], { stdin: "Read them. Never push to main." })).code).toBe(0);
+  const told = await stat(1);
+  const folds = (told.folding as { committed: number; staged: number; failures: number }) ?? {};
+  expect(folds).toMatchObject({ active: true, failures: 0 });
+  expect(folds.committed).toBeGreaterThan(0);
+  const layers = (told.moves as { layer: string }[]).map(({ layer }) => layer);
+  expect(layers).toContain("collapse");
+  expect(layers).not.toContain("full");
+  expect(said()).toContain("It dealt with: ");
+  expect(said()).toContain("Never push to main");
+  process.kill(world.daemonPid!, "SIGKILL");
+  expect((await world.crux(["-c", "-q", "and now?"])).code).toBe(0);
+  expect((await world.crux(["replay", "1"])).code).toBe(0);
+}, 60_000);

@@ -35,7 +35,7 @@ export interface ContextView {
 
 /** The layer that proposes a view, and what causes it. */
 export interface Boundary {
-  readonly layer: "micro" | "full" | "partial" | "snip" | "drop" | "clear";
+  readonly layer: "micro" | "full" | "partial" | "collapse" | "snip" | "drop" | "clear";
   readonly trigger: "auto" | "manual" | "reactive";
   /** Tokens before and after, estimated. */
   readonly before: number;
@@ -88,6 +88,10 @@ export interface WindowFacts {
   readonly compact: boolean;
   /** The longest reply that the user wants; absent: the usual. */
   readonly output?: number;
+  /** Old results are cleared after so many minutes without a reply, too: the provider's cache is cold then. Absent: never. */
+  readonly idleMinutes?: number;
+  /** Old steps are folded before a summary of all is needed. */
+  readonly collapse?: true;
 }
 
 /** What an undoing may not exceed, and what it is recorded with. Estimated tokens. */
@@ -163,6 +167,19 @@ export interface Section {
   readonly text: string;
 }
 
+/** What folding has done. */
+export interface CollapseStats {
+  /** false: it has failed too often, and summaries of all take over. */
+  readonly active: boolean;
+  /** Folds whose summary is written, and those that have taken the place of their steps. */
+  readonly staged: number;
+  readonly committed: number;
+  /** Estimated tokens. */
+  readonly saved: number;
+  /** In a row. */
+  readonly failures: number;
+}
+
 /** Why automatic compaction has stopped. */
 export type BreakerReason = "failures" | "thrash";
 
@@ -177,6 +194,8 @@ export interface ContextGauge extends WindowFacts {
   readonly beside: Readonly<Partial<Record<BesidePart, number>>>;
   /** null: automatic compaction has not stopped. */
   readonly breaker: BreakerReason | null;
+  /** Absent: nothing is folded. */
+  readonly folding?: CollapseStats;
   /** What the last reply reported; null: nothing since the view has moved. */
   readonly reported: Reported | null;
 }
@@ -217,6 +236,8 @@ export interface ContextStat {
   /** false: the view is never shortened. */
   readonly compact: boolean;
   readonly breaker: BreakerReason | null;
+  /** Absent: nothing is folded. */
+  readonly folding?: CollapseStats;
   /** How often the view has moved; the newest moves, oldest first. */
   readonly boundaries: number;
   readonly moves: readonly ViewMove[];

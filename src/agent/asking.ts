@@ -1,12 +1,13 @@
 /** Asks the model for the next reply: tools, prompt and request, the window, and the fallback models. */
 import { noteTools } from "../abi/agent.ts";
+import { O_RDWR } from "../abi/device.ts";
 import type { ForkPrefix } from "../abi/fork.ts";
 import type { LlmErrorKind, LlmRequest, Reply } from "../abi/llm.ts";
 import type { Memory } from "../abi/surroundings.ts";
 import type { ContextMessage, Prompt } from "../abi/sys.ts";
 import type { KeptReply } from "./checkpoint.ts";
 import { ComingReply, type Listener } from "./coming.ts";
-import type { Turn } from "./context/passage.ts";
+import type { Turn } from "./context/turn.ts";
 import { announcement, deltaNote } from "./deferred/announce.ts";
 import type { OfferedTools } from "./deferred/offered.ts";
 import { readInbox } from "./inbox.ts";
@@ -71,6 +72,7 @@ async function turnOf(run: Run, tools: OfferedTools, promptNow: () => Promise<Pr
     },
     make: (prompt, mostOutput) => requestOf(run, { tools, briefing, prompt, mostOutput }),
     send: (request) => send(run, request),
+    aside: (request) => askAside(run, request),
     model: bare(run.model),
     index: run.model.index,
     sections: (run.isMemoryOff ? forgetful(briefing) : briefing).sections,
@@ -159,6 +161,19 @@ async function send(run: Run, request: LlmRequest, coming?: ReturnType<typeof co
   });
   if (answer.kind === "fallback") throw new FallbackDue(answer.error, answer.cause);
   return answer.reply;
+}
+
+/** Through a file of its own: that of the conversation is busy. */
+async function askAside({ sys, model }: Run, request: LlmRequest): Promise<Reply> {
+  const fd = await sys.open(model.device, O_RDWR, sys.ending);
+  try {
+    const asked = { request, maxRetries: 1, hasSucceeded: true, hasFallback: false };
+    const answer = await askModel(sys, { ...model, fd }, asked);
+    if (answer.kind === "fallback") throw answer.error;
+    return answer.reply;
+  } finally {
+    await sys.close(fd).catch(() => undefined);
+  }
 }
 
 interface Asking {

@@ -1,10 +1,14 @@
 /** The window of a model, as its card or the user has it. */
 import type { WindowFacts } from "../abi/context.ts";
 import type { ModelCard } from "../abi/llm.ts";
+import type { Settings } from "../abi/settings/settings.ts";
 import { LEAST_WINDOW } from "../lib/tokens/window.ts";
 
 /** A shorter reply would be of no use. */
 const LEAST_OUTPUT_TOKENS = 1_024;
+
+/** Providers keep a prompt for an hour at most. */
+const IDLE_MINUTES = 60;
 
 type Sizes = Pick<ModelCard, "maxInputTokens" | "maxOutputTokens">;
 
@@ -14,6 +18,7 @@ export const SCRIPT_SIZES: Sizes = { maxInputTokens: 1_000_000, maxOutputTokens:
 export function windowFacts(
   { maxInputTokens, maxOutputTokens }: Sizes,
   env: Readonly<Record<string, string>>,
+  { micro, context }: Pick<Settings, "micro" | "context"> = {},
 ): WindowFacts {
   const wanted = Number(env.CRUX_MAX_CONTEXT_TOKENS);
   const isValid = Number.isSafeInteger(wanted) && wanted >= LEAST_WINDOW;
@@ -22,7 +27,12 @@ export function windowFacts(
   const most = Number(env.CRUX_MAX_OUTPUT_TOKENS);
   const output = Number.isSafeInteger(most) && most >= LEAST_OUTPUT_TOKENS ? { output: most } : {};
   const window = isValid ? wanted : maxInputTokens;
-  return { window, maxOutput: maxOutputTokens, auto, compact, ...output };
+  const idleMinutes = micro?.idleMinutes ?? IDLE_MINUTES;
+  const more = {
+    ...(auto && idleMinutes > 0 ? { idleMinutes } : {}),
+    ...(auto && context?.collapse === true ? { collapse: true as const } : {}),
+  };
+  return { window, maxOutput: maxOutputTokens, auto, compact, ...output, ...more };
 }
 
 function isOn(value: string | undefined): boolean {

@@ -8,9 +8,9 @@ const count = z.int().min(0);
 const move = z.strictObject({
   at: z.string(),
   layer: z
-    .enum(["micro", "full", "partial", "snip", "drop", "clear", "undo"])
+    .enum(["micro", "full", "partial", "collapse", "snip", "drop", "clear", "undo"])
     .describe(
-      "`micro`: old results were cleared; `full`: a summary; `partial`: a summary of what came before or after a message; `snip`: some messages were left out; `drop`: the oldest steps were left out; `clear`: all messages were; `undo`: the view before it again.",
+      "`micro`: old results were cleared; `full`: a summary; `partial`: a summary of what came before or after a message; `collapse`: a few old steps were folded; `snip`: some messages were left out; `drop`: the oldest steps were left out; `clear`: all messages were; `undo`: the view before it again.",
     ),
   trigger: z.enum(["auto", "manual", "reactive"]).describe("`reactive`: the model had refused a request."),
   before: count.optional(),
@@ -36,6 +36,16 @@ export const WireContext = z.strictObject({
     .enum(["failures", "thrash"])
     .nullable()
     .describe("Why automatic compaction has stopped; null: it has not."),
+  folding: z
+    .strictObject({
+      active: z.boolean().describe("False: it has failed too often, and summaries of all take over."),
+      staged: count,
+      committed: count,
+      saved: count.describe("Estimated tokens."),
+      failures: count.describe("In a row."),
+    })
+    .optional()
+    .describe("Folding of old steps; absent: it is off (`context.collapse`)."),
   can_undo: z.boolean(),
   boundaries: count.describe("How often the view has moved."),
   moves: z.array(move).describe("The newest 64 moves of the view, oldest first."),

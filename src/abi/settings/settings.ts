@@ -213,10 +213,28 @@ export const Settings = z.looseObject({
     .optional(),
   context: z
     .looseObject({
+      collapse: z
+        .boolean()
+        .optional()
+        .describe(
+          "True: old steps are folded, a few at a time, from 60 % of the window on, before a summary of all is needed.",
+        ),
       snip: z
         .boolean()
         .optional()
         .describe("True: models may take messages out of their own view, with the tool `snip`."),
+    })
+    .optional(),
+  micro: z
+    .looseObject({
+      idleMinutes: z
+        .int()
+        .min(0)
+        .max(100_000)
+        .optional()
+        .describe(
+          "Minutes without a reply after which old results of tools are cleared before the next request; 0: only when the window fills.",
+        ),
     })
     .optional(),
   skills: z

@@ -9,7 +9,7 @@ import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
 import { messageTokens } from "../../lib/tokens/message.ts";
 import { reply } from "../testing/replies.ts";
 import { WindowKeeper } from "./keeper.ts";
-import type { Turn } from "./passage.ts";
+import type { Turn } from "./turn.ts";
 
 const facts = (window: number): WindowFacts => ({ window, maxOutput: 8_000, auto: true, compact: true });
 
@@ -60,6 +60,10 @@ function turnWith(index: number, { number = 1, summary = "## Goal: all is read" 
         tools: [],
       } as unknown as LlmRequest;
       return { request, estimate, escalatedOutputTokens: 64_000 };
+    },
+    aside: async ({ purpose }) => {
+      sent.push(purpose);
+      return reply("ok");
     },
     send: async ({ purpose }) => {
       sent.push(purpose);
@@ -254,3 +258,108 @@ test.each<[string, string, readonly string[], readonly string[]]>([
     expect(sent).toEqual(purposes);
   },
 );
+
+describe("while nothing is said for long", () => {
+  const at = (ms: number, given = turnWith(0)) => {
+    const sys = { ...given.turn.sys, now: () => ms } as Sys;
+    return { ...given, turn: { ...given.turn, sys } };
+  };
+  const window = { ...facts(200_000), idleMinutes: 60 };
+
+  test("old results are cleared before the next request, also after a restart, and not sooner", async () => {
+    const keeper = new WindowKeeper({ window, viewRequests: true });
+    const first = at(1_000);
+    await keeper.ask(first.turn);
+    expect(keeper.state).toEqual({ answeredAt: 1_000 });
+    const soon = at(3_600_999);
+    await keeper.ask(soon.turn);
+    expect([first.moves, soon.moves]).toEqual([[], []]);
+    const later = at(2 * 3_600_999);
+    await new WindowKeeper({ window, viewRequests: true }, keeper.state).ask(later.turn);
+    expect(later.moves.map(({ boundary }) => boundary.layer)).toEqual(["micro"]);
+    expect(later.sent).toEqual(["main"]);
+  });
+});
+
+describe("folding", () => {
+  // results of this tool cannot be had again, so that they are not cleared first
+  const asked = (id: string): ContextMessage[] =>
+    call(id).map(({ blocks, ...each }) =>
+      blocks === undefined ? each : { ...each, blocks: [{ type: "tool_use", id, name: "send", input: {} }] },
+    );
+  const long: readonly ContextMessage[] = [
+    { role: "user", content: "read all" },
+    ...Array.from({ length: 20 }, (_, i) => asked(`${i}`)).flat(),
+  ];
+  /** A turn of about 100,000 tokens. */
+  const folding = (answer: string | Error) => {
+    const given = turnWith(0);
+    const models: string[] = [];
+    const send: Turn["send"] = async (request) => {
+      const whole = await given.turn.send(request);
+      return { ...whole, usage: { ...whole.usage, input_tokens: 100_000 } };
+    };
+    const sys = {
+      ...given.turn.sys,
+      ctxView: async () => ({
+        ...{ head: given.moves.length, records: long.length, undoable: 0, pins: [] },
+        view: { put: null, keep: [], clears: [], tailFrom: 1 },
+        numbers: long.map((_, i) => i + 1),
+      }),
+    } as Sys;
+    const prompt: Prompt = { systemPrompt: "", messages: long };
+    const aside: Turn["aside"] = async ({ model }) => {
+      models.push(model);
+      if (answer instanceof Error) throw answer;
+      return reply(answer);
+    };
+    return { ...given, models, turn: { ...given.turn, sys, prompt, aside, send } };
+  };
+  const keeper = (window = 150_000, state = {}) =>
+    new WindowKeeper({ window: { ...facts(window), collapse: true }, viewRequests: true }, state);
+
+  test("a summary is staged beside the request from 60 % on, and committed from 80 % on without another request", async () => {
+    const [roomy, staging] = [keeper(200_000), keeper()];
+    const first = folding("all is read");
+    await roomy.ask(first.turn);
+    expect([first.models, roomy.state]).toEqual([[], undefined]);
+    await staging.ask(first.turn);
+    expect([first.models, first.sent, first.moves]).toEqual([["small"], ["main", "main"], []]);
+    const { folding: kept } = staging.state ?? {};
+    expect(kept?.staged).toMatchObject([{ summary: "all is read" }]);
+    const full = folding("all is read");
+    await keeper(135_000, staging.state).ask(full.turn);
+    expect(full.moves.map(({ boundary, behind }) => [boundary.layer, behind])).toEqual([["collapse", 1]]);
+    expect(full.sent).toEqual(["main"]);
+  });
+
+  test("after a refusal what is staged is committed first, once, and no summary is asked for", async () => {
+    const { state } = await (async () => {
+      const staging = keeper();
+      await staging.ask(folding("all is read").turn);
+      return staging;
+    })();
+    const { turn, sent, moves } = folding("more is read");
+    let refusals = 1;
+    const send: Turn["send"] = async (request) => {
+      const whole = await turn.send(request);
+      if (request.purpose !== "main" || refusals-- <= 0) return whole;
+      throw new LlmError({ kind: "prompt_too_long", message: "prompt is too long", device: "/dev/llm/a" });
+    };
+    await keeper(150_000, state).ask({ ...turn, send });
+    expect(moves[0]?.boundary.layer).toBe("collapse");
+    expect([moves.every(({ boundary }) => boundary.layer === "collapse"), sent]).toEqual([
+      true,
+      ["main", "main"],
+    ]);
+  });
+
+  test("a driver without a small model is asked for its own; three failures end it, and nothing else", async () => {
+    const failing = keeper();
+    const { turn, models, sent } = folding(new Error("no such model"));
+    for (let i = 0; i < 6; i++) await failing.ask(turn);
+    expect(models).toEqual(["small", "", "", ""]);
+    expect(sent.filter((purpose) => purpose === "main")).toHaveLength(6);
+    expect(failing.state?.folding).toMatchObject({ failures: 3 });
+  });
+});

@@ -8,14 +8,16 @@ import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
 import { type Reply, totalTokens } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
 import type { ProgramStart } from "../../abi/program.ts";
-import { callsOf } from "../model/blocks.ts";
+import { callsOf, textOf } from "../model/blocks.ts";
 import type { TurnRequest } from "../model/request.ts";
 import { besideOf } from "../prompt/parts.ts";
 import { Breaker, type BreakerState } from "./breaker.ts";
+import { Collapse, type CollapseState, foldRequest } from "./collapse.ts";
 import { Gauge, type Learned, Report } from "./gauge.ts";
 import { OwnPins, segmentsText } from "./own-view.ts";
-import { isTooLong, Passage, type Turn } from "./passage.ts";
+import { isTooLong, Passage } from "./passage.ts";
 import { ownPinText, pinnedText, TOO_LONG_HINT, TURNED_OFF_HINT, UNDO_HINT } from "./texts.ts";
+import type { Turn } from "./turn.ts";
 
 /** How often the oldest steps leave the view after one refusal. */
 const MOST_DROPS = 3;
@@ -32,6 +34,9 @@ export interface KeeperState extends Partial<Learned> {
   readonly held?: true;
   /** The messages that the model itself has pinned. */
   readonly pins?: readonly number[];
+  /** When the last reply came: wall clock, ms. */
+  readonly answeredAt?: number;
+  readonly folding?: CollapseState;
 }
 
 /** What holds for another model, too. */
@@ -55,6 +60,9 @@ export class WindowKeeper {
   readonly #isKept: boolean;
   #isHeld: boolean;
   readonly #pins: OwnPins;
+  #answeredAt: number | undefined;
+  /** undefined: nothing is folded. */
+  readonly #collapse: Collapse | undefined;
 
   readonly #report = new Report();
 
@@ -71,15 +79,20 @@ export class WindowKeeper {
     this.#breaker = new Breaker(state.breaker);
     this.#isHeld = state.held ?? false;
     this.#pins = new OwnPins(state.pins);
+    this.#answeredAt = state.answeredAt;
+    if (window?.collapse === true) this.#collapse = new Collapse(state.folding);
   }
 
   /** For the position of the loop; undefined: nothing to record. */
   get state(): KeeperState | undefined {
     const breaker = this.#isKept ? this.#breaker.state : undefined;
+    const folding = this.#collapse?.state;
     const state = {
       ...this.#gauges.get(0)?.gauge.learned,
       ...(breaker === undefined ? {} : { breaker }),
       ...(this.#isHeld ? { held: true as const } : {}),
+      ...(this.#answeredAt === undefined ? {} : { answeredAt: this.#answeredAt }),
+      ...(folding === undefined ? {} : { folding }),
       ...(this.#pins.numbers.length === 0 ? {} : { pins: this.#pins.numbers }),
     };
     return Object.keys(state).length === 0 ? undefined : state;
@@ -238,9 +251,13 @@ export class WindowKeeper {
     }
     let passage = new Passage(turn, gauge, this.#breaker);
     if (this.#isHeld && passage.isFull) this.#isHeld = false;
-    if (this.#isAllowed && !this.#isHeld) await passage.prepare();
+    const mayShorten = this.#isAllowed && !this.#isHeld;
+    const collapse = mayShorten ? this.#collapse : undefined;
+    if (mayShorten) await passage.prepare({ isIdle: this.#isIdle(turn), collapse });
+    let hasDrained = collapse === undefined;
     for (let refusals = 0; ; refusals++) {
       const made = passage.request();
+      const staging = hasDrained || collapse === undefined ? null : this.#stage(turn, passage, collapse);
       const refused = (words: string): void =>
         gauge.refused(made.estimate, made.request.maxOutputTokens, words);
       let cause: unknown;
@@ -248,6 +265,7 @@ export class WindowKeeper {
         const reply = await turn.send(made.request);
         if (!isCutByWindow(reply)) {
           gauge.answered(made.estimate, reply.usage);
+          if (this.#minutes !== undefined) this.#answeredAt = turn.sys.now();
           const broken = gauge.cache.answered(made.request, reply.usage);
           if (broken !== undefined) turn.sys.log("warn", broken);
           this.#tell(turn, made, reply);
@@ -258,10 +276,50 @@ export class WindowKeeper {
         if (!isTooLong(error)) throw error;
         cause = error;
         refused(messageOf(error));
+      } finally {
+        await staging;
       }
       passage = new Passage({ ...turn, prompt: passage.prompt }, gauge, this.#breaker);
+      if (!hasDrained) {
+        hasDrained = true;
+        // what is written already costs nothing more
+        if (collapse !== undefined && (await passage.fold(collapse)) > 0) {
+          refusals--;
+          continue;
+        }
+      }
       if (!this.#isAllowed || refusals > MOST_DROPS || !(await passage.heal(refusals)))
         throw this.#hopeless(turn, cause);
+    }
+  }
+
+  /** After how many minutes results are cleared; undefined: in histories from before that, and where it is off. */
+  get #minutes(): number | undefined {
+    return this.#gauges.get(this.#index)?.facts.idleMinutes;
+  }
+
+  #isIdle({ sys }: Turn): boolean {
+    const minutes = this.#minutes;
+    if (minutes === undefined || this.#answeredAt === undefined) return false;
+    return sys.now() - this.#answeredAt >= minutes * 60_000;
+  }
+
+  /** Writes the summary of the next steps to fold while the model answers. Never rejects. */
+  async #stage({ sys, start, ...turn }: Turn, passage: Passage, collapse: Collapse): Promise<void> {
+    try {
+      const units = await passage.foldable(collapse);
+      if (units === undefined) return;
+      const model = collapse.isSmall ? "small" : turn.model.model;
+      const id = `r${start.pid}-${turn.number}-fold`;
+      const { blocks } = await turn.aside(foldRequest(units, { id, model }));
+      const wrong = collapse.stage(units, textOf(blocks));
+      if (wrong !== undefined) sys.log("info", `context: the summary of a fold is not used: ${wrong}`);
+    } catch (error) {
+      if (sys.ending.aborted) return;
+      sys.log("info", `context: no steps were folded: ${messageOf(error)}`);
+      // the next one is asked of the model of the process
+      if (collapse.isSmall) collapse.isSmall = false;
+      else collapse.failed();
     }
   }
 
@@ -269,10 +327,13 @@ export class WindowKeeper {
     const measured = this.#gauges.get(this.#index) ?? null;
     if (measured === null) return;
     const { facts, gauge } = measured;
+    const { idleMinutes: _, collapse: __, ...known } = facts;
+    const folding = this.#collapse?.stats;
     const { window, ratio } = gauge;
     this.#report.tell(sys, {
-      ...{ ...facts, ...model, window, ratio: Math.round(ratio * 100) / 100 },
+      ...{ ...known, ...model, window, ratio: Math.round(ratio * 100) / 100 },
       ...{ beside: besideOf({ ...request, sections }), breaker: this.#breaker.reason },
+      ...(folding === undefined ? {} : { folding }),
       reported: totalTokens(usage),
     });
   }

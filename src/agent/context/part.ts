@@ -62,7 +62,7 @@ export function viewOf(
 }
 
 /** Behind a summary is where that summary stands. */
-function placeOf({ parts }: Unit, { view }: ViewState): number {
+export function placeOf({ parts }: Unit, { view }: ViewState): number {
   const n = parts.at(-1)?.n ?? 0;
   if (n === view.put) return 0;
   return view.folds?.find((fold) => fold.n === n)?.after ?? n;

@@ -2,19 +2,17 @@
  * One passage through the layers that shorten the view, for one request: old results are cleared, a summary is written, the
  * oldest steps are left out. It proposes; the kernel checks and records each move, so nothing is lost.
  */
-import type { Boundary, ContextMove, Section, UndoBounds, ViewChange, ViewPart } from "../../abi/context.ts";
+import type { Boundary, ContextMove, UndoBounds, ViewChange, ViewPart } from "../../abi/context.ts";
 import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
-import type { LlmRequest, Reply } from "../../abi/llm.ts";
 import { findLlmError } from "../../abi/llm-error.ts";
-import type { ModelPlace } from "../../abi/loop.ts";
-import type { ProgramStart } from "../../abi/program.ts";
-import type { Prompt, Sys } from "../../abi/sys.ts";
+import type { Prompt } from "../../abi/sys.ts";
 import { viewWords } from "../../lib/text/view-words.ts";
 import { messageTokens } from "../../lib/tokens/message.ts";
 import { textOf } from "../model/blocks.ts";
 import type { TurnRequest } from "../model/request.ts";
 import { askingFor, SUMMARY_TOKENS, type SummaryWish } from "./asked-summary.ts";
 import type { Breaker } from "./breaker.ts";
+import { COMMIT, type Collapse, STAGE } from "./collapse.ts";
 import { newestThatFit, pinnedOf, rangesOf, shownTokens, tokensOf } from "./fit.ts";
 import type { Gauge } from "./gauge.ts";
 import { clearOld } from "./micro.ts";
@@ -22,7 +20,8 @@ import { partOf } from "./part.ts";
 import { snipped } from "./snip.ts";
 import { takenAlong } from "./taken-along.ts";
 import { CLEARED_NOTE, droppedText, partWords, summaryIn, summaryText } from "./texts.ts";
-import { unitsOf } from "./units.ts";
+import type { Turn } from "./turn.ts";
+import { type Unit, unitsOf } from "./units.ts";
 
 /** Estimated tokens of the newest steps that a full summary leaves in view, and of the user's words. */
 const TAIL = 10_000;
@@ -37,24 +36,6 @@ const LEAST_OUTPUT = 1_024;
 /** Estimated tokens of one pin, and the share of the effective window that all may have. */
 const PIN = 10_000;
 const PINNED_SHARE = 0.25;
-
-/** One request of the loop. */
-export interface Turn {
-  readonly sys: Sys;
-  readonly start: ProgramStart;
-  /** The number of the request. */
-  readonly number: number;
-  readonly prompt: Prompt;
-  /** The prompt again, with the notes that have to be in view, after the view has moved. */
-  renew(isCut: boolean): Promise<Prompt>;
-  make(prompt: Prompt, mostOutput: number): TurnRequest;
-  send(request: LlmRequest): Promise<Reply>;
-  /** The model that is asked, and the texts of the reminder in its requests. */
-  readonly model: ModelPlace;
-  /** Its place among the fallbacks; 0: the model of the process. */
-  readonly index: number;
-  readonly sections: readonly Section[];
-}
 
 interface Summary {
   readonly summary: string;
@@ -94,11 +75,16 @@ export class Passage {
     return this.#made;
   }
 
-  /** Before a request: clears old results, then summarises, as far as the next request needs it. */
-  async prepare(): Promise<void> {
+  /**
+   * Before a request: clears old results, folds, then summarises, as far as the next request needs it. `isIdle`: the
+   * provider keeps nothing of the last request any more, so that clearing costs nothing.
+   */
+  async prepare({ isIdle, collapse }: { isIdle: boolean; collapse: Collapse | undefined }): Promise<void> {
     const limits = this.#gauge.limits();
-    if (limits.auto === null || this.#used < limits.warn) return;
-    await this.#clearOld();
+    if (limits.auto === null) return;
+    if (isIdle || this.#used >= limits.warn) await this.#clearOld();
+    if (collapse !== undefined && this.#used >= limits.effective * COMMIT) await this.fold(collapse);
+    if (this.#used < limits.warn) return;
     const expected = this.#used + Math.ceil(SUMMARY_TOKENS * limits.scale);
     if (this.#used < limits.auto && expected < limits.block) return;
     if (!this.#breaker.isOpen) {
@@ -106,6 +92,34 @@ export class Passage {
       else this.#failed();
     }
     if (this.#used >= limits.block) await this.#dropped(0.5, "auto");
+  }
+
+  /** What is staged takes the place of its steps. Returns how many folds. */
+  async fold(collapse: Collapse): Promise<number> {
+    const { sys, start } = this.#turn;
+    for (let count = 0; ; count++) {
+      const view = await sys.ctxView(start.ctxId);
+      const found = collapse.take(unitsOf(this.#prompt.messages, view), view);
+      if (found === undefined) return count;
+      const { freed, ...next } = found;
+      const before = this.#used;
+      const after = before - Math.ceil(freed * this.#gauge.ratio);
+      const boundary = { layer: "collapse", trigger: "auto", before, after } as const;
+      if (!(await this.#move({ from: view.head, ...next, boundary }))) return count;
+    }
+  }
+
+  /** The steps to fold next; undefined: none. */
+  async foldable(collapse: Collapse): Promise<readonly Unit[] | undefined> {
+    const { sys, start } = this.#turn;
+    const { auto, effective, scale } = this.#gauge.limits();
+    if (auto === null) return undefined;
+    const used = this.#used;
+    const fill = (saved: number): number => (used - saved * this.#gauge.ratio) / effective;
+    // nothing is read while the window has room
+    if (fill(0) < STAGE) return undefined;
+    const view = await sys.ctxView(start.ctxId);
+    return collapse.next(unitsOf(this.#prompt.messages, view), view, { fill, scale });
   }
 
   /** After a refusal: a summary, once, then ever less of the conversation. false: there is nothing left to leave out. */

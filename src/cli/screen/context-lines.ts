@@ -26,6 +26,7 @@ const MOVES: Readonly<Record<WireContext["moves"][number]["layer"], string>> = {
   micro: "old tool results cleared",
   full: "summary written",
   partial: "summary of a part written",
+  collapse: "old steps folded",
   snip: "messages left out",
   drop: "oldest steps left out",
   clear: "cleared",
@@ -84,7 +85,7 @@ function nameOf(part: string): string {
   return NAMES[part as keyof typeof NAMES];
 }
 
-function limits({ thresholds, compact, breaker, level, pid }: WireContext): string[] {
+function limits({ thresholds, compact, breaker, level, folding, pid }: WireContext): string[] {
   const { warn, auto, block } = thresholds;
   if (!compact) return ["Compaction is turned off: a request that does not fit ends the run."];
   const state =
@@ -99,7 +100,12 @@ function limits({ thresholds, compact, breaker, level, pid }: WireContext): stri
         ];
   const near =
     level === "ok" ? [] : level === "blocked" ? ["The window is full."] : ["The window is filling up."];
-  return [...near, state, ...stopped];
+  return [...near, state, ...(folding === undefined ? [] : [foldingLine(folding)]), ...stopped];
+}
+
+function foldingLine({ active, staged, committed, saved }: NonNullable<WireContext["folding"]>): string {
+  const counts = `${committed} folds of old steps in view (~${num(saved)} tokens saved), ${staged} more are written`;
+  return active ? `${counts}.` : `${counts}. Folding has stopped: three summaries in a row failed.`;
 }
 
 function history({ moves, boundaries, records, shown, can_undo: canUndo, pid }: WireContext): string[] {

@@ -11,6 +11,7 @@ const WORDS_OF = {
   micro: "old tool results were cleared",
   full: "earlier messages were summarised",
   partial: "a part of the conversation was summarised",
+  collapse: "some old steps were folded",
   snip: "some messages were left out",
   drop: "the oldest messages were left out",
   clear: "all messages were left out",

@@ -31,7 +31,10 @@ const NOTICE =
   "count, list, show, search and write files.";
 
 interface ResolverOptions extends Probing {
-  readonly settings: () => Pick<Settings, "model" | "modelType" | "requireModel" | "fallbackModel"> &
+  readonly settings: () => Pick<
+    Settings,
+    "model" | "modelType" | "requireModel" | "fallbackModel" | "micro" | "context"
+  > &
     ModelSettings;
 }
 
@@ -96,8 +99,10 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
     },
     window(device, model, env) {
       const driver = device.split("/")[3] ?? "";
-      if (driver === "script") return windowFacts(SCRIPT_SIZES, env);
-      return isCarded(driver) ? windowFacts(cardFor(driver, namedModel(device, model, env)), env) : undefined;
+      const settings = options.settings();
+      if (driver === "script") return windowFacts(SCRIPT_SIZES, env, settings);
+      if (!isCarded(driver)) return undefined;
+      return windowFacts(cardFor(driver, namedModel(device, model, env)), env, settings);
     },
     supportsImages(device, model, env) {
       const driver = device.split("/")[3] ?? "";

@@ -20,6 +20,7 @@ const SHORTENED = {
   micro: "已清除较早的工具结果",
   full: "已将较早的消息写成摘要",
   partial: "已将一部分消息写成摘要",
+  collapse: "已折叠一些较早的步骤",
   snip: "已略去一些消息",
   drop: "已略去最早的消息",
   clear: "已略去全部消息",
