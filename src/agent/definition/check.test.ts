@@ -89,7 +89,10 @@ it.each<[string, string, ...[string, string][]]>([
 ])("checkAgents() reads a file of others or names the line: %s", async (_what, settings, ...said) => {
   const md = "/a/agents/a.md";
   const text = `${settings.includes("\r") ? "\uFEFF" : ""}---\n${settings}\n---\nGo.`;
-  expect(await issues({ [md]: text })).toEqual(said.map(([severity, words]) => [severity, md + words]));
+  const found = await checkAgents(options({ [md]: text }));
+  expect(
+    found.map(({ name, issues }) => [name, ...issues.map((each) => [each.severity, each.message])]),
+  ).toEqual([["a", ...said.map(([severity, words]) => [severity, md + words])]]);
 });
 
 it("checkAgents() tells of an agent without instructions", async () => {

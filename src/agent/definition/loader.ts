@@ -110,7 +110,7 @@ export async function findFile(files: AgentFiles, dir: string, name: string): Pr
   if (entry === undefined) return undefined;
   const text = await readInside(files, await files.realPath(dir), `${dir}/${entry}`, "agent");
   // a file without settings is not an agent, but perhaps a README
-  return text?.startsWith("---") !== true
+  return text === undefined || !/^\uFEFF?---/.test(text)
     ? undefined
     : { kind: "file", entry: entry.slice(0, -".md".length), path: `${dir}/${entry}`, text };
 }

@@ -2,8 +2,9 @@
 
 import { readFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { Fault } from "../../../abi/errors.ts";
+import { codeOf, Fault } from "../../../abi/errors.ts";
 import type { Definition, DefinitionIssue } from "../../../abi/methods/definition.ts";
+import { counted } from "../../../lib/text/counted.ts";
 import type { Call, Command } from "../../command.ts";
 import { agentsFlag, workingDirectory } from "../../run/run-options.ts";
 import { invalid } from "../../screen/errors.ts";
@@ -22,11 +23,13 @@ async function run(call: Call, kind: Kind): Promise<number> {
   switch (verb) {
     case "list":
       if (name !== undefined) throw invalid(`list takes no name: ${name}`, usage);
-      return list(call, kind, await look(call, kind, undefined));
+      await list(call, kind, await look(call, kind, undefined));
+      return tellUntrusted(call, kind);
     case "show":
       if (name === undefined) throw invalid("a name is missing", usage);
       return show(call, await look(call, kind, name));
     case "check":
+      if (name === undefined) await tellUntrusted(call, kind);
       return check(call, kind, await look(call, kind, name));
     default:
       throw invalid(`unknown word: ${verb}`, usage);
@@ -52,6 +55,27 @@ async function look(call: Call, kind: Kind, name: string | undefined): Promise<r
   }
 }
 
+/** Files of a folder that is not trusted are not read; said, so that nobody takes them for checked. Always 0. */
+async function tellUntrusted({ args, console, host }: Call, kind: Kind): Promise<number> {
+  const client = await host.daemon.ensure();
+  try {
+    const dir = workingDirectory(args, host);
+    const { items } = await client.request("trust.show", { dir, pending: true });
+    const left = items.filter((each) => `${each.kind}s` === kind).length;
+    if (left > 0)
+      await console.errorLine(
+        `${counted(left, "file")} of this folder not read, since you have not trusted ${left === 1 ? "it" : "them"}: see crux trust`,
+      );
+    return 0;
+  } catch (error) {
+    // a program that an agent runs may not ask
+    if (codeOf(error) === "PERMISSION") return 0;
+    throw error;
+  } finally {
+    client.close();
+  }
+}
+
 /** `path` is the file, or the folder that contains it. */
 async function fileAt(path: string, kind: Kind): Promise<{ path: string; text: string }> {
   const inside = join(path, kind === "agents" ? "agent.yaml" : "SKILL.md");
@@ -62,11 +86,10 @@ async function fileAt(path: string, kind: Kind): Promise<{ path: string; text: s
   throw new Fault({ code: "NOT_FOUND", message: `cannot read ${path}` });
 }
 
-async function list({ console }: Call, kind: Kind, found: readonly Definition[]): Promise<number> {
+async function list({ console }: Call, kind: Kind, found: readonly Definition[]): Promise<void> {
   if (console.mode === "json") await console.data(found.map(({ text: _, ...each }) => each));
   else if (console.mode === "quiet") for (const { name } of found) await console.line(name);
   else await console.line(found.length === 0 ? "None." : definitionTable(kind, found, console.room));
-  return 0;
 }
 
 async function show({ console }: Call, found: readonly Definition[]): Promise<number> {
