@@ -54,7 +54,7 @@ const oneLanguage = {
 const deferredSchemas = {
   name: "deferred-schemas",
   setup(build) {
-    const place = join(root, "src/lib/deferred-zod.ts");
+    const place = join(root, "src/boot/deferred-zod.ts");
     build.onResolve({ filter: /^zod$/ }, ({ importer }) =>
       importer === place || importer.includes("node_modules") ? undefined : { path: place },
     );

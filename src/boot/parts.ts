@@ -90,19 +90,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     mono: () => clock.mono(),
     maxMs: GIT_MS,
   });
-  const reposDir = join(stateDir, "repositories");
-  const worktrees = new GitWorktrees({
-    ...{ exec: host.exec, clock, env: context.env },
-    notesDir: join(stateDir, "worktrees"),
-    reposDir,
-    warn: (line) => log("warn", line),
-  });
-  const sweep = new WorktreeSweep({
-    ...{ reposDir, clock, log },
-    oldest: () => oldestUsed(join(stateDir, "worktrees-checked"), clock.now(), config.settings),
-    users: () => workplaces(link, store),
-    removeOld: (worktree, isOld) => worktrees.removeOld(worktree, isOld),
-  });
+  const { worktrees, sweep } = worktreesOf(context, { store, host, link, config });
   const guides = new GuideDesk({
     ...places,
     isSecret: secretPaths(home, realPath),
@@ -127,6 +115,25 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     ...{ context, store, link, trust, config, host, outputs, spools, scratch, scratchpads },
     ...{ editors, jobs, taskStore, tasks, agents, guides, mcp, key, machine, hal, worktrees, sweep },
   };
+}
+
+function worktreesOf(
+  { paths: { stateDir }, clock, log, env }: BootContext<Lease>,
+  { store, host, link, config }: { store: OpenJournal; host: Host; link: KernelLink; config: Configuration },
+) {
+  const reposDir = join(stateDir, "repositories");
+  const worktrees = new GitWorktrees({
+    ...{ exec: host.exec, clock, env, reposDir },
+    notesDir: join(stateDir, "worktrees"),
+    warn: (line) => log("warn", line),
+  });
+  const sweep = new WorktreeSweep({
+    ...{ reposDir, clock, log },
+    oldest: () => oldestUsed(join(stateDir, "worktrees-checked"), clock.now(), config.settings),
+    users: () => workplaces(link, store),
+    removeOld: (worktree, isOld) => worktrees.removeOld(worktree, isOld),
+  });
+  return { worktrees, sweep };
 }
 
 function skillsOf(
