@@ -66,7 +66,11 @@ export async function runLoad(load: Load, onStall: () => void = () => {}): Promi
     const ms = performance.now() - began;
     onStall();
     for (const { socket } of standing) socket.resume();
-    await Promise.all(standing.map(({ ended }) => ended));
+    const late = standing.map(async (reader, n) => {
+      const pid = pids[n] ?? 0;
+      readers[n] = await readOn(reader, { socket: load.socket, pid });
+    });
+    await Promise.all(late);
     const followed = pids.map(async (pid, n): Promise<Followed> => {
       const { streams } = (await control.ask("process.status", { pid })) as Status;
       const { got = 0, missed = 0 } = readers[n] ?? {};
@@ -77,6 +81,26 @@ export async function runLoad(load: Load, onStall: () => void = () => {}): Promi
   } finally {
     for (const { socket } of readers) socket.destroy();
   }
+}
+
+/**
+ * To the end of its program. One that stood for longer than a slow client is waited for was left: it connects anew, and goes
+ * on where it was.
+ */
+async function readOn(reader: Reader, { socket, pid }: { socket: string; pid: number }): Promise<Reader> {
+  try {
+    await reader.ended;
+    return reader;
+  } catch (error) {
+    if (!reader.isLeft) throw error;
+  }
+  const next = await Reader.open(socket);
+  next.first = reader.first;
+  next.got = reader.got;
+  next.missed = reader.missed;
+  await next.ask("process.stream.subscribe", { pid, from: next.got + next.missed, filter: "stdout" });
+  await next.ended;
+  return next;
 }
 
 interface Status {
@@ -125,6 +149,8 @@ class Reader {
   got = 0;
   missed = 0;
   isEnded = false;
+  /** Its connection was closed before the end of its program. */
+  isLeft = false;
   readonly ended: Promise<void>;
   readonly #end = Promise.withResolvers<void>();
   readonly #decoder = new FrameDecoder();
@@ -138,6 +164,7 @@ class Reader {
     socket.on("error", () => {});
     socket.on("data", (chunk: Buffer) => this.#take(chunk));
     socket.once("close", () => {
+      this.isLeft = !this.isEnded;
       const error = new Error("the connection was closed");
       this.#end.reject(error);
       for (const { reject } of this.#asked.values()) reject(error);
