@@ -173,7 +173,7 @@ describe("parseWrite() with what is known", () => {
     const request = contractRequest({ messages: [] });
     const parts = (messages: Buffer) => {
       const none = Buffer.alloc(0);
-      return { id: undefined, before: none, after: none, messages, rest: () => none };
+      return { id: undefined, before: none, after: none, messages, digest: () => "", rest: () => none };
     };
     known.keep(one, parts(bytes), request);
     expect(known.before(one, next).more.toString()).toBe("y");

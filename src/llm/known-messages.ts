@@ -3,8 +3,9 @@
  * for the id. So only the new end of the next request is parsed and checked. Whatever the bytes, the result is the same
  * as parsing all of them at once.
  */
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { WireMessage } from "../abi/llm.ts";
+import { RecentMap } from "../lib/recent-map.ts";
 import type { AttemptRequest } from "./driver.ts";
 
 /**
@@ -12,9 +13,8 @@ import type { AttemptRequest } from "./driver.ts";
  * memory each byte of a message costs about three.
  */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** Surroundings that files share: those of most agents are the same. The last used ones, and none that is large. */
+/** Surroundings that files share: those of forks are the same. The last used ones. */
 const MAX_SHARED = 16;
-const MAX_SHARED_BYTES = 64 * 1024;
 /** The text around the messages. The opening cannot occur in a JSON string, where its quotes would be escaped. */
 const OPENING = Buffer.from(',"messages":[');
 const CLOSING = Buffer.from('],"maxOutputTokens":');
@@ -37,10 +37,9 @@ interface Known {
   readonly around?: Around | undefined;
 }
 
-/** What surrounds the messages, as bytes and as read from them alone. */
+/** What surrounds the messages, read from bytes of which only the digest is kept: they are longer than most conversations. */
 interface Around {
-  readonly before: Buffer;
-  readonly after: Buffer;
+  readonly digest: string;
   readonly frame: Frame;
 }
 
@@ -52,6 +51,8 @@ export interface RequestParts {
   readonly after: Buffer;
   /** The bytes between the brackets of the messages. */
   readonly messages: Buffer;
+  /** The digest of `before` and `after`. */
+  digest(): string;
   /** The request with a stand-in for its messages. */
   rest(): Buffer;
 }
@@ -64,10 +65,13 @@ export function requestParts(data: Uint8Array): RequestParts | undefined {
   if (from < OPENING.byteLength || to < from) return undefined;
   const [opening, id] = ID.exec(bytes.toString("latin1", 0, Math.min(ID_BYTES, from))) ?? [""];
   const [head, after] = [bytes.subarray(0, from), bytes.subarray(to)];
+  const before = bytes.subarray(opening.length, from);
+  let digest: string | undefined;
   return {
     id,
-    before: bytes.subarray(opening.length, from),
+    before,
     after,
+    digest: () => (digest ??= digestOf(before) + digestOf(after)),
     messages: bytes.subarray(from, to),
     rest: () => Buffer.concat([head, Buffer.from(`"${STAND_IN}"`), after]),
   };
@@ -84,8 +88,7 @@ export class KnownMessages {
   /** The files in order of last use. */
   readonly #files = new Map<object, Known>();
   #bytes = 0;
-  /** The last used first. */
-  #shared: readonly Around[] = [];
+  readonly #shared = new RecentMap<string, Around>(MAX_SHARED);
 
   /**
    * If `bytes` continues the last messages of `file`: those messages, and the bytes after them. Otherwise no messages,
@@ -104,12 +107,10 @@ export class KnownMessages {
     return this.#around(file, parts)?.frame;
   }
 
-  #around(file: object, { id, before, after }: RequestParts): Around | undefined {
+  #around(file: object, { id, digest }: RequestParts): Around | undefined {
     if (id === undefined) return undefined;
-    const isSame = (each: Around | undefined) =>
-      each?.before.equals(before) === true && each.after.equals(after);
     const own = this.#files.get(file)?.around;
-    return isSame(own) ? own : this.#shared.find(isSame);
+    return own?.digest === digest() ? own : this.#shared.use(digest());
   }
 
   /** Stores the last request of `file`. What was made of its bytes must not be changed afterwards. */
@@ -117,15 +118,9 @@ export class KnownMessages {
     const { before, messages, after } = parts;
     const size = before.byteLength + messages.byteLength + after.byteLength;
     const around = this.#around(file, parts) ?? aroundOf(parts, request);
-    if (around !== undefined) this.#share(around);
+    if (around !== undefined) this.#shared.set(around.digest, around);
     // a part of the request's own buffer would hold all of it
     this.#keep(file, { bytes: copyOf(messages), messages: request.messages, size, around });
-  }
-
-  #share(around: Around): void {
-    if (this.#shared[0] === around || around.before.byteLength + around.after.byteLength > MAX_SHARED_BYTES)
-      return;
-    this.#shared = [around, ...this.#shared.filter((each) => each !== around)].slice(0, MAX_SHARED);
   }
 
   #keep(file: object, known: Known): void {
@@ -145,13 +140,15 @@ export class KnownMessages {
 }
 
 /** undefined: the bytes without the id hold another one, which would be the one that counts. */
-function aroundOf({ id, before, after }: RequestParts, request: AttemptRequest): Around | undefined {
+function aroundOf({ id, before, after, digest }: RequestParts, request: AttemptRequest): Around | undefined {
   if (id === undefined) return undefined;
   const rest: unknown = JSON.parse(`{${before.toString()}${after.toString()}`);
   if (typeof rest !== "object" || rest === null || "requestId" in rest) return undefined;
   const { requestId: _id, messages: _messages, ...frame } = request;
-  return { before: copyOf(before), after: copyOf(after), frame };
+  return { digest: digest(), frame };
 }
+
+const digestOf = (bytes: Buffer): string => hash("sha256", bytes, "base64");
 
 /** In memory of its own, not a slice of what small buffers share. */
 function copyOf(bytes: Buffer): Buffer {
