@@ -16,13 +16,18 @@ const STAGES: readonly (readonly [Stage, string])[] = [
   ["agent", "the loop: prompt, request, results"],
 ];
 
-/** Medians over the turns, the first of the conversation left out. */
+/** Medians over the turns, the first of the conversation left out, and their parts of the sum. */
 export function stageRows(exchanges: readonly Exchange[], spans: readonly Span[]): readonly Row[] {
   const turns = exchanges.slice(1, -1).map((exchange, at) => {
     const to = (exchanges[at + 2] as Exchange).arrived;
     return shares(exchange, to, spans);
   });
-  return STAGES.map(([stage, words]) => [words, median(turns.map((of) => of[stage])).toFixed(2)]);
+  const medians = STAGES.map(([stage, words]) => [words, median(turns.map((of) => of[stage]))] as const);
+  const sum = medians.reduce((total, [, ms]) => total + ms, 0);
+  return [
+    ...medians.map(([words, ms]) => [words, ms.toFixed(2), `${((100 * ms) / sum).toFixed(0)} %`]),
+    ["all of them", sum.toFixed(2), "100 %"],
+  ];
 }
 
 function shares(exchange: Exchange, to: number, spans: readonly Span[]): Record<Stage, number> {
