@@ -91,13 +91,22 @@ export function isCarded(driver: string): driver is CardedDriver {
   return Object.hasOwn(drivers, driver);
 }
 
-/** Resolves a tier to its model id, and "" to the driver's `mid`; other names stay. */
-export function modelId(driver: CardedDriver, model: string): string {
-  const tier = model === "" ? "mid" : findTier(model);
-  return tier === undefined ? model : drivers[driver].tiers[tier];
+/** Behind a name: its window of a million tokens is wanted, where the vendor has one. It is no part of the id. */
+const LONG = /\[1m\]$/i;
+
+export function isLong(model: string): boolean {
+  return LONG.test(model);
 }
 
-export function findTier(name: string): Tier | undefined {
+/** Resolves a tier to its model id, and "" to the driver's `mid`; other names stay, without a mark for the window. */
+export function modelId(driver: CardedDriver, model: string): string {
+  const name = model.replace(LONG, "");
+  const tier = name === "" ? "mid" : findTier(name);
+  return tier === undefined ? name : drivers[driver].tiers[tier];
+}
+
+export function findTier(model: string): Tier | undefined {
+  const name = model.replace(LONG, "");
   return Object.hasOwn(tierNames, name) ? tierNames[name] : undefined;
 }
 

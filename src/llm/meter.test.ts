@@ -49,6 +49,7 @@ it("charge() takes a person's own price by either name", () => {
 it.each([
   ["opus", "claude-opus-5-5", true],
   ["vendor/x-latest", "x-20260101", true],
+  ["sonnet[1m]", "claude-sonnet-5-5", true],
   ["deepseek-chat", "deepseek-chat:free", true],
   ["opus", "gpt-6.1-sol", false],
   ["claude-opus-5-5", "claude-haiku-5-5", false],

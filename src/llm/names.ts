@@ -38,7 +38,7 @@ const FAMILIES: readonly { readonly pattern: RegExp; readonly drivers: readonly 
   { pattern: /^grok-/i, drivers: ["xai"] },
 ];
 
-const ALIAS = /^(opus|sonnet|haiku)$/i;
+const ALIAS = /^(opus|sonnet|haiku)(\[1m\])?$/i;
 
 /** The drivers whose vendor has the model; empty: the name does not identify a vendor. */
 export function vendorsOf(model: string): readonly DriverName[] {
@@ -106,6 +106,7 @@ function plain(id: string): string {
   return id
     .toLowerCase()
     .replace(/^.*\//, "")
+    .replace(/\[1m\]$/, "")
     .replace(/:.*$/, "")
     .replace(/-(latest|preview|\d{8}|\d{4}-\d{2}-\d{2})$/, "");
 }

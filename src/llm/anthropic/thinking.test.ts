@@ -69,11 +69,14 @@ describe("thinkingPart()", () => {
 describe("betasOf()", () => {
   it("names thinking between calls for models that have it only so, where there are tools", () => {
     const betas = (id: string, part: Partial<AttemptRequest>) => {
-      const [request, card] = [contractRequest({ thinking: adaptive, ...part }), cardOf("anthropic", id)];
+      const request = contractRequest({ model: id, thinking: adaptive, ...part });
+      const card = cardOf("anthropic", id);
       return betasOf(request, card, thinkingPart(request, card, 8_000));
     };
     expect(betas("claude-haiku-4-5", {})).toEqual(["interleaved-thinking-2025-05-14"]);
     expect(betas("claude-haiku-4-5", { tools: [] })).toEqual([]);
     expect(betas("claude-opus-5-5", {})).toEqual([]);
+    expect(betas("claude-haiku-4-5[1m]", { tools: [] })).toEqual(["context-1m-2025-08-07"]);
+    expect(cardOf("anthropic", "claude-haiku-4-5[1m]").id).toBe("claude-haiku-4-5");
   });
 });

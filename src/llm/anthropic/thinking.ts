@@ -1,5 +1,6 @@
 /** What a Messages request says about thinking, effort and temperature: only what the model has. Pure. */
 import type { ModelCard } from "../../abi/llm.ts";
+import { isLong } from "../cards.ts";
 import type { AttemptRequest } from "../driver.ts";
 import { effortOf, thinkingTokens } from "../effort.ts";
 import { answersUnthought } from "./body.ts";
@@ -27,9 +28,18 @@ export function thinkingPart(request: AttemptRequest, card: ModelCard, maxOutput
 }
 
 /** The betas that the request needs, as values of the header `anthropic-beta`. */
-export function betasOf({ tools }: AttemptRequest, { supports }: ModelCard, { thinking }: Told): string[] {
+export function betasOf(
+  { tools, model }: AttemptRequest,
+  { supports, maxInputTokens }: ModelCard,
+  { thinking }: Told,
+): string[] {
   const isInterleaved = thinking?.type === "enabled" && supports.interleavedBeta === true && tools.length > 0;
-  return isInterleaved ? ["interleaved-thinking-2025-05-14"] : [];
+  // a model whose usual window is as long needs none
+  const isExtended = isLong(model) && maxInputTokens < 1_000_000;
+  return [
+    ...(isInterleaved ? ["interleaved-thinking-2025-05-14"] : []),
+    ...(isExtended ? ["context-1m-2025-08-07"] : []),
+  ];
 }
 
 function thinkingOf(request: AttemptRequest, { supports }: ModelCard, maxOutputTokens: number) {

@@ -405,3 +405,24 @@ describe("survey()", () => {
     expect(row("sonnet")).toMatchObject({ driver: "claude", price: null });
   });
 });
+
+describe("a name with [1m] behind it", () => {
+  const resolver = createModelResolver({ settings: () => ({}), probeOllama: async () => false });
+  const windowOf = (driver: string, model: string, env: Record<string, string> = {}) =>
+    resolver.window?.(`/dev/llm/${driver}`, model, env)?.window;
+
+  it("is answered by the same driver, with a window of a million tokens; a variable counts before it", async () => {
+    expect(await resolve({ model: "sonnet[1m]", env: anthropic })).toEqual(["anthropic", "sonnet[1m]"]);
+    expect(await resolve({ model: "sonnet[1m]", env: { ...openai, ...anthropic } })).toEqual([
+      "anthropic",
+      "sonnet[1m]",
+    ]);
+    expect(windowOf("anthropic", "claude-haiku-4-5[1m]")).toBe(1_000_000);
+    expect(windowOf("anthropic", "claude-haiku-4-5")).toBe(200_000);
+    expect(windowOf("anthropic", "haiku[1m]", { CRUX_MAX_CONTEXT_TOKENS: "50000" })).toBe(50_000);
+  });
+
+  it("is the model of that name to a server that says itself what its models take", () => {
+    expect(windowOf("ollama", "qwen3[1m]")).toBe(windowOf("ollama", "qwen3"));
+  });
+});

@@ -9,7 +9,7 @@ import type { Effort, ModelCard, Thinking } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
 import type { Settings } from "../../abi/settings/settings.ts";
 import type { ModelChoice, ModelDesk, ModelResolver } from "../../kernel/ports/models.ts";
-import { type CardedDriver, cardOf, isCarded, modelId, showsImages } from "../cards.ts";
+import { type CardedDriver, cardOf, isCarded, isLong, modelId, showsImages } from "../cards.ts";
 import { DRIVERS, type DriverName, isSize, mayHave, vendorsOf } from "../names.ts";
 import { findOwn, type ModelSettings, withOwn } from "../own-models.ts";
 import { SCRIPT_SIZES, windowFacts } from "../window.ts";
@@ -102,7 +102,8 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
       const settings = options.settings();
       if (driver === "script") return windowFacts(SCRIPT_SIZES, env, settings);
       if (!isCarded(driver)) return undefined;
-      return windowFacts(cardFor(driver, namedModel(device, model, env)), env, settings);
+      const card = cardFor(driver, namedModel(device, model, env));
+      return windowFacts(isLong(model) && !isLocal(driver) ? { ...card, ...LONG } : card, env, settings);
     },
     supportsImages(device, model, env) {
       const driver = device.split("/")[3] ?? "";
@@ -113,6 +114,14 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
       );
     },
   };
+}
+
+/** What a name with `[1m]` behind it asks for. */
+const LONG = { maxInputTokens: 1_000_000 };
+
+/** Its server says itself what its models take. */
+function isLocal(driver: CardedDriver): boolean {
+  return driver === "ollama" || driver === "vllm";
 }
 
 /** The model of a process, also where the environment names it. */
