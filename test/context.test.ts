@@ -114,6 +114,10 @@ describe("a session that waits", () => {
     const pinned = await world.crux(["context", "pin", "1", "never", "push", "to", "main"]);
     expect(pinned.stdout).toContain("is pinned");
     expect((await world.crux(["context", "pin", "1", "3"])).code).toBe(0);
+    const pins = JSON.parse((await world.crux(["cat", "/proc/1/context/pins"])).stdout) as number[];
+    expect([pins.length, pins.includes(3)]).toEqual([2, true]);
+    const seen = JSON.parse((await world.crux(["cat", "/proc/1/context/stat"])).stdout) as object;
+    expect([seen, "messages" in seen]).toEqual([expect.objectContaining({ compact: true }), false]);
     expect((await world.crux(["context", "pin", "1", "語".repeat(12_000), "-q"])).stderr).toContain("tokens");
     process.kill(world.daemonPid!, "SIGKILL");
     expect((await world.crux(["compact", "1"])).code).toBe(0);

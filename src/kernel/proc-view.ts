@@ -8,6 +8,7 @@ import { classOf } from "./gate/slot.ts";
 import type { Plans } from "./ports/plans.ts";
 import type { ProcView } from "./ports/proc-view.ts";
 import type { SupervisorControl } from "./ports/supervisors.ts";
+import type { ViewControl } from "./ports/view-control.ts";
 import { type JobList, jobsOf } from "./process/jobs.ts";
 import { keptOf } from "./process/kept-values.ts";
 import type { Process } from "./process/process.ts";
@@ -20,7 +21,8 @@ type Shown = JobList &
   Labelling & {
     readonly table: ProcessTable;
     readonly scheduler: Pick<Scheduler, "view">;
-    readonly contexts: Pick<ContextSpaces, "summary">;
+    readonly contexts: Pick<ContextSpaces, "has" | "summary" | "view">;
+    readonly views: Pick<ViewControl, "stat">;
     readonly mounts: Pick<Mounts, "list" | "seenBy">;
     readonly supervisors: ReadonlyMap<Pid, Pick<SupervisorControl, "view">>;
     readonly plans: Pick<Plans, "pathOf">;
@@ -63,6 +65,16 @@ export function procViewOf(core: Shown): ProcView {
     contextSummary: async (pid) => {
       await table.get(pid)?.past.recall();
       return contexts.summary(table.get(pid)?.ctxId ?? (0 as never));
+    },
+    contextView: async (pid) => {
+      await table.get(pid)?.past.recall();
+      const ctxId = table.get(pid)?.ctxId;
+      return ctxId !== undefined && contexts.has(ctxId) ? contexts.view(ctxId) : undefined;
+    },
+    contextStat: async (pid) => {
+      if (table.get(pid)?.seed.kind !== "agent") return undefined;
+      const { messages: _, ...stat } = await core.views.stat(pid);
+      return stat;
     },
     fds: (pid) => table.get(pid)?.fds.list() ?? [],
     labels: (pid) => labelsOf(core, pid),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ViewState } from "../../abi/context.ts";
 import { asCtxId, asFd, asPid, type Pid } from "../../abi/ids.ts";
 import type { ExitStatus, ProcInfo } from "../../abi/process.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
@@ -45,6 +46,8 @@ function view(): ProcView & { processes: ProcInfo[] } {
     list: visible,
     find: (viewer, pid) => visible(viewer).find((found) => found.pid === pid),
     contextSummary: async (pid) => `context of ${pid}`,
+    contextView: async (pid) => (pid === 7 ? VIEW : undefined),
+    contextStat: async (pid) => (pid === 7 ? ({ used: 9 } as never) : undefined),
     labels: async () => [],
     jobs: async () => [],
     kept: async () => undefined,
@@ -60,6 +63,10 @@ function view(): ProcView & { processes: ProcInfo[] } {
   };
 }
 
+const VIEW: ViewState = {
+  ...{ head: 1, records: 9, undoable: 1, numbers: [9, 2, 7], pins: [2] },
+  view: { put: 9, keep: [[2, 2]], clears: [], tailFrom: 7 },
+};
 const NO_SIGNALS = { blocked: [], pending: [], handled: [] };
 const CRASH: ExitStatus = { code: 1, reason: "exit 1", kind: "fault", err: new Error("behind it") };
 const SUPERVISOR: SupervisorView = {
@@ -115,6 +122,9 @@ deviceContract("/proc", async () => ({
     { subpath: "/7/signals", flags: 1, code: "PERMISSION" },
     { subpath: "/7/constructor", flags: 0, code: "NOT_FOUND" },
     { subpath: "/7/status/x", flags: 0, code: "NOT_FOUND" },
+    { subpath: "/7/context/messages", flags: 0, code: "NOT_FOUND" },
+    { subpath: "/8/context/stat", flags: 0, code: "NOT_FOUND" },
+    { subpath: "/9/context/view", flags: 0, code: "NOT_FOUND" },
     { subpath: "/7/status", flags: 1, code: "PERMISSION" },
     { subpath: "/7/status", flags: 2, code: "PERMISSION" },
     { subpath: "", flags: 1, code: "PERMISSION" },
@@ -152,6 +162,9 @@ describe("/proc", () => {
       "status",
       "intent",
       "context",
+      "context/stat",
+      "context/view",
+      "context/pins",
       "fd",
       "mounts",
       "servers",
@@ -165,6 +178,12 @@ describe("/proc", () => {
     ];
     expect(JSON.parse(await read("/7"))).toEqual(names);
     expect(JSON.parse(await read("/9"))).toEqual([...names, "supervisor"]);
+  });
+
+  it("what is in view of a process, in numbers alone", async () => {
+    expect(JSON.parse(await read("/self/context/view"))).toEqual(VIEW);
+    expect(await read("/7/context/pins")).toBe("[2]");
+    expect(await read("/7/context/stat")).toBe('{"used":9}');
   });
 
   it("signals and mounts", async () => {

@@ -11,12 +11,15 @@ import { snapshotFile } from "../snapshot.ts";
 const mount = "/proc";
 
 /** undefined: this process has no such file. */
-type Content = (info: ProcInfo, view: ProcView) => string | undefined | Promise<string>;
+type Content = (info: ProcInfo, view: ProcView) => string | undefined | Promise<string | undefined>;
 
 const FILES: Readonly<Record<string, Content>> = {
   status: (info) => JSON.stringify(statusOf(info)),
   intent: (info) => info.intent,
   context: ({ pid }, view) => view.contextSummary(pid),
+  "context/stat": async ({ pid }, view) => jsonOf(await view.contextStat(pid)),
+  "context/view": async ({ pid }, view) => jsonOf(await view.contextView(pid)),
+  "context/pins": async ({ pid }, view) => jsonOf((await view.contextView(pid))?.pins),
   fd: ({ pid }, view) => JSON.stringify(view.fds(pid).map(({ fd, path, flags }) => ({ fd, path, flags }))),
   mounts: ({ pid }, view) => JSON.stringify(view.mounts(pid).map(({ path, device }) => ({ path, device }))),
   servers: ({ pid }, view) =>
@@ -45,6 +48,10 @@ const FILES: Readonly<Record<string, Content>> = {
     return supervisor === undefined ? undefined : JSON.stringify(supervisorOf(supervisor));
   },
 };
+
+function jsonOf(value: unknown): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value);
+}
 
 export function procDevice(view: ProcView): Device {
   const files = new ProcFiles(view);
@@ -79,7 +86,8 @@ class ProcFiles {
     const info = pid === undefined ? undefined : view.find(caller.pid, pid);
     if (info === undefined) throw driverError(op, "NOT_FOUND", `process not found: ${first}`);
     if (file === "" && more.length === 0) return Buffer.from(JSON.stringify(namesOf(info, view)));
-    const find = Object.hasOwn(FILES, file) && more.length === 0 ? FILES[file] : undefined;
+    const name = [file, ...more].join("/");
+    const find = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
     const content = await find?.(info, view);
     if (content === undefined) throw driverError(op, "NOT_FOUND", `file not found: ${mount}${subpath}`);
     return Buffer.from(content);

@@ -1,4 +1,5 @@
 /** The content of /proc: the kernel gives copies, the device presents them as files. */
+import type { ContextStat, ViewState } from "../../abi/context.ts";
 import type { Fd, Pid } from "../../abi/ids.ts";
 import type { JobView } from "../../abi/jobs.ts";
 import type { Label } from "../../abi/labels.ts";
@@ -17,6 +18,10 @@ export interface ProcView {
    * before.
    */
   contextSummary(pid: Pid): Promise<string>;
+  /** Which messages are in view, by their numbers. undefined: it has no context, or its context is freed. */
+  contextView(pid: Pid): Promise<ViewState | undefined>;
+  /** What is in view, in numbers and without a word of it. undefined: it has no context. */
+  contextStat(pid: Pid): Promise<Omit<ContextStat, "messages"> | undefined>;
   /** Its commands in the background. */
   jobs(pid: Pid): Promise<readonly JobView[]>;
   /** The value that a device keeps for the process under this name. */
