@@ -116,3 +116,16 @@ function unescaped(text: string): string {
 export function agentIdOf(uuid: ProcUuid): string {
   return `agent-${uuid.replaceAll("-", "").slice(0, 12)}`;
 }
+
+/** Also with characters in between that nobody sees, and with wide brackets. */
+const TAGS = (() => {
+  const hidden = "\\p{Cf}*";
+  const names = ["agent-message", "crux-note", "task-notification", "fork-boilerplate"];
+  const spelled = names.map((name) => [...name].join(hidden)).join("|");
+  return new RegExp(`[<\\uFE64\\uFF1C]([\\s\\p{Cf}]*/?[\\s\\p{Cf}]*(?:${spelled}))`, "giu");
+})();
+
+/** A text that others have written, in which nothing can pose as a message of a process, or as a notice or note of Crux. */
+export function unframed(text: string): string {
+  return text.replace(TAGS, "&lt;$1");
+}

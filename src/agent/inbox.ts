@@ -1,4 +1,5 @@
 /** Messages as the model reads them: the user's text unchanged, that of another process in a tag that names its pid. */
+import { unframed } from "../abi/child.ts";
 import { codeOf } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { Message } from "../abi/mail.ts";
@@ -37,14 +38,6 @@ export function inputOf({ seq, from, client = "", data, maxSteps }: Message): Ru
   return { seq, from, client, text: new TextDecoder().decode(data), ...most };
 }
 
-/** Also with characters in between that nobody sees, and with wide brackets. */
-const TAGS = (() => {
-  const hidden = "\\p{Cf}*";
-  const names = ["agent-message", "crux-note", "task-notification", "fork-boilerplate"];
-  const spelled = names.map((name) => [...name].join(hidden)).join("|");
-  return new RegExp(`[<\\uFE64\\uFF1C]([\\s\\p{Cf}]*/?[\\s\\p{Cf}]*(?:${spelled}))`, "giu");
-})();
-
 /**
  * The text of a message for the model. The tags are escaped in every text, so that none can pose as a message of
  * another process, or as a note of Crux (a message from the process to itself).
@@ -58,7 +51,7 @@ export function messageText({
   const text = new TextDecoder().decode(data);
   // the kernel has made it, and escaped what others have said in it
   if (notice !== undefined) return text;
-  const words = text.replace(TAGS, "&lt;$1");
+  const words = unframed(text);
   if (from === to) return `<crux-note>${words}</crux-note>`;
   return from === PID_KERNEL ? words : `<agent-message from="pid ${from}">${words}</agent-message>`;
 }

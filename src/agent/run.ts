@@ -2,6 +2,7 @@
  * One run: it asks the model, runs the calls, and stops for a stated reason. A reply and all its results enter the
  * context together, so that every call in the context has its result.
  */
+import { unframed } from "../abi/child.ts";
 import type { Block, Reply } from "../abi/llm.ts";
 import { type Continue, isTerminal, type Terminal } from "../abi/loop.ts";
 import type { Restored } from "../abi/program.ts";
@@ -333,7 +334,7 @@ export async function keep(run: Run, { reply, results, restored, note }: Finishe
     for (const [i, call] of callsOf(reply.blocks).entries()) {
       const { content, isError, media } = results[i] ?? NOT_STARTED;
       if (answered?.has(call.id) !== true)
-        await sys.appendToolResult(ctxId, call.id, content, isError, media);
+        await sys.appendToolResult(ctxId, call.id, unframed(content), isError, media);
     }
     if (note !== undefined && !isTold) await sys.appendMessage(ctxId, "user", note);
     if (run.hasToldReply) checkpoint(run, null);

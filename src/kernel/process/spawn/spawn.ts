@@ -4,6 +4,7 @@
  * process is journalled, synced and running.
  */
 
+import { unframed } from "../../../abi/child.ts";
 import { codeOf, Fault, messageOf, printed, SyscallError } from "../../../abi/errors.ts";
 import type { LogEntry, ProcessEvent } from "../../../abi/events.ts";
 import type { ForkWish } from "../../../abi/fork.ts";
@@ -103,7 +104,9 @@ export async function spawnBody(
   if (media !== undefined && body.kind !== "agent")
     throw refuse(caller.pid, "INVALID", "only an agent is shown pictures");
   const call = { pid: caller.pid, syscall: "Spawn" };
-  const intent = redactedText(core, caller, media === undefined ? said : pictured(call, said, media));
+  const words = redactedText(core, caller, media === undefined ? said : pictured(call, said, media));
+  // what an internal fork is told are words of Crux
+  const intent = opts.fork === undefined ? unframed(words) : words;
   const parent = findParent(core, caller, opts);
   const giver = more.rights ?? parent;
   const birth: Birth = {
