@@ -1,8 +1,9 @@
 /** The tables of docs/kernel-ipc.md: methods, events and errors. The rest of the page is written by hand. */
 import { readFileSync } from "node:fs";
+import { IPC_SAMPLES } from "../../src/abi/docs/ipc-samples.ts";
 import { ERRNO } from "../../src/abi/errno.ts";
 import { KERNEL_EVENTS } from "../../src/abi/methods/ipc/kernel-events.ts";
-import { IPC_METHODS } from "../../src/abi/methods/ipc/methods.ts";
+import { IPC_METHODS, type IpcMethodName } from "../../src/abi/methods/ipc/methods.ts";
 import type { IpcMethodSpec } from "../../src/abi/methods/ipc/spec.ts";
 import { code, MADE, table } from "./table.ts";
 
@@ -20,19 +21,20 @@ function tables(): string {
 }
 
 function methods(): string {
-  const rows = (Object.entries(IPC_METHODS) as [string, IpcMethodSpec][]).map(
+  const rows = (Object.entries(IPC_METHODS) as [IpcMethodName, IpcMethodSpec][]).map(
     ([name, { right, idempotent, errors = [], summary }]) => [
       code(name),
       right,
       idempotent ? "" : "key",
       errors.map(code).join(" "),
       summary,
+      code(JSON.stringify(IPC_SAMPLES[name])),
     ],
   );
   return `Every method may return \`INVALID\` and \`PERMISSION\`. A repeated request takes effect once more where \`key\` stands, unless both have the same
 key.
 
-${table(["method", "right", "repeat", "errors", ""], rows)}`;
+${table(["method", "right", "repeat", "errors", "", "params, for example"], rows)}`;
 }
 
 function events(): string {

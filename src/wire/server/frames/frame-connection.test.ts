@@ -6,7 +6,7 @@ import { ERRNO, type ErrorCode } from "../../../abi/errno.ts";
 import { Fault } from "../../../abi/errors.ts";
 import { asPid, asProcUuid } from "../../../abi/ids.ts";
 import { FRAME, PACKET } from "../../../abi/ipc.ts";
-import { isIpcMethod } from "../../../abi/methods/ipc/methods.ts";
+import { IPC_METHODS, isIpcMethod } from "../../../abi/methods/ipc/methods.ts";
 import { EXIT, SIGNALS } from "../../../abi/process.ts";
 import type { ChildClient } from "../../../kernel/ports/kernel-api.ts";
 import { encodeFrame } from "../../codec/frame.ts";
@@ -476,6 +476,39 @@ describe("kernel.introspect", () => {
       expect([name, fromJSONSchema(params as never).safeParse(more).success]).toEqual([name, false]);
       expect([name, (await client.ask(name, more)).fault?.code]).toEqual([name, "INVALID"]);
     }
+  });
+
+  it("has an example for each method: its schema and the kernel take it, and neither one with a key too few", async () => {
+    type Schema = {
+      required?: string[];
+      properties?: Record<string, { type?: string }>;
+      examples?: object[];
+    };
+    const { methods } = await client.call<{ methods: { name: string; params: Schema }[] }>(
+      "kernel.introspect",
+      { all: true },
+    );
+    let mutated = 0;
+    for (const { name, params } of methods) {
+      if (!isIpcMethod(name)) continue;
+      const schema = fromJSONSchema(params as never);
+      const isTaken = (sample: object) => [
+        schema.safeParse(sample).success,
+        IPC_METHODS[name].params.safeParse(sample).success,
+      ];
+      const [example = {}] = params.examples ?? [];
+      expect([name, params.examples?.length, ...isTaken(example)]).toEqual([name, 1, true, true]);
+      const { required = [], properties = {} } = params;
+      const without = required.map((missing) =>
+        Object.fromEntries(Object.entries(example).filter(([key]) => key !== missing)),
+      );
+      const typed = Object.keys(properties).filter((key) => properties[key]?.type !== undefined);
+      for (const wrong of [...without, ...typed.map((key) => ({ ...example, [key]: null }))]) {
+        expect([name, wrong, ...isTaken(wrong)]).toEqual([name, wrong, false, false]);
+        mutated++;
+      }
+    }
+    expect(mutated).toBeGreaterThan(100);
   });
 
   it("shows one method, those of a prefix, and names near ones", async () => {

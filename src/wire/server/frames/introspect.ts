@@ -1,5 +1,6 @@
 /** What `kernel.introspect` says: the registry itself, with JSON Schemas of what parses the requests. */
 import * as z from "zod";
+import { IPC_SAMPLES } from "../../../abi/docs/ipc-samples.ts";
 import { ERRNO, type ErrorCode } from "../../../abi/errno.ts";
 import { Fault } from "../../../abi/errors.ts";
 import { FEATURES, FRAME, IPC, type Limits } from "../../../abi/ipc.ts";
@@ -109,8 +110,9 @@ const made = new Map<string, Schemas>();
 function schemasOf(name: string, { params, result, chunk }: AnySpec): Schemas {
   const known = made.get(name);
   if (known !== undefined) return known;
+  const examples = isIpcMethod(name) ? { examples: [IPC_SAMPLES[name]] } : {};
   const schemas = {
-    params: schemaOf(params),
+    params: { ...schemaOf(params), ...examples },
     ...(result === undefined ? {} : { result: schemaOf(result) }),
     ...(chunk === undefined ? {} : { chunk: schemaOf(chunk) }),
   };
