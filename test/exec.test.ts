@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { findProcess } from "../src/dev/host/procfs.ts";
 import { FrameClient } from "../src/wire/server/frames/testing.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
 import { CRUX, settled, World } from "./harness/world.ts";
@@ -73,7 +74,9 @@ it("ends with 127 for a program that is not there, and says what is missing", as
   expect(missing.stderr).toContain("[NOT_FOUND]");
   const none = await world.crux(["exec", "ls"]);
   expect(none).toMatchObject({ code: 1, stdout: "" });
-  expect(none.stderr).toContain("a command is missing");
+  expect(none.stderr).toContain("-- is missing before the command: ls");
+  world.write("plain.txt", "");
+  expect((await exec(["./plain.txt"])).code).toBe(126);
 });
 
 it("Ctrl-C and SIGTERM go to the program; what it makes of them is the exit code", async () => {
@@ -101,6 +104,23 @@ it("Ctrl-C and SIGTERM go to the program; what it makes of them is the exit code
   await third.seen("on");
   third.child.kill("SIGTERM");
   expect(await third.done).toMatchObject({ code: 8, stdout: "on\nterm\n" });
+});
+
+it("Ctrl-Z pauses the program with its command, and fg continues both", async () => {
+  const run = world.start(["exec", "--name", "held", "--", "sh", "-c", "echo on; exec sleep 64"]);
+  await run.seen("on");
+  const client = await FrameClient.open(world.socket);
+  const activity = async () =>
+    (await client.call<{ activity: string | null }>("process.status", { id: "held" })).activity;
+  run.child.kill("SIGTSTP");
+  expect(await settled(activity, (now) => now === "paused")).toBe("paused");
+  const isStopped = () => findProcess(run.child.pid ?? 0)?.isStopped === true;
+  expect(await settled(isStopped, (now) => now)).toBe(true);
+  run.child.kill("SIGCONT");
+  expect(await settled(activity, (now) => now !== "paused")).not.toBe("paused");
+  run.child.kill("SIGTERM");
+  expect((await run.done).code).toBe(143);
+  client.socket.destroy();
 });
 
 it("stands in ps, takes signals of crux kill, and ends with its command", async () => {

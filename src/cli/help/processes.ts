@@ -91,8 +91,9 @@ prints one JSON event a line.`,
     ],
     about: `It stands in crux ps, obeys crux kill, pause and cont, and is in the journal. It runs in this folder with the
 streams of this command, byte for byte, and its exit code is the command's: 128 + n after signal n, 127 if there is no
-such program. Its environment is that of commands that agents run, without keys. Without -i stdin is left alone, as the
-shell loop around it needs it. Ctrl-C and SIGTERM go to it; with -it Ctrl-C is a key. It ends with this command.
+such program, 126 if it is not executable. Its environment is that of commands that agents run, without keys. Without
+-i stdin is left alone, as the shell loop around it needs it. Ctrl-C and SIGTERM go to it, Ctrl-Z pauses it; with -it
+both are keys. It ends with this command.
 Modes: --verbose tells its pid on stderr, --json prints one event a line: started, stdout and stderr, exited.`,
     examples: ["crux exec -- make test", "crux exec -it -- bash", "tar c src | crux exec -i -- wc -c"],
   },

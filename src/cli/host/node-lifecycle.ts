@@ -44,6 +44,18 @@ export class NodeLifecycle implements Lifecycle {
     return () => void this.#process.off("SIGTERM", stop);
   }
 
+  onStop(before: () => Promise<void>, after: () => void): () => void {
+    const own = this.#process;
+    // whoever listens is not stopped by that signal
+    const stop = (): void => void before().finally(() => own.kill(own.pid, "SIGSTOP"));
+    own.on("SIGTSTP", stop);
+    own.on("SIGCONT", after);
+    return () => {
+      own.off("SIGTSTP", stop);
+      own.off("SIGCONT", after);
+    };
+  }
+
   async onReaderGone(gone: () => void): Promise<() => void> {
     const { watchStdoutReader } = await import("../terminal/stdout-reader.ts");
     const { stdout } = this.#process;

@@ -39,6 +39,8 @@ export interface Lifecycle {
   endWithReader(): Promise<Disposable>;
   /** `stop` is called at SIGTERM, which then does not end the process. Returns a function that removes it. */
   onTerminate(stop: () => void): () => void;
+  /** Ctrl-Z and `fg`: the command is stopped once `before` has settled. Returns how to stop listening. */
+  onStop(before: () => Promise<void>, after: () => void): () => void;
   /** `gone` is called when stdout is no longer read, which then does not end the process. Returns as above. */
   onReaderGone(gone: () => void): Promise<() => void>;
   /** Suspends the process like Ctrl-Z; resolves when the shell resumes it. */

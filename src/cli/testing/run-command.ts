@@ -68,6 +68,10 @@ class FakeLifecycle implements Lifecycle {
   }
 
   readonly terminating = new Set<() => void>();
+  onStop(): () => void {
+    return () => {};
+  }
+
   onTerminate(stop: () => void): () => void {
     this.terminating.add(stop);
     return () => this.terminating.delete(stop);

@@ -14,7 +14,7 @@ import type { Output as Writable } from "../../terminal/streams.ts";
 
 const USAGE = "crux exec [-it] [-e NAME[=VALUE]]… -- <command> [args…]";
 /** As shells say it. */
-const NOT_FOUND = 127;
+const NOT_STARTED: Partial<Record<string, number>> = { NOT_FOUND: 127, PERMISSION: 126 };
 
 /**
  * Runs a program of the host as a process of the kernel, with the streams of this command; ends as the program does. The
@@ -55,9 +55,10 @@ export async function runProgram(call: Call, usage: string, wrapping?: Wrapping)
     exit = await ending(kernel, pid, call);
     return exit.exitCode;
   } catch (error) {
-    if (!(error instanceof WireFault && error.code === "NOT_FOUND")) throw error;
+    const code = error instanceof WireFault ? NOT_STARTED[error.code] : undefined;
+    if (code === undefined) throw error;
     await console.fail(error);
-    return NOT_FOUND;
+    return code;
   } finally {
     await wrapping?.over(kernel, exit);
     kernel.close();
@@ -67,6 +68,8 @@ export async function runProgram(call: Call, usage: string, wrapping?: Wrapping)
 function spawnParams(args: Args, host: Host, usage: string): IpcParams<"process.spawn"> {
   const { behind: command = [], words } = args;
   const [program = ""] = command;
+  if (program === "" && words.length > 0)
+    throw invalid(`-- is missing before the command: ${words.join(" ")}`, usage);
   if (program === "") throw invalid("a command is missing", usage);
   if (words.length > command.length) throw invalid(`unknown argument: ${words[0]}`, usage);
   const { randomUUID } = process.getBuiltinModule("node:crypto");
@@ -103,6 +106,17 @@ function join(kernel: KernelClient, pid: number, { args, host }: Call): Disposab
   };
   stack.defer(host.interrupts.listen(tell(SIGNALS.SIGINT)));
   stack.defer(lifecycle.onTerminate(tell(SIGNALS.SIGTERM)));
+  const turn = (method: "process.pause" | "process.resume"): Promise<void> =>
+    kernel.call(method, { pid }).then(
+      () => {},
+      () => {},
+    );
+  stack.defer(
+    lifecycle.onStop(
+      () => turn("process.pause"),
+      () => void turn("process.resume"),
+    ),
+  );
   if (args.flags.has("tty")) {
     const resize = (): void => {
       kernel.call("process.pty.resize", { pid, ...sizeOf(stdout) }).catch(() => {});
