@@ -1,0 +1,192 @@
+/** The binary wire above a kernel whose programs are not real: what takes a thousand of something to show. */
+import * as net from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { type IpcChunk, type IpcEvent, type IpcResponse, PACKET } from "../../../abi/ipc.ts";
+import type { HostExec } from "../../../kernel/ports/host.ts";
+import { fakeExec } from "../../../kernel/testing/fake-exec.ts";
+import { testKernel } from "../../../kernel/testing/test-kernel.ts";
+import { FrameDecoder } from "../../codec/frame.ts";
+import { packFrame } from "../../codec/msgpack.ts";
+import { unpack } from "../../codec/unpack.ts";
+import { ServerFixture } from "../testing/fixture.ts";
+import { FrameClient } from "./testing.ts";
+
+const CUTS = 1_000;
+const SHORT = 1_000;
+
+/** All give back what they are given; `echo` goes on, and every other program ends then. */
+function programs(): HostExec {
+  const exec = fakeExec();
+  return {
+    ...exec,
+    run: (spec, signal) => {
+      const child = exec.run(spec, signal);
+      const over = Promise.withResolvers<{ code: 0; signal: null }>();
+      const write = async (data: string | Uint8Array): Promise<void> => {
+        spec.onOutput("stdout", Buffer.from(data));
+        over.resolve({ code: 0, signal: null });
+      };
+      return spec.argv[0] === "echo" ? { ...child, write } : { ...child, write, exited: over.promise };
+    },
+  };
+}
+
+async function served() {
+  const t = testKernel({ exec: programs() });
+  const fixture = new ServerFixture();
+  fixture.options = { kernel: t.kernel, clock: t.clock };
+  await fixture.start();
+  onTestFinished(() => fixture.close());
+  const client = await FrameClient.open(fixture.socketPath);
+  onTestFinished(() => void client.socket.destroy());
+  return { t, path: fixture.socketPath, client };
+}
+
+/** The same numbers in every run. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return (state >>> 8) % below;
+  };
+}
+
+type Send = (id: string, method: string, params: object, meta?: object) => void;
+
+/** What a client knows over all its connections. */
+class Persistent {
+  /** Requests with each key so far; the last of each is not answered yet. */
+  readonly asked = { write: 0, publish: 0 };
+  replayed = 0;
+  lastSeq = 0;
+  next = 0;
+  output = "";
+  readonly events: unknown[] = [];
+  readonly #path: string;
+  readonly #pid: number;
+
+  constructor(path: string, pid: number) {
+    this.#path = path;
+    this.#pid = pid;
+  }
+
+  /** `sends`, `reads`: of so many bytes, then the connection is cut. Resolves when it is closed. */
+  connect(sends: number, reads: number): Promise<void> {
+    const socket = net.connect({ path: this.#path });
+    const decoder = new FrameDecoder();
+    let [sent, read] = [0, 0];
+    const send: Send = (id, method, params, meta = {}) => {
+      const frame = packFrame(PACKET.request, { id, method, params, meta });
+      const part = frame.subarray(0, Math.max(0, sends - sent));
+      sent += frame.length;
+      if (part.length > 0) socket.write(part);
+      if (sent >= sends) socket.end();
+    };
+    const [pid, after, from] = [this.#pid, this.lastSeq, this.next];
+    send("e", "event.subscribe", { events: ["relay.*"], after });
+    send("s", "process.stream.subscribe", { pid, filter: "stdout", from });
+    this.#ask("write", send);
+    this.#ask("publish", send);
+    socket.on("data", (data: Buffer) => {
+      const part = data.subarray(0, reads - read);
+      read += part.length;
+      for (const framed of decoder.push(part)) {
+        if (framed.kind !== "frame") throw new Error(framed.kind);
+        this.#take(framed.type, unpack(framed.payload), send);
+      }
+      if (read >= reads) socket.destroy();
+    });
+    socket.on("error", () => {});
+    return new Promise((resolve) => socket.once("close", () => resolve()));
+  }
+
+  #ask(what: "write" | "publish", send: Send): void {
+    const n = this.asked[what];
+    const meta = { idempotencyKey: `${what} ${n}` };
+    if (what === "write") send(what, "process.stdin.write", { pid: this.#pid, data: `${n}\n` }, meta);
+    else send(what, "event.publish", { event: "relay.sent", data: { n } }, meta);
+  }
+
+  #take(type: number, message: object, send: Send): void {
+    if (type === PACKET.chunk) {
+      const { offset, next, data = new Uint8Array() } = message as IpcChunk;
+      expect(offset).toBe(this.next);
+      this.next = next;
+      this.output += Buffer.from(data).toString();
+    } else if (type === PACKET.event) {
+      const { seq, data } = message as IpcEvent;
+      expect(seq).toBeGreaterThan(this.lastSeq);
+      this.lastSeq = seq;
+      this.events.push(data);
+    } else {
+      const { id, fault, meta } = message as IpcResponse;
+      expect(fault).toBeUndefined();
+      if (meta?.replayed === true) this.replayed++;
+      if (id !== "write" && id !== "publish") return;
+      this.asked[id]++;
+      this.#ask(id, send);
+    }
+  }
+}
+
+it(`${CUTS} cuts anywhere: each request with a key takes effect once, each event and each byte is seen once`, async () => {
+  const { t, path, client: first } = await served();
+  const { pid } = await first.call<{ pid: number }>("process.spawn", { id: "echo", command: ["echo"] });
+  const client = new Persistent(path, pid);
+  const random = numbers(7);
+  for (let n = 0; n < CUTS; n++) {
+    const isSending = random(2) === 0;
+    await client.connect(isSending ? 1 + random(700) : Infinity, isSending ? Infinity : 1 + random(1_200));
+    // a process may publish so often only
+    await t.clock.advance(50);
+  }
+  const { write, publish } = client.asked;
+  expect(Math.min(write, publish, client.replayed)).toBeGreaterThan(CUTS / 10);
+  const whole = await FrameClient.open(path);
+  await whole.call("event.subscribe", { events: ["relay.*"], after: client.lastSeq });
+  await whole.call("process.stream.subscribe", { pid, filter: "stdout", from: client.next });
+  // the last ones may have taken effect before the cut
+  await whole.call("process.stdin.write", { pid, data: "end" });
+  const { seq } = await whole.call<{ seq: number }>("event.publish", { event: "relay.end", data: {} });
+  await whole.until(() => whole.events.at(-1)?.seq === seq && whole.chunks.length > 0);
+  const rest = whole.chunks.map(({ data }) => Buffer.from(data ?? "").toString()).join("");
+  const lines = (client.output + rest).split("\n");
+  expect(lines.pop()).toBe("end");
+  expect(lines).toEqual(Array.from({ length: lines.length }, (_, n) => `${n}`));
+  expect(lines.length - write).toBeOneOf([0, 1]);
+  const told = [...client.events, ...whole.events.slice(0, -1).map(({ data }) => data)];
+  expect(told).toEqual(Array.from({ length: told.length }, (_, n) => ({ n })));
+  expect(told.length - publish).toBeOneOf([0, 1]);
+  whole.socket.destroy();
+});
+
+it(`${SHORT} short processes: the ends of the streams, then process.exited, then the answer to wait`, async () => {
+  const { client } = await served();
+  await client.call("event.subscribe", { events: ["process.exited"] });
+  const waits: { pid: number; exit: object }[] = [];
+  const one = async (n: number): Promise<void> => {
+    const { pid } = await client.call<{ pid: number }>("process.spawn", { id: `s${n}`, command: ["short"] });
+    await client.call("process.stream.subscribe", { pid, from: "start" });
+    await client.call("process.stdin.write", { pid, data: "done" });
+    waits.push({ pid, exit: await client.ask("process.wait", { pid }) });
+  };
+  // streams and subscriptions share the room of a connection
+  const lanes = Array.from({ length: 25 }, async (_, lane) => {
+    for (let n = lane; n < SHORT; n += 25) await one(n);
+  });
+  await Promise.all(lanes);
+  const places = new Map(client.messages.map((message, at) => [message, at]));
+  const placeOf = (message: object | undefined): number => places.get(message ?? {}) ?? Number.NaN;
+  const ends = Map.groupBy(
+    client.chunks.filter(({ end }) => end === true),
+    ({ pid }) => pid,
+  );
+  const exits = new Map(client.events.map((event) => [event.pid, event]));
+  expect([waits.length, exits.size]).toEqual([SHORT, SHORT]);
+  for (const { pid, exit } of waits) {
+    const own = ends.get(pid) ?? [];
+    expect(own).toHaveLength(2);
+    expect(Math.max(...own.map(placeOf))).toBeLessThan(placeOf(exits.get(pid)));
+    expect(placeOf(exits.get(pid))).toBeLessThan(placeOf(exit));
+  }
+});
