@@ -18,7 +18,13 @@ import { DiskSpools, type SpoolLimits } from "./spool.ts";
 
 const never = new AbortController().signal;
 const DAY = 24 * 3600 * 1000;
-const SMALL: SpoolLimits = { segmentBytes: 8, keptMs: DAY, keptPrograms: 3, keptBytes: 1_000 };
+const SMALL: SpoolLimits = {
+  segmentBytes: 8,
+  keptMs: DAY,
+  keptPrograms: 3,
+  keptProgramsInAll: 6,
+  keptBytes: 1_000,
+};
 
 function spools(limits: Partial<SpoolLimits> = {}, dir = join(tempFolder(), "spools")) {
   const clock = { now: 1_700_000_000_000 };
@@ -148,7 +154,7 @@ describe("DiskSpools", () => {
     ["block", "6"],
   ] as const)("%s: a file that is not needed any more becomes a later one", async (how, left) => {
     const { store, dir, open } = spools();
-    const spool = store.open("a", how, 8);
+    const spool = store.open("a", how, { maxBytes: 8 });
     const [reader, files] = [spool.reader(0), new Set<number>()];
     for (let n = 0; n < 7; n++) {
       const words = String(n).repeat(3);
@@ -283,8 +289,8 @@ describe("DiskSpools", () => {
 
   it("past() has the positions from before, as far as they can be told, without the end of its daemon too", async () => {
     const { store, open, clock } = spools();
-    const spool = store.open("a.log", "drop", 8);
-    const behind = store.open("b.log", "refuse", 8);
+    const spool = store.open("a.log", "drop", { maxBytes: 8 });
+    const behind = store.open("b.log", "refuse", { maxBytes: 8 });
     behind.write(Buffer.from("012345"));
     const reader = behind.reader(0);
     expect(text(await reader.read(4, never))).toBe("0123");

@@ -1,32 +1,39 @@
 /**
  * Spools on disk: `<dir>/<name>.<n>`, segments of 32 MiB or less, of which the last 64 MiB are kept. A spool that has ended uses
- * no fd; it is kept for 24 h. Those of at most 1,000 programs (the name up to its last dot), with 4 GiB in total, are kept;
- * beyond, the oldest is removed.
+ * no fd; it is kept for 24 h. Those of at most 1,000 programs (the name up to its last dot) of each owner and of 4,000 in
+ * total, with 4 GiB, are kept; beyond, the oldest of the owner that keeps the most is removed. `<name>@<owner>.<n>` says
+ * whose it is.
  */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { KeptSpool, OnFull, Spool, SpoolReader, SpoolStore } from "../../kernel/ports/spools.ts";
+import type {
+  KeptSpool,
+  OnFull,
+  Spool,
+  SpoolOptions,
+  SpoolReader,
+  SpoolStore,
+} from "../../kernel/ports/spools.ts";
 import { DiskSpool, type Segment } from "./disk-spool.ts";
 import { countedBytes, SEGMENT_NAME } from "./segment-file.ts";
 import { SegmentReader, type SegmentSource } from "./segment-reader.ts";
+import { type Owned, type ShareLimits, Shares } from "./shares.ts";
 
-export interface SpoolLimits {
+export interface SpoolLimits extends ShareLimits {
   readonly segmentBytes: number;
   readonly keptMs: number;
-  /** A program has a spool for each of its streams, and one for its log. */
-  readonly keptPrograms: number;
-  readonly keptBytes: number;
 }
 
 const defaultLimits: SpoolLimits = {
   segmentBytes: 32 * 1024 * 1024,
   keptMs: 24 * 3600 * 1000,
   keptPrograms: 1_000,
+  keptProgramsInAll: 4_000,
   keptBytes: 4 * 1024 ** 3,
 };
 
 /** A spool that has ended. */
-interface Kept {
+interface Kept extends Owned {
   readonly segments: readonly Segment[];
   /** Wall clock, ms. */
   readonly endedAt: number;
@@ -39,6 +46,7 @@ export class DiskSpools implements SpoolStore {
   readonly #live = new Map<string, DiskSpool>();
   /** Ended spools, oldest first. Read from the folder on first use. */
   #ended: Map<string, Kept> | undefined;
+  readonly #shares = new Shares();
 
   /** Creates `dir`, accessible to the user only. `now`: the wall clock, because files outlive the daemon. */
   constructor(dir: string, now: () => number = Date.now, limits: SpoolLimits = defaultLimits) {
@@ -49,15 +57,16 @@ export class DiskSpools implements SpoolStore {
   }
 
   /** Creates a spool; it replaces an ended one of the same name. */
-  open(name: string, onFull: OnFull, maxBytes = 2 * this.#limits.segmentBytes): Spool {
+  open(name: string, onFull: OnFull, { maxBytes, owner = "" }: SpoolOptions = {}): Spool {
+    if (!/^[A-Za-z0-9-]{0,64}$/.test(owner)) throw new Error(`not an owner of a spool: ${owner}`);
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) throw new Error(`not a name for a spool: ${name}`);
     if (this.#live.has(name)) throw new Error(`spool is in use: ${name}`);
     this.#forget(name);
     const spool = new DiskSpool({
-      place: join(this.#dir, name),
+      place: join(this.#dir, owner === "" ? name : `${name}@${owner}`),
       onFull,
-      halfBytes: Math.max(1, Math.floor(maxBytes / 2)),
-      onEnd: (segments) => this.#keep(name, segments),
+      halfBytes: Math.max(1, Math.floor((maxBytes ?? 2 * this.#limits.segmentBytes) / 2)),
+      onEnd: (segments) => this.#keep(name, owner, segments),
       onRemove: (segments) => {
         // a new spool may have this name by now
         if (this.#known().get(name)?.segments === segments) this.#forget(name);
@@ -84,48 +93,42 @@ export class DiskSpools implements SpoolStore {
     return { bytes: source.bytes, reader: (from) => new SegmentReader(source, from) };
   }
 
-  #keep(name: string, segments: readonly Segment[]): void {
+  #keep(name: string, owner: string, segments: readonly Segment[]): void {
     this.#live.delete(name);
     if (segments.length === 0) return;
-    this.#known().set(name, { segments, endedAt: this.#now() });
+    const kept = { owner, segments, bytes: bytesOf(segments), endedAt: this.#now() };
+    this.#known().set(name, kept);
+    this.#shares.add(name, kept);
     this.#expire();
   }
 
   #known(): Map<string, Kept> {
-    this.#ended ??= listKept(this.#dir, new Set(this.#live.keys()));
+    if (this.#ended !== undefined) return this.#ended;
+    this.#ended = listKept(this.#dir, new Set(this.#live.keys()));
+    for (const [name, kept] of this.#ended) this.#shares.add(name, kept);
     return this.#ended;
   }
 
   #forget(name: string): void {
     const kept = this.#known().get(name);
-    for (const { path } of kept?.segments ?? []) removeIfCan(path);
+    if (kept === undefined) return;
+    for (const { path } of kept.segments) removeIfCan(path);
     this.#known().delete(name);
+    this.#shares.remove(name, kept);
   }
 
   #expire(): void {
-    const known = this.#known();
     const oldest = this.#now() - this.#limits.keptMs;
-    let bytes = 0;
-    for (const kept of known.values()) bytes += bytesOf(kept);
-    const programs = new Map<string, number>();
-    const count = (name: string, more: 1 | -1): void => {
-      const left = (programs.get(programOf(name)) ?? 0) + more;
-      if (left > 0) programs.set(programOf(name), left);
-      else programs.delete(programOf(name));
-    };
-    for (const name of known.keys()) count(name, 1);
-    for (const [name, kept] of known) {
-      const isWanted = programs.size <= this.#limits.keptPrograms && bytes <= this.#limits.keptBytes;
-      if (isWanted && kept.endedAt >= oldest) return;
-      bytes -= bytesOf(kept);
-      count(name, -1);
+    for (const [name, { endedAt }] of this.#known()) {
+      if (endedAt >= oldest) break;
+      this.#forget(name);
+    }
+    for (;;) {
+      const name = this.#shares.over(this.#limits);
+      if (name === undefined) return;
       this.#forget(name);
     }
   }
-}
-
-function programOf(name: string): string {
-  return name.replace(/\.[^.]*$/, "");
 }
 
 /** A file that cannot be removed (read-only disk) must not fail a lookup. */
@@ -141,7 +144,7 @@ function removeIfCan(path: string): void {
 function oldestOf(kept: Kept, written: number): number | undefined {
   const [first, second] = kept.segments;
   const before = Number(SEGMENT_NAME.exec(first?.path ?? "")?.[2] ?? 0);
-  const left = bytesOf(kept);
+  const left = kept.bytes;
   if (before === 0) return 0;
   if (written >= left) return written - left;
   // all but the last are full
@@ -149,7 +152,7 @@ function oldestOf(kept: Kept, written: number): number | undefined {
 }
 
 function endedSource(kept: Kept, oldest = 0): SegmentSource {
-  const bytes = oldest + bytesOf(kept);
+  const bytes = oldest + kept.bytes;
   return {
     bytes,
     oldest,
@@ -168,15 +171,17 @@ function endedSource(kept: Kept, oldest = 0): SegmentSource {
   };
 }
 
-function bytesOf({ segments }: Kept): number {
+function bytesOf(segments: readonly Segment[]): number {
   return segments.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /** The spools that earlier daemons left, and those that have ended since. */
 function listKept(dir: string, live: ReadonlySet<string>): Map<string, Kept> {
-  const found = new Map<string, { path: string; segment: number; bytes: number; endedAt: number }[]>();
+  const found = new Map<string, (Segment & { segment: number; endedAt: number })[]>();
+  const owners = new Map<string, string>();
   for (const file of readdirSync(dir)) {
-    const [, name = "", segment, isUsedAgain] = SEGMENT_NAME.exec(file) ?? [];
+    const [, place = "", segment, isUsedAgain] = SEGMENT_NAME.exec(file) ?? [];
+    const [name = "", owner = ""] = place.split("@");
     const path = join(dir, file);
     const stats = statSync(path, { throwIfNoEntry: false });
     if (segment === undefined || live.has(name) || stats === undefined) continue;
@@ -188,10 +193,13 @@ function listKept(dir: string, live: ReadonlySet<string>): Map<string, Kept> {
       endedAt: stats.mtimeMs,
     });
     found.set(name, segments);
+    owners.set(name, owner);
   }
   const kept = [...found].map(([name, segments]) => {
     const endedAt = Math.max(...segments.map((each) => each.endedAt));
-    return [name, { segments: segments.sort((a, b) => a.segment - b.segment), endedAt }] as const;
+    segments.sort((a, b) => a.segment - b.segment);
+    const owned = { owner: owners.get(name) ?? "", bytes: bytesOf(segments) };
+    return [name, { ...owned, segments, endedAt }] as const;
   });
   return new Map(kept.sort(([, a], [, b]) => a.endedAt - b.endedAt));
 }

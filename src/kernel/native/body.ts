@@ -101,7 +101,7 @@ class NativeBody implements Body {
 
   async run(proc: Process): Promise<ExitStatus> {
     const core = this.#core;
-    const spool = core.ports.spools.open(outputName(proc.seed.uuid), "drop");
+    const spool = core.ports.spools.open(outputName(proc.seed.uuid), "drop", { owner: String(proc.ppid) });
     const output = new NativeOutput(core, proc, spool, () => this.#endUnread(proc));
     const control = this.#control;
     if (control !== undefined) {

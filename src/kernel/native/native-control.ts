@@ -52,7 +52,10 @@ export class NativeControl implements Native {
     this.ids = options.ids ?? {};
     this.#hasInput = options.stdin === "pipe" || this.isPty;
     const open = (stream: StreamName) =>
-      ports.spools.open(spoolOf(proc.seed.uuid, stream), options.onSpoolFull ?? "drop", options.spoolBytes);
+      ports.spools.open(spoolOf(proc.seed.uuid, stream), options.onSpoolFull ?? "drop", {
+        maxBytes: options.spoolBytes,
+        owner: String(proc.ppid),
+      });
     this.output = { stdout: open("stdout"), ...(this.isPty ? {} : { stderr: open("stderr") }) };
   }
 

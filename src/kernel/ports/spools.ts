@@ -57,12 +57,20 @@ export type Lend = (bytes: number) => Buffer;
 /** What happens at the limit, which counts all bytes for `drop` and only unread ones for the others. */
 export type OnFull = "drop" | "refuse" | "block";
 
+export interface SpoolOptions {
+  /** Instead of 64 MiB; `drop` drops the oldest half of it. */
+  readonly maxBytes?: number | undefined;
+  /** Whose it counts as once it has ended: the pid that started its program. */
+  readonly owner?: string;
+}
+
 export interface SpoolStore {
-  /** `name`: a file name. `maxBytes`: instead of 64 MiB; `drop` drops the oldest half of it. */
-  open(name: string, onFull: OnFull, maxBytes?: number): Spool;
+  /** `name`: a file name. */
+  open(name: string, onFull: OnFull, options?: SpoolOptions): Spool;
   /**
    * A reader from the oldest byte of a spool that is being written, or that has ended, also under an earlier daemon.
-   * undefined: not found, or removed after 24 h or to make room for newer ones (those of 1,000 programs, or 4 GiB).
+   * undefined: not found, or removed after 24 h or to make room for newer ones (those of 1,000 programs of
+   * its owner; of 4,000 in total, or 4 GiB, by whoever keeps the most).
    */
   find(name: string): SpoolReader | undefined;
   /**
