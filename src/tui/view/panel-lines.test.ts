@@ -39,8 +39,11 @@ test("100 agents are eight rows and a count; those that wait for the user are co
 });
 
 test("at 40 columns the description gives way, and no figure is cut", () => {
-  const state = { theme: themeOf("dark", "none"), words: en, width: 39 };
+  const state = { theme: themeOf("dark", "none"), words: en, width: 40 };
   const lines = panelLines(PANEL_AT_START, rows(1, { activity: "idle", cost: 0 }), state);
   expect(textOf(lines[1] ?? [])).toBe("  ○ explore  idle · 23s · ↓ 10.9k tokens");
   expect(lineWidth(lines[1] ?? [])).toBeLessThanOrEqual(40);
+  const long = rows(1, { agentType: "general-purpose", blockedOn: "asks you" });
+  const [, row = []] = panelLines(PANEL_AT_START, long, { ...state, width: 39 });
+  expect(textOf(row)).toBe("  ○ general-purpose  asks you · 23s");
 });

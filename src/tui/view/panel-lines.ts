@@ -38,18 +38,23 @@ export function panelLines(
   ];
 }
 
-/** `explore  find callers  23s · ↓ 10.9k tokens`: what it is to do is cut first. */
+/**
+ * `explore  find callers  23s · ↓ 10.9k tokens`: what it is to do is cut first; then figures that do not fit whole are left
+ * out, the last one first.
+ */
 function rowText(row: PanelRow, width: number, words: PanelWords): string {
   const doing =
     hasEnded(row) || row.status === "queued"
       ? words.status[row.status]
       : (row.blockedOn ?? activityWord(row.activity ?? "", words));
-  const facts = [
+  const figures = [
     ...(doing === "" ? [] : [doing]),
-    useWords(row, words.tokens),
+    ...useWords(row, words.tokens).split(" · "),
     ...(row.cost > 0 ? [costCell(row.cost)] : []),
-  ].join(" · ");
+  ];
   const name = safeLine(row.name ?? row.agentType);
+  while (figures.length > 1 && widthOf(`${name}  ${figures.join(" · ")}`) > width) figures.pop();
+  const facts = figures.join(" · ");
   const room = width - widthOf(name) - widthOf(facts) - 4;
   const task = room < 4 ? [] : [cutToWidth(safeLine(row.description), room)];
   return [name, ...task, facts].join("  ");
