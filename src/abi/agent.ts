@@ -45,6 +45,8 @@ export interface AgentManifest {
   readonly outward?: readonly Label["source"][];
   /** Servers mounted for each process that runs it. */
   readonly mcp: readonly McpServer[];
+  /** Patterns of names (`*`): of each a server must offer tools before it begins, whoever mounted that. */
+  readonly requiredServers?: readonly string[];
 }
 
 const NOTE_TOOLS: readonly string[] = ["edit", "view", "write"];

@@ -33,6 +33,12 @@ skills:
     });
   });
 
+  test("reads the names of servers that must be there", () => {
+    expect(parse("name: x\nrequiredMcpServers: [git-*, notes]")).toMatchObject({
+      ...{ manifest: { requiredServers: ["git-*", "notes"] }, warnings: [] },
+    });
+  });
+
   test("has defaults for all but the name", () => {
     expect(parse("name: x").manifest).toEqual({
       name: "x",

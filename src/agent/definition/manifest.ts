@@ -37,7 +37,6 @@ export const UNUSED_KEYS: ReadonlySet<string> = new Set([
   "initial_prompt",
   "isolation",
   "pins",
-  "required_mcp_servers",
   "version",
 ]);
 
@@ -67,6 +66,7 @@ export function manifestOf(
     ...mode(fields, warn),
     ...outward(fields),
     mcp: mcpServers(fields, { env, warn: (message) => warn(`${file}: ${message}`) }),
+    ...requiredServers(fields),
   };
   for (const message of fields.unknown("", UNUSED_KEYS)) warn(message);
   return manifest;
@@ -130,6 +130,11 @@ function memory(fields: YamlFields, warn: (message: string) => void): Pick<Agent
   if (scope === "local" || scope === "user") return { memory: scope };
   if (scope !== "") warn(`${fields.at("memory")}: memory takes local or user; ${scope} has no effect`);
   return {};
+}
+
+function requiredServers(fields: YamlFields): Pick<AgentManifest, "requiredServers"> {
+  const names = fields.list("required_mcp_servers") ?? [];
+  return names.length === 0 ? {} : { requiredServers: names };
 }
 
 /** Used when the user starts the agent; a process that the agent starts gets no more than the agent has. */

@@ -27,7 +27,7 @@ export type AgentHost = {
     readonly journal: Pick<Journal, "row" | "sync">;
   };
   readonly contexts: ContextSpaces;
-  readonly mounts: Pick<Mounts, "mountAll">;
+  readonly mounts: Pick<Mounts, "mountAll" | "requireServers">;
   handle(self: Process, scope: null): Pick<Syscalls, "open" | "write">;
   program(proc: Process): Begun;
   /** Runs the program, and records what it receives from outside. */
@@ -81,7 +81,9 @@ async function prepare(core: AgentHost, making: Making): Promise<void> {
   const shown = opts.media === undefined ? {} : { media: opts.media };
   if (proc.seed.intent !== "")
     core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent, ...shown });
-  await core.mounts.mountAll(making, proc.seed.agent?.manifest.mcp ?? []);
+  const { mcp = [], requiredServers = [] } = proc.seed.agent?.manifest ?? {};
+  await core.mounts.mountAll(making, mcp);
+  await core.mounts.requireServers(making, requiredServers);
   await openModel(core, making);
   const unseen = opts.media === undefined ? undefined : whyUnseen(core, proc);
   if (unseen !== undefined) throw new Fault({ code: "INVALID", message: unseen });

@@ -387,6 +387,39 @@ describe("the servers of an agent file", () => {
     expect(t.census()).toEqual(NOTHING_LEFT);
   });
 
+  const requiring = (requiredServers: readonly string[], ...mcp: McpServer[]) => {
+    const { agent } = withServers(...mcp);
+    return { ...agent!, manifest: { ...agent!.manifest, requiredServers } };
+  };
+
+  test("an agent begins where each server that its file requires offers tools, its own or one of the user", async () => {
+    const { t, mcp, init } = world();
+    const mounting = init.mount("/mnt/mcp/git-main", stdio("hangs"));
+    await t.clock.advance(500);
+    await mounting;
+    const starting = t.start({ agent: requiring(["git-*", "notes"], entry("notes", "ok", false)) });
+    await settle();
+    mcp.opened[0]?.finish();
+    const { end } = await starting;
+    end();
+  });
+
+  test("an agent does not begin where one is missing, fails or is late: all are named, and nothing is left", async () => {
+    const { t, mcp, paths, init } = world();
+    const mounting = init.mount("/mnt/mcp/git", stdio("hangs"));
+    await t.clock.advance(500);
+    await mounting;
+    const own = [entry("a", "fails", false), entry("b", "ok", false)];
+    const spawning = init.spawn("work", requiring(["a", "b*", "g*t", "none", "b*b"], ...own));
+    spawning.catch(() => {});
+    await t.clock.advance(30_000);
+    await expect(spawning).rejects.toMatchObject({
+      ...{ code: "UNAVAILABLE", message: "required MCP servers offer no tools: a, g*t, none, b*b" },
+    });
+    await settle();
+    expect([paths(), mcp.live]).toEqual([["/mnt/mcp/git"], 1]);
+  });
+
   test("one that is not required is left out, with a word about it", async () => {
     const { t, mcp } = world();
     const { agent } = withServers(entry("a", "fails", false), entry("b", "invalid", false), entry("c", "ok"));

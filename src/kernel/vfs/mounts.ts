@@ -23,6 +23,7 @@ import type { McpOwner } from "../ports/mcp.ts";
 import { KeptMounts, lackingView } from "./kept-mounts.ts";
 import { agentMountPath, canonicalMount, notAName, parseMountPath } from "./mount-path.ts";
 import { failed, type Mount, type Mounter, MountTable, type TableGround } from "./mount-table.ts";
+import { unmetServers } from "./required-servers.ts";
 
 /** A process that mounts servers. */
 interface Owner extends Mounter {
@@ -165,6 +166,24 @@ export class Mounts<Proc extends Owner = Owner> {
         this.#leftOut(proc, each.server, deadline.signal.aborted ? notInTime(each.mount) : failure);
         await this.#drop(each.mount);
       }
+    } finally {
+      stopDeadline();
+    }
+  }
+
+  /** UNAVAILABLE: of these patterns of names some are met by no server that it sees, that connects within 30 s and has tools. */
+  async requireServers({ proc, signal }: Mounting<Proc>, patterns: readonly string[]): Promise<void> {
+    if (patterns.length === 0) return;
+    const deadline = new AbortController();
+    const stopDeadline = this.#startDeadline(deadline);
+    using linked = linkSignals(signal, deadline.signal);
+    try {
+      const seen = this.#table.all().filter(({ path }) => this.isVisible(proc, path));
+      const unmet = await unmetServers(seen, patterns, linked.signal);
+      signal.throwIfAborted();
+      if (unmet.length === 0) return;
+      const message = `required MCP servers offer no tools: ${unmet.join(", ")}`;
+      throw failed(proc, "/mnt/mcp", { code: "UNAVAILABLE", message });
     } finally {
       stopDeadline();
     }
