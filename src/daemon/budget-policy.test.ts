@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Settings } from "../abi/settings/settings.ts";
 import { budgetPolicy } from "./budget-policy.ts";
 
-const policy = (settings: unknown) => budgetPolicy(Settings.parse(settings));
+const policy = (settings: object) => budgetPolicy(Settings.parse({ costReminderUsd: 0, ...settings }));
 
 test("budgetPolicy() takes limits, windows and what happens at them", () => {
   expect(policy({})).toEqual({ defaults: {}, windows: [] });
@@ -30,4 +30,10 @@ test("budgetPolicy() reads agents.limits as other names; those of budget come fi
     depth: 1,
     concurrent: 2,
   });
+});
+
+test("budgetPolicy() reminds of what a session costs at $5 unless the settings say otherwise; 0 is never", () => {
+  expect(budgetPolicy(Settings.parse({})).reminderUsd).toBe(5);
+  expect(policy({ costReminderUsd: 2.5 }).reminderUsd).toBe(2.5);
+  expect(policy({})).not.toHaveProperty("reminderUsd");
 });

@@ -5,12 +5,17 @@ import type { BudgetPolicy } from "../kernel/ports/kernel-ports.ts";
 import { spanMs } from "../lib/span.ts";
 import { microUsd } from "../lib/usd.ts";
 
-export function budgetPolicy({ budget = {}, maxBudgetUsd, agents }: Settings): BudgetPolicy {
+/** Nothing stops at it. */
+const REMINDER_USD = 5;
+
+export function budgetPolicy({ budget = {}, maxBudgetUsd, costReminderUsd, agents }: Settings): BudgetPolicy {
   const { windows = [], onLimit, onWindow } = budget;
   const usd = budget.usd ?? maxBudgetUsd;
+  const reminderUsd = costReminderUsd ?? REMINDER_USD;
   return {
     defaults: { ...guardsOf(agents?.limits), ...defaultsOf(budget), ...(usd === undefined ? {} : { usd }) },
     windows: windows.flatMap((window) => windowOf(window) ?? []),
+    ...(reminderUsd === 0 ? {} : { reminderUsd }),
     ...(onLimit === undefined ? {} : { onLimit }),
     ...(onWindow === undefined ? {} : { onWindow }),
     ...atOnceOf(agents?.limits),

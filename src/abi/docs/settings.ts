@@ -43,6 +43,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   cleanupPeriodDays: { example: 90 },
   "context.collapse": { example: true },
   "context.snip": { example: true },
+  costReminderUsd: { example: 20 },
   "daemon.idleTimeoutMs": { example: 600_000 },
   "defaults.maxSteps": { example: 50 },
   devices: {

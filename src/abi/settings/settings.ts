@@ -435,6 +435,14 @@ export const Settings = z.looseObject({
         ),
     })
     .optional(),
+  costReminderUsd: z
+    .number()
+    .min(0)
+    .max(1e9)
+    .optional()
+    .describe(
+      "A line says so, once, when what you have started has cost so much in US dollars; nothing stops. 0: never.",
+    ),
   maxBudgetUsd: z.number().positive().max(1e9).optional().describe("Another name of `budget.usd`."),
   models: z
     .record(z.string(), ownModel)

@@ -42,6 +42,20 @@ async function close(t: TestKernel): Promise<void> {
   await t.kernel.abandon("over");
 }
 
+test("what the user started says once that it has cost so much, also where an agent below it spends; nothing stops", async () => {
+  const t = kernel({ reminderUsd: 1 });
+  const top = await start(t, {});
+  const below = await start(t, {}, { by: top.sys });
+  const said = () => [top, below].map(({ proc }) => proc.logs?.kept.filter(({ level }) => level === "warn"));
+  await ask(below);
+  expect(said()).toEqual([[], []]);
+  await ask(below);
+  await ask(top);
+  const words = "cost so far: $1.00 (costReminderUsd is $1); nothing is stopped";
+  expect(said()).toMatchObject([[{ message: words }], []]);
+  await close(t);
+});
+
 describe("a limit in money", () => {
   test("refuses the call that may pass it, names the limit and how to raise it", async () => {
     const t = kernel();

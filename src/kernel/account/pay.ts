@@ -7,7 +7,7 @@ import type { WritePlan } from "../../abi/device.ts";
 import type { Charge } from "../../abi/effects.ts";
 import { microUsd, usdOf } from "../../lib/usd.ts";
 import type { JournalDraft } from "../ports/journal.ts";
-import { Reservation, type Shortage } from "./account.ts";
+import { type Account, Reservation, type Shortage } from "./account.ts";
 import type { Accounting, Payer } from "./accounting.ts";
 import { amountsOf } from "./amounts.ts";
 import { isKept, useDraft } from "./kept-account.ts";
@@ -59,9 +59,22 @@ export function settle(
   if (reservation === undefined) return [];
   const { account } = self.seed;
   const used: Amounts = amountsOf(cost ?? { tokens: 0, usd: null }, isModelCall(effectful));
+  const top = account.chain().find(({ depth }) => depth === 0);
+  const before = top?.spent.microUsd ?? 0;
   reservation.settle(used, core.ports.clock.now());
+  if (top !== undefined) remind(core, top, before);
   keepOpenAccounts(core, account);
   return cost === undefined ? [] : useDrafts(core, self);
+}
+
+/** Told at the call that passes it, so once for what the user started: the cost only rises. */
+function remind({ ports, table }: Accounting, top: Account, before: number): void {
+  const at = ports.budget?.().reminderUsd;
+  const { microUsd: after } = top.spent;
+  if (at === undefined || before >= microUsd(at) || after < microUsd(at)) return;
+  const words = `cost so far: $${usdOf(after).toFixed(2)} (costReminderUsd is $${at}); nothing is stopped`;
+  const payer = [...table.all()].find(({ seed, isLive }) => seed.account === top && isLive);
+  payer?.log("warn", words, ports.clock.mono());
 }
 
 /** The use of each limit, for the history of the process that has the limit: so it outlives the daemon. */

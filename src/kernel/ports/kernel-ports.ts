@@ -117,6 +117,8 @@ export interface BudgetPolicy {
   readonly defaults: Budget;
   /** The budgets over a time for all processes of the user together. */
   readonly windows: readonly BudgetWindow[];
+  /** The user is told once when what they have started has cost so much, in US dollars. Absent: never. */
+  readonly reminderUsd?: number;
   /** At a limit: `ask` an attached user, or `fail`. Absent: ask if somebody is attached. */
   readonly onLimit?: "ask" | "fail";
   /** At the limit of a window: `wait` for room, only for processes that nobody follows. Absent: fail. */
