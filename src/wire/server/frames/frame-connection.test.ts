@@ -138,6 +138,23 @@ describe("frames", () => {
     ]);
   });
 
+  it("a client that never reads is closed after 30 s, and disturbs nobody", async () => {
+    client.socket.pause();
+    const params = { payload: "x".repeat(1_000) };
+    const all = Array.from({ length: 2_000 }, (_, n) => request(`n${n}`, "kernel.ping", { params }));
+    client.socket.write(Buffer.concat(all));
+    const other = await FrameClient.open(fixture.socketPath);
+    // 256 are answered in a turn
+    for (let turn = 0; turn < 50; turn++) await other.call("kernel.ping");
+    await fixture.clock.advance(29_000);
+    expect(fixture.server.connections).toBe(2);
+    await fixture.clock.advance(2_000);
+    await until(() => fixture.server.connections === 1);
+    expect(fixture.logged).toEqual(["warn slow client: took no byte for 30s, closed"]);
+    expect(await other.call("kernel.ping")).toMatchObject({ protocol: 1 });
+    other.socket.destroy();
+  });
+
   it("an unfinished frame is closed after 10 s without a byte", async () => {
     client.socket.write(PING.subarray(0, 20));
     await client.ask("kernel.ping").catch(() => {});

@@ -190,3 +190,34 @@ it(`${SHORT} short processes: the ends of the streams, then process.exited, then
     expect(placeOf(exits.get(pid))).toBeLessThan(placeOf(exit));
   }
 });
+
+it("a session byte by byte gives the same answers as one in a single write", async () => {
+  const { client, path } = await served();
+  const [all, split] = [await FrameClient.open(path), await FrameClient.open(path)];
+  const asked = [
+    ["kernel.hello", { features: ["flow", "events"] }],
+    ["process.spawn", { id: "no id!", command: ["echo"] }],
+    ["process.status", { id: "nobody" }],
+    ["process.list", {}],
+    ["device.list", {}],
+    ["event.publish", { event: "process.mine", data: {} }],
+    ["stream.close", { stream: "none" }],
+    ["no.such", {}],
+  ] as const;
+  const session = Buffer.concat(
+    asked.map(([method, params], n) => packFrame(PACKET.request, { id: `q${n}`, method, params })),
+  );
+  all.socket.write(session);
+  for (const byte of session) {
+    split.socket.write(Buffer.from([byte]));
+    // each goes alone
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const answers = async (from: FrameClient) => {
+    await from.until(() => from.responses.length === asked.length);
+    return from.responses.map(({ meta: _meta, ...answer }) => answer).sort((a, b) => (a.id < b.id ? -1 : 1));
+  };
+  expect(await answers(split)).toEqual(await answers(all));
+  for (const { socket } of [all, split]) socket.destroy();
+  expect(await client.call("kernel.ping")).toMatchObject({ protocol: 1 });
+});
