@@ -33,6 +33,14 @@ test("agents below a session, whatever stands between, and neither itself nor ot
   ]);
   expect(agents[0]).toMatchObject({ agentType: "explore", description: "task 5", startTime: 1_000 });
   expect(agents[1]).toMatchObject({ description: "Take notes", prompt: "task 8\nmore" });
+  // as the journal has it
+  const [later] = agentsBelow(
+    1,
+    [row(8, 1, { fork: "memory", state: "dead" })] as never,
+    agents,
+    at(0),
+  ).slice(-1);
+  expect(later).toMatchObject({ agentId: "8", description: "Take notes" });
   expect(agents[2]).toMatchObject({ agentType: "agent", blockedOn: "asks you" });
 });
 

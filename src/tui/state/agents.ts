@@ -24,14 +24,16 @@ export function agentsBelow(
   for (const row of [...rows].sort((a, b) => a.pid - b.pid)) {
     if (!below.has(row.ppid)) continue;
     below.add(row.pid);
-    if (row.kind === "agent") agents.push(agentOf(row, asksYou));
+    if (row.kind === "agent") agents.push(agentOf(row, asksYou, known));
   }
   const there = new Set(agents.map(({ agentId }) => agentId));
   const gone = known.filter(({ agentId }) => !there.has(agentId)).map((agent) => ended(agent, now));
   return [...gone, ...agents];
 }
 
-function agentOf(row: Row, asksYou: string): PanelAgent {
+function agentOf(row: Row, asksYou: string, known: readonly PanelAgent[]): PanelAgent {
+  // the row of one that has left the table has no title
+  const before = known.find(({ agentId }) => agentId === String(row.pid))?.description;
   const startTime = Date.parse(row.created_at);
   const status = statusOf(row);
   const isOver = status !== "queued" && status !== "running";
@@ -39,7 +41,7 @@ function agentOf(row: Row, asksYou: string): PanelAgent {
     agentId: String(row.pid),
     role: row.fork === undefined ? "subagent" : "internal",
     agentType: row.name === "" ? "agent" : row.name,
-    description: row.title ?? row.intent.trim().split("\n", 1)[0] ?? "",
+    description: row.title ?? before ?? row.intent.trim().split("\n", 1)[0] ?? "",
     status,
     activity: row.activity,
     startTime,
