@@ -88,7 +88,11 @@ function told(model: Model, event: WireEvent, at: At): Model {
       if (event.trigger === "manual" || event.layer === "micro") return model;
       return notice(model, session.shortened(event));
     case "sched.waiting":
-      return waiting(running(model, at), slotLine(event, session.slot));
+      // it stands where the session says what it does
+      return waiting(
+        running(model, at),
+        slotLine(event, session.slot).replace(`[agent/${model.pid}] log: `, ""),
+      );
     case "ask":
       return waiting(running(model, at), "");
     default:

@@ -112,6 +112,10 @@ test("entryLines() is one line for the end of an agent in the background, and un
   const shown = (wide: object) =>
     entryLines({ kind: "user", text, from: "process 3" }, { ...look, width: 99, ...wide }).map(textOf);
   const line = '✓ process 3: Agent "dig & fill" completed · 7.3s · 12 tokens';
+  const queued = [{ seq: 2, text, isMine: false }];
+  expect(liveFrame(aScene({ queued }, { size: { columns: 99, rows: 12 } })).lines.map(textOf)).toContain(
+    '⋯ Agent "dig & fill" completed · 7.3s · 12 tokens',
+  );
   expect(shown({})).toEqual(["", line]);
   expect(shown({ isUnfolded: true })).toEqual(["", line, "  <b>", "  two"]);
 });

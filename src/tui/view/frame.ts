@@ -1,4 +1,6 @@
 /** The live part of the screen: what is in progress, what waits, the dialog or the editor, and the lines below. Pure. */
+import { readNotice } from "../../abi/child.ts";
+import { endedLine } from "../../cli/screen/chat-lines.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import type { Size } from "../../cli/screen/top/frame.ts";
 import type { Editing } from "../editor/edit.ts";
@@ -112,7 +114,11 @@ function doing({ entries, isPaused, activity }: Model, words: EntryLook["words"]
 function queuedLines({ model, look: { theme, words } }: Scene): Line[] {
   const shown = model.queued.slice(-MOST_QUEUED);
   const more = model.queued.length - shown.length;
-  const lines = shown.map(({ text }): Line => [{ text: `⋯ ${safeLine(text)}`, style: theme.dim }]);
+  const lines = shown.map(({ text }): Line => {
+    const ended = readNotice(text);
+    const line = ended === undefined ? text : endedLine(ended, words);
+    return [{ text: `⋯ ${safeLine(line)}`, style: theme.dim }];
+  });
   return more === 0 ? lines : [[{ text: `⋯ ${words.live.moreWait(more)}`, style: theme.dim }], ...lines];
 }
 
