@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { allowed, asked, bash, denied, run, subject } from "../contract.ts";
 import { makePermit } from "../policy.ts";
 import { loadParser } from "../shell/parser.ts";
+import { notRule } from "./rule.ts";
 
 beforeAll(() => loadParser());
 
@@ -205,3 +206,12 @@ test.each([
     isHard: true,
   });
 });
+
+test.each(["mode(bypass)", "mode(auto)", "meaning(bash: run anything)"])(
+  "notRule() refuses what only the kernel grants, so that no client writes it as a rule of a session: %s",
+  (text) => {
+    expect(notRule({ source: "session", behavior: "allow", text })).toMatch(
+      /^rules for \w+ take no content$/,
+    );
+  },
+);

@@ -73,6 +73,17 @@ test("the child ends with its parent, and its call is kept with it", async () =>
   expect(calls.reap).toHaveBeenCalledExactlyOnceWith(7);
 });
 
+test.each(["plan", "bypassPermissions"])(
+  "mode %s widens and narrows nothing: it is for members of a team",
+  async (mode) => {
+    const [plain, named] = [parent(DONE), parent(DONE)];
+    await plain.call({});
+    const { text } = await named.call({ mode });
+    expect(named.calls.spawn.mock.calls).toEqual(plain.calls.spawn.mock.calls);
+    expect(text).toContain("[mode had no effect: it is for members of a team]");
+  },
+);
+
 test("one-shot agents say nothing of themselves", async () => {
   expect((await parent(DONE).call({ subagent_type: "explore" })).text).toBe("Found.");
 });
