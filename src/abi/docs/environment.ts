@@ -16,6 +16,10 @@ interface VariableDoc {
  */
 type Group = "places" | "models" | "run" | "daemon" | "terminal" | "given";
 
+const USE = (driver: string): string =>
+  `\`1\`: the driver \`${driver}\` answers where nothing above it in this order says otherwise: \`--model\`, the agent file, ` +
+  "`CRUX_PROVIDER`, the settings. Of several the first counts, in the order of this page.";
+
 export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableDoc>>>> = {
   places: {
     XDG_RUNTIME_DIR: {
@@ -125,6 +129,11 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
       example: "openai/model-large",
     },
     CRUX_PROVIDER: { means: "The driver to use, like the setting `modelType`, which it overrides." },
+    CRUX_USE_BEDROCK: { means: USE("bedrock") },
+    CRUX_USE_VERTEX: { means: USE("vertex") },
+    CRUX_USE_OPENAI: { means: USE("openai") },
+    CRUX_USE_GEMINI: { means: USE("gemini") },
+    CRUX_USE_GROK: { means: USE("xai") },
     CRUX_SCENARIO: {
       means: "A scenario file: the driver `script` plays it in place of a model.",
       example: "/home/ana/scenario.json",

@@ -232,6 +232,20 @@ describe("resolve()", () => {
     expect(await resolve({ model: "openai/x", ...agent, env, settings })).toEqual(["openai", "x"]);
   });
 
+  it("takes the driver of CRUX_USE_<driver> before the first that is set up, and names those that do not count", async () => {
+    const env = { ...anthropic, ...openai, ...gemini, ...xai };
+    expect(await resolve({ env: { ...env, CRUX_USE_GROK: "1", CRUX_USE_OPENAI: "0" } })).toEqual(["xai", ""]);
+    const two = { ...env, CRUX_USE_GROK: "1", CRUX_USE_OPENAI: "1" };
+    const remark = "CRUX_USE_OPENAI counts, and CRUX_USE_GROK does not: one driver answers";
+    expect(await resolve({ env: two })).toEqual(["openai", "", remark]);
+    const one = { ...env, CRUX_USE_GROK: "1" };
+    expect(await resolve({ env: { ...one, CRUX_PROVIDER: "gemini" } })).toEqual(["gemini", ""]);
+    expect(await resolve({ env: one, settings: { modelType: "openai" } })).toEqual(["openai", ""]);
+    expect(await resolve({ env: { CRUX_USE_GROK: "1", ...openai } }).catch(({ message }) => message)).toBe(
+      "the model driver xai is not set up",
+    );
+  });
+
   it("CRUX_SCENARIO means the script, without a notice, unless a driver was asked for", async () => {
     const env = { ...openai, CRUX_SCENARIO: "/x.yaml" };
     expect(await resolve({ env, provider: "openai" })).toEqual(["script", ""]);

@@ -1,6 +1,6 @@
 /**
  * Decides which model answers. From the most to the least explicit: the model of the run, the agent file, CRUX_PROVIDER
- * and CRUX_MODEL, the settings; then the first configured driver; then the built-in interpreter, which says so.
+ * and CRUX_MODEL, the settings, CRUX_USE_<driver>; then the first configured driver; then the built-in interpreter, which says so.
  */
 import { codeOf, SyscallError } from "../../abi/errors.ts";
 import type { Fact } from "../../abi/fact.ts";
@@ -15,7 +15,7 @@ import { findOwn, type ModelSettings, withOwn } from "../own-models.ts";
 import { SCRIPT_SIZES, windowFacts } from "../window.ts";
 import { DriverFinder, type Probing, setUp } from "./driver-finder.ts";
 import { defaultId, envModel, surveyed } from "./survey.ts";
-import { AGENT_FILE, agentWish, parseName, type Wish, wishOf, wordsOf } from "./wishes.ts";
+import { AGENT_FILE, agentWish, parseName, useWish, type Wish, wishOf, wordsOf } from "./wishes.ts";
 
 type Env = Readonly<Record<string, string>>;
 type ResolveRequest = Parameters<ModelResolver["resolve"]>[0];
@@ -53,15 +53,20 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
     if (asked.driver === "script") return { choice: scriptChoice(asked.model), why: "--model" };
     if (env.CRUX_SCENARIO && asked.driver === undefined)
       return { choice: choice("script", ""), why: "CRUX_SCENARIO" };
+    const used = useWish(env);
     const wishes = [
       asked,
       agentWish(request.provider, request.preferred),
       { ...wishOf(env.CRUX_PROVIDER, env.CRUX_MODEL), source: "CRUX_MODEL" },
       { ...wishOf(settings.modelType, settings.model), source: "settings.json" },
+      used.wish,
     ];
     const choosing = new Choosing(finder, wishes, request, signal);
     const found = await choosing.choose();
-    if (found !== undefined) return { choice: found, why: choosing.why };
+    if (found !== undefined) {
+      const told = used.remark === undefined ? found : { remark: used.remark, ...found };
+      return { choice: told, why: choosing.why };
+    }
     if (settings.requireModel === true)
       throw unavailable("no model is configured, and requireModel is set", configureHelp);
     return { choice: { ...choice("interpreter", ""), notice: NOTICE }, why: "no model is set up" };

@@ -38,6 +38,31 @@ export function wishOf(provider: string | undefined, name: string | undefined): 
   return { ...wish, driver };
 }
 
+/** The variables that name a driver by a 1, in their order. */
+const USES: readonly (readonly [variable: string, driver: DriverName])[] = [
+  ["CRUX_USE_BEDROCK", "bedrock"],
+  ["CRUX_USE_VERTEX", "vertex"],
+  ["CRUX_USE_OPENAI", "openai"],
+  ["CRUX_USE_GEMINI", "gemini"],
+  ["CRUX_USE_GROK", "xai"],
+];
+
+/** The wish of these variables. `remark`: several are set. */
+export function useWish(env: Readonly<Record<string, string>>): {
+  readonly wish: Wish;
+  readonly remark?: string;
+} {
+  const [first, ...more] = USES.filter(([variable]) => env[variable] === "1");
+  if (first === undefined) return { wish: { driver: undefined, model: "", isFirm: true } };
+  const [source, driver] = first;
+  const wish = { driver, model: "", isFirm: true, source };
+  if (more.length === 0) return { wish };
+  return {
+    wish,
+    remark: `${source} counts, and ${more.map(([each]) => each).join(", ")} does not: one driver answers`,
+  };
+}
+
 /** The source of a wish, in words. */
 export function wordsOf({ source = "--model", model }: Wish): string {
   if (source === "settings.json") return `settings.json (${model === "" ? "modelType" : "model"})`;
