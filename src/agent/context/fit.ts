@@ -4,6 +4,7 @@
  */
 import type { ClearedResult, NumberRange, ViewState } from "../../abi/context.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
+import { mediaTokens } from "../../lib/tokens/media.ts";
 import { messageTokens } from "../../lib/tokens/message.ts";
 import { levelOf } from "../tools/turn-budget.ts";
 import type { Numbered, Unit } from "./units.ts";
@@ -51,6 +52,26 @@ export function newestThatFit(units: readonly Unit[], state: ViewState, room: Ro
 export function pinnedOf(units: readonly Unit[], { pins }: Pick<ViewState, "pins">): readonly Unit[] {
   const numbers = new Set(pins);
   return units.filter(({ parts }) => parts.some(({ n }) => numbers.has(n)));
+}
+
+/** The view without the images and documents before its last two steps. undefined: there are none. */
+export function withoutPictures(
+  units: readonly Unit[],
+  { view, pins }: ViewState,
+): { readonly clears: readonly ClearedResult[]; readonly freed: number } | undefined {
+  const second = units.findLastIndex((unit) => unit.kind === "step" && unit !== lastStep(units));
+  const shown = units
+    .slice(0, Math.max(0, second))
+    .flatMap(({ parts }) => parts)
+    .filter(({ n, message }) => message.media !== undefined && !pins.includes(n));
+  if (shown.length === 0) return undefined;
+  const gone = shown.map(({ n, message }) => ({ n, keep: message.content.length }));
+  const freed = shown.reduce((sum, { message }) => sum + mediaTokens(message.media ?? []), 0);
+  return { clears: [...view.clears, ...gone].sort((a, b) => a.n - b.n), freed };
+}
+
+function lastStep(units: readonly Unit[]): Unit | undefined {
+  return units.findLast(({ kind }) => kind === "step");
 }
 
 /** Where the tail begins: at the newest step at the latest, or at the message that is not answered yet. */

@@ -3,7 +3,9 @@
  * What a provider reports also says how far the estimates are off. Pure but for its own state.
  */
 import type { Measures, WindowFacts } from "../../abi/context.ts";
+import { messageOf } from "../../abi/errors.ts";
 import type { Usage } from "../../abi/llm.ts";
+import { findLlmError } from "../../abi/llm-error.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { LEAST_WINDOW, type Thresholds, thresholds } from "../../lib/tokens/window.ts";
 import { CacheWatch } from "./cache-watch.ts";
@@ -125,6 +127,15 @@ export function countsIn(words: string): { limit?: number; got?: number } {
   const [limit, got] = [LIMIT, GOT].map((pattern) => numberIn(pattern.exec(words)?.[1]));
   if (limit === undefined) return {};
   return got === undefined || got <= limit ? { limit } : { limit, got };
+}
+
+/** Whether a request was refused for its bytes, not for its tokens. */
+export function isBySize(error: unknown): boolean {
+  const words = messageOf(error);
+  if (countsIn(words).limit !== undefined || /token|context/i.test(words)) return false;
+  return (
+    findLlmError(error)?.status === 413 || /payload size|(request|entity|body) (is )?too large/i.test(words)
+  );
 }
 
 function numberIn(text: string | undefined): number | undefined {

@@ -363,3 +363,41 @@ describe("folding", () => {
     expect(failing.state?.folding).toMatchObject({ failures: 3 });
   });
 });
+
+describe("a request that is refused for its bytes", () => {
+  const media = [{ type: "image", media_type: "image/png", data: "AAAA" }] as const;
+  const failing = async (words: string, shown: (i: number) => boolean) => {
+    const { turn, sent, moves } = turnWith(0);
+    const pictures = messages.map((each, i) => (shown(i) ? { ...each, media } : each));
+    let isFirst = true;
+    const send: Turn["send"] = async (request) => {
+      const whole = await turn.send(request);
+      if (!isFirst) return whole;
+      isFirst = false;
+      throw new LlmError({ kind: "prompt_too_long", status: 413, message: words, device: "/dev/llm/a" });
+    };
+    const keeper = new WindowKeeper({ window: facts(200_000), viewRequests: true });
+    await keeper.ask({ ...turn, prompt: { systemPrompt: "", messages: pictures }, send });
+    return { sent, moves, state: keeper.state };
+  };
+  const isLate = (i: number): boolean => i >= messages.length - 4;
+
+  test("loses the images before the last two steps first; nothing is learnt of the window", async () => {
+    const { sent, moves, state } = await failing("413: a web page: Request Entity Too Large", () => true);
+    expect(sent).toEqual(["main", "main"]);
+    expect(moves).toMatchObject([{ boundary: { layer: "micro", trigger: "reactive" } }]);
+    const early = messages.flatMap(({ content }, i) =>
+      isLate(i) ? [] : [{ n: i + 1, keep: content.length }],
+    );
+    expect(moves[0]?.clears).toEqual(early);
+    expect(state).toBeUndefined();
+  });
+
+  test.each<[string, string, (i: number) => boolean]>([
+    ["there are none", "request too large", () => false],
+    ["they are of the last two steps", "request too large", isLate],
+    ["it was for its tokens", "prompt is too long: 210000 tokens > 200000 maximum", () => true],
+  ])("is summarised where %s", async (_why, words, shown) => {
+    expect((await failing(words, shown)).sent).toEqual(["main", "compact", "main"]);
+  });
+});

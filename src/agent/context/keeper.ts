@@ -13,7 +13,7 @@ import type { TurnRequest } from "../model/request.ts";
 import { besideOf } from "../prompt/parts.ts";
 import { Breaker, type BreakerState } from "./breaker.ts";
 import { Collapse, type CollapseState, foldRequest } from "./collapse.ts";
-import { Gauge, type Learned, Report } from "./gauge.ts";
+import { Gauge, isBySize, type Learned, Report } from "./gauge.ts";
 import { OwnPins, segmentsText } from "./own-view.ts";
 import { isTooLong, Passage } from "./passage.ts";
 import { ownPinText, pinnedText, TOO_LONG_HINT, TURNED_OFF_HINT, UNDO_HINT } from "./texts.ts";
@@ -255,7 +255,7 @@ export class WindowKeeper {
     const collapse = mayShorten ? this.#collapse : undefined;
     if (mayShorten) await passage.prepare({ isIdle: this.#isIdle(turn), collapse });
     let hasDrained = collapse === undefined;
-    for (let refusals = 0; ; refusals++) {
+    for (let refusals = 0; ; ) {
       const made = passage.request();
       const staging = hasDrained || collapse === undefined ? null : this.#stage(turn, passage, collapse);
       const refused = (words: string): void =>
@@ -275,6 +275,8 @@ export class WindowKeeper {
       } catch (error) {
         if (!isTooLong(error)) throw error;
         cause = error;
+        // bytes say nothing of tokens
+        if (this.#isAllowed && isBySize(error) && (await passage.shed())) continue;
         refused(messageOf(error));
       } finally {
         await staging;
@@ -283,12 +285,9 @@ export class WindowKeeper {
       if (!hasDrained) {
         hasDrained = true;
         // what is written already costs nothing more
-        if (collapse !== undefined && (await passage.fold(collapse)) > 0) {
-          refusals--;
-          continue;
-        }
+        if (collapse !== undefined && (await passage.fold(collapse)) > 0) continue;
       }
-      if (!this.#isAllowed || refusals > MOST_DROPS || !(await passage.heal(refusals)))
+      if (!this.#isAllowed || refusals > MOST_DROPS || !(await passage.heal(refusals++)))
         throw this.#hopeless(turn, cause);
     }
   }

@@ -13,7 +13,7 @@ import type { TurnRequest } from "../model/request.ts";
 import { askingFor, SUMMARY_TOKENS, type SummaryWish } from "./asked-summary.ts";
 import type { Breaker } from "./breaker.ts";
 import { COMMIT, type Collapse, STAGE } from "./collapse.ts";
-import { newestThatFit, pinnedOf, rangesOf, shownTokens, tokensOf } from "./fit.ts";
+import { newestThatFit, pinnedOf, rangesOf, shownTokens, tokensOf, withoutPictures } from "./fit.ts";
 import type { Gauge } from "./gauge.ts";
 import { clearOld } from "./micro.ts";
 import { partOf } from "./part.ts";
@@ -73,6 +73,19 @@ export class Passage {
   get #whole(): TurnRequest {
     this.#made ??= this.#turn.make(this.#prompt, Infinity);
     return this.#made;
+  }
+
+  /** After a refusal for its bytes: images and documents leave the view, but for the last two steps. false: there are none. */
+  async shed(): Promise<boolean> {
+    const { sys, start } = this.#turn;
+    const state = await sys.ctxView(start.ctxId);
+    const found = withoutPictures(unitsOf(this.#prompt.messages, state), state);
+    if (found === undefined) return false;
+    const { keep, tailFrom } = state.view;
+    const before = this.#used;
+    const after = before - Math.ceil(found.freed * this.#gauge.ratio);
+    const boundary = { layer: "micro", trigger: "reactive", before, after } as const;
+    return this.#move({ from: state.head, keep, tailFrom, clears: found.clears, boundary });
   }
 
   /**
