@@ -18,6 +18,21 @@ export function tokensOf({ chars, wide }: TextSize): number {
   return wide + Math.ceil((chars - wide) / 4);
 }
 
+/** The size of what a message says. JSON, and lines of it, have about two characters a token: they count twice. */
+export function saidSize(text: string): TextSize {
+  const { chars, wide } = sizeOf(text);
+  return { chars: isJson(text) ? 2 * chars - wide : chars, wide };
+}
+
+/** By its beginning and its end: to parse it would cost more than the estimate is worth. */
+function isJson(text: string): boolean {
+  return /^\s*(\{\s*["}]|\[\s*[[{"\]\d-])/.test(text) && /[}\]]$/.test(text.slice(-64).trimEnd());
+}
+
+export function saidTokens(text: string): number {
+  return tokensOf(saidSize(text));
+}
+
 export function estimateTokens(text: string): number {
   return tokensOf(sizeOf(text));
 }

@@ -2,7 +2,7 @@
 import type { WireMessage } from "../abi/llm.ts";
 import { Running } from "../lib/running.ts";
 import { mediaTokens } from "../lib/tokens/media.ts";
-import { estimateTokens } from "../lib/tokens.ts";
+import { estimateTokens, saidTokens } from "../lib/tokens.ts";
 import type { AttemptRequest } from "./driver.ts";
 
 /** The input to reserve: the estimate plus 5 %, because it may be too low. */
@@ -33,9 +33,9 @@ const messageTokens = new Running<WireMessage, number>(0, (tokens, { content }) 
 function blockTokens(block: WireMessage["content"][number]): number {
   switch (block.type) {
     case "text":
-      return estimateTokens(block.text);
+      return saidTokens(block.text);
     case "tool_result":
-      return estimateTokens(block.content) + mediaTokens(block.media ?? []);
+      return saidTokens(block.content) + mediaTokens(block.media ?? []);
     case "image":
     case "document":
       return mediaTokens([block]);

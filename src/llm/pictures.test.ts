@@ -64,8 +64,16 @@ test("a program that takes text only is told that there is one", () => {
   expect(renderHistory(messages)).toContain(`look\n### user\n${NOT_SHOWN}`);
 });
 
-test("is estimated by its size", () => {
-  const tokens = (data: string) =>
-    estimateInput(contractRequest({ messages: [{ role: "user", content: [{ ...picture, data }] }] }));
-  expect(tokens("A".repeat(8_000)) - tokens("")).toBe(1_000);
+test("is estimated by its pixels, or as most are", () => {
+  const tokens = (content: WireMessage["content"]) =>
+    estimateInput(contractRequest({ messages: [{ role: "user", content }] })) -
+    estimateInput(contractRequest({ messages: [{ role: "user", content: [] }] }));
+  const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n0000IHDR", "latin1"), Buffer.alloc(8)]);
+  png.writeUInt32BE(1_000, 16);
+  png.writeUInt32BE(750, 20);
+  expect(tokens([{ ...picture, data: png.toString("base64") }])).toBe(1_000);
+  expect(tokens([{ ...picture, data: "A".repeat(80_000) }])).toBe(2_000);
+  const pdf = { type: "document", media_type: "application/pdf" } as const;
+  expect(tokens([{ ...pdf, data: "A" }])).toBe(2_000);
+  expect(tokens([{ ...pdf, data: "A".repeat(80_000) }])).toBe(10_000);
 });

@@ -14,7 +14,7 @@ import { isMedia, type MediaPart } from "../../abi/tool.ts";
 import { madeOf } from "../../lib/parts.ts";
 import { Running } from "../../lib/running.ts";
 import { mediaTokens } from "../../lib/tokens/media.ts";
-import { sizeOf, type TextSize, tokensOf } from "../../lib/tokens.ts";
+import { saidSize, sizeOf, type TextSize, tokensOf } from "../../lib/tokens.ts";
 import { toWireMessages } from "./wire-messages.ts";
 
 /** The usual maximum. Providers reserve capacity for the maximum requested, and nearly all replies are shorter. */
@@ -112,13 +112,19 @@ const messageSizes = new Running<WireMessage, MessageSize>(
     for (const block of content) {
       const { media = [], ...words } = apart(block);
       const size = sizeOf(JSON.stringify(words));
-      chars += size.chars;
+      chars += size.chars + more(block);
       wide += size.wide;
       shown += mediaTokens(media);
     }
     return { chars, wide, shown };
   },
 );
+
+/** By how many characters more a block counts, for what it says is JSON. */
+function more(block: Block): number {
+  const said = block.type === "tool_result" ? block.content : block.type === "text" ? block.text : "";
+  return saidSize(said).chars - said.length;
+}
 
 /** A block without its images, and these. */
 function apart(block: Block): { readonly type: string; readonly media?: readonly MediaPart[] } {

@@ -1,10 +1,10 @@
-import { estimateTokens } from "../tokens.ts";
-import { mediaTokens } from "./media.ts";
+import { estimateTokens, saidTokens } from "../tokens.ts";
+import { type Medium, mediaTokens } from "./media.ts";
 
 interface Said {
   readonly content: string;
   readonly blocks?: readonly unknown[];
-  readonly media?: readonly { readonly data: string }[];
+  readonly media?: readonly Medium[];
 }
 
 /** The role, and what stands between the messages of a request. */
@@ -20,6 +20,6 @@ export function messageTokens(message: Said): number {
 }
 
 function counted({ content, blocks, media = [] }: Said): number {
-  const said = blocks === undefined ? content : JSON.stringify(blocks);
-  return estimateTokens(said) + mediaTokens(media) + FRAME;
+  const said = blocks === undefined ? saidTokens(content) : estimateTokens(JSON.stringify(blocks));
+  return said + mediaTokens(media) + FRAME;
 }

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { saidTokens } from "../tokens.ts";
+import { messageTokens } from "./message.ts";
 import { LEAST_WINDOW, thresholds } from "./window.ts";
 
 test("thresholds() has the documented numbers for a window of 200,000", () => {
@@ -24,4 +26,25 @@ test("thresholds() keeps their order for every window", () => {
       },
     ),
   );
+});
+
+const filled = (before: string, each: string, after: string): string => {
+  const room = 400 - before.length - after.length;
+  return before + each.repeat(Math.floor(room / each.length)).padEnd(room) + after;
+};
+
+test.each([
+  ["text", "words ".repeat(80).slice(0, 400), 100],
+  ["text in brackets", filled("[see ", "x", "]"), 100],
+  ["code", filled("{ let a; ", "a++; ", "}"), 100],
+  ["JSON", filled('{"a":[', "12,", "3]}"), 200],
+  ["lines of JSON", filled('{"a":1}\n', '{"a":2}\n', '{"b":1}\n'), 200],
+  ["CJK", "\u6f22".repeat(400), 400],
+])("400 characters of %s are %s tokens or so", (_what, text, tokens) => {
+  expect(text).toHaveLength(400);
+  expect(saidTokens(text)).toBe(tokens);
+  const frame = messageTokens({ content: "" });
+  expect(messageTokens({ content: text })).toBe(tokens + frame);
+  const image = { type: "image", data: "AAAA" };
+  expect(messageTokens({ content: text, media: [image, image] })).toBe(tokens + frame + 4_000);
 });

@@ -1,4 +1,5 @@
 /** How a file is shown to the model: decided by its content, then by its name. */
+import { findImage, type ImageHead } from "../../lib/image-head.ts";
 import { endLine } from "../budget.ts";
 import type { EncodedText, Encoding } from "../encoding.ts";
 import { failure } from "../failure.ts";
@@ -6,8 +7,12 @@ import { type Cell, cellId, type Notebook, parseNotebook, sourceOf } from "../no
 import { countLines, cutEnd, decodeFile, lineEnd } from "../text.ts";
 import type { Outcome, RunContext } from "../tool.ts";
 import type { Args } from "./arguments.ts";
-import { findImage, showImage } from "./image.ts";
 import { type PageRange, showPdf } from "./pdf.ts";
+
+/** Nothing here shrinks an image: one that is too large is refused, with a hint on how to shrink it. */
+const MAX_SIDE = 2000;
+const MAX_TOKENS = 25_000;
+const TOKENS_A_CHARACTER = 0.125;
 
 export const MAX_RESULT_CHARS = 100_000;
 /** The page itself: the lines about it come on top. */
@@ -206,4 +211,24 @@ function cutLine(line: string): string {
   const [ending = ""] = /\r?\n$/.exec(line) ?? [];
   const body = line.slice(0, line.length - ending.length);
   return body.length <= MAX_LINE_CHARS ? line : `${cutEnd(body, MAX_LINE_CHARS)}... [truncated]${ending}`;
+}
+
+function showImage(shown: string, bytes: Buffer, head: ImageHead): Outcome {
+  const { mediaType: media_type, width, height } = head;
+  const data = bytes.toString("base64");
+  if (width > MAX_SIDE || height > MAX_SIDE)
+    throw tooLarge(shown, `${width} x ${height} pixels, max ${MAX_SIDE} x ${MAX_SIDE}`);
+  const tokens = Math.ceil(data.length * TOKENS_A_CHARACTER);
+  if (tokens > MAX_TOKENS) throw tooLarge(shown, `${tokens} tokens, max ${MAX_TOKENS}`);
+  const size = width > 0 && height > 0 ? `, ${width} x ${height}` : "";
+  return {
+    text: `[image: ${shown}, ${media_type}${size}, ${bytes.byteLength} bytes]`,
+    media: [{ type: "image", media_type, data }],
+  };
+}
+
+function tooLarge(shown: string, why: string): Error {
+  const hint =
+    "Make a smaller copy in bash and view that: convert in.png -resize 800x800 -quality 60 out.jpg";
+  return failure("INVALID", `image too large: ${shown} (${why})`, hint);
 }

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { isMedia } from "../../abi/tool.ts";
+import { findImage } from "../../lib/image-head.ts";
 import { Bench, textOf } from "../testing/bench.ts";
-import { findImage } from "./image.ts";
 import { parsePages } from "./pdf.ts";
 import { view } from "./view.ts";
 

@@ -1,13 +1,5 @@
-/** Images: the format and size from the first bytes; and the outcome for one. */
-import { failure } from "../failure.ts";
-import type { Outcome } from "../tool.ts";
-
-/** Nothing here shrinks an image: one that is too large is refused, with a hint on how to shrink it. */
-const MAX_SIDE = 2000;
-const MAX_TOKENS = 25_000;
-const TOKENS_A_CHARACTER = 0.125;
-
-interface ImageHead {
+/** Images: the format and size from the first bytes. */
+export interface ImageHead {
   readonly mediaType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
   /** Pixels; 0 if the file does not say. */
   readonly width: number;
@@ -23,26 +15,6 @@ export function findImage(bytes: Buffer): ImageHead | undefined {
   if (start.startsWith("RIFF") && start.endsWith("WEBP"))
     return { mediaType: "image/webp", ...webpSize(bytes) };
   return undefined;
-}
-
-export function showImage(shown: string, bytes: Buffer, head: ImageHead): Outcome {
-  const { mediaType: media_type, width, height } = head;
-  const data = bytes.toString("base64");
-  if (width > MAX_SIDE || height > MAX_SIDE)
-    throw tooLarge(shown, `${width} x ${height} pixels, max ${MAX_SIDE} x ${MAX_SIDE}`);
-  const tokens = Math.ceil(data.length * TOKENS_A_CHARACTER);
-  if (tokens > MAX_TOKENS) throw tooLarge(shown, `${tokens} tokens, max ${MAX_TOKENS}`);
-  const size = width > 0 && height > 0 ? `, ${width} x ${height}` : "";
-  return {
-    text: `[image: ${shown}, ${media_type}${size}, ${bytes.byteLength} bytes]`,
-    media: [{ type: "image", media_type, data }],
-  };
-}
-
-function tooLarge(shown: string, why: string): Error {
-  const hint =
-    "Make a smaller copy in bash and view that: convert in.png -resize 800x800 -quality 60 out.jpg";
-  return failure("INVALID", `image too large: ${shown} (${why})`, hint);
 }
 
 interface Size {
