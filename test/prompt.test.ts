@@ -1,6 +1,6 @@
 /** What the model is told before the first word: where it is, what it may do there, and no more bytes than that needs. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -68,6 +68,7 @@ describe("the system prompt", () => {
     git("config", "core.fsmonitor", "touch ran; false");
     await crux(["look around"]);
     expect(system()).not.toContain("Git when you started");
+    expect(existsSync(join(repo, "ran"))).toBe(false);
   });
 });
 

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage, createHook } from "node:async_hooks";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { asPid } from "../abi/ids.ts";
 import type { SkillShelf } from "../abi/skill.ts";
@@ -17,16 +17,19 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 /** For a trusted workspace without agents and skills of its own. */
-function deskOf(): GuideDesk {
+function deskOf(isTrusted = true, asked: string[] = []): GuideDesk {
   const root = join(base, "work");
-  const view = { root, isTrusted: true, approves: () => true } as unknown as ProjectView;
+  const view = { root, isTrusted, approves: () => true } as unknown as ProjectView;
   const realPath = (path: string) => path;
   const no = () => false;
   return new GuideDesk({
     ...{ home: join(base, "home"), configDir: join(base, "config"), policyDir: join(base, "policy") },
     isSecret: no,
     trust: { viewOf: () => view },
-    gitState: async () => "",
+    gitState: async (cwd) => {
+      asked.push(cwd);
+      return "";
+    },
     agents: async () => [],
     skills: { lines: async () => [], linesBelow: async () => [], shelf: async () => ({}) as SkillShelf },
     memory: new MemoryDesk({
@@ -71,4 +74,28 @@ test("around() reads the files that are there", async () => {
   expect(found.instructions.map(({ text }) => text)).toEqual(["Use tabs."]);
   expect(found.memory?.indexes.map(({ text }) => text)).toEqual(["Likes tabs."]);
   expect(waits).toBeGreaterThan(0);
+});
+
+test("around() has the instruction files from broad to specific; before trust neither those of the project nor git", async () => {
+  const files = ["policy/AGENTS.md", "config/AGENTS.md", "home/.claude/CLAUDE.md"];
+  const own = [
+    "AGENTS.md",
+    "CLAUDE.md",
+    ".crux/AGENTS.md",
+    ".claude/CLAUDE.md",
+    "AGENTS.local.md",
+    "CLAUDE.local.md",
+  ];
+  const ofProject = ["work", "work/src"].flatMap((dir) => own.map((name) => `${dir}/${name}`));
+  for (const file of [...files, ...ofProject]) {
+    mkdirSync(dirname(join(base, file)), { recursive: true });
+    writeFileSync(join(base, file), file);
+  }
+  const asked: string[] = [];
+  const textsOf = async (isTrusted: boolean) =>
+    (await around(deskOf(isTrusted, asked))).instructions.map(({ text }) => text);
+  expect(await textsOf(false)).toEqual(files);
+  expect(asked).toEqual([]);
+  expect(await textsOf(true)).toEqual([...files, ...ofProject]);
+  expect(asked).toHaveLength(1);
 });

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { ContextError } from "../../abi/errors.ts";
 import { asCtxId } from "../../abi/ids.ts";
+import { contextFacet, viewsOf } from "../context/facet.ts";
+import { headOf, numbersOf } from "../context/view.ts";
+import type { RecordBody } from "../facts/facet.ts";
 import { LIMITS } from "../limits.ts";
+import type { JournalRecord } from "../ports/journal.ts";
 import { guardedBench } from "../testing/guarded.ts";
 import { bytes, NOTHING_LEFT, testKernel, text } from "../testing/test-kernel.ts";
 
@@ -118,4 +122,102 @@ describe("the journal", () => {
       { role: "user", content: "x", cid: other },
     ]);
   });
+});
+
+describe("a thousand appends and moves at once", () => {
+  const boundary = { layer: "full", trigger: "auto", before: 900, after: 20 } as const;
+  const folded = (records: readonly JournalRecord[]) =>
+    records.reduce((now, { kind, body, proc, seq }) => {
+      const place = { proc, seq, at: 0, isFork: false };
+      return contextFacet.folds[kind]?.(now, body as RecordBody, place) ?? now;
+    }, contextFacet.init());
+  const shownBy = (records: readonly JournalRecord[]): string => {
+    const views = viewsOf(folded(records));
+    return numbersOf(views, headOf(views)).join();
+  };
+
+  test("leave each record once, in the order of the view, and the journal has the view that is shown", async () => {
+    const t = testKernel();
+    const { sys, start, proc } = await t.start();
+    const cid = start.ctxId;
+    const moved: unknown[] = [];
+    const move = async (i: number) => {
+      const { head: from, records } = await sys.ctxView(cid);
+      const put = i % 3 === 0 ? { put: `summary ${i}` } : {};
+      const wish = { from, keep: [], clears: [], tailFrom: Math.max(1, records - (i % 5)), ...put, boundary };
+      await sys.ctxMove(cid, wish).then(
+        () => moved.push("moved"),
+        (error: ContextError) => moved.push(error.code),
+      );
+    };
+    const acts = Array.from({ length: 1_000 }, (_, i) =>
+      i % 4 === 3 ? move(i) : sys.appendMessage(cid, "user", `m${i}`),
+    );
+    await Promise.all(acts);
+    expect(new Set(moved)).toEqual(new Set(["moved", "CONFLICT"]));
+    await t.journal.sync();
+    const own = t.journal.records.filter(({ proc: of }) => of === proc.seed.uuid);
+    const said = own.flatMap(({ kind, body }) =>
+      kind === "ctx.record" ? [(body as { content: string }).content] : [],
+    );
+    expect(said).toHaveLength(750);
+    expect(said.toSorted()).toEqual(
+      Array.from({ length: 1_000 }, (_, i) => `m${i}`)
+        .filter((_, i) => i % 4 !== 3)
+        .toSorted(),
+    );
+    const { numbers } = await sys.ctxView(cid);
+    expect(shownBy(own)).toBe(numbers.join());
+  });
+
+  test("whichever record is the last on the disk, the view is the one before a change or after it", async () => {
+    const t = testKernel();
+    const { sys, start, proc } = await t.start();
+    const cid = start.ctxId;
+    const shown = new Set(["", (await sys.ctxView(cid)).numbers.join()]);
+    for (let i = 0; i < 60; i++) {
+      const { head: from, records, view } = await sys.ctxView(cid);
+      if (i % 3 !== 2) await sys.appendMessage(cid, "user", `m${i}`);
+      else if (i % 9 === 8) await sys.ctxUndo(cid, from);
+      else
+        await sys.ctxMove(cid, {
+          from,
+          keep: view.keep,
+          clears: [],
+          tailFrom: records,
+          put: `s${i}`,
+          boundary,
+        });
+      shown.add((await sys.ctxView(cid)).numbers.join());
+    }
+    await t.journal.sync();
+    const own = t.journal.records.filter(({ proc: of }) => of === proc.seed.uuid);
+    for (let last = 0; last <= own.length; last++) expect(shown).toContain(shownBy(own.slice(0, last)));
+    expect(shown.size).toBeGreaterThan(50);
+  });
+
+  test.each(["micro", "full", "partial", "snip", "drop", "clear"] as const)(
+    "%s and its undoing change rights, mode and budget in nothing, since they record the view alone",
+    async (layer) => {
+      const t = testKernel();
+      const { sys, start, proc } = await t.start({ permissionMode: "plan", contextBudget: 5_000 });
+      const cid = start.ctxId;
+      for (let i = 0; i < 4; i++) await sys.appendMessage(cid, "user", `m${i}`);
+      await t.journal.sync();
+      const before = t.journal.records.length;
+      const may = () => JSON.stringify([proc.seed.rights, proc.mode, proc.seed.account.view()]);
+      const was = may();
+      await sys.ctxMove(cid, {
+        from: 0,
+        keep: [],
+        clears: [],
+        tailFrom: 3,
+        boundary: { ...boundary, layer },
+      });
+      await sys.ctxUndo(cid, 1);
+      await t.journal.sync();
+      expect(t.journal.records.slice(before).map(({ kind }) => kind)).toEqual(["ctx.move", "ctx.move"]);
+      expect(may()).toBe(was);
+    },
+  );
 });
