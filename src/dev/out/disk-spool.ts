@@ -41,6 +41,7 @@ export class DiskSpool implements Spool, SegmentSource {
   readonly #halfBytes: number;
   readonly #segmentBytes: number;
   readonly #readers = new Set<SegmentReader>();
+  beforeRead: (() => void) | undefined;
   #bytes = 0;
   #droppedBytes = 0;
   /** Segments before this one were removed. */
@@ -93,6 +94,15 @@ export class DiskSpool implements Spool, SegmentSource {
     this.#droppedBytes += chunk.byteLength - written;
     this.#bytes += written;
     this.#wake();
+  }
+
+  get isRead(): boolean {
+    return this.#readers.size > 0;
+  }
+
+  recent(from: number, into: Buffer): number {
+    if (from < this.oldest || from >= this.#bytes) return 0;
+    return this.readNear(from, into.subarray(0, this.locate(from).left));
   }
 
   readNear(position: number, into: Buffer): number {
@@ -149,6 +159,7 @@ export class DiskSpool implements Spool, SegmentSource {
   }
 
   reader(from: number): SegmentReader {
+    this.beforeRead?.();
     const reader = new SegmentReader(this, from);
     this.#readers.add(reader);
     return reader;

@@ -7,6 +7,7 @@
 import { constants } from "node:os";
 import { basename } from "node:path/posix";
 import { SyscallError } from "../../abi/errors.ts";
+import { PID_KERNEL } from "../../abi/ids.ts";
 import type { NativeOptions } from "../../abi/native.ts";
 import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
@@ -40,6 +41,9 @@ export type NativeHost = Streaming &
 
 /** Makes the terminal at its stdin the controlling one of a session of its own, so that `^C` and job control work. */
 const ON_TERMINAL = ["setsid", "--ctty", "--wait"];
+
+/** A spool of this size has what a log that is written later needs. */
+const LATE_LOG_BYTES = 8 * 1024 * 1024;
 
 interface NativeCommand {
   readonly argv: readonly string[];
@@ -106,7 +110,9 @@ class NativeBody implements Body {
     const control = this.#control;
     if (control !== undefined) {
       control.log = spool;
-      output.alsoTo(control.output);
+      // who has started it may read its log from any position; the user reads the end of it
+      const isEnough = proc.ppid === PID_KERNEL && (this.#options.spoolBytes ?? Infinity) >= LATE_LOG_BYTES;
+      output.alsoTo(control.output, isEnough);
       const end = (): void => core.natives.end(control);
       proc.done.promise.then(end, end);
     }

@@ -10,13 +10,13 @@ import { messageOf, printed } from "../../abi/errors.ts";
 import { asCallId, asFd, type Fd } from "../../abi/ids.ts";
 import type { Syscalls } from "../../abi/sys.ts";
 import { abortable } from "../../lib/abort.ts";
-import { RedactedBytes } from "../../lib/redact/bytes.ts";
 import type { ExecChild } from "../ports/host.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Native } from "../ports/natives.ts";
 import type { Spool } from "../ports/spools.ts";
 import type { Process } from "../process/process.ts";
 import { STDIN, STDOUT } from "../process/spawn/stdio.ts";
+import { OutputLog } from "./output-log.ts";
 
 /** What the streams of a native need of the kernel. */
 export interface Streaming {
@@ -33,38 +33,37 @@ const inputBytes = 64 * 1024;
 export class NativeOutput {
   readonly #core: Streaming;
   readonly #proc: Process;
-  readonly #spool: Spool;
+  /** Has what is stored without secrets; readers of its fds get the output unchanged. */
+  readonly #log: OutputLog;
   readonly #onBroken: () => void;
   readonly #broken = new Set<Fd>();
   #also: Native["output"] = {};
-  /** Redacts what is stored; readers of its fds get the output unchanged. */
-  readonly #redacted: { readonly stdout: RedactedBytes; readonly stderr: RedactedBytes } | undefined;
   #tail = Buffer.alloc(0);
   #isTailCut = false;
 
   /** `onBroken` is called when the reader of its stdout or stderr has gone. */
-  constructor(core: Streaming, proc: Process, spool: Spool, onBroken: () => void) {
+  constructor(core: Streaming, proc: Process, log: Spool, onBroken: () => void) {
     this.#core = core;
     this.#proc = proc;
-    this.#spool = spool;
-    const { redactor } = core.ports;
-    if (redactor !== undefined)
-      this.#redacted = { stdout: new RedactedBytes(redactor), stderr: new RedactedBytes(redactor) };
+    this.#log = new OutputLog({ ...core.ports, log, redactor: core.ports.redactor });
     this.#onBroken = onBroken;
   }
 
-  /** The unchanged output of each stream is stored here too. */
-  alsoTo(spools: Native["output"]): void {
+  /** The unchanged output of each stream is stored here too. `isEnough`: its log may be written later. */
+  alsoTo(spools: Native["output"], isEnough: boolean): void {
     this.#also = spools;
+    if (isEnough) this.#log.mayWait(spools);
   }
 
   /** Returns a promise if the stream must wait for a reader. The chunk is borrowed. */
   take(stream: "stdout" | "stderr", chunk: Buffer): Promise<void> | undefined {
-    for (const part of this.#redacted?.[stream].parts(chunk) ?? [chunk]) this.#spool.write(part);
-    this.#also[stream]?.write(chunk);
+    const also = this.#also[stream];
+    const from = also?.bytes ?? 0;
+    also?.write(chunk);
+    this.#log.take(stream, chunk, from);
     if (stream === "stdout") this.#remember(chunk);
     const fd = stream === "stdout" ? STDOUT : STDERR;
-    const room = this.#also[stream]?.room();
+    const room = also?.room();
     const passed =
       this.#proc.fds.has(fd) && !this.#broken.has(fd) ? this.#pass(fd, Buffer.from(chunk)) : undefined;
     if (room === undefined) return passed;
@@ -80,11 +79,7 @@ export class NativeOutput {
   }
 
   end(): void {
-    for (const stream of ["stdout", "stderr"] as const) {
-      const rest = this.#redacted?.[stream].end();
-      if (rest !== undefined && rest.byteLength > 0) this.#spool.write(Buffer.from(rest));
-    }
-    this.#spool.end();
+    this.#log.end();
   }
 
   #remember(chunk: Buffer): void {

@@ -13,6 +13,12 @@ export interface Spool {
   readonly bytes: number;
   /** Bytes dropped because the spool was full. */
   readonly droppedBytes: number;
+  /** The position of the oldest byte left. */
+  readonly oldest: number;
+  /** Somebody reads it. */
+  readonly isRead: boolean;
+  /** Set by its writer; called before a reader is made. */
+  beforeRead: (() => void) | undefined;
   /**
    * Written synchronously to the page cache; nothing of the chunk is kept. Over the limit: `drop` drops the oldest, `refuse` throws UNAVAILABLE `pipe
    * spool full`; for `block` the writer awaits `room` between its writes.
@@ -23,6 +29,8 @@ export interface Spool {
    * turn of the event loop where there is room, but readers are behind. undefined: the writer goes on.
    */
   room(): Promise<void> | undefined;
+  /** Reads at once what was written not long ago; how many bytes. 0: it is not at hand. */
+  recent(from: number, into: Buffer): number;
   /** No more will come. Idempotent. */
   end(): void;
   /** Reads from a byte position; if that was dropped, from the oldest byte left. Readers are independent. */

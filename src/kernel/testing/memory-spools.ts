@@ -26,6 +26,8 @@ const LIMIT = 64 * 1024 * 1024;
 
 class MemorySpool implements Spool {
   readonly droppedBytes = 0;
+  readonly oldest = 0;
+  beforeRead: (() => void) | undefined;
   /** The number of open readers. */
   readers = 0;
   readonly onFull: OnFull;
@@ -52,12 +54,21 @@ class MemorySpool implements Spool {
     this.#wake();
   }
 
+  get isRead(): boolean {
+    return this.readers > 0;
+  }
+
+  recent(from: number, into: Buffer): number {
+    return this.#data.copy(into, 0, from);
+  }
+
   end(): void {
     this.#isEnded = true;
     this.#wake();
   }
 
   reader(from: number): PositionedReader {
+    this.beforeRead?.();
     let at = from;
     this.readers++;
     const left = (): number => this.#data.length - at;

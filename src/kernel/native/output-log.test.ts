@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import { Redactor } from "../../lib/redact/redact.ts";
+import { LIMITS } from "../limits.ts";
+import type { Spool } from "../ports/spools.ts";
+
+import { MemorySpools } from "../testing/memory-spools.ts";
+import { VirtualClock } from "../testing/virtual-clock.ts";
+import { OutputLog } from "./output-log.ts";
+
+const PART = 64 * 1024;
+const MUCH = LIMITS.logTailBytes;
+const SECRET = "planted-0815-and-some-more";
+
+/** So many bytes: of an open line the end would be held back. */
+const line = (letter: string, bytes: number): string => `${letter.repeat(bytes - 1)}\n`;
+
+function opened(canWait = true) {
+  const [spools, clock] = [new MemorySpools(), new VirtualClock()];
+  const redactor = new Redactor(new Uint8Array(32));
+  redactor.learn([SECRET]);
+  const log = spools.open("a.log", "drop");
+  const kept = { stdout: spools.open("a.out", "drop"), stderr: spools.open("a.err", "drop") };
+  const made = new OutputLog({ log, redactor, clock });
+  if (canWait) made.mayWait(kept);
+  const print = (text: string, stream: "stdout" | "stderr" = "stdout"): void => {
+    const from = kept[stream].bytes;
+    kept[stream].write(Buffer.from(text));
+    made.take(stream, Buffer.from(text), from);
+  };
+  const printMuch = (letter: string, bytes = MUCH): void => {
+    for (let at = 0; at < bytes; at += PART) print(line(letter, Math.min(PART, bytes - at)));
+  };
+  return { log, kept, made, print, printMuch, clock };
+}
+
+async function textOf(log: Spool): Promise<string> {
+  const reader = log.reader(0);
+  const bytes = reader.available === 0 ? [] : await reader.read(1 << 30, AbortSignal.timeout(60_000));
+  reader.close();
+  return Buffer.from(bytes).toString();
+}
+
+test("what is little is in the log at once, of both streams in order, without secrets", () => {
+  const { log, print } = opened();
+  print("out\n");
+  print(`err ${SECRET}\n`, "stderr");
+  print("out again\n");
+  expect(log.bytes).toBe("out\nerr [redacted:known:000000]\nout again\n".length);
+});
+
+test("much waits for a second, for a reader or for the end, and is complete up to what a reader is given", async () => {
+  const { log, made, print, printMuch, clock } = opened();
+  printMuch("a");
+  expect(log.bytes).toBe(MUCH);
+  print("b\n");
+  print(`c ${SECRET}\n`, "stderr");
+  print("d\n");
+  expect(log.bytes).toBe(MUCH);
+  expect((await textOf(log)).slice(MUCH)).toMatch(/^b\nc \[redacted:known:\w{6}\]\nd\n$/);
+  print("e\n");
+  await clock.advance(1_000);
+  expect((await textOf(log)).endsWith("d\ne\n")).toBe(true);
+  // little has come in that second: the next is written at once
+  const before = log.bytes;
+  print("f\n");
+  expect(log.bytes).toBe(before + 2);
+  printMuch("g");
+  print("h\n");
+  made.end();
+  expect((await textOf(log)).endsWith("g\nh\n")).toBe(true);
+});
+
+test("of more than a reader is given the first part is left out, which is said", async () => {
+  const { log, print, printMuch, clock } = opened();
+  printMuch("a");
+  printMuch("b", 3 * MUCH);
+  print("c\n", "stderr");
+  await clock.advance(1_000);
+  const words = (await textOf(log)).slice(MUCH);
+  const [, told = "", ...rest] = words.split("\n");
+  expect(told).toBe(`[${2 * MUCH + 2} bytes of stdout are left out here]`);
+  const wanted = `${line("b", PART)
+    .repeat(MUCH / PART)
+    .slice(2)}c\n`;
+  const got = rest.join("\n");
+  // as much more as may be the beginning of a secret
+  expect([got.endsWith(wanted), got.length - wanted.length <= 16]).toEqual([true, true]);
+  // so much in a second: the next waits too
+  const before = log.bytes;
+  print("d\n");
+  expect(log.bytes).toBe(before);
+});
+
+test("a secret of which the beginning is left out is no less a secret", async () => {
+  const { log, made, print, printMuch } = opened();
+  printMuch("a");
+  printMuch("b");
+  print(SECRET);
+  print(`\n${"c".repeat(PART - 1)}`);
+  printMuch("c", MUCH - PART - 10);
+  made.end();
+  const text = await textOf(log);
+  expect(text).toContain("are left out here]");
+  for (let n = 4; n < SECRET.length; n++) expect(text).not.toContain(SECRET.slice(n - 4, n));
+});
+
+test("while somebody reads it, and where the streams are not kept, everything is in the log at once", async () => {
+  const { log, print, printMuch } = opened();
+  printMuch("a");
+  print("b\n");
+  const reader = log.reader(0);
+  printMuch("c", 3 * MUCH);
+  expect(log.bytes).toBe(4 * MUCH + 2);
+  reader.close();
+  const other = opened(false);
+  other.printMuch("a", 3 * MUCH);
+  expect(other.log.bytes).toBe(3 * MUCH);
+});
