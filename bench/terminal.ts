@@ -1,0 +1,125 @@
+/**
+ * What the interactive terminal costs while replies stream:
+ *   node bench/terminal.ts        (npm run build first)
+ * Bytes, and those of them that steer the terminal, for each piece of a reply, inline and on the whole screen; and with agents that
+ * stream below the session the time from a key to its echo, the share of a core and the memory of the client. Nothing is ever drawn
+ * anew as a whole. Sizes: CRUX_BENCH_AGENTS (8; more than the lane of the model has slots wait in it), CRUX_BENCH_SECONDS (20).
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { modelEnv } from "../test/harness/model.ts";
+import { TerminalWindow } from "../test/harness/terminal.ts";
+import { World } from "../test/harness/world.ts";
+import { blocks, type Reply, text, toolUse } from "../test/model-server/reply.ts";
+import type { Script } from "../test/model-server/script.ts";
+import { startModelServer } from "../test/model-server/server.ts";
+import { cpuMs, statusBytes } from "./parts/os-process.ts";
+import { percentile, printTable, type Row } from "./table.ts";
+
+const AGENTS = Number(process.env.CRUX_BENCH_AGENTS ?? 8);
+const SECONDS = Number(process.env.CRUX_BENCH_SECONDS ?? 20);
+const PER_SECOND = 50;
+const TICK_MS = 100;
+const TASK = "stream what comes to mind";
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what steers a terminal
+const STEERING = /\x1b[[\]][0-9;?]*[A-Za-z]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the screen is cleared
+const ANEW = /\x1b\[[23]J/g;
+
+/** Pieces of eight characters for so long, evenly. */
+function stream(seconds: number): Reply {
+  const pieces = seconds * PER_SECOND;
+  let reply = text("word by word it comes, ".repeat(pieces).slice(0, pieces * 8)).fragment(8);
+  const atOnce = (PER_SECOND * TICK_MS) / 1000;
+  for (let piece = 0; piece < pieces; piece += atOnce)
+    reply = reply.delay(TICK_MS, { afterEvents: piece + 2 });
+  return reply;
+}
+
+async function measured(
+  script: Script,
+  screen: string,
+  act: (window: TerminalWindow) => Promise<Row>,
+): Promise<Row> {
+  const server = await startModelServer({ script });
+  const world = new World();
+  Object.assign(world.env, modelEnv(server));
+  world.settings({ ui: { screen } });
+  const window = new TerminalWindow(world, [], { columns: 100, rows: 40 });
+  try {
+    await window.shows("% context");
+    return await act(window);
+  } finally {
+    await window[Symbol.asyncDispose]();
+    await world.close().catch(() => {});
+    await server.close();
+  }
+}
+
+const SHORT_S = 6;
+const perPiece = (screen: string): Promise<Row> =>
+  measured(
+    () => stream(SHORT_S),
+    screen,
+    async (window) => {
+      window.type("go\r");
+      await window.shows("word by");
+      await window.until(({ rows }) => !rows.join("\n").includes("esc to interrupt"), "the whole reply");
+      const { bytes } = window;
+      const pieces = SHORT_S * PER_SECOND;
+      const steering = (bytes.match(STEERING) ?? []).join("").length;
+      const anew = (bytes.match(ANEW) ?? []).length;
+      const each = (count: number) => (count / pieces).toFixed(1);
+      return [
+        `${screen}: bytes for a piece`,
+        each(bytes.length),
+        `${each(steering)} steer`,
+        `${anew} drawn anew`,
+      ];
+    },
+  );
+
+const typing = (): Promise<Row> =>
+  measured(
+    ({ rawBody, assistantTurns }) => {
+      if (rawBody.includes(TASK) && !rawBody.includes("begin all")) return stream(SECONDS + 10);
+      if (assistantTurns > 0) return text("They work.");
+      const input = (n: number) => ({
+        description: `agent ${n}`,
+        prompt: `${TASK} ${n}`,
+        run_in_background: true,
+      });
+      return blocks(...Array.from({ length: AGENTS }, (_, n) => toolUse({ name: "agent", input: input(n) })));
+    },
+    "inline",
+    async (window) => {
+      window.type("begin all\r");
+      await window.shows("They work.");
+      await sleep(2_000);
+      const { pid } = window.pty;
+      const [from, began, used] = [window.bytes.length, performance.now(), cpuMs(pid)];
+      const echoes: number[] = [];
+      while (performance.now() - began < SECONDS * 1000) {
+        const at = window.bytes.length;
+        const key = String.fromCharCode(97 + (echoes.length % 26));
+        const typed = performance.now();
+        window.type(key);
+        await window.until(({ bytes }) => bytes.slice(at).includes(key), "the echo");
+        echoes.push(performance.now() - typed);
+        if (echoes.length % 60 === 0) window.type("\x15");
+        await sleep(100);
+      }
+      const share = ((cpuMs(pid) - used) / (performance.now() - began)) * 100;
+      const anew = (window.bytes.slice(from).match(ANEW) ?? []).length;
+      return [
+        `${AGENTS} agents: key to echo, p95 of ${echoes.length}`,
+        `${percentile(echoes, 95).toFixed(1)} ms`,
+        `${share.toFixed(1)} % of a core, ${(statusBytes(pid, "VmRSS") / 2 ** 20).toFixed(0)} MiB`,
+        `${anew} drawn anew`,
+      ];
+    },
+  );
+
+printTable(
+  ["what", "figure", "of it", "whole screens"],
+  [await perPiece("inline"), await perPiece("full"), await typing()],
+);
