@@ -198,6 +198,18 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     BRAVE_API_KEY: { means: "Key of the search engine `brave`." },
   },
   daemon: {
+    HTTPS_PROXY: {
+      means: "Proxy for requests to model servers over HTTPS; `https_proxy` comes first.",
+      example: "http://proxy.example:3128",
+    },
+    HTTP_PROXY: { means: "Proxy for requests to model servers over HTTP; `http_proxy` comes first." },
+    NO_PROXY: {
+      means:
+        "Servers that are asked without a proxy, with commas between; this machine always is. `no_proxy` comes first.",
+    },
+    NODE_USE_ENV_PROXY: {
+      means: "`0`: no proxy is used. `1`: this machine's servers are asked through it too.",
+    },
     CRUX_TOOL_SEARCH: {
       means:
         "Which tools a request to the model carries: `true` few, the others are found with `tool_search`; `false` all; `auto` or `auto:N` all unless they take more than N percent of the context window.",
