@@ -65,8 +65,11 @@ export async function briefingOf(
 
 /** Beyond these, agents are known by their names alone where they are asked for. */
 const MAX_AGENTS = 50;
-/** Agents that a list would not help to choose: the one that is used unless another is named, and those of a coordinator. */
-const UNLISTED: ReadonlySet<string> = new Set([DEFAULT_AGENT, WORKER, COORDINATOR]);
+/**
+ * Agents that a list would not help to choose: the one that is used unless another is named, those of a coordinator, and the one
+ * that a skill of the user's starts.
+ */
+const UNLISTED: ReadonlySet<string> = new Set([DEFAULT_AGENT, WORKER, COORDINATOR, "statusline-setup"]);
 
 function agentsText(agents: readonly AgentLine[]): string {
   const listed = agents.filter(({ name }) => !UNLISTED.has(name)).slice(0, MAX_AGENTS);
