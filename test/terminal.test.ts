@@ -158,11 +158,11 @@ describe("crux at a terminal", () => {
     window.type("lead\r");
     await settled(() => server.requests.some(isChild), Boolean, 30_000);
     await window.shows("● main");
-    await window.shows("dig it");
+    await window.shows("general-purpose  digs");
     window.type("\x1b[B\x1b[B\r");
     await window.shows("x stop");
     window.type("q");
-    await window.shows("● general-purpose  dig it");
+    await window.shows("● general-purpose  digs");
     window.type("\x02");
     await window.shows("[kernel] PID 2: in the background");
     await window.shows("Meanwhile more.");
@@ -171,7 +171,7 @@ describe("crux at a terminal", () => {
     // as the journal knows it: it has left the table
     await window.until(
       ({ rows }) =>
-        rows.some((row) => /general-purpose {2}dig it {2}completed .* [1-9][\d.]*k? tokens/.test(row)),
+        rows.some((row) => /general-purpose {2}digs {2}completed .* [1-9][\d.]*k? tokens/.test(row)),
       "what it used",
     );
   });

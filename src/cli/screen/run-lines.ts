@@ -66,14 +66,18 @@ export function stallLine({ pid, stall_duration_ms, stall_count, total_stall_ms 
   return `[agent/${pid}] log: ${stallWords(stall)}`;
 }
 
-export function slotLine(
-  { pid, waited_ms: waitedMs, lane, slots, used, ...more }: SchedWaitingEvent,
+export function slotLine(event: SchedWaitingEvent, words = slotWords): string {
+  return `[agent/${event.pid}] log: ${slotText(event, words)}`;
+}
+
+/** The same where it is clear who waits. */
+export function slotText(
+  { waited_ms: waitedMs, lane, slots, used, ...more }: SchedWaitingEvent,
   words = slotWords,
 ): string {
   const { closed_for_ms: closedForMs } = more;
   const closed = closedForMs === undefined ? {} : { closedForMs };
-  const text = words({ ...more, waitedMs, lane: { lane, slots, used, ...closed } });
-  return `[agent/${pid}] log: ${safeLines(text)}`;
+  return safeLines(words({ ...more, waitedMs, lane: { lane, slots, used, ...closed } }));
 }
 
 export function switchLine({ pid, ...change }: ModelSwitchEvent, words = switchWords): string {

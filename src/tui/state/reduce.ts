@@ -14,7 +14,7 @@ import type {
   WireEvent,
 } from "../../abi/wire-events.ts";
 import { pausedLine } from "../../cli/screen/chat-lines.ts";
-import { logLine, retryLine, slotLine, switchLine } from "../../cli/screen/run-lines.ts";
+import { logLine, retryLine, slotLine, slotText, switchLine } from "../../cli/screen/run-lines.ts";
 import type { Phrases } from "../../cli/screen/words/en.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
 import {
@@ -91,7 +91,7 @@ function told(model: Model, event: WireEvent, at: At): Model {
       // it stands where the session says what it does
       return waiting(
         running(model, at),
-        slotLine(event, session.slot).replace(`[agent/${model.pid}] log: `, ""),
+        event.pid === model.pid ? slotText(event, session.slot) : slotLine(event, session.slot),
       );
     case "ask":
       return waiting(running(model, at), "");
