@@ -49,7 +49,8 @@ const SEARCH = forms(
   "(?:搜索|查找|寻找|找)(?:一下)?(?:文字|文本)? ?PATH",
 );
 const WITHIN = new RegExp(`^.*? (?:in|under|below|inside) ${REST}$`, "i");
-const OF = / (?:of|for|are) (?!every|each|all|any|(?:the )?files?\b)(.+)$/i;
+const OF =
+  / (?:of|for|are|has|does|do) (?!every|each|all|any|(?:the )?files?\b)(.+?)(?: (?:have|has|contain))?$/i;
 const CHINESE = /\p{Script=Han}/u;
 const A_PLACE = /^(?:the )?(?:(?:file|folder|directory) )?(.+?)(?: folder| directory)?$/i;
 const HERE =

@@ -82,6 +82,11 @@ describe("parseIntent()", () => {
 
   it.each([
     ["how many lines are in README.md?", count("lines", "README.md")],
+    ["how many lines has README.md?", count("lines", "README.md")],
+    ["how many words does docs/a b.md have?", count("words", "docs/a b.md")],
+    ["how many lines does each file have", count("lines")],
+    ["how many files does the src folder contain", count("files", "src")],
+    ["how many files does this project have?", count("files")],
     ["how many files are there", count("files")],
     ["count the files", count("files")],
     ['count words in "a b/c.txt"', count("words", "a b/c.txt")],
