@@ -18,6 +18,12 @@ describe("contextLines()", () => {
     expect(text).not.toContain("memory");
   });
 
+  test("says who left messages out", () => {
+    const move = { ...found.moves[0]!, layer: "snip" as const };
+    const text = lines(undefined, { moves: [move, { ...move, trigger: "manual" }] }).join("\n");
+    expect(text).toMatch(/messages left out, .* after: the model asked for it\n.* after: you asked for it/);
+  });
+
   test("marks estimates, a full window, and compaction that has stopped", () => {
     const text = lines(undefined, { exact: false, level: "blocked", breaker: "failures" }).join("\n");
     expect(text).toContain("~31,200 of");

@@ -22,7 +22,9 @@ const NAMES: Readonly<Record<keyof WireContext["parts"], string>> = {
   results: "tool results",
 };
 
-const MOVES: Readonly<Record<WireContext["moves"][number]["layer"], string>> = {
+type Move = WireContext["moves"][number];
+
+const MOVES: Readonly<Record<Move["layer"], string>> = {
   micro: "old tool results cleared",
   full: "summary written",
   partial: "summary of a part written",
@@ -33,10 +35,15 @@ const MOVES: Readonly<Record<WireContext["moves"][number]["layer"], string>> = {
   undo: "undone",
 };
 
-const WHY: Readonly<Record<WireContext["moves"][number]["trigger"], string>> = {
+const WHY: Readonly<Record<Move["trigger"], string>> = {
   auto: "the window was filling up",
   manual: "you asked for it",
   reactive: "the model had refused the request as too long",
+};
+/** Of layers that have causes of their own. */
+const WHY_AUTO: Readonly<Partial<Record<Move["layer"], string>>> = {
+  micro: "the window was filling up, or the pause was long",
+  snip: "the model asked for it",
 };
 
 /** The newest moves that are shown. */
@@ -120,7 +127,8 @@ function history({ moves, boundaries, records, shown, can_undo: canUndo, pid }: 
         before === undefined || after === undefined
           ? ""
           : `, ~${num(before)} tokens before, ~${num(after)} after`;
-      return `  ${timeOf(at)}  ${MOVES[layer]}${counts}: ${WHY[trigger]}`;
+      const why = (trigger === "auto" && WHY_AUTO[layer]) || WHY[trigger];
+      return `  ${timeOf(at)}  ${MOVES[layer]}${counts}: ${why}`;
     }),
     ...(canUndo ? [`crux context undo ${pid} takes the last one back.`] : []),
   ];

@@ -29,7 +29,8 @@ export const pin = defineTool({
     operation: off ? "unpin messages" : "pin in the conversation",
     params: words === undefined ? {} : { text: words },
   }),
-  about: ({ ids, text: words = "" }) => (ids.length === 0 ? words.slice(0, 60) : ids.join(", ")),
+  about: ({ ids, text: words = "", off }) =>
+    ids.length === 0 ? words.slice(0, 60) : `${off ? "off " : ""}${ids.join(", ")}`,
   activity: ({ off }) => (off ? "Unpinning messages" : "Pinning messages"),
   run: async (args) => ({ text: BY_THE_LOOP, meta: { view: wishOf(args) } }),
 });
