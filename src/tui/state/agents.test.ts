@@ -22,7 +22,7 @@ test("agents below a session, whatever stands between, and neither itself nor ot
     row(1, 0),
     row(4, 1, { kind: "native" }),
     row(7, 0),
-    row(8, 1, { fork: "memory", title: "Take notes" }),
+    row(8, 1, { fork: "memory", title: "Take notes", called: "ann" }),
     row(9, 1, { activity: "blocked", name: "" }),
   ];
   const agents = agentsBelow(1, rows as never, [], at(0));
@@ -40,7 +40,7 @@ test("agents below a session, whatever stands between, and neither itself nor ot
     agents,
     at(0),
   ).slice(-1);
-  expect(later).toMatchObject({ agentId: "8", description: "Take notes" });
+  expect(later).toMatchObject({ agentId: "8", description: "Take notes", name: "ann" });
   expect(agents[2]).toMatchObject({ agentType: "agent", blockedOn: "asks you" });
 });
 

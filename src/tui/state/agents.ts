@@ -6,7 +6,7 @@ type Row = Pick<
   WireRow,
   "pid" | "ppid" | "kind" | "name" | "intent" | "state" | "activity" | "created_at" | "elapsed_ms"
 > &
-  Partial<Pick<WireRow, "tokens_used" | "cost_usd" | "exit" | "fork" | "queue" | "title">>;
+  Partial<Pick<WireRow, "tokens_used" | "cost_usd" | "exit" | "fork" | "queue" | "title" | "called">>;
 
 /**
  * `known`: those of the last look; one that has left the table has ended. `now`: wall clock, ms. `asksYou`: what is said of
@@ -32,8 +32,9 @@ export function agentsBelow(
 }
 
 function agentOf(row: Row, asksYou: string, known: readonly PanelAgent[]): PanelAgent {
-  // the row of one that has left the table has no title
-  const before = known.find(({ agentId }) => agentId === String(row.pid))?.description;
+  // the row of one that has left the table has neither title nor name
+  const before = known.find(({ agentId }) => agentId === String(row.pid));
+  const name = row.called ?? before?.name;
   const startTime = Date.parse(row.created_at);
   const status = statusOf(row);
   const isOver = status !== "queued" && status !== "running";
@@ -41,7 +42,8 @@ function agentOf(row: Row, asksYou: string, known: readonly PanelAgent[]): Panel
     agentId: String(row.pid),
     role: row.fork === undefined ? "subagent" : "internal",
     agentType: row.name === "" ? "agent" : row.name,
-    description: row.title ?? before ?? row.intent.trim().split("\n", 1)[0] ?? "",
+    ...(name === undefined ? {} : { name }),
+    description: row.title ?? before?.description ?? row.intent.trim().split("\n", 1)[0] ?? "",
     status,
     activity: row.activity,
     startTime,
