@@ -185,7 +185,11 @@ function reads(core: Programming, proc: Process, seat: Seat): Pick<Sys, Reads> {
     })),
     mayDoAside: input(
       "mayDoAside",
-      () => !proc.seed.account.isBounded && proc.seed.isTimed !== true && proc.labels.length === 0,
+      () =>
+        !proc.seed.account.isBounded &&
+        proc.seed.isTimed !== true &&
+        proc.labels.length === 0 &&
+        core.ports.models.isModel?.(proc.model.device) !== false,
     ),
     chosenModel: input("chosenModel", () => takeChosen(core, proc)),
     hasViewRequest: input("hasViewRequest", () => viewRequestOf(proc) !== null),

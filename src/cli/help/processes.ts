@@ -26,8 +26,8 @@ Modes: --verbose adds parent and intent, --quiet prints pids alone.`,
       { flag: "all", short: "a", meaning: "services and other helpers too, and what has ended" },
       { flag: "ascii", meaning: "without line drawing characters" },
     ],
-    about: `TOKENS are those of the process itself, SUBTREE with all below it. With a pid, it and what is below it; a
-process that has ended is shown with all that has ended below it.
+    about: `TOKENS and COST are those of the process itself, TREE TOKENS and TREE COST with all below it. With a pid,
+it and what is below it; a process that has ended is shown with all that has ended below it.
 Modes: --quiet prints pids alone, in the order of the tree.`,
     examples: ["crux tree", "crux tree 3 -q | xargs -n1 crux logs"],
   },

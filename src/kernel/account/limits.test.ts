@@ -226,7 +226,7 @@ describe("at the limit, with a person attached", () => {
   });
 });
 
-test("mayDoAside(): no limit of tokens, money, steps or time here or above, and nothing labelled was read", async () => {
+test("mayDoAside(): no limit of tokens, money, steps or time here or above, nothing labelled was read, and a model answers", async () => {
   const t = kernel();
   const mayDoAside = async (budget: Budget, more: StartOptions = {}) =>
     (await start(t, budget, more)).sys.mayDoAside();
@@ -245,6 +245,10 @@ test("mayDoAside(): no limit of tokens, money, steps or time here or above, and 
   const limited = kernel({ windows: [{ unit: "microUsd", limit: 9, perMs: 60_000 }] });
   expect((await limited.start()).sys.mayDoAside()).toBe(false);
   await close(limited);
+  const resolve = async () => ({ device: "/dev/llm/fake", model: "" });
+  const mindless = kernel({}, { models: { resolve, isModel: (device) => device !== "/dev/llm/fake" } });
+  expect((await mindless.start()).sys.mayDoAside()).toBe(false);
+  await close(mindless);
 });
 
 describe("windows", () => {

@@ -97,10 +97,18 @@ export async function endedProcesses(core: EndSearch & Gone, page: EndedPage): P
   const processes: ProcInfo[] = [];
   for (const row of shown) {
     const ended = core.table.get(row.pid) === undefined ? await endOfRow(core, row) : undefined;
-    if (ended !== undefined) processes.push(infoOf(row, ended));
+    if (ended !== undefined) processes.push({ ...infoOf(row, ended), ...(await forkOf(core, row)) });
   }
   const last = shown.at(-1);
   return { processes, ...(rows.length > limit && last !== undefined ? { next: last.pid } : {}) };
+}
+
+/** What an internal fork was for: its own spawn, the last one in its history, tells it from a fork of the user. */
+async function forkOf({ ports: { journal } }: EndSearch, row: ProcessRow): Promise<{ fork?: string }> {
+  if (row.forkedFrom === null) return {};
+  const spawned = (await journal.ofKind(row.proc, "process.spawned")).at(-1);
+  const { fork } = (spawned?.body ?? {}) as { readonly fork?: string };
+  return fork === undefined ? {} : { fork };
 }
 
 interface Gone {

@@ -41,6 +41,8 @@ export interface ModelResolver {
   resolve(request: ModelRequest, signal: AbortSignal): Promise<ModelChoice>;
   /** Does the model of this device accept images and documents? `env`: of the process. Absent: no model does. Pure. */
   supportsImages?(device: string, model: string, env: Readonly<Record<string, string>>): boolean;
+  /** False: what answers at this device is not a model, it only reads a few intents. Absent: each is one. Pure. */
+  isModel?(device: string): boolean;
   /** The window of a model, and whether the user lets it be kept. undefined, or absent: not known. Pure. */
   window?(device: string, model: string, env: Readonly<Record<string, string>>): WindowFacts | undefined;
   /** Whether the model may decide calls in auto mode, and its largest input. Absent: unknown. Pure. */

@@ -102,6 +102,7 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
       const { autoMode = false, maxInputTokens } = cardFor(driver, namedModel(device, model, env));
       return { autoMode, maxInputTokens };
     },
+    isModel: (device) => device.split("/")[3] !== "interpreter",
     window(device, model, env) {
       const driver = device.split("/")[3] ?? "";
       const settings = options.settings();

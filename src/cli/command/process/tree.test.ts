@@ -47,12 +47,12 @@ const daemon = (processes = ROWS, ended: typeof ROWS = []) =>
     },
   });
 
-const SCREEN = `PROCESS           KIND         STATE              TOKENS   SUBTREE    COST   SUBTREE   ELAPSED   INTENT
-───────────────   ──────────   ────────────────   ──────   ───────   ─────   ───────   ───────   ────────
-1 compose:notes   supervisor   running/waiting         0       812       -     $0.50      4.0s   notes
-├─ 4 git          native       zombie                  0         0       -         -      0.1s   git log
-└─ 5 writer       agent        running/thinking      812       812   $0.50     $0.50      3.2s   Draft
-7 -               agent        paused                  5         5       -         -      3.2s   x\\x1b[2J
+const SCREEN = `PROCESS           KIND         STATE              TOKENS   TREE TOKENS    COST   TREE COST   ELAPSED   INTENT
+───────────────   ──────────   ────────────────   ──────   ───────────   ─────   ─────────   ───────   ────────
+1 compose:notes   supervisor   running/waiting         0           812       -       $0.50      4.0s   notes
+├─ 4 git          native       zombie                  0             0       -           -      0.1s   git log
+└─ 5 writer       agent        running/thinking      812           812   $0.50       $0.50      3.2s   Draft
+7 -               agent        paused                  5             5       -           -      3.2s   x\\x1b[2J
 `;
 
 test.each(MODE_FLAGS)("tree %s is %s", async (flags, mode) => {
@@ -88,6 +88,8 @@ test("tree shows an internal fork with --all alone, as what it is", async () => 
   const inner = () => daemon([...ROWS, aRow({ pid: 8, ppid: 1, fork: "memory" })]);
   expect((await crux("tree -q", { daemon: inner() })).out).not.toContain("8");
   expect((await crux("tree --all", { daemon: inner() })).out).toMatch(/8 code-analyst +internal /);
+  const gone = daemon(ROWS, [aRow({ pid: 8, ppid: 1, state: "dead", activity: null, fork: "memory" })]);
+  expect((await crux("tree --all", { daemon: gone })).out).toMatch(/8 code-analyst +internal /);
 });
 
 test("tree of a pid is it and what is below it, also a service that was asked for", async () => {
@@ -122,7 +124,7 @@ test("tree tells who waits for a slot, at which place, on 40 columns and without
   const { host, stdout } = aMachine({ daemon: daemon(rows), isTerminal: true });
   stdout.columns = 40;
   await runCli(["tree"], host);
-  expect(stdout.text).toContain("SUBTREE  $0.75\n");
+  expect(stdout.text).toContain("TREE COST    $0.75\n");
   for (const line of stdout.text.split("\n")) expect(line.length).toBeLessThanOrEqual(40);
 });
 

@@ -24,8 +24,8 @@ async function run({ args, console, host }: Call): Promise<number> {
   const isGone = root !== undefined && !live.some(({ pid }) => pid === root);
   const ended = isAll || isGone ? await endedProcesses(client, root) : { rows: [], isCut: false };
   client.close();
-  const processes = isAll ? live : withoutInner(live, root);
-  const shown = [...processes, ...ended.rows].sort((a, b) => a.pid - b.pid);
+  const found = [...live, ...ended.rows].sort((a, b) => a.pid - b.pid);
+  const shown = isAll ? found : withoutInner(found, root);
   if (root !== undefined && !shown.some(({ pid }) => pid === root)) throw processNotFound(root);
   const roles = rolesOf(shown);
   const branches = forest(shown, args.flags.has("ascii") ? ASCII : LINES, root).map((branch) => ({

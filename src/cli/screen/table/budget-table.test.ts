@@ -24,11 +24,11 @@ test("budgetTable() shows children below their parents, limits, and what is left
   const limited = { limits: { usd: 2, children: 3 }, left: { tokens: null, usd: 1.25 }, children: 1 };
   const reserved = { reserved: { tokens: 50, usd: 0.004, steps: 1 } };
   expect(budgetTable([account(3, 0, limited), account(4, 0), account(5, 3, reserved)]).split("\n")).toEqual([
-    "PID   NAME        TOKENS    COST   SUBTREE    COST     RESERVED   LIMITS              LEFT",
-    "───   ─────────   ──────   ─────   ───────   ─────   ──────────   ─────────────────   ─────────────────",
-    "  3   agent-3        100   $0.25       300   $0.75            -   $2.00, 3 children   $1.25, 2 children",
-    "  5     agent-5      100   $0.25       300   $0.75   50 $0.0040   -                   -",
-    "  4   agent-4        100   $0.25       300   $0.75            -   -                   -",
+    "PID   NAME        TOKENS    COST   TREE TOKENS   TREE COST     RESERVED   LIMITS              LEFT",
+    "───   ─────────   ──────   ─────   ───────────   ─────────   ──────────   ─────────────────   ─────────────────",
+    "  3   agent-3        100   $0.25           300       $0.75            -   $2.00, 3 children   $1.25, 2 children",
+    "  5     agent-5      100   $0.25           300       $0.75   50 $0.0040   -                   -",
+    "  4   agent-4        100   $0.25           300       $0.75            -   -                   -",
   ]);
   expect(budgetTable([])).toBe("No process has an account.");
 });

@@ -23,14 +23,14 @@ const COLUMNS: ReadonlyArray<Column<TreeRow>> = [
   },
   { head: "STATE", align: "left", cell: ({ row }) => stateCell(row) },
   { head: "TOKENS", align: "right", isExtra: true, cell: ({ row }) => String(row.tokens_used) },
-  { head: "SUBTREE", align: "right", cell: ({ subtreeTokens }) => String(subtreeTokens) },
+  { head: "TREE TOKENS", align: "right", cell: ({ subtreeTokens }) => String(subtreeTokens) },
   {
     head: "COST",
     align: "right",
     isExtra: true,
     cell: ({ row }) => costCell(row.cost_usd ?? 0, row.unpriced_calls),
   },
-  { head: "SUBTREE", align: "right", cell: ({ subtreeUsd }) => costCell(subtreeUsd) },
+  { head: "TREE COST", align: "right", cell: ({ subtreeUsd }) => costCell(subtreeUsd) },
   { head: "ELAPSED", align: "right", isExtra: true, cell: ({ row }) => seconds(row.elapsed_ms) },
   { head: "INTENT", align: "left", maxColumns: INTENT_COLUMNS, cell: ({ row }) => intentCell(row.intent) },
 ];

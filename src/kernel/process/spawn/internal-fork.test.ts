@@ -86,6 +86,8 @@ test("a fork that nobody waits for is reaped by itself, and one that runs ends w
   await t.clock.advance(LIMITS.zombieMs);
   await settle();
   expect(t.kernel.table.get(done.pid)).toBeUndefined();
+  const { processes } = await t.kernel.ended({ before: Number.MAX_SAFE_INTEGER, limit: 9 });
+  expect(processes).toMatchObject([{ pid: done.pid, fork: "memory" }]);
   parent.end();
   await settle();
   expect(running.proc.state).not.toBe("running");
