@@ -52,7 +52,7 @@ export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path
     ["/dev/native", nativesOf(parts)],
     ...modelsOf(parts, kernel.view()),
     ["/dev/web", webOf(parts)],
-    ["/dev/git", gitDevice({ exec, clock, env })],
+    ["/dev/git", gitDevice(parts.git)],
     ["/dev/todo", todoDevice()],
     ["/dev/plan", planDevice(() => kernel.plans)],
     ["/dev/worktree", worktreeDevice(() => kernel.trees)],

@@ -15,6 +15,7 @@ import { SkillUsage } from "../daemon/skills/skill-usage.ts";
 import { TrustStore } from "../daemon/trust/store.ts";
 import { Trust } from "../daemon/trust/trust.ts";
 import { Editors } from "../dev/fs/editors.ts";
+import type { GitDeps } from "../dev/git/status.ts";
 import { GitSummaries } from "../dev/git/summary.ts";
 import { WorktreeSweep } from "../dev/git/worktree-sweep.ts";
 import { GitWorktrees } from "../dev/git/worktrees.ts";
@@ -30,6 +31,7 @@ import { Jobs } from "../dev/shell/jobs.ts";
 import { TaskStore } from "../dev/tasks/store.ts";
 import { Tasks } from "../dev/tasks/tasks.ts";
 import { secretPaths } from "../permit/rules/protected.ts";
+import { closedToHelpers } from "../permit/sandbox/profile.ts";
 import type { Lease } from "../store/lease.ts";
 import { Host } from "./host.ts";
 import type { OpenJournal } from "./journal.ts";
@@ -83,14 +85,13 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     settings: () => config.settings,
     tools: TOOLS.map(({ name }) => name),
   });
+  const git = gitOf(context, host);
   const summaries = new GitSummaries({
-    exec: host.exec,
-    clock,
-    env: context.env,
+    ...git,
     mono: () => clock.mono(),
     maxMs: GIT_MS,
   });
-  const { worktrees, sweep } = worktreesOf(context, { store, host, link, config });
+  const { worktrees, sweep } = worktreesOf(context, { git, store, link, config });
   const guides = new GuideDesk({
     ...places,
     isSecret: secretPaths(home, realPath),
@@ -113,17 +114,23 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   context.redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   return {
     ...{ context, store, link, trust, config, host, outputs, spools, scratch, scratchpads },
-    ...{ editors, jobs, taskStore, tasks, agents, guides, mcp, key, machine, hal, worktrees, sweep },
+    ...{ editors, jobs, taskStore, tasks, agents, guides, mcp, key, machine, hal, git, worktrees, sweep },
   };
 }
 
+function gitOf({ home, env, clock, paths }: BootContext<Lease>, { exec }: Host): GitDeps {
+  const kernelPaths = [paths.stateDir, paths.sharedDir];
+  return { exec, clock, env, closed: () => closedToHelpers({ home, kernelPaths, realPath }) };
+}
+
 function worktreesOf(
-  { paths: { stateDir }, clock, log, env }: BootContext<Lease>,
-  { store, host, link, config }: { store: OpenJournal; host: Host; link: KernelLink; config: Configuration },
+  { paths: { stateDir }, clock, log }: BootContext<Lease>,
+  { git, store, link, config }: { git: GitDeps; store: OpenJournal; link: KernelLink; config: Configuration },
 ) {
   const reposDir = join(stateDir, "repositories");
   const worktrees = new GitWorktrees({
-    ...{ exec: host.exec, clock, env, reposDir },
+    ...git,
+    reposDir,
     notesDir: join(stateDir, "worktrees"),
     warn: (line) => log("warn", line),
   });

@@ -85,6 +85,39 @@ describe("/dev/git", () => {
     expect(existsSync(ran)).toBe(false);
   });
 
+  it.skipIf(exec.sandbox?.available !== true)("writes nothing, whatever it starts", async () => {
+    const { root, repo, git } = repository();
+    const [ran, seen] = [join(root, "ran"), join(root, "seen")];
+    writeFileSync(join(repo, ".gitattributes"), "*.txt filter=late\n");
+    writeFileSync(join(repo, "a.txt"), "two\n");
+    writeFileSync(join(root, "key"), "secret");
+    // configured after the filters were listed
+    const run: HostProcesses["run"] = (spec, signal) => {
+      if (spec.argv.includes("status"))
+        git(
+          "config",
+          "filter.late.clean",
+          `touch ${ran}; cp ${join(root, "key")} ${seen}; cat ${join(root, "key")}`,
+        );
+      return exec.run(spec, signal);
+    };
+    const deps = { exec: { ...exec, sandbox: exec.sandbox, run } as unknown as HostProcesses, clock };
+    const env = { PATH: process.env.PATH ?? "", HOME: join(root, "home") };
+    const device = gitDevice({ ...deps, env, closed: () => [join(root, "key")] });
+    expect(String(await ask(device, repo, { op: "status" }, callerIn(repo)))).toContain(" a.txt");
+    expect([existsSync(ran), existsSync(seen)]).toEqual([false, false]);
+  });
+
+  it("starts the git of the system, not one that lies in a folder of the PATH before it", async () => {
+    const { root, repo } = repository();
+    const bin = join(repo, "node_modules/.bin");
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, "git"), "#!/bin/sh\necho found\n", { mode: 0o755 });
+    const env = { PATH: `${bin}:${process.env.PATH}`, HOME: join(root, "home") };
+    const device = gitDevice({ exec, clock, env });
+    expect(String(await ask(device, repo, { op: "status" }, callerIn(repo)))).toContain("# branch.head main");
+  });
+
   it("NOT_FOUND without a repository", async () => {
     const { root, status } = repository();
     await expect(status(root)).rejects.toMatchObject({ code: "NOT_FOUND" });

@@ -1,12 +1,15 @@
 /**
  * Runs `git status` in a directory and returns its output, NUL-separated. A repository is not trusted: no program
  * that it configures is started. Hooks and the file system monitor are off, and so is each filter that it configures.
+ * What git starts nevertheless (a filter of a submodule, or one that was configured a moment ago) writes nothing and
+ * reaches nothing: git runs in a sandbox wherever there is one.
  */
 import type { Clock } from "../../abi/program.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { HostExec } from "../../kernel/ports/host.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
+import { findSystemProgram } from "../program.ts";
 
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -16,6 +19,8 @@ export interface GitDeps {
   readonly clock: Pick<Clock, "sleep">;
   /** The daemon's environment, used to find git and the user's own configuration. */
   readonly env: Readonly<Record<string, string>>;
+  /** Secrets, sockets and the state of Crux: nothing that git starts sees them. */
+  readonly closed?: () => readonly string[];
 }
 
 interface GitRun {
@@ -144,7 +149,8 @@ export class Git {
     const child = this.#deps.exec.run(
       {
         ...this.#run,
-        argv: ["git", "--no-optional-locks", ...args],
+        sandbox: this.#run.sandbox ?? this.#reading(),
+        argv: [findSystemProgram("git") ?? "git", "--no-optional-locks", ...args],
         env: environment(this.#deps.env, config),
         onOutput: (stream, chunk) => {
           bytes += chunk.byteLength;
@@ -161,6 +167,14 @@ export class Git {
     if (end.code === 0) return Buffer.concat(out).toString("utf8");
     throw refused(this.#run.cwd, Buffer.concat(err).toString("utf8").trim().slice(0, 500), end.code);
   }
+
+  #reading(): SandboxProfile | null {
+    const { exec, closed } = this.#deps;
+    if (exec.sandbox?.available !== true) return null;
+    // a repository may lie in a place that is otherwise closed, and its top above the directory
+    const show = ["/tmp", this.#run.cwd];
+    return { write: [], protect: [], hide: closed?.() ?? [], show, network: "off" };
+  }
 }
 
 /** Settings in the environment override every configuration file, in submodules too, and accept any name unquoted. */
@@ -176,6 +190,8 @@ function environment(env: Config, config: Config): Record<string, string> {
     LC_ALL: "C",
     GIT_TERMINAL_PROMPT: "0",
     GIT_NO_LAZY_FETCH: "1",
+    // an older git does not know the line above; with no protocol it fetches nothing either
+    GIT_ALLOW_PROTOCOL: "",
     GIT_CONFIG_COUNT: String(entries.length),
     ...Object.fromEntries(set),
   };

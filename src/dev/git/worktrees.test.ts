@@ -216,6 +216,23 @@ describe.skipIf(!canHold)("GitWorktrees", () => {
     expect(existsSync(ran)).toBe(false);
   });
 
+  it("starts nothing that a repository within the worktree configures", async () => {
+    const { root, gitIn, open, settled } = repository();
+    const ran = join(root, "ran");
+    const tree = await open("nested");
+    const inner = (...args: string[]) => gitIn(join(tree.path, "sub"), ...args);
+    gitIn(tree.path, "init", "-q", "sub");
+    writeFileSync(join(tree.path, "sub/b.txt"), "one\n");
+    inner("add", ".");
+    inner("commit", "-qm", "first");
+    gitIn(tree.path, "add", "sub");
+    inner("config", "filter.evil.clean", `touch ${ran}; cat`);
+    writeFileSync(join(tree.path, "sub/.git/info/attributes"), "*.txt filter=evil\n");
+    writeFileSync(join(tree.path, "sub/b.txt"), "two\n");
+    expect(await settled(tree)).toBe(true);
+    expect(existsSync(ran)).toBe(false);
+  });
+
   it("removes what a killed daemon has made for nobody, and keeps what is on record, in use or changed", async () => {
     const { main, git, trees, open, cleared, warned } = repository();
     const [nobody, known, used, changed] = [

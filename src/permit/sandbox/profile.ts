@@ -18,7 +18,7 @@ import { freeOf } from "../judge/case.ts";
 import { isCertainText } from "../judge/exec.ts";
 import { hardAsk, invalid, type Verdict } from "../judge/verdict.ts";
 import { matchesPath } from "../rules/path-pattern.ts";
-import { findProtection, type Protection } from "../rules/protected.ts";
+import { findProtection, type Protection, protections } from "../rules/protected.ts";
 import { parseRule } from "../rules/rule.ts";
 import type { Analysis } from "../shell/analysis.ts";
 import { type Classify, findSecondName, PlaceFinder } from "./places.ts";
@@ -161,7 +161,7 @@ function profileOf(
   subject: Subject,
   request: PermitRequest,
 ): SandboxProfile {
-  const { settings, rules, home, kernelPaths, realPath, protections } = options;
+  const { settings, rules, home, realPath, protections } = options;
   const bases = { home, cwd: subject.cwd };
   const paths = (texts: readonly string[] = []) => texts.flatMap((text) => placeOf(text, bases, realPath));
   const { isCertain, gives, places } = commandOf(options, subject, request);
@@ -182,8 +182,7 @@ function profileOf(
     kind !== "protected" ? [] : isDirectory && path.endsWith("/.git") ? gitPlaces(path) : [path],
   );
   const hide = [
-    ...[...kernelPaths, ...SOCKETS, ...OWN_SOCKETS.map((name) => posix.join(home, name))].map(realPath),
-    ...WITH_SOCKETS.flatMap((name) => socketsIn(realPath(posix.join(home, name)))),
+    ...closedPlaces(options),
     ...[...secretsInPlace(protections), ...secrets, ...deniedReads(options, bases)].filter(
       (p) => !isLifted(p),
     ),
@@ -216,6 +215,21 @@ function profileOf(
     ...(tmp === undefined ? {} : { tmp }),
     network: isCertain ? sandboxNetwork(settings.network ?? {}, rules, subject.rights) : "off",
   };
+}
+
+type Closing = Pick<SandboxOptions, "home" | "kernelPaths" | "realPath">;
+
+/** The files of Crux itself, and the sockets of other services. */
+function closedPlaces({ home, kernelPaths, realPath }: Closing): readonly string[] {
+  return [
+    ...[...kernelPaths, ...SOCKETS, ...OWN_SOCKETS.map((name) => posix.join(home, name))].map(realPath),
+    ...WITH_SOCKETS.flatMap((name) => socketsIn(realPath(posix.join(home, name)))),
+  ];
+}
+
+/** What a program of the daemon's own is not shown in its sandbox: that, and the secrets with a fixed place. */
+export function closedToHelpers(closing: Closing): readonly string[] {
+  return [...closedPlaces(closing), ...secretsInPlace(protections(closing.home, closing.realPath))];
 }
 
 /**
