@@ -106,6 +106,47 @@ describe("Executor", () => {
     expect(highest).toBe(expected);
   });
 
+  test("calls that give agents the same name run one after another, in their order; others beside each other", async () => {
+    const [begun, gates] = [[] as string[], [] as (() => void)[]];
+    const agent: FakeTool = {
+      parallel: true,
+      run: async (input) => {
+        begun.push((input as { prompt: string }).prompt);
+        await new Promise<void>((resolve) => gates.push(resolve));
+        return { ok: true, content: [] };
+      },
+    };
+    const process = new FakeProcess({
+      answers: [],
+      tools: { agent },
+      agent: agentInfo({ tools: ["agent"] }),
+    });
+    const executor = new Executor({
+      sys: process.sys,
+      tools: await offeredTools(process.sys, process.start),
+    });
+    const inputs = [
+      { prompt: "a", name: "ada" },
+      { prompt: "b", name: "bea" },
+      { prompt: "c" },
+      { prompt: "d", name: "ada" },
+    ];
+    for (const [n, input] of inputs.entries()) executor.submit(call("agent", input, `${n}`));
+    const turns = async () => {
+      for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    await turns();
+    expect(begun).toEqual(["a", "b", "c"]);
+    for (const open of gates.slice(1)) open();
+    await turns();
+    expect(begun).toEqual(["a", "b", "c"]);
+    gates[0]?.();
+    await turns();
+    expect(begun).toEqual(["a", "b", "c", "d"]);
+    gates.at(-1)?.();
+    expect(await executor.results()).toHaveLength(4);
+  });
+
   test("a call that was dismissed has a result, and did not run", async () => {
     const ran: unknown[] = [];
     const bash: FakeTool = {

@@ -46,6 +46,13 @@ export function mayOverlap(call: ToolCall, tools: OfferedTools): boolean {
 /** The tool whose call lives on in a process of its own: it is told which call it is. */
 const AGENT = "agent";
 
+/** The name that a call gives to an agent: of two calls with one name, the second waits for the first. */
+export function namedAgent(call: ToolCall): string | undefined {
+  const { name: tool, input } = targetOf(call);
+  const { name } = (input ?? {}) as { readonly name?: unknown };
+  return tool === AGENT && typeof name === "string" ? name : undefined;
+}
+
 /** `isAgain`: an earlier daemon had this call of the same reply, and may have begun it. */
 export async function runCall(
   sys: Sys,

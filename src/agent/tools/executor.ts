@@ -1,13 +1,14 @@
 /**
  * Runs the calls of one reply in their order, also while the rest of the reply still comes. A call begins if nothing
- * runs, or if it and all that run may overlap; so the calls that have begun are always the first ones. Each gets exactly
- * one result, whatever happens.
+ * runs, or if it and all that run may overlap; so the calls that have begun are always the first ones. Calls that give the
+ * same name to an agent do not overlap: who gets the name is decided by their order. Each gets exactly one result, whatever
+ * happens.
  */
 import type { ToolCall } from "../../abi/loop.ts";
 import type { Sys } from "../../abi/sys.ts";
 import type { OfferedTools } from "../deferred/offered.ts";
 import { type CallResult, NOT_STARTED } from "../program/tool-call.ts";
-import { mayOverlap, runCall, untilResumed } from "./calls.ts";
+import { mayOverlap, namedAgent, runCall, untilResumed } from "./calls.ts";
 
 /** The calls that may run at once, if the environment does not say. */
 const MAX_CONCURRENCY = 10;
@@ -38,6 +39,8 @@ export class Executor {
   #running = 0;
   /** What runs now may not overlap with others. */
   #isExclusive = false;
+  /** The names that running calls give to agents. */
+  readonly #naming = new Set<string>();
   #isStarting = false;
   hasBegun = false;
 
@@ -79,6 +82,7 @@ export class Executor {
     if (next === undefined) return false;
     if (this.#running === 0) return true;
     const { tools, most = MAX_CONCURRENCY } = this.#execution;
+    if (this.#naming.has(namedAgent(next.call) ?? "")) return false;
     return !this.#isExclusive && this.#running < most && mayOverlap(next.call, tools);
   }
 
@@ -96,6 +100,8 @@ export class Executor {
     this.hasBegun = true;
     this.#running++;
     this.#isExclusive = !mayOverlap(call, tools);
+    const name = namedAgent(call);
+    if (name !== undefined) this.#naming.add(name);
     begins?.(index);
     try {
       const got = await runCall(sys, tools, { ...call, isAgain });
@@ -105,6 +111,7 @@ export class Executor {
       result.reject(error);
     } finally {
       this.#running--;
+      if (name !== undefined) this.#naming.delete(name);
       void this.#startNext();
     }
   }
