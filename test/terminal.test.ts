@@ -320,6 +320,9 @@ describe("crux at a terminal", () => {
     await window.shows("[session/2]");
     expect(existsSync(join(world.work, "a.txt"))).toBe(false);
     await window.shows(READY);
+    // a session that cannot be opened leaves this one as it is
+    window.type("/resume 4444\r");
+    await window.shows("process not found: 4444");
     window.type("/resume\r");
     await window.shows("pid 1");
     window.type("\x1b[B\r");

@@ -268,7 +268,9 @@ export class App implements Disposable {
     this.#link.leave();
   }
 
-  switchTo(pid: number): void {
+  /** This session stays open where the other one cannot be opened. */
+  async switchTo(pid: number): Promise<void> {
+    await this.#link.check(pid);
     this.next = pid;
     this.leave();
   }

@@ -64,6 +64,13 @@ export class Link {
     }
   }
 
+  /** Rejects when the session cannot be opened. */
+  async check(pid: number): Promise<void> {
+    const daemon = await this.#host.daemon.ensure(this.#left.signal);
+    const stream = await daemon.stream("session.open", { pid, env: clientEnvironment(this.#host.env) });
+    stream.close();
+  }
+
   leave(): void {
     this.#left.abort();
     this.#stream?.close();

@@ -59,7 +59,10 @@ const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
   agents: run("agents"),
   back: act("back"),
   bg: ofSession("bg"),
-  budget: ofSession("budget"),
+  budget: (text, pid) =>
+    /^\$?\d[\d.]*$/.test(text)
+      ? run("budget", "set")(`${pid} --usd ${text}`)
+      : ofSession("budget")(text, pid),
   clear: act("clear"),
   compact: act("compact"),
   config: run("config"),
@@ -78,7 +81,8 @@ const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
   mcp: run("mcp", "list"),
   memory: (text, pid) => (/^o(?:ff|n)$/.test(text) ? run("memory", text)(pid) : run("memory")(text)),
   mode: (text, _pid, words) => modeSlash(text, words),
-  model: run("model"),
+  model: (text, pid) =>
+    (/^(?!(?:list|set|show)\b)[^\s-]\S*$/.test(text) ? ofSession("model") : run("model"))(text, pid),
   now: act("now"),
   pause: process("pause", "pause"),
   permissions: ofSession("grants"),

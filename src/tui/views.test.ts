@@ -32,7 +32,10 @@ async function chosen(pid: number) {
   };
   const app = {
     ...{ pid: 1, words: en, client: { request }, call: { host: { daemon, env: {} } }, changed: resolve },
-    switchTo: (other: number) => (done.switched = other),
+    switchTo: async (other: number) => {
+      done.switched = other;
+    },
+    do: (act: () => Promise<void>) => void act(),
     overlay: {
       open: (view: FullView) => {
         done.view?.closed?.();

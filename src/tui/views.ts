@@ -64,7 +64,7 @@ export class Views {
   #chosen({ pid, kind, session, intent }: WireRow): string {
     const app = this.#app;
     if (pid === app.pid) app.overlay.close();
-    else if (session === true) app.switchTo(pid);
+    else if (session === true) app.do(() => app.switchTo(pid));
     else if (kind !== "agent") return app.words.act.nothingSaid(pid);
     else this.#follow(pid, intent);
     return "";
@@ -97,7 +97,7 @@ export class Views {
     if (step === undefined) throw invalid(app.words.act.noStepThere);
     if (what === "rewind") return app.overlay.open(new Picker(extentWish(step, this.#rewindWish())));
     const { pid: fork } = await app.client.request("process.fork", { pid, at: { step } });
-    app.switchTo(fork);
+    await app.switchTo(fork);
   }
 
   /** Words of a title, a pid or a uuid; "": from a list. */
@@ -105,7 +105,7 @@ export class Views {
     const app = this.#app;
     const pid = ref === "" ? await this.pickSession() : await sessionOf(app.call, ref);
     if (pid === app.pid && pid !== 0) app.say(app.words.act.sameSession);
-    else if (pid !== undefined) app.switchTo(pid);
+    else if (pid !== undefined) await app.switchTo(pid);
   }
 
   /** undefined: the user chose none. */
@@ -157,6 +157,6 @@ export class Views {
     }
     const lines = rewindLines(done, app.cwd, app.words.rewind);
     if (lines.length > 0) app.actions.output("/rewind", lines.join("\n"));
-    if (done.fork !== null) app.switchTo(done.fork.pid);
+    if (done.fork !== null) await app.switchTo(done.fork.pid);
   }
 }

@@ -106,7 +106,9 @@ function questionLines(
   { root, items, session_only }: WireWorkspace,
   words: Phrases["trust"],
 ): readonly string[] {
-  return [words.brings(safeLine(root)), ...itemsLines(items, words), words.meaning, words.asks(session_only)];
+  const asks = words.asks(session_only);
+  if (items.length === 0) return [words.bringsNothing(safeLine(root)), asks];
+  return [words.brings(safeLine(root)), ...itemsLines(items, words), words.meaning, asks];
 }
 
 /** A cheap check: in most folders there is nothing to ask the daemon about. */

@@ -19,6 +19,14 @@ function opened() {
   return { box, clock, heard, open };
 }
 
+test("a row that is folded keeps its indent", () => {
+  const { box } = opened();
+  box.output.write("  why: a b c\n", () => {});
+  expect(box.lines(10, "").map((line) => line.map(({ text }) => text).join(""))).toEqual([
+    ...["  why: a b", "  c", ""],
+  ]);
+});
+
 test("a dialog takes no key of its first 250 ms", () => {
   const { box, clock, open } = opened();
   expect(box.isSettled(false)).toBe(false);

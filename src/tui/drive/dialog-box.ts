@@ -117,7 +117,10 @@ export class DialogBox {
 
   /** What was written since the last dialog closed. */
   lines(width: number, style: string): readonly Line[] {
-    return this.#text.split("\n").flatMap((line) => wrapped([{ text: shownLine(line), style }], width));
+    return this.#text
+      .split("\n")
+      .map(shownLine)
+      .flatMap((text) => wrapped([{ text, style }], width, /^ */.exec(text)?.[0]));
   }
 
   #put(text: string): void {

@@ -40,7 +40,11 @@ function sessions() {
   const { request } = client({
     "cost.get": () => ({ by: "pid", cut: false, lines: [{ key: "1", usd: 0.25 }] }),
     "session.history": () => ({
-      messages: [{ role: "user", text: "do\nit\x1b[2J", calls: [], at: "", seq: 1 }],
+      messages: ["do\nit\x1b[2J", '<shell_line command="ls -l" exit="0">\na.ts\n</shell_line>'].map(
+        (text) => ({
+          ...{ role: "user", text, calls: [], at: "", seq: 1 },
+        }),
+      ),
     }),
   });
   const wish = sessionWish({
@@ -63,6 +67,7 @@ test("the sessions of this folder, by Tab those of all, with what is known of th
   const lines = shown(picker);
   expect(lines).toContain("  /no/here · 2 messages · 30 tokens · $0.25");
   expect(lines).toContain("  › do it\\x1b[2J");
+  expect(lines).toContain("  ! ls -l");
   expect(picker.press(key("tab"), SIZE)).toBe(true);
   expect(shown(picker).join("\n")).toContain("/no/there");
   picker.press({ kind: "text", text: "print" }, SIZE);

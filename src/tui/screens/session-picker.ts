@@ -8,6 +8,8 @@ import { age, titleCell } from "../../cli/screen/table/session-table.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import { cutToWidth, padToWidth } from "../../cli/screen/text/width.ts";
 import type { Phrases } from "../../cli/screen/words/en.ts";
+import { entriesOf } from "../state/catch-up.ts";
+import type { TranscriptEntry } from "../state/model.ts";
 import type { Pickable, PickerWish } from "./picker.ts";
 
 interface SessionWish {
@@ -83,12 +85,23 @@ async function preview({ pid, cwd, turns, tokens_used }: WireSession, { client, 
     words.session.tokens(tokens_used),
     ...(usd > 0 ? [costCell(usd)] : []),
   ];
-  return [facts.join(" · "), ...(said?.messages ?? []).flatMap(saidLine)];
+  return [facts.join(" · "), ...(said?.messages ?? []).flatMap((item) => saidLines(item, words))];
 }
 
-function saidLine({ role, text }: WireHistoryItem): readonly string[] {
-  const words = safeLine(text.trim().replace(/\s+/g, " ").slice(0, 400));
-  return words === "" ? [] : [`${role === "user" ? "›" : "●"} ${words}`];
+const MARKS: Partial<Record<TranscriptEntry["kind"], string>> = {
+  user: "›",
+  text: "●",
+  notice: "!",
+  shell: "!",
+};
+
+/** Without the calls. */
+function saidLines(item: WireHistoryItem, words: Phrases): readonly string[] {
+  return entriesOf(item, words).flatMap((entry) => {
+    const text = entry.kind === "shell" ? entry.command : "text" in entry ? entry.text : "";
+    const line = safeLine(text.trim().replace(/\s+/g, " ").slice(0, 400));
+    return line === "" ? [] : [`${MARKS[entry.kind] ?? ""} ${line}`];
+  });
 }
 
 /** The branch that is checked out in a folder now; undefined: none, or no repository. */

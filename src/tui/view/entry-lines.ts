@@ -5,6 +5,7 @@ import { callLine } from "../../cli/screen/call-line.ts";
 import { endedLine } from "../../cli/screen/chat-lines.ts";
 import { PLAIN } from "../../cli/screen/text/paint.ts";
 import { safeLine, safeLines } from "../../cli/screen/text/safe-text.ts";
+import { widthOf } from "../../cli/screen/text/width.ts";
 import type { Phrases } from "../../cli/screen/words/en.ts";
 import type { CallEntry, NoticeLevel, ShellEntry, TranscriptEntry } from "../state/model.ts";
 import { colouredLine, cutLine, type Line, wrapped } from "../text/line.ts";
@@ -19,6 +20,11 @@ export interface EntryLook extends MarkdownLook {
   /** Only the last so many characters of a text are looked at; absent: all. */
   readonly tailChars?: number;
 }
+
+/** Wider than any line of a call. */
+const ANY_WIDTH = 100_000;
+/** Of what went wrong with a call. */
+const ERROR_CHARS = 400;
 
 /** The most lines of a shell line's output, at its begin and its end. */
 const SHELL_HEAD = 20;
@@ -163,22 +169,26 @@ function shellLines({ command, output, exit, isFinal }: ShellEntry, look: EntryL
   ];
 }
 
-function callHead(entry: CallEntry, { theme, width, words }: EntryLook): Line[] {
+/** What went wrong has rows of its own where it would be cut. */
+function callHead(entry: CallEntry, look: EntryLook): Line[] {
+  const { theme, width, words } = look;
   const { tool, note, isFinal, isError } = entry;
-  const known = (note && withReason(note, words.entry)) ?? {
+  const known: CallNote = (note && withReason(note, words.entry)) ?? {
     tool,
     about: aboutOf(entry),
     ...(isError === true ? { error: firstWords(entry) } : {}),
   };
-  const [mark = "●", ...rest] = [...callLine(known, width, { paint: PLAIN, words: words.call })];
-  const isBad = known.error !== undefined;
-  const role: Paint = !isFinal ? "dim" : isBad ? "error" : "success";
-  return [
-    [
-      { text: isFinal ? mark : "○", style: theme[role] },
-      { text: rest.join(""), style: isFinal ? "" : theme.dim },
-    ],
+  const { error, ...call } = known;
+  const how = { paint: PLAIN, words: words.call };
+  const isCut = error !== undefined && error !== "" && widthOf(callLine(known, ANY_WIDTH, how)) > width;
+  const [, ...rest] = [...callLine(isCut ? call : known, width, how)];
+  const mark = error === undefined ? "●" : "✗";
+  const role: Paint = !isFinal ? "dim" : error !== undefined ? "error" : "success";
+  const head: Line = [
+    { text: isFinal ? mark : "○", style: theme[role] },
+    { text: rest.join(""), style: isFinal ? "" : theme.dim },
   ];
+  return isCut ? [head, ...hung("  ", error.slice(0, ERROR_CHARS), look, theme[role])] : [head];
 }
 
 /** What was refused by other than the user says why. */

@@ -165,6 +165,20 @@ test.each([
   expect(lines.map(textOf)).toEqual([line]);
 });
 
+test("entryLines() says in rows of its own what went wrong with a call, where its line would be cut", () => {
+  const why = "Command 'curl' is not allowed for this agent, whose rules name git and npm alone";
+  const note = { tool: "bash", about: "curl http://example.invalid", error: `Permission denied: ${why}` };
+  const call = { kind: "call", id: "", tool: "bash", input: {}, isFinal: true } as const;
+  const lines = entryLines({ ...call, note: { ...note, refused: true } }, look).map(textOf);
+  expect(lines[0]).toBe("✗ bash curl http://example.invalid");
+  expect(lines.slice(1).join(" ").replace(/ +/g, " ")).toBe(` refused: ${why}`);
+});
+
+test("the cursor of a dialog stands after wide characters too", () => {
+  const dialog = { lines: [[{ text: "原因：不", style: "" }]], back: 0, isSettled: true };
+  expect(liveFrame(aScene({}, { dialog })).cursor?.column).toBe(8);
+});
+
 test("a text under way stands below the open dialog and has the cursor until the dialog takes keys", () => {
   const rows = [[{ text: "allow it? ", style: "" }]];
   const editing = { ...NEW, buffer: insert(NEW.buffer, "half a") };

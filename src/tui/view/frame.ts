@@ -6,7 +6,7 @@ import type { Size } from "../../cli/screen/top/frame.ts";
 import type { Editing } from "../editor/edit.ts";
 import type { Vim } from "../editor/vim.ts";
 import { isFinal, type Model, type TranscriptEntry } from "../state/model.ts";
-import { cutLine, type Line, type Span } from "../text/line.ts";
+import { cutLine, type Line, lineWidth, type Span } from "../text/line.ts";
 import { editorRows } from "./editor-rows.ts";
 import { type EntryLook, entryLines } from "./entry-lines.ts";
 import { modeLine } from "./mode-line.ts";
@@ -169,12 +169,8 @@ function dialogPart(scene: Scene, most: number): Frame {
   const note: Line = isMore
     ? [{ text: `── ${scene.look.words.live.rowsAbove(from)} ─`, style: scene.look.theme.border }]
     : rule(scene);
-  const column = Math.min(scene.size.columns - 1, lineColumns(shown.at(-1) ?? []));
+  const column = Math.min(scene.size.columns - 1, lineWidth(shown.at(-1) ?? []));
   return { lines: [note, ...shown], cursor: back === 0 ? { row: shown.length, column } : undefined };
-}
-
-function lineColumns(line: Line): number {
-  return line.reduce((sum, { text }) => sum + text.length, 0);
 }
 
 function shortCount(count: number): string {

@@ -155,11 +155,15 @@ describe("crux trust", () => {
     expect(asked(other)[1]?.[0]).toBe("trust.add");
   });
 
-  test("at a terminal it asks, and a no is exit code 1", async () => {
-    const daemon = daemonWith();
+  test.each([
+    [{}, "/ws brings what you have not trusted:"],
+    [{ items: [] }, "/ws is not trusted. Nothing in it would act now."],
+  ])("at a terminal it asks, and a no is exit code 1: %j", async (change, words) => {
+    const daemon = daemonWith({ trusted: false, ...change });
     const machine = aMachine({ daemon, isTerminal: true });
     const done = runCli(["trust", dir], machine.host);
     await machine.stderr.shows("[y/N] ");
+    expect(machine.stderr.text).toContain(`${words}\n`);
     machine.stdin.type("n");
     expect(await done).toBe(1);
     expect(asked(daemon)).toHaveLength(1);

@@ -327,6 +327,7 @@ export const en = {
 
   trust: {
     brings: (root: string) => `${root} brings what you have not trusted:`,
+    bringsNothing: (root: string) => `${root} is not trusted. Nothing in it would act now.`,
     meaning: "Without your trust agents work here, and none of this acts. What it forbids holds in any case.",
     asks: (isForNow: boolean) =>
       `Trust it as it is now${isForNow ? " until the last process there has ended" : ""}?`,
@@ -364,7 +365,7 @@ export const en = {
       agents: "agent files, and what is wrong with them",
       back: "take back your last message that has not been read",
       bg: "agents that it waits for go on in the background",
-      budget: "what this session may spend, and has spent",
+      budget: "what this session may spend, and has spent; dollars set it",
       clear: "an empty view for the model; pins stay",
       compact: "put a summary in place of what was said",
       config: "the settings, and where each stands",
@@ -383,7 +384,7 @@ export const en = {
       mcp: "mounted MCP servers",
       memory: "notes that agents keep; off or on, for this session",
       mode: "what the session may do without asking",
-      model: "the models, and which one answers",
+      model: "which model answers; a name changes it from the next step on",
       now: "interrupt, and send these words at once",
       pause: "pause a process",
       permissions: "what you have granted",

@@ -335,6 +335,7 @@ export const zh: Phrases = {
 
   trust: {
     brings: (root) => `${root} 带有您尚未信任的内容：`,
+    bringsNothing: (root) => `${root} 未受信任。其中目前没有会生效的内容。`,
     meaning: "未经信任，Agent 仍可在此工作，但这些内容都不生效；其中的禁止规则始终有效。",
     asks: (isForNow) => `是否按现状信任${isForNow ? "，直到那里的最后一个进程结束" : ""}？`,
     yes: "是",
@@ -370,7 +371,7 @@ export const zh: Phrases = {
       agents: "Agent 文件及其中的错误",
       back: "收回您最后一条未读的消息",
       bg: "将正在等待的 Agent 转入后台",
-      budget: "本会话的预算和已用量",
+      budget: "本会话的预算和已用量；给出美元金额则设为上限",
       clear: "清空模型的视图，固定的内容保留",
       compact: "用摘要代替之前的对话",
       config: "各项设置及其来源",
@@ -389,7 +390,7 @@ export const zh: Phrases = {
       mcp: "已挂载的 MCP 服务器",
       memory: "Agent 保存的笔记；off 或 on 只影响本会话",
       mode: "会话无需询问即可做的事",
-      model: "可用的模型，以及由哪个回答",
+      model: "由哪个模型回答；给出名称则从下一步起改用它",
       now: "中断并立即发送这些文字",
       pause: "暂停进程",
       permissions: "您已授予的权限",
