@@ -33,6 +33,11 @@ export function writeAtomically(file: string, text: string, mode: number): void 
   syncDirectory(dirname(file));
 }
 
+/** Makes the names of `dir` and of those above it durable, up to `first`, the highest that was just made. */
+export function syncMade(dir: string, first: string): void {
+  for (let at = dir; at.length >= first.length; at = dirname(at)) syncDirectory(dirname(at));
+}
+
 /** Syncs a directory, which makes a rename in it durable. Some file systems do not support this. */
 function syncDirectory(dir: string): void {
   try {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CredentialFile } from "./credentials.ts";
+import { syncedBy } from "./testing/synced.ts";
 
 let dir: string;
 let warned: string[];
@@ -54,6 +55,27 @@ test("a file that others can read is closed to them; a link or damage counts as 
   rmSync(path);
   symlinkSync("/etc/passwd", path);
   expect([opened().list(), warned.length]).toEqual([[], 2]);
+});
+
+test("set() keeps aside what it could not read", async () => {
+  const path = join(dir, "credentials.json");
+  writeFileSync(path, '{"openai": {"key": "key-of-openai"},}', { mode: 0o600 });
+  const file = opened();
+  await file.set("xai", { key: "key-of-xai" });
+  await file.set("gemini", { key: "key-of-gemini" });
+  expect(
+    opened()
+      .list()
+      .map(([driver]) => driver)
+      .sort(),
+  ).toEqual(["gemini", "xai"]);
+  expect(readFileSync(`${path}.unread`, "utf8")).toContain("key-of-openai");
+  expect(warned.at(-1)).toContain(".unread");
+});
+
+test("a key that is stored, or removed, outlasts a loss of power: its folder is synced after the file", async () => {
+  const synced = await syncedBy(() => opened().set("xai", { key: "key-of-xai" }));
+  expect(synced).toEqual([statSync(join(dir, "credentials.json")).ino, statSync(dir).ino]);
 });
 
 /** A keychain in memory, as the programs of the system have one. */

@@ -3,8 +3,7 @@
  * directory, readable by the user alone. The file also says which keys the keychain has. The state directory is hidden from
  * every command. Each key is learned as secret before anything is done with it.
  */
-import { chmodSync, lstatSync, readFileSync } from "node:fs";
-import { open, rename, unlink } from "node:fs/promises";
+import { chmodSync, lstatSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import {
   CREDENTIAL_DRIVERS,
@@ -15,6 +14,7 @@ import {
 } from "../abi/credentials.ts";
 import { Fault, messageOf } from "../abi/errors.ts";
 import type { CredentialDesk, KeyPlace } from "../kernel/ports/credentials.ts";
+import { writeAtomically } from "./atomic-file.ts";
 import type { Keychain } from "./keychain.ts";
 
 const NAME = "credentials.json";
@@ -37,6 +37,8 @@ export class CredentialFile implements CredentialDesk {
   /** Those whose key is in the keychain, also where it did not answer. */
   #inKeychain: ReadonlyMap<CredentialDriver, Stored> = new Map();
   #last: Promise<unknown> = Promise.resolve();
+  /** There is a file, and it could not be read. */
+  #isUnread = false;
 
   /** A file that cannot be read, or that others can read, is reported; it counts as empty. */
   constructor(stateDir: string, around: Around) {
@@ -90,25 +92,17 @@ export class CredentialFile implements CredentialDesk {
     const done = this.#last.then(async () => {
       const [all, inKeychain] = [new Map(this.#all), new Map(this.#inKeychain)];
       await act(all, inKeychain);
-      await this.#write(new Map<CredentialDriver, Stored>([...all, ...inKeychain]));
+      this.#write(new Map<CredentialDriver, Stored>([...all, ...inKeychain]));
       [this.#all, this.#inKeychain] = [all, inKeychain];
     });
     this.#last = done.catch(() => undefined);
     return done;
   }
 
-  async #write(all: ReadonlyMap<CredentialDriver, Stored>): Promise<void> {
-    const draft = `${this.file}.new`;
+  #write(all: ReadonlyMap<CredentialDriver, Stored>): void {
     try {
-      await unlink(draft).catch(() => undefined);
-      const file = await open(draft, "wx", 0o600);
-      try {
-        await file.writeFile(`${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(draft, this.file);
+      if (this.#isUnread) this.#setAside();
+      writeAtomically(this.file, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`, 0o600);
     } catch (cause) {
       throw new Fault({
         code: "UNAVAILABLE",
@@ -116,6 +110,14 @@ export class CredentialFile implements CredentialDesk {
         cause,
       });
     }
+  }
+
+  /** What could not be read may still have keys. */
+  #setAside(): void {
+    const kept = `${this.file}.unread`;
+    renameSync(this.file, kept);
+    this.#isUnread = false;
+    this.#around.warn(`the stored keys that could not be read are in ${kept} now`);
   }
 
   #read(): ReadonlyMap<CredentialDriver, Credential> {
@@ -139,6 +141,7 @@ export class CredentialFile implements CredentialDesk {
       }
       this.#around.learn([...all.values()].map(({ key }) => key));
     } catch (error) {
+      this.#isUnread = true;
       this.#around.warn(`stored keys are not used: ${this.file}: ${messageOf(error)}`);
     }
     this.#inKeychain = inKeychain;

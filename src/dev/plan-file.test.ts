@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -31,4 +32,21 @@ test("writePlan() replaces it whole, follows no link, and leaves nothing beside 
   expect(await readPlan(path)).toBe("new");
   expect(await readPlan(join(dir, "other"))).toBe("untouched");
   expect(readdirSync(dir).sort()).toEqual(["other", "plan.md"]);
+});
+
+test("writePlan() returns once the folder is synced, so that the plan outlasts a loss of power", async () => {
+  const synced: number[] = [];
+  await using any = await open(dir);
+  const handle = Object.getPrototypeOf(any) as FileHandle;
+  const real = handle.sync;
+  handle.sync = async function (this: FileHandle) {
+    synced.push((await this.stat()).ino);
+    await real.call(this);
+  };
+  try {
+    await writePlan(join(dir, "plan.md"), "new", "1");
+  } finally {
+    handle.sync = real;
+  }
+  expect(synced).toEqual([statSync(join(dir, "plan.md")).ino, statSync(dir).ino]);
 });

@@ -4,6 +4,7 @@
  */
 import { constants } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -34,6 +35,9 @@ export async function writePlan(path: string, plan: string, unique: string): Pro
       await file.sync();
     }
     await rename(made, path);
+    await using folder = await open(dirname(path));
+    // some file systems cannot sync one
+    await folder.sync().catch(() => {});
   } catch (error) {
     await rm(made, { force: true });
     throw error;

@@ -17,6 +17,7 @@ import type { PermissionUpdate } from "../../abi/permit/permission-update.ts";
 import type { RuleDestination } from "../../abi/rules.ts";
 import { realPath } from "../../dev/host/real-path.ts";
 import type { BroughtFile } from "../../kernel/ports/trust.ts";
+import { syncedBy } from "../testing/synced.ts";
 import { SettingsFiles, type SettingsFilesOptions } from "./writer.ts";
 
 let dir = "";
@@ -60,6 +61,12 @@ const put = (name: string, text: string) => {
 };
 
 describe("SettingsFiles.apply()", () => {
+  it("has synced the file, its folder and each folder above that is new, before it answers", async () => {
+    const synced = await syncedBy(() => writer().apply(add("projectSettings", "bash(npm test)"), ws));
+    const paths = ["ws/.crux/settings.json", "ws/.crux", "ws"];
+    expect(synced).toEqual(paths.map((path) => statSync(join(dir, path)).ino));
+  });
+
   it("writes each destination into its own file; the user's is for nobody else", async () => {
     for (const [destination, name] of [
       ["userSettings", "config/settings.json"],

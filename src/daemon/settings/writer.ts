@@ -15,7 +15,7 @@ import type { AppliedUpdate, SettingsWriter } from "../../kernel/ports/settings.
 import type { WorkspaceTrust } from "../../kernel/ports/trust.ts";
 import { withJsonValue, withoutJsonValue } from "../../lib/text/json-edit.ts";
 import { noticeLine } from "../../wire/codec/error.ts";
-import { writeAtomically } from "../atomic-file.ts";
+import { syncMade, writeAtomically } from "../atomic-file.ts";
 import { isAbsent, MAX_SETTINGS_BYTES, readSettingsFile } from "./settings.ts";
 import {
   fileStamp,
@@ -144,10 +144,11 @@ export class SettingsFiles implements SettingsWriter {
     if (Buffer.byteLength(text) > MAX_SETTINGS_BYTES)
       throw new Fault({ code: "INVALID", message: `${file} would be over ${MAX_SETTINGS_BYTES} bytes` });
     const isUsers = destination === "userSettings";
-    mkdirSync(dirname(file), { recursive: true, ...(isUsers ? { mode: 0o700 } : {}) });
+    const made = mkdirSync(dirname(file), { recursive: true, ...(isUsers ? { mode: 0o700 } : {}) });
     beforeWrite?.(file);
     if (fileStamp(file) !== stamp) return undefined;
     writeAtomically(file, text, isUsers ? 0o600 : 0o644);
+    if (made !== undefined) syncMade(dirname(file), made);
     if (!isUsers)
       trust.hasWritten?.(root, digest === null ? null : { path: file, digest }, {
         path: file,
