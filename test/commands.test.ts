@@ -111,7 +111,7 @@ describe("crux config", () => {
       [["set", "permissions.defaultMode", "bypass"], "bypass is chosen at the start of a run"],
       [["set", "permissions.allow", '["bash("]'], "not a rule"],
       [["set", "permissions", "{}"], "permissions holds several settings"],
-      [["set", "model", "x", "--project"], "model is not taken from the settings of a folder"],
+      [["set", "modelType", "xai", "--project"], "modelType is not taken from the settings of a folder"],
     ] as const) {
       const { code, stderr } = await config(...words);
       expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);

@@ -2,7 +2,7 @@
 import { SETTING_DOCS } from "../../src/abi/docs/settings.ts";
 import { SETTING_DEFAULTS, SETTING_KEYS } from "../../src/abi/settings/keys.ts";
 import { Settings } from "../../src/abi/settings/settings.ts";
-import { BROUGHT } from "../../src/daemon/settings/desk.ts";
+import { folderTerms } from "../../src/daemon/settings/folder-keys.ts";
 import { LIMITS } from "../../src/kernel/limits.ts";
 import { type Row, readSchema } from "./schema-rows.ts";
 import { code, MADE, table } from "./table.ts";
@@ -46,7 +46,9 @@ Of single values the stronger source wins. Lists are combined. Rules of all sour
 closes or denies; for the model variables do so too (\`environment.md\`).
 
 User and policy files may set every key. Project and local files may set only the keys marked *project*, and once the folder is
-trusted a list in \`labels.outward\`; \`autoMemoryEnabled\` and \`memory.extract\` they can only turn off, and what widens rights counts only once the folder is trusted (\`trust.md\`). \`--settings\` takes \`model\`, \`defaults.maxSteps\`,
+trusted a list in \`labels.outward\`. Whatever was cloned may take away: it turns features off and lowers limits. What chooses a model, costs
+more or widens rights counts only once the folder is trusted (\`trust.md\`); each key below says so. Of
+\`.claude/settings.json\` only the rules count. \`--settings\` takes \`model\`, \`defaults.maxSteps\`,
 \`permissions.allow\`, \`ask\`, \`deny\` and \`defaultMode\`, \`maxBudgetUsd\`, and of \`budget\` the limits.
 
 Rules are read again when their file changes. Everything else is read at the start of the daemon, and again when your own file has changed: by the
@@ -67,7 +69,8 @@ function section(key: Key, row: Row | undefined): string {
   if (row === undefined || row.meaning === "")
     throw new Error(`src/abi/settings/settings.ts does not describe ${key}`);
   const { example } = SETTING_DOCS[key];
-  const sources = BROUGHT.includes(key) ? "user, *project*, local, policy" : "user, policy";
+  const terms = folderTerms(key);
+  const sources = terms === undefined ? "user, policy" : "user, *project*, local, policy";
   const whole = key.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), example);
   return `### ${key}
 
@@ -75,7 +78,7 @@ ${row.meaning}
 
 - Type: ${row.type}
 - Default: ${defaultOf(key)}
-- Sources: ${sources}
+- Sources: ${sources}${terms ? `; project and local: ${terms}` : ""}
 
 \`\`\`json
 ${JSON.stringify(whole)}

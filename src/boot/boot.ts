@@ -35,7 +35,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
       ...{ desk: keeper.desk, tasks: parts.taskStore, trust: parts.trust, models: config.resolver },
       editors: parts.editors,
       loadAgent: parts.agents.load,
-      isCoordinator: () => config.settings.mode === "coordinator",
+      isCoordinator: (cwd) => config.settingsIn(cwd).mode === "coordinator",
       definitions: parts.agents.look,
       notes: (cwd) => parts.guides.notes(cwd),
       sandbox: () => ({ ...host.exec.sandbox, mode: config.permitFor(context.home).sandboxMode ?? "on" }),

@@ -71,10 +71,10 @@ export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path
 function ofTools({ config }: Parts) {
   return {
     tasks: () => config.settings.tasks,
-    snips: () => config.settings.context?.snip === true,
-    mayTeam: () => config.settings.teams?.enabled !== false,
-    background: () => {
-      const { disableBackground: isOff, autoBackgroundMs: afterMs } = config.settings.agents ?? {};
+    snips: (cwd: string) => config.settingsIn(cwd).context?.snip === true,
+    mayTeam: (cwd: string) => config.settingsIn(cwd).teams?.enabled !== false,
+    background: (cwd: string) => {
+      const { disableBackground: isOff, autoBackgroundMs: afterMs } = config.settingsIn(cwd).agents ?? {};
       return { ...(isOff === undefined ? {} : { isOff }), ...(afterMs === undefined ? {} : { afterMs }) };
     },
   };
@@ -122,7 +122,7 @@ function modelsOf({ context, config, host }: Parts, view: ProcView): readonly (r
     exec: host.exec,
     tmpDir: join(paths.stateDir, "tmp"),
     clock,
-    settings: () => config.settings,
+    settings: (cwd) => config.settingsIn(cwd),
     lanes: (viewer, device) => view.lanes(viewer, device),
   });
   return devices.map((device) => [`/dev/llm/${device.name}`, device]);

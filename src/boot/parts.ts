@@ -82,7 +82,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     ...places,
     log,
     trust,
-    settings: () => config.settings,
+    settings: (cwd) => config.settingsIn(cwd),
     tools: TOOLS.map(({ name }) => name),
   });
   const git = gitOf(context, host);
@@ -152,8 +152,8 @@ function skillsOf(
     now: () => clock.now(),
     warn: (line) => log("warn", line),
   });
-  const settings = () => {
-    const { skills = {}, disableSkillShell = false } = config.settings;
+  const settings = (cwd: string) => {
+    const { skills = {}, disableSkillShell = false } = config.settingsIn(cwd);
     return { disabled: skills.disabled ?? [], runsCommands: !disableSkillShell };
   };
   return new SkillDesk({ ...places, trust, files: definitionFiles, usage, settings });

@@ -55,7 +55,7 @@ export function portsOf(parts: Parts): KernelPorts {
     home,
     env,
     sessionRestMs: () => config.settings.sessions?.restAfterMs ?? LIMITS.sessionRestMs,
-    budget: () => budgetPolicy(config.settings),
+    budget: (cwd) => budgetPolicy(config.settingsIn(cwd)),
     defaultMaxSteps: config.settings.defaults?.maxSteps ?? LIMITS.defaultMaxSteps,
     log,
   };

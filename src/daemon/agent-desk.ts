@@ -28,7 +28,8 @@ import type { Trust } from "./trust/trust.ts";
 
 interface AgentDeskOptions extends AgentPlaces {
   readonly trust: Pick<Trust, "viewOf">;
-  readonly settings: () => Settings;
+  /** Those that apply in a folder. */
+  readonly settings: (cwd: string) => Settings;
   /** Names of all programs under /bin. */
   readonly tools: readonly string[];
   readonly log: (level: "info" | "warn" | "error", message: string) => void;
@@ -132,7 +133,7 @@ function plainOf({ ownServers }: AgentSeeker): null {
 /** `isNamed`: false where nobody chose an agent; then the shipped one is found even if the shipped ones are off. */
 function placesOf(options: AgentDeskOptions, { cwd, env, agents: given = {} }: AgentSeeker, isNamed = true) {
   const view = options.trust.viewOf(cwd);
-  const settings = options.settings();
+  const settings = options.settings(cwd);
   const { all, brought } = agentPlaces(options, view, cwd);
   const isOff = settings.agents?.builtins === false || env.CRUX_DISABLE_BUILTIN_AGENTS === "1";
   const places = isOff && isNamed ? all.filter(({ source }) => source !== "bundled") : all;

@@ -10,7 +10,7 @@ const REMINDER_USD = 5;
 
 export function budgetPolicy({ budget = {}, maxBudgetUsd, costReminderUsd, agents }: Settings): BudgetPolicy {
   const { windows = [], onLimit, onWindow } = budget;
-  const usd = budget.usd ?? maxBudgetUsd;
+  const usd = lesser(budget.usd, maxBudgetUsd);
   const reminderUsd = costReminderUsd ?? REMINDER_USD;
   return {
     defaults: { ...guardsOf(agents?.limits), ...defaultsOf(budget), ...(usd === undefined ? {} : { usd }) },
@@ -20,6 +20,11 @@ export function budgetPolicy({ budget = {}, maxBudgetUsd, costReminderUsd, agent
     ...(onWindow === undefined ? {} : { onWindow }),
     ...atOnceOf(agents?.limits),
   };
+}
+
+/** Two names of one limit: a folder that lowers it may use the other one than the user. */
+function lesser(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
 type AgentLimits = NonNullable<NonNullable<Settings["agents"]>["limits"]>;

@@ -12,7 +12,7 @@ import { createModelResolver } from "../llm/devices/resolve.ts";
 import type { BootContext, DaemonLease } from "./boot-context.ts";
 import { Policies, type Policy } from "./policies.ts";
 import { settingsDesk } from "./settings/desk.ts";
-import { unite } from "./settings/merge.ts";
+import { settingsIn, unite } from "./settings/folder-keys.ts";
 import { loadPolicy, policyDirOf, type SettingsPlaces } from "./settings/sources.ts";
 import { SettingsFiles } from "./settings/writer.ts";
 
@@ -38,7 +38,11 @@ export class Configuration {
   readonly #realPath: RealPath;
   readonly #places: SettingsPlaces;
   readonly #policies: Policies;
+  #own: Settings;
+  #policy: Settings;
   #settings: Settings;
+  /** By policy, which is another one as soon as a file of the folder has changed. */
+  #inFolders = new WeakMap<Policy, Settings>();
 
   constructor({ settings, paths, home, log }: Context, options: ConfigurationOptions) {
     const { realPath, trust = NO_TRUST, policy, skillPaths = [] } = options;
@@ -50,19 +54,32 @@ export class Configuration {
       home,
     };
     this.#places = places;
-    this.#settings = this.#withPolicy(settings);
+    this.#own = settings;
+    this.#policy = policyOf(places);
+    this.#settings = settingsIn(this.#own, {}, this.#policy);
     const kernelPaths = [paths.stateDir, paths.sharedDir];
     this.#policies = new Policies({ places, kernelPaths, skillPaths, realPath, trust, warn });
     const isTrusted = (cwd: string): boolean => this.#policies.of(cwd).isTrusted;
     this.#files = new SettingsFiles({ places, realPath, trust, isTrusted, warn });
     this.#realPath = realPath;
     this.writer = this.#files;
-    this.resolver = createModelResolver({ settings: () => this.#settings });
+    this.resolver = createModelResolver({ settings: (cwd) => this.settingsIn(cwd) });
   }
 
   /** The user's settings, overridden by those of the policy. */
   get settings(): Settings {
     return this.#settings;
+  }
+
+  /** Those that apply in a folder, whose own settings may take away, and more once it is trusted. */
+  settingsIn(cwd: string | undefined): Settings {
+    const policy = cwd === undefined ? undefined : this.#policies.of(cwd);
+    if (policy === undefined) return this.#settings;
+    const known = this.#inFolders.get(policy);
+    if (known !== undefined) return known;
+    const settings = settingsIn(this.#own, policy.merged.folder, this.#policy);
+    this.#inFolders.set(policy, settings);
+    return settings;
   }
 
   permitFor(cwd: string): Permit {
@@ -93,12 +110,15 @@ export class Configuration {
   }
 
   reload(settings: Settings): void {
-    this.#settings = this.#withPolicy(settings);
+    this.#own = settings;
+    this.#policy = policyOf(this.#places);
+    this.#settings = settingsIn(this.#own, {}, this.#policy);
+    this.#inFolders = new WeakMap();
     this.#policies.forget();
   }
+}
 
-  #withPolicy(settings: Settings): Settings {
-    const all = loadPolicy(this.#places).map((file) => file.settings);
-    return all.reduce((whole, each) => unite(whole, each) as Settings, settings);
-  }
+function policyOf(places: SettingsPlaces): Settings {
+  const all = loadPolicy(places).map((file) => file.settings);
+  return all.reduce<Settings>((whole, each) => unite(whole, each) as Settings, {});
 }

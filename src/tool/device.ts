@@ -29,12 +29,12 @@ interface ToolDeps {
   readonly platform?: string;
   /** Which of todo and tasks the settings choose; read at each use. Absent: no choice. */
   readonly tasks?: () => "todo" | undefined;
-  /** Whether models may take messages out of their view; read at each use. Absent: they may not. */
-  readonly snips?: () => boolean;
-  /** Whether agents may make teams; read at each use. Absent: they may. */
-  readonly mayTeam?: () => boolean;
-  /** What the settings say of agents in the background; read at each use. Absent: nothing. */
-  readonly background?: () => BackgroundRule;
+  /** Whether models in a folder may take messages out of their view; read at each use. Absent: they may not. */
+  readonly snips?: (cwd: string) => boolean;
+  /** Whether agents in a folder may make teams; read at each use. Absent: they may. */
+  readonly mayTeam?: (cwd: string) => boolean;
+  /** What the settings of a folder say of agents in the background; read at each use. Absent: nothing. */
+  readonly background?: (cwd: string) => BackgroundRule;
 }
 
 const MOUNT = "/bin";
@@ -45,7 +45,8 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
   const names = tools.map((tool) => tool.name).sort();
   const trackers = new Trackers();
   const { now, clock = systemClock, platform = process.platform } = deps;
-  const envOf = ({ env, interactive = false, isSession = false, isChild = false, kept }: Caller): ToolEnv => {
+  const envOf = (caller: Caller): ToolEnv => {
+    const { env, cwd, interactive = false, isSession = false, isChild = false, kept } = caller;
     const tasks = deps.tasks?.();
     const asked = tasks === undefined ? {} : { tasks };
     return {
@@ -55,21 +56,20 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
       isSession,
       isChild,
       hasTeam: kept?.get(TEAM) !== undefined,
-      mayTeam: deps.mayTeam?.() !== false,
-      snips: deps.snips?.() === true,
+      mayTeam: deps.mayTeam?.(cwd) !== false,
+      snips: deps.snips?.(cwd) === true,
       ...asked,
     };
   };
-  const isListed = (tool: Tool, caller: Caller): boolean => {
-    const env = envOf(caller);
-    return tool.enabled(env) === true && tool.offered(env);
-  };
   // every listed tool can be opened
-  const seenBy = (caller: Caller): readonly string[] =>
-    names.filter((name) => {
+  const seenBy = (caller: Caller): readonly string[] => {
+    const env = envOf(caller);
+    const isListed = (tool: Tool): boolean => tool.enabled(env) === true && tool.offered(env);
+    return names.filter((name) => {
       const tool = byName.get(name);
-      return tool !== undefined && caller.hides?.(name) !== true && isListed(tool, caller);
+      return tool !== undefined && caller.hides?.(name) !== true && isListed(tool);
     });
+  };
   const find = (subpath: string, caller: Caller): Tool => {
     const name = subpath.slice(1);
     const tool = byName.get(name) ?? byName.get(canonicalToolName(name));
@@ -93,7 +93,7 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
       const skills = tool.wantsSkills ? await caller.skills?.() : undefined;
       const more = {
         ...(skills === undefined ? {} : { skills }),
-        ...(deps.background === undefined ? {} : { background: deps.background() }),
+        ...(deps.background === undefined ? {} : { background: deps.background(caller.cwd) }),
       };
       return new CallFile({ tool, stat: fileStat(tool) }, caller, { now, clock, tracker, ...more });
     },

@@ -10,6 +10,7 @@ import type { NewSetting, SettingsDesk, SettingView } from "../../kernel/ports/s
 import { nearNames } from "../../lib/text/near-names.ts";
 import { findMode } from "../../permit/rules/mode.ts";
 import { parseRule } from "../../permit/rules/rule.ts";
+import { isBrought, valueAt, whyNotTaken } from "./folder-keys.ts";
 import { parseSettings } from "./settings.ts";
 import {
   filesOf,
@@ -36,16 +37,6 @@ const SOURCES = {
   localSettings: "local",
   policySettings: "policy",
 } as const;
-/** The switches that a folder's settings may only turn off. */
-const TURNED_OFF: readonly string[] = ["autoMemoryEnabled", "memory.extract"];
-/** The keys that a folder's settings may set; its other keys are ignored. */
-export const BROUGHT: readonly string[] = [
-  ...["allow", "ask", "deny", "additionalDirectories"].map((key) => `permissions.${key}`),
-  ...["command", "padding", "refreshInterval", "type"].map((key) => `statusLine.${key}`),
-  ...TURNED_OFF,
-];
-/** The keys among them that widen permissions or run a program: nothing of them counts before the folder is trusted. */
-const WIDENING = ["permissions.allow", "permissions.additionalDirectories", "statusLine.command"];
 const RULES = ["permissions.allow", "permissions.ask", "permissions.deny"];
 
 export function settingsDesk(options: SettingsDeskOptions): SettingsDesk {
@@ -80,10 +71,11 @@ function list({ places, realPath, isTrusted }: SettingsDeskOptions, cwd: string,
 
 /** The values of one key: the default first, then file by file. */
 function viewsOf(key: string, files: readonly LoadedFile[], isTrusted: boolean): readonly SettingView[] {
+  const own = valueAt(files.find(({ source }) => source === "userSettings")?.settings, pathOf(key));
   const found = files.flatMap(({ settings, source, path }): SettingView[] => {
     const value = valueAt(settings, pathOf(key));
     if (value === undefined) return [];
-    const ignored = whyIgnored({ key, value }, source, isTrusted);
+    const ignored = whyIgnored({ key, value }, source, { isTrusted, own });
     return [{ key, value, source: SOURCES[source], file: path, ...(ignored === null ? {} : { ignored }) }];
   });
   const last = found.findLastIndex(({ ignored }) => ignored === undefined);
@@ -100,23 +92,25 @@ function viewsOf(key: string, files: readonly LoadedFile[], isTrusted: boolean):
 function whyIgnored(
   { key, value }: NewSetting,
   source: LoadedFile["source"],
-  isTrusted: boolean,
+  here: { readonly isTrusted: boolean; readonly own: unknown },
 ): string | null {
-  if (source !== "projectSettings" && source !== "localSettings") return null;
-  if (!BROUGHT.includes(key)) return `not taken from ${SOURCES[source]} settings`;
-  if (TURNED_OFF.includes(key) && value !== false) return `${SOURCES[source]} settings can only turn it off`;
-  return WIDENING.includes(key) && !isTrusted ? "this folder is not trusted" : null;
+  if (!isBrought(source)) return null;
+  const why = whyNotTaken(key, value, here);
+  if (why === "key") return `not taken from ${SOURCES[source]} settings`;
+  if (why === "trust") return "this folder is not trusted";
+  return why && `${SOURCES[source]} settings can ${why.words}`;
 }
 
 /** The path of the key in a file. INVALID: the file may not set this key, or not to this value. */
 function checkedPath(destination: RuleDestination, { key, value }: NewSetting): readonly string[] {
   const path = settable(key);
   if (value === undefined) return path;
-  if (destination !== "userSettings" && !BROUGHT.includes(key))
+  const why = destination === "userSettings" ? null : whyNotTaken(key, value, { isTrusted: true });
+  if (why === "key")
     throw invalid(`${key} is not taken from the settings of a folder`, { kind: "own_setting", key });
   check(key, path, value);
-  if (destination !== "userSettings" && TURNED_OFF.includes(key) && value !== false)
-    throw invalid(`the settings of a folder can only turn ${key} off`);
+  if (typeof why === "object" && why !== null)
+    throw invalid(`${key}: the settings of a folder can ${why.words}`);
   return path;
 }
 
@@ -166,15 +160,6 @@ function pathOf(key: string): readonly string[] {
     message: `no such setting: ${key}`,
     fact: { kind: "no_setting", near: first ?? null },
   });
-}
-
-function valueAt(settings: unknown, path: readonly string[]): unknown {
-  let value = settings;
-  for (const name of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = Reflect.get(value, name);
-  }
-  return value;
 }
 
 function invalid(message: string, fact?: Fact): Fault {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Settings } from "../../abi/settings/settings.ts";
-import { mergeSettings, unite } from "./merge.ts";
+import { unite } from "./folder-keys.ts";
+import { mergeSettings } from "./merge.ts";
 import type { FileSource, LoadedFile } from "./sources.ts";
 
 const SOURCES: readonly FileSource[] = ["userSettings", "projectSettings", "localSettings", "policySettings"];

@@ -12,6 +12,7 @@ import type { LabelPolicy } from "../../permit/judge/label.ts";
 import { findMode } from "../../permit/rules/mode.ts";
 import { isShippedProtection, protectedNames } from "../../permit/rules/protected.ts";
 import { rulesFromSettings } from "../../permit/rules/settings-rules.ts";
+import { isBrought, settingsIn, takenFromFolder, unite } from "./folder-keys.ts";
 import type { FileSource, LoadedFile } from "./sources.ts";
 
 export interface MergedSettings {
@@ -22,6 +23,8 @@ export interface MergedSettings {
   readonly protection: { readonly added: readonly string[]; readonly removed: readonly string[] };
   readonly labels: Partial<LabelPolicy>;
   readonly sandbox: SandboxSettings;
+  /** What counts of the files of the folder, without its rules. */
+  readonly folder: Settings;
   /** Agents have a memory. */
   readonly hasMemory: boolean;
   /** Notes are taken of sessions by themselves. */
@@ -52,8 +55,10 @@ export function mergeSettings(files: readonly LoadedFile[], workspace: Workspace
   const warnings = files.flatMap(warningsOf);
   const warn = (line: string): void => void warnings.push(line);
   const own = files.filter(({ source }) => !isBrought(source));
-  const whole = own.reduce<Settings>((all, { settings }) => unite(all, settings) as Settings, {});
+  const whole = unite(all(files, "userSettings"), all(files, "policySettings")) as Settings;
   const isPolicy = ({ source }: LoadedFile) => source === "policySettings";
+  const folder = takenFromFolder(files, workspace.isTrusted);
+  const here = settingsIn(all(files, "userSettings"), folder, all(files, "policySettings"));
   return {
     rules: files.flatMap(({ settings, source }) => rulesFromSettings(settings, source)),
     defaultMode: startMode(whole.permissions?.defaultMode, warn),
@@ -62,40 +67,18 @@ export function mergeSettings(files: readonly LoadedFile[], workspace: Workspace
     protection: protectionOf(own, warn),
     labels: labelsOf(own, warn),
     sandbox: whole.sandbox ?? {},
-    hasMemory: isOn(files, (settings) => settings.autoMemoryEnabled),
-    takesNotes: isOn(files, (settings) => settings.memory?.extract),
+    folder,
+    hasMemory: here.autoMemoryEnabled !== false,
+    takesNotes: here.memory?.extract !== false,
     unreadable: files.filter((file) => !isPolicy(file)).flatMap(problemsOf),
     policyProblems: files.filter(isPolicy).flatMap(problemsOf),
     warnings,
   };
 }
 
-function isBrought(source: FileSource): boolean {
-  return source === "projectSettings" || source === "localSettings";
-}
-
-/** A switch that is on by default. The last source that sets it counts; a directory's settings may only turn it off. */
-function isOn(files: readonly LoadedFile[], pick: (settings: Settings) => boolean | undefined): boolean {
-  const set = files.flatMap(({ settings, source }) => {
-    const value = pick(settings);
-    return value === undefined || (value && isBrought(source)) ? [] : [value];
-  });
-  return set.at(-1) ?? true;
-}
-
-/** Merges objects by key and lists without duplicates; of other values the later one wins. */
-export function unite(a: unknown, b: unknown): unknown {
-  if (Array.isArray(a) && Array.isArray(b)) return [...a, ...b.filter((item) => !a.includes(item))];
-  if (!isRecord(a) || !isRecord(b)) return b;
-  const entries = Object.entries(b).map(([key, value]) => [
-    key,
-    Object.hasOwn(a, key) ? unite(a[key], value) : value,
-  ]);
-  return { ...a, ...Object.fromEntries(entries) };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function all(files: readonly LoadedFile[], from: FileSource): Settings {
+  const found = files.filter(({ source }) => source === from);
+  return found.reduce<Settings>((whole, { settings }) => unite(whole, settings) as Settings, {});
 }
 
 /** Bypass can be chosen only at the start of a run, never by a setting. */

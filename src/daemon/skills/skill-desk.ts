@@ -34,8 +34,11 @@ interface SkillDeskOptions extends SkillPlaces {
   readonly trust: Pick<Trust, "viewOf">;
   readonly files: StampedFiles;
   readonly usage: Pick<SkillUsage, "score" | "used">;
-  /** The user's settings. */
-  readonly settings: () => { readonly disabled: readonly string[]; readonly runsCommands: boolean };
+  /** The settings that apply in a folder. */
+  readonly settings: (cwd: string) => {
+    readonly disabled: readonly string[];
+    readonly runsCommands: boolean;
+  };
 }
 
 interface Known {
@@ -60,33 +63,36 @@ export class SkillDesk {
   /** Those that a model may use, the most used first; those for certain files have their patterns. */
   async lines(cwd: string): Promise<readonly SkillLine[]> {
     const { catalogue } = await this.#known(cwd);
-    return this.#linesOf(catalogue.skills);
+    return this.#linesOf(catalogue.skills, cwd);
   }
 
   /** Those of the folders between `cwd` and `dirs`, which are below it. */
   async linesBelow(cwd: string, dirs: readonly string[]): Promise<readonly SkillLine[]> {
     const { catalogue } = await this.#known(cwd, dirs);
     const above = new Set((await this.#known(cwd)).catalogue.skills.map(({ path }) => path));
-    return this.#linesOf(catalogue.skills.filter(({ path }) => !above.has(path)));
+    return this.#linesOf(
+      catalogue.skills.filter(({ path }) => !above.has(path)),
+      cwd,
+    );
   }
 
   /** `dirs`: folders below `cwd` that the process has touched. */
   async shelf(cwd: string, dirs: readonly string[] = []): Promise<SkillShelf> {
     const { catalogue, view } = await this.#known(cwd, dirs);
-    const skills = this.#enabled(catalogue.skills);
+    const skills = this.#enabled(catalogue.skills, cwd);
     return {
       find: (name) => {
         const found = findIn({ ...catalogue, skills }, name);
-        return found === undefined ? undefined : this.#read(found, view);
+        return found === undefined ? undefined : this.#read(found, view, cwd);
       },
       names: () => skills.map(({ name }) => name),
       used: (name) => this.#options.usage.used(name),
     };
   }
 
-  #linesOf(all: readonly CataloguedSkill[]): readonly SkillLine[] {
+  #linesOf(all: readonly CataloguedSkill[], cwd: string): readonly SkillLine[] {
     const { usage } = this.#options;
-    const named = this.#enabled(all).filter(
+    const named = this.#enabled(all, cwd).filter(
       ({ file, shadowedBy }) => file.forModel && shadowedBy === undefined,
     );
     const scored = named.map((skill) => ({ skill, score: usage.score(skill.name) }));
@@ -97,8 +103,8 @@ export class SkillDesk {
     });
   }
 
-  #enabled(skills: readonly CataloguedSkill[]): readonly CataloguedSkill[] {
-    const disabled = new Set(this.#options.settings().disabled);
+  #enabled(skills: readonly CataloguedSkill[], cwd: string): readonly CataloguedSkill[] {
+    const disabled = new Set(this.#options.settings(cwd).disabled);
     return skills.filter(({ name }) => !disabled.has(name));
   }
 
@@ -124,7 +130,11 @@ export class SkillDesk {
   }
 
   /** Read anew, as it is now: it may have changed since it was listed. */
-  #read({ name, source, path, dir, isCommand }: CataloguedSkill, view: ProjectView): SkillText | undefined {
+  #read(
+    { name, source, path, dir, isCommand }: CataloguedSkill,
+    view: ProjectView,
+    cwd: string,
+  ): SkillText | undefined {
     const text = readNow(
       path,
       dir,
@@ -134,7 +144,7 @@ export class SkillDesk {
     const entry = name.replace(/^(?:other|bundled|user|project|policy):/, "");
     const file = parseSkillFile(text, { path, entry, isCommand });
     const { body, argumentNames, rules, forModel, forUser, fork, isSafe } = file;
-    const runsCommands = view.isTrusted && this.#options.settings().runsCommands;
+    const runsCommands = view.isTrusted && this.#options.settings(cwd).runsCommands;
     const isPlain = isSafe && !(runsCommands && hasInlineCommands(body));
     return {
       name,

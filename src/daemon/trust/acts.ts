@@ -42,6 +42,9 @@ function settingsActs(value: unknown): readonly string[] {
     ...texts(permissions.additionalDirectories).map((dir) => `lets work in: ${dir}`),
     ...hooksOf(value.hooks),
     ...commandOf("status line", value.statusLine),
+    ...[value.model, ...texts(value.fallbackModel)]
+      .filter((name) => typeof name === "string")
+      .map((name) => `chooses the model: ${name}`),
     ...Object.keys(isRecord(value.env) ? value.env : {}).map((name) => `sets in the environment: ${name}`),
     ...[...texts(permissions.ask), ...texts(permissions.deny)]
       .slice(0, 1)

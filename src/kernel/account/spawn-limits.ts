@@ -25,7 +25,7 @@ interface Wanted {
 export function spawnLimits(core: Defaults, { parent, body, opts }: Wanted): BudgetLimits {
   const { kind, agent } = body;
   const isPersons = parent.pid === PID_KERNEL && kind === "agent";
-  const defaults = isPersons ? limitsOf(core.ports.budget?.().defaults ?? {}) : {};
+  const defaults = isPersons ? limitsOf(core.ports.budget?.(opts.cwd).defaults ?? {}) : {};
   return within(agent, { ...defaults, ...askedFor(opts) }, hasTokens(opts));
 }
 

@@ -105,8 +105,8 @@ export interface KernelPorts {
    * Absent: never, and the default.
    */
   readonly askTimeouts?: () => { readonly askMs: number; readonly detachedMs: number };
-  /** The budgets in the settings; read at each use. Absent: none. */
-  readonly budget?: () => BudgetPolicy;
+  /** The budgets in the settings, of a folder if one is named; read at each use. Absent: none. */
+  readonly budget?: (cwd?: string) => BudgetPolicy;
   /** The step limit if nothing else sets one. */
   readonly defaultMaxSteps: number;
   readonly log: (level: "info" | "warn" | "error", message: string) => void;

@@ -34,6 +34,14 @@ interface ModelRequest {
   /** The fallback models that the caller asks for; absent: the agent file, then the settings decide. */
   readonly fallbackModels?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** The folder whose settings may name a model; absent: only the user's do. */
+  readonly cwd?: string;
+}
+
+/** Where a process works. */
+interface Workplace {
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
 }
 
 export interface ModelResolver {
@@ -44,7 +52,7 @@ export interface ModelResolver {
   /** False: what answers at this device is not a model, it only reads a few intents. Absent: each is one. Pure. */
   isModel?(device: string): boolean;
   /** The window of a model, and whether the user lets it be kept. undefined, or absent: not known. Pure. */
-  window?(device: string, model: string, env: Readonly<Record<string, string>>): WindowFacts | undefined;
+  window?(device: string, model: string, at: Workplace): WindowFacts | undefined;
   /** Whether the model may decide calls in auto mode, and its largest input. Absent: unknown. Pure. */
   classifierCard?(
     device: string,

@@ -128,7 +128,7 @@ function effortOf({ model: { effort, thinking } }: Process): Effort | number | u
 
 /** Opens the model at fd 3. This open is the first call in the child's own trace. */
 async function openModel(core: AgentHost, { parent, proc, opts, signal }: Making): Promise<void> {
-  const { agent, env } = proc.seed;
+  const { agent, env, cwd } = proc.seed;
   const effort = opts.effort ?? agent?.manifest.effort ?? effortOf(parent);
   const wish = {
     model: opts.model ?? "",
@@ -138,7 +138,7 @@ async function openModel(core: AgentHost, { parent, proc, opts, signal }: Making
     fallback: agent?.manifest.models.fallback ?? [],
     ...(opts.fallbackModels === undefined ? {} : { fallbackModels: opts.fallbackModels }),
   };
-  const choice = await abortable(core.ports.models.resolve({ ...wish, env }, signal), signal);
+  const choice = await abortable(core.ports.models.resolve({ ...wish, env, cwd }, signal), signal);
   proc.model.choose(choice);
   if (choice.remark !== undefined) proc.log("warn", choice.remark, core.ports.clock.mono());
   await core.handle(proc, null).open(choice.device, O_RDWR, signal);

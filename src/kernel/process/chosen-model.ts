@@ -55,7 +55,7 @@ export async function chooseModel(core: Choosing, pid: Pid, wish: ModelWish): Pr
   const found = await core.ports.models.resolve(
     {
       ...{ model: wish.model ?? modelName(proc), provider: "", preferred: "" },
-      ...{ fallbackModels, env: proc.seed.env },
+      ...{ fallbackModels, env: proc.seed.env, cwd: proc.seed.cwd },
       ...(effort === undefined ? {} : { effort }),
     },
     proc.abort.signal,

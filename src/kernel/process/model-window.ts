@@ -8,11 +8,11 @@ interface Windows {
   readonly ports: { readonly models: Pick<KernelPorts["models"], "window"> };
 }
 
-type Seated = Pick<Process, "model"> & { readonly seed: Pick<Process["seed"], "env"> };
+type Seated = Pick<Process, "model"> & { readonly seed: Pick<Process["seed"], "env" | "cwd"> };
 
 /** undefined: it is not known. */
 export function windowOf({ ports }: Windows, { model, seed }: Seated): WindowFacts | undefined {
-  return ports.models.window?.(model.device, model.name, seed.env);
+  return ports.models.window?.(model.device, model.name, seed);
 }
 
 /** Those of its fallbacks, in order; null: not known. */
@@ -20,5 +20,5 @@ export function fallbackWindowsOf(
   { ports }: Windows,
   { model, seed }: Seated,
 ): readonly (WindowFacts | null)[] {
-  return model.fallbacks.map((each) => ports.models.window?.(each.device, each.model, seed.env) ?? null);
+  return model.fallbacks.map((each) => ports.models.window?.(each.device, each.model, seed) ?? null);
 }

@@ -32,8 +32,8 @@ interface ModelDevicesOptions {
   readonly tmpDir: string;
   readonly clock: Clock;
   readonly lanes?: LlmDeviceOptions["lanes"];
-  /** Returns what the current settings say of models. */
-  readonly settings?: () => ModelSettings;
+  /** Returns what the current settings say of models, in a folder. */
+  readonly settings?: LlmDeviceOptions["settings"];
 }
 
 export function modelDevices({
@@ -140,13 +140,13 @@ interface LlmDeviceOptions {
   readonly lane?: LaneOptions["per"];
   /** How long the stream of a vendor may be silent, if longer than usual; CRUX_STREAM_IDLE_TIMEOUT_MS overrides it. */
   readonly silenceMs?: number;
-  /** What the user's settings say of models; called each time. */
-  readonly settings?: () => ModelSettings;
+  /** What the settings say of models, in the folder of a process; called each time. */
+  readonly settings?: (cwd: string) => ModelSettings;
   readonly clock: Clock;
 }
 
 export function llmDevice(options: LlmDeviceOptions): Device {
-  const { name, envKeys, openEffects, isLocal = false, silenceMs, settings = () => ({}), clock } = options;
+  const { name, envKeys, openEffects, isLocal = false, silenceMs, clock } = options;
   const device = `/dev/llm/${name}`;
   const per = options.lane ?? (isLocal ? "server" : envKeys === undefined ? "account" : "model");
   let make = typeof options.make === "function" ? options.make : undefined;
@@ -173,6 +173,7 @@ export function llmDevice(options: LlmDeviceOptions): Device {
       const model = openEffects === undefined ? path : "";
       const patience = patienceOf(caller.env, { isLocal, silenceMs });
       const { env, preview, stalled, uuid, prefixOf: process = uuid } = caller;
+      const settings = (): ModelSettings => options.settings?.(caller.cwd) ?? {};
       const account = { device, driver: name, envKeys, env, per };
       return new ModelFile({
         ...{ driver, device, model, env, patience, clock, known, settings, process, onClose: release },

@@ -423,7 +423,7 @@ describe("survey()", () => {
 describe("a name with [1m] behind it", () => {
   const resolver = createModelResolver({ settings: () => ({}), probeOllama: async () => false });
   const windowOf = (driver: string, model: string, env: Record<string, string> = {}) =>
-    resolver.window?.(`/dev/llm/${driver}`, model, env)?.window;
+    resolver.window?.(`/dev/llm/${driver}`, model, { env })?.window;
 
   it("is answered by the same driver, with a window of a million tokens; a variable counts before it", async () => {
     expect(await resolve({ model: "sonnet[1m]", env: anthropic })).toEqual(["anthropic", "sonnet[1m]"]);

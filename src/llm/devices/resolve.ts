@@ -31,10 +31,10 @@ const NOTICE =
   "count, list, show, search and write files.";
 
 interface ResolverOptions extends Probing {
-  readonly settings: () => Pick<
-    Settings,
-    "model" | "modelType" | "requireModel" | "fallbackModel" | "micro" | "context"
-  > &
+  /** Of the folder that a process works in; undefined: the user's alone. */
+  readonly settings: (
+    cwd: string | undefined,
+  ) => Pick<Settings, "model" | "modelType" | "requireModel" | "fallbackModel" | "micro" | "context"> &
     ModelSettings;
 }
 
@@ -48,7 +48,7 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
   const finder = new DriverFinder(options);
   const chosen = async (request: ResolveRequest, signal: AbortSignal): Promise<Chosen> => {
     const { env } = request;
-    const settings = options.settings();
+    const settings = options.settings(request.cwd);
     const asked = parseName(request.model);
     if (asked.driver === "script") return { choice: scriptChoice(asked.model), why: "--model" };
     if (env.CRUX_SCENARIO && asked.driver === undefined)
@@ -74,13 +74,13 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
   /** The card of a model with what the user's settings say of it. */
   const cardFor = (driver: CardedDriver, id: string): ModelCard => {
     const card = cardOf(driver, id);
-    return withOwn(card, findOwn(options.settings(), card));
+    return withOwn(card, findOwn(options.settings(undefined), card));
   };
   return {
     resolve: async (request, signal) => {
       const found = await chosen(request, signal);
       const fallbacks = await new Fallbacks(finder, options, request, signal).of(found);
-      const asked = { ...found.choice, ...asks(request, options.settings().effort) };
+      const asked = { ...found.choice, ...asks(request, options.settings(request.cwd).effort) };
       return fallbacks.length === 0 ? asked : { ...asked, fallbacks };
     },
     explain: async (request, signal) => {
@@ -92,7 +92,7 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
     },
     survey: (env, signal) => {
       const isSetUp = (driver: DriverName) => finder.isSetUp(driver, env, signal);
-      return surveyed(isSetUp, setUp, options.settings());
+      return surveyed(isSetUp, setUp, options.settings(undefined));
     },
     classifierCard(device, model, env) {
       const driver = device.split("/")[3] ?? "";
@@ -103,9 +103,9 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
       return { autoMode, maxInputTokens };
     },
     isModel: (device) => device.split("/")[3] !== "interpreter",
-    window(device, model, env) {
+    window(device, model, { env, cwd }) {
       const driver = device.split("/")[3] ?? "";
-      const settings = options.settings();
+      const settings = options.settings(cwd);
       if (driver === "script") return windowFacts(SCRIPT_SIZES, env, settings);
       if (!isCarded(driver)) return undefined;
       const card = cardFor(driver, namedModel(device, model, env));
@@ -116,7 +116,8 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
       const id = namedModel(device, model, env);
       if (!isCarded(driver)) return false;
       return (
-        findOwn(options.settings(), { driver, id: modelId(driver, id) })?.images ?? showsImages(driver, id)
+        findOwn(options.settings(undefined), { driver, id: modelId(driver, id) })?.images ??
+        showsImages(driver, id)
       );
     },
   };
@@ -279,7 +280,7 @@ class Fallbacks {
         wish: agentWish("", name),
         isAgents: true,
       }));
-    const own = this.#options.settings().fallbackModel ?? [];
+    const own = this.#options.settings(this.#request.cwd).fallbackModel ?? [];
     return own.map((name) => ({ wish: { ...parseName(name), isFirm: false }, isAgents: false }));
   }
 

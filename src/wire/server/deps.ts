@@ -33,7 +33,7 @@ export interface ServerDeps {
    */
   loadAgent(name: string | undefined, seeker: AgentSeeker): Promise<AgentInfo | null>;
   /** Whether a run or session that names no agent begins as a coordinator. Absent: only where its environment says so. */
-  isCoordinator?(): boolean;
+  isCoordinator?(cwd: string): boolean;
   /** The processes of the previous daemons were not restored: clients are notified. */
   readonly isSafeMode?: boolean;
   /** The agents among the processes that were not restored: their number, and the first pids. Absent: not known. */

@@ -10,7 +10,10 @@ export const modelResolve: Handler<"model.resolve"> = async (params, { deps, end
   const { cwd, agent: name, model = "", env = deps.env } = params;
   const agent = await deps.loadAgent(name, { cwd, env });
   const { provider = "", preferred = "", fallback = [] } = agent?.manifest.models ?? {};
-  const { note, ...found } = await deskOf(deps).explain({ model, provider, preferred, fallback, env }, ended);
+  const { note, ...found } = await deskOf(deps).explain(
+    { model, provider, preferred, fallback, env, cwd },
+    ended,
+  );
   return { payload: { ...found, ...(note === undefined ? {} : { note }) } };
 };
 

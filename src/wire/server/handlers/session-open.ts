@@ -13,8 +13,10 @@ export const sessionOpen: Handler<"session.open"> = async (params, { kernel, dep
   await kernel.sessions.awake(pid, { session: true, ...(env === undefined ? {} : { env }) });
   const events = kernel.attach(pid, { interactive, detail: params.detail });
   try {
-    if (env !== undefined) kernel.sessions.keepMode(pid, beginsAsCoordinator(deps, env));
-    const view = toWireSession(await kernel.sessions.view(pid));
+    const found = await kernel.sessions.view(pid);
+    const { cwd } = found;
+    if (env !== undefined) kernel.sessions.keepMode(pid, beginsAsCoordinator(deps, { env, cwd }));
+    const view = toWireSession(found);
     const payload = { ...view, ...(await groundOf(kernel, pid)) };
     return { payload, follow: followProcess(events, audienceOf(params, deps), ended) };
   } catch (error) {

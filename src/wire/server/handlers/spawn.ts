@@ -37,7 +37,7 @@ async function start(
 ): Promise<MethodAnswer<"spawn">> {
   const { kernel, deps } = call;
   const { cwd = deps.home, env = deps.env, agents = {} } = params;
-  const name = params.agent ?? (beginsAsCoordinator(deps, env) ? COORDINATOR : undefined);
+  const name = params.agent ?? (beginsAsCoordinator(deps, { env, cwd }) ? COORDINATOR : undefined);
   const agent = await deps.loadAgent(name, { cwd, env, agents, ...ownServers(params) });
   if (params.detach) {
     const opts = { ...toOpts({ ...params, interactive: false }), ...marked };
@@ -50,9 +50,9 @@ async function start(
 /** Whether a run or session begins as a coordinator where its client names no agent. */
 export function beginsAsCoordinator(
   deps: RequestContext["deps"],
-  env: Readonly<Record<string, string>>,
+  { env, cwd }: { readonly env: Readonly<Record<string, string>>; readonly cwd: string },
 ): boolean {
-  return env.CRUX_COORDINATOR_MODE === "1" || deps.isCoordinator?.() === true;
+  return env.CRUX_COORDINATOR_MODE === "1" || deps.isCoordinator?.(cwd) === true;
 }
 
 function ownServers({ mcp_servers, strict_mcp = false }: SpawnRequest): Pick<AgentSeeker, "ownServers"> {

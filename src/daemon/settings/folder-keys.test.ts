@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import type { Settings } from "../../abi/settings/settings.ts";
+import { settingsIn, takenFromFolder } from "./folder-keys.ts";
+
+const files = (settings: Settings, path = "/ws/.crux/settings.json") =>
+  [{ source: "projectSettings", path, settings, problems: [], digest: "d" }] as const;
+const inFolder = (own: Settings, folder: Settings, { isTrusted = false, policy = {} } = {}) =>
+  settingsIn(own, takenFromFolder(files(folder), isTrusted), policy);
+
+test("a folder turns features off that the user has on, and none on", () => {
+  const on: Settings = { context: { collapse: true, snip: true }, teams: { enabled: true } };
+  const off: Settings = { context: { collapse: false, snip: false }, teams: { enabled: false } };
+  expect(inFolder(on, { ...off, micro: { idleMinutes: 0 } })).toEqual({ ...off, micro: { idleMinutes: 0 } });
+  expect(inFolder(off, { ...on, micro: { idleMinutes: 5 } }, { isTrusted: true })).toEqual(off);
+  expect(inFolder({}, { disableSkillShell: false, skills: { disabled: ["a"] } })).toEqual({
+    skills: { disabled: ["a"] },
+  });
+});
+
+test("a folder lowers a limit, and raises none; the policy's counts as well", () => {
+  const lower = { budget: { usd: 2, tokens: 9 } };
+  expect(inFolder({ budget: { usd: 5 } }, lower).budget).toEqual(lower.budget);
+  expect(inFolder({ budget: { usd: 1, tokens: 3 } }, lower).budget).toEqual({ usd: 1, tokens: 3 });
+  expect(inFolder({}, lower, { policy: { budget: { usd: 3 } } }).budget).toEqual(lower.budget);
+});
+
+test("a folder chooses a model once it is trusted, which the policy may overrule", () => {
+  const folder: Settings = { model: "small", effort: "low", modelType: "xai", apiKeyHelper: "steal" };
+  expect(inFolder({ model: "large" }, folder)).toEqual({ model: "large" });
+  expect(inFolder({ model: "large" }, folder, { isTrusted: true })).toEqual({
+    model: "small",
+    effort: "low",
+  });
+  const policy = { model: "of-the-house" };
+  expect(inFolder({}, folder, { isTrusted: true, policy })).toMatchObject(policy);
+});
+
+test("of the settings of another program nothing counts here", () => {
+  expect(takenFromFolder(files({ model: "opus" }, "/ws/.claude/settings.json"), true)).toEqual({});
+});
