@@ -13,6 +13,7 @@ import { findLlmError, LlmError } from "../abi/llm-error.ts";
 import type { Clock } from "../abi/program.ts";
 import { abortable, linkSignals } from "../lib/abort.ts";
 import { cacheTtlOf } from "./cache-ttl.ts";
+import { Corrections } from "./corrections.ts";
 import type { AttemptRequest, CacheTtl, Driver } from "./driver.ts";
 import { estimateInput, worstInput } from "./estimate.ts";
 import { fold, withOwnIds, withoutDeltas } from "./fold.ts";
@@ -89,8 +90,11 @@ export class ModelFile implements OpenFile {
   /** By model, fixed by the first request: another lifetime would break the cached prefix. */
   readonly #cacheTtls = new Map<string, CacheTtl>();
 
+  readonly #corrections: Corrections;
+
   constructor(options: ModelFileOptions) {
     this.#options = options;
+    this.#corrections = new Corrections(options.driver);
   }
 
   plan(data: Uint8Array): WritePlan {
@@ -198,12 +202,12 @@ export class ModelFile implements OpenFile {
     return parseWrite(data, device, model, { file: this, known });
   }
 
-  /** The card of a model, as the user's settings have it. */
+  /** The card of a model, as the user's settings and the server have it. */
   #card(model: string): ModelCard {
     const { driver, settings } = this.#options;
     const card = driver.card(model);
     const all = settings();
-    return withOwn(card, findOwn(all, card), ownPrice(all, card.id));
+    return this.#corrections.card(withOwn(card, findOwn(all, card), ownPrice(all, card.id)));
   }
 
   /** The highest rates that may apply. */
@@ -224,9 +228,11 @@ export class ModelFile implements OpenFile {
   /** What the driver needs beside the request. */
   #complete(request: AttemptRequest): AttemptRequest {
     const { driver, settings } = this.#options;
-    const own = findOwn(settings(), driver.card(request.model));
+    const card = driver.card(request.model);
+    const own = this.#corrections.own(card, findOwn(settings(), card));
     return {
       ...request,
+      messages: this.#corrections.messages(request.messages),
       warn: (message) => this.#warn(message),
       cacheTtl: this.#cacheTtl(request.model),
       ...(own === undefined ? {} : { own }),
@@ -276,7 +282,8 @@ export class ModelFile implements OpenFile {
       this.#charge = meter.charge(driver, request, undefined);
       reply.end();
     } catch (error) {
-      const failure = inLane(toFailure(error, link.signal, device), lane);
+      const learnt = this.#corrections.learn(error, request, this.#card(request.model));
+      const failure = inLane(toFailure(learnt, link.signal, device), lane);
       this.#charge = meter.charge(driver, request, findLlmError(failure)?.kind);
       reply.fail(failure);
       throw failure;

@@ -23,8 +23,8 @@ export interface Patience {
 const PATIENCE: Patience = { connectMs: 10_000, silenceMs: 300_000 };
 /** Most bytes that are read of an answer that is not a stream. */
 const MAX_TEXT_BYTES = 1024 * 1024;
-/** The headers of a refusal that say when to try again. */
-const TOLD = ["retry-after-ms", "retry-after", "x-should-retry"] as const;
+/** The headers of a refusal that say when to try again, and by which clock. */
+const TOLD = ["retry-after-ms", "retry-after", "x-should-retry", "date"] as const;
 
 /** The body of an answer. */
 export interface Body {

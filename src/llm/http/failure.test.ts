@@ -23,6 +23,7 @@ describe("kindOf()", () => {
     [400, "Your credit balance is too low", "quota"],
     [400, "prompt is too long: 9 tokens > 8 maximum", "prompt_too_long"],
     [400, "This model's maximum context length is 8 tokens", "prompt_too_long"],
+    [400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", "prompt_too_long"],
     [400, "Could not process image", "media"],
     [400, "temperature: range: 0..1", "invalid"],
     [422, "unprocessable", "invalid"],
@@ -74,6 +75,9 @@ describe("retryAfter()", () => {
   it.each([
     [{ "retry-after": "1.5" }, 1500],
     [{ "retry-after": "Thu, 01 Jan 1970 00:00:10 GMT" }, 9000],
+    [{ "retry-after": "Thu, 01 Jan 1970 00:00:10 GMT", date: "Thu, 01 Jan 1970 00:00:07 GMT" }, 3000],
+    [{ "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, undefined],
+    [{ "retry-after": "0" }, undefined],
     [{ "retry-after": "soon" }, undefined],
     [{ "retry-after": "-1" }, undefined],
     [{ "retry-after-ms": "250", "retry-after": "9" }, 250],

@@ -59,7 +59,7 @@ const byType: Readonly<Record<string, LlmErrorKind>> = {
 };
 
 const tooLong =
-  /prompt is too long|context[_ ](length|window)|maximum context|input (is )?too (long|large)|input token count|payload size exceeds|too many (input )?tokens|request too large/i;
+  /prompt is too long|context[_ ](length|window)|maximum context|input (is )?too (long|large)|exceeds? (the )?context limit|input token count|payload size exceeds|too many (input )?tokens|request too large/i;
 const outOfMoney =
   /insufficient_quota|credit balance|billing|spend(ing)? limit|usage limit|exceeded your current quota/i;
 const badMedia = /\b(image|document|pdf|media)\b/i;
@@ -203,17 +203,18 @@ function hintFor(kind: LlmErrorKind, endpoint: Endpoint, status?: number): strin
   return undefined;
 }
 
-/** The delay of `retry-after-ms`, or of `retry-after` (seconds or an HTTP date), in ms. undefined: no valid header. */
+/**
+ * The delay of `retry-after-ms`, or of `retry-after` (seconds or an HTTP date), in ms. A date is read by the server's own
+ * clock, where it says what that shows. undefined: no valid header, or a time that has passed.
+ */
 export function retryAfter(headers: Headers, nowMs: number = Date.now()): number | undefined {
   const fine = Number.parseFloat(headers.get("retry-after-ms") ?? "");
-  if (Number.isFinite(fine) && fine >= 0) return Math.ceil(fine);
-  const value = headers.get("retry-after");
-  if (value === null) return undefined;
-  const seconds = Number(value);
-  if (value.trim() !== "" && Number.isFinite(seconds))
-    return seconds < 0 ? undefined : Math.ceil(seconds * 1000);
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+  if (fine > 0) return Math.ceil(fine);
+  const value = headers.get("retry-after")?.trim() ?? "";
+  const itsClock = Date.parse(headers.get("date") ?? "");
+  const until = Date.parse(value) - (Number.isNaN(itsClock) ? nowMs : itsClock);
+  const delayMs = /^-?[\d.]+$/.test(value) ? Number(value) * 1000 : until;
+  return delayMs > 0 ? Math.ceil(delayMs) : undefined;
 }
 
 /** The URL without user, password and query. */
