@@ -1,12 +1,23 @@
-/** Whatever breaks off, ends or restarts: every call that is sent again has one result, and every block its bytes. */
+/**
+ * Whatever breaks off, ends or restarts: every call that is sent again has one result, and every block its bytes. In the
+ * context a reply may lack results only while the position of the loop still holds that reply: a daemon may die inside a unit,
+ * whose messages are records of their own, and the next one may be ended before it gets to them.
+ */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Block, LlmRequest } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
 import type { ContextMessage } from "../abi/sys.ts";
+import { placeOf } from "./checkpoint.ts";
 import { callsOf } from "./model/blocks.ts";
 import { type Answer, FakeProcess, restoredFrom, StreamedReply } from "./testing/fake-process.ts";
 import { call, reply, says } from "./testing/replies.ts";
+
+interface Life {
+  readonly turns: readonly Turn[];
+  readonly abortAtCall: number | undefined;
+  readonly kept: number;
+}
 
 interface Turn {
   readonly text: string;
@@ -23,13 +34,27 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   fate: fc.constantFrom("whole", "whole", "breaks", "cut"),
 });
 /** One daemon: what the model answers, where the process is ended, and how much of the history outlives it. */
-const life = fc.record({
+const life: fc.Arbitrary<Life> = fc.record({
   turns: fc.array(turn, { minLength: 1, maxLength: 4 }),
   abortAtCall: fc.option(fc.nat(60), { nil: undefined }),
   kept: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 
 const tools = { view: says("a view", true), write: { ...says("written"), hasEffect: true } };
+/** The first daemon dies between a reply and its result in the context, the second ends it before its first call. */
+const CUT_IN_A_UNIT: Life[] = [
+  {
+    turns: [
+      { text: "", calls: ["view"], early: 0, fate: "whole" },
+      { text: "", calls: [], early: 0, fate: "whole" },
+    ],
+    abortAtCall: undefined,
+    kept: 1 / 3,
+  },
+  { turns: [{ text: "", calls: [], early: 0, fate: "whole" }], abortAtCall: 0, kept: 0 },
+  { turns: [{ text: "", calls: [], early: 0, fate: "whole" }], abortAtCall: undefined, kept: 1 },
+];
+
 const broken = (): LlmError => new LlmError({ kind: "stream_malformed", message: "the reply ended early" });
 
 test("calls and results stay paired over breaks, ends and restarts; blocks are sent again as they came", async () => {
@@ -47,7 +72,9 @@ test("calls and results stay paired over breaks, ends and restarts; blocks are s
         });
         await process.run();
         for (const request of process.requests) expectPaired(request, made);
-        expectAnswered(process.messages);
+        const since = restoredFrom(process.history).restored;
+        const place = since?.state === null ? restored?.restored : since;
+        expectAnswered(process.messages, callIds(placeOf(place ?? null).kept?.reply.blocks));
         const before = restored?.said ?? [];
         const history = [
           ...before.map((message) => ({ kind: "message", message }) as const),
@@ -61,7 +88,7 @@ test("calls and results stay paired over breaks, ends and restarts; blocks are s
           : { ...next, ...(restored === undefined ? {} : { restored: restored.restored }) };
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 200, examples: [[CUT_IN_A_UNIT]] },
   );
 });
 
@@ -81,11 +108,17 @@ function answerOf({ text, calls, early, fate }: Turn, id: string, made: Map<stri
   return fate === "breaks" ? broken() : whole;
 }
 
-/** In the context too, where nothing repairs it. */
-function expectAnswered(messages: readonly ContextMessage[]): void {
+/** In the context too, where nothing repairs it. `held`: the calls of the reply that the next daemon takes up. */
+function expectAnswered(messages: readonly ContextMessage[], held: readonly string[]): void {
   const answered = messages.flatMap(({ tool_call_id }) => tool_call_id ?? []);
-  const asked = messages.flatMap(({ blocks = [] }) => callsOf(blocks).map(({ id }) => id));
-  expect(answered).toEqual(asked);
+  const asked = messages.flatMap(({ blocks }) => callIds(blocks));
+  const missing = asked.slice(answered.length);
+  expect(answered).toEqual(asked.slice(0, answered.length));
+  expect(missing).toEqual(held.slice(held.length - missing.length));
+}
+
+function callIds(blocks: readonly Block[] = []): string[] {
+  return callsOf(blocks).map(({ id }) => id);
 }
 
 function expectPaired({ messages }: LlmRequest, made: ReadonlyMap<string, string>): void {

@@ -231,6 +231,7 @@ export class FakeProcess {
       checkpoint: (state) => this.history.push({ kind: "state", state }),
       measured: (change) => this.measures.push(change),
       addToCheckpoint: (part) => this.history.push({ kind: "part", part }),
+      // as in the journal: each message is a record of its own, and a daemon may die between two of them
       unit: (act) => act(),
       beginRun: notHere,
       joinRun: notHere,
