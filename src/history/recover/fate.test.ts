@@ -35,6 +35,12 @@ test.each<[string, Partial<Left>, Fate]>([
     "given_up",
   ],
   ["one whose history is damaged", { isDamaged: true, isMarked: true }, "damaged"],
+  [
+    "one whose history is damaged, below a parent that rests",
+    { isDamaged: true, parent: "paused" },
+    "damaged",
+  ],
+  ["one whose history is damaged, whose parent waits", { isDamaged: true, parent: "goes_on" }, "unreadable"],
   ["a session, whatever it did", { kept: { ...HEADLESS, isSession: true }, isPaused: true }, "rests"],
   [
     "the child of one that rests",
@@ -86,8 +92,8 @@ test("fateOf() never lets one go on that is paused, damaged, marked or unheard o
 });
 
 test("noticeOf() says what it is about wherever the user decides", () => {
-  const facts = (["asks", "unheard", "put_off", "failed", "damaged"] as const).map(
+  const facts = (["asks", "unheard", "put_off", "failed", "damaged", "unreadable"] as const).map(
     (fate) => noticeOf(fate, 7).fact?.kind,
   );
-  expect(facts).toEqual(["paused", "paused", "unread", "unread", "damaged"]);
+  expect(facts).toEqual(["paused", "paused", "unread", "unread", "damaged", "damaged"]);
 });

@@ -24,6 +24,8 @@ export type Fate =
   | "given_up"
   /** Restored and paused, and it cannot be resumed: its history is damaged. */
   | "damaged"
+  /** The same of a child whose parent goes on: it ends, and so its parent is told. */
+  | "unreadable"
   /** Restored and running. */
   | "goes_on";
 
@@ -50,7 +52,7 @@ export function fateOf(left: Left): Fate {
   if (parent === "rests") return "rests";
   if (left.isOrphan && kept.onParentExit === "terminate") return "lost";
   if (kept.isSession) return "rests";
-  if (left.isDamaged) return "damaged";
+  if (left.isDamaged) return parent === "goes_on" ? "unreadable" : "damaged";
   if (left.isMarked) return fateOfMarked(left, kept);
   if (left.isPaused) return kept.isPutOff === true ? "put_off" : "paused";
   if (left.isUnheard) return "unheard";
@@ -87,6 +89,11 @@ export function noticeOf(fate: Fate, pid: number): Notice {
       };
     case "given_up":
       return { message: "recovery_failed: two daemons stopped while they read this process; it has ended" };
+    case "unreadable":
+      return {
+        message: "recovery_failed: its history is damaged; it has ended",
+        fact: { kind: "damaged", pid },
+      };
     case "damaged":
       return {
         message: "its history is damaged, so it was not resumed",

@@ -252,6 +252,65 @@ describe("a child that its daemon was killed in the reading of", () => {
   });
 });
 
+describe("a child whose history is damaged", () => {
+  test.each(["known", "found"] as const)(
+    "ends below a headless parent, which is told, also where the damage is %s",
+    async (when) => {
+      const t = testKernel();
+      const lead = await t.start();
+      const [waited, alone] = [
+        await t.start({ by: lead.sys, child: { call: "c1", title: "waited" } }),
+        await t.start({ by: lead.sys, child: { call: "c2", title: "alone", isBackground: true } }),
+      ];
+      await t.journal.sync();
+      const bad = new Set([waited, alone].map(({ proc }) => proc.seed.uuid));
+      const read = t.journal.read.bind(t.journal);
+      t.journal.read = async (proc, ...args) => {
+        if (bad.has(proc)) throw new Error("record 2 is damaged");
+        return read(proc, ...args);
+      };
+      if (when === "known") for (const uuid of bad) t.journal.damaged.set(uuid, 2);
+      const { next, begun } = await nextAfterCrash(t);
+      await settle(8);
+      expect([...begun.keys()]).toEqual([lead.pid]);
+      const sys = begun.get(lead.pid)!.sys;
+      expect((await sys.ended(waited.pid))?.exit).toMatchObject({ code: 1, reason: "recovery_failed" });
+      const notice = await sys.recv();
+      expect([notice.notice, text(notice.data)]).toEqual([
+        alone.pid,
+        expect.stringContaining("recovery_failed"),
+      ]);
+      expect(next.journal.bodies("process.exited")).toHaveLength(2);
+    },
+  );
+});
+
+test("the end of a process whose reading ended a daemon, or failed, does not read it", async () => {
+  const t = testKernel();
+  const [unread, known, found] = [await t.start(), await t.start(), await t.start()];
+  const { journal } = await dyingOver(await dyingOver(t, unread.pid), unread.pid);
+  journal.damaged.set(known.proc.seed.uuid, 2);
+  const whole = journal.read.bind(journal);
+  journal.read = async (proc, ...args) => {
+    if (proc === found.proc.seed.uuid) throw new Error("record 2 is damaged");
+    return whole(proc, ...args);
+  };
+  const { next } = await nextAfterCrash(t);
+  const reads: string[] = [];
+  const read = next.journal.read.bind(next.journal);
+  next.journal.read = (proc, ...args) => {
+    reads.push(proc);
+    return read(proc, ...args);
+  };
+  for (const { pid, proc } of [unread, known, found]) {
+    expect(next.kernel.info(next.proc(pid))).toMatchObject({ activity: "paused" });
+    await next.init.kill(pid, SIGNALS.SIGTERM);
+    await settle(8);
+    expect(await next.init.wait(pid)).toMatchObject({ reason: "killed: SIGTERM" });
+    expect(reads).not.toContain(proc.seed.uuid);
+  }
+});
+
 test("a program of the host is lost; its owner hears of it, and where its output is", async () => {
   const t = testKernel();
   const owner = await t.start();

@@ -219,14 +219,15 @@ async function agent(core: Recovering, relic: Relic, boot: Boot): Promise<Return
   const unknown = left.calls.wordsOf(owner.proc);
   if (unknown !== "") words.push(`${unknown}; check before repeating`);
   if (kept.hasOutput) words.push("the reader of its output is gone");
-  if (fate === "given_up") {
+  if (UNREAD.has(fate)) proc.past.suspect();
+  if (ENDS.has(fate)) {
     proc.past.giveUp();
     proc.ending.decide(EXIT.unread);
   }
   const begin = (): void => {
     runProgram(core, proc, 0);
     proc.log(
-      SEVERE.has(fate) ? "error" : "warn",
+      UNREAD.has(fate) ? "error" : "warn",
       { ...notice, message: words.join("; ") },
       core.ports.clock.mono(),
     );
@@ -310,8 +311,10 @@ function lostDraft({ left, why }: Boot, { proc, pid }: JournalRecord): JournalDr
 
 /** Fates that pause a process which was running, as if by a signal. */
 const WAITS: ReadonlySet<Fate> = new Set<Fate>(["asks", "failed", "put_off", "unheard"]);
-const SEVERE: ReadonlySet<Fate> = new Set<Fate>(["damaged", "failed", "given_up", "put_off"]);
-const RUNS: ReadonlySet<Fate> = new Set<Fate>(["given_up", "goes_on"]);
+/** Fates whose history is not read for the last words of the process. */
+const UNREAD: ReadonlySet<Fate> = new Set<Fate>(["damaged", "failed", "given_up", "put_off", "unreadable"]);
+const ENDS: ReadonlySet<Fate> = new Set<Fate>(["given_up", "unreadable"]);
+const RUNS: ReadonlySet<Fate> = new Set<Fate>([...ENDS, "goes_on"]);
 
 /** A process that waits for the user is recorded as paused, so that later daemons keep it paused. */
 function backDrafts({ owner, fate, proc }: Back, left: Legacy, epoch: number): JournalDraft[] {

@@ -8,6 +8,7 @@ import type { AgentInfo } from "../../abi/agent.ts";
 import { O_RDWR } from "../../abi/device.ts";
 import { codeOf, messageOf, printed } from "../../abi/errors.ts";
 import type { Notice } from "../../abi/fact.ts";
+import type { Pid } from "../../abi/ids.ts";
 import type { McpServer } from "../../abi/mcp.ts";
 import { EXIT, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Gatekeeping } from "../../kernel/gate/passage.ts";
@@ -23,7 +24,7 @@ import { startDeadline, type Timing } from "../../kernel/process/spawn/run.ts";
 import { abortable } from "../../lib/abort.ts";
 
 /** What an agent that is restored needs of the kernel to resume. */
-export type Awakening = AgentHost &
+export type Awakening = { readonly table: { get(pid: Pid): Process | undefined } } & AgentHost &
   Timing &
   Gatekeeping &
   Launching & {
@@ -36,7 +37,7 @@ const LLM = "/dev/llm/";
 export function restoredBody(core: Awakening, agent: AgentInfo | null, kept: KeptState): Body {
   const body = agentBody(core, agent);
   const run: Body["run"] = async (proc) => {
-    await awaken(core, proc, kept);
+    if (!(await awaken(core, proc, kept))) return EXIT.unread;
     if (isCutOffAtInput(proc, kept)) {
       proc.log("error", "lost: it had not read its input to the end", core.ports.clock.mono());
       return EXIT.lost;
@@ -57,16 +58,25 @@ function isCutOffAtInput({ past }: Process, { hasInput }: KeptState): boolean {
   return hasInput && (past.restored?.state ?? null) === null;
 }
 
-async function awaken(core: Awakening, proc: Process, kept: KeptState): Promise<void> {
+/** False: its history cannot be read, and its parent goes on and is to be told. */
+async function awaken(core: Awakening, proc: Process, kept: KeptState): Promise<boolean> {
   const { signal } = proc.abort;
-  while (!(await isReady(core, proc, kept))) {
+  for (;;) {
+    const begun = await begin(core, proc, kept);
+    if (begun !== "paused") {
+      stopLending(proc);
+      return begun === "ready";
+    }
     await proc.halt.untilResumed(signal);
     want(proc, false);
   }
-  stopLending(proc);
 }
 
-async function isReady(core: Awakening, proc: Process, kept: KeptState): Promise<boolean> {
+async function begin(
+  core: Awakening,
+  proc: Process,
+  kept: KeptState,
+): Promise<"ready" | "paused" | "unreadable"> {
   const { signal } = proc.abort;
   const undo: Undo[] = [];
   try {
@@ -77,16 +87,25 @@ async function isReady(core: Awakening, proc: Process, kept: KeptState): Promise
     const servers = [...(await configured(core, proc, kept.servers)), ...given(core, proc, kept)];
     await mount(core, proc, { servers, isPersons, undo });
     await core.handle(proc, null).open(proc.model.device, O_RDWR, signal);
-    return true;
+    return "ready";
   } catch (error) {
     await takeBack(core, proc, undo);
     signal.throwIfAborted();
     proc.log("error", noticeOf(proc, error), core.ports.clock.mono());
+    const isDamaged = isUnreadable(proc, error);
+    if (isDamaged) proc.past.suspect();
+    if (isDamaged && !kept.isInteractive && goesOn(core, proc)) return "unreadable";
     want(proc, true);
     await core.deliver(proc, SIGNALS.SIGPAUSE);
-    if (isUnreadable(proc, error)) proc.halt.explain("damage");
-    return false;
+    if (isDamaged) proc.halt.explain("damage");
+    return "paused";
   }
+}
+
+/** Whether its parent, an agent, can be told of its end. */
+function goesOn({ table }: Awakening, { ppid }: Process): boolean {
+  const parent = table.get(ppid);
+  return parent?.seed.kind === "agent" && parent.isLive && !parent.isPaused;
 }
 
 /** Reads the history. This comes first, so that a failure while it is unread is one of the history. */

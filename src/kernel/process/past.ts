@@ -14,6 +14,7 @@ export class Past {
   origin: ForkedFrom | null = null;
 
   #isRestorable = false;
+  #isSuspect = false;
   #read: (() => Promise<void>) | null = null;
   #restored: Restored | null = null;
 
@@ -30,6 +31,11 @@ export class Past {
   /** The process was restored, but its history is not read yet. */
   get isUnread(): boolean {
     return this.#read !== null;
+  }
+
+  /** Its history was not read, and may be for its last words. */
+  get hasUnreadWords(): boolean {
+    return this.#read !== null && !this.#isSuspect;
   }
 
   /** Called at the spawn. */
@@ -51,6 +57,11 @@ export class Past {
   /** It is never read: the process ends as it is. */
   giveUp(): void {
     this.#read = null;
+  }
+
+  /** Reading it has failed, or has ended a daemon: only who resumes the process, or looks at it, tries again. */
+  suspect(): void {
+    this.#isSuspect = true;
   }
 
   /** Called when the history was read. */

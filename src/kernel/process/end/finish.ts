@@ -52,7 +52,7 @@ interface Finish {
 async function finishOnce(finish: Finish): Promise<void> {
   const { core, proc, exit } = finish;
   await core.mounts.unmountOf(proc);
-  if (proc.past.isUnread) await lastWords(core, proc);
+  if (proc.past.hasUnreadWords) await lastWords(core, proc);
   const report = reportOf(core, proc, exit);
   // an exit that can never be recorded is not announced: the daemon ends, and the next one resumes this process
   const isRecorded = await journalExit(finish, report === null ? [] : [report.draft]);
