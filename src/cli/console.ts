@@ -2,7 +2,7 @@ import type { Mode } from "./args.ts";
 import type { Host } from "./host/host.ts";
 import { errorJson, errorLines } from "./screen/errors.ts";
 import { oneLine } from "./screen/text/json.ts";
-import { type Words, wordsOf } from "./screen/text/language.ts";
+import { type Words, wordsIn, wordsOf } from "./screen/text/language.ts";
 import { type Paint, paintFor } from "./screen/text/paint.ts";
 import { widthOf, wrapped } from "./screen/text/width.ts";
 import { en, type Phrases } from "./screen/words/en.ts";
@@ -13,17 +13,18 @@ export class Console {
   readonly mode: Mode;
   readonly words: Words;
   /** What questions and conversations say; of other commands always English. */
-  catalogue: Phrases = en;
+  catalogue: Phrases;
   /** For stdout; `errorPaint` is for stderr. */
   readonly paint: Paint;
   readonly errorPaint: Paint;
   readonly #stdout: Output;
   readonly #stderr: Output;
 
-  constructor(host: Pick<Host, "env" | "stdout" | "stderr">, mode: Mode, noColour: boolean) {
+  constructor(host: Pick<Host, "env" | "stdout" | "stderr" | "catalogue">, mode: Mode, noColour: boolean) {
     const refused = noColour || (host.env.NO_COLOR ?? "") !== "" || host.env.TERM === "dumb";
     this.mode = mode;
-    this.words = wordsOf(host.env);
+    this.words = host.catalogue === undefined ? wordsOf(host.env) : wordsIn(host.catalogue.language);
+    this.catalogue = host.catalogue ?? { ...en, faults: { ...en.faults, hint: this.words.hint } };
     this.paint = paintFor(host.stdout.isTTY === true, refused);
     this.errorPaint = paintFor(host.stderr.isTTY === true, refused);
     this.#stdout = host.stdout;
@@ -82,7 +83,7 @@ export class Console {
 
   async fail(error: unknown): Promise<void> {
     if (this.mode === "json") await this.line(errorJson(error));
-    else await this.errorLine(errorLines(error, this.words, this.errorPaint));
+    else await this.errorLine(errorLines(error, this.catalogue.faults, this.errorPaint));
   }
 }
 

@@ -11,7 +11,7 @@ import { openDialog } from "../cli/dialog/questions.ts";
 import { showOnDesktop } from "../cli/run/shell-line.ts";
 import { openedLine, pausedLine } from "../cli/screen/chat-lines.ts";
 import { errorLines } from "../cli/screen/errors.ts";
-import { languageFor, wordsIn } from "../cli/screen/text/language.ts";
+import { languageFor } from "../cli/screen/text/language.ts";
 import { PLAIN } from "../cli/screen/text/paint.ts";
 import { catalogueOf } from "../cli/screen/words/catalogue.ts";
 import type { Phrases } from "../cli/screen/words/en.ts";
@@ -241,7 +241,7 @@ export class App implements Disposable {
   }
 
   fail(error: unknown): void {
-    this.say(errorLines(error, wordsIn(this.words.language), PLAIN).replace(/^✗ /, ""), "error");
+    this.say(errorLines(error, this.words.faults, PLAIN).replace(/^✗ /, ""), "error");
   }
 
   get shownHint(): string {

@@ -48,6 +48,7 @@ export function innerHost(app: Outer, stdout: Output, stderr: Output): Host {
     interrupts: host.interrupts,
     lifecycle: host.lifecycle,
     daemon: host.daemon,
+    catalogue: app.words,
     command: host.command,
   };
 }

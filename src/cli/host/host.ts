@@ -1,4 +1,5 @@
 import type { DaemonAccess } from "../daemon/client.ts";
+import type { Phrases } from "../screen/words/en.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";
 import type { Input, Lifecycle, Output } from "../terminal/streams.ts";
 import type { StreamKind } from "./stream-kind.ts";
@@ -17,6 +18,8 @@ export interface Host {
   readonly interrupts: Interrupts;
   readonly lifecycle: Lifecycle;
   readonly daemon: DaemonAccess;
+  /** Of the terminal inside of which commands run; absent: theirs is English. */
+  readonly catalogue?: Phrases;
   /** Runs another command line, with surroundings of its own; returns its exit code. */
   command(argv: readonly string[], host: Host): Promise<number>;
 }

@@ -28,10 +28,10 @@ export function askBlock(question: ShownQuestion, isWhole: boolean, words: AskWo
   const about = [
     ...(path === undefined ? [] : [words.by(plainLine(path))]),
     ...partLines(question, words),
-    ...(reason === "" || told(reason) ? [] : [words.why(plainLine(reason))]),
-    ...(sandbox === undefined ? [] : [words.sandbox(plainLine(sandbox))]),
+    ...(reason === "" || told(reason) ? [] : [words.why(words.told(plainLine(reason)))]),
+    ...(sandbox === undefined ? [] : [words.sandbox(words.told(plainLine(sandbox)))]),
     ...labels.map((label) => `! ${words.hasRead(plainLine(label))}`),
-    ...warnings.filter((warning) => !told(warning)).map((warning) => `! ${plainLine(warning)}`),
+    ...warnings.filter((warning) => !told(warning)).map((warning) => `! ${words.told(plainLine(warning))}`),
   ];
   const isCut = !isWhole && shown.join("\n") !== text.join("\n");
   return { lines: [...shown, ...about].map((line) => `  ${line}`), isCut };
@@ -53,7 +53,7 @@ function partLines({ parts = [], text, reason = "" }: ShownQuestion, words: AskW
     return [];
   return parts.map(
     ({ text, behavior, why }, i) =>
-      `${i + 1}. ${cutLine(plainLine(text), words)}  (${words.parts[behavior]}: ${plainLine(why)})`,
+      `${i + 1}. ${cutLine(plainLine(text), words)}  (${words.parts[behavior]}: ${words.told(plainLine(why))})`,
   );
 }
 

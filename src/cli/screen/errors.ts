@@ -1,10 +1,12 @@
 import { Fault, type WireError } from "../../abi/errors.ts";
 import { WireFault } from "../../wire/client/wire-fault.ts";
-import { nextStep, printedWire, toWireError } from "../../wire/codec/error.ts";
+import { nextStep, toWireError } from "../../wire/codec/error.ts";
 import { oneLine } from "./text/json.ts";
-import type { Words } from "./text/language.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine, safeLines } from "./text/safe-text.ts";
+import type { Phrases } from "./words/en.ts";
+
+type FaultWords = Phrases["faults"];
 
 /** An unknown command, with the commands `near` as suggestions; its line has no code. */
 export class UnknownCommand extends Fault {
@@ -33,25 +35,26 @@ export function wireOf(error: unknown): WireError {
 }
 
 /** When a budget is exceeded, a raised limit may help whatever refused the call. */
-function hintOf({ hint, fact, code }: WireError): string | undefined {
+function hintOf({ hint, fact, code }: WireError, faults: FaultWords): string | undefined {
+  // the daemon words the fact for clients that do not know it
+  const isWorded = hint === undefined || (fact && nextStep(fact)) === hint;
   return (
-    hint ??
-    (fact && nextStep(fact)) ??
+    (isWorded && fact ? faults.next(fact) : hint) ??
     (code === "BUDGET" ? "--budget <tokens> sets another limit" : undefined)
   );
 }
 
-export function hintLine(hint: string, words: Words): string {
+export function hintLine(hint: string, words: Pick<FaultWords, "hint">): string {
   return `${words.hint}${safeLine(hint)}`;
 }
 
 /** The lines for stderr, without the final newline. */
-export function errorLines(error: unknown, words: Words, paint: Paint): string {
+export function errorLines(error: unknown, faults: FaultWords, paint: Paint): string {
   const wire = wireOf(error);
-  const printed = error instanceof UnknownCommand ? error.message : printedWire(wire);
+  const printed = error instanceof UnknownCommand ? error.message : faults.said(wire);
   const line = `${paint.red("✗")} ${safeLines(printed)}`;
-  const hint = hintOf(wire);
-  return hint === undefined ? line : `${line}\n${hintLine(hint, words)}`;
+  const hint = hintOf(wire, faults);
+  return hint === undefined ? line : `${line}\n${hintLine(hint, faults)}`;
 }
 
 /** The wrapped error object of JSON mode. */

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { escapeVariables, interpolate } from "../../../abi/compose/variables.ts";
 import { errorLines } from "../../screen/errors.ts";
-import { wordsOf } from "../../screen/text/language.ts";
 import { PLAIN } from "../../screen/text/paint.ts";
+import { en } from "../../screen/words/en.ts";
 
 const env = { HOME: "/home/ada", EMPTY: "", UNSET: undefined, RANGE: "$HOME ${HOME}" };
 
@@ -30,7 +30,7 @@ function refusal(value: unknown): string {
   try {
     interpolate(value, env);
   } catch (error) {
-    return errorLines(error, wordsOf({}), PLAIN);
+    return errorLines(error, en.faults, PLAIN);
   }
   return "none";
 }

@@ -1,7 +1,57 @@
 import { expect, test } from "vitest";
+import type { Fact } from "../../../abi/fact.ts";
 import { catalogueOf } from "./catalogue.ts";
 import { en } from "./en.ts";
 import { zh } from "./zh.ts";
+
+/** One of each kind: a new one does not compile until it stands here, and the table of Chinese words until it has its row. */
+const FACTS: { readonly [K in Fact["kind"]]: Omit<Extract<Fact, { kind: K }>, "kind"> } = {
+  ...{
+    no_process: { pid: 1 },
+    no_history: { pid: 1 },
+    ended: { pid: 1 },
+    running: { pid: 1 },
+    paused: { pid: 1 },
+  },
+  ...{ resting: { pid: 1 }, stopped: { pid: 1 }, unread: { pid: 1 }, unsure: { pid: 1 }, no_job: { pid: 1 } },
+  ...{
+    no_limit: { pid: 1 },
+    no_group: {},
+    no_agent: {},
+    no_project: {},
+    project_down: {},
+    project_ended: {},
+  },
+  ...{ no_grant: {}, not_mounted: {}, path_taken: {}, grants_full: {}, files_forgotten: {}, model_unfit: {} },
+  ...{
+    mode_at_start: {},
+    journal_lost: {},
+    stopping: {},
+    no_tree_path: {},
+    bad_recording: {},
+    trust_full: {},
+  },
+  ...{ journal_in_use: {}, damaged: { pid: null }, disk: { reason: "journal_full", path: "/d" } },
+  ...{ needs_approval: { remedy: { mode: "auto" } }, above_ceiling: { pid: 1, mode: "auto" } },
+  ...{
+    limit_reached: { pid: 1, unit: "usd", need: 2 },
+    untrusted: { folder: "/f" },
+    tree_file: { path: "/p" },
+  },
+  ...{ host_file: { path: "/h" }, no_setting: { near: null }, own_setting: { key: "k" } },
+  ...{ no_model: { model: "m", ways: [] }, cut_off: { method: "spawn" }, daemon_silent: {}, daemon_late: {} },
+  ...{ safe_mode: {}, other_version: {} },
+};
+/** Commands alone, or what the facts do not tell. */
+const AS_IT_CAME = [
+  "journal_lost",
+  "tree_file",
+  "host_file",
+  "no_model",
+  "cut_off",
+  "daemon_silent",
+  "other_version",
+];
 
 /** Each text of a catalogue by its path; a function stands for itself. */
 function textsOf(value: unknown, path = ""): readonly (readonly [path: string, text: unknown])[] {
@@ -25,7 +75,35 @@ test("Chinese is Chinese: but for keys and names, no text is that of English, an
   expect(textsOf(zh).filter(([, text]) => text === "")).toEqual([]);
 });
 
+test("each fact of an error is said in Chinese, and so is what to type next", () => {
+  const facts = Object.entries(FACTS).map(([kind, more]) => ({ kind, ...more }) as Fact);
+  for (const fact of facts)
+    expect(zh.faults.said({ code: "INVALID", message: "as it came", fact })).toMatch(/\p{Script=Han}/u);
+  const english = facts.filter((fact) => !/\p{Script=Han}/u.test(zh.faults.next(fact) ?? ""));
+  expect(english.map(({ kind }) => kind)).toEqual(AS_IT_CAME);
+});
+
+test.each([
+  ["default mode", "默认模式"],
+  ["rule bash(rm:*) of the shipped defaults", "内置默认规则中的规则 bash(rm:*)"],
+  [
+    "a: no rule allows it (default mode); b: no rule allows it (plan mode)",
+    "a：没有规则允许（默认模式）; b：没有规则允许（计划模式）",
+  ],
+  ["writes /w, its scratch folder; network: off", "可写 /w, 它的临时文件夹；网络：关闭"],
+  ["rm deletes files; what it deletes is not kept", "rm 会删除文件，删除的内容不会保留"],
+  ["what nobody has said before", "what nobody has said before"],
+])("a sentence of a question, %s, is said in Chinese where it is known", (text, said) => {
+  expect([en.ask.told(text), zh.ask.told(text)]).toEqual([text, said]);
+});
+
 test("a half-width mark of punctuation never follows a Chinese character", () => {
-  const texts = textsOf(zh).flatMap(([, text]) => (typeof text === "string" ? [text] : [String(text)]));
+  const facts = Object.entries(FACTS).map(([kind, more]) => ({ kind, ...more }) as Fact);
+  const errors = facts.flatMap((fact) => [
+    zh.faults.next(fact) ?? "",
+    zh.faults.said({ code: "INVALID", message: "", fact }),
+  ]);
+  const own = textsOf(zh).flatMap(([, text]) => (typeof text === "string" ? [text] : [String(text)]));
+  const texts = [...own.filter((text) => text !== zh.faults.hint), ...errors];
   expect(texts.filter((text) => /\p{Script=Han}[,;!?()]|[,;!?(]\p{Script=Han}/u.test(text))).toEqual([]);
 });

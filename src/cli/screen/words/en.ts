@@ -1,14 +1,17 @@
 /**
- * All that the interactive terminal says in words of its own, in English: the type of every other language. What the daemon, a
- * model or a command says is shown as it came.
+ * All that the interactive terminal says in words of its own, in English: the type of every other language. What a model or
+ * a command says is shown as it came; what the daemon says is worded anew where it is known.
  */
 import type { CountUnit } from "../../../abi/call-note.ts";
+import type { WireError } from "../../../abi/errors.ts";
+import type { Fact } from "../../../abi/fact.ts";
 import type { WireBrought } from "../../../abi/methods/trust.ts";
 import { PANEL_HINTS } from "../../../abi/panel/keys.ts";
 import { counted } from "../../../lib/text/counted.ts";
 import { retryWords, slotWords, switchWords } from "../../../lib/text/model-words.ts";
 import { viewWords } from "../../../lib/text/view-words.ts";
-import type { Language } from "../text/language.ts";
+import { nextStep, printedWire } from "../../../wire/codec/error.ts";
+import { type Language, wordsIn } from "../text/language.ts";
 
 type BroughtKind = WireBrought["kind"];
 
@@ -281,8 +284,17 @@ export const en = {
     ] as readonly string[],
   },
 
+  /** An error: what happened, behind its code, and what to type next. */
+  faults: {
+    hint: wordsIn("en").hint,
+    said: (wire: WireError): string => printedWire(wire),
+    next: (fact: Fact): string | undefined => nextStep(fact),
+  },
+
   /** Questions of the gate, and of agents. */
   ask: {
+    /** A sentence of the daemon: a reason, a warning, what a sandbox allows. */
+    told: (text: string): string => text,
     allow: (what: string) => `allow ${what}?`,
     question: (what: string) => `${what}?`,
     options: { yes: "[y]es", no: "[n]o", always: "[a]lways" },

@@ -2,7 +2,9 @@
 import type { CountUnit } from "../../../abi/call-note.ts";
 import type { WireBrought } from "../../../abi/methods/trust.ts";
 import { laneName, modelWords } from "../../../lib/text/model-words.ts";
+import { wordsIn } from "../text/language.ts";
 import type { Phrases } from "./en.ts";
+import { MODES, zhNext, zhSaid, zhTold } from "./zh-daemon.ts";
 
 const FAILURES: Readonly<Record<string, string>> = {
   rate_limit: "请求受到限速",
@@ -57,14 +59,7 @@ export const zh: Phrases = {
   language: "zh",
 
   modeLine: {
-    modes: {
-      plan: "计划",
-      dont_ask: "不询问",
-      default: "默认",
-      accept_edits: "接受编辑",
-      auto: "自动",
-      bypass: "跳过权限",
-    },
+    modes: MODES,
     vim: { insert: "插入", normal: "普通", visual: "可视", "visual line": "可视行" },
     connecting: "正在连接 …",
     context: (percent) => `上下文 ${percent}%`,
@@ -292,7 +287,11 @@ export const zh: Phrases = {
     ],
   },
 
+  /** An error: what happened, and what to type next. */
+  faults: { hint: wordsIn("zh").hint, said: zhSaid, next: zhNext },
+
   ask: {
+    told: zhTold,
     allow: (what) => `允许 ${what}？`,
     question: (what) => `${what}？`,
     options: { yes: "[y] 是", no: "[n] 否", always: "[a] 始终允许" },
