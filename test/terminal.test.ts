@@ -355,6 +355,14 @@ describe("crux at a terminal", () => {
     await window.shows("q leave");
     for (const sent of ["\x1b]52", "\x1b]0", "\x1b[31m", "\u202e"]) expect(window.bytes).not.toContain(sent);
     expect(window.rows.join("").replaceAll(" ", "")).toContain("\\x1b]52;c;eA==");
+    // nor what is copied the terminal that it is pasted into
+    window.type("q");
+    await window.until(({ rows }) => !rows.join("\n").includes("q leave"), "back");
+    window.type("/copy\r");
+    await window.shows("✓ copied");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what sets the clipboard
+    const [, copied = ""] = /\x1b\]52;c;([A-Za-z0-9+/=]+)\x07/.exec(window.bytes) ?? [];
+    expect(Buffer.from(copied, "base64").toString()).toMatch(/^x\\x1b\]52[^\p{Cc}\u202e]* end$/u);
     expect(titles).toEqual([]);
   });
 

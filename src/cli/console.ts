@@ -4,6 +4,7 @@ import { errorJson, errorLines } from "./screen/errors.ts";
 import { oneLine } from "./screen/text/json.ts";
 import { type Words, wordsIn, wordsOf } from "./screen/text/language.ts";
 import { type Paint, paintFor } from "./screen/text/paint.ts";
+import { safeScreen } from "./screen/text/safe-text.ts";
 import { widthOf, wrapped } from "./screen/text/width.ts";
 import { en, type Phrases } from "./screen/words/en.ts";
 import type { Output } from "./terminal/streams.ts";
@@ -33,7 +34,7 @@ export class Console {
 
   /** Text and a newline on stdout. */
   async line(text: string): Promise<void> {
-    await put(this.#stdout, `${text}\n`);
+    await put(this.#stdout, `${shown(text, this.#stdout)}\n`);
   }
 
   /** Text or bytes on stdout as they are. */
@@ -42,7 +43,7 @@ export class Console {
   }
 
   async errorLine(text: string): Promise<void> {
-    await put(this.#stderr, `${text}\n`);
+    await put(this.#stderr, `${shown(text, this.#stderr)}\n`);
   }
 
   /** Prose on stderr: at a terminal it is broken at blanks. */
@@ -85,6 +86,11 @@ export class Console {
     if (this.mode === "json") await this.line(errorJson(error));
     else await this.errorLine(errorLines(error, this.catalogue.faults, this.errorPaint));
   }
+}
+
+/** Whatever a command has not made safe itself; a script gets its bytes as they are. */
+function shown(text: string, { isTTY }: Output): string {
+  return isTTY === true ? safeScreen(text) : text;
 }
 
 /** A terminal would break a long line in the middle of a word. */

@@ -2,6 +2,7 @@
 import { codeOf } from "../abi/errors.ts";
 import type { PermissionMode } from "../abi/process.ts";
 import { editorOf, editText } from "../cli/dialog/ask-editor.ts";
+import { safeLines } from "../cli/screen/text/safe-text.ts";
 import type { Output } from "../cli/terminal/streams.ts";
 import { AgentsPanel } from "./agents-panel.ts";
 import type { App } from "./app.ts";
@@ -390,10 +391,10 @@ export class Actions {
     else this.copy(text);
   }
 
-  /** Into the clipboard of the terminal, by the user's own wish. */
+  /** Into the clipboard of the terminal, by the user's own wish; what would steer a terminal it is pasted into is escaped. */
   copy(text: string): void {
     const app = this.#app;
-    app.call.host.stdout.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`, () => {});
+    app.call.host.stdout.write(`\x1b]52;c;${Buffer.from(safeLines(text)).toString("base64")}\x07`, () => {});
     app.say(app.words.act.copied(text.length), "success");
   }
 }

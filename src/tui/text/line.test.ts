@@ -36,3 +36,8 @@ test("cutLine() ends in an ellipsis inside of the width, and keeps the styles", 
   ]);
   expect(printed(cutLine(line, 20))).toBe("\x1b[1mhéllo \x1b[0m\x1b[2m世界の\x1b[0m");
 });
+
+test("printed() lets no text steer the terminal, wherever it came from", () => {
+  const line = [{ text: "a\x1b[2J\u202e", style: "31" }];
+  expect(printed(line)).toBe("\x1b[31ma\\x1b[2J\\u202e\x1b[0m");
+});

@@ -1,5 +1,5 @@
 /** Lines of styled text. A style is the parameters of one SGR sequence; the text itself never holds an escape sequence. */
-import { safeLine } from "../../cli/screen/text/safe-text.ts";
+import { isHarmless, safeLine } from "../../cli/screen/text/safe-text.ts";
 import { widthOf } from "../../cli/screen/text/width.ts";
 
 export interface Span {
@@ -16,9 +16,14 @@ export function lineWidth(line: Line): number {
   return line.reduce((sum, { text }) => sum + widthOf(text), 0);
 }
 
-/** As a terminal gets it. Ends without a style. */
+/** As a terminal gets it. Ends without a style. What was not made safe where it came in is made so here. */
 export function printed(line: Line): string {
-  return line.map(({ text, style }) => (style === "" ? text : `\x1b[${style}m${text}\x1b[0m`)).join("");
+  return line
+    .map(({ text, style }) => {
+      const safe = isHarmless(text) ? text : safeLine(text);
+      return style === "" ? safe : `\x1b[${style}m${safe}\x1b[0m`;
+    })
+    .join("");
 }
 
 /** What a program printed: its SGR sequences as styles, everything else that steers a terminal escaped. */

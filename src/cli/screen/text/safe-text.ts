@@ -20,6 +20,21 @@ export function safeLines(text: string): string {
     );
 }
 
+/** It has no line end either. */
+export function isHarmless(text: string): boolean {
+  return text.search(HARMFUL) < 0;
+}
+
+const COLOUR_OR_HARM = new RegExp(`\\x1b\\[[\\d;]*m|${HARMFUL.source}`, "gu");
+
+/** What is about to reach a terminal: lines, tabs and colours are kept. A last guard, for what was not made safe before. */
+export function safeScreen(text: string): string {
+  if (isHarmless(text)) return text;
+  return text.replace(COLOUR_OR_HARM, (found) =>
+    found.length > 1 || found === "\n" || found === "\t" ? found : escaped(found),
+  );
+}
+
 /** One line: a line end is shown as `\n`. */
 export function safeLine(text: string): string {
   return safeLines(text).replaceAll("\n", "\\n").replaceAll("\t", "\\t");
