@@ -123,6 +123,7 @@ function modelsOf({ context, config, host }: Parts, view: ProcView): readonly (r
     tmpDir: join(paths.stateDir, "tmp"),
     clock,
     settings: (cwd) => config.settingsIn(cwd),
+    learn: (keys) => context.redactor?.learn(keys),
     lanes: (viewer, device) => view.lanes(viewer, device),
   });
   return devices.map((device) => [`/dev/llm/${device.name}`, device]);

@@ -4,7 +4,10 @@ import type { Settings } from "../abi/settings/settings.ts";
 import { dearest, findPrice, type Price } from "./prices.ts";
 
 /** The settings of models, of prices, and of drivers. */
-export type ModelSettings = Pick<Settings, "models" | "prices" | "cacheTtl" | "effort" | "ollama">;
+export type ModelSettings = Pick<
+  Settings,
+  "models" | "prices" | "cacheTtl" | "effort" | "ollama" | "apiKeyHelper"
+>;
 
 type Entry = NonNullable<Settings["models"]>[string];
 

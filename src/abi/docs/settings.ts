@@ -22,6 +22,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "agents.limits.spawnsPerMinute": { example: 60, otherwise: "30" },
   "agents.limits.tree": { example: 16 },
   "agents.scratchpad": { example: true, otherwise: "false" },
+  apiKeyHelper: { example: "pass show anthropic/key" },
   "audit.anchor": { example: "/mnt/usb/crux-roots.jsonl" },
   autoMemoryEnabled: { example: false },
   "autoMode.allow": { example: ["$defaults", "Reading any file below /srv/data"] },

@@ -16,6 +16,7 @@ export const SETTING_KEYS = [
   "agents.limits.spawnsPerMinute",
   "agents.limits.tree",
   "agents.scratchpad",
+  "apiKeyHelper",
   "audit.anchor",
   "autoMemoryEnabled",
   "autoMode.allow",

@@ -1,11 +1,15 @@
 /** The keys of settings.json that are used. Unknown keys are preserved and ignored. */
 import * as z from "zod";
 import { spanMs } from "../../lib/span.ts";
+import { CREDENTIAL_DRIVERS } from "../credentials.ts";
 import { EFFORTS } from "../llm.ts";
 import { DeviceSetting } from "./devices.ts";
 import { StatusLineSettings, UiSettings } from "./terminal.ts";
 
 const strings = z.array(z.string().max(1024)).max(2000);
+const command = z.string().min(1).max(4096);
+/** The drivers that have a key. */
+const KEYED = new RegExp(`^(?:${CREDENTIAL_DRIVERS.join("|")})$`);
 const answer = z.enum(["ask", "deny", "off"]);
 /** A list names the sources whose data may leave. */
 const outward = z.union([answer, z.array(z.enum(["web", "mcp", "file", "exec", "peer"]))]);
@@ -177,6 +181,12 @@ export const Settings = z.looseObject({
     .optional()
     .describe(
       "The driver of the model: anthropic, openai, gemini, xai, bedrock, vertex, claude, vllm, ollama, interpreter or script.",
+    ),
+  apiKeyHelper: z
+    .union([command, z.record(z.string().regex(KEYED), command)])
+    .optional()
+    .describe(
+      "A command of the shell that prints the API key of Anthropic, or one for each driver. It runs in your home folder when the environment has no key, again after five minutes, and once after a refusal.",
     ),
   ollama: z
     .looseObject({

@@ -1,5 +1,6 @@
 /** Makes all model drivers as devices. Mount each at /dev/llm/<name>. */
 import { resolve } from "node:path";
+import { CREDENTIAL_VARIABLES, type CredentialDriver } from "../../abi/credentials.ts";
 import type { Device } from "../../abi/device.ts";
 import type { Effect } from "../../abi/effects.ts";
 import type { Pid } from "../../abi/ids.ts";
@@ -25,12 +26,15 @@ import { VERTEX_ENV } from "../vertex/env.ts";
 import { VLLM_ENV } from "../vllm/env.ts";
 import { patienceOf } from "../watchdog.ts";
 import { XAI_ENV, XAI_PATIENCE_MS } from "../xai/env.ts";
+import { HelpedDriver, helperOf, type KeyHelping } from "./key-helper.ts";
 
 interface ModelDevicesOptions {
   readonly exec: HostExec;
   /** A private folder: each run of the claude program gets its own folder below it, and removes it. */
   readonly tmpDir: string;
   readonly clock: Clock;
+  /** Told each key that a program of the user prints. Absent: nobody is. */
+  readonly learn?: KeyHelping["learn"];
   readonly lanes?: LlmDeviceOptions["lanes"];
   /** Returns what the current settings say of models, in a folder. */
   readonly settings?: LlmDeviceOptions["settings"];
@@ -40,10 +44,12 @@ export function modelDevices({
   exec,
   tmpDir,
   clock,
-  settings,
+  settings = () => ({}),
   lanes,
+  learn = () => {},
 }: ModelDevicesOptions): readonly Device[] {
-  const own = { clock, settings: settings ?? (() => ({})), ...(lanes === undefined ? {} : { lanes }) };
+  const helping = { exec, clock, learn };
+  const own = { clock, settings, helping, ...(lanes === undefined ? {} : { lanes }) };
   const places = new Places();
   return [
     llmDevice({
@@ -141,15 +147,28 @@ interface LlmDeviceOptions {
   /** How long the stream of a vendor may be silent, if longer than usual; CRUX_STREAM_IDLE_TIMEOUT_MS overrides it. */
   readonly silenceMs?: number;
   /** What the settings say of models, in the folder of a process; called each time. */
-  readonly settings?: (cwd: string) => ModelSettings;
+  readonly settings?: (cwd: string | undefined) => ModelSettings;
+  /** How a program of the user is asked for a key. Absent: none is. */
+  readonly helping?: Omit<KeyHelping, "command">;
   readonly clock: Clock;
+}
+
+/** Where the environment has no key, a program of the user may print one. */
+function helped(make: Make, { name, settings, helping }: LlmDeviceOptions): Make {
+  if (helping === undefined || !Object.hasOwn(CREDENTIAL_VARIABLES, name)) return make;
+  const { key, other = key } = CREDENTIAL_VARIABLES[name as CredentialDriver];
+  const command = () => helperOf(settings?.(undefined) ?? {}, name);
+  return (caller, path) =>
+    caller.env[key] || caller.env[other]
+      ? make(caller, path)
+      : new HelpedDriver(caller.env, (env) => make({ ...caller, env }, path), { ...helping, command });
 }
 
 export function llmDevice(options: LlmDeviceOptions): Device {
   const { name, envKeys, openEffects, isLocal = false, silenceMs, clock } = options;
   const device = `/dev/llm/${name}`;
   const per = options.lane ?? (isLocal ? "server" : envKeys === undefined ? "account" : "model");
-  let make = typeof options.make === "function" ? options.make : undefined;
+  let make: Make | undefined;
   const load = async (): Promise<Make> => {
     if (typeof options.make === "function") return options.make;
     const loaded = await options.make.load();
@@ -164,7 +183,7 @@ export function llmDevice(options: LlmDeviceOptions): Device {
       const path = subpath.slice(1);
       if (path === "queue" && options.lanes !== undefined)
         return queueFile(device, options.lanes(caller.pid, device));
-      make ??= await load();
+      make ??= helped(await load(), options);
       const { driver, release } = await pool.lease(make, caller, path);
       await driver.prepare?.().catch(async (error: unknown) => {
         await release();

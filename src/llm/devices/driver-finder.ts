@@ -28,6 +28,8 @@ export interface Probing {
   readonly probeOllama?: (origin: string, signal: AbortSignal) => Promise<boolean>;
   /** A clock in milliseconds, for the age of a probe. */
   readonly now?: () => number;
+  /** Whether a program of the user prints the key of a driver. Absent: none does. */
+  readonly helps?: (driver: DriverName) => boolean;
 }
 
 export class DriverFinder {
@@ -41,11 +43,16 @@ export class DriverFinder {
   /** The first configured driver; never the interpreter or a script, which are the last resort. */
   async first(env: Env, signal: AbortSignal): Promise<DriverName | undefined> {
     for (const name of DRIVERS)
-      if (mayBeFirst(name, env) && (await this.isSetUp(name, env, signal))) return name;
+      if (
+        (mayBeFirst(name, env) || this.#options.helps?.(name) === true) &&
+        (await this.isSetUp(name, env, signal))
+      )
+        return name;
     return undefined;
   }
 
   async isSetUp(name: DriverName, env: Env, signal: AbortSignal): Promise<boolean> {
+    if (this.#options.helps?.(name) === true && name !== "vllm") return true;
     switch (name) {
       case "anthropic":
         return Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN);

@@ -14,6 +14,7 @@ import { DRIVERS, type DriverName, isSize, mayHave, vendorsOf } from "../names.t
 import { findOwn, type ModelSettings, withOwn } from "../own-models.ts";
 import { SCRIPT_SIZES, windowFacts } from "../window.ts";
 import { DriverFinder, type Probing, setUp } from "./driver-finder.ts";
+import { helperOf } from "./key-helper.ts";
 import { defaultId, envModel, surveyed } from "./survey.ts";
 import { AGENT_FILE, agentWish, parseName, useWish, type Wish, wishOf, wordsOf } from "./wishes.ts";
 
@@ -45,7 +46,8 @@ interface Chosen {
 }
 
 export function createModelResolver(options: ResolverOptions): ModelResolver & ModelDesk {
-  const finder = new DriverFinder(options);
+  const helps = (driver: DriverName): boolean => helperOf(options.settings(undefined), driver) !== undefined;
+  const finder = new DriverFinder({ ...options, helps });
   const chosen = async (request: ResolveRequest, signal: AbortSignal): Promise<Chosen> => {
     const { env } = request;
     const settings = options.settings(request.cwd);
