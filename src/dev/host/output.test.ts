@@ -1,9 +1,15 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { tempFolder } from "../testing.ts";
+import { posixLaunch } from "./launch.ts";
+import { findLibc } from "./libc.ts";
 import { Output } from "./output.ts";
+import { Pipes } from "./pipes.ts";
+import { withStreams } from "./streams.ts";
 
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
@@ -28,4 +34,37 @@ it("quiet() takes what came while the event loop stood still, however long that 
   expect(taken).toEqual(["late\n"]);
   child.kill("SIGKILL");
   await ended;
+});
+
+it("a stream that is ahead rests after each chunk, and nothing of it is lost", async () => {
+  const stream = new PassThrough();
+  const taken: [string, boolean][] = [];
+  const output = new Output([{ name: "stdout", stream, isAhead: (count) => count < 3 }], () => {});
+  stream.on("data", (chunk: Buffer) => taken.push([`${chunk}`, stream.isPaused()]));
+  stream.write("abc");
+  stream.write("de");
+  stream.end("f");
+  await output.quiet();
+  output.end();
+  expect(taken).toEqual([
+    ["abc", false],
+    ["de", true],
+    ["f", true],
+  ]);
+});
+
+const libc = findLibc();
+it.runIf(libc !== undefined)("a pipe is ahead once much has come and it holds more", async () => {
+  const pipes = new Pipes(tempFolder());
+  const launch = posixLaunch(libc as NonNullable<typeof libc>);
+  const argv = ["/bin/sh", "-c", "head -c 3000000 /dev/zero"] as const;
+  const { child, streams } = withStreams({ isMerged: true }, pipes, (stdio) =>
+    launch({ argv, cwd: "/", env: { PATH: "/usr/bin:/bin" }, stdio }),
+  );
+  const [{ stream, isAhead } = { stream: new PassThrough() }] = streams.outputs;
+  expect(isAhead?.(1)).toBe(false);
+  stream.on("data", () => {});
+  await Promise.all([once(stream, "close"), child.ended]);
+  expect([isAhead?.(1), isAhead?.(256 * 1024)]).toEqual([true, false]);
+  await pipes.close();
 });

@@ -4,12 +4,14 @@
  */
 import type { Readable } from "node:stream";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
-import type { OutputName, Streams } from "./streams.ts";
+import type { OutputStream, Streams } from "./streams.ts";
 
 /** Another process may hold the pipes open after the exit: silence this long counts as their end … */
 const quietMs = 100;
 /** … and output is read for no longer than this. */
 const drainMs = 1_000;
+/** In which a program that writes 4 KiB at a time, as most do, writes a hundred times. */
+const momentMs = 1;
 
 export class Output {
   readonly #streams: Streams["outputs"];
@@ -24,8 +26,9 @@ export class Output {
     this.#streams = streams;
     this.#onOutput = onOutput;
     this.#open = streams.length;
-    for (const { name, stream } of streams) {
-      stream.on("data", (chunk: Buffer) => this.#take(name, stream, chunk));
+    for (const each of streams) {
+      const { stream } = each;
+      stream.on("data", (chunk: Buffer) => this.#take(each, chunk));
       // an unhandled error event would end the daemon; "close" follows
       stream.on("error", () => {});
       stream.once("close", () => {
@@ -81,10 +84,12 @@ export class Output {
     for (const { stream } of this.#streams) stream.destroy();
   }
 
-  #take(name: OutputName, stream: Readable, chunk: Buffer): void {
+  #take({ name, stream, isAhead }: OutputStream, chunk: Buffer): void {
     if (this.#isOver) return;
     const taken = this.#onOutput(name, chunk);
-    if (taken instanceof Promise) this.#hold(stream, taken);
+    const rest = isAhead?.(chunk.length) === true ? aMoment() : undefined;
+    if (taken instanceof Promise) this.#hold(stream, Promise.all([taken, rest]));
+    else if (rest !== undefined) this.#hold(stream, rest);
     this.#onChange();
   }
 
@@ -99,4 +104,8 @@ export class Output {
     };
     taken.then(release, release);
   }
+}
+
+function aMoment(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, momentMs));
 }

@@ -12,14 +12,24 @@ import type { PipeEnds, Pipes } from "./pipes.ts";
 import { Pty } from "./pty.ts";
 
 /** The stream name under which a chunk is delivered. */
-export type OutputName = "stdout" | "stderr";
+type OutputName = "stdout" | "stderr";
 
 /** Our ends of the streams. */
 export interface Streams {
   readonly stdin: Writable | null;
   /** The terminal that all streams are; absent: they are none. */
   readonly pty?: Pty;
-  readonly outputs: readonly { readonly name: OutputName; readonly stream: Readable }[];
+  readonly outputs: readonly OutputStream[];
+}
+
+export interface OutputStream {
+  readonly name: OutputName;
+  readonly stream: Readable;
+  /**
+   * After `count` bytes: its program writes much in small pieces and was read to the last. Who waits a moment now reads many pieces
+   * at once, and its pipe has room for them.
+   */
+  readonly isAhead?: (count: number) => boolean;
 }
 
 export interface Started {
@@ -42,7 +52,7 @@ export function withStreams(wish: Wish, pipes: Pipes | undefined, spawn: Spawn):
     if (stderr !== undefined) opened.push(stderr);
     const child = spawn([wish.stdin ?? "ignore", stdout.writer, (stderr ?? stdout).writer]);
     const outputs = opened.map(
-      (ends, i) => ({ name: i === 0 ? "stdout" : "stderr", stream: reading(ends) }) as const,
+      (ends, i) => ({ name: i === 0 ? "stdout" : "stderr", ...reading(ends) }) as const,
     );
     return { child, streams: { stdin: child.pipes[0] ?? null, outputs } };
   } catch (error) {
@@ -77,10 +87,11 @@ const MAX_GROWN = 16;
 let grown = 0;
 
 /** Its "data" is borrowed: it is overwritten once the listeners have returned. */
-function reading({ reader }: PipeEnds): Readable {
+function reading({ reader }: PipeEnds): Omit<OutputStream, "name"> {
   let bytes = 0;
+  let isGrown = false;
   const callback = (count: number): boolean => {
-    if (bytes < MUCH_BYTES && bytes + count >= MUCH_BYTES) grow(reader, stream);
+    if (bytes < MUCH_BYTES && bytes + count >= MUCH_BYTES) isGrown = grow(reader, stream);
     bytes += count;
     const chunk = shared.subarray(0, count);
     if (stream.listenerCount("data") === 0 || stream.readableLength > 0)
@@ -90,13 +101,14 @@ function reading({ reader }: PipeEnds): Readable {
   };
   const onread = { buffer: shared, callback };
   const stream = new Socket({ fd: reader, readable: true, writable: false, onread });
-  return stream;
+  return { stream, isAhead: (count) => isGrown && count < shared.length };
 }
 
-function grow(reader: number, stream: Readable): void {
-  if (grown >= MAX_GROWN || findLibc()?.growPipe(reader, GROWN_BYTES) !== true) return;
+function grow(reader: number, stream: Readable): boolean {
+  if (grown >= MAX_GROWN || findLibc()?.growPipe(reader, GROWN_BYTES) !== true) return false;
   grown++;
   stream.once("close", () => grown--);
+  return true;
 }
 
 function overSockets({ stdin = "ignore", isMerged }: Wish, spawn: Spawn): Started {
