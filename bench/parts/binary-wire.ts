@@ -4,9 +4,9 @@ import { once } from "node:events";
 import * as net from "node:net";
 import { join } from "node:path";
 import { PACKET } from "../../src/abi/ipc.ts";
+import { connectKernel } from "../../src/wire/client/kernel.ts";
 import { FrameDecoder } from "../../src/wire/codec/frame.ts";
 import { packFrame } from "../../src/wire/codec/msgpack.ts";
-import { unpack } from "../../src/wire/codec/unpack.ts";
 import type { Row } from "../table.ts";
 import { NODE, Place } from "./place.ts";
 
@@ -22,9 +22,10 @@ export async function wireRows(): Promise<Row[]> {
   const echo = spawn(NODE, ["-e", ECHO, path], { stdio: "ignore" });
   try {
     await place.start();
-    const wire = await connected(join(place.dir, "run/crux/crux.sock"));
+    const own = join(place.dir, "run/crux/crux.sock");
+    const wire = await connected(own);
     const raw = await connected(path);
-    return [await roundTrips(wire, raw), await pipelined(wire, raw), await streamed(wire, place)];
+    return [await roundTrips(wire, raw), await pipelined(wire, raw), await streamed(own, place)];
   } finally {
     echo.kill();
     await place.close();
@@ -102,8 +103,10 @@ async function pipelined(wire: net.Socket, raw: net.Socket): Promise<Row> {
   return ["pings a second, in flight", own.toFixed(0), `${bare.toFixed(0)} bare echo`, ratio(own, bare)];
 }
 
-async function streamed(wire: net.Socket, { dir }: Place): Promise<Row> {
+/** As programs read it, with the client that the package has. */
+async function streamed(path: string, { dir }: Place): Promise<Row> {
   const command = ["head", "-c", String(STREAM_BYTES), "/dev/zero"];
+  const kernel = await connectKernel(path);
   const bare = await best(async () => {
     const began = performance.now();
     const child = spawn(command[0] ?? "", command.slice(1), {
@@ -118,10 +121,14 @@ async function streamed(wire: net.Socket, { dir }: Place): Promise<Row> {
   const own = await best(async () => {
     const began = performance.now();
     const id = `stream:${++named}`;
-    const bytes = await all(wire, { id, command, options: { onSpoolFull: "block", stdin: "null" } });
+    const options = { onSpoolFull: "block", stdin: "null" } as const;
+    const { pid } = await kernel.call("process.spawn", { id, command, options });
+    let bytes = 0;
+    for await (const { data } of kernel.chunks({ pid })) bytes += data?.byteLength ?? 0;
     if (bytes !== STREAM_BYTES) throw new Error(`${bytes} of ${STREAM_BYTES} bytes arrived`);
     return bytes / 1e6 / ((performance.now() - began) / 1000);
   });
+  kernel.close();
   return [
     "output of a program, MB a second",
     own.toFixed(0),
@@ -132,36 +139,4 @@ async function streamed(wire: net.Socket, { dir }: Place): Promise<Row> {
 
 function ratio(own: number, bare: number): string {
   return `${(own / bare).toFixed(2)}x`;
-}
-
-interface Start {
-  readonly id: string;
-  readonly command: readonly string[];
-  readonly options: object;
-}
-
-/** Starts a program and reads what it writes: how many bytes. */
-async function all(wire: net.Socket, params: Start): Promise<number> {
-  const decoder = new FrameDecoder();
-  const ask = (id: string, method: string, asked: object): void => {
-    wire.write(packFrame(PACKET.request, { id, method, params: asked }));
-  };
-  ask("spawn", "process.spawn", params);
-  let bytes = 0;
-  for await (const chunk of wire.iterator({ destroyOnReturn: false }))
-    for (const framed of decoder.push(chunk as Buffer)) {
-      if (framed.kind !== "frame") throw new Error(framed.kind);
-      const message = unpack(framed.payload) as {
-        id?: string;
-        error?: string;
-        data?: Uint8Array;
-        end?: true;
-      };
-      if (message.error !== undefined) throw new Error(message.error);
-      if (message.id === "spawn" && framed.type === PACKET.response)
-        ask("sub", "process.stream.subscribe", { id: params.id, from: "start", filter: "stdout" });
-      bytes += message.data?.byteLength ?? 0;
-      if (message.end === true) return bytes;
-    }
-  throw new Error("closed");
 }

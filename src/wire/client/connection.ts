@@ -1,5 +1,5 @@
 /** One connection to the daemon. Thin: it loads no schemas, because the daemon validates the requests. */
-import { connect as connectSocket, type Socket } from "node:net";
+import { connect as connectSocket, type OnReadOpts, type Socket } from "node:net";
 import { Fault, type WireError } from "../../abi/errors.ts";
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { WireResponse, WireStreamLine } from "../../abi/wire.ts";
@@ -30,11 +30,14 @@ type Opened = { readonly kind: "open"; readonly socket: Socket } | { readonly ki
  */
 const ABSENT: ReadonlySet<string | undefined> = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET", "EAGAIN"]);
 
-/** `absent`: no such file, no listener, or connections are not accepted now. CANCELLED: the signal fired. */
-export function openSocket(path: string, signal?: AbortSignal): Promise<Opened> {
+/**
+ * `absent`: no such file, no listener, or connections are not accepted now. CANCELLED: the signal fired. `onread`: what is read
+ * goes there, not to the listeners of the socket.
+ */
+export function openSocket(path: string, signal?: AbortSignal, onread?: OnReadOpts): Promise<Opened> {
   if (signal?.aborted) return Promise.reject(cancelled());
   return new Promise((resolve, reject) => {
-    const socket = connectSocket({ path });
+    const socket = connectSocket(onread === undefined ? { path } : { path, onread });
     const abort = () => {
       socket.destroy();
       reject(cancelled());

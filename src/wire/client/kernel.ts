@@ -36,6 +36,10 @@ import type { Inbox } from "./inbox.ts";
 import { WireFault } from "./wire-fault.ts";
 
 const NEEDED: readonly Feature[] = ["events", "streams", "flow", "pty"];
+/** All connections are read into it: a new buffer for each reading costs more than the reading. */
+const shared = Buffer.allocUnsafeSlow(256 * 1024);
+/** The bytes of a larger payload are given out where they stand. */
+const LARGE_BYTES = 16 * 1024;
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 
@@ -152,15 +156,22 @@ class FrameClient implements KernelClient {
 
   async open(): Promise<void> {
     const { signal, token, client, features = [] } = this.#options;
-    const opened = await openSocket(this.#path, signal);
+    const decoder = new FrameDecoder();
+    let socket: Socket | undefined;
+    let isOther = false;
+    const callback = (count: number): boolean => {
+      isOther ||= !this.#take(decoder, shared.subarray(0, count));
+      if (isOther) socket?.destroy();
+      return !isOther;
+    };
+    const opened = await openSocket(this.#path, signal, { buffer: shared, callback });
     if (opened.kind === "absent")
       throw new KernelError({ code: "UNAVAILABLE", message: "daemon is not running", retryable: true });
-    const { socket } = opened;
-    const decoder = new FrameDecoder();
-    socket.on("data", (bytes: Buffer) => this.#take(socket, decoder, bytes));
-    socket.once("close", () => this.#lost(socket));
-    if (this.#isClosed) socket.destroy();
-    this.#socket = socket;
+    const own = opened.socket;
+    own.once("close", () => this.#lost(own));
+    if (this.#isClosed || isOther) own.destroy();
+    socket = own;
+    this.#socket = own;
     const hello = {
       features: [...new Set([...NEEDED, ...features])],
       ...(token === undefined ? {} : { token }),
@@ -305,17 +316,20 @@ class FrameClient implements KernelClient {
     return true;
   }
 
-  #take(socket: Socket, decoder: FrameDecoder, bytes: Buffer): void {
+  /** The bytes are borrowed. False: this is not the protocol; whoever waits hears that the connection has ended. */
+  #take(decoder: FrameDecoder, bytes: Buffer): boolean {
     try {
       for (const framed of decoder.push(bytes)) {
-        if (framed.kind !== "frame") throw new Error(framed.kind);
-        const message: unknown = unpack(framed.payload);
+        if (framed.kind !== "frame") return false;
+        const { payload } = framed;
+        const isLent = payload.buffer === shared.buffer && payload.length >= LARGE_BYTES;
+        const message: unknown = unpack(isLent ? Buffer.from(payload) : payload);
         if (framed.type === PACKET.response) this.#answer(message as IpcResponse);
         else this.#pass(message as IpcChunk & IpcEvent);
       }
+      return true;
     } catch {
-      // not this protocol: whoever waits hears that the connection has ended
-      socket.destroy();
+      return false;
     }
   }
 
