@@ -24,6 +24,8 @@ interface Held extends Capability {
 
 export class Tokens {
   readonly #held = new Map<string, Held>();
+  /** What is done once a token is revoked, by its digest. */
+  readonly #watched = new Map<() => void, string>();
   readonly #now: () => number;
 
   /** `now`: the wall clock. */
@@ -50,13 +52,21 @@ export class Tokens {
     return this.#live((capability as Held).digest) === capability;
   }
 
+  /** Calls `act` when it, or one that it was derived from, is revoked. Returns how to stop that. */
+  whenRevoked(capability: Capability, act: () => void): () => void {
+    this.#watched.set(act, (capability as Held).digest);
+    return () => void this.#watched.delete(act);
+  }
+
   /** Ends a token of this process. False: it is none, or has ended. */
   revoke(token: string, uuid: string): boolean {
     const digest = digestOf(token);
-    return this.#live(digest)?.uuid === uuid && this.#held.delete(digest);
+    if (this.#live(digest)?.uuid !== uuid) return false;
+    this.#end(digest);
+    return true;
   }
 
-  /** The process has ended. */
+  /** The process has ended, and what it began ends with it. */
   drop(uuid: string): void {
     for (const [digest, held] of this.#held) if (held.uuid === uuid) this.#held.delete(digest);
   }
@@ -66,8 +76,19 @@ export class Tokens {
     const digest = digestOf(token);
     this.#held.set(digest, { ...given, digest });
     const [oldest] = this.#held.keys();
-    if (this.#held.size > MAX_TOKENS && oldest !== undefined) this.#held.delete(oldest);
+    if (this.#held.size > MAX_TOKENS && oldest !== undefined) this.#end(oldest);
     return token;
+  }
+
+  #end(digest: string): void {
+    const ended = [...this.#watched].filter(([, watched]) => this.#comesFrom(watched, digest));
+    this.#held.delete(digest);
+    for (const [act] of ended) act();
+  }
+
+  #comesFrom(digest: string | null, from: string): boolean {
+    if (digest === null || digest === from) return digest === from;
+    return this.#comesFrom(this.#held.get(digest)?.parent ?? null, from);
   }
 
   #live(digest: string): Held | undefined {

@@ -231,7 +231,7 @@ export class FrameConnection {
       const { result, follow, replayed } = answer instanceof Promise ? await open.until(answer) : answer;
       const meta = replayed === true ? ({ requestId, replayed } as const) : { requestId };
       this.#respond({ id: request.id, result, meta });
-      if (follow !== undefined) await this.#follow(request.id, follow);
+      if (follow !== undefined) await this.#follow(request.id, open, follow);
     } catch (error) {
       this.#failRun(request, error, { requestId, open });
     } finally {
@@ -249,15 +249,19 @@ export class FrameConnection {
   }
 
   /** The stream of a text method, as events. The request stays open until its end. */
-  async #follow(id: string, follow: NonNullable<MethodAnswer<MethodName>["follow"]>): Promise<void> {
+  async #follow(
+    id: string,
+    open: Running["open"],
+    follow: NonNullable<MethodAnswer<MethodName>["follow"]>,
+  ): Promise<void> {
     let seq = 0;
     await follow(async (lines) => {
       for (const line of lines.split("\n")) {
-        if (line === "") continue;
+        if (line === "" || open.isAborted) continue;
         this.#event({ ...eventOf(line), seq: ++seq, at: this.#options.clock.now(), subscription: id });
       }
       await this.#writer.room();
-      return !this.#gone.aborted;
+      return !this.#gone.aborted && !open.isAborted;
     });
   }
 

@@ -156,7 +156,7 @@ export class FrameSession implements Session, IntentClient {
   }
 
   become(token: string): void {
-    const { kernel, tokens } = this.#look();
+    const { kernel, tokens, clock } = this.#look();
     const capability = tokens?.find(token);
     const client = capability === undefined ? undefined : kernel.clientOf(capability.uuid);
     const { principal } = this.desk;
@@ -165,6 +165,34 @@ export class FrameSession implements Session, IntentClient {
       throw this.refusal("PERMISSION", "the token is not one of this process, or has ended");
     this.desk.become({ kind: "process", client });
     this.scopes.hold({ text: token, capability, isLive: () => tokens?.isLive(capability) === true });
+    const over = new AbortController();
+    this.atEnd(() => over.abort(ABORTED));
+    this.atEnd(tokens?.whenRevoked(capability, () => this.#disown()) ?? (() => {}));
+    void this.#expire(capability.expiresAt, clock, over.signal);
+  }
+
+  /** Never rejects. */
+  async #expire(at: number | null, clock: Clock, signal: AbortSignal): Promise<void> {
+    if (at === null) return;
+    try {
+      for (let now = clock.now(); now < at; now = clock.now()) await clock.sleep(Math.ceil(at - now), signal);
+      this.#disown();
+    } catch {
+      // the connection has ended before
+    }
+  }
+
+  /** Its token has ended: what it follows, holds and waits for ends with it. */
+  #disown(): void {
+    const message = "the token of this connection has ended";
+    for (const open of this.#open.values()) open.abort(new Fault({ code: "PERMISSION", message }));
+    this.#leaveAll();
+  }
+
+  #leaveAll(): void {
+    for (const each of [...this.#subscriptions.values(), ...this.#followed.values()]) each.close();
+    for (const release of this.#attachments.values()) release();
+    this.#attachments.clear();
   }
 
   /** The connection closes after this answer. */
@@ -298,8 +326,8 @@ export class FrameSession implements Session, IntentClient {
     this.#isClosed = true;
     this.settle();
     for (const open of this.#open.values()) open.abort(ABORTED);
-    for (const each of [...this.#subscriptions.values(), ...this.#followed.values()]) each.close();
-    for (const end of [...this.#attachments.values(), ...this.#endings]) end();
+    this.#leaveAll();
+    for (const end of this.#endings) end();
   }
 }
 

@@ -9,6 +9,7 @@ import { FrameDecoder } from "../../codec/frame.ts";
 import { packFrame } from "../../codec/msgpack.ts";
 import { unpack } from "../../codec/unpack.ts";
 import { ServerFixture } from "../testing/fixture.ts";
+import { Tokens } from "../tokens.ts";
 import { FrameClient } from "./testing.ts";
 
 const CUTS = 1_000;
@@ -32,14 +33,22 @@ function programs(): HostExec {
 }
 
 async function served() {
-  const t = testKernel({ exec: programs() });
+  const tokens = new Tokens(() => t.clock.now());
+  const issued: string[] = [];
+  const t = testKernel({
+    exec: programs(),
+    tokenFor: ({ pid, uuid }, scopes) => {
+      issued.push(tokens.issue(pid, uuid, scopes));
+      return issued.at(-1) ?? "";
+    },
+  });
   const fixture = new ServerFixture();
-  fixture.options = { kernel: t.kernel, clock: t.clock };
+  fixture.options = { kernel: t.kernel, clock: t.clock, tokens };
   await fixture.start();
   onTestFinished(() => fixture.close());
   const client = await FrameClient.open(fixture.socketPath);
   onTestFinished(() => void client.socket.destroy());
-  return { t, path: fixture.socketPath, client };
+  return { t, path: fixture.socketPath, client, issued };
 }
 
 /** The same numbers in every run. */
@@ -220,4 +229,36 @@ it("a session byte by byte gives the same answers as one in a single write", asy
   expect(await answers(split)).toEqual(await answers(all));
   for (const { socket } of [all, split]) socket.destroy();
   expect(await client.call("kernel.ping")).toMatchObject({ protocol: 1 });
+});
+
+it("a token that has ended leaves its open connection nothing: no stream, no event, no input, no answer", async () => {
+  const { t, path, client, issued } = await served();
+  const { pid } = await client.call<{ pid: number }>("process.spawn", { id: "echo:1", command: ["echo"] });
+  const opened = async (token: string | undefined): Promise<FrameClient> => {
+    const own = await FrameClient.open(path);
+    onTestFinished(() => void own.socket.destroy());
+    await own.call("kernel.hello", { token });
+    return own;
+  };
+  const own = await opened(issued[0]);
+  const scopes = ["self", "observe", "control"];
+  const ends = [
+    (_: string) => t.clock.advance(1_000),
+    (token: string) => own.call("kernel.token.revoke", { token }),
+  ];
+  for (const [n, end] of ends.entries()) {
+    const { token } = await own.call<{ token: string }>("kernel.token.derive", { scopes, ttlMs: 1_000 });
+    const helper = await opened(token);
+    await helper.call("process.stream.subscribe", { pid, from: "now", filter: "stdout" });
+    await helper.call("event.subscribe", { events: ["test.*"] });
+    await helper.call("process.attach", { pid, stdin: true });
+    const waiting = helper.ask("process.wait", { pid });
+    expect((await client.ask("process.stdin.write", { pid, data: "held" })).fault?.code).toBe("CONFLICT");
+    await end(token);
+    expect((await waiting).fault).toMatchObject({ code: "PERMISSION" });
+    await client.call("process.stdin.write", { pid, data: `after ${n}` });
+    await client.call("event.publish", { event: "test.after", data: {}, pid });
+    expect((await helper.ask("kernel.ping")).fault?.code).toBe("PERMISSION");
+    expect([helper.chunks, helper.events]).toEqual([[], []]);
+  }
 });
