@@ -23,6 +23,8 @@ interface DiskSpoolOptions {
   /** What happens at twice the half. */
   readonly onFull: OnFull;
   readonly halfBytes: number;
+  /** Resolves when a disk that took no more is tried again. */
+  aWhile(): Promise<void>;
   /** Called once at the end, with the existing segments in order. */
   onEnd(segments: readonly Segment[]): void;
   /** Called on removal, after onEnd and with the same segments. */
@@ -38,6 +40,7 @@ export class DiskSpool implements Spool, SegmentSource {
   readonly #options: DiskSpoolOptions;
   readonly #isDropping: boolean;
   readonly #isRefusing: boolean;
+  readonly #isBlocking: boolean;
   readonly #halfBytes: number;
   readonly #segmentBytes: number;
   readonly #readers = new Set<SegmentReader>();
@@ -54,6 +57,8 @@ export class DiskSpool implements Spool, SegmentSource {
   /** The segments that exist at the end; undefined: not ended yet. */
   #left: readonly Segment[] | undefined;
   #isRemoved = false;
+  /** What the disk has not taken of the last chunk. */
+  #late: Buffer | undefined;
   #more: PromiseWithResolvers<void> | undefined;
   #room: PromiseWithResolvers<void> | undefined;
 
@@ -61,9 +66,11 @@ export class DiskSpool implements Spool, SegmentSource {
     this.#options = options;
     this.#isDropping = options.onFull === "drop";
     this.#isRefusing = options.onFull === "refuse";
+    this.#isBlocking = options.onFull === "block";
     this.#halfBytes = options.halfBytes;
-    this.#segmentBytes =
-      options.onFull === "block" ? Math.min(options.halfBytes, BLOCK_SEGMENT_BYTES) : options.halfBytes;
+    this.#segmentBytes = this.#isBlocking
+      ? Math.min(options.halfBytes, BLOCK_SEGMENT_BYTES)
+      : options.halfBytes;
   }
 
   get bytes(): number {
@@ -83,17 +90,33 @@ export class DiskSpool implements Spool, SegmentSource {
   }
 
   /**
-   * If the disk is full, `refuse` throws UNAVAILABLE and accepts nothing of the chunk; the others count the missing
-   * bytes as dropped.
+   * If the disk is full, `refuse` throws UNAVAILABLE and accepts nothing of the chunk, `drop` counts the missing bytes as dropped,
+   * and with `block` they wait for the disk, as the writer does for `room`.
    */
   write(chunk: Uint8Array): void {
     if (this.isEnded) return;
     if (this.#isRefusing && this.#unread + chunk.byteLength > 2 * this.#halfBytes) throw full();
-    const written = this.#store(chunk);
+    const written = this.#late === undefined ? this.#store(chunk) : 0;
     if (this.#isRefusing && written < chunk.byteLength) throw full();
-    this.#droppedBytes += chunk.byteLength - written;
     this.#bytes += written;
     this.#wake();
+    if (written === chunk.byteLength) return;
+    // a writer that does not wait loses what it writes meanwhile
+    if (this.#isBlocking && this.#late === undefined) this.#late = Buffer.from(chunk.subarray(written));
+    else this.#droppedBytes += chunk.byteLength - written;
+  }
+
+  /** Resolves when the disk has taken what waits for it, and there is room. */
+  async #catchUp(): Promise<void> {
+    while (this.#late !== undefined && !this.isEnded) {
+      await this.#options.aWhile();
+      if (this.#late === undefined || this.isEnded) return;
+      const written = this.#store(this.#late);
+      this.#bytes += written;
+      this.#late = written < this.#late.length ? this.#late.subarray(written) : undefined;
+      this.#wake();
+    }
+    await this.room();
   }
 
   get isRead(): boolean {
@@ -124,7 +147,8 @@ export class DiskSpool implements Spool, SegmentSource {
   }
 
   room(): Promise<void> | undefined {
-    if (this.#options.onFull !== "block" || this.isEnded) return undefined;
+    if (!this.#isBlocking || this.isEnded) return undefined;
+    if (this.#late !== undefined) return this.#catchUp();
     if (this.#unread < this.#halfBytes)
       return this.#readers.size > 0 && this.#unread > AHEAD_BYTES ? aTurn() : undefined;
     this.#room ??= Promise.withResolvers<void>();
@@ -142,6 +166,8 @@ export class DiskSpool implements Spool, SegmentSource {
 
   end(): void {
     if (this.#left !== undefined) return;
+    this.#droppedBytes += this.#late?.length ?? 0;
+    this.#late = undefined;
     if (this.#bytes === 0) this.#makeEmpty();
     if (!this.#isDropping) this.#removeUpTo(this.#readSegments);
     this.#file?.finish(this.#bytes - this.#file.segment * this.#segmentBytes);

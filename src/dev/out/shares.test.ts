@@ -32,7 +32,7 @@ describe("Shares", () => {
 
 it("what one owner's programs leave pushes out nothing of another's, in the next daemon too", () => {
   const dir = join(tempFolder(), "spools");
-  const limits = { ...LIMITS, segmentBytes: 8, keptMs: 1_000_000 };
+  const limits = { ...LIMITS, segmentBytes: 8, keptMs: 1_000_000, aWhile: async () => {} };
   let now = 1_700_000_000_000;
   const open = () => new DiskSpools(dir, () => now, limits);
   const leave = (store: DiskSpools, name: string, owner: string) => {

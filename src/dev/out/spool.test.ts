@@ -13,7 +13,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SpoolReader } from "../../kernel/ports/spools.ts";
 import { hasProcfs } from "../host/procfs.ts";
-import { tempFolder } from "../testing.ts";
+import { tempFolder, until } from "../testing.ts";
 import { DiskSpools, type SpoolLimits } from "./spool.ts";
 
 const never = new AbortController().signal;
@@ -24,6 +24,7 @@ const SMALL: SpoolLimits = {
   keptPrograms: 3,
   keptProgramsInAll: 6,
   keptBytes: 1_000,
+  aWhile: async () => {},
 };
 
 function spools(limits: Partial<SpoolLimits> = {}, dir = join(tempFolder(), "spools")) {
@@ -270,6 +271,36 @@ describe("DiskSpools", () => {
       spool.end();
       expect(await rest(spool.reader(0))).toBe("0123456789");
     }
+  });
+
+  it("block: what a full disk has not taken waits for it with its writer, and is in its place; the end counts it as dropped", async () => {
+    const tries: (() => void)[] = [];
+    const { store, dir } = spools({ aWhile: () => new Promise((resolve) => tries.push(resolve)) });
+    const spool = store.open("block", "block", { maxBytes: 16 });
+    mkdirSync(join(dir, "block.1"));
+    spool.write(Buffer.from("0123456789"));
+    let hasRoom = false;
+    const reader = spool.reader(0);
+    const room = spool.room()?.then(() => {
+      hasRoom = true;
+    });
+    expect([spool.bytes, spool.droppedBytes, text(await reader.read(100, never))]).toEqual([
+      8,
+      0,
+      "01234567",
+    ]);
+    tries.pop()?.();
+    await until(() => tries.length > 0, "another try");
+    expect(hasRoom).toBe(false);
+    rmdirSync(join(dir, "block.1"));
+    tries.pop()?.();
+    await room;
+    expect([spool.bytes, spool.droppedBytes, text(await reader.read(100, never))]).toEqual([10, 0, "89"]);
+    for (const name of ["block.2", "block.2~"]) mkdirSync(join(dir, name));
+    spool.write(Buffer.from("abcdefgh"));
+    spool.end();
+    expect([spool.bytes, spool.droppedBytes]).toEqual([16, 2]);
+    expect(text(await reader.read(100, never))).toBe("abcdef");
   });
 
   it("find() reads one that is written now, and one that has ended, also of an earlier daemon", async () => {

@@ -22,11 +22,14 @@ import { type Owned, type ShareLimits, Shares } from "./shares.ts";
 export interface SpoolLimits extends ShareLimits {
   readonly segmentBytes: number;
   readonly keptMs: number;
+  /** Between two tries of a disk that takes no more, for a writer that waits. */
+  aWhile(): Promise<void>;
 }
 
 const defaultLimits: SpoolLimits = {
   segmentBytes: 32 * 1024 * 1024,
   keptMs: 24 * 3600 * 1000,
+  aWhile: () => new Promise((resolve) => setTimeout(resolve, 500)),
   keptPrograms: 1_000,
   keptProgramsInAll: 4_000,
   keptBytes: 4 * 1024 ** 3,
@@ -65,6 +68,7 @@ export class DiskSpools implements SpoolStore {
     const spool = new DiskSpool({
       place: join(this.#dir, owner === "" ? name : `${name}@${owner}`),
       onFull,
+      aWhile: this.#limits.aWhile,
       halfBytes: Math.max(1, Math.floor((maxBytes ?? 2 * this.#limits.segmentBytes) / 2)),
       onEnd: (segments) => this.#keep(name, owner, segments),
       onRemove: (segments) => {

@@ -25,7 +25,7 @@ export interface Spool {
    */
   write(chunk: Uint8Array): void;
   /**
-   * With `block`: resolves once so much has been read that less than half of the limit is unread, or at the end; after a
+   * With `block`: resolves once the disk has all and so much has been read that less than half of the limit is unread, or at the end; after a
    * turn of the event loop where there is room, but readers are behind. undefined: the writer goes on.
    */
   room(): Promise<void> | undefined;
