@@ -51,6 +51,7 @@ export function shown(text: string): string {
 
 /** Some volumes treat names that differ only in case or in invisible characters as the same name. */
 export function foldName(text: string): string {
+  if (!/[^\x20-\x7e]/.test(text)) return text.toLowerCase();
   return text
     .normalize("NFC")
     .replace(/\p{Cf}/gu, "")

@@ -98,6 +98,22 @@ interface ProtectionSettings {
   readonly projectRoot?: string | undefined;
 }
 
+/** A protected place that is the same on every host. */
+interface WrittenRow extends Omit<Protection, "base" | "place"> {
+  readonly path: { readonly root: "~" | "/" | null; readonly names: readonly string[] };
+}
+
+const withoutSlash = (path: string): string => path.replace(/(?<=.)\/+$/, "");
+const words = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== "");
+
+/** The table, parsed once: a policy is made for every change of the settings, and thousands in the tests. */
+const SHIPPED = PROTECTED_PATHS.flatMap(({ kind, paths, except = "" }) =>
+  words(paths).map((path) => ({
+    name: withoutSlash(path),
+    row: { kind, ...partsOf(path), isDirectory: path.endsWith("/"), except: words(except).map(nameOf) },
+  })),
+);
+
 /** The table for one host: the real places of the home directory and of symbolic links are protected as well. */
 export function protections(
   home: string,
@@ -105,34 +121,21 @@ export function protections(
   settings: ProtectionSettings = {},
 ): readonly Protection[] {
   const removed = new Set((settings.removed ?? []).map(withoutSlash));
-  const shipped = PROTECTED_PATHS.flatMap(({ kind, paths, except = "" }) =>
-    words(paths)
-      .filter((path) => !removed.has(withoutSlash(path)))
-      .flatMap((path) =>
-        placesOf(path, home, realPath).map(({ base, place, names }) => ({
-          kind,
-          base,
-          place,
-          segments: names.map(nameOf),
-          isDirectory: path.endsWith("/"),
-          except: words(except).map(nameOf),
-        })),
-      ),
-  );
+  const at = ({ path, ...row }: WrittenRow): Protection[] =>
+    placesOf(path, home, realPath).map((place) => ({ ...row, ...place }));
+  const shipped = SHIPPED.flatMap(({ name, row }) => (removed.has(name) ? [] : at(row)));
   const added = (settings.added ?? [])
     .map((written) => addedPath(written, settings.projectRoot))
     .filter((path) => path !== null)
-    .flatMap((path) => placesOf(path, home, realPath).map(addedRow));
+    .flatMap((path) => at({ kind: "authority", ...partsOf(path), isDirectory: true, except: [] }));
   return [...shipped, ...added];
 }
 
 /** Whether the shipped table has such a row to remove. */
 export function isShippedProtection(path: string): boolean {
   const name = withoutSlash(path);
-  return PROTECTED_PATHS.some(({ paths }) => words(paths).some((each) => withoutSlash(each) === name));
+  return SHIPPED.some((each) => each.name === name);
 }
-
-const withoutSlash = (path: string): string => path.replace(/(?<=.)\/+$/, "");
 
 /** `**` is supported only at the beginning and the end. null: not a path that can be protected. */
 export function protectedNames(
@@ -160,26 +163,21 @@ function addedPath(written: string, projectRoot: string | undefined): string | n
   return projectRoot === undefined ? names : posix.join(projectRoot, names);
 }
 
-function addedRow({ base, place, names }: ReturnType<typeof placesOf>[number]): Protection {
-  return { kind: "authority", base, place, segments: names.map(nameOf), isDirectory: true, except: [] };
+/** The directory before the first name with a wildcard, and the names from there on. */
+function partsOf(path: string): Pick<WrittenRow, "path" | "segments"> {
+  const names = path.split("/").filter((name) => name !== "" && name !== "~");
+  const root = path.startsWith("~/") ? "~" : path.startsWith("/") ? "/" : null;
+  if (root === null) return { path: { root, names: [] }, segments: names.map(nameOf) };
+  const open = names.findIndex((name) => /[*?]/.test(name));
+  const end = open < 0 ? names.length : open;
+  return { path: { root, names: names.slice(0, end) }, segments: names.slice(end).map(nameOf) };
 }
 
-/**
- * `~/x` and `/x` as written and as resolved: the directory before the first name with a wildcard, and the names from
- * there on.
- */
-function placesOf(path: string, home: string, realPath: RealPath) {
-  const names = path.split("/").filter((name) => name !== "" && name !== "~");
-  if (!path.startsWith("~/") && !path.startsWith("/")) return [{ base: null, place: null, names }];
-  const root = path.startsWith("~/") ? home : "/";
-  const open = names.findIndex((name) => /[*?]/.test(name));
-  const plain = posix.join(root, ...names.slice(0, open < 0 ? names.length : open));
-  const tail = open < 0 ? [] : names.slice(open);
-  return [...new Set([plain, resolved(plain, realPath)])].map((place) => ({
-    base: foldName(place),
-    place,
-    names: tail,
-  }));
+/** Of `~/x` and `/x`: as written and as resolved. */
+function placesOf({ root, names }: WrittenRow["path"], home: string, realPath: RealPath) {
+  if (root === null) return [{ base: null, place: null }];
+  const plain = posix.join(root === "~" ? home : root, ...names);
+  return [...new Set([plain, resolved(plain, realPath)])].map((place) => ({ base: foldName(place), place }));
 }
 
 /** The path itself where it cannot be resolved: such a place cannot be written through either. */
@@ -190,8 +188,6 @@ export function resolved(path: string, realPath: RealPath): string {
     return path;
   }
 }
-
-const words = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== "");
 
 function nameOf(text: string): Name {
   const folded = foldName(text);

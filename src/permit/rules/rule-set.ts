@@ -97,18 +97,19 @@ export function makeGrantParser(): (grants: readonly string[]) => readonly Rule[
   return (grants) => grants.map(parse).filter((rule) => rule.match.kind !== "malformed");
 }
 
+const SHIPPED_KEYS = SHIPPED_RULES.map(({ text }) => keyOf(text));
+
 function shippedKept(written: readonly RuleText[], warnings: string[]): readonly RuleText[] {
   const drops = written.filter(({ behavior }) => behavior === "drop");
   if (drops.length === 0) return SHIPPED_RULES;
-  const keys = SHIPPED_RULES.map(({ text }) => keyOf(text));
   const dropped = new Set<string>();
   for (const { source, text } of drops) {
     const key = keyOf(text);
     if (source !== "userSettings") warnings.push(`only user settings drop defaults; ignored: ${text}`);
-    else if (!keys.includes(key)) warnings.push(`no such default rule to drop: ${text}`);
+    else if (!SHIPPED_KEYS.includes(key)) warnings.push(`no such default rule to drop: ${text}`);
     else dropped.add(key);
   }
-  return SHIPPED_RULES.filter((_, n) => !dropped.has(keys[n] ?? ""));
+  return SHIPPED_RULES.filter((_, n) => !dropped.has(SHIPPED_KEYS[n] ?? ""));
 }
 
 /** The same key for equivalent spellings: `Bash(curl *)` and `bash(curl:*)`. */
