@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { asCallId, asPid, asProcUuid } from "../../abi/ids.ts";
 import type { Journal, JournalDraft } from "../../kernel/ports/journal.ts";
+import { anyChar } from "../../lib/testing/any-char.ts";
 import { openClerk } from "../sqlite/open-database.ts";
 import { type MakeScribe, openJournal } from "../sqlite/open-journal.ts";
 import { HandClock } from "../testing.ts";
@@ -32,8 +33,8 @@ const drafts = fc.oneof(
     "process.spawned",
     fc.record({
       kind: fc.constantFrom("agent", "native"),
-      intent: fc.string({ unit: "binary" }),
-      cwd: fc.string({ unit: "binary" }),
+      intent: fc.string({ unit: anyChar }),
+      cwd: fc.string({ unit: anyChar }),
     }),
   ),
   of("process.exited", fc.oneof(fc.record({ code: fc.double(), reason: fc.string() }), fc.anything())),

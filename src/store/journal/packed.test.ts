@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { asPid } from "../../abi/ids.ts";
+import { anyChar } from "../../lib/testing/any-char.ts";
 import { encodeBody } from "./body.ts";
 import { factOf } from "./fact.ts";
 import type { Batch, BatchVerdict, Entry } from "./ledger.ts";
@@ -14,11 +15,11 @@ const entry = fc
     kind,
     pid: fc.nat(),
     v: fc.nat(),
-    call: fc.option(fc.string({ unit: "binary" })),
+    call: fc.option(fc.string({ unit: anyChar })),
     at: number,
     mono: number,
     body: fc.oneof(
-      fc.record({ seq: fc.nat(), role: fc.constant("user"), text: fc.string({ unit: "binary" }) }),
+      fc.record({ seq: fc.nat(), role: fc.constant("user"), text: fc.string({ unit: anyChar }) }),
       // their blobs; what is in them does not matter here
       fc.constantFrom(1, 2).map((blobs) => ({ blobs })),
     ),
