@@ -10,7 +10,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  */
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/code", import.meta.url));
 
-/** `.md` files are imported as text, as the build does (scripts/build.mjs). */
+/** `.md` files are imported as text, as the build does (scripts/build.mjs); for the unit tests test/harness/markdown-as-text.ts. */
 const markdownAsText: Plugin = {
   name: "markdown-as-text",
   enforce: "pre",
@@ -65,9 +65,10 @@ export default defineConfig({
     reporters: ["default"],
     projects: [
       {
-        plugins: [markdownAsText],
         test: {
           name: "unit",
+          // Node loads the modules: nothing is transformed, and no call of an import goes through a getter
+          experimental: { viteModuleRunner: false, nodeLoader: false },
           setupFiles,
           environment: "node",
           // ends what hangs, on a machine that has other things to do too; nothing here waits for time to pass

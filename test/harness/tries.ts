@@ -1,5 +1,6 @@
 /** What a test failed with that is tried once more: vitest itself tells the failures of the last try alone. */
 import { afterEach } from "vitest";
+import "./markdown-as-text.ts";
 
 afterEach(({ task }) => {
   const { errors = [], retryCount = 0 } = task.result ?? {};

@@ -1,8 +1,10 @@
-import { Terminal } from "@xterm/headless";
+import { createRequire } from "node:module";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { plain } from "../text/line.ts";
 import { InlineScreen } from "./inline-screen.ts";
+
+const { Terminal } = createRequire(import.meta.url)("@xterm/headless") as typeof import("@xterm/headless");
 
 /** A terminal of 8 rows, and how many bytes it got. */
 function aScreen(columns = 20) {
