@@ -12,7 +12,7 @@ beforeAll(async () => {
   await loadParser();
 });
 
-const CASES = Number(process.env.CRUX_FUZZ_CASES ?? 20_000);
+const CASES = Number(process.env.CRUX_FUZZ_CASES ?? 10_000);
 
 const make = (rules: Parameters<typeof makePermit>[0]["rules"]) =>
   makePermit({
