@@ -185,7 +185,7 @@ describe("signals", () => {
     const t = testKernel({}, new Forgetful());
     await fc.assert(
       fc.asyncProperty(fc.array(move, { maxLength: 25, size: "max" }), (moves) => play(t, moves)),
-      { numRuns: 10_000 },
+      { numRuns: 4_000 },
     );
     expect(t.census()).toEqual(NOTHING_LEFT);
   });
