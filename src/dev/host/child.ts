@@ -220,7 +220,7 @@ export class HostChild implements ExecChild {
   /** Only the first process is left, and it is no longer needed. */
   async #endTold(code: number): Promise<ExecEnd> {
     const end = this.#body.job?.endOf({ code, signal: null }) ?? { code, signal: null };
-    this.#body.job?.kill();
+    this.#body.job?.kill(true);
     await this.#body.output.quiet();
     return this.#close(end);
   }

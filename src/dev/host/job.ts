@@ -10,8 +10,8 @@ export interface Job {
   signal(name: JobSignal): boolean;
   /** Pids of processes that are still stopped although the whole job was continued. */
   stopped(): readonly number[];
-  /** Sends KILL to all of them at once. */
-  kill(): void;
+  /** Sends KILL to all of them at once. `isOver`: the first process has reported that none but itself is left. */
+  kill(isOver?: boolean): void;
   /** Pids of processes still alive after the leader has ended. */
   left(leader: ExecEnd): readonly number[];
   /** Whether one of them can still read the file that /proc shows by this link; true where that is not known. */

@@ -136,9 +136,10 @@ class NamespaceJob implements Job {
     return inside.filter((pid) => findProcess(pid)?.isStopped === true);
   }
 
-  kill(): void {
+  /** Once it is over, the wrapper is set up, and its death ends the first process; that one need not be looked for. */
+  kill(isOver = false): void {
     this.#sent.add("SIGKILL");
-    const first = this.#findFirst();
+    const first = isOver ? undefined : this.#findFirst();
     sendSignal(-this.#outer, "SIGKILL");
     if (first !== undefined) sendSignal(first.pid, "SIGKILL");
   }
