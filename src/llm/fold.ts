@@ -58,12 +58,14 @@ export async function* withOwnIds(
   events: AsyncIterable<StreamEvent>,
   messages: readonly WireMessage[],
 ): AsyncGenerator<StreamEvent> {
-  let taken: Set<string> | undefined;
+  const given = new Set<string>();
   for await (const event of events) {
     if (event.type === "content_block_start" && event.content_block.type === "tool_use") {
-      taken ??= new Set(messages.flatMap(({ content }) => content.flatMap(idsOf)));
-      const id = freeId(event.content_block.id, taken);
-      taken.add(id);
+      const wanted = event.content_block.id;
+      const isFree =
+        wanted !== "" && !given.has(wanted) && !messages.some((message) => holds(message, wanted));
+      const id = isFree ? wanted : freeId(wanted, new Set([...messages.flatMap(idsOf), ...given]));
+      given.add(id);
       yield id === event.content_block.id
         ? event
         : { ...event, content_block: { ...event.content_block, id } };
@@ -71,13 +73,18 @@ export async function* withOwnIds(
   }
 }
 
-function idsOf(block: Block): string[] {
-  return block.type === "tool_use" ? [block.id] : [];
+/** Asked of a whole conversation in each turn. */
+function holds({ content }: WireMessage, id: string): boolean {
+  for (const block of content) if (block.type === "tool_use" && block.id === id) return true;
+  return false;
 }
 
-/** Made without chance, so that a replayed reply gets the same. */
+function idsOf({ content }: WireMessage): string[] {
+  return content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+}
+
+/** Made without chance, so that a replayed reply gets the same. `id`: it is taken, or empty. */
 function freeId(id: string, taken: ReadonlySet<string>): string {
-  if (id !== "" && !taken.has(id)) return id;
   const base = id === "" ? "call" : id;
   for (let n = taken.size + 1; ; n++) if (!taken.has(`${base}_${n}`)) return `${base}_${n}`;
 }
