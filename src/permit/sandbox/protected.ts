@@ -1,5 +1,5 @@
 /** The protected places as paths below the writable roots, whether they exist or not. */
-import { lstatSync, readdirSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { posix } from "node:path";
 import { isWithin } from "../../lib/path.ts";
 import { type Glob, matchesGlob } from "../rules/glob.ts";
@@ -95,6 +95,8 @@ export function secretsInPlace(all: readonly Protection[]): readonly string[] {
 
 /** The sockets in a directory, where agents and shared connections listen; reaching them needs no network. */
 export function socketsIn(dir: string): readonly string[] {
+  // most users have no such directory, and an exception costs more than a look
+  if (!existsSync(dir)) return [];
   try {
     const entries = readdirSync(dir, { withFileTypes: true });
     return entries.flatMap((entry) => (entry.isSocket() ? [posix.join(dir, entry.name)] : []));
