@@ -11,6 +11,7 @@ import type {
 import type { AccountView } from "../../abi/program.ts";
 import type { Prompt } from "../../abi/sys.ts";
 import { isMedia, type MediaPart } from "../../abi/tool.ts";
+import { GrownBytes, joinedBytes } from "../../lib/grown-bytes.ts";
 import { madeOf } from "../../lib/parts.ts";
 import { Running } from "../../lib/running.ts";
 import { mediaTokens } from "../../lib/tokens/media.ts";
@@ -148,16 +149,24 @@ export function outputTokens(
 /** The request as JSON; of a conversation that has grown, only its new end is spelled. */
 export function encodedRequest(request: LlmRequest): Uint8Array {
   const { tools, messages, ...rest } = request;
-  const members = Object.entries(request).flatMap(([name, value]) => {
-    if (value === undefined) return [];
-    if (name === "messages") return [`"messages":[${spelled.of(messages)}]`];
-    if (name === "tools") return [`"tools":[${spelledTools.of(tools)}]`];
-    return [`${JSON.stringify(name)}:${JSON.stringify(value)}`];
-  });
-  const bytes = new TextEncoder().encode(`{${members.join(",")}}`);
-  return madeOf({ text: JSON.stringify(rest), lists: [tools, messages] }, bytes);
+  const parts: (Uint8Array | string)[] = [];
+  let text = "{";
+  for (const [name, value] of Object.entries(request)) {
+    if (value === undefined) continue;
+    text += `${text === "{" ? "" : ","}${JSON.stringify(name)}:`;
+    const list = name === "tools" ? spelledTools.of(tools) : name === "messages" && spelled.of(messages);
+    if (list === false) text += JSON.stringify(value);
+    else {
+      parts.push(`${text}[`, list);
+      text = "]";
+    }
+  }
+  return madeOf(
+    { text: JSON.stringify(rest), lists: [tools, messages] },
+    joinedBytes([...parts, `${text}}`]),
+  );
 }
 
-const listed = (text: string, part: object) => `${text}${text === "" ? "" : ","}${JSON.stringify(part)}`;
-const spelled = new Running<WireMessage, string>("", listed);
-const spelledTools = new Running<ToolSpec, string>("", listed);
+const listed = (part: object, isFirst: boolean) => `${isFirst ? "" : ","}${JSON.stringify(part)}`;
+const spelled = new GrownBytes<WireMessage>(listed);
+const spelledTools = new GrownBytes<ToolSpec>(listed);

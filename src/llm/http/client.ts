@@ -90,7 +90,7 @@ export class HttpClient {
   }
 
   /** The body of the answer to a JSON text. Rejects with HttpRefusal, or as the connection fails. */
-  async post(path: string, json: string, more: PostOptions): Promise<Body> {
+  async post(path: string, json: Uint8Array | string, more: PostOptions): Promise<Body> {
     const answer = await this.#exchange(path, { ...more, json });
     const chunks = answer[Symbol.asyncIterator]();
     return { next: () => chunks.next(), close: () => void answer.destroy() };
@@ -156,7 +156,8 @@ export class HttpClient {
         signal.removeEventListener("abort", abort);
       })
       .on("error", reject)
-      .end(json);
+      // a text would be gone through three times: for its length, after its headers, and for the socket
+      .end(typeof json === "string" ? Buffer.from(json) : json);
     return promise;
   }
 }
@@ -170,7 +171,7 @@ export interface PostOptions {
 
 interface Exchange extends PostOptions {
   /** The body; absent: it is a GET. */
-  readonly json?: string;
+  readonly json?: Uint8Array | string;
 }
 
 type ProxyEnv = NonNullable<AgentOptions["proxyEnv"]>;
