@@ -61,11 +61,15 @@ export function emptied(block: Block): Block {
   }
 }
 
-/** Parses the arguments of a call: blank is `{}`; anything but one JSON object is kept as BadInput and never run. */
+/**
+ * Parses the arguments of a call: blank is `{}`; anything but one JSON object is kept as BadInput and never run. Some
+ * models write the object as a string of JSON.
+ */
 function parseInput(json: string): Record<string, unknown> | BadInput {
   if (json.trim() === "") return {};
   try {
-    const value: unknown = JSON.parse(json);
+    const written: unknown = JSON.parse(json);
+    const value: unknown = typeof written === "string" ? JSON.parse(written) : written;
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {

@@ -18,7 +18,7 @@ import type { AttemptRequest, CacheTtl, Driver } from "./driver.ts";
 import { estimateInput, worstInput } from "./estimate.ts";
 import { fold, withOwnIds, withoutDeltas } from "./fold.ts";
 import type { KnownMessages } from "./known-messages.ts";
-import { Meter } from "./meter.ts";
+import { counted, Meter } from "./meter.ts";
 import { findOwn, type ModelSettings, ownPrice, withOwn } from "./own-models.ts";
 import { worstCost } from "./prices.ts";
 import { ReplyBuffer } from "./reply-buffer.ts";
@@ -308,7 +308,8 @@ export class ModelFile implements OpenFile {
     const limits = isSilent ? { firstMs: WHOLE_MS, gapMs: WHOLE_MS } : patience;
     const watch = { device, clock, patience: limits, stalled: isSilent ? undefined : stalled };
     const heard = watched(driver.stream(asked, signal), watch, abort);
-    for await (const event of withOwnIds(heard, request.messages)) {
+    for await (const told of withOwnIds(heard, request.messages)) {
+      const event = counted(told);
       meter.see(event);
       show?.(event);
       yield event;

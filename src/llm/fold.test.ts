@@ -41,13 +41,31 @@ describe("fold()", () => {
     expect(reply.blocks).toEqual([{ type: "tool_use", id: "c0", name: "view", input: { a: 1 } }]);
   });
 
-  it.each(['{"a"', "[1]", "7", "null"])("keeps %s as bad input: it is no JSON object", async (text) => {
+  it("takes arguments that are a string of JSON", async () => {
     const reply = await fold(
-      from(start, call(0), json(0, text), { type: "content_block_stop", index: 0 }, stop),
+      from(
+        start,
+        call(0),
+        json(0, JSON.stringify('{"a":1}')),
+        { type: "content_block_stop", index: 0 },
+        stop,
+      ),
     );
-    const [block] = reply.blocks;
-    expect(block?.type === "tool_use" && isBadInput(block.input) && block.input.__malformed_json).toBe(text);
+    expect(reply.blocks).toMatchObject([{ input: { a: 1 } }]);
   });
+
+  it.each(['{"a"', "[1]", "7", "null", '"a"', '"7"'])(
+    "keeps %s as bad input: it is no JSON object",
+    async (text) => {
+      const reply = await fold(
+        from(start, call(0), json(0, text), { type: "content_block_stop", index: 0 }, stop),
+      );
+      const [block] = reply.blocks;
+      expect(block?.type === "tool_use" && isBadInput(block.input) && block.input.__malformed_json).toBe(
+        text,
+      );
+    },
+  );
 
   it("drops a call that did not finish, and keeps text that did not", async () => {
     const reply = await fold(

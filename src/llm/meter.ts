@@ -14,6 +14,19 @@ const unknownOutcome: ReadonlySet<LlmErrorKind> = new Set([
   "cancelled",
 ] as const);
 
+/** The event with counts that are counts: a server that reports fewer than no tokens would give money back. */
+export function counted(event: StreamEvent): StreamEvent {
+  if (event.type === "message_start")
+    return { ...event, message: { ...event.message, usage: countsOf(event.message.usage) } };
+  return event.type === "message_delta" ? { ...event, usage: countsOf(event.usage) } : event;
+}
+
+function countsOf(usage: Usage): Usage {
+  if (Object.values(usage).every((count) => count >= 0)) return usage;
+  const counts = Object.entries(usage).map(([name, count]) => [name, Math.max(0, count || 0)] as const);
+  return { ...usage, ...Object.fromEntries(counts) };
+}
+
 export class Meter {
   #usage: Usage = NO_USAGE;
   readonly #findPrice: (id: string) => Price | undefined;

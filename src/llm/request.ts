@@ -25,7 +25,8 @@ const Block = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("tool_use"),
     id: z.string().min(1),
-    name: z.string().min(1),
+    // a model may have left it out: a driver sends another one (call-name.ts)
+    name: z.string(),
     input: z.unknown(),
   }),
   z.object({

@@ -40,6 +40,25 @@ describe("llmDevice()", () => {
     expect(JSON.parse(await readAll(file))).toEqual({ content: "Hello, world.", tokens_used: 15 });
   });
 
+  it("takes back a call without a name, and counts no fewer than no tokens", async () => {
+    const file = await open(async function* () {
+      for await (const event of textReply("ok"))
+        yield event.type === "message_delta"
+          ? { ...event, usage: { ...event.usage, output_tokens: -50 } }
+          : event;
+    });
+    const call = { type: "tool_use", id: "c1", name: "", input: {} } as const;
+    const result = { type: "tool_result", tool_use_id: "c1", content: "no name" } as const;
+    const messages = [
+      ...contractRequest().messages,
+      { role: "assistant" as const, content: [call] },
+      { role: "user" as const, content: [result] },
+    ];
+    await file.write(bytes(contractRequest({ messages })), testAct());
+    expect(await readAll(file)).toContain('"output_tokens":0');
+    expect(file.charge?.()).toMatchObject({ usage: { output_tokens: 0 } });
+  });
+
   it("takes intent as the user's message only where messages have none", async () => {
     const seen: unknown[] = [];
     const file = await open((request) => {

@@ -54,6 +54,11 @@ describe("answerError()", () => {
     expect(message).toBe("Anthropic answered 400: no: [key] [key] [key] Bearer [key]");
   });
 
+  it("leaves a text as it is where the key is no secret", () => {
+    const { message } = answerError({ ...endpoint, secret: "x" }, answer(400, "max_tokens is too large"));
+    expect(message).toBe("Anthropic answered 400: max_tokens is too large");
+  });
+
   it("reads Retry-After and x-should-retry", () => {
     const headers = new Headers({ "retry-after": "7", "x-should-retry": "false" });
     expect(answerError(endpoint, { ...answer(429, "slow down"), headers })).toMatchObject({

@@ -232,8 +232,12 @@ function clean(text: string, secret: string): string {
   return masked.length > maxChars ? `${masked.slice(0, maxChars)}…` : masked;
 }
 
+/** What is given to a server that wants any key, as `x` or `none`, is in every other word. */
+const LEAST_SECRET_CHARS = 8;
+
 /** The forms in which servers echo a credential: plain, as in a URL, as in a header of basic authentication. */
 function spellings(secret: string): readonly string[] {
+  if (secret.length < LEAST_SECRET_CHARS) return [];
   const base64 = Buffer.from(secret).toString("base64");
   return [secret, encodeURIComponent(secret), base64, base64.replace(/=+$/, "")];
 }
