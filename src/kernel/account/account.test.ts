@@ -196,3 +196,65 @@ describe("a tree of accounts", () => {
 function limitsFrom({ tokens, microUsd }: { tokens: number; microUsd: number }): BudgetLimits {
   return { ...tokenLimit(tokens), ...(microUsd === 0 ? {} : { microUsd }) };
 }
+
+test("1,000 random trees with retries: no more passes a limit than was in flight, and a parent's charge is its own with its children's", () => {
+  const moves = fc.record({
+    account: fc.nat(),
+    tokens: fc.integer({ min: 1, max: 40 }),
+    retries: fc.nat(3),
+    /** An open call ends in place of a new one: with this share of its reservation, and perhaps to be tried again. */
+    ends: fc.option(
+      fc.record({
+        which: fc.nat(),
+        share: fc.double({ min: 0, max: 2, noNaN: true }),
+        fails: fc.boolean(),
+      }),
+    ),
+  });
+  const nodes = fc.array(fc.record({ parent: fc.nat(), tokens: fc.nat(60) }), { minLength: 2, maxLength: 8 });
+  interface Attempt {
+    readonly account: Account;
+    readonly tokens: number;
+    readonly retries: number;
+    readonly reservation: Reservation;
+  }
+  fc.assert(
+    fc.property(nodes, fc.array(moves, { maxLength: 60, size: "max" }), (given, all) => {
+      const accounts: Account[] = [];
+      for (const { parent, tokens } of given)
+        accounts.push(
+          new Account(accounts[parent % Math.max(1, accounts.length)] ?? null, tokenLimit(tokens)),
+        );
+      const own = new Map<Account, number>();
+      /** What was reserved of each account when a call below it was granted last. */
+      const inFlight = new Map<Account, number>();
+      const open: Attempt[] = [];
+      const attempt = (account: Account, tokens: number, retries: number): void => {
+        const wanted = { tokens, microUsd: 0, steps: 1 };
+        const reservation = account.reserve(wanted, wanted, 0);
+        if (!(reservation instanceof Reservation)) return;
+        open.push({ account, tokens, retries, reservation });
+        for (const each of account.chain()) inFlight.set(each, each.reserved.tokens);
+      };
+      for (const { account: n, tokens, retries, ends } of all) {
+        const account = accounts[n % accounts.length] as Account;
+        const [call] = ends === null ? [] : open.splice(ends.which % Math.max(1, open.length), 1);
+        if (ends === null || call === undefined) attempt(account, tokens, retries);
+        else {
+          const used = Math.floor(call.tokens * ends.share);
+          call.reservation.settle({ tokens: used, microUsd: 0, steps: 1 });
+          own.set(call.account, (own.get(call.account) ?? 0) + used);
+          if (ends.fails && call.retries > 0) attempt(call.account, call.tokens, call.retries - 1);
+        }
+        for (const each of accounts) {
+          const below = accounts.filter(({ parent }) => parent === each);
+          const charged = below.reduce((sum, { spent }) => sum + spent.tokens, own.get(each) ?? 0);
+          expect(each.spent.tokens).toBe(charged);
+          const over = each.limit === 0 ? 0 : each.spent.tokens - each.limit;
+          expect(over).toBeLessThanOrEqual(inFlight.get(each) ?? 0);
+        }
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -356,6 +356,20 @@ describe("the servers of an agent file", () => {
     expect(mcp.live).toBe(0);
   });
 
+  test("of an agent that is killed in the middle of a turn go; those of another, and of the user, live", async () => {
+    const { t, mcp, paths, init } = world();
+    await init.mount("/mnt/mcp/shared", stdio("ok"));
+    const [killed, other] = [
+      await t.start({ ...withServers(entry("a", "ok")), stubborn: true }),
+      await t.start(withServers(entry("a", "ok"))),
+    ];
+    expect(mcp.live).toBe(3);
+    await init.kill(killed.pid, 2);
+    await killed.proc.done.promise;
+    expect([mcp.live, paths()]).toEqual([2, ["/mnt/mcp/shared", `/mnt/mcp/${other.pid}-a`]]);
+    expect((await init.stat(`/mnt/mcp/${other.pid}-a`)).devicePath).toBe(`/mnt/mcp/${other.pid}-a`);
+  });
+
   test("one that is required and fails ends the spawn: the others are undone in reverse", async () => {
     const { t, mcp, paths, init } = world();
     const { agent } = withServers(entry("a", "first"), entry("b", "second"), entry("c", "fails"));

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { Ended } from "../../abi/child.ts";
+import { Fault } from "../../abi/errors.ts";
 import { asPid, type Pid } from "../../abi/ids.ts";
 import { EXIT } from "../../abi/process.ts";
 import type { Syscalls } from "../../abi/sys.ts";
@@ -32,6 +33,10 @@ function parent(...ends: readonly Ended[]) {
     listProcs: vi.fn(async () => []),
     sleep: vi.fn(async () => "exit" as const),
     getPid: () => asPid(1),
+    stat: vi.fn(async (path: string) => {
+      if (path.endsWith("/gone")) throw new Fault({ code: "NOT_FOUND", message: "gone" });
+      return { host: { kind: path.endsWith("/file") ? "file" : "directory" }, size: 0 };
+    }),
   };
   const values = { get: (name: string) => kept.get(name), entries: () => kept };
   const context = (signal: AbortSignal): RunContext => ({
@@ -172,6 +177,27 @@ test("an interrupt of the call ends the child", async () => {
   });
   await expect(call({}, interrupt)).rejects.toThrow();
   expect(calls.kill).toHaveBeenCalledExactlyOnceWith(7, 1);
+});
+
+test("a program may say where the child works: a folder that is read for it, and no worktree beside it", async () => {
+  const { call, calls } = parent();
+  expect(agent.bind({ ...TASK, cwd: "docs" }, testScope("/w")).effects).toMatchObject([
+    { kind: "spawn" },
+    { kind: "read", path: "/w/docs" },
+  ]);
+  await call({ cwd: "docs" });
+  expect(calls.stat).toHaveBeenCalledWith("/dev/fs/w/docs", expect.anything());
+  expect(calls.spawn).toHaveBeenLastCalledWith(
+    "Where is it?",
+    "general-purpose",
+    expect.objectContaining({ cwd: "/w/docs" }),
+  );
+  calls.spawn.mockClear();
+  await expect(call({ cwd: "docs", isolation: "worktree" })).rejects.toMatchObject({ code: "INVALID" });
+  await expect(call({ cwd: "/w/file" })).rejects.toMatchObject({ code: "INVALID" });
+  await expect(call({ cwd: "gone" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  expect(calls.spawn).not.toHaveBeenCalled();
+  expect(Object.keys(agent.inputSchema.properties as object)).not.toContain("cwd");
 });
 
 test("a name that could be taken for another address is refused, and nothing is started", async () => {

@@ -6,7 +6,9 @@ import type { Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import { findStarted, infoOf, noteChild } from "../child-process.ts";
 import { failure } from "../failure.ts";
+import { hostPath, readEffect } from "../path.ts";
 import { HIDDEN } from "../schema.ts";
+import { requireDirectory } from "../search-root.ts";
 import { defineTool, type Outcome, type RunContext, type Scope } from "../tool.ts";
 import text from "./agent.md";
 
@@ -35,6 +37,8 @@ const Args = z.object({
   /** Told by team_create. */
   team_name: z.string().max(64).optional().meta(HIDDEN),
   mode: z.string().max(40).optional().meta(HIDDEN),
+  /** Only programs say where a child works: a folder below those of its parent. */
+  cwd: z.string().min(1).max(4096).optional().meta(HIDDEN),
   /** The call of the model; and whether an earlier daemon may have begun it. */
   tool_use_id: z.string().max(200).optional().meta(HIDDEN),
   again: z.boolean().optional().meta(HIDDEN),
@@ -78,7 +82,10 @@ export const agent = defineTool({
   readOnly: true,
   parallel: true,
   destructive: () => false,
-  effects: (args) => [{ kind: "spawn", program: typeOf(args), background: args.run_in_background === true }],
+  effects: (args, { cwd }) => [
+    { kind: "spawn", program: typeOf(args), background: args.run_in_background === true },
+    ...(args.cwd === undefined ? [] : [readEffect(hostPath(args.cwd, cwd))]),
+  ],
   view: (args) => ({
     operation: `start agent ${typeOf(args)}${args.isolation === undefined ? "" : " in a worktree"}: ${args.description}`,
     params: { prompt: args.prompt, ...(args.model === undefined ? {} : { model: args.model }) },
@@ -126,6 +133,9 @@ async function started(args: Args, context: RunContext, team: string | undefined
   const { prompt, description: title, model, isolation, name, mode, tool_use_id: call = "" } = args;
   if (name !== undefined && !NAME.test(name))
     throw failure("INVALID", `not a name for an agent: ${name.slice(0, 80)}`);
+  if (args.cwd !== undefined && isolation !== undefined)
+    throw failure("INVALID", "an agent in a worktree works at its top: give cwd or isolation");
+  const cwd = args.cwd === undefined ? undefined : await requireDirectory(context, args.cwd);
   signal.throwIfAborted();
   const intent = isolation === undefined ? prompt : `${prompt}\n\n${IN_TREE}`;
   const pid = await sys.spawn(intent, typeOf(args), {
@@ -140,6 +150,7 @@ async function started(args: Args, context: RunContext, team: string | undefined
     },
     ...(team === undefined ? {} : { group: team, ...(mode === "plan" ? { plan: true } : {}) }),
     ...(model === undefined ? {} : { model }),
+    ...(cwd === undefined ? {} : { cwd }),
     ...(isolation === undefined ? {} : { worktree: "" }),
   });
   noteChild(kept, { call, pid, task: taskOf(args), ...(name === undefined ? {} : { name }) });
