@@ -31,6 +31,8 @@ export interface AgentManifest {
   readonly preload?: true;
   /** Where a call starts it, nobody waits for it. */
   readonly background?: true;
+  /** Where a call starts it, it works in a git worktree of its own. */
+  readonly isolation?: "worktree";
   /** Allow-list of tool names; null: the default set. */
   readonly tools: readonly string[] | null;
   /** Tools that it is not offered and may not call, by canonical name; tools of MCP servers as `mcp__…`. */

@@ -69,6 +69,7 @@ skills:
     ["effort: high", { effort: "high" }],
     ["effort: 4096", { effort: 4_096 }],
     ["memory: user", { memory: "user" }],
+    ["isolation: worktree", { isolation: "worktree" }],
     ["model: haiku\nmodels: { preferred: opus }", { models: { preferred: "opus" } }],
   ])("%s", (text, expected) => {
     expect(parse(`name: x\n${text}`).manifest).toMatchObject(expected);
@@ -97,6 +98,12 @@ skills:
     const { manifest, warnings } = parse("name: x\nmemory: project");
     expect(manifest.memory).toBeUndefined();
     expect(warnings).toEqual(["agent.yaml:2: memory takes local or user; project has no effect"]);
+  });
+
+  test("warns of an isolation that there is not", () => {
+    const { manifest, warnings } = parse("name: x\nisolation: remote");
+    expect(manifest).not.toHaveProperty("isolation");
+    expect(warnings).toEqual(["agent.yaml:2: isolation takes worktree; remote has no effect"]);
   });
 
   test("warns of keys that do nothing", () => {

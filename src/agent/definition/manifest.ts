@@ -35,7 +35,6 @@ export const UNUSED_KEYS: ReadonlySet<string> = new Set([
   "color",
   "hooks",
   "initial_prompt",
-  "isolation",
   "pins",
   "version",
 ]);
@@ -59,6 +58,7 @@ export function manifestOf(
     skills: fields.list("skills") ?? [],
     ...(fields.flag("preload") === true ? { preload: true } : {}),
     ...(fields.flag("background") === true ? { background: true } : {}),
+    ...isolation(fields, warn),
     tools: tools(fields),
     ...disallowed(fields),
     ...delegation(fields),
@@ -129,6 +129,13 @@ function memory(fields: YamlFields, warn: (message: string) => void): Pick<Agent
   const scope = fields.text("memory");
   if (scope === "local" || scope === "user") return { memory: scope };
   if (scope !== "") warn(`${fields.at("memory")}: memory takes local or user; ${scope} has no effect`);
+  return {};
+}
+
+function isolation(fields: YamlFields, warn: (message: string) => void): Pick<AgentManifest, "isolation"> {
+  const kind = fields.text("isolation");
+  if (kind === "worktree") return { isolation: kind };
+  if (kind !== "") warn(`${fields.at("isolation")}: isolation takes worktree; ${kind} has no effect`);
   return {};
 }
 

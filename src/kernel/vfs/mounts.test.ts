@@ -366,7 +366,7 @@ describe("the servers of an agent file", () => {
     expect(mcp.live).toBe(3);
     await init.kill(killed.pid, 2);
     await killed.proc.done.promise;
-    expect([mcp.live, paths()]).toEqual([2, ["/mnt/mcp/shared", `/mnt/mcp/${other.pid}-a`]]);
+    expect([mcp.live, paths()]).toEqual([2, [`/mnt/mcp/${other.pid}-a`, "/mnt/mcp/shared"]]);
     expect((await init.stat(`/mnt/mcp/${other.pid}-a`)).devicePath).toBe(`/mnt/mcp/${other.pid}-a`);
   });
 

@@ -103,7 +103,7 @@ test("a worktree that is kept is named with its branch, also by one-shot agents 
   expect(text).toMatch(new RegExp(`1\\.5 s; ${kept}\\]$`));
   expect(meta).toMatchObject({ worktree_path: TREE.path, worktree_branch: TREE.branch });
   expect(calls.spawn).toHaveBeenCalledExactlyOnceWith(
-    expect.stringMatching(/^Where is it\?\n\n\(You work in a git worktree /),
+    "Where is it?",
     "general-purpose",
     expect.objectContaining({ worktree: "" }),
   );

@@ -12,10 +12,6 @@ import { requireDirectory } from "../search-root.ts";
 import { defineTool, type Outcome, type RunContext, type Scope } from "../tool.ts";
 import text from "./agent.md";
 
-/** Follows the task of an agent in a worktree. */
-const IN_TREE =
-  "(You work in a git worktree of your own, on a branch of your own: it begins with the last commit, without what is not " +
-  "committed elsewhere. Commit what is to stay.)";
 /** A wait of the kernel lasts at most an hour. */
 const WAIT_MS = 3_600_000;
 /** Unless the settings say otherwise. */
@@ -137,8 +133,7 @@ async function started(args: Args, context: RunContext, team: string | undefined
     throw failure("INVALID", "an agent in a worktree works at its top: give cwd or isolation");
   const cwd = args.cwd === undefined ? undefined : await requireDirectory(context, args.cwd);
   signal.throwIfAborted();
-  const intent = isolation === undefined ? prompt : `${prompt}\n\n${IN_TREE}`;
-  const pid = await sys.spawn(intent, typeOf(args), {
+  const pid = await sys.spawn(prompt, typeOf(args), {
     onParentExit: "terminate",
     child: {
       ...{ call, title },

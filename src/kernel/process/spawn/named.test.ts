@@ -15,11 +15,18 @@ const withModel = (preferred?: string): AgentInfo => {
 /** With which options an agent is started that a process names. */
 async function started(agent: AgentInfo, opts: SpawnOpts = {}, env: Record<string, string> = {}) {
   const caller = {
+    pid: 7,
     seed: { cwd: "/w", env, agents: {} },
     model: { device: "/dev/llm/anthropic", name: "big" },
   } as unknown as Process;
   const core = { ports: { loadAgent: async () => agent } };
-  return (await loadedAgent(core, caller, { intent: "x", agent: "named", opts }, never)).opts;
+  const { intent, opts: more } = await loadedAgent(
+    core,
+    caller,
+    { intent: "x", agent: "named", opts },
+    never,
+  );
+  return { ...more, intent };
 }
 
 test("the model is that of the environment, else of the call, else of the file, else of the parent", async () => {
@@ -35,4 +42,17 @@ test("a file may say that nobody waits for its agent, where a call of a model st
   const child = { call: "c", title: "t" };
   expect((await started(withModel(), { child })).child).toEqual({ ...child, isBackground: true });
   expect(await started(withModel())).not.toHaveProperty("child");
+});
+
+test("a child works in a worktree where the call or its file says so, is told of it, and is given no other folder", async () => {
+  const child = { call: "c", title: "t" };
+  const file = agentFile();
+  const isolated: AgentInfo = { ...file, manifest: { ...file.manifest, isolation: "worktree" } };
+  for (const made of [await started(isolated, { child }), await started(file, { child, worktree: "" })])
+    expect(made).toMatchObject({
+      worktree: "",
+      intent: expect.stringMatching(/^x\n\n\(You work in a git worktree/),
+    });
+  expect(await started(isolated)).not.toHaveProperty("worktree");
+  await expect(started(isolated, { child, cwd: "/w/docs" })).rejects.toMatchObject({ code: "INVALID" });
 });
