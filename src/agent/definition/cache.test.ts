@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { AgentInfo } from "../../abi/agent.ts";
+import { memoryFiles } from "../testing/memory-files.ts";
 import { DefinitionCache, type StampedFiles } from "./cache.ts";
 import { makeAgentLoader } from "./loader.ts";
-import { memoryFiles } from "./memory-files.ts";
 
 /** Files whose stamps are their texts; `reads` counts what was read. */
 function bench(entries: Record<string, string>) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { memoryFiles } from "../testing/memory-files.ts";
 import { catalogueOf, findIn, MAX_SKILLS, type SkillFolder } from "./catalogue.ts";
-import { memoryFiles } from "./memory-files.ts";
 
 const skill = (name: string, body = "Do it.", more = "") => `---\nname: ${name}\n${more}---\n${body}`;
 const folder = (dir: string, source: SkillFolder["source"], kind: SkillFolder["kind"] = "skills") => ({

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { memoryFiles } from "../testing/memory-files.ts";
 import { type CheckOptions, checkAgents, checkSkills } from "./check.ts";
-import { memoryFiles } from "./memory-files.ts";
 
 const AGENT = `name: reviewer
 modle: sonnet

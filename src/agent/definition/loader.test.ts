@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { memoryFiles } from "../testing/memory-files.ts";
 import { makeAgentLoader } from "./loader.ts";
-import { memoryFiles } from "./memory-files.ts";
 
 const files = memoryFiles({
   "/low/reviewer/agent.yaml": "name: reviewer\nskills: [reading, talking]\npreload: true\n",

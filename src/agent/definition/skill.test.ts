@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Skill } from "../../abi/agent.ts";
+import { memoryFiles } from "../testing/memory-files.ts";
 import { parseFrontMatter } from "./front-matter.ts";
-import { memoryFiles } from "./memory-files.ts";
 import { allowedDevices, allowedTools, makeSkillLoader, parseSkill } from "./skill.ts";
 
 const SAMPLE = `---

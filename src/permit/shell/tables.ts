@@ -63,13 +63,6 @@ export const EVALUATES_OPERANDS = set(
   "let declare typeset local export readonly read mapfile readarray getopts unset wait test [ [[",
 );
 
-/** Builtins that touch nothing outside their own shell. */
-export const BUILTINS = set(
-  `: true false echo printf cd test [ [[ exit return break continue shift set umask ulimit times jobs fg bg disown kill type command
-   builtin exec eval time let declare typeset local export readonly read mapfile readarray getopts unset wait pwd alias unalias shopt
-   enable hash complete compgen compopt bind fc history source . trap coproc pushd popd dirs logout suspend caller`,
-);
-
 /** Reserved words: one as the name of a command is a misreading. */
 export const RESERVED = set(
   "if then elif else fi for while until do done case esac select in function coproc { } ! [[ ]] ((",

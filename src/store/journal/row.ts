@@ -124,11 +124,6 @@ function begin(row: Row, lsn: number, spawned: SpawnedFact): void {
   if (spawned.kind === "agent" && spawned.intent !== "") row.turns += 1;
 }
 
-/** Whether the process was spawned and has not ended, according to its records. */
-export function isLive(row: Row): boolean {
-  return row.spawned !== null && row.exit === null;
-}
-
 /** undefined: the process was never spawned (the kernel, or a failed spawn). */
 export function toProcessRow(row: Row): ProcessRow | undefined {
   const { spawned, forkedFrom } = row;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ALL_RIGHTS, NO_RIGHTS, type Rights } from "../../../abi/rights.ts";
+import { isSubset } from "../../testing/is-subset.ts";
 import { type KeptRights, rightsOf } from "./kept-rights.ts";
-import { isSubset } from "./narrow.ts";
 
 const DENY = { source: "cliArg", behavior: "deny", text: "bash(rm:*)" } as const;
 const FULL: Rights = { ...ALL_RIGHTS, mode: "auto", tools: ["bash"], deny: [DENY], allow: [] };

@@ -4,7 +4,8 @@ import { PERMISSION_MODES } from "../../../abi/process.ts";
 import { ALL_RIGHTS, NO_RIGHTS, type Rights } from "../../../abi/rights.ts";
 import { RULE_SOURCES, type RuleText } from "../../../abi/rules.ts";
 import { isWithin } from "../../../lib/path.ts";
-import { coversHost, coversTool, isSubset, lowest, meet, narrow } from "./narrow.ts";
+import { isSubset } from "../../testing/is-subset.ts";
+import { coversHost, coversTool, lowest, meet, narrow } from "./narrow.ts";
 
 const path = fc
   .array(fc.constantFrom("a", "b", "ab"), { minLength: 1, maxLength: 3 })

@@ -34,24 +34,8 @@ function allWalls({ walls: a = [] }: Rights, { walls: b = [] }: Rights): Pick<Ri
     : { walls: [...byKey].sort(([x], [y]) => (x < y ? -1 : 1)).map(([, wall]) => wall) };
 }
 
-function keyOf({ dir, open, gitDir }: Wall): string {
+export function keyOf({ dir, open, gitDir }: Wall): string {
   return JSON.stringify([dir, open, gitDir]);
-}
-
-/** Whether `a` permits nothing that `b` does not permit. */
-export function isSubset(a: Rights, b: Rights): boolean {
-  return (
-    rank(a.mode) <= rank(b.mode) &&
-    isInside(a.devices, b.devices, isWithin) &&
-    isInside(a.tools, b.tools, coversTool) &&
-    isInside(a.hosts, b.hosts, coversHost) &&
-    isInside(a.roots, b.roots, isWithin) &&
-    hasAll(a.deny, b.deny) &&
-    hasAll(a.ask, b.ask) &&
-    (b.noMemory !== true || a.noMemory === true) &&
-    isInside((b.walls ?? []).map(keyOf), (a.walls ?? []).map(keyOf), same) &&
-    (b.allow === null || (a.allow !== null && isInside(textsOf(a.allow), textsOf(b.allow), same)))
-  );
 }
 
 export function lowest(a: PermissionMode, ...more: readonly (PermissionMode | undefined)[]): PermissionMode {
@@ -106,11 +90,6 @@ function least(list: readonly string[], covers: Covers): readonly string[] {
   return kept;
 }
 
-function isInside(a: List, b: List, covers: Covers): boolean {
-  if (b === null) return true;
-  return a?.every((entry) => b.some((wide) => covers(wide, entry))) === true;
-}
-
 function united(a: readonly RuleText[], b: readonly RuleText[]): readonly RuleText[] {
   return inOrder([...a, ...b]);
 }
@@ -133,20 +112,12 @@ function inOrder(rules: readonly RuleText[]): readonly RuleText[] {
   return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, rule]) => rule);
 }
 
-function hasAll(a: readonly RuleText[], b: readonly RuleText[]): boolean {
-  return isInside(textsOf(b), textsOf(a), same);
-}
-
-function textsOf(rules: readonly RuleText[]): readonly string[] {
+export function textsOf(rules: readonly RuleText[]): readonly string[] {
   return rules.map(textOf);
 }
 
 function textOf({ behavior, text }: RuleText): string {
   return `${behavior} ${text}`;
-}
-
-function same(a: string, b: string): boolean {
-  return a === b;
 }
 
 function rank(mode: PermissionMode): number {

@@ -14,6 +14,7 @@ import type { SpawnOpts, Syscalls } from "../../../abi/sys.ts";
 import { readGrant, sealed } from "../../../consent/grants/grant-record.ts";
 import { resume, wake } from "../../../history/recover/wake.ts";
 import { fakeTrees } from "../../testing/fake-trees.ts";
+import { isSubset } from "../../testing/is-subset.ts";
 import { MemoryJournal } from "../../testing/memory-journal.ts";
 import { agentFile, TestKernel } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
@@ -21,7 +22,7 @@ import { subjectOf } from "../subject.ts";
 import { GrantList } from "./grant-list.ts";
 import { rightsOf } from "./kept-rights.ts";
 import { ceilingOf, isOfMode } from "./mode-grant.ts";
-import { isAbove, isSubset, lowest, narrow } from "./narrow.ts";
+import { isAbove, lowest, narrow } from "./narrow.ts";
 import { setMode } from "./set-mode.ts";
 
 const TRACES = Number(process.env.CRUX_RIGHTS_TRACES ?? 100_000);

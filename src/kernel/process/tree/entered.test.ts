@@ -4,10 +4,10 @@ import type { Pid } from "../../../abi/ids.ts";
 import type { RuleText } from "../../../abi/rules.ts";
 import { resume } from "../../../history/recover/wake.ts";
 import { fakeTrees, treeNamed } from "../../testing/fake-trees.ts";
+import { isSubset } from "../../testing/is-subset.ts";
 import type { MemoryJournal } from "../../testing/memory-journal.ts";
 import { type TestKernel, testKernel, text } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
-import { isSubset } from "../rights/narrow.ts";
 import { subjectOf } from "../subject.ts";
 
 const never = new AbortController().signal;

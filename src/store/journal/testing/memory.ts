@@ -23,7 +23,7 @@ import {
   SNAPSHOTS_KEPT,
 } from "../ledger.ts";
 import { endsCall, messageOf } from "../record-kind.ts";
-import { emptyRow, foldRow, isLive, type Row } from "../row.ts";
+import { emptyRow, foldRow, type Row } from "../row.ts";
 
 const REQUESTED: ReadonlySet<string> = new Set(["process.spawned", "process.state", "mail.put"]);
 
@@ -271,4 +271,9 @@ class MemoryReader implements LedgerReader {
     };
     return [...list.values()].filter(isOfLive).sort((a, b) => a.lsn - b.lsn);
   }
+}
+
+/** Whether the process was spawned and has not ended, according to its records. */
+function isLive(row: Row): boolean {
+  return row.spawned !== null && row.exit === null;
 }

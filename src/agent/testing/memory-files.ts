@@ -1,5 +1,5 @@
-/** For tests: agent and skill files, in memory. */
-import type { AgentFiles } from "./files.ts";
+/** Agent and skill files, in memory. */
+import type { AgentFiles } from "../definition/files.ts";
 
 /** `entries` maps each path to a text, or to a link. */
 export function memoryFiles(entries: Readonly<Record<string, string | { link: string }>>): AgentFiles {
