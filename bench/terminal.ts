@@ -3,8 +3,10 @@
  *   node bench/terminal.ts        (npm run build first)
  * Bytes, and those of them that steer the terminal, for each piece of a reply, inline and on the whole screen; and with agents that
  * stream below the session the time from a key to its echo, the share of a core and the memory of the client. Nothing is ever drawn
- * anew as a whole. Sizes: CRUX_BENCH_AGENTS (8; more than the lane of the model has slots wait in it), CRUX_BENCH_SECONDS (20).
+ * anew as a whole. Then a long session on the whole screen (CRUX_BENCH_MESSAGES, 2,000): opened, scrolled by pages, its memory. Sizes: CRUX_BENCH_AGENTS (8; more than the lane of the model has slots wait in it), CRUX_BENCH_SECONDS (20).
  */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { modelEnv } from "../test/harness/model.ts";
 import { TerminalWindow } from "../test/harness/terminal.ts";
@@ -12,11 +14,15 @@ import { World } from "../test/harness/world.ts";
 import { blocks, type Reply, text, toolUse } from "../test/model-server/reply.ts";
 import type { Script } from "../test/model-server/script.ts";
 import { startModelServer } from "../test/model-server/server.ts";
+import { lengthenedSession, sessionServer } from "./parts/opening.ts";
 import { cpuMs, statusBytes } from "./parts/os-process.ts";
+import { Place } from "./parts/place.ts";
 import { percentile, printTable, type Row } from "./table.ts";
 
 const AGENTS = Number(process.env.CRUX_BENCH_AGENTS ?? 8);
 const SECONDS = Number(process.env.CRUX_BENCH_SECONDS ?? 20);
+const MESSAGES = Number(process.env.CRUX_BENCH_MESSAGES ?? 2_000);
+const PAGES = 60;
 const PER_SECOND = 50;
 const TICK_MS = 100;
 const TASK = "stream what comes to mind";
@@ -119,7 +125,62 @@ const typing = (): Promise<Row> =>
     },
   );
 
+/** From the start of `crux` until the end of the session is on the screen, and from a key of scrolling to what it shows. */
+async function opened(place: Place, pid: number): Promise<{ ms: number; scroll: number[]; bytes: number }> {
+  const began = performance.now();
+  const window = new TerminalWindow(place, ["-r", `${pid}`], { columns: 100, rows: 40 });
+  try {
+    await window.shows("That is all there is.");
+    const ms = performance.now() - began;
+    const scroll: number[] = [];
+    for (let page = 0; page < PAGES; page++) {
+      const at = window.bytes.length;
+      const pressed = performance.now();
+      window.type("\x1b[5~");
+      // the top of an empty one changes nothing
+      await Promise.race([window.until(({ bytes }) => bytes.length > at, "the page"), sleep(1_000)]);
+      scroll.push(performance.now() - pressed);
+    }
+    return { ms, scroll, bytes: statusBytes(window.pty.pid, "VmRSS") };
+  } finally {
+    await window[Symbol.asyncDispose]();
+  }
+}
+
+/** A session of so many messages on the whole screen, beside one of a few. */
+async function longOne(): Promise<readonly Row[]> {
+  await using server = await sessionServer();
+  const place = new Place();
+  try {
+    mkdirSync(join(place.dir, "config/crux"), { recursive: true });
+    writeFileSync(join(place.dir, "config/crux/settings.json"), JSON.stringify({ ui: { screen: "full" } }));
+    Object.assign(place.env, modelEnv(server));
+    const short = await lengthenedSession(place, server, { count: 0 });
+    const long = await lengthenedSession(place, server, { count: MESSAGES * 10, messages: MESSAGES });
+    const { wire } = await place.start();
+    const [empty, full] = [await opened(place, short), await opened(place, long)];
+    await wire.close();
+    const more = (full.bytes - empty.bytes) / 2 ** 20;
+    return [
+      [
+        `full: ${MESSAGES.toLocaleString("en")} messages opened`,
+        `${full.ms.toFixed(0)} ms`,
+        `${empty.ms.toFixed(0)} ms with a few; ${more.toFixed(1)} MiB over it`,
+        "",
+      ],
+      [
+        `full: key to page, p95 of ${PAGES}`,
+        `${percentile(full.scroll, 95).toFixed(1)} ms`,
+        `median ${percentile(full.scroll, 50).toFixed(1)} ms`,
+        "",
+      ],
+    ];
+  } finally {
+    await place.close();
+  }
+}
+
 printTable(
   ["what", "figure", "of it", "whole screens"],
-  [await perPiece("inline"), await perPiece("full"), await typing()],
+  [await perPiece("inline"), await perPiece("full"), await typing(), ...(await longOne())],
 );

@@ -400,7 +400,8 @@ describe("crux at a terminal", () => {
     expect(notice).toBe("-a Crux Crux the answer is there\n");
     window.type("\x1b[5~");
     await window.shows("q leave");
-    window.type("q");
+    // further down than the end
+    window.type("\x1b[6~");
     await window.until(({ rows: now }) => !now.join("\n").includes("q leave"), "back");
     await window.shows("Some words.");
     expect(lastOf(window.bytes, "?1049")).toBe("h");

@@ -25,25 +25,44 @@ const MB = 1024 * 1024;
 
 /** A session of `count` records, opened by a client of a daemon that has just been started; then all of its hashes. */
 export async function longSession(count: number): Promise<readonly Row[]> {
-  await using server = await startModelServer({
-    script: ({ assistantTurns }) =>
-      assistantTurns % 4 < 3 ? toolUse({ name: "ls", input: { path: "." } }) : text("That is all there is."),
-    validate: false,
-  });
+  await using server = await sessionServer();
   const place = new Place();
   try {
-    const pid = await madeSession(place, server);
-    await withJournal(place.state, async (journal) => {
-      const records = await historyOf(journal, pid);
-      await noteAll(journal, lengthened(records, count));
-      const [{ proc }] = records as [JournalRecord];
-      const history = await readHistory(journal, proc, count - SINCE_SNAPSHOT);
-      await journal.saveSnapshot(proc, history.lastSeq, history.state);
-    });
+    const pid = await lengthenedSession(place, server, { count });
     return [...(await opened(place, server, pid, count)), await verified(place)];
   } finally {
     await place.close();
   }
+}
+
+export function sessionServer(): Promise<ModelServer> {
+  return startModelServer({
+    script: ({ assistantTurns }) =>
+      assistantTurns % 4 < 3 ? toolUse({ name: "ls", input: { path: "." } }) : text("That is all there is."),
+    validate: false,
+  });
+}
+
+/** Of so many records, or of fewer where it has `messages` before; it rests, and no daemon runs. */
+export async function lengthenedSession(
+  place: Place,
+  server: ModelServer,
+  { count, messages = Number.POSITIVE_INFINITY }: { readonly count: number; readonly messages?: number },
+): Promise<number> {
+  const pid = await madeSession(place, server);
+  await withJournal(place.state, async (journal) => {
+    const records = await historyOf(journal, pid);
+    let last = records.length;
+    const more = lengthened(records, count, messages).map((draft) => {
+      last++;
+      return draft;
+    });
+    await noteAll(journal, more);
+    const [{ proc }] = records as [JournalRecord];
+    const history = await readHistory(journal, proc, last - SINCE_SNAPSHOT);
+    await journal.saveSnapshot(proc, history.lastSeq, history.state);
+  });
+  return pid;
 }
 
 /** A person asked twice; it rests. */
@@ -71,12 +90,16 @@ async function untilIdle(wire: Wire): Promise<void> {
 }
 
 /** The second of its runs again and again: messages, calls, places, lines and what replay needs, as they came. */
-function* lengthened(records: readonly JournalRecord[], count: number): Generator<JournalDraft> {
+function* lengthened(
+  records: readonly JournalRecord[],
+  count: number,
+  most: number,
+): Generator<JournalDraft> {
   const isMessage = ({ kind, body }: JournalRecord) => kind === "ctx.record" && "role" in (body as object);
   const second = records.findLastIndex(({ kind }) => kind === "mail.done");
   const run = records.slice(second + 1).filter(({ kind }) => REPEATED.has(kind));
   let messages = 0;
-  for (let seq = records.length; seq < count; seq++) {
+  for (let seq = records.length; seq < count && messages < most; seq++) {
     const record = run[seq % run.length] as JournalRecord;
     // spread over all of it
     const isLeftOut = isMessage(record) && messages >= (seq * MAX_MESSAGES) / count;
@@ -234,6 +257,6 @@ async function madePaused(
   return pid as number;
 }
 
-function modelEnv(place: Place, server: ModelServer): Record<string, string> {
+export function modelEnv(place: Place, server: ModelServer): Record<string, string> {
   return { ...place.env, OPENAI_API_KEY: "bench", OPENAI_BASE_URL: server.openaiBaseUrl };
 }

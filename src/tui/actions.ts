@@ -23,7 +23,7 @@ const TWICE_MS = 2_000;
 /** The most that a command's output takes in the transcript. */
 const MAX_OUTPUT_CHARS = 100_000;
 const COMMAND_KEYS: Readonly<Record<string, string>> = {
-  ...{ "ctrl+t": "/todo", "shift+down": "/ps", "alt+m": "/model", pageup: "/trace" },
+  ...{ "ctrl+t": "/todo", "shift+down": "/ps", "alt+m": "/model", pageup: "/trace ↑" },
 };
 
 export class Actions {

@@ -29,12 +29,13 @@ export class Views {
   async open(name: ViewName, text: string): Promise<void> {
     if (name === "top") return this.#top();
     if (name === "resume") return this.#resume(text);
-    return name === "rewind" ? this.rewind() : this.transcript();
+    return name === "rewind" ? this.rewind() : this.transcript(text === "↑");
   }
 
-  transcript(): void {
+  /** `isScroll`: scrolled up by a page, and left at the end. */
+  transcript(isScroll = false): void {
     const app = this.#app;
-    this.#read({ pid: app.pid, entries: app.model.entries, title: "" });
+    this.#read({ pid: app.pid, entries: app.model.entries, title: "", isScroll });
   }
 
   /** What another process has said so far; `refresh` when it may have said more. */
@@ -76,7 +77,7 @@ export class Views {
     const view = this.look(pid, task, { closed: () => clearInterval(timer) });
   }
 
-  #read(of: Pick<TranscriptWish, "pid" | "entries" | "title" | "task" | "key" | "closed">): TranscriptView {
+  #read(of: Omit<TranscriptWish, "client" | "changed" | "copy" | "go">): TranscriptView {
     const app = this.#app;
     const view = new TranscriptView({
       ...of,

@@ -27,7 +27,7 @@ export class TerminalWindow implements AsyncDisposable {
   exitCode: number | undefined;
   readonly #watchers = new Set<() => void>();
 
-  constructor(world: World, args: readonly string[], options: Options = {}) {
+  constructor(world: Pick<World, "work" | "env">, args: readonly string[], options: Options = {}) {
     const { columns = 80, rows = 24, env = {}, command = CRUX } = options;
     this.screen = new Xterm({ cols: columns, rows, scrollback: 5_000, allowProposedApi: true });
     this.pty = spawn(command, [...args], {

@@ -199,3 +199,42 @@ test("stepAt() is the step that ends with a reply, and for a message the one bef
   expect(at("new", 3, "user", "rewind")).toBe(1);
   expect(at("none", 3, "user", "rewind")).toBeUndefined();
 });
+
+test("scrolled to by a key it begins a page above the end, draws each message once, and is left at the end", async () => {
+  const screen = new Screen([], { isScroll: true });
+  const drawn = new Map<string, number>();
+  const highlight: EntryLook["highlight"] = (code) => {
+    drawn.set(code, (drawn.get(code) ?? 0) + 1);
+    return undefined;
+  };
+  const look = { ...LOOK, highlight };
+  const code = (n: number): WireHistoryItem => ({
+    ...message(n),
+    role: "assistant",
+    text: `\`\`\`ts\nc${n}\n\`\`\``,
+  });
+  const said = Array.from({ length: 1_000 }, (_, n) => code(n));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let pages = 0;
+  const view = new TranscriptView({
+    ...{
+      pid: 1,
+      entries: said.slice(-20).map(({ text }) => ({ kind: "text", text, isFinal: true }) as const),
+    },
+    ...{ title: "", isScroll: true, copy: () => {}, go: () => {} },
+    client: { request: ((_: string, at: never) => page(said, at, screen)) as never },
+    changed: () => {
+      view.lines(SIZE, look);
+      if (++pages === 3) resolve();
+      view.press({ kind: "key", name: "g" }, SIZE);
+    },
+  });
+  const first = view.lines(SIZE, look).map(textOf).join("\n");
+  expect(first).not.toContain("c999");
+  view.press({ kind: "key", name: "g" }, SIZE);
+  await promise;
+  expect(Math.max(...drawn.values())).toBe(1);
+  expect(view.press({ kind: "key", name: "pagedown" }, SIZE)).toBe(true);
+  expect(view.press({ kind: "text", text: "G" }, SIZE)).toBe(true);
+  expect(view.press({ kind: "key", name: "down" }, SIZE)).toBe(false);
+});

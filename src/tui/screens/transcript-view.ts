@@ -24,6 +24,7 @@ import {
 } from "../view/pages.ts";
 import {
   currentMessage,
+  type Drawn,
   hasHit,
   jumpTo,
   kept,
@@ -42,6 +43,8 @@ export interface TranscriptWish {
   readonly title: string;
   /** Shown while nothing was said yet. */
   readonly task?: string;
+  /** It begins a page above the end, and whoever scrolls on at the end leaves it. */
+  readonly isScroll?: boolean;
   readonly client: Pick<ChatClient, "request">;
   changed(): void;
   copy(text: string): void;
@@ -54,12 +57,17 @@ export interface TranscriptWish {
 
 type Page = Result<"session.history">;
 
+/** What scrolls towards the end. */
+const DOWN: ReadonlySet<string> = new Set(["down", "j", "pagedown", "space", " ", "G", "end"]);
+
 export class TranscriptView implements FullView {
   readonly #wish: TranscriptWish;
   #pages: Pages = NO_PAGES;
   #places: ReadonlyMap<number, MessagePlace> = new Map();
   /** The first entry that is shown as the terminal has it. */
   #from = 0;
+  readonly #entries = new WeakMap<WireHistoryItem, readonly Passage[]>();
+  readonly #drawn: Drawn = new WeakMap();
   #now: Transcript | undefined;
   #size: Size | undefined;
   #look: EntryLook | undefined;
@@ -77,7 +85,10 @@ export class TranscriptView implements FullView {
   lines(size: Size, look: EntryLook): readonly Line[] {
     if (this.#now === undefined || this.#size?.columns !== size.columns) {
       [this.#size, this.#look] = [size, look];
-      this.#now = transcriptOf(this.#passages(look.words), look, size);
+      const isNew = this.#now === undefined;
+      this.#now = transcriptOf(this.#passages(look.words), { ...look, drawn: this.#drawn }, size);
+      if (isNew && this.#wish.isScroll === true)
+        this.#now = transcriptKey(this.#now, { kind: "key", name: "pageup" }, size.rows) ?? this.#now;
     }
     [this.#size, this.#look] = [size, look];
     void this.#readOn();
@@ -91,7 +102,8 @@ export class TranscriptView implements FullView {
     if (!this.#now.isAsking && this.#acted(name)) return true;
     const before = this.#now;
     const now = transcriptKey(before, press, size.rows);
-    if (now === undefined) return false;
+    const isLeft = this.#wish.isScroll === true && !before.isAsking && DOWN.has(name) && this.#isAtEnd();
+    if (now === undefined || isLeft) return false;
     this.#now = now;
     this.#goal = !before.isAsking && (name === "g" || name === "home") ? "start" : undefined;
     const isSearch = before.isAsking ? name === "enter" : name === "n" || name === "N";
@@ -135,11 +147,21 @@ export class TranscriptView implements FullView {
     const older = held
       .map((page, n) => (newest + n === 0 ? page.slice(0, page.length - shared) : page))
       .toReversed()
-      .flatMap((page) => page.flatMap((item) => passagesOf(item, words)));
+      .flatMap((page) => page.flatMap((item) => this.#passagesOf(item, words)));
     if (newest > 0) return older;
     const own = this.#wish.entries.map((entry, n) => ({ entry, place: this.#places.get(n) }));
     const all = [...older, ...own.slice(this.#from)];
     return all.length === 0 && held.length > 0 ? this.#notBegun(words) : all;
+  }
+
+  /** The same ones for the same message, so that what was drawn of them is known again. */
+  #passagesOf(item: WireHistoryItem, words: EntryLook["words"]): readonly Passage[] {
+    const known = this.#entries.get(item);
+    if (known !== undefined) return known;
+    const place = placeOf(item);
+    const made = entriesOf(item, words).map((entry) => ({ entry, place }));
+    this.#entries.set(item, made);
+    return made;
   }
 
   #notBegun({ view }: EntryLook["words"]): readonly Passage[] {
@@ -217,7 +239,7 @@ export class TranscriptView implements FullView {
       [this.#places, this.#from, this.#pages] = [places, from, { ...this.#pages, shared }];
     }
     this.#pages = withPage(this.#pages, number, page);
-    const now = transcriptOf(this.#passages(look.words), look, size);
+    const now = transcriptOf(this.#passages(look.words), { ...look, drawn: this.#drawn }, size);
     this.#now = { ...kept(before, now), ...(follows ? { top: now.top } : {}) };
     this.#reached();
   }
@@ -253,9 +275,4 @@ export class TranscriptView implements FullView {
       before = found.next;
     }
   }
-}
-
-function passagesOf(item: WireHistoryItem, words: EntryLook["words"]): readonly Passage[] {
-  const place = placeOf(item);
-  return entriesOf(item, words).map((entry) => ({ entry, place }));
 }

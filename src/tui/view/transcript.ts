@@ -32,15 +32,26 @@ export interface Transcript {
   readonly starts: readonly Start[];
 }
 
-/** Its end is on the screen. */
-export function transcriptOf(passages: readonly Passage[], look: EntryLook, { rows }: Size): Transcript {
+/** The lines of entries as they were last drawn, at which width. An entry that changes is another one. */
+export type Drawn = WeakMap<TranscriptEntry, { readonly width: number; readonly lines: readonly Line[] }>;
+
+/** Its end is on the screen. `drawn`: a page that is read costs what is new in it, not all that is held. */
+export function transcriptOf(
+  passages: readonly Passage[],
+  look: EntryLook & { readonly drawn?: Drawn },
+  { rows }: Size,
+): Transcript {
   const lines: Line[] = [];
   const starts: Start[] = [];
   for (const [n, passage] of passages.entries()) {
     const { entry, place } = passage;
     const key = place === undefined ? `${n - passages.length}` : `${place.uuid} ${place.seq} ${entry.kind}`;
     starts.push({ line: lines.length, key, passage });
-    lines.push(...entryLines(entry, { ...look, isUnfolded: true }));
+    const known = look.drawn?.get(entry);
+    const drawn =
+      known?.width === look.width ? known.lines : entryLines(entry, { ...look, isUnfolded: true });
+    look.drawn?.set(entry, { width: look.width, lines: drawn });
+    lines.push(...drawn);
   }
   return { lines, starts, top: Math.max(0, lines.length - rows + 1), query: "", isAsking: false };
 }
