@@ -1,6 +1,6 @@
 // Makes a fresh clone runnable: installs the dependencies, then builds, each only where it is due. Says
 // nothing and costs a few milliseconds when all is in place. Runs on plain Node 20 with nothing installed.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,13 +11,15 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, "node_modules");
 const stampFile = join(modules, ".crux-stamp");
 const ownNode = join(modules, "node/bin/node");
+/** @type {NodeJS.Signals[]} */
+const STOPS = ["SIGINT", "SIGTERM", "SIGHUP"];
 const installOnly = process.argv.includes("--install-only");
 
 if (!isInstalled() || !isBuilt()) {
   holdLock(join(modules, ".crux-setup"), onWait);
   // asked again: the holder before us may have done it
   if (!isInstalled()) {
-    if (!wasInstalledByHand()) install();
+    if (!wasInstalledByHand()) await install();
     if (findNode() === undefined) {
       fail(
         "crux: Node 24 is missing: npm did not run the install script of the package `node`.\n" +
@@ -26,7 +28,7 @@ if (!isInstalled() || !isBuilt()) {
     }
     writeFileSync(stampFile, installStamp(root));
   }
-  if (!isBuilt()) build();
+  if (!isBuilt()) await build();
 }
 
 function isInstalled() {
@@ -49,21 +51,19 @@ function wasInstalledByHand() {
   return isThere && existsSync(ownNode);
 }
 
-function install() {
-  console.error("crux: installing dependencies (npm install)…");
+async function install() {
   // --no-save: the lock file is honoured, and never rewritten by somebody's newer or older npm
-  run(
-    "npm",
-    ["install", "--include=dev", "--no-save", "--loglevel=error"],
+  await run(
+    "crux: installing dependencies (npm install)…",
+    ["npm", "install", "--include=dev", "--no-save", "--loglevel=error"],
     `Check that npm reaches a registry, run \`npm install\` in ${root}, then try again.`,
   );
 }
 
-function build() {
-  console.error("crux: building…");
-  run(
-    findNode() ?? process.execPath,
-    [join(root, "scripts/build.mjs")],
+async function build() {
+  await run(
+    "crux: building…",
+    [findNode() ?? process.execPath, join(root, "scripts/build.mjs")],
     "Mend what is reported above, then try again.",
   );
 }
@@ -75,22 +75,39 @@ function findNode() {
 }
 
 /**
- * Runs a step quietly; its output is shown only when it fails.
- * @param {string} command
- * @param {string[]} args
+ * Runs a step quietly; its output is shown only when it fails. Ctrl-C reaches the step from the terminal, too: what it
+ * leaves is done again the next time.
+ * @param {string} title
+ * @param {string[]} argv
  * @param {string} advice
  */
-function run(command, args, advice) {
-  const { status, signal, error, stdout, stderr } = spawnSync(command, args, {
-    cwd: root,
-    encoding: "utf8",
-    maxBuffer: 64 * 1024 * 1024,
-    stdio: ["ignore", "pipe", "pipe"],
+async function run(title, [command = "", ...args], advice) {
+  let stopped = 0;
+  const onSignal = (/** @type {NodeJS.Signals} */ name, /** @type {number} */ number) => {
+    stopped = 128 + number;
+    child.kill(name);
+  };
+  for (const name of STOPS) process.on(name, onSignal);
+  console.error(title);
+  const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  /** @type {Buffer[]} */
+  const output = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => output.push(chunk));
+  const how = await new Promise((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("close", (code, signal) => resolve(signal === null ? code : `ended by ${signal}`));
   });
-  if (status === 0) return;
-  process.stderr.write(`${stdout ?? ""}${stderr ?? ""}`);
-  const how = error?.message ?? (signal ? `ended by ${signal}` : `exit code ${status}`);
-  fail(`crux: ${command} ${args[0]} failed: ${how}.\n${advice}`);
+  for (const name of STOPS) process.off(name, onSignal);
+  if (stopped !== 0)
+    fail(
+      "crux: the set-up was stopped. Run the same command again: it continues with what is missing.",
+      stopped,
+    );
+  if (how === 0) return;
+  process.stderr.write(Buffer.concat(output));
+  fail(
+    `crux: ${command} ${args[0]} failed: ${typeof how === "number" ? `exit code ${how}` : how}.\n${advice}`,
+  );
 }
 
 /** @param {number} pid */
@@ -100,9 +117,10 @@ function onWait(pid) {
 
 /**
  * @param {string} message
+ * @param {number} [code]
  * @returns {never}
  */
-function fail(message) {
+function fail(message, code = 1) {
   console.error(message);
-  process.exit(1);
+  process.exit(code);
 }
