@@ -33,9 +33,9 @@ function fake(program: string, script = PROGRAMS[program]): void {
   chmodSync(join(dir, "bin", program), 0o755);
 }
 
-function opened(platform: NodeJS.Platform): Keychain {
+function opened(platform: NodeJS.Platform, before = ""): Keychain {
   const env = {
-    PATH: `${join(dir, "bin")}:/usr/bin:/bin`,
+    PATH: `${before}${join(dir, "bin")}:/usr/bin:/bin`,
     HOME: dir,
     DBUS_SESSION_BUS_ADDRESS: "unix:",
     SECRET,
@@ -64,6 +64,15 @@ test.each([
     expect(keychain.read("openai")).toBeUndefined();
   },
 );
+
+test("a program that lies in a folder of packages is not started", () => {
+  fake("secret-tool");
+  const packages = join(dir, "node_modules/.bin");
+  mkdirSync(packages, { recursive: true });
+  writeFileSync(join(packages, "secret-tool"), "#!/bin/sh\necho planted\n", { mode: 0o755 });
+  writeFileSync(join(dir, "kept"), SECRET);
+  expect(opened("linux", `${packages}:`).read("openai")).toBe(SECRET);
+});
 
 test.each([
   ["is missing", undefined],

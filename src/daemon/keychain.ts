@@ -12,8 +12,9 @@ const SERVICE = "crux";
 const READ_MS = 3_000;
 const CHANGE_MS = 30_000;
 const MAX_BYTES = 64 * 1024;
+const SYSTEM = "/usr/local/bin:/usr/bin:/bin";
 /** What these programs need of the environment to find the session of the user. */
-const NEEDED = [
+const NEEDED: ReadonlySet<string> = new Set([
   "PATH",
   "HOME",
   "USER",
@@ -21,7 +22,7 @@ const NEEDED = [
   "DBUS_SESSION_BUS_ADDRESS",
   "XDG_RUNTIME_DIR",
   "DISPLAY",
-] as const;
+]);
 
 interface Order {
   readonly program: string;
@@ -69,7 +70,9 @@ export class Keychain {
   constructor(programs: Programs, env: Environment) {
     this.#programs = programs;
     this.#env = Object.fromEntries(
-      NEEDED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
+      Object.entries({ ...env, PATH: ownFolders(env.PATH) }).flatMap(([name, value]) =>
+        value !== undefined && NEEDED.has(name) ? [[name, value]] : [],
+      ),
     );
   }
 
@@ -126,6 +129,14 @@ export function findKeychain(env: Environment, platform: NodeJS.Platform): Keych
   const { DBUS_SESSION_BUS_ADDRESS: bus = "", XDG_RUNTIME_DIR: runtime = "" } = env;
   const hasBus = bus !== "" || (runtime !== "" && existsSync(join(runtime, "bus")));
   return platform === "linux" && hasBus ? new Keychain(LIBSECRET, env) : undefined;
+}
+
+/** Without the folders that `npm start` puts before the others: an agent may write there. */
+function ownFolders(path = SYSTEM): string {
+  const folders = path
+    .split(":")
+    .filter((dir) => dir.startsWith("/") && !`${dir}/`.includes("/node_modules/"));
+  return folders.join(":") || SYSTEM;
 }
 
 function secretIn(output: string): string | undefined {

@@ -10,6 +10,7 @@ import type { Clock } from "../../abi/program.ts";
 import type { CharSetting, SerialSetting } from "../../abi/settings/devices.ts";
 import type { HalChannel, HalDriver, HalPiece, HalReading } from "../../kernel/ports/hal.ts";
 import { driverError, errnoOf, type FileOp, hostError } from "../driver-error.ts";
+import { findSystemProgram } from "../program.ts";
 import { present } from "./place.ts";
 
 /** How often it is looked whether there is something to read, or room for what is written. */
@@ -102,7 +103,7 @@ function setLine(path: string, { baud, dataBits, parity, stopBits, flow }: Line)
   );
   const args = [process.platform === "linux" ? "-F" : "-f", path, ...words];
   return new Promise((resolve, reject) => {
-    execFile("stty", args, { timeout: SET_MS }, (error, _out, said) => {
+    execFile(findSystemProgram("stty") ?? "stty", args, { timeout: SET_MS }, (error, _out, said) => {
       if (error === null) resolve();
       else reject(driverError("Open", "DRIVER", `the line cannot be set: ${said.trim() || error.message}`));
     });
