@@ -16,7 +16,7 @@ const STOPS = ["SIGINT", "SIGTERM", "SIGHUP"];
 const installOnly = process.argv.includes("--install-only");
 
 if (!isInstalled() || !isBuilt()) {
-  holdLock(join(modules, ".crux-setup"), onWait);
+  takeLock();
   // asked again: the holder before us may have done it
   if (!isInstalled()) {
     if (!wasInstalledByHand()) await install();
@@ -110,9 +110,18 @@ async function run(title, [command = "", ...args], advice) {
   );
 }
 
-/** @param {number} pid */
-function onWait(pid) {
-  console.error(`crux: waiting for the set-up that process ${pid} is running…`);
+function takeLock() {
+  const onWait = (/** @type {number} */ pid) =>
+    console.error(`crux: waiting for the set-up that process ${pid} is running…`);
+  try {
+    holdLock(join(modules, ".crux-setup"), onWait);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    fail(
+      `crux: cannot be set up in ${root}: ${why}.\n` +
+        "Make this folder writable for yourself, or clone Crux into one that is, then try again.",
+    );
+  }
 }
 
 /**

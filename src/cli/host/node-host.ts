@@ -1,3 +1,5 @@
+import { Fault } from "../../abi/errors.ts";
+import { isUnnamed } from "../../wire/codec/address.ts";
 import { lazyDaemon } from "../daemon/access.ts";
 import { hintLine } from "../screen/errors.ts";
 import { wordsOf } from "../screen/text/language.ts";
@@ -11,7 +13,9 @@ export function nodeHost(version: string, command: Host["command"]): Host {
   return {
     version,
     env: process.env,
-    cwd: process.cwd(),
+    get cwd() {
+      return currentFolder();
+    },
     get stdin() {
       return process.stdin;
     },
@@ -30,4 +34,24 @@ export function nodeHost(version: string, command: Host["command"]): Host {
       process.stderr.write(`${hintLine(hint, wordsOf(process.env))}\n`);
     }),
   };
+}
+
+/** NOT_FOUND: it was removed. INVALID: Node cannot name it. Commands that need none work all the same. */
+function currentFolder(): string {
+  try {
+    const path = process.cwd();
+    if (!isUnnamed(path)) return path;
+  } catch (cause) {
+    throw new Fault({
+      code: "NOT_FOUND",
+      message: "the current folder was removed",
+      hint: "cd to a folder that is there",
+      cause,
+    });
+  }
+  throw new Fault({
+    code: "INVALID",
+    message: "the path of the current folder is not in UTF-8",
+    hint: "rename it, or work in another folder",
+  });
 }

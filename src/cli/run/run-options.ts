@@ -1,6 +1,6 @@
 /** The request made by the flags of a run, or of a new session. */
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { Fault, messageOf } from "../../abi/errors.ts";
 import { EFFORTS, type Effort, isEffort } from "../../abi/llm.ts";
 import type { SpawnRequest } from "../../abi/methods/process.ts";
@@ -169,8 +169,9 @@ function moreDirectories({ values }: Args, host: Host): Pick<SpawnRequest, "dirs
   return dirs === undefined ? {} : { dirs };
 }
 
-function directory(given: string, { cwd }: Host): string {
-  const path = resolve(cwd, given);
+function directory(given: string, host: Host): string {
+  // the current folder may be gone
+  const path = isAbsolute(given) ? resolve(given) : resolve(host.cwd, given);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
   throw new Fault({ code: "NOT_FOUND", message: `directory not found: ${given}` });
 }

@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { homedir, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkPrivateDir, checkSocketPath, findSocketPath, homeOf } from "./address.ts";
@@ -48,6 +48,13 @@ describe("homeOf()", () => {
   it("is HOME, else what the system knows", () => {
     expect(homeOf({ HOME: "/x" })).toBe("/x");
     expect(homeOf({ HOME: "" })).toBe(homedir());
+    expect(homeOf({ HOME: "x/y" })).toBe(userInfo().homedir);
+  });
+
+  it("refuses a HOME that Node cannot read, which names another folder", () => {
+    const home = Buffer.from([0x2f, 0x68, 0xff]).toString();
+    const fault = { code: "INVALID", hint: expect.stringContaining("export HOME=") };
+    expect(() => homeOf({ HOME: home })).toThrow(expect.objectContaining(fault));
   });
 });
 

@@ -2,8 +2,8 @@
  * The rules for the socket path, the same at both ends: anyone who could put a socket there could read and answer
  * everything, so the folder must belong to the user and be closed to others.
  */
-import { accessSync, constants, lstatSync, type Stats } from "node:fs";
-import { homedir } from "node:os";
+import { accessSync, constants, existsSync, lstatSync, type Stats } from "node:fs";
+import { homedir, userInfo } from "node:os";
 import { Fault } from "../../abi/errors.ts";
 import { type Environment, givenSocket, parent, runtimeDir, socketPath, stateDir } from "../../lib/paths.ts";
 
@@ -39,9 +39,17 @@ function mayWrite(dir: string): boolean {
  * account.
  */
 export function homeOf(env: Environment): string {
-  if (env.HOME !== undefined && env.HOME !== "") return env.HOME;
+  const { HOME: home = "" } = env;
+  if (isUnnamed(home))
+    throw new Fault({
+      code: "INVALID",
+      message: `HOME is not a path in UTF-8: ${home}`,
+      hint: "export HOME=<a link to that folder, with a name in UTF-8>",
+    });
+  if (home.startsWith("/")) return home;
   try {
-    return homedir();
+    // a relative one means another folder to the daemon, so it counts as not set
+    return home === "" ? homedir() : userInfo().homedir;
   } catch (cause) {
     throw new Fault({
       code: "INVALID",
@@ -50,6 +58,11 @@ export function homeOf(env: Environment): string {
       cause,
     });
   }
+}
+
+/** Node puts this character in the place of bytes that are not UTF-8: what is there then has another name. */
+export function isUnnamed(path: string): boolean {
+  return path.includes("\ufffd") && !existsSync(path);
 }
 
 export function isPathTooLong(path: string): boolean {
