@@ -125,6 +125,20 @@ describe("ensureDaemon()", () => {
     connection.close();
   });
 
+  it("reports one that gave up after a slow start, and starts no other", async () => {
+    const state = { ended: false, error: undefined as Error | undefined };
+    fixture.onLaunch = () => state;
+    const ensured = ensureDaemon(fixture.options());
+    ensured.catch(() => {});
+    while (fixture.clock.mono() < 2_000) await settle();
+    Object.assign(state, { ended: true, error: new Error("journal_damaged") });
+    await expect(ensured).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: "daemon could not be started: journal_damaged",
+    });
+    expect(fixture.launches).toHaveLength(1);
+  });
+
   it.skipIf(!existsSync("/proc/self/stat"))(
     "starts none beside one that holds the lock and is not yet there",
     async () => {

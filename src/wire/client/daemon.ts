@@ -293,7 +293,9 @@ function proveUser(connection: Connection, socketPath: string): void {
 }
 
 function mayLaunch(launched: (Launched & { at: number }) | undefined, now: number): boolean {
-  return launched === undefined || (launched.ended && now - launched.at >= RELAUNCH_MS);
+  if (launched === undefined) return true;
+  // one that gave up is reported, however long that took: the next would give up as well
+  return launched.ended && launched.error === undefined && now - launched.at >= RELAUNCH_MS;
 }
 
 function notRunningInside(seen: Exclude<Probe, { kind: "silent" | "answered" }>): Fault {
