@@ -92,8 +92,13 @@ function blockChars(block: MessageBlock): number {
   return 16;
 }
 
-/** Pieces of at most about `size` UTF-16 units; a surrogate pair is never torn apart. */
-export function fragments(value: string, size: number): string[] {
+/** A block of half a megabyte, as a delta for each few words, would cost a test more than all that it shows. */
+const FRAGMENT = 24;
+const MOST_FRAGMENTS = 1_000;
+
+/** Pieces of at most about `wanted` UTF-16 units; a surrogate pair is never torn apart. */
+export function fragments(value: string, wanted: number | undefined): string[] {
+  const size = wanted ?? Math.max(FRAGMENT, Math.ceil(value.length / MOST_FRAGMENTS));
   const pieces: string[] = [];
   let start = 0;
   while (start < value.length) {

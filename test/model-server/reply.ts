@@ -77,8 +77,8 @@ export interface ReplyPlan {
   readonly actions: readonly Action[];
   /** Bytes per socket write; undefined leaves the size to Node. */
   readonly splitBytes?: number;
-  /** Characters per delta. */
-  readonly fragmentChars: number;
+  /** Characters per delta; undefined: as few as providers send, and more where a block would come in too many. */
+  readonly fragmentChars: number | undefined;
   readonly isNoisy: boolean;
   readonly repeatsStart: boolean;
 }
@@ -88,7 +88,7 @@ const emptyPlan: ReplyPlan = {
   usage: {},
   headers: {},
   actions: [],
-  fragmentChars: 24,
+  fragmentChars: undefined,
   isNoisy: false,
   repeatsStart: false,
 };

@@ -32,6 +32,18 @@ describe("scripts", () => {
     ]);
   });
 
+  it("stream a large block in a thousand pieces at most, unless the reply says how long one is", async () => {
+    const large = text("word ".repeat(20_000));
+    await start([large, large.fragment(24)]);
+    const pieces = async (): Promise<readonly string[]> => {
+      const { text: body } = await askOpenai(server, { stream: true });
+      return [...body.matchAll(/"content":"([^"]*)"/g)].flatMap(([, piece = ""]) => piece || []);
+    };
+    const [few, many] = [await pieces(), await pieces()];
+    expect([few.length, many.length]).toEqual([1_000, Math.ceil(100_000 / 24)]);
+    expect(few.join("")).toBe(many.join(""));
+  });
+
   it("as functions see the request and may take their time", async () => {
     await start(async ({ lastUserText, turn }) => text(`${turn}:${lastUserText}`).and());
     expect((await askAnthropic(server)).text).toContain("0:hello");

@@ -106,7 +106,7 @@ function finalUsage(message: Message) {
 
 function blockEvents(
   block: MessageBlock,
-  size: number,
+  size: number | undefined,
   repeatsStart: boolean,
 ): { start: object; deltas: object[] } {
   switch (block.type) {

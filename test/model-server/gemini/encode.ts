@@ -38,7 +38,7 @@ export function completeGemini(message: Message): object {
   return response(message, [...parts, lastPart(message)], finishReasonOf(message));
 }
 
-function* pieces(message: Message, size: number): Generator<Piece> {
+function* pieces(message: Message, size: number | undefined): Generator<Piece> {
   let hasCall = false;
   for (const block of message.blocks) {
     if (block.type === "text") yield* cut(block.text, size, (text) => ({ text }));
@@ -56,7 +56,11 @@ function* pieces(message: Message, size: number): Generator<Piece> {
   }
 }
 
-function* cut(text: string, size: number, partOf: (text: string) => JsonObject): Generator<Piece> {
+function* cut(
+  text: string,
+  size: number | undefined,
+  partOf: (text: string) => JsonObject,
+): Generator<Piece> {
   const parts = fragments(text, size);
   for (const [at, piece] of parts.entries())
     yield { part: partOf(piece), endsBlock: at === parts.length - 1 };

@@ -44,7 +44,7 @@ export function completeOllama(message: Message, request: ModelRequest): object 
 
 function* pieces(
   { blocks }: Message,
-  size: number,
+  size: number | undefined,
 ): Generator<{ readonly part: JsonObject; readonly endsBlock: boolean }> {
   for (const block of blocks) {
     if (block.type === "tool_use") {

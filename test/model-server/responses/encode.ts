@@ -111,7 +111,7 @@ function itemOf(block: MessageBlock, { message, at, isEncrypted }: Place): Item[
   return [];
 }
 
-function textItem(id: string, text: string, size: number): Item {
+function textItem(id: string, text: string, size: number | undefined): Item {
   const message = { id, type: "message", role: "assistant" };
   const part = { type: "output_text", text, annotations: [], logprobs: [] };
   const place = { content_index: 0 };
@@ -135,7 +135,7 @@ function textItem(id: string, text: string, size: number): Item {
 function reasoningItem(
   id: string,
   text: string,
-  { size, encrypted }: { readonly size: number; readonly encrypted: string | null },
+  { size, encrypted }: { readonly size: number | undefined; readonly encrypted: string | null },
 ): Item {
   const place = { summary_index: 0 };
   const part = { type: "summary_text", text };
@@ -159,7 +159,7 @@ function reasoningItem(
 function callItem(
   id: string,
   block: { readonly id: string; readonly name: string; readonly json: string },
-  size: number,
+  size: number | undefined,
 ): Item {
   const call = { id, type: "function_call", call_id: block.id, name: block.name };
   return {
