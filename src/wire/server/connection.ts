@@ -31,6 +31,9 @@ const LINGER_MS = 1_000;
 /** Most starts that are carried out together; further ones wait. */
 const STARTS_TOGETHER = 64;
 
+/** A client that has sent its last may still read. One that has left refuses even this, and its stream ends. */
+const NOTHING = Buffer.alloc(0);
+
 export class Connection {
   readonly #socket: Socket;
   readonly #clock: Clock;
@@ -108,6 +111,11 @@ export class Connection {
       this.#socket.destroy();
     } else if (unfinished >= PROTOCOL.unfinishedLineMs) this.#socket.destroy();
     else if (lingered >= LINGER_MS && stalled === 0) this.#socket.destroy();
+    else if (this.#closingSince === undefined) this.#probe();
+  }
+
+  #probe(): void {
+    if (this.#ended.signal.aborted && this.#socket.writableLength === 0) this.#socket.write(NOTHING);
   }
 
   /** False: nothing more to serve. */

@@ -258,6 +258,7 @@ export const IPC_PROCESS_METHODS = {
     kind: "request",
     right: "self",
     idempotent: true,
+    errors: ["NOT_FOUND"],
     params: z.strictObject({
       stream,
       bytes: int.min(0).optional(),

@@ -1,7 +1,10 @@
 /** The binary wire above a kernel whose programs are not real: what takes a thousand of something to show. */
 import * as net from "node:net";
 import { expect, it, onTestFinished } from "vitest";
+import { IPC_SAMPLES } from "../../../abi/docs/ipc-samples.ts";
 import { type IpcChunk, type IpcEvent, type IpcResponse, PACKET } from "../../../abi/ipc.ts";
+import { IPC_METHODS, type IpcMethodName } from "../../../abi/methods/ipc/methods.ts";
+import { METHODS } from "../../../abi/methods/methods.ts";
 import type { HostExec } from "../../../kernel/ports/host.ts";
 import { fakeExec } from "../../../kernel/testing/fake-exec.ts";
 import { testKernel } from "../../../kernel/testing/test-kernel.ts";
@@ -45,10 +48,17 @@ async function served() {
   const fixture = new ServerFixture();
   fixture.options = { kernel: t.kernel, clock: t.clock, tokens };
   await fixture.start();
-  onTestFinished(() => fixture.close());
+  onTestFinished(async () => {
+    let isOver = false;
+    void fixture.close().then(() => {
+      isOver = true;
+    });
+    // streams in progress have a second of the virtual clock
+    while (!isOver) await t.clock.advance(1_000);
+  });
   const client = await FrameClient.open(fixture.socketPath);
   onTestFinished(() => void client.socket.destroy());
-  return { t, path: fixture.socketPath, client, issued };
+  return { t, fixture, path: fixture.socketPath, client, issued };
 }
 
 /** The same numbers in every run. */
@@ -261,4 +271,98 @@ it("a token that has ended leaves its open connection nothing: no stream, no eve
     expect((await helper.ask("kernel.ping")).fault?.code).toBe("PERMISSION");
     expect([helper.chunks, helper.events]).toEqual([[], []]);
   }
+});
+
+type Answer = readonly [result: unknown, code?: string | undefined, message?: string | undefined];
+/** `isNew`: over a connection of its own. */
+type Ask = (method: string, params: object, isNew: boolean) => Promise<Answer>;
+
+async function overFrames(): Promise<Ask> {
+  const { path, client } = await served();
+  return async (method, params, isNew) => {
+    const by = isNew ? await FrameClient.open(path) : client;
+    const { result, fault } = await by.ask(method, params);
+    if (isNew) by.socket.destroy();
+    return [result, fault?.code, fault?.message];
+  };
+}
+
+async function overLines(): Promise<Ask> {
+  const { fixture } = await served();
+  const client = await fixture.connect();
+  return async (method, payload, isNew) => {
+    const by = isNew ? await fixture.connect() : client;
+    const { payload: result = null, error } = JSON.parse(await by.ask(JSON.stringify({ method, payload })));
+    if (isNew) by.socket.destroy();
+    return [result, error?.code, error?.message];
+  };
+}
+
+/** In place of the examples: what makes them succeed here. */
+const GIVEN: { readonly [M in IpcMethodName]?: object } = {
+  // the features of the text wire are its own
+  "kernel.hello": { client: { name: "encoder", version: "1" }, protocol: [1] },
+  "process.spawn": { id: "encode:1", command: ["echo"] },
+  "event.subscribe": { events: ["process.*"] },
+  "intent.begin": { name: "transcode in.mkv", intentId: "i_1" },
+};
+
+it("every method of the registry answers the same on both wires, but for four whose names the text wire has", async () => {
+  const isStream = (name: IpcMethodName) => IPC_METHODS[name].kind === "stream";
+  // what ends the program comes after what asks about it, and streams take a connection for themselves
+  const rank = (name: IpcMethodName) => (isStream(name) ? 2 : name === "process.kill" ? 1 : 0);
+  const names = (Object.keys(IPC_METHODS) as IpcMethodName[])
+    .filter((name) => !(name in METHODS))
+    .sort((a, b) => rank(a) - rank(b));
+  const always = ["INVALID", "PERMISSION"];
+  const answersOf = async (ask: Ask): Promise<string[]> => {
+    const answers: string[] = [];
+    let pid = 0;
+    for (const name of names) {
+      const params = {
+        ...(GIVEN[name] ?? IPC_SAMPLES[name]),
+        ...("pid" in IPC_SAMPLES[name] ? { pid } : {}),
+      };
+      const [result, code, message] = await ask(name, params, isStream(name));
+      if (name === "process.spawn") pid = (result as { pid: number }).pid;
+      // ids of the kernel's own making differ in each run
+      if (code !== undefined) expect([...always, ...(IPC_METHODS[name].errors ?? [])]).toContain(code);
+      const text = JSON.stringify([result, message]).replaceAll(/\b([ric])_[0-9A-Z]{26}/g, "$1_…");
+      answers.push(`${name} ${code ?? "answers"} ${text}`);
+    }
+    return answers;
+  };
+  const frames = await answersOf(await overFrames());
+  const lines = await answersOf(await overLines());
+  expect(lines.filter((line, n) => line !== frames[n])).toEqual([]);
+  const refused = frames
+    .filter((line) => !line.includes(" answers "))
+    .map((line) => line.split(" ", 2).join(" "));
+  expect([names.length, refused]).toEqual([
+    33,
+    [
+      "kernel.token.derive PERMISSION",
+      "system.get_metrics UNAVAILABLE",
+      "process.pty.resize INVALID",
+      "stream.credit NOT_FOUND",
+      "device.claim NOT_FOUND",
+      "device.read CONFLICT",
+      "device.write CONFLICT",
+      "process.ready PERMISSION",
+      "event.compact INVALID",
+      "device.stream CONFLICT",
+    ],
+  ]);
+});
+
+it("a client of the text wire that has left is let go, also while nothing happens; one that only sends no more is not", async () => {
+  const { t, fixture, client } = await served();
+  const request = '{"method":"event.subscribe","payload":{"events":["test.*"]}}';
+  const [left, silent] = [await fixture.connect(), await fixture.connect()];
+  for (const each of [left, silent]) expect(await each.ask(request)).toContain('"ok":true');
+  left.socket.destroy();
+  silent.socket.end();
+  while (fixture.server.connections > 2) await t.clock.advance(1_000);
+  await client.call("event.publish", { event: "test.now", data: {} });
+  expect(await silent.line()).toContain("test.now");
 });
