@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { loadParser, withTree } from "./parser.ts";
 
 /** In a process of its own, where what would be compiled beside the work is compiled within it. */
 const FIVE_HUNDRED_PARSES = `
@@ -18,5 +19,21 @@ describe("withTree()", () => {
     const kilobytes = Number(execFileSync(process.execPath, argv, { encoding: "utf8" }));
     expect(kilobytes).toBeGreaterThan(0);
     expect(kilobytes).toBeLessThan(250_000);
+  });
+
+  it("gives up by the processor time of its thread, and not because the machine has other things to do", async () => {
+    await loadParser();
+    const text = "echo hi; ".repeat(2_000);
+    const parts = (): number | string => withTree(text, (root) => root.descendantCount);
+    try {
+      const wall = vi.spyOn(performance, "now").mockReturnValueOnce(0).mockReturnValue(1_000);
+      expect(parts()).toBeTypeOf("number");
+      wall.mockRestore();
+      vi.spyOn(process, "threadCpuUsage").mockReturnValue({ user: 51_000, system: 0 });
+      expect(parts()).toBe("it takes more than 50 ms to read");
+    } finally {
+      vi.restoreAllMocks();
+    }
+    expect(parts()).toBeTypeOf("number");
   });
 });
