@@ -3,9 +3,10 @@
  * and `crux version -q`, which scripts call often, loads nothing at all. To load the file of all commands takes 8 ms, so
  * `version` and `ps` without flags have files of their own.
  */
-import { writeSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync, writeSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import pkg from "../package.json" with { type: "json" };
+import { codeCacheDir } from "./lib/paths.ts";
 import { STDOUT_CLOSED } from "./lib/stdout-closed.ts";
 
 /** Write errors of stdout that are reported: the reader is there, but the disk has no room. */
@@ -77,16 +78,23 @@ function watchedStreams(): NodeJS.Process {
   return process;
 }
 
+/** Another user could put code into a directory that is open to all, and so could an agent: policies close it. */
 function cacheCode(): void {
-  const cacheDir = compileCacheDir();
-  if (cacheDir !== undefined) enableCompileCache(cacheDir);
+  const { HOME: home = "" } = process.env;
+  const dir = codeCacheDir(process.env, home);
+  if (!dir.startsWith("/") || !isOwn(dir)) return;
+  enableCompileCache(dir);
 }
 
-/**
- * The cache directory, in the user's own place: in a shared one, another user could put code there. undefined: none.
- */
-function compileCacheDir(): string | undefined {
-  const { XDG_CACHE_HOME: cache = "", HOME: home = "" } = process.env;
-  if (cache.startsWith("/")) return `${cache}/crux`;
-  return home.startsWith("/") ? `${home}/.cache/crux` : undefined;
+/** Makes it where it is missing, and closes it to others. False: it is another user's, or cannot be made. */
+function isOwn(dir: string): boolean {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const { mode, uid } = statSync(dir);
+    if (uid !== process.getuid?.()) return false;
+    if ((mode & 0o022) !== 0) chmodSync(dir, 0o700);
+    return true;
+  } catch {
+    return false;
+  }
 }

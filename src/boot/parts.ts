@@ -2,7 +2,7 @@
 import { createHmac, createSecretKey } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { agentDesk } from "../daemon/agent-desk.ts";
-import type { BootContext } from "../daemon/boot-context.ts";
+import { type BootContext, ownDirs } from "../daemon/boot-context.ts";
 import { Configuration } from "../daemon/configuration.ts";
 import { grantKey } from "../daemon/grant-key.ts";
 import { GuideDesk } from "../daemon/guides.ts";
@@ -118,8 +118,9 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   };
 }
 
-function gitOf({ home, env, clock, paths }: BootContext<Lease>, { exec }: Host): GitDeps {
-  const kernelPaths = [paths.stateDir, paths.sharedDir];
+function gitOf(context: BootContext<Lease>, { exec }: Host): GitDeps {
+  const { home, env, clock } = context;
+  const kernelPaths = ownDirs(context);
   return { exec, clock, env, closed: () => closedToHelpers({ home, kernelPaths, realPath }) };
 }
 

@@ -6,6 +6,7 @@ import type { Journal } from "../kernel/ports/journal.ts";
 import type { KernelApi } from "../kernel/ports/kernel-api.ts";
 import type { SettingsDesk } from "../kernel/ports/settings.ts";
 import type { TimeGaps } from "../kernel/ports/time-gaps.ts";
+import { codeCacheDir } from "../lib/paths.ts";
 import type { Redactor } from "../lib/redact/redact.ts";
 import type { Log, ServerDeps } from "../wire/server/deps.ts";
 import type { Peer } from "../wire/server/principal.ts";
@@ -25,6 +26,11 @@ interface DaemonPaths {
   readonly sharedDir: string;
   readonly stateDir: string;
   readonly configDir: string;
+}
+
+/** Directories of Crux itself, which nothing that an agent does may reach. */
+export function ownDirs({ paths, env, home }: Pick<BootContext<DaemonLease>, "paths" | "env" | "home">) {
+  return [paths.stateDir, paths.sharedDir, codeCacheDir(env, home)];
 }
 
 export interface BootContext<L extends DaemonLease> {

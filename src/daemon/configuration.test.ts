@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { realPath } from "../dev/host/real-path.ts";
+import { run, subject, write } from "../permit/contract.ts";
 import { Configuration } from "./configuration.ts";
 
 let dir = "";
@@ -12,16 +13,24 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-test("settingsIn() has what the folder turns off, from its next change on, and in no other folder", () => {
-  const context = {
-    settings: { context: { snip: true, collapse: true } },
+function configurationOf(context: object): Configuration {
+  const whole = {
+    settings: {},
     paths: { configDir: join(dir, "config"), stateDir: join(dir, "state"), sharedDir: join(dir, "run") },
-    ...{ home: join(dir, "home"), log: () => {} },
+    ...{ home: join(dir, "home"), env: { XDG_CACHE_HOME: join(dir, "ws/cache") }, log: () => {} },
+    ...context,
   };
-  const config = new Configuration(context as unknown as ConstructorParameters<typeof Configuration>[0], {
+  return new Configuration(whole as unknown as ConstructorParameters<typeof Configuration>[0], {
     realPath,
     policy: { dir: join(dir, "etc"), owner: 0 },
   });
+}
+
+test("settingsIn() has what the folder turns off, from its next change on, and in no other folder", () => {
+  const context = {
+    settings: { context: { snip: true, collapse: true } },
+  };
+  const config = configurationOf(context);
   const ws = join(dir, "ws");
   const folds = (cwd: string) =>
     config.resolver.window?.("/dev/llm/script", "", { env: {}, cwd })?.collapse ?? false;
@@ -34,4 +43,12 @@ test("settingsIn() has what the folder turns off, from its next change on, and i
   ]);
   config.reload({});
   expect(config.settingsIn(ws).context?.snip).toBe(false);
+});
+
+test("permitFor() lets nothing write where compiled code lies, which every command of the user runs", () => {
+  const ws = join(dir, "ws");
+  const permit = configurationOf({}).permitFor(ws);
+  const by = subject({ cwd: ws, roots: [ws], mode: "accept_edits" });
+  const behaviorOf = (path: string) => run(permit, "write", [write(join(ws, path))], by).behavior;
+  expect(["a.txt", "cache/crux/v24/code"].map(behaviorOf)).toEqual(["allow", "deny"]);
 });

@@ -9,7 +9,7 @@ import type { Permit } from "../kernel/ports/permit.ts";
 import type { SettingsDesk, SettingsWriter } from "../kernel/ports/settings.ts";
 import type { WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { createModelResolver } from "../llm/devices/resolve.ts";
-import type { BootContext, DaemonLease } from "./boot-context.ts";
+import { type BootContext, type DaemonLease, ownDirs } from "./boot-context.ts";
 import { Policies, type Policy } from "./policies.ts";
 import { settingsDesk } from "./settings/desk.ts";
 import { settingsIn, unite } from "./settings/folder-keys.ts";
@@ -29,7 +29,7 @@ interface ConfigurationOptions {
 const NO_TRUST: WorkspaceTrust = { isTrusted: () => false };
 const DETACHED_SECONDS = 3600;
 
-type Context = Pick<BootContext<DaemonLease>, "settings" | "paths" | "home" | "log">;
+type Context = Pick<BootContext<DaemonLease>, "settings" | "paths" | "env" | "home" | "log">;
 
 export class Configuration {
   readonly resolver: ModelResolver & ModelDesk;
@@ -44,7 +44,8 @@ export class Configuration {
   /** By policy, which is another one as soon as a file of the folder has changed. */
   #inFolders = new WeakMap<Policy, Settings>();
 
-  constructor({ settings, paths, home, log }: Context, options: ConfigurationOptions) {
+  constructor(context: Context, options: ConfigurationOptions) {
+    const { settings, paths, home, log } = context;
     const { realPath, trust = NO_TRUST, policy, skillPaths = [] } = options;
     const warn = (line: string): void => log("warn", line);
     const places: SettingsPlaces = {
@@ -57,7 +58,7 @@ export class Configuration {
     this.#own = settings;
     this.#policy = policyOf(places);
     this.#settings = settingsIn(this.#own, {}, this.#policy);
-    const kernelPaths = [paths.stateDir, paths.sharedDir];
+    const kernelPaths = ownDirs(context);
     this.#policies = new Policies({ places, kernelPaths, skillPaths, realPath, trust, warn });
     const isTrusted = (cwd: string): boolean => this.#policies.of(cwd).isTrusted;
     this.#files = new SettingsFiles({ places, realPath, trust, isTrusted, warn });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  codeCacheDir,
   configDir,
   ipcSocketPath,
   journalDir,
@@ -36,6 +37,11 @@ describe("paths", () => {
     expect(journalDir("/s/crux")).toBe("/s/crux/journal");
     expect(configDir({ XDG_CONFIG_HOME: "relative" }, "/h")).toBe("/h/.config/crux");
     expect(configDir({ XDG_CONFIG_HOME: "/c" }, "/h")).toBe("/c/crux");
+  });
+
+  it("codeCacheDir() follows XDG, else the home", () => {
+    expect(codeCacheDir({ XDG_CACHE_HOME: "relative" }, "/h")).toBe("/h/.cache/crux");
+    expect(codeCacheDir({ XDG_CACHE_HOME: "/c" }, "/h")).toBe("/c/crux");
   });
 
   it("parent() of names at the root, in a folder, bare", () => {

@@ -61,6 +61,11 @@ export function configDir(env: Environment, home: string): string {
   return `${absolute(env.XDG_CONFIG_HOME) ?? `${home}/.config`}/crux`;
 }
 
+/** The directory of compiled code, which every command and every daemon of the user runs; mode 0700. */
+export function codeCacheDir(env: Environment, home: string): string {
+  return `${absolute(env.XDG_CACHE_HOME) ?? `${home}/.cache`}/crux`;
+}
+
 /** The directory that contains `path`; `.` for a bare name. */
 export function parent(path: string): string {
   const slash = path.lastIndexOf("/");
