@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { forkView } from "./fork-view.ts";
 import {
   clamped,
   highlighted,
@@ -168,28 +167,5 @@ describe("onPanelKey()", () => {
     expect(panelHint(pressed(PANEL_AT_START, "down"), rows)).toBe("↑/↓ to select · Enter to view");
     expect(panelHint(PANEL_AT_START, rows)).toBe("shift+↓ to manage background agents");
     expect(panelHint(PANEL_AT_START, [])).toBe("");
-  });
-});
-
-describe("forkView()", () => {
-  const call = { role: "assistant" as const, blocks: [{ type: "tool_use" }] };
-  const result = { type: "tool_result" };
-  const told = { type: "text", text: "<fork-boilerplate>rules</fork-boilerplate>\nfind it" };
-  const own = { role: "user", blocks: [{ type: "text", text: "find it" }] };
-  const reply = { role: "assistant" as const, blocks: [{ type: "text", text: "found" }] };
-
-  test("hides the boilerplate, keeps results, and shows the directive once", () => {
-    const stored = [call, { role: "user" as const, blocks: [result, told] }, reply];
-    const before = structuredClone(stored);
-    expect(forkView(stored, "find it")).toEqual([call, { role: "user", blocks: [result] }, own, reply]);
-    expect(stored).toEqual(before);
-    const apart = { type: "text", text: "find it" };
-    const two = [call, { role: "user" as const, blocks: [{ ...told, text: told.text.slice(0, -7) }, apart] }];
-    expect(forkView(two, "find it")).toEqual([call, own]);
-  });
-
-  test("shows the directive after the last inherited call where its message is not loaded", () => {
-    expect(forkView([call, reply], "find it")).toEqual([call, own, reply]);
-    expect(forkView([], "find it")).toEqual([own]);
   });
 });
