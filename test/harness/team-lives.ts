@@ -177,7 +177,8 @@ export class TeamLives {
     const results = calls.flatMap(({ call, result }) => (call.name === "agent" ? [result] : []));
     expect([results.length, results[0]], at).toEqual([5, expect.stringMatching(/^fore is done\./)]);
     const tasks = calls.findLast(({ call }) => call.input.tool === "task_list")?.result;
-    expect(tasks, at).toMatch(new RegExp(`^\\d+ \\[completed.*\\] One ${this.#run}$`, "m"));
+    const ofAnn = `${at}\nann: ${JSON.stringify(callsOf(this.#of("ann").last))}`;
+    expect(tasks, ofAnn).toMatch(new RegExp(`^\\d+ \\[completed.*\\] One ${this.#run}$`, "m"));
   }
 
   /** Each command has had one effect, one worktree is there with its work, and nobody has had another tool than before. */
