@@ -45,6 +45,8 @@ export interface NativeOptions {
   readonly spoolBytes?: number;
   /** `drop`, the default: the oldest are dropped. `block`: the program waits for the readers of the stream. */
   readonly onSpoolFull?: "drop" | "block";
+  /** It and what it starts run in the sandbox of an agent's commands, although the user starts it. */
+  readonly confined?: true;
   /** The story that it belongs to; its events have the same, and what it does over the wire. */
   readonly ids?: EventIds;
 }

@@ -8,6 +8,8 @@ import type { Appearance } from "./appearance.ts";
 
 export interface StatusProgram {
   readonly command: string;
+  /** The folder brings it: what it names there may have been written by an agent since the user agreed to it. */
+  readonly isBrought: boolean;
   /** Blank columns before it. */
   readonly padding: number;
   /** undefined: it runs only when something changes. */
@@ -63,12 +65,14 @@ function statusLineOf(
   settings: readonly WireSetting[],
   value: (key: string) => unknown,
 ): Preferences["statusLine"] {
-  const command = value("statusLine.command");
-  if (typeof command !== "string")
-    return settings.some(({ key }) => key === "statusLine.command") ? "untrusted" : undefined;
+  const all = settings.filter(({ key }) => key === "statusLine.command");
+  const set = all.findLast(({ ignored }) => ignored === undefined);
+  const command = set?.value;
+  if (typeof command !== "string") return all.length > 0 ? "untrusted" : undefined;
   const every = Number(value("statusLine.refreshInterval") ?? 0);
   return {
     command,
+    isBrought: set?.source === "project" || set?.source === "local",
     padding: Number(value("statusLine.padding") ?? 0),
     refreshMs: every > 0 ? Math.max(SHORTEST_S, every) * 1000 : undefined,
   };

@@ -19,7 +19,7 @@ function bench() {
   const seen = { alive: 0, most: 0, draws: 0, failed: [] as string[], inputs: [] as string[] };
   const line = new StatusLine({
     input: async () => ({ version: `v${seen.inputs.length}` }) as StatusInput,
-    run: (command, input, signal) => {
+    run: ({ command }, input, signal) => {
       seen.inputs.push(input);
       seen.most = Math.max(seen.most, ++seen.alive);
       const { promise, resolve } = Promise.withResolvers<ProgramOutput>();
@@ -36,7 +36,7 @@ function bench() {
   });
   const shown = (): string[] => line.lines(look).map(textOf);
   const use = (command: string, refreshMs?: number, padding = 0): Promise<unknown> => {
-    line.use({ command, padding, refreshMs });
+    line.use({ command, isBrought: false, padding, refreshMs });
     return vi.advanceTimersByTimeAsync(0);
   };
   return { line, runs, seen, shown, use };

@@ -40,7 +40,7 @@ interface Told {
 
 interface Surroundings {
   input(): Promise<StatusInput>;
-  run(command: string, input: string, signal: AbortSignal): Promise<ProgramOutput>;
+  run(program: StatusProgram, input: string, signal: AbortSignal): Promise<ProgramOutput>;
   /** The first run of a command failed. */
   failed(words: string): void;
   changed(): void;
@@ -133,10 +133,11 @@ export class StatusLine implements Disposable {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { command = "" } = this.#program ?? {};
+    const program = this.#program;
     try {
       const input = JSON.stringify(await this.#at.input());
-      if (!signal.aborted) this.#take(await this.#at.run(command, input, signal), signal);
+      if (!signal.aborted && program !== undefined)
+        this.#take(await this.#at.run(program, input, signal), signal);
     } catch (error) {
       // the daemon is gone, or does not run it: what is there stays
       this.#fail(messageOf(error));
@@ -174,7 +175,8 @@ export class StatusLine implements Disposable {
 export function statusLineOf(app: Told): StatusLine {
   return new StatusLine({
     input: () => inputOf(app),
-    run: (command, input, signal) => runProbe(app.call.host, command, { cwd: app.cwd, input, signal }),
+    run: ({ command, isBrought }, input, signal) =>
+      runProbe(app.call.host, command, { cwd: app.cwd, input, isConfined: isBrought, signal }),
     failed: (words) => app.say(app.words.session.statusLine(words), "warning"),
     changed: () => app.changed(),
   });

@@ -126,7 +126,8 @@ export function callsOf({
 const isSame = (a: Call, b: Call): boolean => JSON.stringify(a) === JSON.stringify(b);
 const isUnknown = (result: string): boolean => result.includes("outcome unknown");
 /** A daemon that was killed in a write holds the lock of the list until the disk lets it go. */
-const isNothing = (result: string): boolean => /before anything was written|locked by another program/.test(result);
+const isNothing = (result: string): boolean =>
+  /before anything was written|locked by another program/.test(result);
 
 /** How many steps are behind, and what is to be done about the next one. */
 function progress(

@@ -55,16 +55,25 @@ export interface ProgramOutput {
   readonly stderr: string;
 }
 
+interface Probe {
+  readonly cwd: string;
+  readonly input: string;
+  /** In the sandbox of an agent's commands. */
+  readonly isConfined: boolean;
+  readonly signal: AbortSignal;
+}
+
 /** A short program for the client itself: it reads `input`, has five seconds, and the begin of its output is taken. */
 export async function runProbe(
   host: Access,
   command: string,
-  { cwd, input, signal }: { readonly cwd: string; readonly input: string; readonly signal: AbortSignal },
+  { cwd, input, isConfined, signal }: Probe,
 ): Promise<ProgramOutput> {
+  const confined = isConfined ? { confined: true as const } : {};
   const texts = { stdout: "", stderr: "" };
   const exit = await follow(host, command, {
     name: "statusline",
-    options: { cwd, onSpoolFull: "drop", spoolBytes: PROBE_SPOOL_BYTES, timeoutMs: PROBE_MS },
+    options: { cwd, ...confined, onSpoolFull: "drop", spoolBytes: PROBE_SPOOL_BYTES, timeoutMs: PROBE_MS },
     input,
     signal,
     onText: (text, stream) => {

@@ -187,7 +187,7 @@ class NativeBody implements Body {
 
   /** The sandbox by its own rights, computed at the start: its parent may have ended. */
   #sandbox(proc: Process): SandboxProfile | null {
-    if (proc.seed.confined !== true || this.#isOutside) return null;
+    if (proc.seed.confined !== true || (this.#isOutside && this.#options.confined !== true)) return null;
     const { cwd } = proc.seed;
     const effect = { kind: "exec", argv: this.#argv, cwd, certain: true } as const;
     const sandbox = sandboxOf(this.#core, proc, { tool: EXEC_TOOL, effects: [effect] });

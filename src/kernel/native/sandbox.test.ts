@@ -60,6 +60,16 @@ test("a program of an agent is confined; one of a person is not, also where a su
   expect(programs.last.spec.sandbox).toBeNull();
 });
 
+test("a program of the user is confined where that is asked for, and so is what it starts", async () => {
+  const { t, programs, asked } = await bench();
+  const pid = await t.init.spawn("", null, { command: ["make"], options: { id: "line:1", confined: true } });
+  expect(programs.last.spec.sandbox?.write).toEqual([`/by/${asked.length}`]);
+  const client = t.kernel.clientOf(t.proc(pid).seed.uuid);
+  await client?.sys?.spawn("", null, { command: ["all"], options: { id: "line:2" } });
+  expect(programs.started.length).toBe(2);
+  expect(programs.last.spec.sandbox?.write).toEqual([`/by/${asked.length}`]);
+});
+
 test("where commands cannot be confined, one that nobody allowed is not started", async () => {
   const { sys, programs } = await bench();
   const none: SandboxState = {

@@ -45,7 +45,7 @@ export interface ProcessSeed {
   readonly maxSteps: number;
   readonly account: Account;
   readonly session: Session;
-  /** An agent is among its ancestors: as an OS process it runs in a sandbox. */
+  /** An agent is among its ancestors, or its spawner asked for it: as an OS process it runs in a sandbox. */
   readonly confined?: boolean;
   /** Redacts secrets in text that others read; absent: the text is left unchanged. */
   readonly wording?: (text: string) => string;

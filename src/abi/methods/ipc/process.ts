@@ -83,6 +83,7 @@ const spawnOptions = z.strictObject({
   group: z.string().min(1).max(64).optional(),
   scopes: z.array(z.string().min(1).max(128)).max(64).optional(),
   onDisconnect: z.enum(["keep", "terminate"]).optional(),
+  confined: z.literal(true).optional(),
 });
 export type IpcSpawnOptions = z.infer<typeof spawnOptions>;
 

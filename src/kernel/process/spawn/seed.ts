@@ -119,7 +119,7 @@ export function seedOf(core: Seeding, { pid, uuid }: Identity, birth: Birth): Pr
     onParentExit: opts.fork === undefined ? (opts.onParentExit ?? "reparent") : "terminate",
     ...(opts.fork === undefined ? {} : { fork: opts.fork }),
     ...((opts.timeoutMs ?? 0) > 0 ? { isTimed: true } : {}),
-    ...(isConfined(giver) ? { confined: true } : {}),
+    ...(isConfined(giver) || opts.options?.confined === true ? { confined: true } : {}),
     ...(opts.child === undefined || body.kind !== "agent" ? {} : { child: opts.child }),
     ...(opts.session === true && body.kind === "agent" ? { isSession: true, client: opts.client ?? "" } : {}),
   };
@@ -136,7 +136,7 @@ export function lineBelow({ pid, seed }: Process): readonly Pid[] {
   return pid === PID_KERNEL ? [] : [pid, ...seed.line];
 }
 
-/** Processes started by an agent are confined, with all their descendants; those started by the user are not. */
+/** Processes started by an agent are confined, with all their descendants; those started by the user are not unless asked for. */
 function isConfined({ pid, seed }: Process): boolean {
   if (pid === PID_KERNEL) return false;
   return seed.kind === "agent" || seed.kind === "supervisor" || seed.confined === true;

@@ -145,7 +145,7 @@ function checkLimits({ limits = {} }: IpcSpawnOptions): void {
 }
 
 function nativeOptions(id: string, options: IpcSpawnOptions): NativeOptions {
-  const { env, pty, limits, timeoutMs, scopes, spoolBytes, onSpoolFull, stdin = "pipe" } = options;
+  const { env, pty, limits, timeoutMs, scopes, spoolBytes, onSpoolFull, confined, stdin = "pipe" } = options;
   const { cols = WINDOW.cols, rows = WINDOW.rows, term = TERM } = typeof pty === "object" ? pty : {};
   return {
     id,
@@ -158,6 +158,7 @@ function nativeOptions(id: string, options: IpcSpawnOptions): NativeOptions {
     ...(scopes === undefined ? {} : { scopes }),
     ...(spoolBytes === undefined ? {} : { spoolBytes }),
     ...(onSpoolFull === undefined ? {} : { onSpoolFull }),
+    ...(confined === undefined ? {} : { confined }),
   };
 }
 
