@@ -26,7 +26,9 @@ function configurationOf(context: object): Configuration {
   });
 }
 
-test("settingsIn() has what the folder turns off, from its next change on, and in no other folder", () => {
+const loopTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+test("settingsIn() has what the folder turns off, from its next change on, and in no other folder", async () => {
   const context = {
     settings: { context: { snip: true, collapse: true } },
   };
@@ -36,6 +38,7 @@ test("settingsIn() has what the folder turns off, from its next change on, and i
     config.resolver.window?.("/dev/llm/script", "", { env: {}, cwd })?.collapse ?? false;
   expect([config.settingsIn(ws).context?.snip, folds(ws)]).toEqual([true, true]);
   writeFileSync(join(ws, ".crux/settings.json"), '{"context":{"snip":false,"collapse":false}}');
+  await loopTurn();
   expect([config.settingsIn(ws).context?.snip, folds(ws)]).toEqual([false, false]);
   expect([config.settingsIn(join(dir, "other")).context?.snip, folds(join(dir, "other"))]).toEqual([
     true,

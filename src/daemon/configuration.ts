@@ -43,6 +43,8 @@ export class Configuration {
   #settings: Settings;
   /** By policy, which is another one as soon as a file of the folder has changed. */
   #inFolders = new WeakMap<Policy, Settings>();
+  /** By folder, until the event loop turns. */
+  readonly #seen = new Map<string, Settings>();
 
   constructor(context: Context, options: ConfigurationOptions) {
     const { settings, paths, home, log } = context;
@@ -72,14 +74,19 @@ export class Configuration {
     return this.#settings;
   }
 
-  /** Those that apply in a folder, whose own settings may take away, and more once it is trusted. */
+  /**
+   * Those that apply in a folder, whose own settings may take away, and more once it is trusted. A turn of an agent asks a dozen
+   * times: the files are looked at once in a turn of the event loop.
+   */
   settingsIn(cwd: string | undefined): Settings {
-    const policy = cwd === undefined ? undefined : this.#policies.of(cwd);
-    if (policy === undefined) return this.#settings;
-    const known = this.#inFolders.get(policy);
-    if (known !== undefined) return known;
-    const settings = settingsIn(this.#own, policy.merged.folder, this.#policy);
+    if (cwd === undefined) return this.#settings;
+    const seen = this.#seen.get(cwd);
+    if (seen !== undefined) return seen;
+    const policy = this.#policies.of(cwd);
+    const settings = this.#inFolders.get(policy) ?? settingsIn(this.#own, policy.merged.folder, this.#policy);
     this.#inFolders.set(policy, settings);
+    if (this.#seen.size === 0) setImmediate(() => this.#seen.clear());
+    this.#seen.set(cwd, settings);
     return settings;
   }
 
@@ -115,6 +122,7 @@ export class Configuration {
     this.#policy = policyOf(this.#places);
     this.#settings = settingsIn(this.#own, {}, this.#policy);
     this.#inFolders = new WeakMap();
+    this.#seen.clear();
     this.#policies.forget();
   }
 }

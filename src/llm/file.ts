@@ -91,6 +91,8 @@ export class ModelFile implements OpenFile {
   readonly #cacheTtls = new Map<string, CacheTtl>();
 
   readonly #corrections: Corrections;
+  /** Those of the last plan: a request asks for them many times. */
+  #settings: ModelSettings | undefined;
 
   constructor(options: ModelFileOptions) {
     this.#options = options;
@@ -98,7 +100,8 @@ export class ModelFile implements OpenFile {
   }
 
   plan(data: Uint8Array): WritePlan {
-    const { driver, device } = this.#options;
+    const { driver, device, settings } = this.#options;
+    this.#settings = settings();
     const parsed = this.#parse(data);
     const { request } = parsed;
     this.#planned = { data, parsed };
@@ -202,11 +205,15 @@ export class ModelFile implements OpenFile {
     return parseWrite(data, device, model, { file: this, known });
   }
 
+  get #now(): ModelSettings {
+    this.#settings ??= this.#options.settings();
+    return this.#settings;
+  }
+
   /** The card of a model, as the user's settings and the server have it. */
   #card(model: string): ModelCard {
-    const { driver, settings } = this.#options;
-    const card = driver.card(model);
-    const all = settings();
+    const card = this.#options.driver.card(model);
+    const all = this.#now;
     return this.#corrections.card(withOwn(card, findOwn(all, card), ownPrice(all, card.id)));
   }
 
@@ -219,17 +226,16 @@ export class ModelFile implements OpenFile {
   }
 
   #cacheTtl(model: string): CacheTtl {
-    const { env, settings } = this.#options;
-    const ttl = this.#cacheTtls.get(model) ?? cacheTtlOf(this.#card(model), env, settings().cacheTtl);
+    const { env } = this.#options;
+    const ttl = this.#cacheTtls.get(model) ?? cacheTtlOf(this.#card(model), env, this.#now.cacheTtl);
     this.#cacheTtls.set(model, ttl);
     return ttl;
   }
 
   /** What the driver needs beside the request. */
   #complete(request: AttemptRequest): AttemptRequest {
-    const { driver, settings } = this.#options;
-    const card = driver.card(request.model);
-    const own = this.#corrections.own(card, findOwn(settings(), card));
+    const card = this.#options.driver.card(request.model);
+    const own = this.#corrections.own(card, findOwn(this.#now, card));
     return {
       ...request,
       messages: this.#corrections.messages(request.messages),
@@ -271,7 +277,7 @@ export class ModelFile implements OpenFile {
     const request = { ...asked, ...limited };
     const reply = new ReplyBuffer(device, request.stream ? STREAM_BYTES : WHOLE_BYTES, request.stream);
     this.#reply = reply;
-    const meter = new Meter((id) => ownPrice(this.#options.settings(), id));
+    const meter = new Meter((id) => ownPrice(this.#now, id));
     using link = linkSignals(actSignal, controller.signal);
     const most = request.whole === true ? WHOLE_MS : ATTEMPT_MS;
     const limitMs = timeoutMs > 0 ? Math.min(timeoutMs, most) : most;
