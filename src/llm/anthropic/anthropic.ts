@@ -20,7 +20,7 @@ import {
 import { formOf, readRest, readSse, readText } from "../http/sse.ts";
 import { type Json, objectOf, stringOf } from "../json.ts";
 import { withOwn } from "../own-models.ts";
-import { messagesBytes } from "./body.ts";
+import { messagesParts } from "./body.ts";
 import { eventsOfMessage, MessagesDecoder } from "./events.ts";
 import { betasOf, thinkingPart } from "./thinking.ts";
 
@@ -72,7 +72,7 @@ export class AnthropicDriver implements Driver {
     const told = thinkingPart(request, card, maxOutputTokens);
     const betas =
       (this.#env.CRUX_DISABLE_EXPERIMENTAL_BETAS ?? "") === "" ? betasOf(request, card, told) : [];
-    const body = messagesBytes(request, {
+    const body = messagesParts(request, {
       before: { model: card.id, max_tokens: maxOutputTokens },
       after: { ...told, stream: request.whole !== true },
     });
@@ -119,7 +119,7 @@ export class AnthropicDriver implements Driver {
     this.#client?.close();
   }
 
-  async #post(body: Uint8Array, betas: readonly string[], given: PostOptions): Promise<Body> {
+  async #post(body: readonly Uint8Array[], betas: readonly string[], given: PostOptions): Promise<Body> {
     const more = betas.length === 0 ? {} : { "anthropic-beta": betas.join(",") };
     try {
       return await this.#http.post("/v1/messages", body, { ...given, headers: { ...headers, ...more } });

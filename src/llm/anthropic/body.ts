@@ -4,7 +4,7 @@
  */
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import { isMedia, type MediaPart } from "../../abi/tool.ts";
-import { GrownBytes, joinedBytes } from "../../lib/grown-bytes.ts";
+import { GrownBytes } from "../../lib/grown-bytes.ts";
 import { isBound } from "../bound.ts";
 import { sentName } from "../call-name.ts";
 import type { AttemptRequest } from "../driver.ts";
@@ -22,13 +22,16 @@ interface Around {
   readonly after: Part;
 }
 
-/** The same as `messagesBytes`. */
+/** The same as `messagesParts`, as one text. */
 export function messagesBody(request: AttemptRequest, around: Around): string {
-  return Buffer.from(messagesBytes(request, around)).toString();
+  return Buffer.concat(messagesParts(request, around)).toString();
 }
 
-/** At most four cache markers: the ends of the static and of the whole system prompt, of the last turn, and of all. */
-export function messagesBytes(request: AttemptRequest, { before, after }: Around): Uint8Array {
+/**
+ * In parts, one after another: the earlier messages are never copied. At most four cache markers: the ends of the static and of the
+ * whole system prompt, of the last turn, and of all.
+ */
+export function messagesParts(request: AttemptRequest, { before, after }: Around): readonly Uint8Array[] {
   const { tools, stopSequences } = request;
   const system = systemOf(request);
   const head = {
@@ -43,7 +46,8 @@ export function messagesBytes(request: AttemptRequest, { before, after }: Around
   const end = JSON.stringify(tail).slice(1);
   const joined = end === "}" ? end : `,${end}`;
   const opening = `${JSON.stringify(head).slice(0, -1)},"messages":[`;
-  return joinedBytes([opening, ...messagesOf(request), `]${joined}`]);
+  const { earlier, rest } = messagesOf(request);
+  return [Buffer.from(opening), earlier, Buffer.from(`${rest}]${joined}`)];
 }
 
 function toolOf({ name, description, inputSchema }: AttemptRequest["tools"][number]): Part {
@@ -67,17 +71,17 @@ function markerOf({ cacheTtl = "5m" }: AttemptRequest, isShared: boolean): Marke
 }
 
 /** The messages as JSON texts, joined by commas. Those before the end of the last turn are cached without markers. */
-function messagesOf(request: AttemptRequest): (Uint8Array | string)[] {
+function messagesOf(request: AttemptRequest): { readonly earlier: Uint8Array; readonly rest: string } {
   const { messages, sharesPrefix } = request;
   const last = messages.at(-1);
-  if (last === undefined) return [];
+  if (last === undefined) return { earlier: new Uint8Array(), rest: "" };
   const before = messages.slice(0, -1);
   const turnEnd = sharesPrefix === true ? -1 : before.findLastIndex(({ role }) => role === "user");
   const [earlier, [marked, ...since]] =
     turnEnd < 0 ? [before, []] : [before.slice(0, turnEnd), before.slice(turnEnd)];
   const texts = since.map(({ role, content }) => messageText(role, contentOf(content)));
   if (marked !== undefined) texts.unshift(markedText(marked, markerOf(request, false)));
-  return [spelled.of(earlier), [...texts, lastText(request, last)].join(",")];
+  return { earlier: spelled.of(earlier), rest: [...texts, lastText(request, last)].join(",") };
 }
 
 /** The messages of earlier turns, each with a comma. */

@@ -90,7 +90,7 @@ export class HttpClient {
   }
 
   /** The body of the answer to a JSON text. Rejects with HttpRefusal, or as the connection fails. */
-  async post(path: string, json: Uint8Array | string, more: PostOptions): Promise<Body> {
+  async post(path: string, json: JsonText, more: PostOptions): Promise<Body> {
     const answer = await this.#exchange(path, { ...more, json });
     const chunks = answer[Symbol.asyncIterator]();
     return { next: () => chunks.next(), close: () => void answer.destroy() };
@@ -126,7 +126,11 @@ export class HttpClient {
       return Promise.reject(new Error("the base URL holds a user name or a password"));
     const { connectMs, silenceMs } = this.#patience;
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const type = json === undefined ? {} : { "content-type": "application/json" };
+    // a text would be gone through three times: for its length, after its headers, and for the socket
+    const parts = typeof json === "string" ? [Buffer.from(json)] : (json ?? []);
+    const length = parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const type =
+      json === undefined ? {} : { "content-type": "application/json", "content-length": `${length}` };
     const sent = this.#request(url, {
       agent: this.#agent,
       method: json === undefined ? "GET" : "POST",
@@ -155,12 +159,16 @@ export class HttpClient {
         isConnected();
         signal.removeEventListener("abort", abort);
       })
-      .on("error", reject)
-      // a text would be gone through three times: for its length, after its headers, and for the socket
-      .end(typeof json === "string" ? Buffer.from(json) : json);
+      .on("error", reject);
+    sent.cork();
+    for (const part of parts) if (part.byteLength > 0) sent.write(part);
+    sent.end();
     return promise;
   }
 }
+
+/** A text, or its bytes in parts, which must not change. */
+type JsonText = string | readonly Uint8Array[];
 
 export interface PostOptions {
   readonly signal: AbortSignal;
@@ -171,7 +179,7 @@ export interface PostOptions {
 
 interface Exchange extends PostOptions {
   /** The body; absent: it is a GET. */
-  readonly json?: Uint8Array | string;
+  readonly json?: JsonText;
 }
 
 type ProxyEnv = NonNullable<AgentOptions["proxyEnv"]>;
