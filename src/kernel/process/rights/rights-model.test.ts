@@ -345,13 +345,18 @@ describe("the kernel", () => {
       if (pid !== undefined) await this.#act(action, pid);
     }
 
+    /** undefined: it is paused, as one is whose worktree is not there after a restart, and its calls would wait. */
+    #acting(pid: Pid): Syscalls | undefined {
+      return this.t.proc(pid).isPaused ? undefined : this.#handles.get(pid);
+    }
+
     async #act(
       action: Exclude<Step, { do: "spawn" | "revoke" | "resume" | "restart" | "change" | "hangup" }>,
       pid: Pid,
     ): Promise<void> {
       const { kernel } = this.t;
       const proc = this.t.proc(pid);
-      const sys = this.#handles.get(pid);
+      const sys = this.#acting(pid);
       switch (action.do) {
         case "lower":
         case "raise":
@@ -397,7 +402,7 @@ describe("the kernel", () => {
       parent: Pid | undefined,
     ): Promise<void> {
       const isTop = parent === undefined || start === 0;
-      const sys = isTop ? this.t.init : this.#handles.get(parent);
+      const sys = isTop ? this.t.init : this.#acting(parent);
       const over = isTop ? ALL_RIGHTS : this.now(parent);
       const how = as === "member" && !isTop ? await this.#asMember(parent) : {};
       const tree = as === "in a worktree" ? { worktree: "" } : {};
@@ -411,8 +416,7 @@ describe("the kernel", () => {
 
     /** Its parent leads a team, if it may. */
     async #asMember(parent: Pid): Promise<Partial<SpawnOpts>> {
-      await this.#handles
-        .get(parent)
+      await this.#acting(parent)
         ?.joinGroup(parent, `crew-${parent}`)
         .catch(() => {});
       const child = { call: "c", title: "t", name: `m${this.bounds.size}`, isBackground: true } as const;
@@ -458,7 +462,7 @@ describe("the kernel", () => {
       // it may ask for what its origin may ask for, and leave a worktree as its origin may
       const { walls = [] } = this.bounds.get(pid) ?? ALL_RIGHTS;
       const over = { ...this.now(pid), mode: this.t.proc(pid).seed.rights.mode, walls };
-      await this.#handles.get(pid)?.appendMessage(this.t.proc(pid).ctxId, "assistant", "done", []);
+      await this.#acting(pid)?.appendMessage(this.t.proc(pid).ctxId, "assistant", "done", []);
       await this.#journal.sync();
       const forked = await this.t.kernel.forks.fork(pid, { at: { step: at } }).catch(() => undefined);
       if (forked === undefined) return;
@@ -604,7 +608,8 @@ describe("the kernel", () => {
         changes += life.changes;
         await life.close();
       }),
-      { numRuns, examples: [...RETURNS, ...CONTINUED].map((steps) => [steps]) },
+      // a life that stands still is shown with its steps
+      { numRuns, timeout: 60_000, examples: [...RETURNS, ...CONTINUED].map((steps) => [steps]) },
     );
     expect(changes).toBeGreaterThanOrEqual(CONTINUED.length);
     expect(returns).toBeGreaterThanOrEqual(RETURNS.length);
