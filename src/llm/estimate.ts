@@ -1,6 +1,6 @@
 /** Estimates the input of a request in tokens. A conversation grows at its end, so only its new end is counted; a request never changes. */
 import type { WireMessage } from "../abi/llm.ts";
-import { Running } from "../lib/running.ts";
+import { Running } from "../lib/grow/running.ts";
 import { mediaTokens } from "../lib/tokens/media.ts";
 import { estimateTokens, saidTokens } from "../lib/tokens.ts";
 import type { AttemptRequest } from "./driver.ts";

@@ -11,9 +11,9 @@ import type {
 import type { AccountView } from "../../abi/program.ts";
 import type { Prompt } from "../../abi/sys.ts";
 import { isMedia, type MediaPart } from "../../abi/tool.ts";
-import { GrownBytes, joinedBytes } from "../../lib/grown-bytes.ts";
+import { GrownBytes, joinedBytes } from "../../lib/grow/grown-bytes.ts";
+import { Running } from "../../lib/grow/running.ts";
 import { madeOf } from "../../lib/parts.ts";
-import { Running } from "../../lib/running.ts";
 import { mediaTokens } from "../../lib/tokens/media.ts";
 import { saidSize, sizeOf, type TextSize, tokensOf } from "../../lib/tokens.ts";
 import { toWireMessages } from "./wire-messages.ts";

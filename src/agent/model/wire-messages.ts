@@ -5,7 +5,7 @@
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import { isMedia } from "../../abi/tool.ts";
-import { Running } from "../../lib/running.ts";
+import { Running } from "../../lib/grow/running.ts";
 import { callsOf } from "./blocks.ts";
 import { readableBy } from "./in-use.ts";
 

@@ -1,7 +1,7 @@
 /** What a request has beside the messages of its conversation, by parts, in estimated tokens. */
 import type { BesidePart, Section } from "../../abi/context.ts";
 import type { SystemPart, ToolSpec } from "../../abi/llm.ts";
-import { Running } from "../../lib/running.ts";
+import { Running } from "../../lib/grow/running.ts";
 import { estimateTokens } from "../../lib/tokens.ts";
 
 interface Beside {

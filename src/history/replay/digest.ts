@@ -1,8 +1,8 @@
 /** Digests of call arguments: enough to compare them, without keeping secrets. */
 import { createHash } from "node:crypto";
+import { Running } from "../../lib/grow/running.ts";
 import { partsOf, type RequestParts } from "../../lib/parts.ts";
 import type { Redactor } from "../../lib/redact/redact.ts";
-import { Running } from "../../lib/running.ts";
 
 const DIGEST_BYTES = 16;
 /** Left out: they may hold secrets, and the program does not choose them; `withCheckpoint` is a record of its own. */

@@ -4,7 +4,7 @@
  */
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import { isMedia, type MediaPart } from "../../abi/tool.ts";
-import { GrownBytes } from "../../lib/grown-bytes.ts";
+import { GrownBytes } from "../../lib/grow/grown-bytes.ts";
 import { isBound } from "../bound.ts";
 import { sentName } from "../call-name.ts";
 import type { AttemptRequest } from "../driver.ts";

@@ -4,7 +4,7 @@
  */
 import type { Block, ModelCard, WireMessage } from "../../abi/llm.ts";
 import { isMedia, type MediaPart } from "../../abi/tool.ts";
-import { Running } from "../../lib/running.ts";
+import { Running } from "../../lib/grow/running.ts";
 import { ByMaker, type Maker, unbind } from "../bound.ts";
 import { sentName } from "../call-name.ts";
 import type { AttemptRequest } from "../driver.ts";
