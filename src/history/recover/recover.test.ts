@@ -206,6 +206,21 @@ test("a process whose reading ended the daemon stays paused while others are ser
   expect([...(await nextAfterCrash(last.next)).begun.keys()]).toEqual([pid]);
 });
 
+type Child = { readonly pid: Pid };
+
+/** Only the lead goes on, and it is told of each child that could not be read. */
+async function expectTold(
+  { next, begun }: Awaited<ReturnType<typeof nextAfterCrash>>,
+  { lead, waited, alone }: { readonly lead: Child; readonly waited: Child; readonly alone: Child },
+): Promise<void> {
+  expect([...begun.keys()]).toEqual([lead.pid]);
+  const sys = begun.get(lead.pid)!.sys;
+  expect((await sys.ended(waited.pid))?.exit).toMatchObject({ code: 1, reason: "recovery_failed" });
+  const notice = await sys.recv();
+  expect([notice.notice, text(notice.data)]).toEqual([alone.pid, expect.stringContaining("recovery_failed")]);
+  expect(next.journal.bodies("process.exited")).toHaveLength(2);
+}
+
 describe("a child that its daemon was killed in the reading of", () => {
   test.each([false, true])(
     "goes on by itself below a headless parent (in the background: %s)",
@@ -239,16 +254,8 @@ describe("a child that its daemon was killed in the reading of", () => {
     ];
     const once = await dyingOver(await dyingOver(t, waited.pid), waited.pid);
     const twice = await dyingOver(await dyingOver(once, alone.pid), alone.pid);
-    const { next, begun } = await nextAfterCrash(twice);
-    expect([...begun.keys()]).toEqual([lead.pid]);
-    const sys = begun.get(lead.pid)!.sys;
-    expect((await sys.ended(waited.pid))?.exit).toMatchObject({ code: 1, reason: "recovery_failed" });
-    const notice = await sys.recv();
-    expect([notice.notice, text(notice.data)]).toEqual([
-      alone.pid,
-      expect.stringContaining("recovery_failed"),
-    ]);
-    expect(next.journal.bodies("process.exited")).toHaveLength(2);
+    const back = await nextAfterCrash(twice);
+    await expectTold(back, { lead, waited, alone });
   });
 });
 
@@ -270,17 +277,9 @@ describe("a child whose history is damaged", () => {
         return read(proc, ...args);
       };
       if (when === "known") for (const uuid of bad) t.journal.damaged.set(uuid, 2);
-      const { next, begun } = await nextAfterCrash(t);
+      const back = await nextAfterCrash(t);
       await settle(8);
-      expect([...begun.keys()]).toEqual([lead.pid]);
-      const sys = begun.get(lead.pid)!.sys;
-      expect((await sys.ended(waited.pid))?.exit).toMatchObject({ code: 1, reason: "recovery_failed" });
-      const notice = await sys.recv();
-      expect([notice.notice, text(notice.data)]).toEqual([
-        alone.pid,
-        expect.stringContaining("recovery_failed"),
-      ]);
-      expect(next.journal.bodies("process.exited")).toHaveLength(2);
+      await expectTold(back, { lead, waited, alone });
     },
   );
 });
