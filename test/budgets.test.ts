@@ -79,7 +79,7 @@ it("a limit in money refuses a model without a price before it is asked; bad amo
   expect(run.stdout + run.stderr).toContain("models.<id>.price");
   for (const args of [
     ["--max-usd", "much", "hello"],
-    ["--max-time", "10", "hello"],
+    ["--max-time", "soon", "hello"],
     ["budget", "set", "1"],
     ["budget", "set", "1", "--tokens", "0"],
     ["budget", "set", "1", "--usd", "0"],

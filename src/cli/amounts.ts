@@ -18,7 +18,7 @@ export function usdFlag(args: Args, name: string): number | undefined {
 export function durationFlag(args: Args, name: string): number | undefined {
   const text = textFlag(args, name);
   if (text === undefined) return undefined;
-  const ms = durationMs(text);
+  const ms = durationMs(/^\d+$/.test(text) ? `${text}s` : text);
   if (ms === undefined || ms === 0)
     throw invalid(`--${name} needs a time like 90s, 10m or 1h30m, not ${JSON.stringify(text)}`);
   return ms;

@@ -84,6 +84,7 @@ export const PRINT_FLAGS: FlagTable = {
 const SPELLINGS: Readonly<Record<string, string>> = {
   allowedTools: "allowed-tools",
   disallowedTools: "disallowed-tools",
+  timeout: "max-time",
 };
 
 /** Where an intent begins is found with all of them. */
@@ -187,9 +188,12 @@ function flagValue(flag: Flag, rawName: string, value: string | undefined, isInl
 
 function tokensOf(argv: readonly string[], table: FlagTable) {
   const options: Record<string, Flag> = { ...GLOBAL_FLAGS, ...table };
+  const spellings = new Map<string, string>();
   for (const [spelling, name] of Object.entries(SPELLINGS)) {
     const flag = options[name];
-    if (flag !== undefined) options[spelling] = flag;
+    if (flag === undefined || Object.hasOwn(table, spelling)) continue;
+    options[spelling] = flag;
+    spellings.set(spelling, name);
   }
   const { tokens } = parseArgs({
     args: [...argv],
@@ -199,7 +203,7 @@ function tokensOf(argv: readonly string[], table: FlagTable) {
     tokens: true,
   });
   return tokens.map((token) =>
-    token.kind === "option" ? { ...token, name: SPELLINGS[token.name] ?? token.name } : token,
+    token.kind === "option" ? { ...token, name: spellings.get(token.name) ?? token.name } : token,
   );
 }
 

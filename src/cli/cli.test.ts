@@ -59,3 +59,11 @@ test("help on an intent is that of Crux, and on nothing known INVALID", async ()
   expect((await crux("help up")).err).toContain("hint: crux help compose; crux help lists the commands\n");
   expect((await crux("ps --bogus --help")).code).toBe(1);
 });
+
+test("arguments that a command refuses without a hint get the help of the command", async () => {
+  expect((await crux("top --sort nothing")).err).toMatch(/hint: /);
+  expect((await crux("-p --output-format xml look")).err).toContain(
+    "hint: crux help lists commands and flags",
+  );
+  expect((await crux("wait")).err).toMatch(/hint: /);
+});

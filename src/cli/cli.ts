@@ -1,5 +1,6 @@
 /** From a command line to an exit code: chooses the command, loads only that one, and shows what it throws. */
 import { Fault } from "../abi/errors.ts";
+import { WireFault } from "../wire/client/wire-fault.ts";
 import {
   type Args,
   findFirstWord,
@@ -55,8 +56,23 @@ async function dispatch(
   const isNew = !args.flags.has("continue") && !args.flags.has("resume");
   if (name === undefined && first !== undefined && isNew && !isPrint) refuseKept(args);
   using _reader = command.follows?.(args) === true ? await host.lifecycle.endWithReader() : undefined;
-  // awaited here, so that the reader is watched until the end
-  return await command.run({ args, console, host });
+  try {
+    // awaited here, so that the reader is watched until the end
+    return await command.run({ args, console, host });
+  } catch (error) {
+    throw withWay(error, name);
+  }
+}
+
+/** Arguments that a command refused without saying what to type: its help says it. */
+function withWay(error: unknown, name: string | undefined): unknown {
+  if (!(error instanceof Fault) || error instanceof WireFault) return error;
+  if (error.code !== "INVALID" || error.hint !== undefined) return error;
+  return new Fault({ code: error.code, message: error.message, hint: helpOf(name), cause: error });
+}
+
+function helpOf(name: string | undefined): string {
+  return name === undefined ? "crux help lists commands and flags" : `see crux help ${name}`;
 }
 
 /** A flag error gets the hint from the help of the command. */
@@ -66,7 +82,7 @@ async function parse(command: Command, argv: readonly string[], name: string | u
   } catch (error) {
     if (!(error instanceof Fault) || error.hint !== undefined) throw error;
     const { code, message } = error;
-    const help = name === undefined ? "crux help lists commands and flags" : `see crux help ${name}`;
+    const help = helpOf(name);
     const use = error instanceof ValueMissing ? await useOf(name ?? "", error.flag) : "";
     const hint = use === "" ? help : name === undefined ? use : `${use}; ${help}`;
     throw new Fault({ code, message, hint, cause: error });

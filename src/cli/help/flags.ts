@@ -43,7 +43,11 @@ export const RUN_OPTIONS: readonly OptionRow[] = [
   { flag: "max-steps", value: "<n>", meaning: "stop after n steps (0: the agent's own limit)" },
   { flag: "budget", value: "<tokens>", meaning: "stop after that many tokens (0: the agent's own limit)" },
   { flag: "max-usd", value: "<n>", meaning: "stop before it has cost more dollars, with all that it starts" },
-  { flag: "max-time", value: "<time>", meaning: "stop after it has worked so long, like 10m" },
+  {
+    flag: "max-time",
+    value: "<time>",
+    meaning: "stop after it has worked so long, like 10m; also --timeout <s>",
+  },
   {
     flag: "permission-mode",
     value: "<mode>",
@@ -126,7 +130,12 @@ export const PRINT_OPTIONS: readonly OptionRow[] = [
     from: ["stdio"],
     meaning: "with stream-json on both sides: stdio asks on stdout and reads the answer on stdin",
   },
-  { flag: "json-schema", value: "<schema>", meaning: "with -p: the answer is JSON that matches this schema" },
+  {
+    flag: "json-schema",
+    value: "<schema>",
+    from: ["<file>"],
+    meaning: "with -p: the answer is JSON that matches this schema: JSON, or a file of it",
+  },
   { flag: "max-turns", value: "<n>", meaning: "with -p: stop after n replies of the model" },
   { flag: "max-budget-usd", value: "<n>", meaning: "with -p: as --max-usd" },
   {

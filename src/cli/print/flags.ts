@@ -24,7 +24,7 @@ export interface PrintOptions {
   readonly withDeltas: boolean;
   /** What would be asked is asked on stdout and answered on stdin. */
   readonly asksOnStdio: boolean;
-  /** JSON Schema of the answer, as text. */
+  /** JSON Schema of the answer, or a file of it. */
   readonly schema: string | undefined;
   /** Each message is printed once the session has read it. */
   readonly replays: boolean;
@@ -113,6 +113,8 @@ function sessionFrom(args: Args): PrintOptions["from"] {
 export function printLimits(args: Args): { max_steps?: number; usd?: number } {
   const usd = usdFlag(args, "max-budget-usd");
   const turns = textFlag(args, "max-turns");
+  if (turns !== undefined && args.flags.has("max-steps"))
+    throw invalid("either --max-turns or --max-steps, not both");
   if (turns !== undefined && !/^[1-9]\d{0,8}$/.test(turns))
     throw invalid(`--max-turns needs a whole number from 1, not ${JSON.stringify(turns)}`);
   return {

@@ -80,7 +80,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   "--skip-git-repo-check": "leave it out: no repository is needed",
   "--ephemeral": "--no-session-persistence",
   "--output-last-message": "crux -p … > <file>",
-  "--output-schema": '--json-schema "$(cat <file>)"',
+  "--output-schema": "--json-schema <file>",
   "--include-directories": "--add-dir <dir>, as often as needed",
   "--all-files": "name the files in the prompt: the agent reads them",
   "--cd": "--cwd <dir>",

@@ -1,4 +1,5 @@
 /** `--json-schema`: asks for JSON of that shape, and checks what came. zod is loaded only for this. */
+import { jsonOrFile } from "../run/flag-settings.ts";
 import { invalid } from "../screen/errors.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -16,14 +17,16 @@ export interface AnswerSchema {
   fit(answer: string): Fit;
 }
 
-/** INVALID: the text is not JSON, or not a schema. */
-export async function answerSchema(text: string): Promise<AnswerSchema> {
+/** `given`: JSON, or a file of it. INVALID: it is not JSON, or not a schema. NOT_FOUND: no such file. */
+export async function answerSchema(given: string, cwd: string): Promise<AnswerSchema> {
   const { fromJSONSchema, prettifyError } = await import("zod");
-  const given = schemaOf(text);
-  const shape = compiled(() => fromJSONSchema(given as never));
+  const { value: schema } = jsonOrFile(given, cwd, { flag: "--json-schema", what: "JSON Schema" });
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema))
+    throw invalid("--json-schema needs a JSON Schema: an object, or a file of one");
+  const shape = compiled(() => fromJSONSchema(schema as never));
   return {
     asking: (prompt) =>
-      `${prompt}\n\nWhen you are done, answer with one JSON value that matches this JSON Schema, and with nothing else:\n${JSON.stringify(given)}`,
+      `${prompt}\n\nWhen you are done, answer with one JSON value that matches this JSON Schema, and with nothing else:\n${JSON.stringify(schema)}`,
     fit: (answer) => {
       const value = findJson(answer);
       if (value === undefined) return { kind: "misfit", why: "the answer is not one JSON value" };
@@ -37,13 +40,6 @@ export async function answerSchema(text: string): Promise<AnswerSchema> {
 
 export function correction(why: string): string {
   return `That answer does not match the JSON Schema: ${why}\nAnswer again with one JSON value that matches it, and with nothing else.`;
-}
-
-function schemaOf(text: string): object {
-  const value = findJson(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalid("--json-schema needs a JSON Schema as JSON text");
-  return value;
 }
 
 function compiled<T>(compile: () => T): T {

@@ -228,17 +228,20 @@ describe("refused before anything is started:", () => {
     ["--max-turns 0 x", "--max-turns needs a whole number from 1"],
     ["--max-budget-usd 0 x", "--max-budget-usd needs an amount of US dollars above 0"],
     ["--json-schema {} --json x", "--json and -p are two formats"],
-    ["--json-schema nonsense x", "--json-schema needs a JSON Schema"],
+    ["--json-schema nonsense x", "[NOT_FOUND] JSON Schema not found: /"],
+    ["--json-schema {nonsense x", "--json-schema: not JSON"],
+    ["--max-turns 2 --max-steps 3 x", "either --max-turns or --max-steps, not both"],
+    ["--timeout soon x", "--max-time needs a time like 90s, 10m or 1h30m"],
     ["--fork-session x", "--fork-session needs a session to fork"],
     ["-c -r 7 x", "either -c or -r"],
     [
       "--system-prompt a --system-prompt-file b x",
       "either --system-prompt or --system-prompt-file, not both",
     ],
-    ["--append-system-prompt-file /nowhere x", "instructions cannot be read: /nowhere"],
-    ["-c --system-prompt-file /nowhere x", "instructions cannot be read: /nowhere"],
+    ["--append-system-prompt-file /nowhere x", "[NOT_FOUND] instructions not found: /nowhere"],
+    ["-c --system-prompt-file /nowhere x", "[NOT_FOUND] instructions not found: /nowhere"],
     ["--add-dir /nowhere x", "directory not found: /nowhere"],
-    ["--mcp-config /nowhere x", "MCP servers cannot be read: /nowhere"],
+    ["--mcp-config /nowhere x", "[NOT_FOUND] MCP servers not found: /nowhere"],
     ['--mcp-config {"one":{}} x', "--mcp-config: needs mcpServers"],
     ["-c --mcp-config {} x", "--mcp-config: needs mcpServers"],
     ["-c --max-turns 0 x", "--max-turns needs a whole number from 1"],
@@ -260,6 +263,16 @@ describe("refused before anything is started:", () => {
     const { code, err } = await crux("--output-format json look here", { daemon: aDaemon() });
     expect([code, err]).toEqual([1, expect.stringContaining("--output-format goes with -p")]);
   });
+});
+
+test("a schema may stand in a file, and --timeout is in seconds", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "crux-print-"));
+  writeFileSync(join(folder, "schema.json"), '{"type": "object", "required": ["n"]}');
+  const daemon = aDaemon(() => [idle({ result: '{"n": 7}' })]);
+  const line = `-p --timeout 90 --json-schema ${join(folder, "schema.json")} how many`;
+  expect(await crux(line, { daemon })).toMatchObject({ code: 0, out: '{"n":7}\n' });
+  expect(spawnOf(daemon)).toMatchObject({ limits: { wall_ms: 90_000 } });
+  rmSync(folder, { recursive: true });
 });
 
 test("a refusal is a result where JSON was asked for, exactly one", async () => {

@@ -104,7 +104,7 @@ class PrintRun implements Gate {
     const { format, printer, client, stops } = this.#parts;
     const options = printOptions(args);
     using _servers = this.#servers;
-    let schema = await schemaOf(options.schema);
+    let schema = await schemaOf(options.schema, host.cwd);
     const isTerminal = host.stdout.isTTY === true;
     if (options.asksOnStdio) this.#approver = this.#approverOf();
     const isVerbose = console.mode === "verbose" || args.flags.has("debug");
@@ -121,7 +121,7 @@ class PrintRun implements Gate {
     if (unmet !== undefined) throw invalid(unmet);
     this.#controls.comes(this.#opened.promise);
     if (begun.done === true) throw invalid("there is no message on stdin");
-    schema ??= await schemaOf(wish.schema);
+    schema ??= await schemaOf(wish.schema, host.cwd);
     const first = begun.value;
     await settleTrust(this.#call, workingDirectory(args, host), "never asked");
     await refuseUnknownSkill(host.daemon, workingDirectory(args, host), first.text);
@@ -224,8 +224,8 @@ class PrintRun implements Gate {
   }
 }
 
-async function schemaOf(text: string | undefined): Promise<AnswerSchema | undefined> {
-  return text === undefined ? undefined : answerSchema(text);
+async function schemaOf(given: string | undefined, cwd: string): Promise<AnswerSchema | undefined> {
+  return given === undefined ? undefined : answerSchema(given, cwd);
 }
 
 async function* preceded(first: Said, rest: AsyncIterable<Said>): AsyncGenerator<Said> {

@@ -5,7 +5,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { messageOf } from "../../abi/errors.ts";
+import { Fault, messageOf } from "../../abi/errors.ts";
 import { EFFORTS, type Effort, isEffort } from "../../abi/llm.ts";
 import type { SpawnRequest } from "../../abi/methods/process.ts";
 import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
@@ -63,6 +63,8 @@ export function textOf(path: string, what: string): string {
     if (stats.size > MAX_BYTES) throw new Error(`over ${MAX_BYTES} bytes`);
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(fd));
   } catch (error) {
+    if ((error as { code?: unknown }).code === "ENOENT")
+      throw new Fault({ code: "NOT_FOUND", message: `${what} not found: ${path}` });
     throw invalid(`${what} cannot be read: ${path}: ${messageOf(error)}`);
   } finally {
     if (fd !== undefined) closeSync(fd);

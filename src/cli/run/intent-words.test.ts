@@ -83,13 +83,13 @@ test("a slip that is given pids alone is a command, not an intent", async () => 
 
 test("a name kept for a later command never begins an intent, with data neither", async () => {
   for (const parts of [{}, { stdin: "text", stdinKind: "pipe" as const }]) {
-    const { err, code, daemon } = await crux("login for me", parts);
+    const { err, code, daemon } = await crux("hooks for me", parts);
     expect(err).toBe(
-      "✗ [UNAVAILABLE] crux login is not part of this version\n  → hint: crux -- login for me to use it as an intent\n",
+      "✗ [UNAVAILABLE] crux hooks is not part of this version\n  → hint: crux -- hooks for me to use it as an intent\n",
     );
     expect({ code, reached: daemon.reached }).toEqual({ code: 1, reached: [] });
   }
-  expect(await intentOf("-- login for me")).toBe("login for me");
+  expect(await intentOf("-- hooks for me")).toBe("hooks for me");
 });
 
 test("one that often begins a sentence is kept where it stands alone", async () => {
@@ -98,6 +98,8 @@ test("one that often begins a sentence is kept where it stands alone", async () 
 });
 
 test.each([
+  ["login", ["auth login"]],
+  ["models", ["model list"]],
   ["pss", ["ps"]],
   ["p", ["ps"]],
   ["sp", ["ps"]],
@@ -122,6 +124,12 @@ test.each([
   ["hi", []],
 ])("nearCommands(%s) is %j", (word, near) => {
   expect(nearCommands(word)).toEqual(near);
+});
+
+test("a word kept for a command of another name names that one", async () => {
+  expect((await crux("login openai")).err).toBe(
+    "✗ unknown command: login openai\n  → hint: crux auth login openai, or crux -- login openai to use it as an intent\n",
+  );
 });
 
 test("what a word is sent to is a command", () => {

@@ -9,12 +9,10 @@ import { UnknownCommand } from "../screen/errors.ts";
  * Names reserved for later commands. They begin no intent: the same line would spend tokens today and be a command
  * later.
  */
-const KEPT = setOf("export login context compact plugin hooks commands setup");
+const KEPT = setOf("login plugin hooks commands setup");
 
 /** Reserved names that often begin a sentence: refused alone, accepted as an intent with more words. */
-const KEPT_ALONE = setOf(
-  "auth logout permissions remote web node cron trace rename rm update upgrade acp wire runs",
-);
+const KEPT_ALONE = setOf("permissions remote web node cron trace rename rm update upgrade wire runs");
 
 /** Common names for what has another name here, or needs a second word. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -31,6 +29,9 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   continue: ["chat -c", "cont"],
   settings: ["config"],
   check: ["doctor", "fsck"],
+  login: ["auth login"],
+  logout: ["auth logout"],
+  models: ["model list"],
   unmount: ["umount"],
 };
 
@@ -91,6 +92,12 @@ function countOther(word: string, name: string): number {
 }
 
 function isKept(word: string, words: readonly string[]): Fault {
+  const others = findOther(word);
+  if (others !== undefined)
+    return new UnknownCommand(
+      words.join(" "),
+      others.map((name) => [name, ...words.slice(1)].join(" ")),
+    );
   return new Fault({
     code: "UNAVAILABLE",
     message: `crux ${word} is not part of this version`,

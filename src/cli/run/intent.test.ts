@@ -37,7 +37,7 @@ test.each([
   [[], " \n"],
 ])("an empty intent is INVALID (%j)", async (words, stdin) => {
   const { err, code, daemon } = await crux(words, stdin === undefined ? {} : { stdin });
-  expect(err).toBe("✗ [INVALID] the intent is empty\n");
+  expect(err).toBe('✗ [INVALID] the intent is empty\n  → hint: crux "explain this folder"\n');
   expect({ code, reached: daemon.reached }).toEqual({ code: 1, reached: [] });
 });
 

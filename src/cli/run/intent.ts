@@ -43,6 +43,6 @@ export async function findData(
 }
 
 function notBlank(intent: string): string {
-  if (intent.trim() === "") throw invalid("the intent is empty");
+  if (intent.trim() === "") throw invalid("the intent is empty", 'crux "explain this folder"');
   return intent;
 }

@@ -39,8 +39,8 @@ export const auth: Command = {
 };
 
 const USAGE =
-  "crux auth [status [--check] | login [<provider>] [--key-stdin] [--base-url <url>] | logout <provider>]";
-const VERBS: Readonly<Record<string, Verb>> = { login, logout, status };
+  "crux auth [status|list [--check] | login [<provider>] [--key-stdin] [--base-url <url>] | logout <provider>]";
+const VERBS: Readonly<Record<string, Verb>> = { login, logout, status, list: status };
 const MAX_KEY_BYTES = 4096;
 
 async function login(call: Call, client: DaemonClient, words: readonly string[]): Promise<number> {

@@ -4,6 +4,13 @@ import { mountTable } from "../../screen/table/mount-table.ts";
 
 const USAGE = "crux mcp list";
 
+/** The verbs of other agents. */
+const WAYS: Readonly<Record<string, string>> = {
+  add: "crux mount <name> -- <command> [args…], or crux mount <name> --url <url>",
+  remove: "crux umount <name>",
+  get: "crux mcp list --json",
+};
+
 /** Lists the mounts and their state; without a verb prints its help. */
 export const mcp: Command = { flags: {}, run };
 
@@ -14,7 +21,7 @@ async function run(call: Call): Promise<number> {
     return help.run({ ...call, args: { ...call.args, words: ["mcp"] } });
   }
   const unknown = verb === "list" ? more[0] : verb;
-  if (unknown !== undefined) throw invalid(`unknown argument: ${unknown}`, USAGE);
+  if (unknown !== undefined) throw invalid(`unknown argument: ${unknown}`, WAYS[unknown] ?? USAGE);
   return list(call);
 }
 
