@@ -33,6 +33,14 @@ export function writeAtomically(file: string, text: string, mode: number): void 
   syncDirectory(dirname(file));
 }
 
+/**
+ * A file that the host did not give (EMFILE, EIO, EACCES …): nothing is known of its content, so that it stays where it
+ * is and is never replaced. Only content that was read and makes no sense may be set aside.
+ */
+export function isNotGiven(error: unknown): boolean {
+  return error instanceof Error && "errno" in error;
+}
+
 /** Makes the names of `dir` and of those above it durable, up to `first`, the highest that was just made. */
 export function syncMade(dir: string, first: string): void {
   for (let at = dir; at.length >= first.length; at = dirname(at)) syncDirectory(dirname(at));

@@ -1,4 +1,13 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -71,6 +80,26 @@ test("set() keeps aside what it could not read", async () => {
   ).toEqual(["gemini", "xai"]);
   expect(readFileSync(`${path}.unread`, "utf8")).toContain("key-of-openai");
   expect(warned.at(-1)).toContain(".unread");
+});
+
+test("a file that the host does not give now stays as it is: no key is lost, and it counts again once it is there", async () => {
+  await opened().set("openai", { key: "key-of-openai" });
+  let isGiven = false;
+  const file = new CredentialFile(dir, {
+    learn: () => {},
+    warn: (words) => warned.push(words),
+    readText: (path) => {
+      if (isGiven) return readFileSync(path, "utf8");
+      throw Object.assign(new Error("EIO: i/o error"), { errno: -5, code: "EIO" });
+    },
+  });
+  expect([file.list(), warned.length]).toEqual([[], 1]);
+  await expect(file.set("xai", { key: "key-of-xai" })).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  expect(readdirSync(dir)).toEqual(["credentials.json"]);
+  isGiven = true;
+  expect(file.complete({})).toMatchObject({ OPENAI_API_KEY: "key-of-openai" });
+  await file.set("xai", { key: "key-of-xai" });
+  expect(opened().list()).toHaveLength(2);
 });
 
 test("a key that is stored, or removed, outlasts a loss of power: its folder is synced after the file", async () => {

@@ -14,7 +14,7 @@ import {
 } from "../abi/credentials.ts";
 import { Fault, messageOf } from "../abi/errors.ts";
 import type { CredentialDesk, KeyPlace } from "../kernel/ports/credentials.ts";
-import { writeAtomically } from "./atomic-file.ts";
+import { isNotGiven, writeAtomically } from "./atomic-file.ts";
 import type { Keychain } from "./keychain.ts";
 
 const NAME = "credentials.json";
@@ -28,23 +28,32 @@ interface Around {
   readonly keychain?: Pick<Keychain, "read" | "store" | "remove"> | undefined;
   learn(secrets: Iterable<string>): void;
   warn(words: string): void;
+  /** Absent: as the host has it. */
+  readText?(path: string): string;
 }
 
 export class CredentialFile implements CredentialDesk {
   readonly file: string;
   readonly #around: Around;
-  #all: ReadonlyMap<CredentialDriver, Credential>;
+  #last: ReadonlyMap<CredentialDriver, Credential>;
   /** Those whose key is in the keychain, also where it did not answer. */
   #inKeychain: ReadonlyMap<CredentialDriver, Stored> = new Map();
-  #last: Promise<unknown> = Promise.resolve();
-  /** There is a file, and it could not be read. */
+  #changing: Promise<unknown> = Promise.resolve();
+  /** The content of the file makes no sense. */
   #isUnread = false;
+  /** Why the host did not give the file; undefined: it did. */
+  #notGiven: string | undefined;
 
-  /** A file that cannot be read, or that others can read, is reported; it counts as empty. */
+  /** A file that makes no sense or cannot be read is reported and counts as empty; the latter is tried again. */
   constructor(stateDir: string, around: Around) {
     this.file = join(stateDir, NAME);
     this.#around = around;
-    this.#all = this.#read();
+    this.#last = this.#read();
+  }
+
+  get #all(): ReadonlyMap<CredentialDriver, Credential> {
+    if (this.#notGiven !== undefined) this.#last = this.#read();
+    return this.#last;
   }
 
   list(): readonly (readonly [CredentialDriver, Credential])[] {
@@ -89,13 +98,18 @@ export class CredentialFile implements CredentialDesk {
   #change(
     act: (all: Map<CredentialDriver, Credential>, inKeychain: Map<CredentialDriver, Stored>) => Promise<void>,
   ): Promise<void> {
-    const done = this.#last.then(async () => {
+    const done = this.#changing.then(async () => {
       const [all, inKeychain] = [new Map(this.#all), new Map(this.#inKeychain)];
+      if (this.#notGiven !== undefined)
+        throw new Fault({
+          code: "UNAVAILABLE",
+          message: `cannot read ${this.file}: ${this.#notGiven}; nothing was changed`,
+        });
       await act(all, inKeychain);
       this.#write(new Map<CredentialDriver, Stored>([...all, ...inKeychain]));
-      [this.#all, this.#inKeychain] = [all, inKeychain];
+      [this.#last, this.#inKeychain] = [all, inKeychain];
     });
-    this.#last = done.catch(() => undefined);
+    this.#changing = done.catch(() => undefined);
     return done;
   }
 
@@ -123,12 +137,15 @@ export class CredentialFile implements CredentialDesk {
   #read(): ReadonlyMap<CredentialDriver, Credential> {
     const all = new Map<CredentialDriver, Credential>();
     const inKeychain = new Map<CredentialDriver, Stored>();
+    const before = this.#notGiven;
+    this.#notGiven = undefined;
     try {
       const stats = lstatSync(this.file, { throwIfNoEntry: false });
       if (stats === undefined) return all;
       if (!stats.isFile() || stats.size > MAX_BYTES) throw new Error("not a file of stored keys");
       if ((stats.mode & 0o077) !== 0) chmodSync(this.file, 0o600);
-      const found = JSON.parse(readFileSync(this.file, "utf8")) as Record<string, Stored>;
+      const text = this.#around.readText?.(this.file) ?? readFileSync(this.file, "utf8");
+      const found = JSON.parse(text) as Record<string, Stored>;
       for (const driver of CREDENTIAL_DRIVERS) {
         const { place, baseUrl, ...kept } = found[driver] ?? {};
         const server = typeof baseUrl === "string" ? { baseUrl } : {};
@@ -141,8 +158,11 @@ export class CredentialFile implements CredentialDesk {
       }
       this.#around.learn([...all.values()].map(({ key }) => key));
     } catch (error) {
-      this.#isUnread = true;
-      this.#around.warn(`stored keys are not used: ${this.file}: ${messageOf(error)}`);
+      const why = messageOf(error);
+      if (isNotGiven(error)) this.#notGiven = why;
+      else this.#isUnread = true;
+      if (this.#notGiven === undefined || before === undefined)
+        this.#around.warn(`stored keys are not used: ${this.file}: ${why}`);
     }
     this.#inKeychain = inKeychain;
     return all;

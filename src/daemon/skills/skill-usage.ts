@@ -1,8 +1,8 @@
 /** How often each skill was used, and when last: for the order of the list. Kept in the state directory. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import * as z from "zod";
 import { messageOf } from "../../abi/errors.ts";
-import { writeAtomically } from "../atomic-file.ts";
+import { isNotGiven, writeAtomically } from "../atomic-file.ts";
 
 /** Beyond these, those of the lowest score are dropped. */
 const MAX_NAMES = 1_000;
@@ -31,6 +31,7 @@ export class SkillUsage {
 
   used(name: string): void {
     const usage = this.#load();
+    if (usage === null) return;
     const now = this.#options.now();
     const { count = 0, at = -Infinity } = usage[name] ?? {};
     if (now - at < ONCE_MS) return;
@@ -40,12 +41,13 @@ export class SkillUsage {
 
   /** 0: it was never used. A use counts half after a week, and never less than a tenth. */
   score(name: string): number {
-    const { count, at } = this.#load()[name] ?? { count: 0, at: 0 };
+    const { count, at } = this.#load()?.[name] ?? { count: 0, at: 0 };
     const days = Math.max(0, this.#options.now() - at) / DAY_MS;
     return count * Math.max(0.5 ** (days / HALF_LIFE_DAYS), 0.1);
   }
 
-  #load(): Usage {
+  /** null: the host does not give the file now. */
+  #load(): Usage | null {
     this.#usage ??= read(this.#options.file);
     return this.#usage;
   }
@@ -64,11 +66,11 @@ export class SkillUsage {
   }
 }
 
-/** A file that is missing or broken counts as empty: only an order depends on it. */
-function read(file: string): Usage {
+/** A file that is missing or broken counts as empty: only an order depends on it. null: it could not be read. */
+function read(file: string): Usage | null {
   try {
     return Usage.parse(JSON.parse(readFileSync(file, "utf8")));
-  } catch {
-    return {};
+  } catch (error) {
+    return isNotGiven(error) && existsSync(file) ? null : {};
   }
 }

@@ -1,14 +1,14 @@
 /**
  * The user's decisions on workspaces: `trust.json` in the state directory, 0600, replaced as a whole. The texts that
  * the user has seen are stored beside it by digest, so that a change can be shown. Only one daemon writes; a file that
- * is invalid or not private is ignored.
+ * is invalid or not private is put aside, and one that cannot be read is left alone and tried again.
  */
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { Fault, messageOf } from "../../abi/errors.ts";
-import { writeAtomically } from "../atomic-file.ts";
+import { isNotGiven, writeAtomically } from "../atomic-file.ts";
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const TrustRecord = z.strictObject({
@@ -39,26 +39,38 @@ interface TrustStoreOptions {
   /** false: the state directory cannot be written; a write is then UNAVAILABLE. */
   readonly isWritable: boolean;
   readonly warn: (line: string) => void;
+  /** Absent: as the host has it. */
+  readonly readText?: (path: string) => string;
 }
 
 export class TrustStore {
   readonly #options: TrustStoreOptions;
   readonly #file: string;
   readonly #texts: string;
-  #content: TrustFile;
+  #last: TrustFile;
+  /** Why the host did not give the file; undefined: it did. */
+  #notGiven: string | undefined;
   #revision = 0;
 
   constructor(options: TrustStoreOptions) {
     this.#options = options;
     this.#file = join(options.stateDir, "trust.json");
     this.#texts = join(options.stateDir, "trust");
-    this.#content = this.#read();
-    if (options.isWritable) this.#sweep();
+    this.#last = this.#read();
+    // what is not known to be named would go
+    if (options.isWritable && this.#notGiven === undefined) this.#sweep();
   }
 
   /** Changes with each decision of the user. */
   get revision(): number {
     return this.#revision;
+  }
+
+  get #content(): TrustFile {
+    if (this.#notGiven === undefined) return this.#last;
+    this.#last = this.#read();
+    if (this.#notGiven === undefined) this.#revision++;
+    return this.#last;
   }
 
   list(): readonly TrustRecord[] {
@@ -113,6 +125,11 @@ export class TrustStore {
   #write(content: TrustFile, texts: ReadonlyMap<string, string> = new Map()): void {
     if (!this.#options.isWritable)
       throw new Fault({ code: "UNAVAILABLE", message: `${this.#file} cannot be written now` });
+    if (this.#notGiven !== undefined)
+      throw new Fault({
+        code: "UNAVAILABLE",
+        message: `${this.#file} cannot be read: ${this.#notGiven}; nothing has changed`,
+      });
     try {
       if (texts.size > 0) mkdirSync(this.#texts, { recursive: true, mode: 0o700 });
       for (const [sha256, text] of texts)
@@ -122,25 +139,35 @@ export class TrustStore {
       const message = `${this.#file} could not be written: ${messageOf(error)}; nothing has changed`;
       throw new Fault({ code: "UNAVAILABLE", message, cause: error });
     }
-    this.#content = content;
+    this.#last = content;
     this.#revision++;
   }
 
   #read(): TrustFile {
-    const stats = lstatSync(this.#file, { throwIfNoEntry: false });
-    if (stats === undefined) return EMPTY;
+    const before = this.#notGiven;
+    this.#notGiven = undefined;
     try {
+      const stats = lstatSync(this.#file, { throwIfNoEntry: false });
+      if (stats === undefined) return EMPTY;
       const wrong = problemOf(stats);
       if (wrong !== null) throw new Error(wrong);
-      return TrustFile.parse(JSON.parse(readFileSync(this.#file, "utf8")));
+      const text = this.#options.readText?.(this.#file) ?? readFileSync(this.#file, "utf8");
+      return TrustFile.parse(JSON.parse(text));
     } catch (error) {
-      const kept = `${this.#file}.unread`;
-      if (this.#options.isWritable) renameSync(this.#file, kept);
-      this.#options.warn(
-        `no workspace is trusted: ${this.#file}: ${messageOf(error)}${this.#options.isWritable ? `; it is ${kept} now` : ""}`,
-      );
+      const why = messageOf(error);
+      if (isNotGiven(error)) this.#notGiven = why;
+      if (this.#notGiven === undefined || before === undefined)
+        this.#options.warn(`no workspace is trusted: ${this.#file}: ${why}${this.#putAside()}`);
       return EMPTY;
     }
+  }
+
+  /** The words for it; "": it stays. */
+  #putAside(): string {
+    if (!this.#options.isWritable || this.#notGiven !== undefined) return "";
+    const kept = `${this.#file}.unread`;
+    renameSync(this.#file, kept);
+    return `; it is ${kept} now`;
   }
 
   /** Removes temporary files of a killed daemon, and texts that are no longer needed. */

@@ -323,6 +323,32 @@ describe("TrustStore", () => {
     expect(trustOf().isTrusted(root, settingsOf(root))).toBe(true);
   });
 
+  test("a file that the host does not give now stays, is told once, and counts again once it is there", async () => {
+    const root = workspace();
+    await trustAll(trustOf(), root);
+    const other = workspace("other");
+    const texts = readdirSync(join(state, "trust"));
+    let isGiven = false;
+    const readText = (path: string): string => {
+      if (isGiven) return readFileSync(path, "utf8");
+      throw Object.assign(new Error("EMFILE: too many open files"), { errno: -24, code: "EMFILE" });
+    };
+    const warn = (line: string) => warned.push(line);
+    const starved = new TrustStore({ stateDir: state, isWritable: true, warn, readText });
+    const trust = trustOf(starved);
+    expect(trust.isTrusted(root, settingsOf(root))).toBe(false);
+    await expect(trustAll(trust, other)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(warned.filter((line) => line.includes("EMFILE"))).toHaveLength(1);
+    expect(readdirSync(state).sort()).toEqual(["trust", "trust.json"]);
+    expect(readdirSync(join(state, "trust"))).toEqual(texts);
+    const { key } = trust.viewOf(root);
+    isGiven = true;
+    expect(trust.isTrusted(root, settingsOf(root))).toBe(true);
+    expect(trust.viewOf(root).key).not.toBe(key);
+    await trustAll(trust, other);
+    expect(trustOf().isTrusted(root, settingsOf(root))).toBe(true);
+  });
+
   test("what a killed daemon left half written is swept, and what was there before holds", async () => {
     const root = workspace();
     await trustAll(trustOf(), root);

@@ -116,8 +116,17 @@ async function replace(dir: string, name: string, text: string): Promise<void> {
 }
 
 async function highestOf(dir: string, ids: readonly string[]): Promise<number> {
-  const mark = Number((await readFile(join(dir, MARK), "utf8").catch(() => "0")).trim());
+  const mark = Number((await markIn(dir)).trim());
   return Math.max(Number.isInteger(mark) ? mark : 0, ...ids.map(Number));
+}
+
+async function markIn(dir: string): Promise<string> {
+  try {
+    return await readFile(join(dir, MARK), "utf8");
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return "0";
+    throw error;
+  }
 }
 
 async function idsIn(dir: string): Promise<readonly string[]> {
