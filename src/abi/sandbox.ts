@@ -17,6 +17,8 @@ export interface SandboxProfile {
    * time.
    */
   readonly tmp?: string;
+  /** Git directories in `write`: what they have to do at the user's next git command is looked at after the program. */
+  readonly gitDirs?: readonly string[];
   /** `host`: the network of the host (only if the user opted out). `off`: only a loopback device of its own. */
   readonly network: "host" | "off" | SandboxNetwork;
 }

@@ -26,6 +26,7 @@ import { judgeMcp, judgeMessage, judgeMode, judgeNetwork, judgeSpawn, judgeUnkno
 import { findOtherNames } from "./judge/other-names.ts";
 import { judgePath } from "./judge/path.ts";
 import { allow, hardAsk, strictest, toDecision, type Verdict } from "./judge/verdict.ts";
+import { isGitProgram } from "./rules/git-programs.ts";
 import { effectiveMode } from "./rules/mode.ts";
 import { normalPath } from "./rules/paths.ts";
 import { protections } from "./rules/protected.ts";
@@ -239,6 +240,7 @@ function makePlaces(options: PermitOptions): Places {
     realPath,
     exists,
     otherNames: (path, roots) => findOtherNames({ home: root, kernel, protections: table }, path, roots),
+    isGitProgram: (path, isWhole) => isGitProgram(path, root, isWhole),
     foldsNames: options.foldsNames === true,
   };
 }

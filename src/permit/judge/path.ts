@@ -138,6 +138,8 @@ function restrictProtected(c: Case, wanted: ResolvedAccess): Verdict | null {
     if (found !== undefined) return protectedAsk(wanted, `a protected path (${found.kind})`);
     if (wanted.access === "write" && isProgramPlace(c, posix.dirname(form)))
       return protectedAsk(wanted, "commands are looked for there (PATH)");
+    if (wanted.access === "write" && c.places.isGitProgram(form, wanted.replaces === true))
+      return protectedAsk(wanted, "git runs it, or reads settings from it (its configuration)");
   }
   if (wanted.replaces !== true) return null;
   const held = judged

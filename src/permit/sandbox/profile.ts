@@ -17,6 +17,7 @@ import { shellWord } from "../../lib/shell-word.ts";
 import { freeOf } from "../judge/case.ts";
 import { isCertainText } from "../judge/exec.ts";
 import { hardAsk, invalid, type Verdict } from "../judge/verdict.ts";
+import { gitPrograms } from "../rules/git-programs.ts";
 import { matchesPath } from "../rules/path-pattern.ts";
 import { findProtection, type Protection, protections } from "../rules/protected.ts";
 import { parseRule } from "../rules/rule.ts";
@@ -24,6 +25,7 @@ import type { Analysis } from "../shell/analysis.ts";
 import { type Classify, findSecondName, PlaceFinder } from "./places.ts";
 import {
   freePlaces,
+  gitDirsIn,
   gitPlaces,
   kindOf,
   patternsInRoots,
@@ -179,7 +181,7 @@ function profileOf(
   const isLifted = (path: string) => lifted.includes(path.replace(/\/$/, ""));
   const secrets = gathered(found.filter(({ kind }) => kind === "secret").map(({ path }) => path));
   const nested = found.flatMap(({ kind, path, isDirectory }) =>
-    kind !== "protected" ? [] : isDirectory && path.endsWith("/.git") ? gitPlaces(path) : [path],
+    kind !== "protected" ? [] : isRepository({ path, isDirectory }) ? gitPlaces(path) : [path],
   );
   const hide = [
     ...closedPlaces(options),
@@ -195,11 +197,15 @@ function profileOf(
   const opened = places.filter((place) => !isWithin(place, "/tmp") && !isShut(place));
   const write = isReader ? [] : [...roots, ...opened];
   const guarded = write.filter((root) => !isOwn(root) && !isGit(root));
+  const repositories = [...guarded, ...found.filter(isRepository).map(({ path }) => posix.dirname(path))];
+  const runByGit = write.length === 0 ? [] : repositories.flatMap((root) => gitPrograms(root, home));
+  const steps = write.length === 0 ? [] : [...gitDirsIn(repositories), ...gitDirs];
   const protect = [
     ...[...placesInRoots(protections, guarded), ...nested, ...gitDirs.flatMap(gitPlaces)].filter(
       (p) => !isLifted(p) && !gives(p),
     ),
     ...patternsInRoots(protections, guarded).filter((p) => !gives(p)),
+    ...runByGit.filter((p) => write.some((root) => isWithin(root, p)) && !isLifted(p) && !gives(p)),
     ...denied.filter((dir) => write.some((root) => isWithin(root, dir))),
   ];
   checkNames([...hide, ...protect], write);
@@ -213,9 +219,13 @@ function profileOf(
       ...walls.flatMap(({ open, gitDir }) => [open, gitDir]).filter((path) => !write.includes(path)),
     ],
     ...(tmp === undefined ? {} : { tmp }),
+    ...(steps.length === 0 ? {} : { gitDirs: [...new Set(steps)] }),
     network: isCertain ? sandboxNetwork(settings.network ?? {}, rules, subject.rights) : "off",
   };
 }
+
+const isRepository = ({ path, isDirectory }: { path: string; isDirectory: boolean }) =>
+  isDirectory && path.endsWith("/.git");
 
 type Closing = Pick<SandboxOptions, "home" | "kernelPaths" | "realPath">;
 

@@ -8,16 +8,21 @@ import type { Protection } from "../rules/protected.ts";
 
 /** Parts of a repository that start programs or say where its configuration is. `git commit` writes to none of them. */
 const GIT = ["hooks/", "config", "config.worktree", "info/", "commondir", "modules/"];
-/** Parts of each worktree of a repository that say where its configuration is. */
+/** Parts of each worktree of a repository that say where its configuration is, or are it. */
 const WORKTREE = ["commondir", "config.worktree"];
 
 /** The protected places below a `.git` directory; git itself writes to the rest of it. */
 export function gitPlaces(gitDir: string): readonly string[] {
   const worktrees = posix.join(gitDir, "worktrees");
-  const linked = namesIn(worktrees).flatMap((name) =>
-    WORKTREE.map((each) => posix.join(worktrees, name, each)).filter((path) => kindOf(path) !== "absent"),
-  );
+  const linked = namesIn(worktrees)
+    .filter((name) => isDirectory(posix.join(worktrees, name)))
+    .flatMap((name) => WORKTREE.map((each) => posix.join(worktrees, name, each)));
   return [...GIT.map((name) => posix.join(gitDir, name)), ...linked];
+}
+
+/** The `.git` of the folders that is a directory. */
+export function gitDirsIn(folders: readonly string[]): readonly string[] {
+  return folders.map((folder) => posix.join(folder, ".git")).filter(isDirectory);
 }
 
 /** Places that the table names without wildcards, at the top of each root; a directory ends with `/`. */

@@ -16,6 +16,7 @@ import { type Egress, type EgressDeps, openEgress } from "../../net/egress.ts";
 import { egressEnvironment, type Forward, forwarded } from "../../net/forwarder.ts";
 import { findLibc } from "../libc.ts";
 import { sandboxArguments } from "./arguments.ts";
+import { guardSteps } from "./git-steps.ts";
 import { guard } from "./guard.ts";
 import { MountTable, strayKernelMounts } from "./kernel-files.ts";
 import type { Loopback } from "./loopback.ts";
@@ -149,7 +150,12 @@ export class Sandboxes {
     const undo: Undo[] = [];
     const end = () => undo.splice(0).toReversed().flatMap(taken);
     try {
-      return { ...this.#by(what.kind ?? this.#kind, what, undo), end };
+      const made = this.#by(what.kind ?? this.#kind, what, undo);
+      const begin = () => {
+        made.begin();
+        undo.push(guardSteps(what.profile.gitDirs ?? []));
+      };
+      return { ...made, begin, end };
     } catch (error) {
       end();
       throw errnoOf(error) === undefined ? error : unavailable(error);

@@ -1,0 +1,155 @@
+/**
+ * What an unfinished rebase, cherry-pick or revert still has to do lies in a git directory, where a command may write:
+ * `git rebase --continue` of the user would run each `exec` line there, with the whole account. Such lines that were not
+ * there before the command are taken out when it has ended; what it had written is kept beside. The rest of the steps
+ * stays, so that an agent's own rebase goes on.
+ *
+ * Folders are held open and never entered by way of a link, as in watch.ts.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { moveAside, O_PATH } from "./watch.ts";
+
+/** A file in which git keeps what is still to be done. */
+interface Steps {
+  readonly folder: string;
+  readonly name: string;
+  /** The parts of its text that would run something. */
+  runs(text: string): readonly string[];
+  /** The text without them; undefined: the file goes as a whole. */
+  without?(text: string, gone: ReadonlySet<string>): string;
+}
+
+const linesOf = (text: string) => text.split("\n");
+const execLines = (text: string) => linesOf(text).filter((line) => /^\s*(?:x|exec)(?=\s|$)/.test(line));
+const withoutLines = (text: string, gone: ReadonlySet<string>) =>
+  linesOf(text)
+    .filter((line) => !gone.has(line))
+    .join("\n");
+/** git runs `git merge-<strategy>`; with a slash in it that is a path. */
+const strangeLines = (text: string) => linesOf(text).filter((line) => line.includes("/"));
+
+const STEPS: readonly Steps[] = [
+  { folder: "rebase-merge", name: "git-rebase-todo", runs: execLines, without: withoutLines },
+  { folder: "sequencer", name: "todo", runs: execLines, without: withoutLines },
+  { folder: "rebase-merge", name: "strategy", runs: strangeLines },
+  {
+    folder: "sequencer",
+    name: "opts",
+    runs: (text) => strangeLines(text).filter((line) => /strategy/i.test(line)),
+  },
+];
+/** A longer list of steps is not read: it goes as a whole. */
+const maxBytes = 4 * 1024 * 1024;
+const maxWorktrees = 200;
+
+/** Call the result once, when all of the command has ended. It returns what was taken out, in words. */
+export function guardSteps(gitDirs: readonly string[]): () => readonly string[] {
+  const open = gitDirs.flatMap((dir) => {
+    const fd = openFolder(dir);
+    return fd === undefined ? [] : [{ dir, fd }];
+  });
+  const before = new Map(open.map(({ dir, fd }) => [dir, new Set(stepsIn(fd).flatMap(({ runs }) => runs))]));
+  return () => {
+    try {
+      return open.flatMap(({ dir, fd }) =>
+        stepsIn(fd).flatMap((found) => takenOut(dir, found, before.get(dir) ?? new Set())),
+      );
+    } finally {
+      for (const { fd } of open) closeSync(fd);
+    }
+  };
+}
+
+interface Found {
+  /** Below the git directory. */
+  readonly way: string;
+  readonly at: string;
+  readonly steps: Steps;
+  /** undefined: no file that can be read. */
+  readonly text: string | undefined;
+  readonly runs: readonly string[];
+}
+
+/** Of the git directory and of each worktree below it. */
+function stepsIn(gitDir: number): readonly Found[] {
+  const at = `/proc/self/fd/${gitDir}`;
+  return ["", ...worktreesOf(at)].flatMap((way) => STEPS.flatMap((steps) => stepsAt(at, way, steps)));
+}
+
+function worktreesOf(at: string): readonly string[] {
+  if (kindOf(join(at, "worktrees")) !== "folder") return [];
+  const names = readdirSync(join(at, "worktrees")).slice(0, maxWorktrees);
+  return names.map((name) => join("worktrees", name)).filter((way) => kindOf(join(at, way)) === "folder");
+}
+
+function stepsAt(gitDir: string, base: string, steps: Steps): readonly Found[] {
+  const folder = join(gitDir, base, steps.folder);
+  const kind = kindOf(folder);
+  if (kind === "absent") return [];
+  const way = join(base, steps.folder);
+  if (kind !== "folder") {
+    const asFile = { ...steps, folder: "", name: steps.folder };
+    return [{ way, at: join(gitDir, base), steps: asFile, text: undefined, runs: [`${way}: not a folder`] }];
+  }
+  const path = join(folder, steps.name);
+  if (kindOf(path) === "absent") return [];
+  const found = { way: join(way, steps.name), at: folder, steps };
+  const text = textOf(path);
+  return [{ ...found, text, runs: text === undefined ? [`${found.way}: not a file`] : steps.runs(text) }];
+}
+
+function takenOut(
+  dir: string,
+  { way, at, steps, text, runs }: Found,
+  before: ReadonlySet<string>,
+): readonly string[] {
+  const gone = new Set(runs.filter((each) => !before.has(each)));
+  if (gone.size === 0 || kindOf(join(at, steps.name)) === "absent") return [];
+  const aside = moveAside({ at, name: steps.name });
+  if (text !== undefined && steps.without !== undefined)
+    writeFileSync(join(at, steps.name), steps.without(text, gone), { flag: "wx" });
+  const path = join(dir, way);
+  return [
+    `${path} would have run something at the next git command of the user; it is now ${path.slice(0, -steps.name.length)}${aside}`,
+  ];
+}
+
+function kindOf(path: string): "absent" | "folder" | "other" {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return "absent";
+  return stat.isDirectory() ? "folder" : "other";
+}
+
+function textOf(path: string): string | undefined {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  try {
+    const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      const stat = fstatSync(fd);
+      return stat.isFile() && stat.size <= maxBytes ? readFileSync(fd, "utf8") : undefined;
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** undefined: no such folder, or a link. */
+function openFolder(path: string): number | undefined {
+  try {
+    return openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch {
+    return undefined;
+  }
+}
