@@ -247,8 +247,8 @@ export interface ContextStat {
   readonly records: number;
   readonly shown: number;
   readonly messages: readonly ShownMessage[];
-  /** They sum to `used`. */
-  readonly parts: Readonly<Record<ContextPart, number>>;
+  /** They sum to `used`. Absent: not asked for. */
+  readonly parts?: Readonly<Record<ContextPart, number>>;
   /** Held back for the reply: not part of `used`. */
   readonly reserve: number;
 }

@@ -184,7 +184,7 @@ export function statusLineOf(app: Told): StatusLine {
 
 async function inputOf({ client, pid, cwd, model, tally, preferences, vim, call }: Told) {
   const { sessions } = await client.request("session.list", { cwd });
-  const context = await client.request("context.stat", { pid }).catch(() => undefined);
+  const context = await client.request("context.stat", { pid, brief: true }).catch(() => undefined);
   const cost = await client.request("cost.get", { by: "pid", pid }).catch(() => undefined);
   return statusInput({
     session: sessions.find((session) => session.pid === pid),

@@ -58,7 +58,8 @@ export const WireContext = z.strictObject({
         typeof count
       >,
     )
-    .describe("Tokens; they sum to `used`."),
+    .optional()
+    .describe("Tokens; they sum to `used`. Absent: not asked for."),
   messages: z
     .array(
       z.strictObject({
@@ -89,6 +90,12 @@ export const CONTEXT_METHODS = {
     params: z.strictObject({
       pid,
       messages: z.boolean().optional().describe("Also list the messages in view."),
+      brief: z
+        .boolean()
+        .optional()
+        .describe(
+          "Without `parts` and `messages`: the time it takes does not grow with the messages in view.",
+        ),
     }),
     result: WireContext,
   },

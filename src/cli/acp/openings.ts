@@ -111,7 +111,7 @@ export class Openings {
 
   /** What answers a session; before its first answer, what would. */
   async modelOf(pid: number, cwd: string): Promise<string> {
-    const { driver, model } = await this.#asker.request("context.stat", { pid });
+    const { driver, model } = await this.#asker.request("context.stat", { pid, brief: true });
     if (driver !== "") return modelName({ driver, id: model });
     const found = await this.#resolve(cwd);
     return modelName({ driver: found.driver, id: found.model });

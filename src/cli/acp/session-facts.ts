@@ -36,7 +36,7 @@ function entries(todos: unknown): PlanEntry[] | undefined {
 
 /** undefined: no model was asked yet. */
 export async function usageOf(ask: Ask, pid: number): Promise<UsageUpdate | undefined> {
-  const { used, window: size } = await ask("context.stat", { pid });
+  const { used, window: size } = await ask("context.stat", { pid, brief: true });
   if (size === 0) return undefined;
   const { accounts } = await ask("budget.get", { pid });
   const amount = accounts.find((account) => account.pid === pid)?.spent.usd ?? 0;

@@ -205,7 +205,7 @@ class Chat implements AsyncDisposable {
 
   async #model(name: string): Promise<void> {
     const { pid } = this.#stream;
-    if (name === "") this.#print(nameOf(await this.#client.request("context.stat", { pid })));
+    if (name === "") this.#print(nameOf(await this.#client.request("context.stat", { pid, brief: true })));
     else this.#print(chosenWords(await this.#client.request("process.model", { pid, model: name })));
   }
 

@@ -206,7 +206,9 @@ export class Conversation {
   async #window(): Promise<number | undefined> {
     if (this.#hasEnded || this.#around.printer.models.length === 0) return undefined;
     const { pid } = this.#session;
-    const found = await this.#around.client.request("context.stat", { pid }).catch(() => undefined);
+    const found = await this.#around.client
+      .request("context.stat", { pid, brief: true })
+      .catch(() => undefined);
     return found?.window;
   }
 

@@ -76,7 +76,7 @@ function head({ pid, driver, model, window, reserve, used, exact, effective }: W
 }
 
 function parts({ parts: all, used, exact }: WireContext, { room = 80, paint }: Screen): string[] {
-  const shown = Object.entries(all).filter(([, tokens]) => tokens > 0);
+  const shown = Object.entries(all ?? {}).filter(([, tokens]) => tokens > 0);
   const width = Math.max(0, ...shown.map(([name]) => nameOf(name).length));
   const digits = Math.max(0, ...shown.map(([, tokens]) => num(tokens).length));
   const bar = Math.max(0, Math.min(BAR, room - width - digits - 14));

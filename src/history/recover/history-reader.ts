@@ -128,6 +128,15 @@ export async function readContents(journal: Pick<Journal, "readAt">, history: Hi
   };
 }
 
+/** The view of its main context: the messages from number `after` on, and how many there are in all. */
+export async function readView(journal: Pick<Journal, "readAt">, history: History, after: number) {
+  const { systemPrompt: _, messages: places, ...kept } = history.of(contextFacet);
+  const views = viewsOf({ messages: places, ...kept });
+  const all = numbersOf(views, headOf(views));
+  const numbers = all.filter((n) => n > after);
+  return { views, numbers, messages: await messagesAt(journal, places, numbers), shown: all.length };
+}
+
 /** The messages with these numbers, in this order. */
 function messagesAt(
   journal: Pick<Journal, "readAt">,

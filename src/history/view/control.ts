@@ -23,7 +23,7 @@ interface Viewing {
 
 export function makeViewControl(core: () => Viewing): ViewControl {
   return {
-    stat: (pid) => contextStat(core().ports.journal, pid),
+    stat: (pid, wish) => contextStat(core().ports.journal, pid, wish),
     ask: (pid, request, options) => ask(core(), pid, { request, ...options }),
   };
 }

@@ -123,3 +123,25 @@ test("contextStat() names a model whose window is not known once it has answered
   await sys.appendMessage(start.ctxId, "assistant", "fine");
   expect((await t.kernel.views.stat(pid)).device).toBe(start.modelDevice);
 });
+
+test("contextStat() in brief reads no message that its model has counted", async () => {
+  const t = testKernel();
+  const { pid, sys, start } = await t.start();
+  for (const text of ["one", "two", "three"]) await sys.appendMessage(start.ctxId, "user", text);
+  const gauge = { device: start.modelDevice, model: "m", window: 10_000, maxOutput: 1_000 };
+  const usual = { auto: true, compact: true, ratio: 1, beside: {}, breaker: null };
+  sys.measured({ ...gauge, ...usual, reported: 40 });
+  await sys.appendMessage(start.ctxId, "user", "four");
+  const whole = await t.kernel.views.stat(pid);
+  const read: number[] = [];
+  const { readAt } = t.journal;
+  t.journal.readAt = (proc, seqs) => {
+    read.push(...seqs);
+    return readAt.call(t.journal, proc, seqs);
+  };
+  const { parts: _, messages, ...same } = await t.kernel.views.stat(pid, { isBrief: true });
+  const { parts: __, messages: all, ...before } = whole;
+  expect(same).toEqual(before);
+  expect(all).toHaveLength(5);
+  expect([messages.length, read.length]).toEqual([1, 1]);
+});

@@ -30,7 +30,7 @@ export const UNMEASURED: ContextGauge = {
   ...{ ratio: 1.1, beside: {}, breaker: null, reported: null },
 };
 
-export function statOf(written: Seen): ContextStat {
+export function statOf(written: Seen): ContextStat & { readonly parts: Parts } {
   const { gauge, moves, views, numbers } = written;
   const all = new Map(numbers.map((n, i) => [n, written.messages[i] as ContextMessage]));
   const seen = { ...written, messages: renderedView(views, headOf(views), all) };

@@ -4,9 +4,12 @@ import type { WireContext } from "../../../abi/methods/context.ts";
 import type { Handler, RequestContext } from "../handler.ts";
 import { invalid } from "../request.ts";
 
-export const contextStat: Handler<"context.stat"> = async ({ pid, messages = false }, call) => {
-  const { messages: shown, ...stat } = await call.kernel.views.stat(asPid(pid));
-  return { payload: { ...toWire(pid, stat), ...(messages ? { messages: [...shown] } : {}) } };
+export const contextStat: Handler<"context.stat"> = async (
+  { pid, messages = false, brief: isBrief = false },
+  call,
+) => {
+  const { messages: shown, ...stat } = await call.kernel.views.stat(asPid(pid), { isBrief });
+  return { payload: { ...toWire(pid, stat), ...(messages && !isBrief ? { messages: [...shown] } : {}) } };
 };
 
 export const contextCompact: Handler<"context.compact"> = async (params, call) => {
@@ -59,7 +62,7 @@ function asked({ kernel, gone }: RequestContext, { pid, env }: Place, request: V
 }
 
 function toWire(pid: number, stat: Omit<ContextStat, "messages">): WireContext {
-  const { device, undoable, moves, ...same } = stat;
+  const { device, undoable, moves, parts, ...same } = stat;
   return {
     pid,
     driver: device.split("/")[3] ?? "",
@@ -67,6 +70,6 @@ function toWire(pid: number, stat: Omit<ContextStat, "messages">): WireContext {
     thresholds: { ...stat.thresholds },
     can_undo: undoable > 0,
     moves: moves.map(({ at, ...move }) => ({ at: new Date(at).toISOString(), ...move })),
-    parts: { ...stat.parts },
+    ...(parts === undefined ? {} : { parts: { ...parts } }),
   };
 }
