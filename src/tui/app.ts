@@ -31,7 +31,7 @@ import { Notices } from "./notices.ts";
 import { Painter } from "./painter.ts";
 import { readPreferences, USUAL } from "./preferences.ts";
 import type { Offer } from "./slash.ts";
-import { lostModel, openedModel } from "./state/catch-up.ts";
+import { type Known, knownModel, lostModel, openedModel } from "./state/catch-up.ts";
 import { EMPTY, type Model, type NoticeLevel } from "./state/model.ts";
 import { notice, reduce } from "./state/reduce.ts";
 import { NOTHING_SEEN, tallied } from "./state/status-input.ts";
@@ -121,12 +121,12 @@ export class App implements Disposable {
     this.status = statusLineOf(this);
     this.#inner = innerCall(this);
     this.#dialog = openDialog(this.#inner, this.box.output, { input: this.box.keys, isNumbered: true });
+    const take = (model: Model): Model => (this.model = model);
     const follower = {
+      known: (at: Known) => take(knownModel(this.#model, at, this.words)),
       opened: (at: Opened) => this.#opened(at),
       event: (event: WireEvent) => this.#event(event),
-      lost: () => {
-        this.model = lostModel(this.#model);
-      },
+      lost: () => take(lostModel(this.#model)),
     };
     this.#link = new Link(host, this.client.name, { follower, wait });
     this.#unlisten = host.interrupts.listen(() => this.actions.interrupt());

@@ -8,6 +8,7 @@ import type { WireEvent } from "../abi/wire-events.ts";
 import type { DaemonStream } from "../cli/daemon/client.ts";
 import type { Host } from "../cli/host/host.ts";
 import { clientEnvironment } from "../cli/run/environment.ts";
+import type { Known } from "./state/catch-up.ts";
 
 /** How long it waits before each attempt to reach the daemon again, in ms; the last one repeats. */
 const AGAIN_MS = [500, 1_000, 2_000, 4_000, 8_000] as const;
@@ -15,17 +16,17 @@ const AGAIN_MS = [500, 1_000, 2_000, 4_000, 8_000] as const;
 const PAGE = 50;
 
 export interface Follower {
+  /** What was said in a session that is being opened, which takes longer the more its model sees. */
+  known(at: Known): void;
   /** The session is there. `items`: what was said; `isAgain`: after the daemon was gone. */
   opened(at: Opened): void;
   event(event: WireEvent): void;
   lost(): void;
 }
 
-export interface Opened {
-  readonly pid: number;
+export interface Opened extends Known {
   /** undefined: it has just begun. */
   readonly session: WireSession | undefined;
-  readonly items: readonly WireHistoryItem[];
   readonly isAgain: boolean;
   readonly sandbox?: string | undefined;
 }
@@ -103,11 +104,15 @@ export class Link {
   }
 
   async #open(pid: number, isAgain: boolean) {
+    // why there is none is said by the daemon that cannot open it
+    const known = isAgain ? undefined : await this.#history(pid).catch(() => undefined);
+    if (known !== undefined) this.#follower.known({ pid, items: known });
     const daemon = await this.#host.daemon.ensure(this.#left.signal);
     const env = clientEnvironment(this.#host.env);
     const wish = { interactive: true, verbose: true, calls: true, detail: "deltas" } as const;
     const stream = await daemon.stream("session.open", { pid, env, ...wish });
     this.#stream = stream;
+    // with what was said since
     const items = await this.#history(pid);
     this.#follower.opened({ pid, session: stream.response, items, isAgain });
     return { pid, lines: stream.lines };

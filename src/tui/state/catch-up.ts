@@ -35,7 +35,7 @@ export function caughtUp(model: Model, items: readonly WireHistoryItem[], words:
   const missing = items
     .flatMap((item) => entriesOf(item, words))
     .filter((entry) => {
-      if (entry.kind === "past_call") return !callsShown.has(entry.line.split(" ", 1)[0] ?? "");
+      if (entry.kind === "past_call" && callsShown.has(entry.line.split(" ", 1)[0] ?? "")) return false;
       const key = keyOf(entry);
       const count = key === undefined ? 0 : (shown.get(key) ?? 0);
       if (key !== undefined && count > 0) shown.set(key, count - 1);
@@ -44,13 +44,24 @@ export function caughtUp(model: Model, items: readonly WireHistoryItem[], words:
   return withEntries(model, missing);
 }
 
+/** A session, and the newest messages in it. */
+export interface Known {
+  readonly pid: number;
+  readonly items: readonly WireHistoryItem[];
+}
+
+/** The session is still being opened. */
+export function knownModel(model: Model, { pid, items }: Known, words: Phrases): Model {
+  return caughtUp({ ...model, pid }, items, words);
+}
+
 /** The session is there. `isAgain`: after the daemon was gone, when a message that waited may have been read. */
 export function openedModel(
   model: Model,
-  { pid, items, isAgain }: { pid: number; items: readonly WireHistoryItem[]; isAgain: boolean },
+  { isAgain, ...at }: Known & { readonly isAgain: boolean },
   words: Phrases,
 ): Model {
-  const known = caughtUp({ ...model, pid, link: "connected" }, items, words);
+  const known = { ...knownModel(model, at, words), link: "connected" } as const;
   const read = new Set(
     known.entries.slice(model.entries.length).map((entry) => ("text" in entry ? entry.text : "")),
   );
@@ -72,5 +83,6 @@ function keyOf(entry: TranscriptEntry): string | undefined {
   if (entry.kind === "user") return `user ${entry.text.trim()}`;
   if (entry.kind === "shell") return `shell ${entry.command} ${entry.output.trim()}`;
   if (entry.kind === "text") return `text ${entry.text.trim()}`;
+  if (entry.kind === "past_call") return `call ${entry.line}`;
   return entry.kind === "notice" && entry.isInterrupt === true ? "interrupted" : undefined;
 }

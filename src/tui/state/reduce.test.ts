@@ -245,4 +245,8 @@ test("caughtUp() shows what was said meanwhile, and nothing twice", () => {
   );
   expect(texts).toEqual(["one", "same", "two", "same"]);
   expect(caughtUp(caughtUp(shown, history, en), history, en).entries).toHaveLength(4);
+  const calls = [{ ...item("assistant", ""), calls: ["ls .", "ls ."] }];
+  const called = caughtUp(EMPTY, calls, en);
+  expect(called.entries).toHaveLength(2);
+  expect(caughtUp(called, calls, en)).toEqual(called);
 });
