@@ -75,7 +75,7 @@ class Screen {
     for (let seen = -1; seen !== this.#changed || this.asked.length === 0; ) {
       seen = this.#changed;
       void this.lines;
-      for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
     }
     return this.lines;
   }
@@ -103,7 +103,10 @@ test("the view of an agent that has not said anything yet shows its task, and th
 test("20,000 messages open with one page, without one twice, and what the terminal knows in full", async () => {
   const screen = new Screen(OWN);
   const lines = await screen.settled();
-  expect(screen.asked).toEqual([{ pid: 1, limit: 100 }]);
+  expect(screen.asked).toEqual([
+    { pid: 1, limit: 100 },
+    { pid: 1, limit: 100, before: "19900" },
+  ]);
   const text = lines.join("\n");
   expect(text).toContain("out of bash");
   expect(text.split(`message ${COUNT - 2}`)).toHaveLength(2);
@@ -148,7 +151,10 @@ test("refresh() shows what was said since at the end, with one page, and what is
   screen.asked.length = 0;
   screen.view.refresh();
   expect((await screen.settled()).join("\n")).toContain("message 399");
-  expect(screen.asked).toEqual([{ pid: 1, limit: 100 }]);
+  expect(screen.asked).toEqual([
+    { pid: 1, limit: 100 },
+    { pid: 1, limit: 100, before: "300" },
+  ]);
   screen.press("g");
   expect((await screen.settled())[1]).toBe("› message 0");
   const places = screen.asked.map((each) => (each as { before?: string }).before);
@@ -237,4 +243,16 @@ test("scrolled to by a key it begins a page above the end, draws each message on
   expect(view.press({ kind: "key", name: "pagedown" }, SIZE)).toBe(true);
   expect(view.press({ kind: "text", text: "G" }, SIZE)).toBe(true);
   expect(view.press({ kind: "key", name: "down" }, SIZE)).toBe(false);
+});
+
+test("the page that comes next is shown at once, whether the daemon answers meanwhile or not", async () => {
+  const screen = new Screen([]);
+  await screen.settled();
+  for (let n = 0; n < 30; n++) {
+    screen.press("pageup");
+    void screen.lines;
+  }
+  const numbers = screen.lines.join(" ").match(/message \d+/g) ?? [];
+  expect(numbers.map((words) => Number(words.slice(8))).every((n) => n >= 19_800 && n < 19_900)).toBe(true);
+  expect(numbers.length).toBeGreaterThan(3);
 });

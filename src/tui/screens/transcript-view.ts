@@ -28,6 +28,7 @@ import {
   hasHit,
   jumpTo,
   kept,
+  linesOf,
   type Passage,
   type Transcript,
   transcriptKey,
@@ -57,6 +58,9 @@ export interface TranscriptWish {
 
 type Page = Result<"session.history">;
 
+/** How long it draws ahead before it lets keys in, in ms. */
+const DRAW_MS = 4;
+
 /** What scrolls towards the end. */
 const DOWN: ReadonlySet<string> = new Set(["down", "j", "pagedown", "space", " ", "G", "end"]);
 
@@ -72,6 +76,8 @@ export class TranscriptView implements FullView {
   #size: Size | undefined;
   #look: EntryLook | undefined;
   #isReading = false;
+  /** The page that is shown next when the user scrolls on, read and drawn before that. */
+  #ahead: { readonly number: number; readonly page: Page } | undefined;
   /** There is more at the end than what was read of it. */
   #isStale = false;
   #isOver = false;
@@ -176,8 +182,10 @@ export class TranscriptView implements FullView {
 
   /** One page after the other, while the screen is near an end of what is held. */
   async #readOn(): Promise<void> {
+    if (this.#isReading || this.#isOver) return;
+    this.#fromAhead();
     const number = this.#nextPage();
-    if (this.#isReading || this.#isOver || number === undefined) return;
+    if (number === undefined) return this.#readAhead();
     this.#isReading = true;
     const isAgain = number === 0 && this.#pages.newest === 0 && this.#pages.held.length > 0;
     if (number === 0) this.#isStale = false;
@@ -187,7 +195,7 @@ export class TranscriptView implements FullView {
       if (isAgain && !this.#isAtEnd()) this.#isStale = true;
       else {
         // what is older is read again when it is looked at, with the cursor of this page
-        if (isAgain) this.#pages = NO_PAGES;
+        if (isAgain) [this.#pages, this.#ahead] = [NO_PAGES, undefined];
         this.#take(number, page);
       }
     } catch {
@@ -198,6 +206,46 @@ export class TranscriptView implements FullView {
       this.#isReading = false;
     }
     this.#wish.changed();
+  }
+
+  /** The page that was read ahead takes its place as soon as it is needed: scrolling waits for no daemon. */
+  #fromAhead(): void {
+    const ahead = this.#ahead;
+    if (ahead === undefined || this.#nextPage() !== ahead.number) return;
+    this.#ahead = undefined;
+    this.#take(ahead.number, ahead.page);
+  }
+
+  /** The page beyond the end of what is held that is nearer. */
+  async #readAhead(): Promise<void> {
+    const [now, size, look] = [this.#now, this.#size, this.#look];
+    if (now === undefined || size === undefined || look === undefined) return;
+    const isBelow = this.#pages.newest > 0 && now.top > now.lines.length - now.top - size.rows;
+    const number = wanted(this.#pages, isBelow ? "newer" : "older");
+    if (number === undefined || number === this.#ahead?.number) return;
+    this.#isReading = true;
+    try {
+      const page = await this.#page(number);
+      await this.#drawAhead(page, look);
+      this.#ahead = { number, page };
+    } catch {
+      // it is asked for again once it is needed
+    } finally {
+      this.#isReading = false;
+    }
+    if (this.#nextPage() !== undefined) this.#wish.changed();
+  }
+
+  /** Its lines are known when it is shown. */
+  async #drawAhead({ messages }: Page, look: EntryLook): Promise<void> {
+    let began = performance.now();
+    for (const item of messages.toReversed()) {
+      for (const { entry } of this.#passagesOf(item, look.words))
+        linesOf(entry, { ...look, drawn: this.#drawn });
+      if (performance.now() - began < DRAW_MS) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      began = performance.now();
+    }
   }
 
   #nextPage(): number | undefined {

@@ -35,6 +35,18 @@ export interface Transcript {
 /** The lines of entries as they were last drawn, at which width. An entry that changes is another one. */
 export type Drawn = WeakMap<TranscriptEntry, { readonly width: number; readonly lines: readonly Line[] }>;
 
+/** All of it, as it was drawn before where the width is the same. */
+export function linesOf(
+  entry: TranscriptEntry,
+  { drawn, ...look }: EntryLook & { readonly drawn?: Drawn },
+): readonly Line[] {
+  const known = drawn?.get(entry);
+  if (known?.width === look.width) return known.lines;
+  const lines = entryLines(entry, { ...look, isUnfolded: true });
+  drawn?.set(entry, { width: look.width, lines });
+  return lines;
+}
+
 /** Its end is on the screen. `drawn`: a page that is read costs what is new in it, not all that is held. */
 export function transcriptOf(
   passages: readonly Passage[],
@@ -47,11 +59,7 @@ export function transcriptOf(
     const { entry, place } = passage;
     const key = place === undefined ? `${n - passages.length}` : `${place.uuid} ${place.seq} ${entry.kind}`;
     starts.push({ line: lines.length, key, passage });
-    const known = look.drawn?.get(entry);
-    const drawn =
-      known?.width === look.width ? known.lines : entryLines(entry, { ...look, isUnfolded: true });
-    look.drawn?.set(entry, { width: look.width, lines: drawn });
-    lines.push(...drawn);
+    lines.push(...linesOf(entry, look));
   }
   return { lines, starts, top: Math.max(0, lines.length - rows + 1), query: "", isAsking: false };
 }
