@@ -53,16 +53,25 @@ export async function lengthenedSession(
   await withJournal(place.state, async (journal) => {
     const records = await historyOf(journal, pid);
     let last = records.length;
+    let inContext = records.filter(isMessage).length;
     const more = lengthened(records, count, messages).map((draft) => {
       last++;
+      if (isMessage(draft)) inContext++;
       return draft;
     });
     await noteAll(journal, more);
-    const [{ proc }] = records as [JournalRecord];
+    const [{ proc, pid: own }] = records as [JournalRecord];
+    // as its model has counted them with its last reply
+    const reported = { tokens: 100_000, records: inContext };
+    await journal.append([{ proc, pid: own, kind: "ctx.gauge", v: 1, body: { reported } }]);
     const history = await readHistory(journal, proc, last - SINCE_SNAPSHOT);
     await journal.saveSnapshot(proc, history.lastSeq, history.state);
   });
   return pid;
+}
+
+function isMessage({ kind, body }: JournalDraft): boolean {
+  return kind === "ctx.record" && "role" in (body as object);
 }
 
 /** A person asked twice; it rests. */
@@ -95,7 +104,6 @@ function* lengthened(
   count: number,
   most: number,
 ): Generator<JournalDraft> {
-  const isMessage = ({ kind, body }: JournalRecord) => kind === "ctx.record" && "role" in (body as object);
   const second = records.findLastIndex(({ kind }) => kind === "mail.done");
   const run = records.slice(second + 1).filter(({ kind }) => REPEATED.has(kind));
   let messages = 0;
