@@ -2,7 +2,7 @@
  * The text in the editor, with its cursor, what was cut and what can be undone: pure, a new value for each change. A long paste
  * stands as a mark like `[Pasted text #1 +42 lines]`, which the cursor passes as one character.
  */
-import { graphemesOf } from "../text/line.ts";
+import { graphemesOf } from "../../cli/screen/text/width.ts";
 
 export interface Buffer {
   readonly text: string;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { graphemesOf } from "../text/line.ts";
+import { graphemesOf } from "../../cli/screen/text/width.ts";
 import { paste } from "./buffer.ts";
 import { type Editing, edited, NEW, replaced } from "./edit.ts";
 import type { Press } from "./keys.ts";

@@ -1,6 +1,6 @@
 /** Lines of styled text. A style is the parameters of one SGR sequence; the text itself never holds an escape sequence. */
 import { isHarmless, safeLine } from "../../cli/screen/text/safe-text.ts";
-import { widthOf } from "../../cli/screen/text/width.ts";
+import { graphemesOf, widthOf } from "../../cli/screen/text/width.ts";
 
 export interface Span {
   readonly text: string;
@@ -44,16 +44,6 @@ export function inStyle(line: Line, style: string): Line {
 
 export function textOf(line: Line): string {
   return line.map(({ text }) => text).join("");
-}
-
-let segmenter: Intl.Segmenter | undefined;
-
-/** The characters as a reader sees them. */
-export function graphemesOf(text: string): string[] {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
-  if (/^[\x00-\x7f]*$/.test(text)) return [...text];
-  segmenter ??= new Intl.Segmenter();
-  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 /** Blanks, one wide character, or a word. Between any two of them a line may break. */

@@ -1,6 +1,5 @@
 /** The editor's text as rows of the screen, and where its cursor stands: pure. */
-import { widthOf } from "../../cli/screen/text/width.ts";
-import { graphemesOf } from "../text/line.ts";
+import { graphemesOf, widthOf } from "../../cli/screen/text/width.ts";
 
 interface EditorRows {
   readonly rows: readonly string[];

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { cutToWidth, padToWidth, widthOf } from "./width.ts";
 
 test("widthOf() counts wide characters and emoji two, marks none", () => {
@@ -21,4 +21,20 @@ test("cutToWidth() keeps what fits and counts the mark", () => {
 test("padToWidth() fills by columns, not by characters", () => {
   expect(padToWidth("分析", 6)).toBe("分析  ");
   expect(padToWidth("longer", 3)).toBe("longer");
+});
+
+test("a character counts the same whether it stands alone or beside one that the segmenter is needed for", () => {
+  const all = Array.from({ length: 0x1000 }, (_, n) => String.fromCharCode(n + 0x2000));
+  const different = all.filter((each) => widthOf(each) !== widthOf(`${each} 分`) - 3);
+  expect(different.map((each) => each.charCodeAt(0).toString(16))).toEqual([]);
+});
+
+test("widthOf() asks no segmenter for the characters of our own screens", () => {
+  const segment = vi.spyOn(Intl.Segmenter.prototype, "segment");
+  try {
+    expect(widthOf("› ─── ○ ● ∴ ∙ ✓ ✗ ‖ ⋯ ↑↓ · …")).toBe(28);
+    expect(segment).not.toHaveBeenCalled();
+  } finally {
+    segment.mockRestore();
+  }
 });

@@ -1,7 +1,8 @@
 /** Terminal columns: East Asian wide characters and emoji count two, combining marks none. */
 
-/** Characters of one column each: ASCII, Latin letters, dashes and ellipsis. */
-const PLAIN = /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027]*$/;
+/** Characters of one column each: ASCII, Latin letters, and the punctuation, arrows, lines, dots and check marks of our screens. */
+const PLAIN =
+  /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u22ff\u2500-\u25fc\u2713-\u2718]*$/;
 const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]$/u;
 const EMOJI = /^\p{Emoji_Presentation}/u;
 /** The ranges of Unicode's East Asian Width classes W and F, by first and last code point. */
@@ -24,9 +25,11 @@ let segmenter: Intl.Segmenter | undefined;
 
 /**
  * The characters as a reader sees them. The segmenter is created once and only for text that is not plain: it costs
- * milliseconds.
+ * milliseconds, which the first frame of the terminal does without.
  */
-function graphemes(text: string): string[] {
+export function graphemesOf(text: string): string[] {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
+  if (PLAIN.test(text) || /^[\x00-\x7f]*$/.test(text)) return [...text];
   segmenter ??= new Intl.Segmenter();
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
@@ -46,7 +49,7 @@ function characterWidth(character: string): number {
 
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
-  return graphemes(text).reduce((sum, grapheme) => sum + graphemeWidth(grapheme), 0);
+  return graphemesOf(text).reduce((sum, grapheme) => sum + graphemeWidth(grapheme), 0);
 }
 
 /** At most `columns` wide; a cut text ends in `…`, which is included in the width. */
@@ -54,7 +57,7 @@ export function cutToWidth(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   const kept: string[] = [];
   let width = 1;
-  for (const grapheme of graphemes(text)) {
+  for (const grapheme of graphemesOf(text)) {
     width += graphemeWidth(grapheme);
     if (width > columns) break;
     kept.push(grapheme);
