@@ -3,7 +3,7 @@
  * while it is written, or two, none before and after. A segment that is not needed any more becomes the next one: to write
  * over a file that is in the page cache costs a fifth of writing a new one.
  */
-import { closeSync, constants, openSync, readSync, rmSync } from "node:fs";
+import { closeSync, constants, openSync, readvSync, rmSync } from "node:fs";
 import type { OnFull, Spool } from "../../kernel/ports/spools.ts";
 import { driverError } from "../driver-error.ts";
 import { SegmentFile } from "./segment-file.ts";
@@ -125,19 +125,19 @@ export class DiskSpool implements Spool, SegmentSource {
 
   recent(from: number, into: Buffer): number {
     if (from < this.oldest || from >= this.#bytes) return 0;
-    return this.readNear(from, into.subarray(0, this.locate(from).left));
+    return this.readNear(from, [into.subarray(0, this.locate(from).left)]);
   }
 
-  readNear(position: number, into: Buffer): number {
+  readNear(position: number, into: readonly Buffer[]): number {
     if (this.isEnded || this.#bytes - position > NEAR_BYTES) return 0;
     const segment = Math.floor(position / this.#segmentBytes);
     const offset = position - segment * this.#segmentBytes;
     const file = this.#older?.segment === segment ? this.#older : this.#file;
-    if (file?.segment === segment) return readSync(file.fd, into, 0, into.length, offset);
+    if (file?.segment === segment) return readvSync(file.fd, into, offset);
     try {
       const fd = openSync(this.#pathOf(segment), constants.O_RDONLY);
       try {
-        return readSync(fd, into, 0, into.length, offset);
+        return readvSync(fd, into, offset);
       } finally {
         closeSync(fd);
       }

@@ -34,7 +34,7 @@ export interface Spool {
   /** No more will come. Idempotent. */
   end(): void;
   /** Reads from a byte position; if that was dropped, from the oldest byte left. Readers are independent. */
-  reader(from: number): PositionedReader;
+  reader(from: number): BlockReader;
   /** Ends it, wakes its readers, and removes the file. */
   remove(): Promise<void>;
 }
@@ -48,19 +48,21 @@ export interface PositionedReader extends SpoolReader {
   readonly position: number;
 }
 
+export interface BlockReader extends PositionedReader {
+  /** As `read`, but into what `lend` gives once some are there; how many came. 0: the end. */
+  readInto(length: number, signal: AbortSignal, lend: Lend): Promise<number>;
+}
+
 export interface SpoolReader {
   /** Bytes that can be read without waiting. */
   readonly available: number;
-  /**
-   * The next bytes, at most `length`; waits for some; empty is the end. Rejects with the signal's reason. `lend`: where they may
-   * be put; called only once some are there.
-   */
-  read(length: number, signal: AbortSignal, lend?: Lend): Promise<Uint8Array>;
+  /** The next bytes, at most `length`; waits for some; empty is the end. Rejects with the signal's reason. */
+  read(length: number, signal: AbortSignal): Promise<Uint8Array>;
   close(): void;
 }
 
-/** Lends a buffer of so many bytes. */
-export type Lend = (bytes: number) => Buffer;
+/** Room for so many bytes, from the position of the reader on. Of several calls the last counts. */
+export type Lend = (bytes: number) => readonly Buffer[];
 
 /** What happens at the limit, which counts all bytes for `drop` and only unread ones for the others. */
 export type OnFull = "drop" | "refuse" | "block";

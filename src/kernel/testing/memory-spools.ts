@@ -2,7 +2,7 @@
 
 import { Fault } from "../../abi/errors.ts";
 import { abortable } from "../../lib/abort.ts";
-import type { KeptSpool, OnFull, PositionedReader, Spool, SpoolReader, SpoolStore } from "../ports/spools.ts";
+import type { BlockReader, KeptSpool, OnFull, Spool, SpoolReader, SpoolStore } from "../ports/spools.ts";
 
 export class MemorySpools implements SpoolStore {
   readonly spools = new Map<string, MemorySpool>();
@@ -67,11 +67,17 @@ class MemorySpool implements Spool {
     this.#wake();
   }
 
-  reader(from: number): PositionedReader {
+  reader(from: number): BlockReader {
     this.beforeRead?.();
     let at = from;
     this.readers++;
     const left = (): number => this.#data.length - at;
+    const read = async (length: number, signal: AbortSignal): Promise<Buffer> => {
+      while (left() <= 0 && !this.#isEnded) await abortable(this.#more.promise, signal);
+      const chunk = this.#data.subarray(at, at + length);
+      at += chunk.length;
+      return chunk;
+    };
     return {
       get position() {
         return at;
@@ -79,11 +85,14 @@ class MemorySpool implements Spool {
       get available() {
         return left();
       },
-      read: async (length, signal) => {
-        while (left() <= 0 && !this.#isEnded) await abortable(this.#more.promise, signal);
-        const chunk = this.#data.subarray(at, at + length);
-        at += chunk.length;
-        return chunk;
+      read,
+      readInto: async (length, signal, lend) => {
+        const chunk = await read(length, signal);
+        at -= chunk.length;
+        let from = 0;
+        for (const place of chunk.length > 0 ? lend(chunk.length) : []) from += chunk.copy(place, 0, from);
+        at += from;
+        return from;
       },
       close: () => {
         this.readers--;

@@ -57,7 +57,8 @@ describe("Inlet", () => {
     giveUp.abort();
     await expect(waiting).rejects.toBe(giveUp.signal.reason);
     const broken = new DriverError({ op: "Read", code: "DRIVER", message: "EIO" });
-    spool.reader = () => ({ position: 0, available: 1, read: () => Promise.reject(broken), close: () => {} });
+    const read = () => Promise.reject(broken);
+    spool.reader = () => ({ position: 0, available: 1, read, readInto: read, close: () => {} });
     const reader = inlet.reader();
     inlet.end();
     await expect(reader.read(1, never)).rejects.toBe(broken);

@@ -180,7 +180,9 @@ it("packBefore() and the bytes behind it are the frame that packFrame() makes", 
   for (const length of [0, 1, 255, 256, 65_536]) {
     const data = new Uint8Array(length).fill(7);
     const message = { stream: "s1", seq: 3, next: length };
-    const frame = Buffer.concat([packBefore(PACKET.chunk, message, data), data]);
+    const head = Buffer.alloc(100);
+    const headBytes = packBefore(PACKET.chunk, message, data.length, head);
+    const frame = Buffer.concat([head.subarray(0, headBytes), data]);
     expect(frame.readUInt32BE(4)).toBe(frame.length - FRAME.headerBytes);
     const got = unpack(frame.subarray(FRAME.headerBytes));
     expect({ ...got, data: Buffer.from(got.data as Uint8Array) }).toEqual({

@@ -23,14 +23,17 @@ export function packFrame(type: Packet, message: object): Buffer {
   return taken();
 }
 
-/** The beginning of a frame whose last entry is `data`: these bytes follow it as they are. */
-export function packBefore(type: Packet, message: object, data: Uint8Array): Buffer {
+/**
+ * The beginning of a frame whose last entry is `data`: so many bytes, which are put behind it as they are. It is written
+ * to `into`; how long it is.
+ */
+export function packBefore(type: Packet, message: object, dataBytes: number, into: Buffer): number {
   at = FRAME.headerBytes;
   putMap(message, 0, 1);
   putText("data");
-  putNumber(0xc6, data.byteLength);
-  writeHeader(out, type, at - FRAME.headerBytes + data.byteLength);
-  return taken();
+  putNumber(0xc6, dataBytes);
+  writeHeader(out, type, at - FRAME.headerBytes + dataBytes);
+  return out.copy(into, 0, 0, at);
 }
 
 function taken(): Buffer {

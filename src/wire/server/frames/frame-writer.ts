@@ -8,8 +8,10 @@ import type { Clock } from "../../../abi/program.ts";
 
 /** Frames up to this size are copied together, so that a tick of small answers is one write. */
 const SMALL_BYTES = 8 * 1024;
+/** … and up to so much of them. */
+const JOINED_BYTES = 64 * 1024;
 /** Large frames are sent in pieces, so that a slow but living reader shows progress. */
-const PIECE_BYTES = 64 * 1024;
+const PIECE_BYTES = 512 * 1024;
 /** Subscriptions wait while so much is unsent: answers come first. */
 const FULL_BYTES = 256 * 1024;
 
@@ -46,20 +48,21 @@ export class FrameWriter {
     return this.#socket.writableLength + this.#smallBytes;
   }
 
-  /** `rest`: bytes of the frame that stand elsewhere; they are not copied, and may not change before `onSent`. */
-  send(frame: Buffer, rest?: Uint8Array, onSent?: () => void): void {
+  /** One frame or several, which may not change before `onSent`: large ones are not copied. */
+  send(frames: Buffer, onSent?: () => void): void {
     if (!this.#socket.writable) {
       onSent?.();
       return;
     }
     if (!this.#isJoining) this.#joinTick();
-    if (frame.length > SMALL_BYTES) this.#putAll(frame);
-    else {
-      this.#small.push(frame);
-      this.#smallBytes += frame.length;
-      if (this.#smallBytes >= PIECE_BYTES) this.#putSmall();
+    if (frames.length > SMALL_BYTES) {
+      this.#putAll(frames, onSent);
+      return;
     }
-    if (rest !== undefined) this.#putAll(Buffer.from(rest.buffer, rest.byteOffset, rest.byteLength), onSent);
+    this.#small.push(onSent === undefined ? frames : Buffer.from(frames));
+    this.#smallBytes += frames.length;
+    onSent?.();
+    if (this.#smallBytes >= JOINED_BYTES) this.#putSmall();
   }
 
   /** Several writes of a tick become one. */

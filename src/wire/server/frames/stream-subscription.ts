@@ -4,23 +4,17 @@
  */
 import { IPC, type IpcChunk, PACKET } from "../../../abi/ipc.ts";
 import type { Native, StreamName } from "../../../kernel/ports/natives.ts";
-import type { KeptSpool, PositionedReader } from "../../../kernel/ports/spools.ts";
+import type { BlockReader, KeptSpool } from "../../../kernel/ports/spools.ts";
 import { ABORTED } from "../../../lib/abort.ts";
-import { packBefore, packFrame } from "../../codec/msgpack.ts";
+import { packFrame } from "../../codec/msgpack.ts";
+import { BLOCK_BYTES, ChunkBlock } from "./chunk-block.ts";
 import { LineSplitter, type SplitLine } from "./line-splitter.ts";
-
-/** Several chunks are read at once: a reading far behind opens the file anew. */
-const READ_BYTES = 256 * 1024;
-/** Buffers whose bytes were sent, for the next reading of any subscription: new ones cost more than what is done with them. */
-const FREE: Buffer[] = [];
-/** More than these are left to the collector. */
-const MAX_FREE = 8;
 
 export interface FrameOutput {
   /** Resolves when there is room for one message more. */
   room(): Promise<void>;
-  /** `rest`: bytes of the frame that stand elsewhere; they are not copied, and may not change before `onSent`. */
-  send(frame: Buffer, rest?: Uint8Array, onSent?: () => void): void;
+  /** One frame or several, which may not change before `onSent`. */
+  send(frames: Buffer, onSent?: () => void): void;
 }
 
 /** A stream of this connection: the output of a program, or a device. */
@@ -49,6 +43,8 @@ interface StreamWish {
   /** Bytes that may be sent before more are allowed; Infinity: as the client reads. */
   readonly window: number;
 }
+
+type ChunkPart = Pick<IpcChunk, "offset" | "next"> & Partial<IpcChunk>;
 
 export class StreamSubscription implements Followed {
   readonly native: StreamWish["native"];
@@ -114,42 +110,64 @@ export class StreamSubscription implements Followed {
   }
 
   /** False: that was the end. */
-  async #next(reader: PositionedReader): Promise<boolean> {
+  async #next(reader: BlockReader): Promise<boolean> {
     await this.#mayGo();
     // for a client that does not read, nothing is kept but on disk
     await this.#output.room();
-    const length = Math.min(READ_BYTES, Math.max(1, this.#credit));
-    let lent: Buffer | undefined;
-    const lend = (bytes: number): Buffer => {
-      lent ??= FREE.pop() ?? Buffer.allocUnsafeSlow(READ_BYTES);
-      return lent.subarray(0, bytes);
+    const length = Math.min(BLOCK_BYTES, Math.max(1, this.#credit));
+    return this.#lines === null ? this.#nextBlock(reader, length) : this.#nextLines(reader, length);
+  }
+
+  async #nextBlock(reader: BlockReader, length: number): Promise<boolean> {
+    let block: ChunkBlock | undefined;
+    const lend = (bytes: number) => {
+      const { position } = reader;
+      // what is missing before it is told first
+      const seq = this.#seq + (position > this.#position ? 2 : 1);
+      block ??= ChunkBlock.take();
+      return block.lay(bytes, (from, to) =>
+        this.#chunkOf(seq + from / IPC.chunkBytes, { offset: position + from, next: position + to }),
+      );
     };
-    const giveBack = (): void => {
-      if (lent !== undefined && FREE.length < MAX_FREE) FREE.push(lent);
-    };
-    const data = await reader.read(length, this.#stop.signal, lend);
-    if (data.byteLength === 0) return this.#end();
-    const offset = reader.position - data.byteLength;
-    if (offset > this.#position + (this.#lines?.pending ?? 0)) this.#tellGap(offset);
-    for (let at = 0; at < data.byteLength; at += IPC.chunkBytes) {
-      await this.#output.room();
-      if (this.#stop.signal.aborted) return false;
-      const isLast = at + IPC.chunkBytes >= data.byteLength;
-      this.#pass(data.subarray(at, at + IPC.chunkBytes), isLast ? giveBack : undefined);
+    const bytes = await reader.readInto(length, this.#stop.signal, lend);
+    if (bytes === 0 || block === undefined) return this.#end();
+    this.#toPosition(reader.position - bytes);
+    this.#credit -= bytes;
+    const frames = block.framesOf(bytes);
+    if (frames === undefined) return this.#passAll(block.bytesOf(bytes));
+    this.#seq += block.chunks;
+    this.#position += bytes;
+    this.#output.send(frames, block.giveBack);
+    return true;
+  }
+
+  #passAll(data: Buffer): true {
+    for (let at = 0; at < data.length; at += IPC.chunkBytes) {
+      const piece = data.subarray(at, at + IPC.chunkBytes);
+      const offset = this.#position;
+      this.#position += piece.length;
+      this.#send({ offset, next: this.#position, data: piece });
     }
     return true;
   }
 
-  #pass(data: Uint8Array, onSent?: () => void): void {
-    this.#credit -= data.byteLength;
-    if (this.#lines !== null) {
-      this.#sendLines(this.#lines.push(data));
-      onSent?.();
-      return;
+  async #nextLines(reader: BlockReader, length: number): Promise<boolean> {
+    const data = await reader.read(length, this.#stop.signal);
+    if (data.byteLength === 0) return this.#end();
+    this.#toPosition(reader.position - data.byteLength);
+    for (let at = 0; at < data.byteLength; at += IPC.chunkBytes) {
+      await this.#output.room();
+      if (this.#stop.signal.aborted) return false;
+      const piece = data.subarray(at, at + IPC.chunkBytes);
+      this.#credit -= piece.byteLength;
+      this.#sendLines(this.#lines?.push(piece) ?? []);
     }
-    const offset = this.#position;
-    this.#position += data.byteLength;
-    this.#send({ offset, next: this.#position, data }, onSent);
+    return true;
+  }
+
+  /** What was dropped before it is told. */
+  #toPosition(offset: number): void {
+    if (offset > this.#position + (this.#lines?.pending ?? 0)) this.#tellGap(offset);
   }
 
   #end(): false {
@@ -187,13 +205,13 @@ export class StreamSubscription implements Followed {
       });
   }
 
-  #send(more: Pick<IpcChunk, "offset" | "next"> & Partial<IpcChunk>, onSent?: () => void): void {
+  #send(more: ChunkPart): void {
+    this.#output.send(packFrame(PACKET.chunk, this.#chunkOf(++this.#seq, more)));
+  }
+
+  #chunkOf(seq: number, more: ChunkPart): IpcChunk {
     const { name, native, stream, prefix } = this.#wish;
     const { pid, id } = native;
-    const event = `${prefix}process.${stream}.chunk`;
-    const { data, ...rest } = more;
-    const chunk: IpcChunk = { stream: name, event, seq: ++this.#seq, pid, id, ...rest };
-    if (data === undefined) this.#output.send(packFrame(PACKET.chunk, chunk));
-    else this.#output.send(packBefore(PACKET.chunk, chunk, data), data, onSent);
+    return { stream: name, event: `${prefix}process.${stream}.chunk`, seq, pid, id, ...more };
   }
 }

@@ -4,6 +4,7 @@
  */
 import { FRAME, PACKET } from "../../../abi/ipc.ts";
 import { IPC_METHODS, type IpcMethodName } from "../../../abi/methods/ipc/methods.ts";
+import { FrameDecoder } from "../../codec/frame.ts";
 import { encodeLine } from "../../codec/ndjson.ts";
 import { unpack } from "../../codec/unpack.ts";
 import { Desk, type DeskOptions } from "../desk.ts";
@@ -81,10 +82,12 @@ export class TextRequests implements FrameOutput {
     while (!this.#gone.aborted && (this.#lines?.length ?? 0) >= MAX_LINES) await this.#changed.promise;
   }
 
-  send(frame: Buffer, rest?: Uint8Array, onSent?: () => void): void {
-    const whole = rest === undefined ? frame : Buffer.concat([frame, rest]);
-    const payload = unpack(whole.subarray(FRAME.headerBytes));
-    this.#lines?.push(encodeLine({ type: TYPES.get(frame[3] ?? 0), payload: plain(payload) }));
+  send(frames: Buffer, onSent?: () => void): void {
+    for (const framed of new FrameDecoder().push(frames)) {
+      if (framed.kind !== "frame") continue;
+      const payload = plain(unpack(framed.payload));
+      this.#lines?.push(encodeLine({ type: TYPES.get(framed.type), payload }));
+    }
     onSent?.();
     this.#wake();
   }
