@@ -65,6 +65,20 @@ JSON object in UTF-8, at most ${PROTOCOL.maxLineBytes / 1024 / 1024} MiB long.
 - A request with an \`idempotency_key\` happens once for a day, however often it is sent.
 - At most ${PROTOCOL.maxConnections} connections may be open, and at most ${PROTOCOL.maxConnectionsOfProcess} from the programs of one process.
 
+## How lines are read
+
+| the client sends | the answer |
+| --- | --- |
+| \`\\r\\n\` at the end of a line | the same as with \`\\n\` |
+| an empty line | none |
+| a line in pieces | once its end has come; a line of which no byte has come for ${PROTOCOL.unfinishedLineMs / 1000} s ends the connection |
+| several lines at once | to each, in their order |
+| anything but \`{\` (or \`K\`, the [binary wire](kernel-ipc.md)) as its first byte, such as a byte order mark | \`INVALID\`, and the connection ends |
+| a line that is not JSON, not an object, not UTF-8, or has a byte order mark before it | \`INVALID\`, and the connection continues |
+| a line of more than ${PROTOCOL.maxLineBytes / 1024 / 1024} MiB | \`INVALID\`, after the answers to the lines before it; the connection ends |
+| the end of its side (a half-closed socket) | to all lines before it; then the connection ends, a stream with its last line |
+| a last line without its end, then the end of its side | none: nothing says that all of it has come, and it is not carried out |
+
 ## Who may call
 
 The daemon knows the process at the other end of the socket. A client of the user may look, start and control. To answer questions,

@@ -39,6 +39,23 @@ describe("bad input", () => {
     expect(await client.ask('\r\n\n{"method":"ping"}\r')).toBe(pong);
   });
 
+  it("lines end, come and stop as docs/wire.md says", async () => {
+    const two = '{"id":1,"method":"ping"}\r\n{"id":2,"method":"ping"}\n';
+    const numbered = [1, 2].map((id) => `{"id":${id},${pong.slice(1)}`);
+    client.send(two);
+    expect([await client.line(), await client.line()]).toEqual(numbered);
+    for (const byte of Buffer.from(two)) client.socket.write(Uint8Array.of(byte));
+    expect([await client.line(), await client.line()]).toEqual(numbered);
+    expect(await client.ask('\uFEFF{"method":"ping"}')).toMatch(/"INVALID","message":"line is not a request/);
+    expect(await client.ask('{"method":"ping"}')).toBe(pong);
+    // half-closed: what is whole is answered, what may be cut is not carried out
+    client.socket.end(`${two}{"method":"kill","payload":{"pid":1}}`);
+    expect(await client.rest()).toBe(numbered.join(""));
+    const marked = await fixture.connect();
+    marked.send('\uFEFF{"method":"ping"}\n');
+    expect(await marked.rest()).toBe(invalid("not a client of this wire: the first byte must be {"));
+  });
+
   it("an unknown method is named, also one that every object has", async () => {
     expect(await client.ask('{"method":"frobnicate"}')).toBe(invalid("unknown method: frobnicate"));
     expect(await client.ask('{"id":"x","method":"constructor"}')).toBe(
