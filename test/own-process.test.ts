@@ -111,6 +111,34 @@ describe("a program that an agent talks to", () => {
     expect(at(8)).toMatch(/^Error \[CONFLICT\]: py \(process 2\) has ended: exit 3/);
   });
 
+  it.skipIf(!python)(
+    "a debugger on a terminal: a breakpoint, a look, a step, its end (needs python3)",
+    async () => {
+      world.write("sum.py", "def add(a, b):\n    c = a + b\n    return c\n\nprint(add(40, 2))\n");
+      const prompt = "\\(Pdb\\) $";
+      const typed = (data: string, until = prompt) =>
+        call("process_write", { id: "pdb", data, until, timeout: 60_000 });
+      const command = ["python3", "-m", "pdb", "sum.py"];
+      await serveAll([
+        spawn({ command, id: "pdb", pty: true, until: prompt, timeout: 60_000 }),
+        typed("break 2\n"),
+        typed("continue\n"),
+        typed("print(a + b)\n"),
+        typed("next\n"),
+        typed("quit\n", "never"),
+      ]);
+      const { code } = await world.crux(["--permission-mode", "bypass", "work"]);
+      expect(code).toBe(0);
+      const [begun, set, stopped, looked, stepped, quit] = allResults();
+      expect(begun).toMatch(/pdb \(process 2\): running \(the pattern has matched\)$/);
+      expect(set).toContain("Breakpoint 1 at ");
+      expect(stopped).toContain("c = a + b");
+      expect(looked).toContain("\n42\n");
+      expect(stepped).toContain("return c");
+      expect(quit).toContain("pdb (process 2): exited (");
+    },
+  );
+
   it("a server that is watched while a build runs; after a kill -9 it is lost, what it printed is not", async () => {
     const go = join(world.work, "go");
     const wait = 'echo up; until [ -e "$0" ]; do sleep 0.05; done; echo hit; printf unread; exec sleep 1000';

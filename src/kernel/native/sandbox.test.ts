@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { SandboxProfile, SandboxState } from "../../abi/sandbox.ts";
 import type { SupervisorSpec } from "../../abi/supervise.ts";
 import type { SpawnOpts, Syscalls } from "../../abi/sys.ts";
+import { labelsFacet } from "../labels/facet.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { PermitRequest, Subject } from "../ports/permit.ts";
 import { FakePrograms } from "../testing/fake-programs.ts";
@@ -93,6 +94,8 @@ test("what a program of an agent starts over the wire is as what the agent start
     rights,
     budget: { tokens: 1_000 },
   });
+  const labels = [{ kind: "untrusted", source: "web", detail: "https://a.test/" } as const];
+  proc.facts.change(labelsFacet, "label.add", { labels });
   const start = async (by: Syscalls, id: string) => {
     const before = asked.length;
     const pid = await by.spawn("", null, { command: ["make"], options: { id, stdin: "pipe" } });
@@ -117,7 +120,8 @@ test("what a program of an agent starts over the wire is as what the agent start
   const byWire = await start(wire, "wire");
   expect(byWire.same).toEqual(byTool.same);
   expect(byWire.same.isConfined).toBe(true);
-  expect(byWire.same.record).toMatchObject({ rights: { deny: [{ text: "bash(rm:*)" }] } });
+  expect(byWire.same.record).toMatchObject({ rights: { deny: [{ text: "bash(rm:*)" }] }, labels });
+  expect([byTool, byWire].map(({ pid }) => t.proc(pid).labels)).toEqual([labels, labels]);
   expect(byWire.gate?.request).toEqual(byTool.gate?.request);
   expect([byTool.ppid, byWire.ppid]).toEqual([proc.pid, byTool.pid]);
   // both count to the budget of the agent
