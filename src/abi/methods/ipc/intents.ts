@@ -23,6 +23,7 @@ export const IPC_INTENT_METHODS = {
       parentIntentId: id.optional(),
       correlationId: id.optional(),
       data: data.optional(),
+      onDisconnect: z.enum(["keep", "fail"]).optional(),
     }),
     result: z.strictObject({ intentId: id, correlationId: id }),
   },

@@ -83,7 +83,8 @@ class Wrapped implements Wrapping {
   }
 
   async begin(kernel: KernelClient): Promise<{ intentId: string }> {
-    const { intentId } = await kernel.call("intent.begin", { name: this.#program.slice(0, 200) });
+    const name = this.#program.slice(0, 200);
+    const { intentId } = await kernel.call("intent.begin", { name, onDisconnect: "fail" });
     this.#intentId = intentId;
     return { intentId };
   }

@@ -36,6 +36,9 @@ export interface Session {
   unfollow(name: string): boolean;
   /** It has begun this intent, and may end it by itself when that is to be cancelled. */
   beginIntent(id: string): void;
+  /** `end` is called when the connection has ended before the intent. */
+  bindIntent(id: string, end: () => void): void;
+  releaseIntent(id: string): void;
   /** Resolves when its subscriptions have sent all events up to this one, or may send no more. */
   caughtUp(seq: number): Promise<void>;
   /** Names an attachment; `release` is called at its end, at the latest with the connection. */

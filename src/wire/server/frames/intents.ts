@@ -10,7 +10,7 @@ import { idsOf, isOthers, isOwn } from "./ids.ts";
 const GRACE_MS = 5_000;
 const NAME = /^\d{1,15}$/;
 
-export const begin: IpcHandler<"intent.begin"> = async ({ correlationId, ...wish }, call) => {
+export const begin: IpcHandler<"intent.begin"> = async ({ correlationId, onDisconnect, ...wish }, call) => {
   const { session } = call;
   const { actor } = session.scopes;
   const ids = idsOf(call);
@@ -25,6 +25,10 @@ export const begin: IpcHandler<"intent.begin"> = async ({ correlationId, ...wish
   const given = { ...cause, ...(story === undefined ? {} : { correlationId: story }) };
   const made = await intents.begin({ ...wish, owner: actor, ids: given, request: call.request });
   session.beginIntent(made.id);
+  if (onDisconnect === "fail")
+    session.bindIntent(made.id, () => {
+      intents.end(made.id, { outcome: "failed", reason: "client disconnected" }).catch(() => {});
+    });
   return { intentId: made.id, correlationId: made.correlationId ?? ids.correlationId };
 };
 
@@ -40,6 +44,7 @@ export const end: IpcHandler<"intent.end"> = async ({ intentId, ...how }, call) 
   const intent = intents.find(intentId);
   if (intent === undefined || !isMine(intent, call)) throw notFound(intentId);
   const { requestId, meta } = call;
+  call.session.releaseIntent(intentId);
   const durationMs = await intents.end(intentId, how, { causationId: meta.causationId ?? requestId });
   return { intentId, durationMs };
 };

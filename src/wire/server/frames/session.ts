@@ -83,6 +83,8 @@ export class FrameSession implements Session, IntentClient {
   readonly #subscriptions = new Map<string, Followed>();
   readonly #followed = new Map<string, EventSubscription>();
   readonly #begun = new Set<string>();
+  /** Intents that end with this connection, and what lets go of them. */
+  readonly #bound = new Map<string, () => void>();
   #isAttending = false;
   readonly #attachments = new Map<string, () => void>();
   readonly #endings = new Set<() => void>();
@@ -136,6 +138,17 @@ export class FrameSession implements Session, IntentClient {
     this.#begun.add(id);
     const [oldest] = this.#begun;
     if (this.#begun.size > MAX_BEGUN && oldest !== undefined) this.#begun.delete(oldest);
+  }
+
+  /** `end` is called when the connection has ended before the intent. */
+  bindIntent(id: string, end: () => void): void {
+    this.releaseIntent(id);
+    this.#bound.set(id, this.atEnd(end));
+  }
+
+  releaseIntent(id: string): void {
+    this.#bound.get(id)?.();
+    this.#bound.delete(id);
   }
 
   told(event: KernelEvent): void {
