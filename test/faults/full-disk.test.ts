@@ -120,5 +120,22 @@ describe.skipIf(reason !== undefined)(
       expect((await box.crux("fsck", "--full")).code).toBe(0);
       expect((await box.crux("daemon", "stop")).code).toBe(0);
     });
+
+    it("a program whose output must not be dropped waits for the disk, and every byte arrives", async () => {
+      const lines = 200_000;
+      const script = `echo up; until [ -e go ]; do sleep 0.05; done; seq ${lines}; : > printed`;
+      const run = box.crux("exec", "--", "sh", "-c", script);
+      await settled(async () => /sh -c/.test((await box.crux("ps", "--tree")).stdout), Boolean);
+      await box.fill();
+      writeFileSync(join(box.work, "go"), "");
+      // its pipe is full, and nothing more is taken from it
+      await box.sh("sleep 3");
+      expect(await box.sh("ls printed 2>/dev/null")).toBe("");
+      await box.sh(`rm ${box.state}/filler`);
+      const { code, stdout } = await run;
+      const wanted = ["up", ...Array.from({ length: lines }, (_, n) => n + 1), ""].join("\n");
+      expect([code, stdout.length, stdout === wanted]).toEqual([0, wanted.length, true]);
+      expect((await box.crux("daemon", "stop")).code).toBe(0);
+    });
   },
 );
