@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Pages } from "./pages.ts";
 
@@ -35,6 +36,28 @@ describe("Pages", () => {
       expect(text).not.toContain("\uFFFD");
       expect(text.split("\n").map((part) => part.length > 10)).toEqual([true, true, true]);
     }
+  });
+
+  it("keeps what came in pieces of any size, and shows the end of it", () => {
+    const piece = fc.integer({ min: 1, max: 3 * page });
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 6 }), (sizes) => {
+        const pages = new Pages(2 * page);
+        const all = Array.from({ length: sizes.reduce((sum, size) => sum + size, 0) }, (_, i) =>
+          String.fromCharCode(97 + (i % 26)),
+        ).join("");
+        let at = 0;
+        for (const size of sizes) {
+          pages.add(Buffer.from(all.slice(at, at + size)));
+          at += size;
+          expect(pages.tail(1_000)).toBe(all.slice(Math.max(0, at - 1_000), at));
+        }
+        const left = all.length - 4 * page;
+        const cut = `${all.slice(0, 2 * page)}\n... [${left} bytes left out] ...\n${all.slice(-2 * page)}`;
+        expect(pages.text()).toBe(left > 0 ? cut : all);
+      }),
+      { numRuns: 30 },
+    );
   });
 
   it("is empty when nothing came", () => {
