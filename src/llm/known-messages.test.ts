@@ -53,6 +53,16 @@ describe("parseWrite() with what is known", () => {
       expect(second?.request.messages[at]).toBe(message);
   });
 
+  it("keeps what each file was given, when one goes on where another has gone on differently", () => {
+    const known = new KnownMessages();
+    const said = (...words: string[]) =>
+      words.map((word): WireMessage => ({ role: "user", content: [{ type: "text", text: word }] }));
+    for (const words of [["a"], ["a", "b"], ["a"], ["a", "c"], ["a", "c", "d"], ["a", "b", "d"]]) {
+      const text = requestOf(said(...words));
+      expect(read(text, known)).toEqual(read(text));
+    }
+  });
+
   it("keeps what surrounds them, whatever the id, until any of it is another", () => {
     const known = new KnownMessages();
     const given = [{ requestId: "r1" }, { requestId: "r2" }, { requestId: "r3", stream: false }].map(

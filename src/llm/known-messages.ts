@@ -5,6 +5,7 @@
  */
 import { hash, randomUUID } from "node:crypto";
 import type { WireMessage } from "../abi/llm.ts";
+import { bytesOf, continued, NOTHING, type Written } from "../lib/grow/grown-bytes.ts";
 import { RecentMap } from "../lib/recent-map.ts";
 import type { AttemptRequest } from "./driver.ts";
 
@@ -30,7 +31,7 @@ export type Frame = Omit<AttemptRequest, "requestId" | "messages">;
 
 interface Known {
   /** The bytes between the brackets. */
-  readonly bytes: Buffer;
+  readonly bytes: Written;
   readonly messages: readonly WireMessage[];
   /** The bytes of the whole request. */
   readonly size: number;
@@ -96,10 +97,8 @@ export class KnownMessages {
    */
   before(file: object, bytes: Buffer): { messages: readonly WireMessage[]; more: Buffer } {
     const known = this.#files.get(file);
-    const length = known?.bytes.byteLength ?? 0;
-    if (known === undefined || bytes[length] !== COMMA || !bytes.subarray(0, length).equals(known.bytes))
-      return { messages: [], more: bytes };
-    return { messages: known.messages, more: bytes.subarray(length + 1) };
+    if (known === undefined || !continues(known, bytes)) return { messages: [], more: bytes };
+    return { messages: known.messages, more: bytes.subarray(known.bytes.length + 1) };
   }
 
   /** What surrounds the messages, if the last request of `file` had the same around them, or a recent one of another. */
@@ -119,8 +118,11 @@ export class KnownMessages {
     const size = before.byteLength + messages.byteLength + after.byteLength;
     const around = this.#around(file, parts) ?? aroundOf(parts, request);
     if (around !== undefined) this.#shared.set(around.digest, around);
-    // a part of the request's own buffer would hold all of it
-    this.#keep(file, { bytes: copyOf(messages), messages: request.messages, size, around });
+    const known = this.#files.get(file);
+    const from = known !== undefined && continues(known, messages) ? known.bytes : NOTHING;
+    // a copy: a part of the request's own buffer would hold all of it
+    const bytes = continued(from, messages.subarray(from.length));
+    this.#keep(file, { bytes, messages: request.messages, size, around });
   }
 
   #keep(file: object, known: Known): void {
@@ -150,9 +152,7 @@ function aroundOf({ id, before, after, digest }: RequestParts, request: AttemptR
 
 const digestOf = (bytes: Buffer): string => hash("sha256", bytes, "base64");
 
-/** In memory of its own, not a slice of what small buffers share. */
-function copyOf(bytes: Buffer): Buffer {
-  const copy = Buffer.allocUnsafeSlow(bytes.byteLength);
-  bytes.copy(copy);
-  return copy;
+/** Whether the bytes are those known, a comma, and more. */
+function continues({ bytes: known }: Known, bytes: Buffer): boolean {
+  return bytes[known.length] === COMMA && bytes.subarray(0, known.length).equals(bytesOf(known));
 }

@@ -6,13 +6,13 @@ interface Store {
   used: number;
 }
 
-/** The first `length` bytes of a store, which never change; other lists may have written after them. */
-interface Written {
+/** The first `length` bytes of a store, which never change; what continues them differently may have written after them. */
+export interface Written {
   readonly store: Store;
   readonly length: number;
 }
 
-const NONE: Written = { store: { bytes: new Uint8Array(), used: 0 }, length: 0 };
+export const NOTHING: Written = { store: { bytes: new Uint8Array(), used: 0 }, length: 0 };
 /** How much larger than needed a store is made. */
 const ROOM = 1.25;
 const encoder = new TextEncoder();
@@ -22,14 +22,20 @@ export class GrownBytes<Part extends object> {
   readonly #running: Running<Part, Written>;
 
   constructor(spell: (part: Part, isFirst: boolean) => string) {
-    this.#running = new Running(NONE, (before, part) => continued(before, spell(part, before.length === 0)));
+    this.#running = new Running(NOTHING, (before, part) =>
+      continued(before, encoder.encode(spell(part, before.length === 0))),
+    );
   }
 
   /** Not to be changed. */
   of(parts: readonly Part[]): Uint8Array {
-    const { store, length } = this.#running.of(parts);
-    return store.bytes.subarray(0, length);
+    return bytesOf(this.#running.of(parts));
   }
+}
+
+/** Not to be changed. */
+export function bytesOf({ store, length }: Written): Uint8Array {
+  return store.bytes.subarray(0, length);
 }
 
 /** Texts are encoded. */
@@ -44,8 +50,8 @@ export function joinedBytes(parts: readonly (Uint8Array | string)[]): Uint8Array
   return whole;
 }
 
-function continued({ store, length }: Written, text: string): Written {
-  const more = encoder.encode(text);
+/** Copies `more` behind the bytes; those of before are copied only when their store is full. */
+export function continued({ store, length }: Written, more: Uint8Array): Written {
   const used = length + more.length;
   const into = store.used === length && used <= store.bytes.length ? store : larger(store, length, used);
   into.bytes.set(more, length);
