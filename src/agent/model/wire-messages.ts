@@ -23,6 +23,8 @@ interface Settled {
   readonly maker: string;
   readonly messages: readonly ContextMessage[];
   readonly wire: readonly WireMessage[];
+  /** All that was made last, with what may still change at its end. */
+  readonly all: readonly WireMessage[];
 }
 
 /** What is settled of each conversation, by its first message. */
@@ -36,7 +38,7 @@ export function toWireMessages(messages: readonly ContextMessage[], maker = ""):
   const [first] = messages;
   if (first === undefined) return startedByUser([]);
   const known = knownOf(first, messages, maker);
-  const wire = new Growing(known.wire);
+  const wire = new Growing(known.wire, known.all);
   let count = known.messages.length;
   for (let i = count; i < messages.length; i++) {
     const message = messages[i] as ContextMessage;
@@ -53,14 +55,15 @@ export function toWireMessages(messages: readonly ContextMessage[], maker = ""):
     while (messages[i + 1]?.role === "tool") results.push(messages[++i] as ContextMessage);
     wire.add("user", pairedResults(blocks, results));
   }
-  settled.set(first, { maker, messages: messages.slice(0, count), wire: wire.settled() });
-  return startedByUser(withoutOld(wire.all));
+  const all = wire.finish();
+  settled.set(first, { maker, messages: messages.slice(0, count), wire: wire.settled(), all });
+  return startedByUser(withoutOld(all));
 }
 
 function knownOf(first: ContextMessage, messages: readonly ContextMessage[], maker: string): Settled {
   const known = settled.get(first);
   const isSame = known?.maker === maker && known.messages.every((message, i) => message === messages[i]);
-  return known !== undefined && isSame ? known : { maker, messages: [], wire: [] };
+  return known !== undefined && isSame ? known : { maker, messages: [], wire: [], all: [] };
 }
 
 function startedByUser(wire: WireMessage[]): WireMessage[] {
@@ -101,34 +104,62 @@ function withoutMedia(block: Block): Block {
   return { ...words, content: `${block.content}\n${LEFT_OUT}` };
 }
 
-/** Messages in the making: neighbouring ones of the same role are merged. What is settled is not changed. */
+/**
+ * Messages in the making: neighbouring ones of the same role are merged. What is settled is not changed, and what comes out
+ * as it did before is the same object.
+ */
 class Growing {
-  readonly all: WireMessage[];
+  readonly #all: WireMessage[];
+  readonly #before: readonly WireMessage[];
   #length: number;
   #last: WireMessage | undefined;
+  /** Whether the last message was made here and is not finished. */
+  #isOpen = false;
 
-  constructor(settled: readonly WireMessage[]) {
-    this.all = [...settled];
+  constructor(settled: readonly WireMessage[], before: readonly WireMessage[]) {
+    this.#all = [...settled];
+    this.#before = before;
     this.#length = settled.length;
     this.#last = settled.at(-1);
   }
 
   add(role: WireMessage["role"], content: readonly Block[]): void {
     if (content.length === 0) return;
-    const last = this.all.at(-1);
-    if (last?.role !== role) this.all.push({ role, content: [...content] });
-    else if (last !== this.#last) last.content.push(...content);
-    else this.all[this.all.length - 1] = { role, content: [...last.content, ...content] };
+    const last = this.#all.at(-1);
+    if (last?.role !== role) {
+      this.finish();
+      this.#all.push({ role, content: [...content] });
+    } else if (this.#isOpen) last.content.push(...content);
+    else this.#all[this.#all.length - 1] = { role, content: [...last.content, ...content] };
+    this.#isOpen = true;
+  }
+
+  /** All messages so far; none of them is changed any more. */
+  finish(): WireMessage[] {
+    const at = this.#all.length - 1;
+    const [last, before] = [this.#all[at], this.#before[at]];
+    if (this.#isOpen && last !== undefined && before !== undefined && isAlike(last, before))
+      this.#all[at] = before;
+    this.#isOpen = false;
+    return this.#all;
   }
 
   settle(): void {
-    this.#length = this.all.length;
-    this.#last = this.all.at(-1);
+    this.#length = this.finish().length;
+    this.#last = this.#all.at(-1);
   }
 
   settled(): readonly WireMessage[] {
-    return this.#last === undefined ? [] : [...this.all.slice(0, this.#length - 1), this.#last];
+    return this.#last === undefined ? [] : [...this.#all.slice(0, this.#length - 1), this.#last];
   }
+}
+
+function isAlike(a: WireMessage, b: WireMessage): boolean {
+  return (
+    a.role === b.role &&
+    a.content.length === b.content.length &&
+    a.content.every((block, at) => block === b.content[at])
+  );
 }
 
 /** The blocks of each message, made once: messages never change, so cached sizes of the blocks stay valid. */
