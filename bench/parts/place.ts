@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HEAP_FLAGS } from "../../src/wire/client/daemon.ts";
-import { ONE_ARENA } from "../../src/wire/client/launch.ts";
+import { NATIVE_HEAP } from "../../src/wire/client/launch.ts";
 import { Wire } from "../../test/harness/wire.ts";
 import { statusBytes } from "./os-process.ts";
 
@@ -47,7 +47,7 @@ export class Place {
     const began = performance.now();
     this.#daemon = spawn(NODE, [...HEAP_FLAGS, join(this.#dist, "main.cjs"), "daemon", "--internal"], {
       cwd: "/",
-      env: { ...ONE_ARENA, ...this.env },
+      env: { ...NATIVE_HEAP, ...this.env },
       stdio: "ignore",
     });
     const wire = await this.connect();

@@ -16,6 +16,7 @@ export async function daemonMain(version: string, loadBoot: () => Promise<Boot<L
   closeInherited();
   // the C library has read it; what the daemon starts is not meant by it
   delete process.env.MALLOC_ARENA_MAX;
+  delete process.env.MALLOC_MMAP_THRESHOLD_;
   const clock = new SteadyClock();
   const options = {
     version,

@@ -241,6 +241,11 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
         "Heaps of the C library in the daemon: one is small. The daemon's commands do not get it from there.",
       otherwise: "1",
     },
+    MALLOC_MMAP_THRESHOLD_: {
+      means:
+        "Bytes from which the C library of the daemon gives a piece of memory pages of its own, returned when it is free. The daemon's commands do not get it from there.",
+      otherwise: "69632",
+    },
     NODE_COMPILE_CACHE: {
       means: "Where Node keeps compiled code; the daemon hands it to the thread that writes the journal.",
     },

@@ -353,7 +353,7 @@ console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), se
       args: ["daemon", "--internal"],
       cwd: "/",
       session: true,
-      env: ["MALLOC_ARENA_MAX", "CRUX_LANG", "KEPT"],
+      env: ["MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_", "CRUX_LANG", "KEPT"],
     });
   });
 

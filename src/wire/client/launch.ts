@@ -25,9 +25,11 @@ export interface Launched {
 
 /**
  * The C library of Linux keeps heaps for its threads, of which V8's helpers leave up to 60 MB unused for good. One heap for
- * all has been measured to be as fast. The daemon takes this out of its own environment when it starts.
+ * all has been measured to be as fast. What is larger than a read of a socket (64 KiB and a head) gets pages of its own, and
+ * these are given back: by default the library learns to keep such pieces in its heap, where holes of long conversations stay.
+ * The daemon takes this out of its own environment when it starts.
  */
-export const ONE_ARENA = { MALLOC_ARENA_MAX: "1" };
+export const NATIVE_HEAP = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "69632" };
 
 export type DaemonLauncher = (spec: LaunchSpec) => Launched;
 
@@ -80,7 +82,7 @@ function start({ command, env }: LaunchSpec, path: string): ChildProcess {
     return spawn(file, [...args, "daemon", "--internal"], {
       cwd: "/",
       detached: true,
-      env: { ...ONE_ARENA, ...withoutIpc(env) },
+      env: { ...NATIVE_HEAP, ...withoutIpc(env) },
       stdio: ["ignore", log, log],
     });
   } finally {
