@@ -39,6 +39,7 @@ function caller({ self = {}, others = [], groups = {}, lists = {}, team }: Aroun
     listProcs: async ({ after = -1, limit = 99 } = {}) =>
       procs.filter(({ pid }) => pid > after).slice(0, limit),
     getProcGroup: async (name: string) => {
+      if (joined.includes(name)) return [asPid(5)];
       if (groups[name] !== true) throw fault("NOT_FOUND");
       return [asPid(1)];
     },
@@ -88,6 +89,14 @@ test("a team gets the name that was asked for, or the next that nobody has and n
   expect(text).toMatch(/^crew was taken\. Team crew-4 is there/);
   expect(joined).toEqual(["crew-4"]);
   expect(kept.get(TEAM)).toEqual({ name: "crew-4", description: "it", createdAt: 7 });
+});
+
+test("made again, after a daemon died in its middle, it takes the group that it had joined", async () => {
+  const { call, kept, joined } = caller();
+  joined.push("crew");
+  const { text } = await call(teamCreate, { team_name: "crew" });
+  expect(text).toMatch(/^Team crew is there, its tasks are list crew;/);
+  expect([joined, kept.get(TEAM)]).toEqual([["crew"], expect.objectContaining({ name: "crew" })]);
 });
 
 test("where the settings say no team is made, the tool is switched off", async () => {

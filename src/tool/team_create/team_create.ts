@@ -44,8 +44,8 @@ export const teamCreate = defineTool({
 });
 
 async function run(args: z.output<typeof Args>, context: RunContext): Promise<Outcome> {
-  const { sys, kept, now } = context;
-  const { team_name: wanted, description = "" } = args;
+  const { sys, kept } = context;
+  const { team_name: wanted } = args;
   if (!NAME.test(wanted))
     throw failure("INVALID", `not a name for a team: ${wanted} (letters, digits, _ and -, at most 64)`);
   const self = await infoOf(sys, sys.getPid());
@@ -54,8 +54,7 @@ async function run(args: z.output<typeof Args>, context: RunContext): Promise<Ou
   const led = kept?.get(TEAM) as Team | undefined;
   if (led !== undefined)
     throw failure("CONFLICT", `this process leads team ${led.name} already`, "team_delete ends it");
-  const { name, list } = await joined(wanted, context);
-  kept?.set(TEAM, { name, description, createdAt: now() } satisfies Team);
+  const { name, list } = await joined(args, context);
   const config = `/var/teams/${name}/config.json`;
   const shared = await withFile(context, config, O_RDONLY, async (fd) => {
     const { scratchpad } = JSON.parse((await readToEnd(context, fd, MAX_CONFIG_BYTES)).toString("utf8")) as {
@@ -73,23 +72,33 @@ async function run(args: z.output<typeof Args>, context: RunContext): Promise<Ou
   };
 }
 
-/** The first name that no group of others has, and no earlier team has left tasks under. */
-async function joined(wanted: string, context: RunContext): Promise<{ name: string; list: string }> {
-  const { sys } = context;
+/** The first name that no group of others has, and no earlier team has left tasks under: the caller leads it then. */
+async function joined(
+  { team_name: wanted, description = "" }: z.output<typeof Args>,
+  context: RunContext,
+): Promise<{ name: string; list: string }> {
+  const { sys, kept, now } = context;
   for (let n = 1; n <= MOST_NAMES; n++) {
     const end = n === 1 ? "" : `-${n}`;
     const name = `${wanted.slice(0, 64 - end.length)}${end}`;
-    if ((await isThere(name, context)) || !(await join(name, context))) continue;
+    if ((await isTaken(name, context)) || !(await join(name, context))) continue;
+    kept?.set(TEAM, { name, description, createdAt: now() } satisfies Team);
     const { list, tasks } = await ownList(context);
     if (list !== name || tasks.length === 0) return { name, list };
+    kept?.set(TEAM, null);
     await sys.leaveGroup(sys.getPid(), name);
   }
   throw failure("CONFLICT", `${wanted} and ${MOST_NAMES - 1} more names like it are taken`);
 }
 
-async function isThere(name: string, { sys }: RunContext): Promise<boolean> {
+/** A group that has nobody but the caller is no team yet: a daemon that died may have left it there, half made. */
+async function isTaken(name: string, { sys }: RunContext): Promise<boolean> {
+  const own = sys.getPid();
   try {
-    return (await sys.getProcGroup(name)).length > 0;
+    const members = await sys.getProcGroup(name);
+    if (members.some((pid) => pid !== own)) return true;
+    if (members.length > 0) await sys.leaveGroup(own, name);
+    return false;
   } catch (error) {
     if (codeOf(error) !== "NOT_FOUND") throw error;
     return false;
