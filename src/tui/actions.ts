@@ -149,7 +149,10 @@ export class Actions {
 
   /** How full the context is and what the session cost, for the mode line. A session that has just ended has neither. */
   async learnFacts(): Promise<void> {
-    const { client, pid } = this.#app;
+    const {
+      client: { aside: client },
+      pid,
+    } = this.#app;
     const context = await client.request("context.stat", { pid, brief: true }).catch(() => undefined);
     const budget = await client.request("budget.get", { pid }).catch(() => undefined);
     const spent = budget?.accounts.find((account) => account.pid === pid)?.spent.usd ?? 0;

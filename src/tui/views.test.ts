@@ -31,7 +31,13 @@ async function chosen(pid: number) {
     return { messages: [{ role: "user", text: `read ${done.reads}`, calls: [], at: "", seq: 0, uuid: "u" }] };
   };
   const app = {
-    ...{ pid: 1, words: en, client: { request }, call: { host: { daemon, env: {} } }, changed: resolve },
+    ...{
+      pid: 1,
+      words: en,
+      client: { request, aside: { request } },
+      call: { host: { daemon, env: {} } },
+      changed: resolve,
+    },
     switchTo: async (other: number) => {
       done.switched = other;
     },

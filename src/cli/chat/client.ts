@@ -14,6 +14,8 @@ export class ChatClient {
   readonly #daemon: DaemonAccess;
   /** Requests are sent one after the other, in the order of typing. */
   #last: Promise<unknown> = Promise.resolve();
+  /** What only reads: it waits for nothing that was asked before, and nothing that is typed waits for it. */
+  readonly aside: Pick<ChatClient, "request"> = { request: (method, payload) => this.#ask(method, payload) };
 
   constructor(daemon: DaemonAccess) {
     this.#daemon = daemon;
