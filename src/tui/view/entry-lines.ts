@@ -205,10 +205,16 @@ function firstWords({ result = "" }: CallEntry): string {
 /** The first argument that is a text: a path, a command, a pattern. While the arguments arrive, what of them is there. */
 function aboutOf({ input }: CallEntry): string {
   if (typeof input === "string") return /:\s*"((?:[^"\\]|\\.)*)/.exec(input)?.[1] ?? "";
-  const texts = Object.values((input ?? {}) as Record<string, unknown>).filter(
-    (each) => typeof each === "string",
-  );
-  return texts[0]?.split("\n", 1)[0] ?? "";
+  return firstText(input)?.split("\n", 1)[0] ?? "";
+}
+
+/** What stands beside others comes before what stands in them: of a question its words, not its options. */
+function firstText(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (typeof value !== "object" || value === null) return undefined;
+  const all: unknown[] = Object.values(value);
+  const [text] = all.filter((each) => typeof each === "string");
+  return text ?? all.map(firstText).find((each) => each !== undefined);
 }
 
 /** What commands printed. */

@@ -204,3 +204,9 @@ test("at 40 columns what is said for a moment stands in the last line, and the f
   expect(last({ hint: "esc again: go back" })).toBe("  ○ default · esc again: go back");
   expect(last({})).toBe("  ○ default · a-model-with-a-name");
 });
+
+test("the line of a question has its words, whose arguments are a list", () => {
+  const questions = [{ options: [{ label: "Red" }], question: "Which colour?", header: "Colour" }];
+  const call = { kind: "call", id: "", tool: "ask_user", input: { questions }, isFinal: true } as const;
+  expect(entryLines(call, look).map(textOf).join("")).toContain("ask_user Which colour?");
+});
