@@ -21,16 +21,17 @@ async function viewing() {
     { ...CHILD, pid: 2 },
     { ...CHILD, pid: 3, created_at: "2026-01-01T00:00:01.000Z" },
   ];
-  const seen = { refreshed: 0, looked: 0, close: () => {} };
+  const seen = { refreshed: 0, looked: 0, close: () => {}, hint: () => "" };
   const client = { request: async () => ({ processes: rows }), close: () => {} };
   const app = {
     ...{ pid: 1, words: en, changed: () => {}, editing: { buffer: { text: "" }, place: -1 } },
     call: { host: { daemon: { ensure: async () => client } } },
     actions: {
       views: {
-        look: (pid: number, _words: string, { closed }: { closed(): void }) => {
+        look: (pid: number, _words: string, { closed, hint }: { closed(): void; hint(): string }) => {
           seen.looked = pid;
           seen.close = closed;
+          seen.hint = hint;
           return { refresh: () => seen.refreshed++ };
         },
       },
@@ -55,7 +56,9 @@ test("the view of an agent is refreshed when that agent did something, and no mo
   expect(await change(1, { tokens_used: 10 })).toBe(0);
   expect(await change(0, { activity: "tool" })).toBe(1);
   expect(await change(0, { tokens_used: 20 })).toBe(2);
+  expect(seen.hint()).toBe("x stop");
   expect(await change(0, { state: "zombie" })).toBe(3);
+  expect(seen.hint()).toBe("x clear");
   seen.close();
   expect(await change(0, { tokens_used: 30 })).toBe(3);
 });

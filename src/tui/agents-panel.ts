@@ -123,7 +123,13 @@ export class AgentsPanel implements Disposable {
     const agent = this.#agents.find((each) => each.agentId === agentId);
     if (agent === undefined) return;
     this.#marks = viewed(this.#marks, agentId);
+    const { stop, clear } = this.#app.words.panel;
+    const isOver = (): boolean => {
+      const now = this.#agents.find((each) => each.agentId === agentId);
+      return now === undefined || hasEnded(now);
+    };
     const view = this.#app.actions.views.look(Number(agentId), agent.prompt, {
+      hint: () => (isOver() ? clear : stop),
       key: (name) => name === "x" && this.#take("x", true),
       closed: () => this.#left(agentId),
     });

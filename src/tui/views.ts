@@ -42,15 +42,10 @@ export class Views {
   look(
     pid: number,
     task: string,
-    wish: Pick<TranscriptWish, "key" | "closed">,
+    wish: Pick<TranscriptWish, "key" | "hint" | "closed">,
   ): Pick<TranscriptView, "refresh"> {
-    return this.#read({
-      ...wish,
-      pid,
-      entries: [],
-      task,
-      title: `[${pid}] ${safeLine(task.split("\n", 1)[0] ?? "").slice(0, 24)} · ${wish.key === undefined ? "" : `${this.#app.words.panel.stop} · `}`,
-    });
+    const title = `[${pid}] ${safeLine(task.split("\n", 1)[0] ?? "").slice(0, 24)} · `;
+    return this.#read({ ...wish, pid, entries: [], task, title });
   }
 
   /** The processes, live. One that is chosen there is opened. */
@@ -81,7 +76,7 @@ export class Views {
     const app = this.#app;
     const view = new TranscriptView({
       ...of,
-      client: app.client,
+      client: app.client.aside,
       changed: () => app.changed(),
       copy: (text) => app.actions.copy(text),
       go: (what, place) => app.do(() => this.#go(what, of.pid, place)),
@@ -93,7 +88,7 @@ export class Views {
   /** A fork goes on after the message; a rewind takes it back, and what came after it. */
   async #go(what: "fork" | "rewind", pid: number, place: MessagePlace): Promise<void> {
     const app = this.#app;
-    const { steps } = await app.client.request("process.steps", { pid, last: MOST_STEPS });
+    const { steps } = await app.client.aside.request("process.steps", { pid, last: MOST_STEPS });
     const step = stepAt(steps, place, what);
     if (step === undefined) throw invalid(app.words.act.noStepThere);
     if (what === "rewind") return app.overlay.open(new Picker(extentWish(step, this.#rewindWish())));
@@ -120,7 +115,7 @@ export class Views {
       sessions,
       cwd: app.cwd,
       now: Date.now(),
-      client: app.client,
+      client: app.client.aside,
       chosen: ({ pid }) => resolve(pid),
       changed: () => app.changed(),
     });
@@ -131,7 +126,7 @@ export class Views {
   async rewind(): Promise<void> {
     const app = this.#app;
     if (app.pid === 0) return;
-    const { steps } = await app.client.request("process.steps", { pid: app.pid, last: STEPS });
+    const { steps } = await app.client.aside.request("process.steps", { pid: app.pid, last: STEPS });
     app.overlay.open(new Picker(rewindWish(steps, this.#rewindWish())));
   }
 
@@ -142,7 +137,7 @@ export class Views {
       pid: app.pid,
       cwd: app.cwd,
       now: Date.now(),
-      client: app.client,
+      client: app.client.aside,
       open: (next) => app.overlay.open(new Picker(next)),
       decided: (request) => app.do(() => this.#goBack(request)),
       changed: () => app.changed(),

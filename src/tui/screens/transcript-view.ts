@@ -53,6 +53,8 @@ export interface TranscriptWish {
   go(what: "fork" | "rewind", place: MessagePlace): void;
   /** Another key; true: it was one of the view. */
   key?(name: string): boolean;
+  /** What that key does now, after the title. */
+  hint?(): string;
   closed?(): void;
 }
 
@@ -144,7 +146,9 @@ export class TranscriptView implements FullView {
   }
 
   #title({ live }: EntryLook["words"]): string {
-    return `${this.#goal === undefined ? "" : `${live.reading} · `}${this.#wish.title}`;
+    const { title, hint } = this.#wish;
+    const does = hint === undefined ? "" : `${hint()} · `;
+    return `${this.#goal === undefined ? "" : `${live.reading} · `}${title}${does}`;
   }
 
   /** Oldest first. */

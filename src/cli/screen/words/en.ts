@@ -93,6 +93,7 @@ export const en = {
     main: "main",
     asksYou: "asks you",
     stop: "x stop",
+    clear: "x clear",
     status: {
       queued: "queued",
       running: "running",

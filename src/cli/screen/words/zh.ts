@@ -101,6 +101,7 @@ export const zh: Phrases = {
     main: "主会话",
     asksYou: "等待您回答",
     stop: "x 停止",
+    clear: "x 清除",
     status: { queued: "排队中", running: "运行中", completed: "已完成", failed: "失败", killed: "已终止" },
     activity: {
       thinking: "思考中",
