@@ -7,6 +7,7 @@ import { BROUGHT_FILES, BROUGHT_FOLDERS, MCP_FILE } from "../../abi/trust.ts";
 import type { Call } from "../command.ts";
 import type { DaemonClient } from "../daemon/client.ts";
 import { safeLine } from "../screen/text/safe-text.ts";
+import { wrapped } from "../screen/text/width.ts";
 import { itemsLines, leftOutLine } from "../screen/trust-lines.ts";
 import type { Phrases } from "../screen/words/en.ts";
 import { Keyboard } from "../terminal/keyboard.ts";
@@ -88,7 +89,7 @@ export async function askTrust(
   try {
     using keyboard = new Keyboard(host.stdin, () => left.abort());
     await keyboard.open(left.signal);
-    await write(`${questionLines(workspace, words).join("\n")} [y/N] `);
+    await write(trustQuestion(workspace, words, terminal.columns));
     const keys = await keyboard.next(left.signal);
     if (left.signal.aborted) {
       await write("^C\n");
@@ -102,13 +103,19 @@ export async function askTrust(
   }
 }
 
-function questionLines(
-  { root, items, session_only }: WireWorkspace,
+/** No word of it is broken; what the folder brings stands as it is. */
+export function trustQuestion(
+  { root, items, session_only }: Pick<WireWorkspace, "root" | "items" | "session_only">,
   words: Phrases["trust"],
-): readonly string[] {
-  const asks = words.asks(session_only);
-  if (items.length === 0) return [words.bringsNothing(safeLine(root)), asks];
-  return [words.brings(safeLine(root)), ...itemsLines(items, words), words.meaning, asks];
+  columns = 80,
+): string {
+  const said = (text: string): readonly string[] => wrapped(text, columns);
+  const asks = said(`${words.asks(session_only)} [y/N]`);
+  const lines =
+    items.length === 0
+      ? [...said(words.bringsNothing(safeLine(root))), ...asks]
+      : [...said(words.brings(safeLine(root))), ...itemsLines(items, words), ...said(words.meaning), ...asks];
+  return `${lines.join("\n")} `;
 }
 
 /** A cheap check: in most folders there is nothing to ask the daemon about. */
