@@ -15,6 +15,7 @@ import { World } from "../test/harness/world.ts";
 import { blocks, type Reply, text, toolUse } from "../test/model-server/reply.ts";
 import type { Script } from "../test/model-server/script.ts";
 import { startModelServer } from "../test/model-server/server.ts";
+import { ANEW, PER_SECOND, STEERING, TICK_MS } from "./parts/escapes.ts";
 import { lengthenedSession, sessionServer } from "./parts/opening.ts";
 import { cpuMs, statusBytes } from "./parts/os-process.ts";
 import { Place } from "./parts/place.ts";
@@ -32,14 +33,7 @@ const ALL_AT_ONCE = {
   agents: { limits: { children: 128, tree: 256, spawnsPerMinute: 1_000, queue: 512 } },
   models: { openai: { limits: { maxConcurrent: 1_000 } } },
 };
-const PER_SECOND = 50;
-const TICK_MS = 100;
 const TASK = "stream what comes to mind";
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what steers a terminal
-const STEERING = /\x1b[[\]][0-9;?]*[A-Za-z]/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the screen is cleared
-const ANEW = /\x1b\[[23]J/g;
-
 /** Pieces of eight characters for so long, evenly. */
 function stream(seconds: number): Reply {
   const pieces = seconds * PER_SECOND;
