@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { PANEL_GRACE_MS } from "../abi/panel/rows.ts";
 import { en } from "../cli/screen/words/en.ts";
 import { AgentsPanel } from "./agents-panel.ts";
 import type { App } from "./app.ts";
@@ -61,4 +62,20 @@ test("the view of an agent is refreshed when that agent did something, and no mo
   expect(seen.hint()).toBe("x clear");
   seen.close();
   expect(await change(0, { tokens_used: 30 })).toBe(3);
+});
+
+test("an agent that has ended and left the table is forgotten with its row", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2026-01-01T00:01:00.000Z") });
+  try {
+    const { panel, rows } = await viewing();
+    using _ = panel;
+    rows.splice(1);
+    await panel.look();
+    expect(panel.count).toBe(2);
+    vi.setSystemTime(Date.now() + PANEL_GRACE_MS + 1);
+    await panel.look();
+    expect(panel.count).toBe(1);
+  } finally {
+    vi.useRealTimers();
+  }
 });

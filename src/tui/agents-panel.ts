@@ -41,6 +41,11 @@ export class AgentsPanel implements Disposable {
     this.#app = app;
   }
 
+  /** How many it remembers. */
+  get count(): number {
+    return this.#agents.length;
+  }
+
   lines(look: EntryLook): readonly Line[] {
     return panelLines(this.#state, this.#rows(), look);
   }
@@ -51,10 +56,13 @@ export class AgentsPanel implements Disposable {
     this.#isLooking = true;
     clearTimeout(this.#timer);
     try {
-      const agents = agentsBelow(this.#app.pid, await this.#table(), this.#agents, {
+      const rows = await this.#table();
+      const agents = agentsBelow(this.#app.pid, rows, this.#shown(), {
         now: Date.now(),
         asksYou: this.#app.words.panel.asksYou,
       });
+      const ids = new Set(agents.map(({ agentId }) => agentId));
+      this.#marks = new Map([...this.#marks].filter(([id]) => ids.has(id)));
       this.#leaveEnded(agents);
       if (JSON.stringify(agents) !== JSON.stringify(this.#agents)) {
         this.#moved(this.#agents, agents);
@@ -100,6 +108,12 @@ export class AgentsPanel implements Disposable {
     } finally {
       client.close();
     }
+  }
+
+  /** Without those whose rows are gone: a session may have had thousands. */
+  #shown(): readonly PanelAgent[] {
+    const ids = new Set(this.#rows().map(({ agentId }) => agentId));
+    return this.#agents.filter((agent) => !hasEnded(agent) || ids.has(agent.agentId));
   }
 
   #rows(): readonly PanelRow[] {
