@@ -1,9 +1,11 @@
 /** MCP servers of agent files and of the user, through the booted system: real servers, a model server on loopback. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { escapeVariables } from "../src/abi/compose/variables.ts";
+import { unconfined } from "./harness/confined.ts";
 import { modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";
 import { type Run, settled, World } from "./harness/world.ts";
@@ -287,4 +289,20 @@ describe("a server that the user mounts", () => {
     for (const name of ["s3", "s4", "secret"]) expect((await world.crux(["umount", name])).code).toBe(0);
     expect(await mounts()).toEqual([]);
   });
+
+  it.skipIf(unconfined !== undefined)(
+    "in a project reach no more than the agent that may have written them",
+    async () => {
+      const out = join(world.home, "out");
+      execFileSync("git", ["init", "-q"], { cwd: world.work });
+      world.write("server.sh", `echo x > '${out}'; echo x > ran; exec '${NODE}' '${SCRIPTED}'\n`);
+      expect((await world.crux(["mount", "ours", "--", "/bin/sh", "server.sh"])).code).toBe(0);
+      expect([existsSync(join(world.work, "ran")), existsSync(out)]).toEqual([true, false]);
+      expect((await world.crux(["mount", "mine", "--unconfined", "--", "/bin/sh", "server.sh"])).code).toBe(
+        0,
+      );
+      expect(existsSync(out)).toBe(true);
+      for (const name of ["ours", "mine"]) expect((await world.crux(["umount", name])).code).toBe(0);
+    },
+  );
 });

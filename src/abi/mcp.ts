@@ -11,6 +11,8 @@ export interface McpStdio {
   readonly env: Readonly<Record<string, string>>;
   /** Absolute; absent: the user's home. */
   readonly cwd?: string;
+  /** Of a server that the user mounts: it runs in the sandbox of an agent's commands in `cwd`, as those of agents do anyway. */
+  readonly confined?: true;
 }
 
 interface McpHttp {

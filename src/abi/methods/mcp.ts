@@ -9,6 +9,10 @@ const mcpConfig = z.discriminatedUnion("type", [
     args: z.array(z.string()),
     env: environment,
     cwd: z.string().optional(),
+    confined: z
+      .literal(true)
+      .optional()
+      .describe("It runs in the sandbox of an agent's commands, and needs a `cwd`."),
   }),
   z.strictObject({
     type: z.literal("http"),

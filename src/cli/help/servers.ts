@@ -21,7 +21,10 @@ Modes: --quiet prints paths alone.`,
     head: "mount <name>",
     brief: "mount a server for all processes",
     summary: "Mount a server of tools (MCP) for all processes",
-    usage: ["mount <name> --url <url> [--header K=V]…", "mount <name> [-e K=V]… -- <command> [args…]"],
+    usage: [
+      "mount <name> --url <url> [--header K=V]…",
+      "mount <name> [-e K=V]… [--unconfined] -- <command> [args…]",
+    ],
     options: [
       { flag: "url", value: "<url>", meaning: "a server that is reached over HTTP" },
       { flag: "header", value: "K=V", meaning: "sent with each request to it" },
@@ -31,9 +34,14 @@ Modes: --quiet prints paths alone.`,
         value: "K=V",
         meaning: "given to the command; K alone takes the value from here",
       },
+      {
+        flag: "unconfined",
+        meaning: "the command runs with your whole account, also where it lies in a project",
+      },
     ],
     about: `It lies at /mnt/mcp/<name>, with its tools below /mnt/mcp/<name>/tools; a path below /mnt/mcp may be given instead of
-the name. The command is started in this folder, and ends when nobody has it mounted any more.`,
+the name. A command that names something in this folder is started here, any other at home; it ends when nobody
+has it mounted any more. In a project it is confined as an agent's commands are, since an agent may change it.`,
     examples: [
       "crux mount notes -- npx -y @modelcontextprotocol/server-memory",
       'crux mount tracker --url https://tracker.example/mcp --header "Authorization=Bearer $TOKEN"',

@@ -76,18 +76,22 @@ function reach(self: Process, path: string, text: string): Effect {
 }
 
 /**
- * The sandbox of a local server: an agent's server runs in the agent's sandbox, the user's without one. The agent's
- * scratch folder and scratchpad are left out, so that agents in the same folder can share a server.
+ * The sandbox of a local server: an agent's server runs in the agent's sandbox, the user's without one unless its entry
+ * asks for it. The agent's scratch folder and scratchpad are left out, so that agents in the same folder can share a server.
  */
 export function serverSandbox(
   core: Launching & Granting,
   owner: Process,
   config: McpConfig,
 ): SandboxProfile | null {
-  if (owner.pid === PID_KERNEL || config.type === "http") return null;
+  if (config.type === "http") return null;
+  const isPersons = owner.pid === PID_KERNEL;
+  if (isPersons && config.confined !== true) return null;
   const { command, args, cwd = core.ports.home } = config;
   const effect = { kind: "exec", argv: [command, ...args], cwd, certain: true } as const;
   const { free: _, shared: __, ...subject } = subjectOf(core, owner);
   const request = { tool: MOUNT_TOOL, effects: [effect] };
+  if (isPersons)
+    return core.ports.permitFor(cwd).sandbox?.({ ...subject, cwd, roots: [cwd] }, request) ?? null;
   return core.ports.permitFor(owner.seed.cwd).sandbox?.(subject, request) ?? null;
 }

@@ -7,9 +7,10 @@ import type { Host } from "../../host/host.ts";
 import { invalid } from "../../screen/errors.ts";
 import { safeLine } from "../../screen/text/safe-text.ts";
 import { mountPath } from "./mount-path.ts";
+import { startOf } from "./mount-place.ts";
 
 const USAGE =
-  "crux mount <name> --url <url> [--header K=V]…, or crux mount <name> [-e K=V]… -- <command> [args…]";
+  "crux mount <name> --url <url> [--header K=V]…, or crux mount <name> [-e K=V]… [--unconfined] -- <command> [args…]";
 
 type McpConfig = Params<"mcp.mount">["config"];
 
@@ -19,6 +20,7 @@ export const mount: Command = {
     url: { type: "string" },
     header: { type: "string" },
     env: { type: "string", short: "e" },
+    unconfined: { type: "boolean" },
   },
   run,
 };
@@ -48,11 +50,15 @@ function configOf(args: Args, command: readonly string[], host: Pick<Host, "env"
   if (url !== undefined) return httpConfig(args, url);
   if (args.flags.has("header")) throw invalid("--header goes with --url", USAGE);
   const env = pairsFlag(args, "env", host.env);
-  return { type: "stdio", command: program ?? "", args: rest, env, cwd: host.cwd };
+  const { cwd, confined } = startOf(command, { cwd: host.cwd, home: host.env.HOME ?? "/" });
+  const place = cwd === undefined ? {} : { cwd };
+  const within = confined === undefined || args.flags.has("unconfined") ? {} : { confined };
+  return { type: "stdio", command: program ?? "", args: rest, env, ...place, ...within };
 }
 
 function httpConfig(args: Args, url: string): McpConfig {
-  if (args.flags.has("env")) throw invalid("--env goes with a command", USAGE);
+  const own = ["env", "unconfined"].find((flag) => args.flags.has(flag));
+  if (own !== undefined) throw invalid(`--${own} goes with a command`, USAGE);
   if (!/^https?:\/\/./i.test(url) || !URL.canParse(url)) throw invalid(`not a URL: ${url}`, USAGE);
   return { type: "http", url, headers: pairsFlag(args, "header") };
 }
@@ -66,9 +72,13 @@ async function problemOf(client: DaemonClient, path: string): Promise<string> {
 function notConnected(path: string, config: McpConfig, problem: string): Fault {
   const where = config.type === "http" ? `the server at ${config.url}` : `the program ${config.command}`;
   const why = problem === "" ? "" : `: ${problem}`;
+  const within =
+    config.type === "stdio" && config.confined === true
+      ? `; it runs in the sandbox, since an agent may change what lies in ${config.cwd}: --unconfined gives it your whole account`
+      : "";
   return new Fault({
     code: "UNAVAILABLE",
     message: `mounted, but not connected: ${path}${why}`,
-    hint: `check ${where}; its next use tries again, and crux umount ${path} takes it away`,
+    hint: `check ${where}; its next use tries again, and crux umount ${path} takes it away${within}`,
   });
 }

@@ -31,8 +31,11 @@ function toConfig(config: Params<"mcp.mount">["config"]): McpConfig {
     const { sse, ...plain } = config;
     return sse === undefined ? plain : { ...plain, sse };
   }
-  const { cwd, ...rest } = config;
+  const { cwd, confined, ...rest } = config;
+  const within = confined === undefined ? {} : { confined };
+  if (cwd === undefined && confined !== undefined)
+    throw invalid("payload.config.cwd: needed by a confined server");
   if (cwd === undefined) return rest;
   if (!cwd.startsWith("/")) throw invalid(`payload.config.cwd: must be absolute: ${cwd}`);
-  return { ...rest, cwd };
+  return { ...rest, cwd, ...within };
 }
