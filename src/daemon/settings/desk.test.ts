@@ -16,7 +16,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 function desk(isTrusted = true) {
   const places = {
     ...{ configDir: join(dir, "config"), policyDir: join(dir, "etc") },
-    ...{ policyOwner: 0, home: join(dir, "home") },
+    ...{ policyOwner: process.getuid?.() ?? 0, home: join(dir, "home") },
   };
   const trust = { isTrusted: () => true, hasWritten: () => {} };
   const files = new SettingsFiles({ places, realPath, trust, isTrusted: () => true, warn: () => {} });
@@ -46,4 +46,25 @@ test("a folder's status line counts once the folder is trusted", () => {
   const views = (isTrusted: boolean) => desk(isTrusted).list(ws, "statusLine.command").settings;
   expect(views(false)).toMatchObject([{ value: "touch made", ignored: "this folder is not trusted" }]);
   expect(views(true)[0]).not.toHaveProperty("ignored");
+});
+
+test("of a limit the least is shown to count: the folder's below the policy's, and the policy's above the user's", () => {
+  const ws = join(dir, "ws");
+  mkdirSync(join(dir, "etc"));
+  const put = (file: string, usd: number) =>
+    writeFileSync(join(dir, file), JSON.stringify({ budget: { usd } }), { mode: 0o644 });
+  put("config/settings.json", 9);
+  put("etc/settings.json", 8);
+  const counting = () =>
+    desk()
+      .list(ws, "budget.usd")
+      .settings.flatMap(({ source, ignored }) => (ignored === undefined ? [source] : []));
+  expect(counting()).toEqual(["policy"]);
+  put("ws/.crux/settings.json", 2);
+  expect(counting()).toEqual(["project"]);
+  put("etc/settings.json", 1);
+  expect(counting()).toEqual(["policy"]);
+  put("etc/settings.json", 20);
+  put("ws/.crux/settings.json", 5);
+  expect(counting()).toEqual(["project"]);
 });

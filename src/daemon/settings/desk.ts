@@ -10,7 +10,7 @@ import type { NewSetting, SettingsDesk, SettingView } from "../../kernel/ports/s
 import { nearNames } from "../../lib/text/near-names.ts";
 import { findMode } from "../../permit/rules/mode.ts";
 import { parseRule } from "../../permit/rules/rule.ts";
-import { isBrought, valueAt, whyNotTaken } from "./folder-keys.ts";
+import { isBrought, isLimit, valueAt, whyNotTaken } from "./folder-keys.ts";
 import { parseSettings } from "./settings.ts";
 import {
   filesOf,
@@ -78,15 +78,26 @@ function viewsOf(key: string, files: readonly LoadedFile[], isTrusted: boolean):
     const ignored = whyIgnored({ key, value }, source, { isTrusted, own });
     return [{ key, value, source: SOURCES[source], file: path, ...(ignored === null ? {} : { ignored }) }];
   });
-  const last = found.findLastIndex(({ ignored }) => ignored === undefined);
+  const last = winnerOf(key, found);
   const views = found.map((view, at) =>
-    view.ignored === undefined && at < last && !Array.isArray(view.value)
+    view.ignored === undefined && at !== last && !Array.isArray(view.value)
       ? { ...view, ignored: `${found[last]?.source ?? ""} settings say otherwise` }
       : view,
   );
   return last >= 0 || !Object.hasOwn(SETTING_DEFAULTS, key)
     ? views
     : [{ key, value: SETTING_DEFAULTS[key], source: "default" }, ...views];
+}
+
+/** The place of the value that counts, as settingsIn() finds it: the last, but of limits the least. -1: there is none. */
+function winnerOf(key: string, found: readonly SettingView[]): number {
+  const counting = [...found.entries()].filter(([, { ignored }]) => ignored === undefined);
+  const isFolders = ({ source }: SettingView) => source === "project" || source === "local";
+  const own = counting.findLast(([, view]) => !isFolders(view)) ?? [];
+  const last = counting.at(-1)?.[0] ?? -1;
+  if (!isLimit(key)) return last;
+  const limits = counting.filter(([at, view]) => at === own[0] || isFolders(view));
+  return limits.sort(([, a], [, b]) => Number(a.value) - Number(b.value))[0]?.[0] ?? last;
 }
 
 function whyIgnored(

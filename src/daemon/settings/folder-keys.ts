@@ -53,6 +53,11 @@ export function folderTerms(key: string): string | undefined {
   return may === "less" ? "only less than yours" : `only \`${String(may.only)}\``;
 }
 
+/** Whether of the values of the user, the folder and the policy the least counts. */
+export function isLimit(key: string): boolean {
+  return FOLDER_KEYS[key] === "less";
+}
+
 /** Why a value in a file of a folder has no effect: the key, the missing trust, or the value. */
 type NotTaken = "key" | "trust" | { readonly words: string };
 
