@@ -42,6 +42,14 @@ function bench() {
   return { line, runs, seen, shown, use };
 }
 
+test("a note that goes is drawn at once, also where no program takes its place yet", () => {
+  const { line, seen, shown } = bench();
+  line.use(undefined, "not trusted");
+  expect([shown(), seen.draws]).toEqual([["  not trusted"], 1]);
+  line.use(undefined);
+  expect([shown(), seen.draws]).toEqual([[], 2]);
+});
+
 test("three changes in 300 ms are one run, whose lines are cut, indented, and dimmed where they are not coloured", async () => {
   const { line, runs, seen, shown, use } = bench();
   await use("first", undefined, 2);

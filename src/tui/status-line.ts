@@ -66,9 +66,10 @@ export class StatusLine implements Disposable {
 
   /** `note`: shown in its place. A changed command runs at once. */
   use(program: StatusProgram | undefined, note = ""): void {
-    const before = this.#program;
+    const [before, noted] = [this.#program, this.#note];
     this.#program = program;
     this.#note = note;
+    if (note !== noted) this.#at.changed();
     if (program?.refreshMs !== before?.refreshMs) this.#repeat(program?.refreshMs);
     if (program?.command === before?.command) return;
     this.#isFirst = true;
