@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { TEAM } from "../../abi/child.ts";
 import { testKernel } from "../testing/test-kernel.ts";
+import { keptValues } from "./kept-values.ts";
 import { taskPlaceOf } from "./task-place.ts";
 
 const NAMED = { CRUX_TEAM_NAME: "named" };
@@ -30,4 +32,16 @@ test.each([
   const mark = { call: "c", title: "x", name: "ada", team: "crew", isBackground: true } as const;
   const member = await t.start({ by: lead.sys, group: "crew", child: mark });
   expect({ alone, plain: listOf(plain), member: listOf(member) }).toEqual(lists);
+});
+
+test("a team has one list, whatever other groups its lead is in", async () => {
+  const t = testKernel();
+  const lead = await t.start({});
+  await lead.sys.joinGroup(lead.pid, "older");
+  await lead.sys.joinGroup(lead.pid, "crew");
+  keptValues(t.kernel, lead.proc).set(TEAM, { name: "crew", description: "", createdAt: 0 });
+  const mark = { call: "c", title: "x", name: "ada", team: "crew", isBackground: true } as const;
+  const member = await t.start({ by: lead.sys, group: "crew", child: mark });
+  const plain = await t.start({ by: lead.sys });
+  for (const { pid } of [lead, member, plain]) expect(taskPlaceOf(t.kernel, pid)?.list).toBe("crew");
 });

@@ -1,4 +1,4 @@
-/** The task list of a process: given by its environment, else its group, its leader's group, or its session. */
+/** The task list of a process: given by its environment, else its team, its group, those of its leader, or its session. */
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { TaskPlace } from "../../abi/task.ts";
 import type { Groups } from "../ipc/groups.ts";
@@ -18,14 +18,15 @@ export function taskPlaceOf(core: Places, pid: Pid): TaskPlace | null {
   if (proc === undefined) return null;
   const { env, session, uuid } = proc.seed;
   const leader = session.owner === null ? undefined : core.table.get(session.owner.pid);
+  const team = teamOf(core, proc);
   const list =
     given(env.CRUX_TASK_LIST_ID) ??
+    team?.name ??
     groupOf(core, proc) ??
     given(env.CRUX_TEAM_NAME) ??
-    (leader === undefined ? undefined : groupOf(core, leader)) ??
+    (leader === undefined ? undefined : (teamOf(core, leader)?.name ?? groupOf(core, leader))) ??
     session.owner?.proc ??
     uuid;
-  const team = teamOf(core, proc);
   const members = team?.members.map(({ pid: member, seed: { child }, life }) => {
     return { pid: member, name: child?.name ?? "", isIdle: life.activity === "idle" };
   });
