@@ -23,6 +23,10 @@ const lateStopsMs = [10, 50, 200, 1_000];
 const leftoverGraceMs = 500;
 /** How long we wait for what the setup and the first process have printed and reported; both have ended. */
 const lateWordsMs = 200;
+/** How often a child is made once more: files may come and go each time, where many work beside each other. */
+const maxRenewals = 3;
+/** Of the setup's words in an error. */
+const maxReasonChars = 300;
 /** How often we look whether a program that does not take its input can still read it. */
 const stuckInputMs = 250;
 /** How long we wait after KILL; a process that outlives it hangs in the host's kernel, and nothing can end it. */
@@ -33,7 +37,7 @@ export interface Begun {
   readonly prepared: PreparedChild;
   readonly clock: Pick<Clock, "mono" | "sleep">;
   /**
-   * Makes and begins the child once more, if the prepared one ends before its program begins: it may have been killed
+   * Makes and begins the child anew, if the prepared one ends before its program begins: it may have been killed
    * at any time since it was prepared. Throws what `PreparedChild` throws.
    */
   readonly again?: (() => PreparedChild) | undefined;
@@ -53,6 +57,9 @@ export class HostChild implements ExecChild {
   readonly #clock: Begun["clock"];
   #body: Body;
   #again: Begun["again"];
+  #renewals = 0;
+  /** Why its setup failed, in the setup's own words. */
+  #reason = "";
   #isSignalled = false;
   #isLeaderGone = false;
   #isStopped = false;
@@ -204,8 +211,8 @@ export class HostChild implements ExecChild {
     const { prepared } = this.#body;
     await Promise.race([prepared.heardAll(), this.#clock.sleep(lateWordsMs)]);
     const again = this.#again;
-    this.#again = undefined;
     if (prepared.hasBegun || this.#isSignalled || again === undefined) return false;
+    if (++this.#renewals > maxRenewals) return false;
     try {
       const next = again();
       prepared.drop();
@@ -235,6 +242,7 @@ export class HostChild implements ExecChild {
   async #tellSetup(): Promise<void> {
     const late = this.#clock.sleep(lateWordsMs).then(() => "");
     const words = await Promise.race([this.#body.prepared.words(), late]);
+    this.#reason = words.trim().slice(0, maxReasonChars).toWellFormed();
     if (words !== "")
       this.spec.onOutput(this.spec.isMerged === true ? "stdout" : "stderr", Buffer.from(words));
   }
@@ -247,7 +255,7 @@ export class HostChild implements ExecChild {
     if (!hasBegun && end.error === undefined && !this.#isSignalled) {
       const message = hasAsked
         ? "the sandbox was ended from outside before its command began; the command did not run"
-        : "the sandbox could not be set up; the reason is in the output";
+        : `the sandbox could not be set up${this.#reason === "" ? ", and gave no reason" : `: ${this.#reason}`}`;
       return { ...end, error: driverError("Open", "UNAVAILABLE", message) };
     }
     return violations.length === 0 ? end : { ...end, violations };
