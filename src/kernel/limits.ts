@@ -125,6 +125,13 @@ export const LIMITS = {
   /** Bytes of one message (INVALID), messages and bytes in one box (UNAVAILABLE: nothing is stored). */
   mailBytes: 256 * 1024,
   mailboxMessages: 1_024,
+  /**
+   * Messages of one agent to another within a minute: beyond, UNAVAILABLE. Messages of two to each other in a row while neither
+   * does anything else: then both are paused. Partners of an agent that are told apart.
+   */
+  mailPerMinute: 120,
+  mailInRow: 50,
+  mailPartners: 256,
   mailboxBytes: 16 * 1024 * 1024,
   /** Calls of one process that wait for a message: beyond, UNAVAILABLE. */
   mailboxReceivers: 256,

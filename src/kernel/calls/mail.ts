@@ -3,6 +3,7 @@
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
+import { SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { OwnSendOptions, RecvOptions, Sent } from "../../abi/sys.ts";
 import { ABORTED, linkSignals } from "../../lib/abort.ts";
@@ -15,6 +16,7 @@ import type { Policed } from "../gate/decide.ts";
 import { checkFellow, type Fellowship } from "../gate/fellow-mail.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { joins } from "../ipc/joins.ts";
+import { isInTime, isUseful, wasTold } from "../ipc/mail-pace.ts";
 import { disturbed, type Mailbox, type Wanted } from "../ipc/mailbox.ts";
 import { pictured } from "../ipc/pictured.ts";
 import { type Letter, type Office, post } from "../ipc/post.ts";
@@ -29,6 +31,7 @@ import type { Sessions } from "../ports/sessions.ts";
 import { whyUnseen } from "../process/chosen-model.ts";
 import type { LifeCycle } from "../process/life/life-cycle.ts";
 import type { Process } from "../process/process.ts";
+import { type Notifying, notify } from "../process/signal/notify.ts";
 import type { ProcessTable } from "../process/table.ts";
 import { viewRequestOf } from "../process/view-requests.ts";
 import { type Redacting, redactedBytes } from "../redact/model-bound.ts";
@@ -44,7 +47,13 @@ type Sending = Office &
     readonly admission: Pick<Admission, "waitingIn">;
     readonly sessions: Pick<Sessions, "awake" | "resumeWith"> & { isHere(pid: Pid): boolean };
     readonly ports: EndSearch["ports"] & Pick<KernelPorts, "models">;
-  };
+  } & Pacing;
+
+/** What keeping agents from writing without end uses. */
+type Pacing = Notifying & {
+  readonly table: Pick<ProcessTable, "get">;
+  deliver(proc: Process, signal: Signal): Promise<unknown>;
+};
 
 /**
  * Send(pid, size): puts a message into the mailbox of a process that the caller sees: itself, its descendants,
@@ -72,6 +81,7 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & OwnSendOptions, 
     else if (pass.scope === null) await core.journalWatch.held(self, "Send", pass.signal);
     // a message from the user wakes a resting session
     if (self.pid === PID_KERNEL && !core.sessions.isHere(pid)) await core.sessions.awake(pid);
+    await checkPace(pass, pid);
     const labels = self.labels.length === 0 ? undefined : self.labels;
     const letter = { from: self.pid, data, client, media, maxSteps, labels, request };
     const mayResume = pass.scope === null || pass.scope.effects.some(({ kind }) => kind === "message");
@@ -85,6 +95,34 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & OwnSendOptions, 
     return post(core, target, { ...letter, beside: placeDrafts(pass, withCheckpoint) });
   },
 };
+
+/**
+ * Messages that a model sends do not go on without end. UNAVAILABLE: too many to one process within a minute; or the two do
+ * nothing but write to each other, and both are paused until the user lets them go on.
+ */
+async function checkPace({ core, self, scope }: CallPass<Pacing, Process>, pid: Pid): Promise<void> {
+  const other = core.table.get(pid);
+  if (self.pid === PID_KERNEL && other !== undefined) wasTold(other);
+  if (scope === null || self.seed.kind !== "agent") return;
+  const refuse = (message: string, hint: string): never => {
+    throw new SyscallError({ syscall: "Send", pid: self.pid, code: "UNAVAILABLE", message, hint });
+  };
+  if (!isInTime(self, pid, core.ports.clock.mono()))
+    refuse(
+      `${LIMITS.mailPerMinute} messages to process ${pid} within a minute`,
+      "put more into one message, or wait",
+    );
+  if (other?.seed.kind !== "agent" || other === self || isUseful(self, other, scope.callId)) return;
+  const words = `processes ${self.pid} and ${pid} wrote ${LIMITS.mailInRow} messages to each other and did nothing else; both are paused`;
+  const lead = core.table.get(self.seed.session.owner?.pid ?? PID_KERNEL);
+  if (lead !== undefined && lead !== self && lead !== other)
+    await notify(core, lead, `${words}. stop ends one; the user lets them go on.`);
+  for (const proc of [other, self]) {
+    proc.log("warn", `${words}: crux cont ${proc.pid}`, core.ports.clock.mono());
+    await core.deliver(proc, SIGNALS.SIGPAUSE);
+  }
+  refuse(words, "say what came of it; the user lets you go on");
+}
 
 /** Only the program has a position, and none after the end of its process. */
 function placeDrafts({ self, scope }: CallPass<Sending, Process>, state: unknown): readonly JournalDraft[] {
