@@ -167,6 +167,24 @@ describe("one whose person could answer", () => {
     await settle(8);
     expect([...later.begun.keys()]).toEqual([child.pid]);
   });
+
+  test("goes on with all below it that waits, but for what the user paused", async () => {
+    const t = testKernel();
+    const top = await t.start({ interactive: true });
+    t.kernel.attach(top.pid, { interactive: true });
+    const [child, held] = [await t.start({ by: top.sys }), await t.start({ by: top.sys })];
+    const deep = await t.start({ by: child.sys });
+    await t.init.kill(held.pid, SIGNALS.SIGPAUSE);
+    const { next, begun } = await nextAfterCrash(t);
+    expect(begun.size).toBe(0);
+    await next.init.kill(top.pid, SIGNALS.SIGRESUME);
+    await settle(8);
+    expect([...begun.keys()].sort()).toEqual([top.pid, child.pid, deep.pid]);
+    const again = await nextAfterCrash(t);
+    await again.next.kernel.resume(top.pid);
+    await settle(8);
+    expect([...again.begun.keys()].sort()).toEqual([top.pid, child.pid, deep.pid]);
+  });
 });
 
 /** A daemon that stops while it reads the history of this process; of the others it reads what it needs. */

@@ -28,6 +28,7 @@ import { isAbove } from "../../kernel/process/rights/narrow.ts";
 import { type ModeKernel, modeDraft, setMode } from "../../kernel/process/rights/set-mode.ts";
 import { ranMs, runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { recorded, type SignalKeeping } from "../../kernel/process/signal/deliver.ts";
+import { letGoBelow } from "../../kernel/process/signal/let-go.ts";
 import { notify } from "../../kernel/process/signal/notify.ts";
 import { type Running, runProgram } from "../../kernel/process/spawn/run.ts";
 import type { ProcessTable } from "../../kernel/process/table.ts";
@@ -52,7 +53,7 @@ export type Waking = AgentRestoring &
   Letters &
   ModeKernel & {
     readonly ports: Pick<KernelPorts, "onReaped" | "worktrees">;
-    readonly table: Pick<ProcessTable, "takeBack">;
+    readonly table: Pick<ProcessTable, "takeBack" | "childrenOf">;
     readonly admission: Pick<Admission, "enter" | "check">;
     /** False: the kernel is shutting down. */
     readonly accepting: boolean;
@@ -110,7 +111,9 @@ export async function resume(
     if (env !== undefined) lendEnv(live, env);
     if (live.isPaused) {
       await recalled(live);
+      const { why } = live.halt;
       await core.deliver(live, SIGNALS.SIGRESUME);
+      if (why === "crash") await letGoBelow(core, live);
     }
     await recorded(core);
     return live;

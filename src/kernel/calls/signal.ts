@@ -20,11 +20,12 @@ import {
   type SignalKeeping,
   unblock,
 } from "../process/signal/deliver.ts";
+import { letGoBelow } from "../process/signal/let-go.ts";
 import type { ProcessTable } from "../process/table.ts";
 
 /** The parts of the kernel that sending a signal uses. */
 type Signalling = SignalKeeping & {
-  readonly table: Pick<ProcessTable, "require">;
+  readonly table: Pick<ProcessTable, "require" | "childrenOf">;
   readonly journalWatch: Pick<JournalHold<never>, "check">;
   readonly sessions: {
     isHere(pid: Pid): boolean;
@@ -69,7 +70,9 @@ async function sendSignal(
   // any other signal acts in this turn
   const isUnread = proc.past.isUnread && proc.isPaused;
   if (isUnread && self.pid === PID_KERNEL && signal === SIGNALS.SIGRESUME) await recalled(proc);
+  const { why } = proc.halt;
   const disposition = await core.deliver(proc, signal);
+  if (why === "crash" && !proc.isPaused) await letGoBelow(core, proc);
   if (disposition !== "ignored") await recorded(core);
   return disposition;
 }

@@ -33,6 +33,11 @@ export class Past {
     return this.#read !== null;
   }
 
+  /** Reading its history has failed, or has ended a daemon. */
+  get isSuspect(): boolean {
+    return this.#isSuspect;
+  }
+
   /** Its history was not read, and may be for its last words. */
   get hasUnreadWords(): boolean {
     return this.#read !== null && !this.#isSuspect;

@@ -76,6 +76,24 @@ test("attach --quiet is the result, and -v the verbose screen, wherever they go"
   );
 });
 
+test("attach at a terminal lets go on what a crash of the daemon holds, and --read-only does not", async () => {
+  const row = { ...aRow(), activity: "paused" as const, held: "crash" as const };
+  for (const [line, times] of [
+    ["attach 1", 1],
+    ["attach 1 --read-only", 0],
+  ] as const) {
+    const daemon = new FakeDaemon(
+      {
+        "process.list": () => ({ processes: [row] }),
+        "process.resume": () => ({ pid: 1, state: "running" }),
+      },
+      { "process.attach": new Feed().push(complete()).end() },
+    );
+    expect((await crux(line, { daemon, isTerminal: true })).code).toBe(0);
+    expect(daemon.asked.filter(([method]) => method === "process.resume")).toHaveLength(times);
+  }
+});
+
 test("attach --read-only leaves questions to others", async () => {
   const { daemon } = await crux("attach 1 --read-only", {
     daemon: following(new Feed().push(complete()).end()),

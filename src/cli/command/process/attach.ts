@@ -6,6 +6,7 @@ import type { Call, Command } from "../../command.ts";
 import type { DaemonClient, DaemonStream } from "../../daemon/client.ts";
 import type { AskDialog } from "../../dialog/ask-dialog.ts";
 import { openDialog, questionTerminal } from "../../dialog/questions.ts";
+import { clientEnvironment } from "../../run/environment.ts";
 import { callsWish } from "../../run/run-options.ts";
 import { stateCell } from "../../screen/table/process-cells.ts";
 import { oneLine } from "../../screen/text/json.ts";
@@ -40,6 +41,9 @@ async function run(call: Call): Promise<number> {
       ...callsWish(call.console),
     });
     isAttached = true;
+    // whoever answers its questions is here again: what a crash held goes on
+    if (row?.held === "crash" && findTerminal(call) !== undefined)
+      await client.request("process.resume", { pid, env: clientEnvironment(host.env) });
     const code = await showToEnd(call, { pid, row, stream, leaving });
     if (code !== undefined) return code;
   } catch (error) {
