@@ -129,6 +129,35 @@ it("100 MiB to a reader, a slow one and one that reads nothing: none waits for a
   for (const { connection } of [good, slow, idle, late]) connection.socket.destroy();
 });
 
+it("the log of a loud program is whole after a kill -9 of the daemon, without its secrets", async () => {
+  const token = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
+  const script = `while :; do echo ${token}; seq 1 5000; done`;
+  const { pid } = await client.call<Spawned>("process.spawn", { id: "loud", command: ["sh", "-c", script] });
+  const printed = async (of: FrameClient): Promise<number> => {
+    const { streams } = await of.call<{ streams: { stdout: { bytes: number } } }>("process.status", { pid });
+    return streams.stdout.bytes;
+  };
+  await settled(
+    () => printed(client),
+    (bytes) => bytes > 8 * MIB,
+  );
+  process.kill(world.daemonPid as number, "SIGKILL");
+  await client.closed;
+  await world.crux(["ps"]);
+  client = await FrameClient.open(world.socket);
+  const asked = { pid, from: "start", filter: "stdout" };
+  await client.call("process.stream.subscribe", asked);
+  const bytes: Buffer[] = [];
+  await client.until(() => client.chunks.at(-1)?.end === true);
+  for (const { data = new Uint8Array() } of client.chunks.splice(0)) bytes.push(Buffer.from(data));
+  const whole = Buffer.concat(bytes).toString().replaceAll(token, "[redacted]");
+  const { stdout } = await world.crux(["logs", String(pid), "--tail", "3000"]);
+  const log = stdout.replaceAll(/\[redacted:github:[0-9a-f]{6}\]/g, "[redacted]");
+  expect(log).not.toContain(token.slice(0, 12));
+  expect(log.length).toBeGreaterThan(10_000);
+  expect(whole.endsWith(log) || whole.trimEnd().endsWith(log.trimEnd())).toBe(true);
+});
+
 const ffmpeg = spawnSync("ffmpeg", ["-version"]).status === 0;
 
 describe.skipIf(!ffmpeg)("the death of an owner (needs ffmpeg)", () => {

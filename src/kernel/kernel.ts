@@ -56,6 +56,7 @@ import { JournalWatch } from "./journal-watch.ts";
 import { KeptEnds } from "./kept-ends.ts";
 import { LIMITS } from "./limits.ts";
 import { openLogs } from "./log/logs.ts";
+import { completeLogs } from "./native/late-log.ts";
 import { NativeTable } from "./native/native-control.ts";
 import type { Budgets } from "./ports/budgets.ts";
 import type { Forks } from "./ports/forks.ts";
@@ -457,9 +458,12 @@ export class Kernel implements KernelApi {
     await this.grants.recover();
     await this.fileLabels.recover();
     await this.mounts.bringBack();
-    return recover(this, {
+    const recovery = await recover(this, {
       restoreSupervisor: (left) => restoreSupervised(this, left),
       probe: (intents) => probeCalls(this, intents),
     });
+    // by now the secrets of what was restored are known
+    await completeLogs(this.ports);
+    return recovery;
   }
 }

@@ -3,7 +3,7 @@
  * while it is written, or two, none before and after. A segment that is not needed any more becomes the next one: to write
  * over a file that is in the page cache costs a fifth of writing a new one.
  */
-import { closeSync, constants, openSync, readvSync, rmSync } from "node:fs";
+import { closeSync, constants, openSync, readvSync, rmSync, writeFileSync } from "node:fs";
 import type { OnFull, Spool } from "../../kernel/ports/spools.ts";
 import { driverError } from "../driver-error.ts";
 import { SegmentFile } from "./segment-file.ts";
@@ -14,6 +14,8 @@ export interface Segment {
   readonly bytes: number;
 }
 
+/** Ends the name of a note beside a spool. */
+export const NOTE = ".note";
 /** What all have read is written over while it is in the cache of the processor. */
 const BLOCK_SEGMENT_BYTES = 4 * 1024 * 1024;
 
@@ -162,6 +164,15 @@ export class DiskSpool implements Spool, SegmentSource {
   /** The segments before this one have been read by all. */
   get #readSegments(): number {
     return Math.floor(this.#readBytes / this.#segmentBytes);
+  }
+
+  note(words: string | null): void {
+    try {
+      if (words === null) rmSync(this.#options.place + NOTE, { force: true });
+      else writeFileSync(this.#options.place + NOTE, words, { mode: 0o600 });
+    } catch {
+      // a disk that takes no more takes nothing of the spool either
+    }
   }
 
   end(): void {

@@ -482,4 +482,16 @@ describe("DiskSpools", () => {
       { numRuns: 1_000 },
     );
   });
+
+  it("one whose daemon died while there was a note is finished by the next daemon", async () => {
+    const { store, open } = spools();
+    const spool = store.open("a.log", "drop", { owner: "7" });
+    spool.write(Buffer.from("0123456789"));
+    spool.note("10");
+    const next = open();
+    expect(next.unfinished().map(({ name, note }) => [name, note])).toEqual([["a.log", "10"]]);
+    next.unfinished()[0]?.finish(Buffer.from("rest"));
+    expect(next.unfinished()).toEqual([]);
+    for (const each of [next, open()]) expect(await rest(each.find("a.log"))).toBe("0123456789rest");
+  });
 });

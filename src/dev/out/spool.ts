@@ -4,7 +4,7 @@
  * total, with 4 GiB, are kept; beyond, the oldest of the owner that keeps the most is removed. `<name>@<owner>.<n>` says
  * whose it is.
  */
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type {
   KeptSpool,
@@ -13,8 +13,9 @@ import type {
   SpoolOptions,
   SpoolReader,
   SpoolStore,
+  Unfinished,
 } from "../../kernel/ports/spools.ts";
-import { DiskSpool, type Segment } from "./disk-spool.ts";
+import { DiskSpool, NOTE, type Segment } from "./disk-spool.ts";
 import { countedBytes, SEGMENT_NAME } from "./segment-file.ts";
 import { SegmentReader, type SegmentSource } from "./segment-reader.ts";
 import { type Owned, type ShareLimits, Shares } from "./shares.ts";
@@ -95,6 +96,33 @@ export class DiskSpools implements SpoolStore {
     if (kept === undefined || oldest === undefined) return undefined;
     const source = endedSource(kept, oldest);
     return { bytes: source.bytes, reader: (from) => new SegmentReader(source, from) };
+  }
+
+  unfinished(): readonly Unfinished[] {
+    return readdirSync(this.#dir)
+      .filter((file) => file.endsWith(NOTE))
+      .map((file) => {
+        const place = join(this.#dir, file.slice(0, -NOTE.length));
+        const [name = ""] = file.slice(0, -NOTE.length).split("@");
+        const finish = (rest: Uint8Array): void => this.#finish(name, place, rest);
+        return { name, note: readFileSync(place + NOTE, "utf8"), finish };
+      });
+  }
+
+  /** What is added has a segment of its own. */
+  #finish(name: string, place: string, rest: Uint8Array): void {
+    const kept = this.#known().get(name);
+    const last = SEGMENT_NAME.exec(kept?.segments.at(-1)?.path ?? "")?.[2];
+    if (kept !== undefined && last !== undefined && rest.byteLength > 0) {
+      const path = `${place}.${Number(last) + 1}`;
+      writeFileSync(path, rest, { mode: 0o600 });
+      const segments = [...kept.segments, { path, bytes: rest.byteLength }];
+      this.#shares.remove(name, kept);
+      const whole = { ...kept, segments, bytes: bytesOf(segments) };
+      this.#known().set(name, whole);
+      this.#shares.add(name, whole);
+    }
+    rmSync(place + NOTE, { force: true });
   }
 
   #keep(name: string, owner: string, segments: readonly Segment[]): void {

@@ -5,6 +5,7 @@ import type { Spool } from "../ports/spools.ts";
 
 import { MemorySpools } from "../testing/memory-spools.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
+import { completeLogs } from "./late-log.ts";
 import { OutputLog } from "./output-log.ts";
 
 const PART = 64 * 1024;
@@ -30,7 +31,7 @@ function opened(canWait = true) {
   const printMuch = (letter: string, bytes = MUCH): void => {
     for (let at = 0; at < bytes; at += PART) print(line(letter, Math.min(PART, bytes - at)));
   };
-  return { log, kept, made, print, printMuch, clock };
+  return { log, kept, made, print, printMuch, clock, spools, redactor };
 }
 
 async function textOf(log: Spool): Promise<string> {
@@ -115,4 +116,60 @@ test("while somebody reads it, and where the streams are not kept, everything is
   const other = opened(false);
   other.printMuch("a", 3 * MUCH);
   expect(other.log.bytes).toBe(3 * MUCH);
+});
+
+test("what waits when its daemon dies is in the log of the next one, without secrets across the seam", async () => {
+  for (const [cut, more] of [
+    [0, ""],
+    [8, ""],
+    [SECRET.length - 1, "and more\n"],
+  ] as const) {
+    const { log, print, printMuch, spools, redactor } = opened();
+    printMuch("a", MUCH - PART);
+    print(`${line("a", PART - cut)}${SECRET.slice(0, cut)}`);
+    print(`${SECRET.slice(cut)}\nb\n`);
+    print("c\n", "stderr");
+    print(more);
+    // it dies
+    log.beforeRead = undefined;
+    const before = await textOf(log);
+    expect(before).not.toContain("b\n");
+    await completeLogs({ spools, redactor });
+    const text = await textOf(log);
+    expect(text.startsWith(before)).toBe(true);
+    const whole = new RegExp(`a\\n\\[redacted:known:\\w{6}\\]\\nb\\n${more}c\\n$`);
+    expect(text.slice(-200)).toMatch(whole);
+    expect(spools.unfinished()).toEqual([]);
+  }
+});
+
+test("where a secret is not known any more, the next daemon leaves out what waited, and says so", async () => {
+  const { log, print, printMuch, spools } = opened();
+  printMuch("a");
+  print(`${SECRET}\n`);
+  log.beforeRead = undefined;
+  const other = new Redactor(new Uint8Array(32));
+  await completeLogs({ spools, redactor: other });
+  expect((await textOf(log)).slice(MUCH)).toBe(
+    `\n[${SECRET.length + 1} bytes of stdout are left out here]\n`,
+  );
+});
+
+test("of more than a reader is given, the next daemon too leaves out the first part; what is written needs no note", async () => {
+  const { log, made, printMuch, spools, redactor, clock } = opened();
+  printMuch("a");
+  printMuch("b", 3 * MUCH);
+  const { beforeRead } = log;
+  log.beforeRead = undefined;
+  await completeLogs({ spools, redactor });
+  const words = (await textOf(log)).slice(MUCH);
+  log.beforeRead = beforeRead;
+  expect(words).toMatch(new RegExp(`^\\n\\[${2 * MUCH} bytes of stdout are left out here\\]\\nb`));
+  expect(words.endsWith(line("b", PART))).toBe(true);
+  await clock.advance(1_000);
+  expect(spools.unfinished()).toEqual([]);
+  printMuch("d");
+  expect(spools.unfinished()).toHaveLength(1);
+  made.end();
+  expect(spools.unfinished()).toEqual([]);
 });

@@ -11,12 +11,13 @@ import type { Redactor } from "../../lib/redact/redact.ts";
 import { LIMITS } from "../limits.ts";
 import type { Native, StreamName } from "../ports/natives.ts";
 import type { Spool } from "../ports/spools.ts";
+import { encodeNote, leftOut } from "./log-note.ts";
 
 const LATE_MS = 1_000;
 /** Changes between the streams that are noted; beyond, the log is written. */
 const MAX_RUNS = 1_000;
 /** A secret that began in what is left out is seen, if so much before its end is looked at. */
-const LEAD_BYTES = 64 * 1024;
+export const LEAD_BYTES = 64 * 1024;
 /** All bytes are read into it and written at once. */
 const part = Buffer.allocUnsafeSlow(64 * 1024);
 
@@ -47,6 +48,8 @@ export class OutputLog {
   /** So much more is written at once. */
   #atOnce = LIMITS.logTailBytes;
   #timer: AbortController | undefined;
+  /** A later daemon is told where to go on. */
+  #isNoted = false;
 
   constructor({ log, redactor, clock }: Logging) {
     this.#log = log;
@@ -71,6 +74,7 @@ export class OutputLog {
       this.#seen[stream] = kept?.bytes ?? 0;
       return;
     }
+    if (this.#waiting === 0) this.#note();
     const last = this.#runs.at(-1);
     if (last?.stream === stream && last.to === from) last.to = kept.bytes;
     else this.#runs.push({ stream, from, to: kept.bytes });
@@ -112,6 +116,19 @@ export class OutputLog {
       skipped -= start - from;
       if (start < to) this.#copy(stream, start, to);
     }
+    if (this.#isNoted) this.#log.note(null);
+    this.#isNoted = false;
+  }
+
+  /** What waits is lost with this daemon, but for its streams (late-log.ts). */
+  #note(): void {
+    const seen = (stream: StreamName) => ({
+      to: this.#seen[stream],
+      held: this.#redacted.get(stream)?.held ?? 0,
+    });
+    const knows = this.#redactor?.knownMarks() ?? [];
+    this.#log.note(encodeNote({ stdout: seen("stdout"), stderr: seen("stderr"), knows }));
+    this.#isNoted = true;
   }
 
   #copy(stream: StreamName, from: number, to: number): void {
@@ -137,7 +154,7 @@ export class OutputLog {
       this.#redact(stream, part.subarray(0, bytes));
       led += bytes;
     }
-    this.#log.write(Buffer.from(`\n[${at - this.#seen[stream]} bytes of ${stream} are left out here]\n`));
+    this.#log.write(leftOut(at - this.#seen[stream], stream));
   }
 
   #write(stream: StreamName, chunk: Buffer): void {

@@ -31,6 +31,8 @@ export interface Spool {
   room(): Promise<void> | undefined;
   /** Reads at once what was written not long ago; how many bytes. 0: it is not at hand. */
   recent(from: number, into: Buffer): number;
+  /** Kept beside it until its end, for a later daemon (`SpoolStore.unfinished`); null: not any more. */
+  note(words: string | null): void;
   /** No more will come. Idempotent. */
   end(): void;
   /** Reads from a byte position; if that was dropped, from the oldest byte left. Readers are independent. */
@@ -74,6 +76,14 @@ export interface SpoolOptions {
   readonly owner?: string;
 }
 
+/** A spool whose daemon died while there was a note beside it. */
+export interface Unfinished {
+  readonly name: string;
+  readonly note: string;
+  /** Adds the rest, and removes the note. */
+  finish(rest: Uint8Array): void;
+}
+
 export interface SpoolStore {
   /** `name`: a file name. */
   open(name: string, onFull: OnFull, options?: SpoolOptions): Spool;
@@ -88,4 +98,6 @@ export interface SpoolStore {
    * known. undefined: as of `find`, or nothing tells the positions of what is left.
    */
   past(name: string, written?: number): KeptSpool | undefined;
+  /** Asked for once, before any is opened. */
+  unfinished(): readonly Unfinished[];
 }

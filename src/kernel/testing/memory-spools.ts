@@ -2,7 +2,15 @@
 
 import { Fault } from "../../abi/errors.ts";
 import { abortable } from "../../lib/abort.ts";
-import type { BlockReader, KeptSpool, OnFull, Spool, SpoolReader, SpoolStore } from "../ports/spools.ts";
+import type {
+  BlockReader,
+  KeptSpool,
+  OnFull,
+  Spool,
+  SpoolReader,
+  SpoolStore,
+  Unfinished,
+} from "../ports/spools.ts";
 
 export class MemorySpools implements SpoolStore {
   readonly spools = new Map<string, MemorySpool>();
@@ -20,6 +28,29 @@ export class MemorySpools implements SpoolStore {
   past(name: string): KeptSpool | undefined {
     return this.spools.get(name);
   }
+
+  unfinished(): readonly Unfinished[] {
+    return [...this.spools].flatMap(([name, spool]) =>
+      spool.words === null ? [] : [new Rest(name, spool.words, spool)],
+    );
+  }
+}
+
+class Rest implements Unfinished {
+  readonly name: string;
+  readonly note: string;
+  readonly #spool: MemorySpool;
+
+  constructor(name: string, note: string, spool: MemorySpool) {
+    this.name = name;
+    this.note = note;
+    this.#spool = spool;
+  }
+
+  finish(rest: Uint8Array): void {
+    this.#spool.note(null);
+    this.#spool.write(rest);
+  }
 }
 
 const LIMIT = 64 * 1024 * 1024;
@@ -28,6 +59,7 @@ class MemorySpool implements Spool {
   readonly droppedBytes = 0;
   readonly oldest = 0;
   beforeRead: (() => void) | undefined;
+  words: string | null = null;
   /** The number of open readers. */
   readers = 0;
   readonly onFull: OnFull;
@@ -62,7 +94,12 @@ class MemorySpool implements Spool {
     return this.#data.copy(into, 0, from);
   }
 
+  note(words: string | null): void {
+    this.words = words;
+  }
+
   end(): void {
+    this.words = null;
     this.#isEnded = true;
     this.#wake();
   }

@@ -29,6 +29,11 @@ export class RedactedBytes {
     this.#stream = new RedactStream(redactor);
   }
 
+  /** How many bytes are held back. */
+  get held(): number {
+    return this.#tail.length + Buffer.byteLength(this.#stream.held);
+  }
+
   /** The bytes may be those of the chunk. */
   push(chunk: Buffer): Uint8Array {
     const bytes = this.#tail.length === 0 ? chunk : Buffer.concat([this.#tail, chunk]);

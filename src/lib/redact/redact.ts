@@ -88,6 +88,11 @@ export class Redactor {
     return looksBegun(text) || this.#known.isBegun(text);
   }
 
+  /** The marks of all known values: whether another redactor with this key knows them too. */
+  knownMarks(): readonly string[] {
+    return Array.from(this.#values, (value) => this.#mark("known", value));
+  }
+
   /** Searches one text, from front to back. */
   scan(text: string): Scan {
     this.#known ??= new KnownValues(this.#values);
