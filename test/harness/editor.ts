@@ -23,10 +23,14 @@ interface EditorOptions {
   readonly flags?: readonly string[];
   readonly capabilities?: ClientCapabilities;
   readonly permit?: Permit;
+  /** Instead of the text of a file. */
+  readonly reads?: () => Promise<never>;
 }
 
 export class EditorDouble {
   readonly updates: SessionUpdate[] = [];
+  /** The session of each update. */
+  readonly #of: string[] = [];
   readonly asked: RequestPermissionRequest[] = [];
   readonly child: ChildProcess;
   readonly exited: Promise<number | null>;
@@ -50,7 +54,7 @@ export class EditorDouble {
 
   static async open(world: World, options: EditorOptions = {}): Promise<EditorDouble> {
     const editor = new EditorDouble(world, options);
-    await editor.#connect(options.capabilities);
+    await editor.#connect(options);
     return editor;
   }
 
@@ -87,6 +91,16 @@ export class EditorDouble {
       .join("");
   }
 
+  /** The answers in one session. */
+  saidIn(sessionId: string): string {
+    const own = this.updates.filter((_, at) => this.#of[at] === sessionId);
+    return own
+      .map((each) =>
+        each.sessionUpdate === "agent_message_chunk" && each.content.type === "text" ? each.content.text : "",
+      )
+      .join("");
+  }
+
   /** Resolves once such an update has come. */
   async until(kind: SessionUpdate["sessionUpdate"], count = 1): Promise<void> {
     await settled(
@@ -101,7 +115,7 @@ export class EditorDouble {
     return this.exited;
   }
 
-  async #connect(clientCapabilities: ClientCapabilities = {}): Promise<void> {
+  async #connect({ capabilities: clientCapabilities = {}, reads }: EditorOptions): Promise<void> {
     const output = Writable.toWeb(this.child.stdin!) as WritableStream<Uint8Array>;
     const input = Readable.toWeb(this.child.stdout!) as unknown as ReadableStream<Uint8Array>;
     this.#connection = client()
@@ -109,8 +123,8 @@ export class EditorDouble {
         this.asked.push(params);
         return { outcome: await this.permit(params) };
       })
-      .onRequest("fs/read_text_file", ({ params: { path } }) => ({
-        content: this.buffers.get(path) ?? readFileSync(path, "utf8"),
+      .onRequest("fs/read_text_file", async ({ params: { path } }) => ({
+        content: (await reads?.()) ?? this.buffers.get(path) ?? readFileSync(path, "utf8"),
       }))
       .onRequest("fs/write_text_file", ({ params: { path, content } }) => {
         this.buffers.set(path, content);
@@ -119,6 +133,7 @@ export class EditorDouble {
       })
       .onNotification("session/update", ({ params }) => {
         this.updates.push(params.update);
+        this.#of.push(params.sessionId);
       })
       .connect(ndJsonStream(output, input));
     await this.agent.request("initialize", { protocolVersion: PROTOCOL_VERSION, clientCapabilities });

@@ -68,7 +68,7 @@ async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<v
       },
       "process.mode": () => ({ mode: "default" }),
       "context.stat": () => ({ driver: "openai", model: "m" }),
-      "session.list": () => ({ sessions: [{ pid: 1, uuid: SESSION, cwd: "/w", title: "" }] }),
+      "session.list": () => ({ sessions: [{ pid: 1, uuid: SESSION, cwd: "/usr", title: "" }] }),
       "session.history": () => ({ messages: [] }),
       "session.change": () => {
         throw new Fault({ code: "CONFLICT", message: "it works" });
@@ -76,8 +76,8 @@ async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<v
       "session.open": () => ({
         pid: 1,
         uuid: SESSION,
-        cwd: "/w",
-        dirs: ["/w", "/notes"],
+        cwd: "/usr",
+        dirs: ["/usr", "/notes"],
         mcp_servers: ["My_notes_1"],
       }),
       "skills.check": () => ({ definitions: [] }),
@@ -141,7 +141,7 @@ async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<v
 async function begun(flags: readonly string[], wanted: Partial<NewSessionRequest>): Promise<unknown> {
   let spawned: unknown;
   await anEditor(flags, async ({ agent, daemon }) => {
-    const { sessionId } = await agent.request("session/new", { cwd: "/w", mcpServers: [], ...wanted });
+    const { sessionId } = await agent.request("session/new", { cwd: "/usr", mcpServers: [], ...wanted });
     expect(sessionId).toBe(SESSION);
     spawned = daemon.asked.find(([method]) => method === "spawn")?.[1];
   });
@@ -150,13 +150,13 @@ async function begun(flags: readonly string[], wanted: Partial<NewSessionRequest
 
 test("a session works in the folders that the editor names, beside those of the flag", async () => {
   expect(await begun([], {})).not.toHaveProperty("dirs");
-  expect(await begun(["--add-dir=/"], { additionalDirectories: ["/notes", "/more"] })).toMatchObject({
-    cwd: "/w",
-    dirs: ["/", "/notes", "/more"],
+  expect(await begun(["--add-dir=/"], { additionalDirectories: ["/etc", "/var"] })).toMatchObject({
+    cwd: "/usr",
+    dirs: ["/", "/etc", "/var"],
   });
   await anEditor([], async ({ agent, said, daemon }) => {
     expect(said.agentCapabilities?.sessionCapabilities).toHaveProperty("additionalDirectories");
-    const wanted = { cwd: "/w", mcpServers: [], additionalDirectories: ["more"] };
+    const wanted = { cwd: "/usr", mcpServers: [], additionalDirectories: ["more"] };
     await expect(agent.request("session/new", wanted)).rejects.toMatchObject({ code: -32602 });
     expect(daemon.asked.some(([method]) => method === "spawn")).toBe(false);
   });
@@ -183,7 +183,7 @@ test("the servers of the editor are those of its session, as they stand, beside 
   await anEditor([], async ({ agent, said }) => {
     expect(said.agentCapabilities?.mcpCapabilities).toMatchObject({ http: true, sse: true });
     const odd = { type: "acp", name: "odd", id: "1" } as never;
-    await expect(agent.request("session/new", { cwd: "/w", mcpServers: [odd] })).rejects.toMatchObject({
+    await expect(agent.request("session/new", { cwd: "/usr", mcpServers: [odd] })).rejects.toMatchObject({
       code: -32602,
     });
   });
@@ -195,14 +195,14 @@ test("the servers of the editor are those of its session, as they stand, beside 
 
 test("an editor is told which of its servers and folders a session that it opens does not have", async () => {
   const server = (name: string) => ({ name, command: "/bin/x", args: [], env: [] });
-  const has = { sessionId: SESSION, cwd: "/w", mcpServers: [server("My notes (1)")] };
+  const has = { sessionId: SESSION, cwd: "/usr", mcpServers: [server("My notes (1)")] };
   const more = {
     mcpServers: [...has.mcpServers, server("web")],
     additionalDirectories: ["/notes/deep", "/more"],
   };
   await anEditor([], async ({ agent, told, daemon }) => {
     await agent.request("session/load", { ...has, additionalDirectories: ["/notes"] });
-    await agent.request("session/resume", { sessionId: SESSION, cwd: "/w" });
+    await agent.request("session/resume", { sessionId: SESSION, cwd: "/usr" });
     for (const method of ["session/load", "session/resume"] as const) {
       await agent.request(method, { ...has, ...more });
       // of those before nothing was said
@@ -219,7 +219,7 @@ test("an editor is told which of its servers and folders a session that it opens
 
 test("the effort can be chosen where the model takes one, and is offered as it was chosen", async () => {
   await anEditor([], async ({ agent, daemon }) => {
-    const { configOptions, sessionId } = await agent.request("session/new", { cwd: "/w", mcpServers: [] });
+    const { configOptions, sessionId } = await agent.request("session/new", { cwd: "/usr", mcpServers: [] });
     const effort = (options: typeof configOptions) => options?.find(({ id }) => id === "thought_level");
     const set = async (configId: string, value: string) => {
       const request: SetSessionConfigOptionRequest = { sessionId, configId, value };
@@ -247,7 +247,7 @@ test("the effort can be chosen where the model takes one, and is offered as it w
 test("a picture in a prompt is shown to the model, and files are lines of its text", async () => {
   await anEditor([], async ({ agent, said, daemon }) => {
     expect(said.agentCapabilities?.promptCapabilities).toMatchObject({ image: true, embeddedContext: true });
-    const { sessionId } = await agent.request("session/new", { cwd: "/w", mcpServers: [] });
+    const { sessionId } = await agent.request("session/new", { cwd: "/usr", mcpServers: [] });
     const link = { type: "resource_link" as const, name: "a", uri: "file:///a" };
     const image = { type: "image" as const, mimeType: "image/png", data: "aGk=" };
     const answer = await agent.request("session/prompt", { sessionId, prompt: [image, link] });

@@ -66,7 +66,11 @@ export class Buffers {
   }
 
   async #act(uuid: string, { path, text }: { path: string; text?: string }): Promise<Answer> {
-    if (text === undefined) return { text: (await this.#files.read?.(uuid, path)) ?? "" };
+    if (text === undefined) {
+      const read: unknown = await this.#files.read?.(uuid, path);
+      if (typeof read !== "string") throw new Error("the editor answered without the text of the file");
+      return { text: read };
+    }
     await this.#files.write?.(uuid, path, text);
     return {};
   }

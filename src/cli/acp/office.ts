@@ -105,7 +105,7 @@ export class Office implements AsyncDisposable {
       sessions: sessions.map((session) => ({
         sessionId: session.uuid,
         cwd: session.cwd,
-        title: session.title,
+        title: session.title === "" ? null : session.title,
         updatedAt: session.last_at,
       })),
     };
@@ -163,7 +163,7 @@ export class Office implements AsyncDisposable {
     const stream = await this.#openings.reopen(uuid, request);
     const session = await this.#enter(stream, stream.session?.cwd ?? cwd, client);
     const past = isReplayed
-      ? await pastOf((method, payload) => client.request(method, payload), stream.pid)
+      ? await pastOf((method, payload) => client.request(method, payload), stream.pid, session.cwd)
       : [];
     for (const update of past) await this.#link.update(uuid, update);
     const choices = await this.#openings.choices(session);

@@ -1,4 +1,6 @@
 /** How sessions of an editor begin and come back, by the flags of `crux acp`. */
+import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
 import {
   type McpServer,
   type NewSessionRequest,
@@ -61,6 +63,9 @@ export class Openings {
     const { cwd, additionalDirectories = [] } = wanted;
     checkFolder(cwd);
     for (const dir of additionalDirectories) checkFolder(dir, "additionalDirectories");
+    for (const dir of [cwd, ...additionalDirectories])
+      if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() !== true)
+        throw invalid(`no folder: ${dir}`);
     await this.requireModel(cwd);
     const daemon = await this.#host.daemon.ensure();
     const request = { ...this.#request(wanted), session: true, client };
@@ -112,8 +117,9 @@ export class Openings {
   /** What answers a session; before its first answer, what would. */
   async modelOf(pid: number, cwd: string): Promise<string> {
     const { driver, model } = await this.#asker.request("context.stat", { pid, brief: true });
-    if (driver !== "") return modelName({ driver, id: model });
+    if (model !== "") return modelName({ driver, id: model });
     const found = await this.#resolve(cwd);
+    if (driver !== "" && driver !== found.driver) return driver;
     return modelName({ driver: found.driver, id: found.model });
   }
 
@@ -182,12 +188,13 @@ function entryOf(server: McpServer): Record<string, unknown> {
   return { type: server.type, url: literal(server.url), headers: valuesOf(server.headers) };
 }
 
-/** Editors name servers as they like; here a name is part of the names of tools. */
+/** Editors name servers as they like; here a name is part of the names of tools, and a name of other letters a number. */
 export function serverName(name: string): string {
-  return name
+  const plain = name
     .replaceAll(/[^A-Za-z0-9-]+/g, "_")
     .slice(0, 64)
     .replaceAll(/^_|_$/g, "");
+  return plain === "" ? `server-${createHash("sha256").update(name).digest("hex").slice(0, 8)}` : plain;
 }
 
 function valuesOf(pairs: readonly { readonly name: string; readonly value: string }[]): object {

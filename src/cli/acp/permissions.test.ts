@@ -7,7 +7,7 @@ import { Permissions } from "./permissions.ts";
 type Asked = Parameters<ConstructorParameters<typeof Permissions>[0]["request"]>[0];
 
 function desk(answer: (asked: Asked) => string | undefined) {
-  const [asked, replies]: [Asked[], (readonly [string, AskReply])[]] = [[], []];
+  const [asked, replies, denied]: [Asked[], (readonly [string, AskReply])[], string[]] = [[], [], []];
   const permissions = new Permissions({
     request: async (request): Promise<RequestPermissionResponse> => {
       asked.push(request);
@@ -17,9 +17,10 @@ function desk(answer: (asked: Asked) => string | undefined) {
         : { outcome: { outcome: "selected", optionId } };
     },
     answer: async (id, reply) => void replies.push([id, reply]),
+    deny: async (pid, rule) => void denied.push(`${pid} ${rule}`),
     callOf: () => "call-1",
   });
-  return { permissions, asked, replies };
+  return { permissions, asked, replies, denied };
 }
 
 const ask = (ask_id: string, more: Partial<AskEvent> = {}): AskEvent => ({
@@ -51,17 +52,16 @@ test("without a rule only this call is decided, and closing the question is a no
   expect(replies).toEqual([["a1", { answer: "no" }]]);
 });
 
-test("what is always rejected is not asked about again", async () => {
-  const { permissions, asked, replies } = desk(() => "never");
+test("what is always rejected is denied by a rule of the session before the question is answered", async () => {
+  const { permissions, asked, replies, denied } = desk(() => "never");
   await permissions.ask(ask("a1"));
-  await permissions.ask(ask("a2"));
-  await permissions.ask(ask("a3", { rules: [{ rule: "bash(ls:*)", destinations: ["session"] }] }));
+  await permissions.ask(ask("a2", { rules: [] }));
+  expect(denied).toEqual(["1 bash(git push:*)"]);
   expect([asked.length, replies.map(([id, { answer }]) => [id, answer])]).toEqual([
     2,
     [
       ["a1", "no"],
       ["a2", "no"],
-      ["a3", "no"],
     ],
   ]);
 });
@@ -72,6 +72,7 @@ test("a question that was answered elsewhere gets no second answer", async () =>
   const permissions = new Permissions({
     request: () => held.promise,
     answer: async (id) => void replies.push(id),
+    deny: async () => undefined,
     callOf: () => undefined,
   });
   const asking = permissions.ask(ask("a1"));

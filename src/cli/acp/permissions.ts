@@ -11,9 +11,6 @@ import { askBlock } from "../screen/ask-lines.ts";
 import { safeLine } from "../screen/text/safe-text.ts";
 import { textContent } from "./updates.ts";
 
-/** The most rules that the user always rejects, in one session; later ones are asked about again. */
-const MAX_REJECTED = 200;
-
 type Asked = Omit<RequestPermissionRequest, "sessionId">;
 type Choice = { readonly kind: "chosen"; readonly id: string } | { readonly kind: "cancelled" };
 
@@ -21,6 +18,8 @@ interface PermissionsAround {
   request(asked: Asked, signal: AbortSignal): Promise<RequestPermissionResponse>;
   /** Never rejects. */
   answer(askId: string, reply: AskReply): Promise<void>;
+  /** Denies the rule in the session from now on, as a grant that can be taken back. Never rejects. */
+  deny(pid: number, rule: string): Promise<void>;
   /** The id of the call in question, if the editor knows it. */
   callOf(ask: AskEvent): string | undefined;
 }
@@ -28,8 +27,6 @@ interface PermissionsAround {
 export class Permissions {
   readonly #around: PermissionsAround;
   readonly #open = new Map<string, AbortController>();
-  /** What the user always rejects, in this connection. */
-  readonly #rejected = new Set<string>();
 
   constructor(around: PermissionsAround) {
     this.#around = around;
@@ -60,12 +57,12 @@ export class Permissions {
     const toolCall = this.#callOf(event);
     if (event.questions !== undefined) return this.#answers(event.questions, toolCall, signal);
     const key = ruleOf(event);
-    if (key !== undefined && this.#rejected.has(key))
-      return { answer: "no", words: `the user always rejects ${key} in this session` };
     const choice = await this.#choose({ toolCall, options: optionsOf(event) }, signal);
     if (choice.kind === "cancelled") return { answer: "no" };
-    if (choice.id === "never" && key !== undefined && this.#rejected.size < MAX_REJECTED)
-      this.#rejected.add(key);
+    if (choice.id === "never" && key !== undefined) {
+      await this.#around.deny(event.pid, key);
+      return { answer: "no", words: `the user always rejects ${key} in this session` };
+    }
     if (choice.id === "always") return { answer: "always", ...(key === undefined ? {} : { rule: key }) };
     return { answer: choice.id === "yes" ? "yes" : "no" };
   }

@@ -6,7 +6,7 @@ import type { WireHistoryItem } from "../../abi/methods/session.ts";
 import { isWithin } from "../../lib/path.ts";
 import { isHouseNote } from "../screen/chat-lines.ts";
 import { type Ground, serverName } from "./openings.ts";
-import { isRecord } from "./tool-call.ts";
+import { callShape, isRecord, parsed } from "./tool-call.ts";
 
 export type Ask = <M extends MethodName>(method: M, payload: Params<M>) => Promise<Result<M>>;
 
@@ -20,6 +20,11 @@ export async function planOf(
 ): Promise<PlanEntry[] | undefined> {
   if (name === "todo") return isRecord(input) ? entries(input.todos) : undefined;
   if (name !== "task_create" && name !== "task_update") return undefined;
+  return tasksOf(ask, list);
+}
+
+/** The list of steps as it stands. */
+export async function tasksOf(ask: Ask, list: string): Promise<PlanEntry[]> {
   const { tasks = [] } = await ask("task.list", { list });
   return tasks.map(({ subject: content, status }) => ({ content, status, priority: "medium" }));
 }
@@ -57,7 +62,7 @@ const PAGE = 200;
 const MAX_MESSAGES = 5_000;
 
 /** What was said before the editor opened the session, in the order of the journal. */
-export async function pastOf(ask: Ask, pid: number): Promise<SessionUpdate[]> {
+export async function pastOf(ask: Ask, pid: number, cwd: string): Promise<SessionUpdate[]> {
   const pages: WireHistoryItem[][] = [];
   let before: string | undefined;
   for (let count = 0; count < MAX_MESSAGES; count += PAGE) {
@@ -70,19 +75,31 @@ export async function pastOf(ask: Ask, pid: number): Promise<SessionUpdate[]> {
     before = page.next;
     if (before === undefined) break;
   }
-  return pages.reverse().flat().flatMap(updatesOf);
+  return pages
+    .reverse()
+    .flat()
+    .flatMap((item) => updatesOf(item, cwd));
 }
 
-function updatesOf({ role, text, calls, seq }: WireHistoryItem): SessionUpdate[] {
+function updatesOf({ role, text, calls, seq }: WireHistoryItem, cwd: string): SessionUpdate[] {
   const content = { type: "text" as const, text };
   const sessionUpdate = role === "user" ? ("user_message_chunk" as const) : ("agent_message_chunk" as const);
   const isSaid = text !== "" && !(role === "user" && isHouseNote(text));
   const said: SessionUpdate[] = !isSaid ? [] : [{ sessionUpdate, content }];
-  const called = calls.map((title, i): SessionUpdate => {
+  const called = calls.map((line, i): SessionUpdate => {
     const toolCallId = `past-${seq}-${i}`;
-    return { sessionUpdate: "tool_call", toolCallId, title, kind: "other", status: "completed" };
+    return { sessionUpdate: "tool_call", toolCallId, status: "completed", ...pastCall(line, cwd) };
   });
   return [...said, ...called];
+}
+
+/** A call as while it ran. Of a long one only the beginning of its arguments is known: it is its title. */
+function pastCall(line: string, cwd: string): ReturnType<typeof callShape> {
+  const [, name = line, json = ""] = /^(\S+) (.*)$/s.exec(line) ?? [];
+  const input = parsed(json);
+  return input === undefined
+    ? { ...callShape(name, undefined, cwd), title: line }
+    : callShape(name, input, cwd);
 }
 
 /** What an editor names for a session that began without it, in words; undefined: the session has all of it. */

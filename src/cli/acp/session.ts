@@ -24,7 +24,7 @@ import type { SessionStream } from "./openings.ts";
 import { Permissions } from "./permissions.ts";
 import { promptResponse, type saidIn } from "./prompt.ts";
 import { type Prompt, PromptQueue, type Told } from "./prompt-queue.ts";
-import { planOf, titleOf, usageOf } from "./session-facts.ts";
+import { planOf, tasksOf, titleOf, usageOf } from "./session-facts.ts";
 import { Updates } from "./updates.ts";
 
 /** How long to wait before the daemon is tried again, in ms; the last one repeats. */
@@ -92,6 +92,7 @@ export class EditorSession {
     this.#permissions = new Permissions({
       request: (asked, signal) => around.editor.permit({ sessionId: this.uuid, ...asked }, signal),
       answer: (id, reply) => this.#answer(id, reply),
+      deny: (pid, rule) => this.#deny(pid, rule),
       callOf: (ask) => this.#updates.callOf(ask),
     });
   }
@@ -105,8 +106,12 @@ export class EditorSession {
     return this.#buffers.serve(this);
   }
 
-  /** From now on updates are sent. */
+  /** From now on updates are sent, the steps of a list that is there already first. */
   begin(): void {
+    this.#later(async () => {
+      const entries = await tasksOf((method, payload) => this.#client.request(method, payload), this.#list);
+      if (entries.length > 0) await this.#update({ sessionUpdate: "plan", entries });
+    });
     this.#following = this.#follow();
   }
 
@@ -258,12 +263,16 @@ export class EditorSession {
   #plan(id: string): void {
     const call = this.#updates.find(id);
     if (call === undefined) return;
-    const { CRUX_TASK_LIST_ID: named = "", CRUX_TEAM_NAME: team = "" } = this.#around.host.env;
-    const list = named || team || this.uuid;
     this.#later(async () => {
-      const plan = await planOf(call, (method, payload) => this.#client.request(method, payload), list);
+      const plan = await planOf(call, (method, payload) => this.#client.request(method, payload), this.#list);
       if (plan !== undefined) await this.#update({ sessionUpdate: "plan", entries: plan });
     });
+  }
+
+  /** The name of its list of steps. */
+  get #list(): string {
+    const { CRUX_TASK_LIST_ID: named = "", CRUX_TEAM_NAME: team = "" } = this.#around.host.env;
+    return named || team || this.uuid;
   }
 
   /** Another client may have switched the session: the editor shows what it is now. */
@@ -296,6 +305,14 @@ export class EditorSession {
       await this.#client.request("ask.answer", answerParams(ask_id, reply));
     } catch (error) {
       this.#around.log(`question ${ask_id}: ${String(error)}`);
+    }
+  }
+
+  async #deny(pid: number, rule: string): Promise<void> {
+    try {
+      await this.#client.request("grant.add", { pid, deny: [rule], scope: "session" });
+    } catch (error) {
+      this.#around.log(`always reject ${rule}: ${String(error)}`);
     }
   }
 

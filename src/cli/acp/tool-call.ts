@@ -101,3 +101,12 @@ function changesOf(name: string, args: Input, cwd: string): ToolCallContent[] {
 export function isRecord(value: unknown): value is Input {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** undefined: it is not JSON. */
+export function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json === "" ? "{}" : json);
+  } catch {
+    return undefined;
+  }
+}

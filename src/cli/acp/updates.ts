@@ -3,7 +3,7 @@ import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import type { BlockDelta, StreamEvent } from "../../abi/llm.ts";
 import type { AskEvent, MessageEvent, ToolResultEvent, WireEvent } from "../../abi/wire-events.ts";
 import { type Piece, SaidText } from "./said-text.ts";
-import { callShape } from "./tool-call.ts";
+import { callShape, parsed } from "./tool-call.ts";
 
 /** The most calls that are remembered after their end; what comes for an older one is shown as a call of its own. */
 const MAX_CALLS = 1_000;
@@ -222,12 +222,4 @@ function fenced(text: string): string {
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   const fence = "`".repeat(longest + 1);
   return `${fence}\n${text}\n${fence}`;
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json === "" ? "{}" : json);
-  } catch {
-    return undefined;
-  }
 }
