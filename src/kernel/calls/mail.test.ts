@@ -158,7 +158,7 @@ describe("send()", () => {
     const unseen = t.init.send(blind.pid, bytes("x"), undefined, { media });
     await expect(unseen).rejects.toMatchObject({
       code: "INVALID",
-      message: "blind takes no pictures; crux models shows which do",
+      message: "blind takes no pictures; crux model list shows which do",
     });
     blind.proc.facts.change(chosenModelFacet, "process.model", { device: "/dev/llm/fake", model: "seeing" });
     await t.init.send(blind.pid, bytes("x"), undefined, { media });

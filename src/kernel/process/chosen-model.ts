@@ -91,7 +91,7 @@ export function whyUnseen({ ports }: Pick<Taking, "ports">, proc: Process): stri
   const { device, name: model } = proc.model;
   const next = proc.facts.of(chosenModelFacet) ?? { device, model };
   if (ports.models.supportsImages?.(next.device, next.model, proc.seed.env) === true) return undefined;
-  return `${modelWords(next)} takes no pictures; crux models shows which do`;
+  return `${modelWords(next)} takes no pictures; crux model list shows which do`;
 }
 
 /** Makes what the user has chosen the model of the process; null: nothing was chosen. */
