@@ -3,6 +3,7 @@
  * the tool that asks to the dialog that shows them.
  */
 import type { RuleDestination } from "./rules.ts";
+import type { Said, Sentence } from "./sentence.ts";
 
 export interface AskAmount {
   readonly unit: "usd" | "tokens" | "steps";
@@ -14,6 +15,15 @@ export interface AskPart {
   readonly text: string;
   readonly behavior: "allow" | "ask" | "deny";
   readonly why: string;
+  /** The same as a fact, where it is one. */
+  readonly fact?: Sentence;
+}
+
+/** The sentences of a question, for clients that word them in another language. */
+export interface AskFacts {
+  readonly reason: readonly Said[];
+  readonly warnings: readonly Said[];
+  readonly sandbox?: Sentence;
 }
 
 export interface AskRule {

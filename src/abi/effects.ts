@@ -3,8 +3,10 @@
  * They are an upper bound: an act that its declared effects do not cover is refused. Paths are absolute host paths,
  * `..` and symlinks not yet resolved, unless they begin with a Crux mount (/var/out, /proc).
  */
+
 import type { Usage } from "./llm.ts";
 import type { PermissionMode } from "./process.ts";
+import type { Said } from "./sentence.ts";
 import type { SkillEffect } from "./skill.ts";
 
 export type Effect =
@@ -97,5 +99,5 @@ export interface PermissionView {
   readonly operation: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly diff?: string;
-  readonly warnings?: readonly string[];
+  readonly warnings?: readonly Said[];
 }

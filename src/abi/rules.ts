@@ -13,6 +13,17 @@ export const RULE_SOURCES = [
   "session",
 ] as const;
 export type RuleSource = (typeof RULE_SOURCES)[number];
+export const RULE_SOURCE_WORDS: Readonly<Record<RuleSource, string>> = {
+  userSettings: "user settings",
+  projectSettings: "project settings",
+  localSettings: "local settings",
+  flagSettings: "the settings given with --settings",
+  policySettings: "policy settings",
+  cliArg: "the command line",
+  command: "the running skill",
+  session: "this session",
+  shipped: "the shipped defaults",
+};
 
 /** A rule as written. `drop` removes a shipped rule; only user settings can do that. */
 export interface RuleText {

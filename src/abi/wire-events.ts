@@ -2,7 +2,7 @@
  * The events in a stream of `spawn`, `session.open` or `process.attach`, one JSON object per line (manual, NDJSON
  * protocol). Absent keys are left out. Types only: the thin client must not load schemas.
  */
-import type { AskAmount, AskAnswer, AskPart, AskRule, QuestionItem } from "./ask.ts";
+import type { AskAmount, AskAnswer, AskFacts, AskPart, AskRule, QuestionItem } from "./ask.ts";
 import type { CallNote } from "./call-note.ts";
 import type { Boundary } from "./context.ts";
 import type { WireError } from "./errors.ts";
@@ -105,6 +105,8 @@ export interface AskEvent extends Told<"ask"> {
   readonly warnings?: readonly string[];
   /** What the sandbox lets the command do, in one line. */
   readonly sandbox?: string;
+  /** Reason, warnings and sandbox as facts; absent: only their text is known. */
+  readonly facts?: AskFacts;
   /** SHA-256 of tool, arguments and effects. */
   readonly digest?: string;
   /** Rules that an "always" may add; none: only this call can be allowed. */

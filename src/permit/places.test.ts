@@ -155,6 +155,9 @@ describe("protected paths", () => {
         isHard: true,
         message: "write /ws/.git/hooks/x: a protected path (execution); no mode or rule answers for the user",
         reason: { kind: "protected", detail: "a protected path (execution)" },
+        said: [
+          { kind: "protected", access: "write", path: "/ws/.git/hooks/x", why: "a protected path (execution)" },
+        ],
       });
       expect(run(make(everything), "view", [read("/ws/.env")], who)).toMatchObject({
         behavior: "ask",

@@ -1,8 +1,10 @@
 /** An open tool: idle, running one call, or holding its result until that has been read to the end. */
+
 import type { CallEnd } from "../abi/call-note.ts";
 import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../abi/device.ts";
 import type { PermissionView } from "../abi/effects.ts";
 import { codeOf, Fault, messageOf } from "../abi/errors.ts";
+import type { Said } from "../abi/sentence.ts";
 import type { SkillsInReach } from "../abi/skill.ts";
 import type { Syscalls } from "../abi/sys.ts";
 import type { Progress, ToolFrame, ToolResult } from "../abi/tool.ts";
@@ -196,10 +198,10 @@ const MAX_CHARS = 4000;
 const MAX_OPERATION_CHARS = 300;
 
 function permissionView(tool: string, dialog: Dialog): PermissionView {
-  const warnings = [...(dialog.warnings ?? [])];
+  const warnings: Said[] = [...(dialog.warnings ?? [])];
   const show = (name: string, text: string) => {
     const escaped = escapeHidden(text);
-    if (escaped.length > MAX_CHARS) warnings.push(`${name} is shown in part: ${text.length} characters`);
+    if (escaped.length > MAX_CHARS) warnings.push({ kind: "shown_in_part", name, characters: text.length });
     return cutMiddle(escaped, MAX_CHARS);
   };
   const params = Object.fromEntries(

@@ -2,6 +2,7 @@
  * The definition of a tool. `defineTool` checks the definition at compile time and closes it over its argument type;
  * the defaults fail closed: not read-only, destructive, serial, outcome unknown after a crash.
  */
+
 import type * as z from "zod";
 import type { CallFacts } from "../abi/call-note.ts";
 import type { KeptValues } from "../abi/device.ts";
@@ -9,6 +10,7 @@ import type { Effect, EffectClass } from "../abi/effects.ts";
 import type { ErrorCode } from "../abi/errno.ts";
 import type { CallId, Pid } from "../abi/ids.ts";
 import type { PermissionMode } from "../abi/process.ts";
+import type { Said } from "../abi/sentence.ts";
 import type { SkillsInReach } from "../abi/skill.ts";
 import type { Syscalls } from "../abi/sys.ts";
 import type { MediaPart, Progress } from "../abi/tool.ts";
@@ -108,7 +110,7 @@ export interface Dialog {
   operation: string;
   params: Record<string, unknown>;
   diff?: string;
-  warnings?: string[];
+  warnings?: Said[];
 }
 
 /** Over the budget: the first 8,000 characters are kept, or both ends; `none` for tools that page by themselves. */

@@ -1,6 +1,7 @@
 /** A question of the permission gate as shown to the user, above the line with the keys. Pure. */
 import type { AskRule } from "../../abi/ask.ts";
 import type { RuleDestination } from "../../abi/rules.ts";
+import type { Said, Sentence } from "../../abi/sentence.ts";
 import type { AskEvent } from "../../abi/wire-events.ts";
 import { plainLine, plainLines } from "./text/plain-text.ts";
 import { en, type Phrases } from "./words/en.ts";
@@ -22,19 +23,48 @@ interface AskBlock {
 
 export function askBlock(question: ShownQuestion, isWhole: boolean, words: AskWords = en.ask): AskBlock {
   const { detail = "", path, reason = "", sandbox, labels = [], warnings = [] } = question;
-  const text = detail === "" ? [] : plainLines(detail).replace(/\n+$/, "").split("\n");
+  const {
+    reason: reasonSaid = [reason],
+    sandbox: sandboxSaid = sandbox,
+    warnings: warned = warnings,
+  } = question.facts ?? {};
+  const worded = (said: readonly Said[], text: string) => wordsOf(said, text, words);
+  const written = detail === "" ? [] : plainLines(detail).replace(/\n+$/, "").split("\n");
+  const inDetail = new Map(
+    [[reasonSaid, reason] as const, ...warned.map((said, i) => [[said], warnings[i] ?? ""] as const)].map(
+      ([said, line]) => [`! ${plainLine(line)}`, `! ${worded(said, line)}`],
+    ),
+  );
+  const text = written.map((line) => inDetail.get(line) ?? line);
   const shown = isWhole ? text : cutLines(text, words);
   const told = (part: string) => detail.includes(part);
   const about = [
     ...(path === undefined ? [] : [words.by(plainLine(path))]),
     ...partLines(question, words),
-    ...(reason === "" || told(reason) ? [] : [words.why(words.told(plainLine(reason)))]),
-    ...(sandbox === undefined ? [] : [words.sandbox(words.told(plainLine(sandbox)))]),
+    ...(reason === "" || told(reason) ? [] : [words.why(worded(reasonSaid, reason))]),
+    ...(sandboxSaid === undefined ? [] : [words.sandbox(worded([sandboxSaid], sandbox ?? ""))]),
     ...labels.map((label) => `! ${words.hasRead(plainLine(label))}`),
-    ...warnings.filter((warning) => !told(warning)).map((warning) => `! ${words.told(plainLine(warning))}`),
+    ...warnings
+      .map((text, i) => ({ text, said: warned[i] ?? text }))
+      .filter(({ text }) => !told(text))
+      .map(({ text, said }) => `! ${worded([said], text)}`),
   ];
   const isCut = !isWhole && shown.join("\n") !== text.join("\n");
   return { lines: [...shown, ...about].map((line) => `  ${line}`), isCut };
+}
+
+/** In the language of the user; a newer daemon may have sentences of its own, whose text is shown as it came. */
+function wordsOf(said: readonly Said[], text: string, words: AskWords): string {
+  const parts: readonly (string | undefined)[] = said.map((each) => words.said(plainSaid(each)));
+  return parts.includes(undefined) ? plainLine(text) : parts.join("; ");
+}
+
+/** What a sentence quotes, made safe before it is worded. */
+function plainSaid(said: Said): Said {
+  if (typeof said === "string") return plainLine(said);
+  const safe = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(safe) : typeof value === "string" ? plainLine(value) : value;
+  return Object.fromEntries(Object.entries(said).map(([key, value]) => [key, safe(value)])) as Sentence;
 }
 
 /** The line with the question, without its keys. A long line is cut in the middle. */
@@ -52,8 +82,8 @@ function partLines({ parts = [], text, reason = "" }: ShownQuestion, words: AskW
   if (only !== undefined && others.length === 0 && text.endsWith(`: ${only.text}`) && reason !== "")
     return [];
   return parts.map(
-    ({ text, behavior, why }, i) =>
-      `${i + 1}. ${cutLine(plainLine(text), words)}  (${words.parts[behavior]}: ${words.told(plainLine(why))})`,
+    ({ text, behavior, why, fact }, i) =>
+      `${i + 1}. ${cutLine(plainLine(text), words)}  (${words.parts[behavior]}: ${wordsOf([fact ?? why], why, words)})`,
   );
 }
 

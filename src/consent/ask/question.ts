@@ -2,9 +2,11 @@
  * The question shown to the user before a call is allowed: the asking process, its exact effects, the reason, the
  * sandbox.
  */
+
 import type { AskRule } from "../../abi/ask.ts";
 import { RULE_DESTINATIONS } from "../../abi/rules.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
+import { english, plain, type Sentence } from "../../abi/sentence.ts";
 import type { AskedQuestion } from "../../abi/wire-events.ts";
 import { sandboxGiven } from "../../kernel/gate/confine.ts";
 import { type AskDecision, describe, effectWords } from "../../kernel/gate/describe.ts";
@@ -37,6 +39,8 @@ function wholeQuestion(passage: Passage, decision: AskDecision): AskedQuestion {
   const subject = subjectOf(core, self);
   const rules = rulesOf(decision);
   const input = editable(effectful);
+  const warnings = effectful.view?.warnings ?? [];
+  const confined = sandboxSaid(sandbox, self.seed.scratch);
   const isRunning = scope.effects.some(({ kind }) => kind === "exec");
   const { text, detail } = describe(scope.tool, effectful, decision);
   return {
@@ -52,8 +56,13 @@ function wholeQuestion(passage: Passage, decision: AskDecision): AskedQuestion {
       "labels",
       subject.labels?.map(({ kind, source, detail }) => `${kind}: ${source} ${detail}`),
     ),
-    ...optional("warnings", effectful.view?.warnings),
-    ...(isRunning ? { sandbox: sandboxLine(sandbox, self.seed.scratch) } : {}),
+    ...optional("warnings", warnings.map(english)),
+    ...(isRunning ? { sandbox: english(confined) } : {}),
+    facts: {
+      reason: decision.said ?? [decision.message],
+      warnings,
+      ...(isRunning ? { sandbox: confined } : {}),
+    },
     digest: digestNow(passage),
     ...optional("rules", rules),
     ...(input === undefined ? {} : { arguments: input }),
@@ -83,26 +92,12 @@ function editable({ syscall, input }: Effectful): string | undefined {
   return input;
 }
 
-/** Describes in one line the most that a command can do. */
-function sandboxLine(profile: SandboxProfile | null, scratch: string): string {
-  if (profile === null) return "none: commands run with your own rights";
-  const { write, network } = profile;
-  const places =
-    write.length === 0
-      ? "no files"
-      : shortened(write.map((place) => (place === scratch ? "its scratch folder" : place)));
-  return `writes ${places}; network: ${networkWords(network)}`;
-}
-
-function networkWords(network: SandboxProfile["network"]): string {
-  if (network === "host") return "as the host";
-  if (network === "off" || network.allow.length === 0) return "off";
-  return shortened(network.allow);
-}
-
-function shortened(names: readonly string[]): string {
-  const more = names.length > 4 ? ` and ${names.length - 4} more` : "";
-  return `${names.slice(0, 4).join(", ")}${more}`;
+/** The most that a command can do. */
+function sandboxSaid(profile: SandboxProfile | null, scratch: string): Sentence {
+  if (profile === null) return plain("unconfined");
+  const write = profile.write.map((place) => (place === scratch ? null : place));
+  const { network } = profile;
+  return { kind: "sandbox", write, network: typeof network === "string" ? network : network.allow };
 }
 
 function listed(words: readonly string[]): readonly string[] {

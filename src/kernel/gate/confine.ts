@@ -2,8 +2,10 @@
  * The sandbox of a call's OS processes. If it is unavailable, none starts unless the user knowingly allows it: an
  * allowed call becomes a question, a question gets a warning, and if nobody can be asked the call is refused.
  */
+
 import { SyscallError } from "../../abi/errors.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
+import { english, type Said } from "../../abi/sentence.ts";
 import type { Decision, Permit } from "../ports/permit.ts";
 import { sandboxOf, subjectOf } from "../process/subject.ts";
 import { requestOf } from "./decide.ts";
@@ -31,10 +33,11 @@ export function confine(
     const { syscall, device } = effectful;
     throw new SyscallError({ syscall, device, pid: self.pid, code: "UNAVAILABLE", message });
   }
-  const before = decision.behavior === "ask" ? `${decision.message}; ` : "";
-  const message = `${before}warning: the sandbox is not available (${why}), it would run with the whole account`;
+  const before = decision.behavior === "ask" ? (decision.said ?? [decision.message]) : [];
+  const said: readonly Said[] = [...before, { kind: "no_sandbox", why }];
+  const message = said.map(english).join("; ");
   const reason = { kind: "sandbox", detail: why } as const;
-  return { decision: { behavior: "ask", message, always: null, isHard: true, reason }, sandbox: null };
+  return { decision: { behavior: "ask", message, said, always: null, isHard: true, reason }, sandbox: null };
 }
 
 /** null if the sandbox is unavailable: the user has allowed the call without it. */

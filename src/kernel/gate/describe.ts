@@ -1,7 +1,9 @@
 /**
  * The text of a question: one line, and details below it. Made from the tool's own view, otherwise from the effects.
  */
+
 import type { Effect } from "../../abi/effects.ts";
+import { english } from "../../abi/sentence.ts";
 import type { Decision } from "../ports/permit.ts";
 import type { Effectful } from "./effectful.ts";
 
@@ -24,7 +26,7 @@ export function describe(tool: string, effectful: Effectful, decision?: AskDecis
   const text = what.startsWith(`${tool} `) ? what : `${tool}: ${what}`;
   const isTold =
     decision !== undefined && decision.reason.kind !== "mode" && decision.reason.kind !== "default";
-  const warnings = [...(view?.warnings ?? []), ...(isTold ? [decision.message] : [])];
+  const warnings = [...(view?.warnings ?? []).map(english), ...(isTold ? [decision.message] : [])];
   const diff = view?.diff ?? "";
   const shown = diff === "" ? untold(text, view?.params ?? {}) : [diff];
   const detail = [...shown, ...warnings.map((warning) => `! ${warning}`)];

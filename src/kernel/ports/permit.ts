@@ -11,6 +11,7 @@ import type { PermissionMode } from "../../abi/process.ts";
 import type { Rights } from "../../abi/rights.ts";
 import type { RuleText } from "../../abi/rules.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { Said, Sentence } from "../../abi/sentence.ts";
 import type { Confinement } from "../../abi/surroundings.ts";
 
 /** The calling process, as it is at the moment of the call. */
@@ -56,6 +57,8 @@ export interface JudgedPart {
   readonly behavior: "allow" | "ask" | "deny";
   /** `rule bash(git *) of user settings`. */
   readonly why: string;
+  /** The same as a fact, where it is one. */
+  readonly fact?: Sentence;
 }
 
 export type Reason = {
@@ -77,6 +80,8 @@ export type Reason = {
     | "sandbox";
   /** The reason in words: `rule bash(curl:*) of the shipped defaults`. */
   readonly detail: string;
+  /** The same as a fact, where it is one. */
+  readonly fact?: Sentence;
 };
 
 export type Decision =
@@ -90,6 +95,8 @@ export type Decision =
   | {
       readonly behavior: "ask";
       readonly message: string;
+      /** The sentences of the message; absent: it is text alone. */
+      readonly said?: readonly Said[];
       /** The rule that an "always" answer would add; null where none may be suggested. */
       readonly always: string | null;
       /** What the user can configure instead if nobody can be asked each time, in words. */

@@ -114,6 +114,7 @@ test("the reason names the rule and where it comes from", () => {
   expect(run(permit, "bash", [bash("git push")]).reason).toEqual({
     kind: "rule",
     detail: "rule bash(git push:*) of user settings",
+    fact: { kind: "rule", rule: "bash(git push:*)", source: "userSettings" },
   });
   expect(run(permit, "view", [read("/ws/src/a")])).toMatchObject({
     behavior: "ask",

@@ -1,5 +1,7 @@
 /** Judges shell text and argument vectors, one simple command at a time; the strictest verdict counts for the whole. */
+
 import type { Effect } from "../../abi/effects.ts";
+import { english, plain } from "../../abi/sentence.ts";
 import type { JudgedPart } from "../../kernel/ports/permit.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
 import { shown } from "../rules/paths.ts";
@@ -87,11 +89,13 @@ function shownParts(judged: readonly { part: Part; verdict: Verdict }[]): readon
     text: shown(textOf(part)),
     behavior: verdict.behavior,
     why: verdict.reason.detail,
+    ...(verdict.reason.fact === undefined ? {} : { fact: verdict.reason.fact }),
   }));
   const more = judged.length - told.length;
+  const rest = plain("whole_command");
   return more === 0
     ? told
-    : [...told, { text: `… and ${more} more`, behavior: "ask", why: "see the whole command" }];
+    : [...told, { text: `… and ${more} more`, behavior: "ask", why: english(rest), fact: rest }];
 }
 
 /** The innermost command as it will run, with its assignments and redirections. */

@@ -141,7 +141,7 @@ function answer(policy: LabelAnswer, labels: readonly Label[], what: string): Ve
 
 function asked(labels: readonly Label[], what: string): Verdict {
   const detail = originOf(labels);
-  return hardAsk("label", detail, `${shown(what)}; the process has read ${detail}`);
+  return hardAsk("label", detail, { kind: "has_read", what: shown(what), origin: detail });
 }
 
 function refused(labels: readonly Label[], what: string): Verdict {

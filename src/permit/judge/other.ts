@@ -3,10 +3,10 @@ import type { Effect } from "../../abi/effects.ts";
 import { canonicalHost, isPrivateHost, matchesHost } from "../rules/host-name.ts";
 import { isHigher } from "../rules/mode.ts";
 import { shown } from "../rules/paths.ts";
-import { describeRule, type Rule } from "../rules/rule.ts";
+import { describeRule, type Rule, ruleSaid } from "../rules/rule.ts";
 import type { Case } from "./case.ts";
 import { beyondHosts } from "./ceiling.ts";
-import { allow, ask, deny, hardAsk, invalid, type Verdict } from "./verdict.ts";
+import { allow, ask, because, deny, hardAsk, invalid, type Verdict } from "./verdict.ts";
 
 type Network = Extract<Effect, { kind: "network" }>;
 type Spawn = Extract<Effect, { kind: "spawn" }>;
@@ -42,7 +42,7 @@ function judgePrivate(c: Case, host: string, what: string): Verdict {
   const allowed = c.allow.find(isNamed);
   if (forbidden !== null || allowed === undefined)
     return forbidden ?? deny("default", `${what} is an address of this machine or its own network`);
-  return allow("rule", describeRule(allowed));
+  return allow("rule", ruleSaid(allowed));
 }
 
 const STARTERS = new Set(["agent", "spawn"]);
@@ -151,12 +151,8 @@ function byRules(c: Case, topic: Topic, always: string | null): Verdict {
   const forbidden = restricted(c, topic);
   if (forbidden !== null) return forbidden;
   const allowed = c.allow.find(topic.isNamed) ?? c.callRule;
-  if (allowed !== undefined) return allow("rule", describeRule(allowed));
+  if (allowed !== undefined) return allow("rule", ruleSaid(allowed));
   const { mode } = c.subject;
-  if (mode === "bypass") return allow("mode", "bypass mode");
-  return ask(
-    { kind: "mode", detail: `${mode} mode` },
-    `${topic.what}: no rule allows it (${mode} mode)`,
-    always,
-  );
+  if (mode === "bypass") return allow("mode", { kind: "mode", mode });
+  return ask(because("mode", { kind: "mode", mode }), { kind: "no_rule", what: topic.what, mode }, always);
 }

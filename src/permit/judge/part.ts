@@ -1,9 +1,11 @@
 /** Judges one simple command as it finally runs: by rules, by its reads and writes, and by the mode. */
+
 import { posix } from "node:path";
+import { plain, type Sentence } from "../../abi/sentence.ts";
 import { pathProblem } from "../../lib/path-form.ts";
 import { allowsCommand, hasSystemWrappers, restrictsCommand } from "../rules/command-match.ts";
 import { isGivenBy, shown } from "../rules/paths.ts";
-import { describeRule, type Rule } from "../rules/rule.ts";
+import { describeRule, type Rule, ruleSaid } from "../rules/rule.ts";
 import type { RuleSet } from "../rules/rule-set.ts";
 import { settingsWritten } from "../rules/settings-writer.ts";
 import { shippedRefusal } from "../rules/shipped.ts";
@@ -22,7 +24,7 @@ import { judgePath, restrictGlob, restrictPath } from "./path.ts";
 import { judgeRedirects } from "./redirect.ts";
 import { judgeUnknownPath } from "./unknown-path.ts";
 import { judgeUnread } from "./unread.ts";
-import { allow, ask, hardAsk, strictest, type Verdict } from "./verdict.ts";
+import { allow, ask, because, hardAsk, strictest, told, type Verdict } from "./verdict.ts";
 
 interface Judged {
   readonly verdict: Verdict;
@@ -70,7 +72,7 @@ function judgeKnown(c: Case, part: Part, { text, cwd }: WholeText): Judged {
   const isReadOnly = known !== null;
   const judged = (verdict: Verdict): Judged => ({ verdict, isReadOnly });
   if (restricted?.behavior === "deny") return judged(restricted);
-  if (levels.length === 0 && evaluates === null) return judged(allow("default", "it starts nothing"));
+  if (levels.length === 0 && evaluates === null) return judged(allow("default", plain("starts_nothing")));
   const changed = known ?? (evaluates === null ? creationVerdict(c, part) : null);
   const restrictions = known === null ? levels.map((argv) => restrictOperands(c, argv, part)) : [];
   const operands = strictestOrNull([changed, ...restrictions, settingsVerdict(c, part)]);
@@ -81,14 +83,15 @@ function judgeKnown(c: Case, part: Part, { text, cwd }: WholeText): Judged {
   const moved = c.subject.mode === "bypass" ? null : movedGit(c, part, cwd);
   if (moved !== null) return judged(moved);
   const rule = c.allow.find((each) => allowsCommand(each, part));
-  if (rule !== undefined) return judged(allow("rule", describeRule(rule)));
-  if (c.subject.mode === "bypass") return judged(allow("mode", "bypass mode"));
+  if (rule !== undefined) return judged(allow("rule", ruleSaid(rule)));
+  if (c.subject.mode === "bypass") return judged(allow("mode", { kind: "mode", mode: "bypass" }));
   if (restricted !== null) return judged(restricted);
   if (evaluates !== null) return judged(askEvaluated(part, evaluates));
-  if (c.callRule !== undefined) return judged(allow("rule", describeRule(c.callRule)));
+  if (c.callRule !== undefined) return judged(allow("rule", ruleSaid(c.callRule)));
   if (changed !== null) return judged(changed);
-  const message = `${lineOf(part)}: no rule allows it (${c.subject.mode} mode)`;
-  return judged(ask({ kind: "mode", detail: `${c.subject.mode} mode` }, message, suggestCommand(part)));
+  const { mode } = c.subject;
+  const message: Sentence = { kind: "no_rule", what: lineOf(part), mode };
+  return judged(ask(because("mode", { kind: "mode", mode }), message, suggestCommand(part)));
 }
 
 /** A program that writes its own settings writes a file that is not among its operands. */
@@ -146,13 +149,16 @@ function restrictionOf(rules: RuleSet, part: Part, text: string): Restriction | 
   const rule = found.find(({ source }) => source !== "shipped") ?? found[0];
   if (rule === undefined) return null;
   const name = posix.basename(programOf(part.levels.at(-1) ?? []) ?? "");
-  const warning = name === "rm" ? "warning: rm deletes for good" : describeRule(rule);
-  const message = `${lineOf(part)}: ${warning}`;
+  const command = lineOf(part);
+  const said: Sentence =
+    name === "rm"
+      ? { kind: "removes", command }
+      : { kind: "command_by_rule", command, rule: rule.text, source: rule.source };
   // a shipped ask is a default: the user's own rule for the command, or bypass, answers it
   return {
     behavior: "ask",
     isHard: rule.source !== "shipped",
-    message,
+    ...told(said),
     always: null,
     reason: reasonOf(rule),
   };
@@ -168,7 +174,7 @@ function refuse(rule: Rule, part: Part): Restriction {
 }
 
 function reasonOf(rule: Rule) {
-  return { kind: "rule", detail: describeRule(rule) } as const;
+  return because("rule", ruleSaid(rule));
 }
 
 /** Judges the reads of a read-only command; null: the command is not known to be read-only. */
@@ -210,7 +216,7 @@ function everywhere(
       if (glob !== undefined) verdicts.push(...globVerdicts(c, operandPath(cwd, glob)));
     }
   }
-  return verdicts.length === 0 ? allow("default", "a command that changes nothing") : strictest(verdicts);
+  return verdicts.length === 0 ? allow("default", plain("changes_nothing")) : strictest(verdicts);
 }
 
 function globVerdicts(c: Case, glob: string): readonly Verdict[] {

@@ -1,5 +1,7 @@
 /** Judges reads and writes of paths. */
+
 import { posix } from "node:path";
+import { plain, type Sentence } from "../../abi/sentence.ts";
 import { pathProblem } from "../../lib/path-form.ts";
 import { escapeGlob } from "../rules/glob.ts";
 import { looseGlob, meet, tokensOf } from "../rules/glob-meet.ts";
@@ -21,11 +23,11 @@ import {
   writtenPath,
 } from "../rules/paths.ts";
 import { findProtection, findProtectionBelow, findProtectionOfGlob, resolved } from "../rules/protected.ts";
-import { describeRule, type Rule } from "../rules/rule.ts";
+import { describeRule, type Rule, ruleSaid } from "../rules/rule.ts";
 import { literalStart } from "../shell/spelling.ts";
 import { agentNotes, type Case, formsOf, ownNotes } from "./case.ts";
 import { beyondMemory, beyondNotes, beyondRoots, beyondWalls } from "./ceiling.ts";
-import { allow, ask, deny, hardAsk, invalid, type Verdict } from "./verdict.ts";
+import { allow, ask, because, deny, hardAsk, invalid, type Verdict } from "./verdict.ts";
 
 export interface PathAccess {
   readonly access: "read" | "write";
@@ -180,7 +182,7 @@ function isProgramPlace({ subject, places }: Case, dir: string): boolean {
 }
 
 function protectedAsk(wanted: PathAccess, why: string): Verdict {
-  return hardAsk("protected", why, `${what(wanted)}: ${why}; no mode or rule answers for the user`);
+  return hardAsk("protected", why, { kind: "protected", ...accessOf(wanted), why });
 }
 
 function restrictByRule(c: Case, wanted: ResolvedAccess): Verdict | null {
@@ -188,12 +190,17 @@ function restrictByRule(c: Case, wanted: ResolvedAccess): Verdict | null {
   if (denied !== undefined) return deny("rule", `${describeRule(denied)} refuses ${shown(wanted.path)}`);
   const asked = c.rules.ask.find((rule) => covers(c, rule, wanted));
   if (asked !== undefined)
-    return hardAsk("rule", describeRule(asked), `${describeRule(asked)}: ${what(wanted)}`);
+    return hardAsk("rule", ruleSaid(asked), {
+      kind: "path_by_rule",
+      ...accessOf(wanted),
+      rule: asked.text,
+      source: asked.source,
+    });
   if (wanted.subtree !== true) return null;
   const below = [...c.rules.deny, ...c.rules.ask].find((rule) => mayCoverBelow(c, rule, wanted));
   if (below === undefined) return null;
   const message = `${what(wanted)}: it may hold files that ${describeRule(below)} guards; name a narrower directory`;
-  return hardAsk("rule", describeRule(below), message);
+  return hardAsk("rule", ruleSaid(below), message);
 }
 
 function covers(c: Case, rule: Rule, wanted: ResolvedAccess): boolean {
@@ -223,20 +230,20 @@ function* meetings(
 function permitPath(c: Case, wanted: ResolvedAccess): Verdict {
   const { match: ruleMatch = undefined, text = "" } = c.allow.find((rule) => allows(c, rule, wanted)) ?? {};
   if (ruleMatch !== undefined) return allow("rule", `rule ${text}`);
-  if (c.callRule !== undefined) return allow("rule", describeRule(c.callRule));
+  if (c.callRule !== undefined) return allow("rule", ruleSaid(c.callRule));
   const { mode } = c.subject;
   const isIn = (dirs: readonly string[]) => [wanted.path, wanted.real].every((form) => isGivenBy(dirs, form));
-  if (mode === "bypass") return allow("mode", "bypass mode");
-  if (isIn(c.free)) return allow("default", "its own folder");
+  if (mode === "bypass") return allow("mode", { kind: "mode", mode });
+  if (isIn(c.free)) return allow("default", plain("own_folder"));
   const isInRoots = isIn([...c.roots, ...c.free]);
-  if (wanted.access === "read" && isInRoots) return allow("mode", "a read inside the working directories");
+  if (wanted.access === "read" && isInRoots) return allow("mode", plain("read_inside"));
   if (isIn(c.places.ownMemory) && isOfNotes(wanted) && !isOfOthers(c, wanted))
-    return allow("default", "its memory");
-  if (wanted.access === "read" && isIn(c.places.skills)) return allow("default", "a file of a skill");
-  if (wanted.access === "write" && isInRoots && acceptsEdits(mode)) return allow("mode", `${mode} mode`);
-  const where = isInRoots ? "" : " outside the working directories";
-  const reason = { kind: "mode", detail: `${mode} mode` } as const;
-  return ask(reason, `${what(wanted)}${where} (${mode} mode)`, suggestPath(wanted));
+    return allow("default", plain("own_memory"));
+  if (wanted.access === "read" && isIn(c.places.skills)) return allow("default", plain("skill_file"));
+  if (wanted.access === "write" && isInRoots && acceptsEdits(mode))
+    return allow("mode", { kind: "mode", mode });
+  const message: Sentence = { kind: "access", ...accessOf(wanted), isOutside: !isInRoots, mode };
+  return ask(because("mode", { kind: "mode", mode }), message, suggestPath(wanted));
 }
 
 /** Memory is notes: nothing else is written there unasked, and no folder is removed. */
@@ -259,6 +266,10 @@ function allows(c: Case, { match }: Rule, { access, path, real }: ResolvedAccess
 
 function what({ access, path }: PathAccess): string {
   return `${access} ${shown(path)}`;
+}
+
+function accessOf({ access, path }: PathAccess): Pick<PathAccess, "access" | "path"> {
+  return { access, path: shown(path) };
 }
 
 /**

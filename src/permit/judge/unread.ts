@@ -9,7 +9,7 @@ import { describeRule, type Rule } from "../rules/rule.ts";
 import type { Case } from "./case.ts";
 import { kernelMention } from "./kernel-mention.ts";
 import { findMention } from "./mention.ts";
-import { allow, ask, deny, hardAsk, type Verdict } from "./verdict.ts";
+import { allow, ask, deny, hardAsk, saidOf, told, type Verdict } from "./verdict.ts";
 
 /** A text that could not be analysed. */
 interface UnreadText {
@@ -36,9 +36,9 @@ export function judgeUnread(c: Case, { text, cwd, why, runsAnything = false }: U
   const hard = [...denied, ...asked].find((rule) => rule.source !== "shipped");
   if (hard !== undefined)
     return hardAsk("rule", describeRule(hard), `${detail}; ${describeRule(hard)} may match`);
-  if (named?.behavior === "ask") return { ...named, message: `${detail}; ${named.message}` };
-  if (c.subject.mode === "bypass") return allow("mode", "bypass mode");
-  return ask({ kind: "parse", detail }, `${shown(text)}: ${detail}`, null);
+  if (named?.behavior === "ask") return { ...named, ...told(detail, ...saidOf(named)) };
+  if (c.subject.mode === "bypass") return allow("mode", { kind: "mode", mode: "bypass" });
+  return ask({ kind: "parse", detail }, { kind: "unread", text: shown(text), why }, null);
 }
 
 /** Checks the text for paths that are closed or protected; null: none is named. */

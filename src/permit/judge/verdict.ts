@@ -1,4 +1,5 @@
 /** The judgement of one effect, before the strictest of a call becomes its decision. */
+import { english, type Said } from "../../abi/sentence.ts";
 import type { Decision, Reason } from "../../kernel/ports/permit.ts";
 
 type Asking = Extract<Decision, { behavior: "ask" }>;
@@ -8,8 +9,12 @@ export type Verdict =
   /** `isHard`: neither an allow rule nor a mode answers the question. */
   | (Omit<Asking, "isJudgeable"> & { readonly isHard: boolean });
 
-export function allow(kind: Reason["kind"], detail: string): Verdict {
-  return { behavior: "allow", reason: { kind, detail } };
+export function because(kind: Reason["kind"], detail: Said): Reason {
+  return typeof detail === "string" ? { kind, detail } : { kind, detail: english(detail), fact: detail };
+}
+
+export function allow(kind: Reason["kind"], detail: Said): Verdict {
+  return { behavior: "allow", reason: because(kind, detail) };
 }
 
 export function deny(kind: Reason["kind"], detail: string, message?: string): Verdict {
@@ -22,12 +27,22 @@ export function invalid(message: string): Verdict {
 }
 
 /** A question because of the mode or a missing allow rule. `always`: the rule that would answer it permanently. */
-export function ask(reason: Reason, message: string, always: string | null): Verdict {
-  return { behavior: "ask", isHard: false, message, always, reason };
+export function ask(reason: Reason, message: Said, always: string | null): Verdict {
+  return { behavior: "ask", isHard: false, ...told(message), always, reason };
 }
 
-export function hardAsk(kind: Reason["kind"], detail: string, message: string): Verdict {
-  return { behavior: "ask", isHard: true, message, always: null, reason: { kind, detail } };
+export function hardAsk(kind: Reason["kind"], detail: Said, message: Said): Verdict {
+  return { behavior: "ask", isHard: true, ...told(message), always: null, reason: because(kind, detail) };
+}
+
+/** The message of a question; several sentences stand behind one another. */
+export function told(...said: readonly Said[]): Pick<Asking, "message" | "said"> {
+  const message = said.map(english).join("; ");
+  return said.every((each) => typeof each === "string") ? { message } : { message, said };
+}
+
+export function saidOf({ said, message }: Pick<Asking, "message" | "said">): readonly Said[] {
+  return said ?? [message];
 }
 
 /**
@@ -44,7 +59,8 @@ function stricter(a: Verdict, b: Verdict): Verdict {
   const [ra, rb] = [rank(a), rank(b)];
   if (ra !== rb) return ra > rb ? a : b;
   if (a.behavior !== "ask" || b.behavior !== "ask" || a.always === b.always) return a;
-  return { ...a, always: null, message: a.message === b.message ? a.message : `${a.message}; ${b.message}` };
+  const both = a.message === b.message ? {} : told(...saidOf(a), ...saidOf(b));
+  return { ...a, ...both, always: null };
 }
 
 function rank(verdict: Verdict): number {
@@ -56,11 +72,12 @@ function rank(verdict: Verdict): number {
 /** In auto mode a classifier may answer a question that is neither hard nor caused by an error. */
 export function toDecision(verdict: Verdict, isAutoActive: boolean): Decision {
   if (verdict.behavior !== "ask") return verdict;
-  const { message, always, isHard, choices, parts, env, reason } = verdict;
+  const { message, said, always, isHard, choices, parts, env, reason } = verdict;
   const judge = isAutoActive && !isHard && reason.kind !== "error" ? { isJudgeable: true as const } : {};
   return {
     behavior: "ask",
     message,
+    ...(said === undefined ? {} : { said }),
     always,
     ...(isHard ? { isHard } : {}),
     ...judge,

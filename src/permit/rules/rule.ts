@@ -2,6 +2,7 @@
 import { posix } from "node:path";
 import { LABEL_SOURCES } from "../../abi/labels.ts";
 import type { RuleSource, RuleText } from "../../abi/rules.ts";
+import { english, type Sentence } from "../../abi/sentence.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
 import { escapeGlob, type Glob, parseGlob } from "./glob.ts";
 import { parseHostName } from "./host-name.ts";
@@ -53,18 +54,6 @@ const READS = new Set(["view", "grep", "glob", "ls"]);
 /** The tools that change files: a path in a rule for one of them is a path for all. */
 export const WRITES: ReadonlySet<string> = new Set(["edit", "write", "multi_edit", "notebook_edit"]);
 const NAMED = new Set(["agent", "spawn", "send", "skill", "outward"]);
-const SOURCE_WORDS: Readonly<Record<RuleSource, string>> = {
-  userSettings: "user settings",
-  projectSettings: "project settings",
-  localSettings: "local settings",
-  flagSettings: "the settings given with --settings",
-  policySettings: "policy settings",
-  cliArg: "the command line",
-  command: "the running skill",
-  session: "this session",
-  shipped: "the shipped defaults",
-};
-
 export function parseRule(written: RuleText & { behavior: Rule["behavior"] }): Rule {
   const { source, behavior, text } = written;
   const parts = text.length > MAX_CHARS ? null : splitRule(text);
@@ -91,7 +80,11 @@ export function notRule({ source, behavior, text }: RuleText): string | null {
 
 /** The rule in words: `rule bash(curl:*) of the shipped defaults`. */
 export function describeRule(rule: Rule): string {
-  return `rule ${rule.text} of ${SOURCE_WORDS[rule.source]}`;
+  return english(ruleSaid(rule));
+}
+
+export function ruleSaid({ text, source }: Rule): Sentence {
+  return { kind: "rule", rule: text, source };
 }
 
 /** The canonical tool name; `/mnt/mcp/s` and `mcp__s__*` both name the server `mcp__s`. */

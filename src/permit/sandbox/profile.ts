@@ -3,12 +3,14 @@
  * the command does. It asks the host only for the content of the writable roots. Places that the profile does not
  * mention are the host's, read-only.
  */
+
 import { posix } from "node:path";
 import type { Effect } from "../../abi/effects.ts";
 import { Fault } from "../../abi/errors.ts";
 import type { Rights } from "../../abi/rights.ts";
 import type { RuleText } from "../../abi/rules.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
+import { plain } from "../../abi/sentence.ts";
 import type { Confinement } from "../../abi/surroundings.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import type { Decision, Permit, PermitRequest, Subject } from "../../kernel/ports/permit.ts";
@@ -126,8 +128,7 @@ export function judgeOptOut({ allowOptOut }: SandboxSettings, effects: readonly 
   if (!effects.some(wantsOut)) return null;
   if (allowOptOut !== true)
     return invalid("dangerouslyDisableSandbox: the settings do not allow it (sandbox.allowOptOut)");
-  const message = "it asks to run outside the sandbox, with the whole account";
-  return hardAsk("sandbox", "outside the sandbox", message);
+  return hardAsk("sandbox", "outside the sandbox", plain("wants_out"));
 }
 
 function isOutside(

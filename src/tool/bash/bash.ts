@@ -1,10 +1,12 @@
 /** bash: runs one command in a fresh shell; returns its whole output and how it ended. */
+
 import * as z from "zod";
 import type { CallFacts } from "../../abi/call-note.ts";
 import { O_RDWR } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
 import type { Fd } from "../../abi/ids.ts";
 import type { ShellAnswer, ShellProgress, ShellRequest } from "../../abi/ops/fs.ts";
+import { plain } from "../../abi/sentence.ts";
 import type { CommandProgress } from "../../abi/tool.ts";
 import { ABORTED } from "../../lib/abort.ts";
 import { cutEnds, endLine } from "../budget.ts";
@@ -80,7 +82,7 @@ export const bash = defineTool({
       run_in_background: args.run_in_background === true ? "yes" : undefined,
       ...(args.dangerouslyDisableSandbox === true ? { dangerouslyDisableSandbox: true } : {}),
     },
-    ...(REMOVES.test(args.command) && { warnings: ["rm deletes files; what it deletes is not kept"] }),
+    ...(REMOVES.test(args.command) && { warnings: [plain("removes_files")] }),
   }),
   about: (args) => args.command,
   activity: (args) => args.description ?? `Running ${args.command}`,

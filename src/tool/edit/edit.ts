@@ -1,5 +1,7 @@
 /** edit: replaces text in a file that was viewed before; nothing else in the file changes, not a byte. */
+
 import * as z from "zod";
+import { plain } from "../../abi/sentence.ts";
 import { contentFields, makePatch, numberedDiff, type Patch, partDiff, patchFacts } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
 import { bytesOf, openTextFile, putText, type TextFile } from "../text-file.ts";
@@ -60,7 +62,7 @@ function view({ file_path, old_string, new_string, replace_all }: Args): Dialog 
     // without a diff, as between long texts, both texts are shown in full
     params: { file_path, replace_all, ...(diff === "" && { old_string, new_string }) },
     diff,
-    ...(replace_all && { warnings: ["replaces every occurrence"] }),
+    ...(replace_all && { warnings: [plain("replaces_all")] }),
   };
 }
 

@@ -62,7 +62,7 @@ function view({ file_path, edits }: Args): Dialog {
     // without a diff, as between long texts, all texts are shown in full
     params: { file_path, ...(!isWhole && { edits: JSON.stringify(edits, null, 1) }) },
     ...(isWhole && { diff: diffs.join("") }),
-    ...(everywhere > 0 && { warnings: [`${everywhere} of them replace every occurrence`] }),
+    ...(everywhere > 0 && { warnings: [{ kind: "replaces_some", count: everywhere }] }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { english } from "../../abi/sentence.ts";
 import { encodeText } from "../encoding.ts";
 import { Bench, textOf } from "../testing/bench.ts";
 import { view } from "../view/view.ts";
@@ -32,7 +33,7 @@ test("write replaces a viewed file, and one it made", async () => {
   await made.text("view", { file_path: "a.txt" });
   const plan = await made.plan("write", { file_path: "a.txt", content: "x" });
   expect(plan.effects).toContainEqual({ kind: "write", path: join(made.root, "a.txt"), change: "modify" });
-  expect(plan.view?.warnings).toEqual(["replaces the whole file"]);
+  expect(plan.view?.warnings?.map(english)).toEqual(["replaces the whole file"]);
   const result = await made.call("write", { file_path: "a.txt", content: "one\n2\n" });
   expect(result.meta).toMatchObject({
     type: "update",
@@ -100,7 +101,7 @@ test("write shows a new file by numbered lines, its beginning and its end, and a
   const gap = rows.findIndex((row) => row.startsWith("…"));
   expect(rows[gap]).toBe(`… ${500 - (rows.length - 1)} lines more …`);
   expect(rows.every((row, at) => at === gap || /^ *(\d+) line \1$/.test(row))).toBe(true);
-  expect(view?.warnings).toEqual(["diff is shown in part: 6392 characters"]);
+  expect(view?.warnings?.map(english)).toEqual(["diff is shown in part: 6392 characters"]);
   made.put("a.txt", "one\nzwei\n");
   await made.text("view", { file_path: "a.txt" });
   expect(await shown("one\ntwo\n")).toBe("--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n1  one\n2 -zwei\n2 +two\n");
@@ -111,7 +112,7 @@ test("write shows a long content by both ends, and says so", async () => {
   const shown = plan.view?.params.content as string;
   expect(shown.length).toBeLessThanOrEqual(4000);
   expect(shown).toMatch(/^first.*last$/);
-  expect(plan.view?.warnings).toEqual(["content is shown in part: 9009 characters"]);
+  expect(plan.view?.warnings?.map(english)).toEqual(["content is shown in part: 9009 characters"]);
 });
 
 test.each([

@@ -1,7 +1,9 @@
 /** write: creates a file, or replaces the content of one that was viewed before. */
+
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { codeOf } from "../../abi/errors.ts";
+import { plain } from "../../abi/sentence.ts";
 import { failure } from "../failure.ts";
 import { findStat, readWholeFile, writeHostFile } from "../files.ts";
 import { inlineContent, makePatch, numberedDiff, numberedText, type Patch, patchFacts } from "../patch.ts";
@@ -67,7 +69,7 @@ function view(args: Args, scope: Scope): Dialog {
   return {
     operation: `write file: ${file_path}`,
     params: { file_path, content },
-    ...(isKnown(args, scope) && { warnings: ["replaces the whole file"] }),
+    ...(isKnown(args, scope) && { warnings: [plain("replaces_file")] }),
   };
 }
 

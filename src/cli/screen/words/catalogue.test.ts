@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import type { Fact } from "../../../abi/fact.ts";
+import { PLAIN_SENTENCES, plain, type Sentence } from "../../../abi/sentence.ts";
+import { widthOf } from "../text/width.ts";
 import { catalogueOf } from "./catalogue.ts";
 import { en } from "./en.ts";
 import { zh } from "./zh.ts";
@@ -83,18 +85,44 @@ test("each fact of an error is said in Chinese, and so is what to type next", ()
   expect(english.map(({ kind }) => kind)).toEqual(AS_IT_CAME);
 });
 
-test.each([
-  ["default mode", "默认模式"],
-  ["rule bash(rm:*) of the shipped defaults", "内置默认规则中的规则 bash(rm:*)"],
-  [
-    "a: no rule allows it (default mode); b: no rule allows it (plan mode)",
-    "a：没有规则允许（默认模式）; b：没有规则允许（计划模式）",
-  ],
-  ["writes /w, its scratch folder; network: off", "可写 /w, 它的临时文件夹；网络：关闭"],
-  ["rm deletes files; what it deletes is not kept", "rm 会删除文件，删除的内容不会保留"],
-  ["what nobody has said before", "what nobody has said before"],
-])("a sentence of a question, %s, is said in Chinese where it is known", (text, said) => {
-  expect([en.ask.told(text), zh.ask.told(text)]).toEqual([text, said]);
+/** One of each kind, but `plain`: as with FACTS, a new one does not compile until it stands here and has its Chinese words. */
+const SENTENCES: { readonly [K in Exclude<Sentence["kind"], "plain">]: Extract<Sentence, { kind: K }> } = {
+  mode: { kind: "mode", mode: "default" },
+  rule: { kind: "rule", rule: "bash(rm:*)", source: "shipped" },
+  no_rule: { kind: "no_rule", what: "a", mode: "plan" },
+  access: { kind: "access", access: "write", path: "/a", isOutside: true, mode: "auto" },
+  command_by_rule: { kind: "command_by_rule", command: "a", rule: "bash(a:*)", source: "session" },
+  path_by_rule: { kind: "path_by_rule", access: "read", path: "/a", rule: "view(/a)", source: "cliArg" },
+  protected: { kind: "protected", access: "write", path: "/a", why: "git configuration" },
+  removes: { kind: "removes", command: "rm a" },
+  unread: { kind: "unread", text: "a", why: "an unknown construct" },
+  has_read: { kind: "has_read", what: "a", origin: "web: b" },
+  no_sandbox: { kind: "no_sandbox", why: "nothing confines" },
+  replaces_some: { kind: "replaces_some", count: 2 },
+  shown_in_part: { kind: "shown_in_part", name: "diff", characters: 9 },
+  sandbox: { kind: "sandbox", write: ["/w", null, "/a", "/b", "/c"], network: [] },
+};
+const ALL_SENTENCES: readonly Sentence[] = [...Object.values(SENTENCES), ...PLAIN_SENTENCES.map(plain)];
+
+test("each sentence of a question is said in both languages, and a text of nobody's stays as it is", () => {
+  for (const sentence of ALL_SENTENCES) {
+    expect(zh.ask.said(sentence)).toMatch(/\p{Script=Han}/u);
+    expect(en.ask.said(sentence)).toMatch(/^[\x20-\x7e]+$/);
+  }
+  expect([en, zh].map(({ ask }) => ask.said("default mode"))).toEqual(["default mode", "default mode"]);
+  expect(zh.ask.said(SENTENCES.no_rule)).toBe("a：没有规则允许（计划模式）");
+  expect(zh.ask.said(SENTENCES.sandbox)).toBe("可写 /w、它的临时文件夹、/a、/b，及另外 1 项；网络：关闭");
+});
+
+/** Texts that stand in rows, so that a wider one would be cut. Others are folded. */
+const IN_ROWS = /^\.(?:help\.keys|editor\.hint|modeLine|live)\b/;
+
+test("what stands in one row of a screen of 80 columns fits there, in cells", () => {
+  for (const catalogue of [en, zh]) {
+    const rows = textsOf(catalogue).filter(([path, text]) => IN_ROWS.test(path) && typeof text === "string");
+    expect(rows.length).toBeGreaterThan(10);
+    expect(rows.filter(([, text]) => widthOf(text as string) > 80)).toEqual([]);
+  }
 });
 
 test("a half-width mark of punctuation never follows a Chinese character", () => {
@@ -104,6 +132,7 @@ test("a half-width mark of punctuation never follows a Chinese character", () =>
     zh.faults.said({ code: "INVALID", message: "", fact }),
   ]);
   const own = textsOf(zh).flatMap(([, text]) => (typeof text === "string" ? [text] : [String(text)]));
-  const texts = [...own.filter((text) => text !== zh.faults.hint), ...errors];
+  const questions = ALL_SENTENCES.map(zh.ask.said);
+  const texts = [...own.filter((text) => text !== zh.faults.hint), ...errors, ...questions];
   expect(texts.filter((text) => /\p{Script=Han}[,;!?()]|[,;!?(]\p{Script=Han}/u.test(text))).toEqual([]);
 });

@@ -2,11 +2,13 @@
  * All that the interactive terminal says in words of its own, in English: the type of every other language. What a model or
  * a command says is shown as it came; what the daemon says is worded anew where it is known.
  */
+
 import type { CountUnit } from "../../../abi/call-note.ts";
 import type { WireError } from "../../../abi/errors.ts";
 import type { Fact } from "../../../abi/fact.ts";
 import type { WireBrought } from "../../../abi/methods/trust.ts";
 import { PANEL_HINTS } from "../../../abi/panel/keys.ts";
+import { english, type Said } from "../../../abi/sentence.ts";
 import { counted } from "../../../lib/text/counted.ts";
 import { retryWords, slotWords, switchWords } from "../../../lib/text/model-words.ts";
 import { viewWords } from "../../../lib/text/view-words.ts";
@@ -295,7 +297,7 @@ export const en = {
   /** Questions of the gate, and of agents. */
   ask: {
     /** A sentence of the daemon: a reason, a warning, what a sandbox allows. */
-    told: (text: string): string => text,
+    said: english as (said: Said) => string,
     allow: (what: string) => `allow ${what}?`,
     question: (what: string) => `${what}?`,
     options: { yes: "[y]es", no: "[n]o", always: "[a]lways" },

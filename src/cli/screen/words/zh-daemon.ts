@@ -1,11 +1,10 @@
 /**
- * What the daemon says, in Chinese: errors by their code and fact, and the sentences of a question. A text that is not known
- * here is shown as it came.
+ * The errors of the daemon in Chinese, by their code and fact. A text that is not known here is shown as it came.
  */
 import type { ErrorCode } from "../../../abi/errno.ts";
 import type { WireError } from "../../../abi/errors.ts";
 import type { Fact } from "../../../abi/fact.ts";
-import { findPermissionMode, type PermissionMode } from "../../../abi/process.ts";
+import type { PermissionMode } from "../../../abi/process.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { flagsOf, nextStep, printedWire } from "../../../wire/codec/error.ts";
 
@@ -135,47 +134,4 @@ export function zhSaid(wire: WireError): string {
 /** What to type next. */
 export function zhNext(fact: Fact): string | undefined {
   return worded(fact, 1) ?? nextStep(fact);
-}
-
-const RULES_OF: Readonly<Record<string, string>> = {
-  "user settings": "用户设置",
-  "project settings": "项目设置",
-  "local settings": "本地设置",
-  "the settings given with --settings": "--settings 给出的设置",
-  "policy settings": "策略设置",
-  "the command line": "命令行",
-  "the running skill": "正在运行的 Skill",
-  "this session": "本会话",
-  "the shipped defaults": "内置默认规则",
-};
-
-const inMode = (mode: string): string => `${MODES[findPermissionMode(mode) ?? "default"]}模式`;
-
-/** The sentences of a question of the gate: reasons, warnings, what a sandbox lets a command do. */
-const TOLD: readonly (readonly [RegExp, string | ((...found: string[]) => string)])[] = [
-  [/: no rule allows it \((\w+) mode\)/g, (_, mode) => `：没有规则允许（${inMode(mode ?? "")}）`],
-  [/ \((\w+) mode\)/g, (_, mode) => `（${inMode(mode ?? "")}）`],
-  [/^(\w+) mode$/, (_, mode) => inMode(mode ?? "")],
-  [
-    new RegExp(`\\brule (.+?) of (${Object.keys(RULES_OF).join("|")})`, "g"),
-    (_, rule, source) => `${RULES_OF[source ?? ""] ?? ""}中的规则 ${rule}`,
-  ],
-  [/^write (.+)$/, "写入 $1"],
-  [/^rm deletes files; what it deletes is not kept$/, "rm 会删除文件，删除的内容不会保留"],
-  [/^replaces the whole file$/, "替换整个文件"],
-  [/^replaces every occurrence$/, "替换每一处"],
-  [/^(\d+) of them replace every occurrence$/, "其中 $1 项替换每一处"],
-  [/^(\w+) is shown in part: (\d+) characters$/, "$1 只显示一部分：共 $2 个字符"],
-  [/^none: commands run with your own rights$/, "无：命令以您自己的权限运行"],
-  [/^writes no files; network: /, "不写入文件；网络："],
-  [/^writes (.+); network: /, "可写 $1；网络："],
-  [/\bits scratch folder\b/, "它的临时文件夹"],
-  [/网络：off$/, "网络：关闭"],
-  [/网络：as the host$/, "网络：与主机相同"],
-  [/ and (\d+) more\b/g, " 及另外 $1 项"],
-  [/^see the whole command$/, "见完整命令"],
-];
-
-export function zhTold(text: string): string {
-  return TOLD.reduce((now, [from, to]) => now.replace(from, to as string), text);
 }

@@ -4,7 +4,8 @@ import type { WireBrought } from "../../../abi/methods/trust.ts";
 import { laneName, modelWords } from "../../../lib/text/model-words.ts";
 import { wordsIn } from "../text/language.ts";
 import type { Phrases } from "./en.ts";
-import { MODES, zhNext, zhSaid, zhTold } from "./zh-daemon.ts";
+import { MODES, zhNext, zhSaid } from "./zh-daemon.ts";
+import { zhSentence } from "./zh-sentence.ts";
 
 const FAILURES: Readonly<Record<string, string>> = {
   rate_limit: "请求受到限速",
@@ -292,7 +293,7 @@ export const zh: Phrases = {
   faults: { hint: wordsIn("zh").hint, said: zhSaid, next: zhNext },
 
   ask: {
-    told: zhTold,
+    said: zhSentence,
     allow: (what) => `允许 ${what}？`,
     question: (what) => `${what}？`,
     options: { yes: "[y] 是", no: "[n] 否", always: "[a] 始终允许" },

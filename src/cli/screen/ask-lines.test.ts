@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { english, plain, type Sentence } from "../../abi/sentence.ts";
+import { askBlock } from "./ask-lines.ts";
+import { zh } from "./words/zh.ts";
+
+const reason: Sentence = { kind: "no_rule", what: "npm test (plan mode)", mode: "default" };
+const confined: Sentence = { kind: "sandbox", write: ["/w", null], network: "off" };
+const QUESTION = {
+  pid: 1,
+  text: "edit file: a",
+  detail: `-a\n+b\n! ${english(plain("replaces_all"))}`,
+  parts: [
+    { text: "npm test", behavior: "ask", why: "default mode", fact: { kind: "mode", mode: "default" } },
+  ],
+  reason: english(reason),
+  warnings: [english(plain("replaces_all")), english(plain("removes_files"))],
+  sandbox: english(confined),
+  facts: {
+    reason: [reason],
+    warnings: [plain("replaces_all"), plain("removes_files")],
+    sandbox: confined,
+  },
+} as const;
+
+test("askBlock() words the facts of a question in the language of the user, and leaves what it quotes as it is", () => {
+  expect(askBlock(QUESTION, true, zh.ask).lines).toEqual([
+    "  -a",
+    "  +b",
+    "  ! 替换每一处",
+    "  1. npm test  (询问: 默认模式)",
+    "  原因：npm test (plan mode)：没有规则允许（默认模式）",
+    "  沙箱：可写 /w、它的临时文件夹；网络：关闭",
+    "  ! rm 会删除文件，删除的内容不会保留",
+  ]);
+  expect(askBlock(QUESTION, true).lines[2]).toBe("  ! replaces every occurrence");
+  expect(askBlock(QUESTION, true).lines[4]).toBe(`  why: ${QUESTION.reason}`);
+});
+
+test("askBlock() shows the text of a question as it came where its facts are not known", () => {
+  const { facts: _, ...older } = QUESTION;
+  expect(askBlock(older, true, zh.ask).lines).toContain(`  原因：${QUESTION.reason}`);
+  const newer = { ...QUESTION, facts: { ...QUESTION.facts, reason: [{ kind: "to_come" } as never] } };
+  expect(askBlock(newer, true, zh.ask).lines).toContain(`  原因：${QUESTION.reason}`);
+});
