@@ -139,6 +139,15 @@ describe("ensureDaemon()", () => {
     expect(fixture.launches).toHaveLength(1);
   });
 
+  it("names another place for its files where their folder cannot be made", async () => {
+    const error = Object.assign(new Error("EROFS: read-only file system, mkdir '/ro'"), { syscall: "mkdir" });
+    fixture.onLaunch = () => ({ ended: true, error });
+    await expect(ensureDaemon(fixture.options())).rejects.toMatchObject({
+      message: "daemon could not be started: EROFS: read-only file system, mkdir '/ro'",
+      hint: "XDG_STATE_HOME=<folder> keeps its files in another place",
+    });
+  });
+
   it.skipIf(!existsSync("/proc/self/stat"))(
     "starts none beside one that holds the lock and is not yet there",
     async () => {

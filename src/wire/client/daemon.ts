@@ -322,7 +322,14 @@ function notReached(
 
 function notLaunched({ error: cause, code }: Launched, { runtimeDir }: Place): Fault {
   if (code === EXIT_TAKEN) return seatTaken(runtimeDir, readSeatOwner(runtimeDir));
-  return new Fault({ code: "UNAVAILABLE", message: `daemon could not be started: ${cause?.message}`, cause });
+  const { syscall } = (cause ?? {}) as NodeJS.ErrnoException;
+  const hint = syscall === "mkdir" ? "XDG_STATE_HOME=<folder> keeps its files in another place" : undefined;
+  return new Fault({
+    code: "UNAVAILABLE",
+    message: `daemon could not be started: ${cause?.message}`,
+    cause,
+    ...(hint === undefined ? {} : { hint }),
+  });
 }
 
 function signalProcess(pid: number, signal: NodeJS.Signals): void {

@@ -1,6 +1,6 @@
 /** Starts a daemon. Loaded only if none runs: `node:child_process` alone costs a command a millisecond. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { type Environment, parent } from "../../lib/paths.ts";
 import { lastLogLines, logPath } from "./log-tail.ts";
 
@@ -43,7 +43,7 @@ export const launchDaemon: DaemonLauncher = (spec) => {
     error: undefined,
   };
   try {
-    mkdirSync(spec.stateDir, { recursive: true, mode: 0o700 });
+    makeFolder(spec.stateDir);
     const path = logPath(spec.stateDir, spec.runtimeDir);
     const logged = logSize(path);
     const child = start(spec, path);
@@ -64,6 +64,17 @@ export const launchDaemon: DaemonLauncher = (spec) => {
   return state;
 };
 
+/** Part by part: Node's own recursion names another error than that of the disk, and below /proc it never ends. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(parent(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
 /** The new last line of the log; on a full disk it is missing. */
 function lastWords(path: string, logged: number, code: number): Error {
   const [line = ""] = logSize(path) > logged ? lastLogLines(path, 1) : [];
@@ -76,7 +87,7 @@ function logSize(path: string): number {
 
 function start({ command, env }: LaunchSpec, path: string): ChildProcess {
   const [file = "", ...args] = command;
-  mkdirSync(parent(path), { recursive: true, mode: 0o700 });
+  makeFolder(parent(path));
   const log = openSync(path, "a", 0o600);
   try {
     return spawn(file, [...args, "daemon", "--internal"], {
