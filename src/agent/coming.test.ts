@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { LlmError } from "../abi/llm-error.ts";
 import type { ToolCall } from "../abi/loop.ts";
+import { MAX_CALLS } from "./model/reply.ts";
 import {
   type FakeOptions,
   FakeProcess,
@@ -305,4 +306,27 @@ test("wherever the daemon dies, no call is lost, none runs twice, and each has o
     const wanted = asked.filter((each) => (each as ToolCall).name === "write").length;
     expect(effects + writes, `cut at ${cut}`).toBe(wanted);
   }
+});
+
+describe("a reply with too many calls", () => {
+  test("has the first thousand of them run, and the model is told of the others", async () => {
+    const calls = Array.from({ length: MAX_CALLS + 500 }, (_, n) => view(n));
+    const ran: number[] = [];
+    const tool: FakeTool = {
+      parallel: true,
+      run: (input) => {
+        ran.push((input as { n: number }).n);
+        return { ok: true, content: [] };
+      },
+    };
+    const { process, exit } = await run({
+      answers: [new StreamedReply(calls.slice(0, 10), async () => reply([...calls, text("all")])), done],
+      tools: { view: tool },
+    });
+    expect(exit.code).toBe(0);
+    expect(ran).toEqual(Array.from({ length: MAX_CALLS }, (_, n) => n));
+    expect(results(process)).toHaveLength(MAX_CALLS);
+    const last = process.messages.findLast(({ role }) => role === "user");
+    expect(last?.content).toContain("at most 1000 calls: 500 more of your last one were dropped");
+  });
 });

@@ -20,8 +20,8 @@ import { Executor } from "./tools/executor.ts";
 export interface Listener {
   /** Records the reply so far, before its first call begins. */
   keep(kept: KeptReply): void;
-  /** Shows what was said up to the call that begins. */
-  tell(part: readonly Block[]): void;
+  /** Shows what was said in the first `upTo` blocks: the last of them is the call that begins. */
+  tell(blocks: readonly Block[], upTo: number): void;
 }
 
 interface Origin {
@@ -42,6 +42,9 @@ export class ComingReply {
   readonly #origin: Origin;
   readonly #listener: Listener;
   readonly #blocks: Block[] = [];
+  /** How many blocks there were with each call that was submitted. */
+  readonly #ends: number[] = [];
+  #lastCall: ToolCall | undefined;
   #isRecorded = false;
   /** A call that cannot begin yet: neither can those after it. */
   #isHeld = false;
@@ -71,8 +74,11 @@ export class ComingReply {
       this.#blocks.push(block);
       if (this.#isRecorded) sys.addToCheckpoint(this.#partOf(block));
       if (block.type !== "tool_use") continue;
+      this.#lastCall = block;
       this.#isHeld ||= !isWhole(block);
-      if (!this.#isHeld) this.executor.submit(block);
+      if (this.#isHeld) continue;
+      this.#ends.push(this.#blocks.length);
+      this.executor.submit(block);
     }
   }
 
@@ -94,7 +100,7 @@ export class ComingReply {
 
   #partOf(block: Block): ReplyPart {
     const { tools } = this.#origin;
-    const before = callsOf(this.#blocks).at(-2);
+    const before = this.#lastCall;
     const joins =
       block.type === "tool_use" &&
       before !== undefined &&
@@ -104,18 +110,16 @@ export class ComingReply {
   }
 
   #begins(index: number): void {
-    const { tools, request, reader } = this.#origin;
-    const part = { ...reader.part(), blocks: [...this.#blocks] };
     if (!this.#isRecorded) {
       this.#isRecorded = true;
+      const { tools, request, reader } = this.#origin;
       const { maxOutputTokens } = request;
-      const batches = batchSizes(callsOf(part.blocks), tools);
+      const reply = { ...reader.part(), blocks: [...this.#blocks] };
+      const batches = batchSizes(callsOf(reply.blocks), tools);
       const limits = { maxOutputTokens, escalatedOutputTokens: maxOutputTokens };
-      this.#listener.keep({ reply: part, ...limits, batches, isOpen: true });
+      this.#listener.keep({ reply, ...limits, batches, isOpen: true });
     }
-    const call = callsOf(part.blocks)[index];
-    const upTo = part.blocks.indexOf(call as ToolCall) + 1;
-    this.#listener.tell(part.blocks.slice(0, upTo));
+    this.#listener.tell(this.#blocks, this.#ends[index] ?? 0);
   }
 }
 

@@ -3,6 +3,7 @@
 import { CONTINUES } from "../abi/loop.ts";
 import type { ContextMessage } from "../abi/sys.ts";
 import { callsOf } from "./model/blocks.ts";
+import { type BoundedReply, MAX_CALLS } from "./model/reply.ts";
 
 /** What the model is told after a reply that was cut off. */
 export const RESUME_NOTE =
@@ -16,6 +17,15 @@ export const RESUME_NOTE =
 export const PAUSE_NOTE =
   "<crux-note>The provider paused your reply. Go on at once from the very place where it stopped, without a summary of " +
   "it.</crux-note>";
+
+/** What the model is told after a reply with too many calls; {}: it had no more than it may have. */
+export function droppedNote({ dropped }: BoundedReply): { readonly note?: string } {
+  if (dropped === undefined) return {};
+  const note =
+    `<crux-note>A reply may have at most ${MAX_CALLS} calls: ${dropped} more of your last one were dropped and did ` +
+    "not run. Send what is still wanted in later replies.</crux-note>";
+  return { note };
+}
 
 /** The line in the log when a reply is resumed. */
 export function resumed(attempt: number, maxOutputTokens: number): string {

@@ -17,7 +17,7 @@ import type { OfferedTools } from "./deferred/offered.ts";
 import { takeInput } from "./input.ts";
 import { callsOf, textOf } from "./model/blocks.ts";
 import { afterCalls, askedAgain, hopeless, isHopeless } from "./model/malformed.ts";
-import { lastPieces, PAUSE_NOTE, RESUME_NOTE, resumed } from "./pieces.ts";
+import { droppedNote, lastPieces, PAUSE_NOTE, RESUME_NOTE, resumed } from "./pieces.ts";
 import { type CallResult, NOT_STARTED } from "./program/tool-call.ts";
 import { afterReply, givenUp, isGivenUp } from "./refusals.ts";
 import { dropMedia } from "./refused-media.ts";
@@ -113,7 +113,7 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
         await tellReply(run, reply, false);
         const results = await resultsOf(run, kept, restored);
         run.state = continued(run.state, decision);
-        await keep(run, { reply, results, restored });
+        await keep(run, { reply, results, restored, ...droppedNote(reply) });
         return endAfterCalls(run);
       }
       case "mail":
@@ -207,11 +207,11 @@ async function tellReply(run: Run, reply: Reply, isLast: boolean): Promise<void>
   if (whole.trim() !== "") sys.said(whole);
 }
 
-/** Emits the text of a part of a reply; it has a call, so it is not the last reply. */
-function tellPart(run: Run, part: readonly Block[]): void {
+/** Emits the text of the first blocks of a reply; they have a call, so it is not the last reply. */
+function tellPart(run: Run, blocks: readonly Block[], upTo: number): void {
   const { sys, start } = run;
-  const text = textOf(part.slice(run.told));
-  run.told = Math.max(run.told, part.length);
+  const text = textOf(blocks.slice(run.told, upTo));
+  run.told = Math.max(run.told, upTo);
   if (text.trim() === "") return;
   if (start.session === null) sys.said(text);
   else sys.reply(text);
@@ -230,7 +230,7 @@ async function nextReply(run: Run): Promise<KeptReply | null> {
       const state = { ...run.state, requests: run.state.requests + 1 };
       sys.checkpoint(positionOf(state, besideOf(run), open));
     },
-    tell: (part) => tellPart(run, part),
+    tell: (blocks, upTo) => tellPart(run, blocks, upTo),
   });
   if (kept === null) return null;
   // its blocks are recorded already

@@ -159,4 +159,24 @@ describe("withOwnIds()", () => {
     expect(await idsOf(messages, "call_0", "call_1")).toEqual(["call_0_3", "call_1"]);
     expect(await idsOf(messages, "call_0", "call_1")).toEqual(["call_0_3", "call_1"]);
   });
+
+  it("looks through the conversation a few times at most, however many calls a reply has", async () => {
+    let looks = 0;
+    const message: WireMessage = { role: "user", content: [{ type: "text", text: "go" }] };
+    const messages: WireMessage[] = [
+      {
+        role: "user",
+        get content() {
+          looks++;
+          return message.content;
+        },
+      },
+    ];
+    const wanted = Array.from({ length: 500 }, (_, n) => (n % 2 === 0 ? `call_${n}` : ""));
+    expect(new Set(await idsOf(messages, ...wanted)).size).toBe(500);
+    expect(looks).toBeLessThan(20);
+    const named = Array.from({ length: 500 }, (_, n) => `call_${n}`);
+    expect(await idsOf(messages, ...named)).toEqual(named);
+    expect(looks).toBeLessThan(50);
+  });
 });

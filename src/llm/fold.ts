@@ -50,6 +50,9 @@ export async function fold(events: AsyncIterable<StreamEvent>): Promise<Reply> {
   throw malformed("the reply ended before it was complete (no message_stop)");
 }
 
+/** From so many calls in one reply on, their ids are looked up in a set. */
+const MANY_CALLS = 16;
+
 /**
  * The same stream, in which each call has an id of its own in the whole conversation: some servers give none, or count
  * them anew in each reply.
@@ -58,18 +61,42 @@ export async function* withOwnIds(
   events: AsyncIterable<StreamEvent>,
   messages: readonly WireMessage[],
 ): AsyncGenerator<StreamEvent> {
-  const given = new Set<string>();
+  const ids = new CallIds(messages);
   for await (const event of events) {
     if (event.type === "content_block_start" && event.content_block.type === "tool_use") {
-      const wanted = event.content_block.id;
-      const isFree =
-        wanted !== "" && !given.has(wanted) && !messages.some((message) => holds(message, wanted));
-      const id = isFree ? wanted : freeId(wanted, new Set([...messages.flatMap(idsOf), ...given]));
-      given.add(id);
+      const id = ids.give(event.content_block.id);
       yield id === event.content_block.id
         ? event
         : { ...event, content_block: { ...event.content_block, id } };
     } else yield event;
+  }
+}
+
+/** The ids of the calls of a conversation. A set of all is made only where one look through it is not enough. */
+class CallIds {
+  readonly #messages: readonly WireMessage[];
+  readonly #given = new Set<string>();
+  #all: Set<string> | undefined;
+
+  constructor(messages: readonly WireMessage[]) {
+    this.#messages = messages;
+  }
+
+  give(wanted: string): string {
+    const id = wanted !== "" && !this.#has(wanted) ? wanted : freeId(wanted, this.#taken());
+    this.#given.add(id);
+    this.#all?.add(id);
+    return id;
+  }
+
+  #has(id: string): boolean {
+    if (this.#given.size >= MANY_CALLS) return this.#taken().has(id);
+    return this.#given.has(id) || this.#messages.some((message) => holds(message, id));
+  }
+
+  #taken(): ReadonlySet<string> {
+    this.#all ??= new Set([...this.#messages.flatMap(idsOf), ...this.#given]);
+    return this.#all;
   }
 }
 

@@ -16,6 +16,14 @@ const NO_USAGE: Usage = {
   cache_read_input_tokens: 0,
 };
 
+/** The calls that one reply may have. */
+export const MAX_CALLS = 1_000;
+
+export interface BoundedReply extends Reply {
+  /** Calls that were dropped, with all that followed them: the reply had more than `MAX_CALLS`. Absent: none. */
+  readonly dropped?: number;
+}
+
 /** Reads a reply as its bytes come. Throws LlmError `stream_malformed`, which may be retried. */
 export class ReplyReader {
   readonly #device: string;
@@ -26,6 +34,7 @@ export class ReplyReader {
   #tail: { stopReason: StopReason; usage: Usage } | undefined;
   readonly #open = new Map<number, Block>();
   readonly #done = new Map<number, Block>();
+  #calls = 0;
   /** The last event has come. */
   isOver = false;
 
@@ -48,17 +57,21 @@ export class ReplyReader {
   }
 
   /** The whole reply. A block without its stop event is dropped. */
-  reply(): Reply {
+  reply(): BoundedReply {
     if (this.#head === undefined || !this.isOver) throw malformed(this.#device, "the reply ended early");
     if (this.#tail === undefined) throw malformed(this.#device, "the reply ended without a stop reason");
     const { id, model } = this.#head;
-    return { id, model, blocks: this.#blocks, ...this.#tail };
+    return { id, model, blocks: this.#blocks, ...this.#tail, ...this.#dropped };
   }
 
   /** What has come of a reply whose rest does not come. */
-  part(): Reply {
+  part(): BoundedReply {
     const { id = "", model = "", usage = NO_USAGE } = this.#head ?? {};
-    return { id, model, blocks: this.#blocks, stopReason: "tool_use", usage };
+    return { id, model, blocks: this.#blocks, stopReason: "tool_use", usage, ...this.#dropped };
+  }
+
+  get #dropped(): Pick<BoundedReply, "dropped"> {
+    return this.#calls > MAX_CALLS ? { dropped: this.#calls - MAX_CALLS } : {};
   }
 
   get #blocks(): Block[] {
@@ -79,7 +92,10 @@ export class ReplyReader {
         throw malformed(this.#device, "the reply came in pieces, which was not asked for");
       case "content_block_stop": {
         const block = this.#open.get(event.index);
-        if (block !== undefined) this.#done.set(event.index, block);
+        this.#open.delete(event.index);
+        if (block?.type === "tool_use") this.#calls++;
+        if (block === undefined || this.#calls > MAX_CALLS) return undefined;
+        this.#done.set(event.index, block);
         return block;
       }
       case "message_delta":
