@@ -43,7 +43,7 @@ describe("a refusal that names the longest reply of the model", () => {
     "max_new_tokens must be <= 400",
   ])("is followed: %s", async (words) => {
     const { ask, open } = await fileOf(words, ({ own }) => (own?.maxOutputTokens ?? 500) <= 400);
-    expect(await ask()).toMatchObject({ kind: "invalid", shouldRetry: true });
+    expect(await ask()).toMatchObject({ kind: "invalid", shouldRetry: true, retryAfterMs: 0 });
     expect(await ask()).toBeUndefined();
     expect(await ask({}, await open())).toBeUndefined();
   });

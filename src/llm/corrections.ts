@@ -71,7 +71,7 @@ function sealOf(block: Block): string | undefined {
 }
 
 function again({ kind, device, status, message, hint, cause }: LlmError): LlmError {
-  return new LlmError({ kind, device, status, message, hint, cause, shouldRetry: true });
+  return new LlmError({ kind, device, status, message, hint, cause, shouldRetry: true, retryAfterMs: 0 });
 }
 
 const OUTPUT = /\bmax[_ -]?(?:completion|output|new)?[_ -]?tokens\b|\bmaximum tokens\b/i;

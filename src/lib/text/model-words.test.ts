@@ -6,6 +6,14 @@ test.each([
   [{ errorKind: "timeout" }, "model: no answer in time, retry 2/10 in 1.5s"],
   [{ errorKind: "stream_malformed", message: "half" }, "model: broken reply (half), retry 2/10 in 1.5s"],
   [{ errorKind: "unheard" }, "model: unheard, retry 2/10 in 1.5s"],
+  [
+    { errorKind: "invalid", status: 400, delayMs: 0 },
+    "model: request refused (400), sent again without what was refused",
+  ],
+  [
+    { errorKind: "auth", status: 401, delayMs: 0 },
+    "model: credential refused (401), sent again with a new one",
+  ],
 ])("retryWords() of %j", (facts, words) => {
   expect(retryWords({ attempt: 2, maxRetries: 10, delayMs: 1_500, ...facts })).toBe(words);
 });

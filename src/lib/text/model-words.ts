@@ -9,6 +9,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   stream_stalled: "reply stalled",
   stream_malformed: "broken reply",
   auth: "credential refused",
+  invalid: "request refused",
   model_not_found: "not found",
 };
 
@@ -21,10 +22,12 @@ interface Retry {
   readonly message?: string;
 }
 
-/** `model: overloaded (529), retry 2/10 in 1.0s` */
+/** `model: overloaded (529), retry 2/10 in 1.0s`, `model: request refused (400), sent again without what was refused` */
 export function retryWords({ attempt, maxRetries, delayMs, errorKind, status, message }: Retry): string {
   const more = message ?? status;
   const what = `${FAILURES[errorKind] ?? errorKind}${more === undefined ? "" : ` (${more})`}`;
+  if (delayMs === 0)
+    return `model: ${what}, sent again ${errorKind === "auth" ? "with a new one" : "without what was refused"}`;
   return `model: ${what}, retry ${attempt}/${maxRetries} in ${(delayMs / 1000).toFixed(1)}s`;
 }
 

@@ -147,7 +147,8 @@ export class HelpedDriver implements Driver {
     this.#isRefused = true;
     if (this.#keyed?.key === key) this.#asked = undefined;
     return new LlmError({
-      ...{ kind: "auth", device, status, shouldRetry: isFirst ? true : undefined },
+      ...{ kind: "auth", device, status },
+      ...(isFirst ? { shouldRetry: true, retryAfterMs: 0 } : {}),
       message: message.replace(` in ${this.#keyName}`, " that apiKeyHelper printed"),
       hint: "Run the program that apiKeyHelper names, and see whether its key is valid there.",
     });

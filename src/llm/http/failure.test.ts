@@ -45,6 +45,31 @@ describe("kindOf()", () => {
 });
 
 describe("answerError()", () => {
+  it.each([
+    [400, "Conversation roles must alternate user/assistant/user/assistant/...", "chat template"],
+    [
+      400,
+      "After the optional system message, conversation roles must alternate user/assistant",
+      "chat template",
+    ],
+    [400, "Only user and assistant roles are supported!", "chat template"],
+    [
+      400,
+      '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+      "no tools",
+    ],
+    [400, "registry.ollama.ai/library/x does not support tools", "no tools"],
+    [400, "image exceeds 5 MB maximum: 6000000 bytes > 5242880 bytes", "taken out of the conversation"],
+    [400, "Image too large", "taken out of the conversation"],
+  ])("says what to do after %i %s", (status, message, hint) => {
+    expect(answerError(endpoint, { status, type: "", code: "", message }).hint).toContain(hint);
+  });
+
+  it("says nothing where it knows nothing", () => {
+    const refused = { status: 400, type: "", code: "", message: "temperature: range: 0..1" };
+    expect(answerError(endpoint, refused).hint).toBeUndefined();
+  });
+
   it.each(["key-0a/9+Zq==77", "a-long-enough-secret"])("shows %s in no spelling", (secret) => {
     const spelt = [secret, encodeURIComponent(secret), Buffer.from(secret).toString("base64")];
     const { message } = answerError(

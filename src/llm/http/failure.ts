@@ -94,7 +94,7 @@ export function answerError(endpoint: Endpoint, answer: ErrorAnswer): LlmError {
     retryAfterMs,
     shouldRetry: shouldRetry === "true" ? true : shouldRetry === "false" ? false : undefined,
     message: sentence(kind, endpoint, what, retryAfterMs),
-    hint: hintFor(kind, endpoint, status),
+    hint: hintFor(kind, endpoint, { status, message: answer.message }),
   });
 }
 
@@ -191,7 +191,11 @@ function sentence(
   return `${vendor} answered ${what}`;
 }
 
-function hintFor(kind: LlmErrorKind, endpoint: Endpoint, status?: number): string | undefined {
+function hintFor(
+  kind: LlmErrorKind,
+  endpoint: Endpoint,
+  { status, message }: Pick<ErrorAnswer, "status" | "message">,
+): string | undefined {
   if (kind === "auth")
     return `Set ${endpoint.keyName} to a key that is valid at ${shownUrl(endpoint.baseUrl)}.`;
   if (kind === "model_not_found" && status === 404 && URL.parse(endpoint.baseUrl)?.pathname === "/")
@@ -200,8 +204,30 @@ function hintFor(kind: LlmErrorKind, endpoint: Endpoint, status?: number): strin
   if (kind === "overloaded" || kind === "server")
     return "Try again later, or let another model answer (--fallback-model).";
   if (kind === "quota") return `Check plan and billing of your ${endpoint.vendor} account.`;
+  if (kind === "media") return MEDIA_HINT;
+  if (kind === "invalid") return INVALID_HINTS.find(({ words }) => words.test(message))?.hint;
   return undefined;
 }
+
+const MEDIA_HINT =
+  "It was taken out of the conversation, which you can continue: give a smaller one, or one of another type.";
+
+/** What servers refuse that know less than Crux sends. */
+const INVALID_HINTS: readonly { readonly words: RegExp; readonly hint: string }[] = [
+  {
+    // of the template that makes a text of a conversation
+    words:
+      /roles? must alternate|alternat\w+ (?:between )?user\W|(?:only|unexpected|unknown|unsupported) .{0,20}\broles?\b|\braise_exception\b/i,
+    hint:
+      "The model's chat template takes no calls of tools and their results: use another model (-m), or a template with " +
+      "support for tools at the server.",
+  },
+  {
+    words:
+      /tool[_ -]?(?:choice|call|use)\w*.{0,60}(?:not supported|unsupported|requires|enable)|does not support (?:tools|function)/i,
+    hint: "This model, or its server as it was started, takes no tools: use another one (-m).",
+  },
+];
 
 /**
  * The delay of `retry-after-ms`, or of `retry-after` (seconds or an HTTP date), in ms. A date is read by the server's own

@@ -241,7 +241,15 @@ export class HttpDriver implements Driver {
     const failure = answerError(this.#endpoint, { status, headers, ...words });
     if (failure.kind !== "auth" || this.#profile.renew?.() !== true) return failure;
     const { kind, device, hint } = failure;
-    return new LlmError({ kind, device, status, hint, message: failure.message, shouldRetry: true });
+    return new LlmError({
+      kind,
+      device,
+      status,
+      hint,
+      message: failure.message,
+      shouldRetry: true,
+      retryAfterMs: 0,
+    });
   }
 
   get #http(): HttpClient {

@@ -16,6 +16,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   stream_stalled: "回复停滞",
   stream_malformed: "回复损坏",
   auth: "凭据被拒绝",
+  invalid: "请求被拒绝",
   model_not_found: "模型不存在",
 };
 
@@ -140,6 +141,8 @@ export const zh: Phrases = {
     retry: ({ attempt, maxRetries, delayMs, errorKind, status, message }) => {
       const more = message ?? status;
       const what = `${FAILURES[errorKind] ?? errorKind}${more === undefined ? "" : `（${more}）`}`;
+      if (delayMs === 0)
+        return `模型：${what}，${errorKind === "auth" ? "已用新的凭据" : "已去掉被拒绝的部分"}重新发送`;
       return `模型：${what}，${seconds(delayMs)} 后第 ${attempt}/${maxRetries} 次重试`;
     },
     slot: ({ class: name, position, lane }) => {
