@@ -1,5 +1,5 @@
 /** `crux memory`: the notes that agents keep, one of them, what is wrong with them, and forgetting one. */
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Fault } from "../../../abi/errors.ts";
 import type { Note } from "../../../abi/methods/memory.ts";
@@ -7,6 +7,7 @@ import { nearNames } from "../../../lib/text/near-names.ts";
 import { noWords, pidOf } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
+import { removeDurably, replaceDurably } from "../../host/durable-file.ts";
 import { clientEnvironment } from "../../run/environment.ts";
 import { workingDirectory } from "../../run/run-options.ts";
 import { invalid } from "../../screen/errors.ts";
@@ -72,7 +73,7 @@ async function forget(call: Call, client: DaemonClient, words: readonly string[]
   const { path } = chosen((await look(call, client)).notes, words);
   if (basename(path) === INDEX) throw invalid("the index is not a note", `delete ${path} yourself`);
   await leaveOut(join(dirname(path), INDEX), basename(path));
-  await rm(path);
+  await removeDurably(path);
   if (console.mode === "json") await console.data({ forgotten: path });
   else if (console.mode !== "quiet") await console.line(`forgotten: ${safeLine(path)}`);
   return 0;
@@ -102,8 +103,7 @@ async function leaveOut(index: string, name: string): Promise<void> {
   const text = await readFile(index, "utf8").catch(() => "");
   const left = text.split("\n").filter((line) => !line.includes(`(${name})`));
   if (left.length === text.split("\n").length) return;
-  await writeFile(`${index}.new`, left.join("\n"), { mode: 0o600 });
-  await rename(`${index}.new`, index);
+  await replaceDurably(index, left.join("\n"));
 }
 
 /** By its path or its name, with or without `.md`; of two the one of the project. */

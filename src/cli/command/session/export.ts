@@ -1,5 +1,4 @@
 /** `crux export`: the conversation of a process, even a long ended one, as Markdown or JSON. */
-import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Fault, messageOf } from "../../../abi/errors.ts";
 import type { JournalLine } from "../../../abi/journal/line.ts";
@@ -7,6 +6,7 @@ import { counted } from "../../../lib/text/counted.ts";
 import { type Args, textFlag } from "../../args.ts";
 import { sessionOf } from "../../chat/ref.ts";
 import type { Call, Command } from "../../command.ts";
+import { writeDurably } from "../../host/durable-file.ts";
 import type { Conversation } from "../../screen/conversation-text.ts";
 import { conversationMarkdown } from "../../screen/conversation-text.ts";
 import { invalid } from "../../screen/errors.ts";
@@ -75,7 +75,7 @@ async function conversationOf(call: Call, process: string, signal: AbortSignal):
 /** Does not overwrite an existing file or follow a link, unless forced. */
 async function write(path: string, text: string, isForced: boolean): Promise<void> {
   try {
-    await writeFile(path, text, { flag: isForced ? "w" : "wx" });
+    await writeDurably(path, text, { flag: isForced ? "w" : "wx" });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST")
       throw new Fault({
