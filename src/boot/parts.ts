@@ -100,8 +100,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     agents: (guided) => agents.lines(guided),
     skills: skillsOf(context, { places, trust, config }),
     memory: new MemoryDesk({
-      configDir,
-      realPath,
+      folders: (root) => config.policyFor(root).memory,
       isOff: (root) => !config.policyFor(root).merged.hasMemory,
       isTaken: (root) => config.policyFor(root).merged.takesNotes,
       isLabelled: (path, sha256) =>

@@ -61,7 +61,8 @@ export class Configuration {
     this.#policy = policyOf(places);
     this.#settings = settingsIn(this.#own, {}, this.#policy);
     const kernelPaths = ownDirs(context);
-    this.#policies = new Policies({ places, kernelPaths, skillPaths, realPath, trust, warn });
+    const memoryPath = context.env.CRUX_MEMORY_PATH_OVERRIDE;
+    this.#policies = new Policies({ places, kernelPaths, skillPaths, realPath, trust, memoryPath, warn });
     const isTrusted = (cwd: string): boolean => this.#policies.of(cwd).isTrusted;
     this.#files = new SettingsFiles({ places, realPath, trust, isTrusted, warn });
     this.#realPath = realPath;

@@ -7,6 +7,7 @@ import { asPid } from "../abi/ids.ts";
 import type { SkillShelf } from "../abi/skill.ts";
 import { GuideDesk } from "./guides.ts";
 import { MemoryDesk } from "./memory/memory-desk.ts";
+import { memoryFolders } from "./memory/memory-places.ts";
 import type { ProjectView } from "./trust/trust.ts";
 
 let base: string;
@@ -33,8 +34,8 @@ function deskOf(isTrusted = true, asked: string[] = []): GuideDesk {
     agents: async () => [],
     skills: { lines: async () => [], linesBelow: async () => [], shelf: async () => ({}) as SkillShelf },
     memory: new MemoryDesk({
-      configDir: join(base, "config"),
-      ...{ realPath, isOff: no, isTaken: no, isLabelled: no },
+      folders: (at) => memoryFolders(join(base, "config"), at, realPath),
+      ...{ isOff: no, isTaken: no, isLabelled: no },
     }),
   });
 }

@@ -5,11 +5,12 @@ import {
   mkdtempSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { asPid } from "../abi/ids.ts";
 import { realPath } from "../dev/host/real-path.ts";
@@ -174,6 +175,51 @@ describe("Policies", () => {
       { source: "projectSettings", behavior: "deny", text: "bash(rm:*)" },
       { source: "projectSettings", behavior: "ask", text: "view(*.key)" },
     ]);
+  });
+});
+
+describe("the folder of memory", () => {
+  const memory = () => policies.of(join(dir, "ws")).memory;
+  const local = () => {
+    const found = memory();
+    return found instanceof Error ? found.message : found.local;
+  };
+  const note = () => join(local().slice(dir.length + 1), "a.md");
+
+  it("is where the user's settings want it, for each project; never where the project wants it", () => {
+    trusted = () => true;
+    const key = basename(local());
+    expect(local()).toBe(join(dir, "config/memory/projects", key));
+    put("ws/.crux/settings.json", { autoMemoryDirectory: join(dir, "theirs") });
+    put("ws/.crux/settings.local.json", { autoMemoryDirectory: join(dir, "theirs") });
+    expect(local()).toBe(join(dir, "config/memory/projects", key));
+    put("config/settings.json", { autoMemoryDirectory: "~/notes" });
+    expect(local()).toBe(join(dir, "home/notes", key));
+    expect(decide(note(), "ws", "write").behavior).toBe("allow");
+    expect(decide(note().replace(key, "of-another"), "ws", "write").behavior).toBe("ask");
+  });
+
+  it("is not kept in a folder that is closed to agents or holds too much: memory is off, and it says why", () => {
+    for (const [place, why] of [
+      ["~/.ssh/notes", "is closed to agents"],
+      ["~/x/../.gnupg", "is closed to agents"],
+      [join(dir, "config/notes"), "is closed to agents"],
+      [join(dir, "state"), "is closed to agents"],
+      ["~/linked/notes", "is closed to agents"],
+      ["notes", "is not an absolute path"],
+      ["//server/share", "is a path of a network"],
+      ["\\\\server\\share", "is a path of a network"],
+      ["~/", "holds your home folder"],
+      [dir, "holds your home folder"],
+      ["/", "holds your home folder"],
+    ] as const) {
+      mkdirSync(join(dir, "home/.ssh"), { recursive: true });
+      if (!existsSync(join(dir, "home/linked")))
+        symlinkSync(join(dir, "home/.ssh"), join(dir, "home/linked"));
+      put("config/settings.json", { autoMemoryDirectory: place });
+      expect(local(), place).toBe(`autoMemoryDirectory: ${place} ${why}, so memory is off`);
+    }
+    expect(told.some((line) => line.includes("so memory is off"))).toBe(true);
   });
 });
 

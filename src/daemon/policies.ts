@@ -4,11 +4,12 @@
  */
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { Fault } from "../abi/errors.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
 import type { Permit } from "../kernel/ports/permit.ts";
 import type { BroughtFile, WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { makePermit } from "../permit/policy.ts";
-import { memoryFolders } from "./memory/memory-places.ts";
+import { type MemoryFolders, memoryFolders, movedTo } from "./memory/memory-places.ts";
 import { type MergedSettings, mergeSettings } from "./settings/merge.ts";
 import {
   filesOf,
@@ -31,6 +32,8 @@ interface PoliciesOptions {
   readonly skillPaths: readonly string[];
   readonly realPath: RealPath;
   readonly trust: WorkspaceTrust;
+  /** The folder for the memory of projects that the environment names. */
+  readonly memoryPath?: string | undefined;
   readonly warn: (line: string) => void;
 }
 
@@ -39,6 +42,8 @@ export interface Policy {
   readonly merged: MergedSettings;
   readonly root: string;
   readonly isTrusted: boolean;
+  /** Also where it is off. A fault: it cannot be where the user wants it. */
+  readonly memory: MemoryFolders | Fault;
 }
 
 interface Kept extends Policy {
@@ -94,14 +99,16 @@ export class Policies {
     const files = [...wanted.map(loadFile), ...policy];
     const isTrusted = this.#isTrusted(root, files);
     const merged = mergeSettings(files, { root, isTrusted });
-    const folders = merged.hasMemory ? memoryFolders(places.configDir, root, realPath) : undefined;
+    const memory = this.#memoryOf(root, merged);
+    const isKept = merged.hasMemory && !(memory instanceof Fault);
+    const folders = isKept ? memory : undefined;
     const permit = makePermit({
       ...merged,
       projectRoot: root,
       isTrusted,
       home: places.home,
       kernelPaths: [...kernelPaths, places.policyDir],
-      memoryPaths: [join(places.configDir, "memory")],
+      memoryPaths: [join(places.configDir, "memory"), ...(folders === undefined ? [] : [folders.local])],
       // what an unknown folder makes a model write is not kept without a question
       ownMemory: folders !== undefined && isTrusted ? Object.values(folders) : [],
       ...(folders === undefined ? {} : { noteFolders: folders }),
@@ -114,9 +121,23 @@ export class Policies {
       ...merged.unreadable,
       ...merged.warnings,
       ...permit.warnings,
+      ...(memory instanceof Fault && merged.hasMemory ? [memory.message] : []),
     ])
       this.#tellOnce(warn, line);
-    return { permit, merged, root, isTrusted, files, stamp };
+    return { permit, merged, root, isTrusted, memory, files, stamp };
+  }
+
+  #memoryOf(root: string, { memoryDirectory: directory }: MergedSettings): MemoryFolders | Fault {
+    const { places, kernelPaths, realPath, memoryPath: override } = this.#options;
+    const { configDir, home } = places;
+    const closed = [...kernelPaths, configDir, ...NEVER.map((name) => join(home, name))];
+    try {
+      const usual = memoryFolders(configDir, root, realPath);
+      return movedTo(usual, { override, directory }, { home, realPath, closed });
+    } catch (error) {
+      if (error instanceof Fault) return error;
+      throw error;
+    }
   }
 
   #tellOnce(warn: (line: string) => void, line: string): void {
@@ -126,6 +147,9 @@ export class Policies {
     warn(`settings: ${line}`);
   }
 }
+
+/** Below the home folder, besides Crux's own: no memory is kept there. */
+const NEVER = [".ssh", ".gnupg", ".config/crux"];
 
 /** Logged lines that are remembered, so that each is logged only once. */
 const MAX_TOLD = 1000;

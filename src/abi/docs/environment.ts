@@ -190,6 +190,10 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     CRUX_DISABLE_BACKGROUND_TASKS: { means: "`1`: agents wait for all agents that they start." },
     CRUX_DISABLE_BACKGROUND: { means: "`1`: agents cannot run commands in the background." },
     CRUX_DISABLE_AUTO_MEMORY: { means: "Not empty: agents have no memory (`memory.md`)." },
+    CRUX_MEMORY_PATH_OVERRIDE: {
+      means: "The folder with the memory of every project, read when the daemon starts (`memory.md`).",
+      otherwise: "a folder for each project",
+    },
     CRUX_DISABLE_CLAUDE_MDS: { means: "Not empty: agents read no instruction files." },
     CRUX_WEB_SEARCH_ADAPTER: {
       means: "The search engine of `web_search`: `brave` or `bing`.",

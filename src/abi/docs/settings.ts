@@ -24,6 +24,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "agents.scratchpad": { example: true, otherwise: "false" },
   apiKeyHelper: { example: "pass show anthropic/key" },
   "audit.anchor": { example: "/mnt/usb/crux-roots.jsonl" },
+  autoMemoryDirectory: { example: "~/notes/crux", otherwise: "`memory/projects` in the folder of this file" },
   autoMemoryEnabled: { example: false },
   "autoMode.allow": { example: ["$defaults", "Reading any file below /srv/data"] },
   "autoMode.environment": { example: ["The staging cluster may be broken at any time"] },

@@ -18,6 +18,7 @@ export const SETTING_KEYS = [
   "agents.scratchpad",
   "apiKeyHelper",
   "audit.anchor",
+  "autoMemoryDirectory",
   "autoMemoryEnabled",
   "autoMode.allow",
   "autoMode.environment",

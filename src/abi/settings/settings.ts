@@ -209,6 +209,13 @@ export const Settings = z.looseObject({
       background: z.boolean().optional().describe("False: agents cannot run commands in the background."),
     })
     .optional(),
+  autoMemoryDirectory: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "The folder that holds the memory of each project, absolute or `~/…`; yours stays where it is (`memory.md`).",
+    ),
   autoMemoryEnabled: z
     .boolean()
     .optional()

@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { Fault } from "../../abi/errors.ts";
 import { MemoryDesk } from "./memory-desk.ts";
-import { memoryFolders } from "./memory-places.ts";
+import { memoryFolders, movedTo } from "./memory-places.ts";
 
 let base: string;
 /** The workspaces whose settings say no. */
@@ -17,8 +18,7 @@ beforeEach(() => {
   untaken = [];
   labelled = [];
   desk = new MemoryDesk({
-    configDir: base,
-    realPath: (path) => path,
+    folders: (root) => memoryFolders(base, root, (path) => path),
     isOff: (root) => off.includes(root),
     isTaken: (root) => !untaken.includes(root),
     isLabelled: (path) => labelled.includes(path),
@@ -147,4 +147,22 @@ test("of() gives an agent its own folder with its index, cut as the others, and 
     [join(local, "MEMORY.md"), "local"],
     [join(dir, "MEMORY.md"), "user"],
   ]);
+});
+
+test("movedTo() takes the folder that the environment names for itself, before the one of the settings", () => {
+  const around = { home: "/home/u", realPath: (path: string) => path, closed: ["/home/u/.ssh"] };
+  const usual = folders();
+  expect(movedTo(usual, {}, around)).toBe(usual);
+  const moved = movedTo(usual, { override: "/srv/notes/", directory: "/home/u/.ssh" }, around);
+  expect(moved).toEqual({ ...usual, local: "/srv/notes" });
+  const refused = () => movedTo(usual, { override: "/home/u/.ssh/x" }, around);
+  expect(refused).toThrow("CRUX_MEMORY_PATH_OVERRIDE: /home/u/.ssh/x is closed to agents, so memory is off");
+});
+
+test("where memory cannot be kept nothing is told, and the user is told why", async () => {
+  const why = new Fault({ code: "INVALID", message: "not there" });
+  const no = () => false;
+  const off = new MemoryDesk({ folders: () => why, isOff: no, isTaken: no, isLabelled: no });
+  expect(await off.of({ root: "/w", isTrusted: true }, {})).toEqual({ notices: ["memory: not there"] });
+  await expect(off.notes("/w")).rejects.toBe(why);
 });

@@ -5,14 +5,13 @@
 import { constants, statSync } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../../abi/errors.ts";
+import { Fault, messageOf } from "../../abi/errors.ts";
 import type { Note } from "../../abi/methods/memory.ts";
 import type { OwnNotes } from "../../abi/rights.ts";
 import type { Memory, MemoryIndex, NoteLine } from "../../abi/surroundings.ts";
-import type { RealPath } from "../../kernel/ports/host.ts";
 import { isWithin } from "../../lib/path.ts";
 import { digestOf } from "../trust/inventory.ts";
-import { agentFolder, type MemoryFolders, memoryFolders } from "./memory-places.ts";
+import { agentFolder, type MemoryFolders } from "./memory-places.ts";
 import { allNotesIn, lineOf, newestIn } from "./notes.ts";
 
 const INDEX = "MEMORY.md";
@@ -22,8 +21,8 @@ const MAX_BYTES = 25_000;
 const MAX_FILE_BYTES = 1024 * 1024;
 
 interface MemoryDeskOptions {
-  readonly configDir: string;
-  readonly realPath: RealPath;
+  /** Those of the workspace at `root`; a fault: they cannot be where the user wants them. */
+  readonly folders: (root: string) => MemoryFolders | Fault;
   /** Off by the settings, for the workspace at `root`. */
   readonly isOff: (root: string) => boolean;
   /** Notes are taken of sessions by themselves, likewise. */
@@ -44,10 +43,10 @@ export class MemoryDesk {
     this.#options = options;
   }
 
-  /** All notes, as the user sees them. */
+  /** All notes, as the user sees them. INVALID: they cannot be where the user wants them. */
   async notes(root: string): Promise<{ folders: MemoryFolders; notes: Note[] }> {
-    const { configDir, realPath } = this.#options;
-    const folders = memoryFolders(configDir, root, realPath);
+    const folders = this.#options.folders(root);
+    if (folders instanceof Fault) throw folders;
     const { local, user } = folders;
     return { folders, notes: [...(await allNotesIn(local, "local")), ...(await allNotesIn(user, "user"))] };
   }
@@ -57,9 +56,11 @@ export class MemoryDesk {
     env: Readonly<Record<string, string>>,
     own?: OwnNotes,
   ): Promise<FoundMemory> {
-    const { configDir, realPath, isOff, isTaken } = this.#options;
+    const { isOff, isTaken } = this.#options;
     if (isOff(root) || (env.CRUX_DISABLE_AUTO_MEMORY ?? "") !== "") return { notices: [] };
-    const { local, user } = memoryFolders(configDir, root, realPath);
+    const folders = this.#options.folders(root);
+    if (folders instanceof Fault) return { notices: [`memory: ${folders.message}`] };
+    const { local, user } = folders;
     const indexes: MemoryIndex[] = [];
     const notices: string[] = [];
     for (const [scope, dir] of [

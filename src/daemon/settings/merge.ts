@@ -27,6 +27,8 @@ export interface MergedSettings {
   readonly folder: Settings;
   /** Agents have a memory. */
   readonly hasMemory: boolean;
+  /** The folder for the memory of projects; undefined: the usual one. */
+  readonly memoryDirectory: string | undefined;
   /** Notes are taken of sessions by themselves. */
   readonly takesNotes: boolean;
   /** Problems that may have lost a deny: every call asks. */
@@ -68,6 +70,7 @@ export function mergeSettings(files: readonly LoadedFile[], workspace: Workspace
     labels: labelsOf(own, warn),
     sandbox: whole.sandbox ?? {},
     folder,
+    memoryDirectory: whole.autoMemoryDirectory,
     hasMemory: here.autoMemoryEnabled !== false,
     takesNotes: here.memory?.extract !== false,
     unreadable: files.filter((file) => !isPolicy(file)).flatMap(problemsOf),
