@@ -107,12 +107,60 @@ describe("decide()", () => {
     expect(got).toEqual([...seven, "background", ...seven, "foreground"]);
   });
 
-  it("counts a ticket as interactive after 60 s", () => {
+  it("puts a ticket before the other classes after 60 s, and never before what a user waits for", () => {
     const bench = new Bench();
     const old = ticket({ process: 2, sinceMs: 0 });
+    const mine = ticket({ class: "interactive", process: 1, sinceMs: 59_000 });
     bench.nowMs = 60_000;
-    bench.add(ticket({ class: "interactive", process: 1, sinceMs: 59_000 }), old);
-    expect(bench.turn()).toBe(old);
+    bench.add(ticket({ class: "foreground", process: 3, sinceMs: 59_000 }), old, mine);
+    expect([bench.turn(), bench.turn()]).toEqual([mine, old]);
+  });
+
+  it("lets each step of a user's session overtake within a slot, however many others have starved", () => {
+    const someAgents = fc.record({
+      agents: fc.integer({ min: 20, max: 150 }),
+      steps: fc.integer({ min: 1, max: 12 }),
+      name: fc.constantFrom<LaneClass>("foreground", "background"),
+      slotMs: fc.integer({ min: 500, max: 5_000 }),
+      sharesSession: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(someAgents, ({ agents, steps, name, slotMs, sharesSession }) => {
+        const bench = new Bench();
+        const ask = (process: number): void =>
+          bench.add(
+            ticket({
+              process,
+              class: name,
+              sinceMs: bench.nowMs,
+              ...(sharesSession ? { session: "s1" } : {}),
+            }),
+          );
+        for (let process = 10; process < 10 + agents; process++) ask(process);
+        // all have asked again and again, and most of them wait for more than a minute by now
+        const others = (slots: number): void => {
+          for (let slot = 0; slot < slots; slot++) {
+            bench.nowMs += slotMs;
+            ask((bench.turn() as Ticket).process);
+          }
+        };
+        others(Math.ceil(70_000 / slotMs) + agents);
+        for (let step = 0; step < steps; step++) {
+          others(3);
+          const mine = ticket({ class: "interactive", process: 1, session: "s1", sinceMs: bench.nowMs });
+          bench.add(mine);
+          let slots = 0;
+          for (let got: Ticket | undefined; got !== mine; slots++) {
+            bench.nowMs += slotMs;
+            got = bench.turn() as Ticket;
+            if (got !== mine) ask(got.process);
+          }
+          // one of eight grants is for who was passed over
+          expect(slots).toBeLessThanOrEqual(2);
+        }
+      }),
+      { numRuns: 60 },
+    );
   });
 
   it("grants each of Q tickets within 8 × Q grants, whatever classes, weights, sizes and arrivals", () => {

@@ -1,14 +1,13 @@
 /**
  * Who may begin next, and when. Pure: lane and queue are read, never changed.
  *
- * Strictly by class, but of every eight grants the last goes to the longest waiting ticket of the classes that were
- * passed over, and the seventh to the longest waiting one of its own class. So with Q tickets waiting, each is granted
+ * Strictly by rank, but of every eight grants the last goes to the longest waiting ticket of the ranks that were
+ * passed over, and the seventh to the longest waiting one of its own rank. So with Q tickets waiting, each is granted
  * within 8 × Q grants of an open lane, whatever weights and sizes they have: among any eight, at least one goes to it or
  * to an older one.
  */
-import { LANE_CLASSES } from "../../abi/lanes.ts";
 import type { Lane } from "./lane.ts";
-import { rankOf, type Ticket } from "./ticket.ts";
+import { RANK_COUNT, rankOf, type Ticket } from "./ticket.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 type LaneDecision =
@@ -47,7 +46,7 @@ export function nextOf({ window, time }: Pick<Lane, "window" | "time">, queue: Q
   let passedOver: Ticket | undefined;
   let first: Ticket | undefined;
   let firstTime = 0;
-  let top: number = LANE_CLASSES.length;
+  let top: number = RANK_COUNT;
   for (const ticket of queue.keys()) {
     const rank = rankOf(ticket, nowMs);
     if (rank > window.best && isOlder(ticket, passedOver)) passedOver = ticket;
@@ -65,7 +64,7 @@ export function nextOf({ window, time }: Pick<Lane, "window" | "time">, queue: Q
     firstTime = at;
   }
   if (window.isLast && passedOver !== undefined) return { ticket: passedOver, isInTurn: false };
-  if (window.isLastOfClass) return { ticket: oldest as Ticket, isInTurn: oldest === first };
+  if (window.isLastOfRank) return { ticket: oldest as Ticket, isInTurn: oldest === first };
   return { ticket: first as Ticket, isInTurn: true };
 }
 

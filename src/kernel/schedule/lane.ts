@@ -2,17 +2,11 @@
  * The state of one lane: slots, buckets, whether it is closed, and whose turn it is. What it may grant is decided in
  * decide.ts; here is what follows from a grant and from its end.
  */
-import {
-  LANE_CLASSES,
-  LANE_FLOWS,
-  type LaneFlow,
-  type LaneLimits,
-  type LaneReadings,
-} from "../../abi/lanes.ts";
+import { LANE_FLOWS, type LaneFlow, type LaneLimits, type LaneReadings } from "../../abi/lanes.ts";
 import { LIMITS } from "../limits.ts";
 import { Bucket, type Mark } from "./bucket.ts";
 import { Recent } from "./recent.ts";
-import { rankOf, type Ticket } from "./ticket.ts";
+import { RANK_COUNT, rankOf, type Ticket } from "./ticket.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 /** Grants that count together for the exceptions from the order. */
@@ -42,7 +36,7 @@ export interface Consumed {
 interface GrantWindow {
   /** The best rank that was granted in it. */
   readonly best: number;
-  readonly isLastOfClass: boolean;
+  readonly isLastOfRank: boolean;
   readonly isLast: boolean;
 }
 
@@ -56,8 +50,8 @@ export class Lane {
   #used = 0;
   #answers = 0;
   #granted = 0;
-  #best: number = LANE_CLASSES.length;
-  #times = LANE_CLASSES.map(() => new VirtualTime());
+  #best: number = RANK_COUNT;
+  #times = newTimes();
   #closedUntilMs: number | undefined;
   #refusals = 0;
   #probe: Granted | undefined;
@@ -87,7 +81,7 @@ export class Lane {
 
   get window(): GrantWindow {
     const at = this.#granted % WINDOW;
-    return { best: this.#best, isLastOfClass: at === WINDOW - 2, isLast: at === WINDOW - 1 };
+    return { best: this.#best, isLastOfRank: at === WINDOW - 2, isLast: at === WINDOW - 1 };
   }
 
   readonly time = (rank: number): VirtualTime => this.#times[rank] as VirtualTime;
@@ -116,7 +110,7 @@ export class Lane {
     const { isLast } = this.window;
     this.#used++;
     this.#granted++;
-    this.#best = isLast ? LANE_CLASSES.length : Math.min(this.#best, rank);
+    this.#best = isLast ? RANK_COUNT : Math.min(this.#best, rank);
     this.time(rank).advance(ticket, charged.input + charged.output, isInTurn);
     if (this.#closedUntilMs !== undefined) this.#probe = granted;
     return granted;
@@ -185,9 +179,9 @@ export class Lane {
 
   /** Nobody waits and nothing is in progress: there is nobody to be fair to. */
   rest(): void {
-    this.#times = LANE_CLASSES.map(() => new VirtualTime());
+    this.#times = newTimes();
     this.#granted = 0;
-    this.#best = LANE_CLASSES.length;
+    this.#best = RANK_COUNT;
   }
 
   #chargeOf({ input, output }: Ticket): Readonly<Record<LaneFlow, number>> {
@@ -222,4 +216,9 @@ export class Lane {
     this.#answers = 0;
     this.#slots++;
   }
+}
+
+/** For each rank. */
+function newTimes(): VirtualTime[] {
+  return Array.from({ length: RANK_COUNT }, () => new VirtualTime());
 }

@@ -14,10 +14,19 @@ export interface Ticket extends Claimant {
   readonly output: number;
 }
 
-/** After so long, a ticket counts as interactive. */
+/** After so long, a ticket comes before all but those that a user waits for. */
 const STARVED_MS = 60_000;
 
-/** 0: the first class. */
+/**
+ * The order of tickets: interactive ones, those that have starved, then the other classes. Many may starve at once, where
+ * more agents work than their account lets through; a user who writes to one more does not wait behind them.
+ */
+const RANKS = { interactive: 0, foreground: 2, background: 3 } as const satisfies Record<LaneClass, number>;
+const STARVED = 1;
+
+export const RANK_COUNT = LANE_CLASSES.length + 1;
+
+/** 0: first. */
 export function rankOf({ class: name, sinceMs }: Pick<Ticket, "class" | "sinceMs">, nowMs: number): number {
-  return nowMs - sinceMs >= STARVED_MS ? 0 : LANE_CLASSES.indexOf(name);
+  return nowMs - sinceMs >= STARVED_MS ? Math.min(RANKS[name], STARVED) : RANKS[name];
 }
