@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Settings } from "../../abi/settings/settings.ts";
-import { settingsIn, takenFromFolder } from "./folder-keys.ts";
+import { settingsIn, takenFromFolder, whyNotTaken } from "./folder-keys.ts";
 
 const files = (settings: Settings, path = "/ws/.crux/settings.json") =>
   [{ source: "projectSettings", path, settings, problems: [], digest: "d" }] as const;
@@ -33,6 +33,19 @@ test("a folder chooses a model once it is trusted, which the policy may overrule
   });
   const policy = { model: "of-the-house" };
   expect(inFolder({}, folder, { isTrusted: true, policy })).toMatchObject(policy);
+});
+
+test("a folder has what was spent told sooner, and never not at all", () => {
+  const reminder = (own: Settings, folder: Settings) => inFolder(own, folder).costReminderUsd;
+  expect(reminder({}, { costReminderUsd: 2 })).toBe(2);
+  expect(reminder({ costReminderUsd: 20 }, { costReminderUsd: 10 })).toBe(10);
+  expect(reminder({ costReminderUsd: 0 }, { costReminderUsd: 10 })).toBe(10);
+  expect(reminder({ costReminderUsd: 1 }, { costReminderUsd: 10 })).toBe(1);
+  expect(reminder({}, { costReminderUsd: 10 })).toBe(5);
+  expect(reminder({ costReminderUsd: 3 }, { costReminderUsd: 0 })).toBe(3);
+  expect(whyNotTaken("costReminderUsd", 0, { isTrusted: true, own: 3 })).toEqual({ words: "only lower it" });
+  expect(whyNotTaken("costReminderUsd", 10, { isTrusted: true })).toEqual({ words: "only lower it" });
+  expect(whyNotTaken("costReminderUsd", 4, { isTrusted: false })).toBeNull();
 });
 
 test("of the settings of another program nothing counts here", () => {

@@ -2,11 +2,12 @@
  * What the settings of a folder may say, key by key: they come with whatever was cloned, so that they may take away, and
  * set a value of their own only once the user trusts the folder. Keys that are not listed are not taken from a folder.
  */
+import { SETTING_DEFAULTS } from "../../abi/settings/keys.ts";
 import type { Settings } from "../../abi/settings/settings.ts";
 import type { LoadedFile } from "./sources.ts";
 
-/** `only`: no other value. `less`: a number at most the user's. `trusted`: any value, once the folder is trusted. */
-type May = "any" | "trusted" | "less" | { readonly only: boolean | number };
+/** `only`: no other value. `less`: a number at most the user's; of `sooner` 0 is never. `trusted`: any value, once the folder is trusted. */
+type May = "any" | "trusted" | "less" | "sooner" | { readonly only: boolean | number };
 
 const OFF = { only: false } as const;
 
@@ -25,6 +26,7 @@ const FOLDER_KEYS: Readonly<Record<string, May>> = {
   cacheTtl: "trusted",
   "context.collapse": OFF,
   "context.snip": OFF,
+  costReminderUsd: "sooner",
   disableSkillShell: { only: true },
   effort: "trusted",
   fallbackModel: "trusted",
@@ -50,7 +52,7 @@ export function folderTerms(key: string): string | undefined {
   const may = FOLDER_KEYS[key];
   if (may === undefined || may === "any") return may && "";
   if (may === "trusted") return "once the folder is trusted";
-  return may === "less" ? "only less than yours" : `only \`${String(may.only)}\``;
+  return isLower(may) ? "only less than yours" : `only \`${String(may.only)}\``;
 }
 
 /** Whether of the values of the user, the folder and the policy the least counts. */
@@ -70,9 +72,19 @@ export function whyNotTaken(
   const may = FOLDER_KEYS[key];
   if (may === undefined) return "key";
   if (may === "trusted") return isTrusted ? null : "trust";
-  if (may === "less") return Number(own ?? Infinity) > Number(value) ? null : { words: "only lower it" };
+  if (isLower(may)) return limitOf(key, own) > limitOf(key, value) ? null : { words: "only lower it" };
   if (may === "any" || may.only === value) return null;
   return { words: may.only === false ? "only turn it off" : `only set it to ${String(may.only)}` };
+}
+
+function isLower(may: May): may is "less" | "sooner" {
+  return may === "less" || may === "sooner";
+}
+
+/** Of a setting that is absent, its default. */
+function limitOf(key: string, value: unknown): number {
+  if (FOLDER_KEYS[key] !== "sooner") return Number(value ?? Infinity);
+  return Number(value ?? SETTING_DEFAULTS[key] ?? 0) || Infinity;
 }
 
 export function isBrought(source: LoadedFile["source"]): boolean {
@@ -86,7 +98,7 @@ export function takenFromFolder(files: readonly LoadedFile[], isTrusted: boolean
     if (isBrought(source) && !path.endsWith("/.claude/settings.json"))
       for (const key of Object.keys(FOLDER_KEYS)) {
         const value = valueAt(settings, key.split("."));
-        if (value === undefined || whyNotTaken(key, value, { isTrusted }) !== null) continue;
+        if (value === undefined || whyNotTaken(key, value, { isTrusted, own: Infinity }) !== null) continue;
         taken = unite(taken, nested(key, value)) as Settings;
       }
   return taken;
@@ -97,10 +109,9 @@ export function settingsIn(own: Settings, folder: Settings, policy: Settings): S
   const sources = [own, folder, policy];
   let all = sources.reduce((whole, each) => unite(whole, each) as Settings);
   for (const [key, may] of Object.entries(FOLDER_KEYS))
-    if (may === "less" && valueAt(folder, key.split(".")) !== undefined) {
-      const given = [folder, unite(own, policy)].map((each) => valueAt(each, key.split(".")));
-      const limits = given.filter((value) => typeof value === "number");
-      all = unite(all, nested(key, Math.min(...limits))) as Settings;
+    if (isLower(may) && valueAt(folder, key.split(".")) !== undefined) {
+      const given = [folder, unite(own, policy)].map((each) => limitOf(key, valueAt(each, key.split("."))));
+      all = unite(all, nested(key, Math.min(...given))) as Settings;
     }
   return all;
 }

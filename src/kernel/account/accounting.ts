@@ -15,6 +15,7 @@ export interface Payer {
   readonly pid: Pid;
   readonly ppid: Pid;
   readonly isLive: boolean;
+  readonly cwd: string;
   readonly life: { readonly isResting: boolean };
   readonly seed: {
     readonly kind: ProcessKind;

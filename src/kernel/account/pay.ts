@@ -62,14 +62,18 @@ export function settle(
   const top = account.chain().find(({ depth }) => depth === 0);
   const before = top?.spent.microUsd ?? 0;
   reservation.settle(used, core.ports.clock.now());
-  if (top !== undefined) remind(core, top, before);
+  if (top !== undefined) remind(core, self, { top, before });
   keepOpenAccounts(core, account);
   return cost === undefined ? [] : useDrafts(core, self);
 }
 
 /** Told at the call that passes it, so once for what the user started: the cost only rises. */
-function remind({ ports, table }: Accounting, top: Account, before: number): void {
-  const at = ports.budget?.().reminderUsd;
+function remind(
+  { ports, table }: Accounting,
+  { cwd }: Payer,
+  { top, before }: { readonly top: Account; readonly before: number },
+): void {
+  const at = ports.budget?.(cwd).reminderUsd;
   const { microUsd: after } = top.spent;
   if (at === undefined || before >= microUsd(at) || after < microUsd(at)) return;
   const words = `cost so far: $${usdOf(after).toFixed(2)} (costReminderUsd is $${at}); nothing is stopped`;
