@@ -65,6 +65,36 @@ describe.each(confiners)("in $kind", ({ exec }) => {
     expect([existsSync(join(work, "evil")), existsSync(join(work, "mine"))]).toEqual([false, true]);
   });
 
+  const hook = (version: number) => `import hashlib, struct, subprocess
+blob = subprocess.run(["git", "hash-object", "-w", "--stdin"], input=b"#!/bin/sh\\ntouch evil\\n", capture_output=True).stdout
+def entry(name, size):
+    head = struct.pack(">10I", 0, 0, 0, 0, 0, 0, 0o100755, 0, 0, 0) + bytes.fromhex(blob.decode().strip()) + struct.pack(">H", size)
+    return head + (b"\\0" + name + b"\\0" if ${version} == 4 else name + b"\\0" * (8 - (62 + size) % 8))
+bad = b".git/hooks/post-checkout"
+index = b"DIRC" + struct.pack(">II", ${version}, 1) + entry(bad, len(bad))
+open(".git/index", "wb").write(index + hashlib.sha1(index).digest())`;
+
+  test.each([2, 4])(
+    "an index of version %i that names a hook is put aside; git's own index stays",
+    async (version) => {
+      const own = await run(
+        "echo new > a; mkdir d; echo x > d/.gitignore; git add -A; git -c user.name=a -c user.email=a@b commit -qm four",
+      );
+      expect(own.violations).toEqual([]);
+      const { violations } = await run(`python3 - <<'END'\n${hook(version)}\nEND`);
+      expect(violations).toEqual([expect.stringContaining("git reset makes a new one")]);
+      git("reset", "-q");
+      git("checkout", "--", ".");
+      git("checkout-index", "-a", "-f");
+      git("checkout", "-q", "HEAD");
+      expect([existsSync(join(work, "evil")), existsSync(join(work, ".git/hooks/post-checkout"))]).toEqual([
+        false,
+        false,
+      ]);
+      expect(git("status", "--short")).toBe("");
+    },
+  );
+
   test.each([
     [
       "a rebase that never began",

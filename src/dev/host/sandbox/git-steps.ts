@@ -2,7 +2,8 @@
  * What an unfinished rebase, cherry-pick or revert still has to do lies in a git directory, where a command may write:
  * `git rebase --continue` of the user would run each `exec` line there, with the whole account. Such lines that were not
  * there before the command are taken out when it has ended; what it had written is kept beside. The rest of the steps
- * stays, so that an agent's own rebase goes on.
+ * stays, so that an agent's own rebase goes on. So goes an index that the command has changed and that names places in a
+ * git directory (git-index.ts).
  *
  * Folders are held open and never entered by way of a link, as in watch.ts.
  */
@@ -16,7 +17,8 @@ import {
   readFileSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { type HashBytes, isStrangeIndex } from "./git-index.ts";
 import { moveAside, O_PATH } from "./watch.ts";
 
 /** A file in which git keeps what is still to be done. */
@@ -50,6 +52,8 @@ const STEPS: readonly Steps[] = [
 ];
 /** A longer list of steps is not read: it goes as a whole. */
 const maxBytes = 4 * 1024 * 1024;
+/** A larger index that a command has changed goes as a whole, too: that of half a million files is smaller. */
+const maxIndexBytes = 64 * 1024 * 1024;
 const maxWorktrees = 200;
 
 /** Call the result once, when all of the command has ended. It returns what was taken out, in words. */
@@ -59,11 +63,15 @@ export function guardSteps(gitDirs: readonly string[]): () => readonly string[] 
     return fd === undefined ? [] : [{ dir, fd }];
   });
   const before = new Map(open.map(({ dir, fd }) => [dir, new Set(stepsIn(fd).flatMap(({ runs }) => runs))]));
+  const indexes = new Map(open.map(({ dir, fd }) => [dir, indexesIn(fd)]));
   return () => {
     try {
-      return open.flatMap(({ dir, fd }) =>
-        stepsIn(fd).flatMap((found) => takenOut(dir, found, before.get(dir) ?? new Set())),
-      );
+      return open.flatMap(({ dir, fd }) => [
+        ...stepsIn(fd).flatMap((found) => takenOut(dir, found, before.get(dir) ?? new Set())),
+        ...[...indexesIn(fd)]
+          .filter(([way, stamp]) => indexes.get(dir)?.get(way) !== stamp)
+          .flatMap(([way]) => indexTakenOut(dir, fd, way)),
+      ]);
     } finally {
       for (const { fd } of open) closeSync(fd);
     }
@@ -84,6 +92,40 @@ interface Found {
 function stepsIn(gitDir: number): readonly Found[] {
   const at = `/proc/self/fd/${gitDir}`;
   return ["", ...worktreesOf(at)].flatMap((way) => STEPS.flatMap((steps) => stepsAt(at, way, steps)));
+}
+
+/** The index of the git directory and of each worktree, with the parts that several share, and what shows a change. */
+function indexesIn(gitDir: number): ReadonlyMap<string, string> {
+  const at = `/proc/self/fd/${gitDir}`;
+  const ways = ["", ...worktreesOf(at)].flatMap((way) =>
+    readdirSync(join(at, way))
+      .filter((name) => name === "index" || name.startsWith("sharedindex."))
+      .map((name) => join(way, name)),
+  );
+  return new Map(
+    ways.map((way) => {
+      const stat = lstatSync(join(at, way), { bigint: true, throwIfNoEntry: false });
+      return [way, `${stat?.ino} ${stat?.mode} ${stat?.size} ${stat?.mtimeNs} ${stat?.ctimeNs}`];
+    }),
+  );
+}
+
+function indexTakenOut(dir: string, gitDir: number, way: string): readonly string[] {
+  const [folder, name] = [dirname(way), basename(way)];
+  const at = join(`/proc/self/fd/${gitDir}`, folder);
+  const bytes = bytesOf(join(at, name), maxIndexBytes);
+  if (bytes !== undefined && !isStrangeIndex(bytes, hashBytesOf(`/proc/self/fd/${gitDir}`))) return [];
+  if (kindOf(join(at, name)) === "absent") return [];
+  const aside = moveAside({ at, name });
+  return [
+    `${join(dir, way)} was no index, or named places in a git directory, which the next git command of the user would have written; it is now ${join(dir, folder, aside)}: git reset makes a new one`,
+  ];
+}
+
+/** As the configuration says, which no command can change; that of a worktree lies two folders above. */
+function hashBytesOf(gitDir: string): HashBytes {
+  const config = textOf(join(gitDir, "config")) ?? textOf(`${gitDir}/../../config`) ?? "";
+  return /^\s*objectformat\s*=\s*"?sha256/im.test(config) ? 32 : 20;
 }
 
 function worktreesOf(at: string): readonly string[] {
@@ -131,12 +173,17 @@ function kindOf(path: string): "absent" | "folder" | "other" {
 }
 
 function textOf(path: string): string | undefined {
+  return bytesOf(path, maxBytes)?.toString("utf8");
+}
+
+/** undefined: it is no file, or a longer one. */
+function bytesOf(path: string, limit: number): Buffer | undefined {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   try {
     const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       const stat = fstatSync(fd);
-      return stat.isFile() && stat.size <= maxBytes ? readFileSync(fd, "utf8") : undefined;
+      return stat.isFile() && stat.size <= limit ? readFileSync(fd) : undefined;
     } finally {
       closeSync(fd);
     }
