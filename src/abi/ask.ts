@@ -2,6 +2,7 @@
  * Questions to the user, and their answers: of the gate (AskEvent in wire-events.ts), and of agents, in the same shape from
  * the tool that asks to the dialog that shows them.
  */
+
 import type { RuleDestination } from "./rules.ts";
 import type { Said, Sentence } from "./sentence.ts";
 

@@ -1,5 +1,5 @@
 /** Whether a person said so, for the gate. */
-import type { Consent, Said } from "../kernel/gate/consent.ts";
+import type { AskOutcome, Consent } from "../kernel/gate/consent.ts";
 import type { AskDecision } from "../kernel/gate/describe.ts";
 import type { Passage } from "../kernel/gate/passage.ts";
 import type { Asks } from "./ask/asks.ts";
@@ -21,7 +21,7 @@ export function makeConsent(core: Consenting): Consent {
   };
 }
 
-async function ask(core: Consenting, passage: Passage, decision: AskDecision): Promise<Said> {
+async function ask(core: Consenting, passage: Passage, decision: AskDecision): Promise<AskOutcome> {
   const { self, effectful, scope, signal } = passage;
   const question = questionOf(passage, decision);
   const hooks = keptInJournal({ core, self, syscall: effectful.syscall, callId: scope.callId, signal });

@@ -156,7 +156,12 @@ describe("protected paths", () => {
         message: "write /ws/.git/hooks/x: a protected path (execution); no mode or rule answers for the user",
         reason: { kind: "protected", detail: "a protected path (execution)" },
         said: [
-          { kind: "protected", access: "write", path: "/ws/.git/hooks/x", why: "a protected path (execution)" },
+          {
+            kind: "protected",
+            access: "write",
+            path: "/ws/.git/hooks/x",
+            why: "a protected path (execution)",
+          },
         ],
       });
       expect(run(make(everything), "view", [read("/ws/.env")], who)).toMatchObject({

@@ -31,7 +31,7 @@ import { Notices } from "./notices.ts";
 import { Painter } from "./painter.ts";
 import { readPreferences, USUAL } from "./preferences.ts";
 import type { Offer } from "./slash.ts";
-import { type Known, knownModel, lostModel, openedModel } from "./state/catch-up.ts";
+import { type KnownSession, knownModel, lostModel, openedModel } from "./state/catch-up.ts";
 import { EMPTY, type Model, type NoticeLevel } from "./state/model.ts";
 import { notice, reduce } from "./state/reduce.ts";
 import { NOTHING_SEEN, tallied } from "./state/status-input.ts";
@@ -123,7 +123,7 @@ export class App implements Disposable {
     this.#dialog = openDialog(this.#inner, this.box.output, { input: this.box.keys, isNumbered: true });
     const take = (model: Model): Model => (this.model = model);
     const follower = {
-      known: (at: Known) => take(knownModel(this.#model, at, this.words)),
+      known: (at: KnownSession) => take(knownModel(this.#model, at, this.words)),
       opened: (at: Opened) => this.#opened(at),
       event: (event: WireEvent) => this.#event(event),
       lost: () => take(lostModel(this.#model)),

@@ -8,7 +8,7 @@ import type { WireEvent } from "../abi/wire-events.ts";
 import type { DaemonStream } from "../cli/daemon/client.ts";
 import type { Host } from "../cli/host/host.ts";
 import { clientEnvironment } from "../cli/run/environment.ts";
-import type { Known } from "./state/catch-up.ts";
+import type { KnownSession } from "./state/catch-up.ts";
 
 /** How long it waits before each attempt to reach the daemon again, in ms; the last one repeats. */
 const AGAIN_MS = [500, 1_000, 2_000, 4_000, 8_000] as const;
@@ -17,14 +17,14 @@ const PAGE = 50;
 
 export interface Follower {
   /** What was said in a session that is being opened, which takes longer the more its model sees. */
-  known(at: Known): void;
+  known(at: KnownSession): void;
   /** The session is there. `items`: what was said; `isAgain`: after the daemon was gone. */
   opened(at: Opened): void;
   event(event: WireEvent): void;
   lost(): void;
 }
 
-export interface Opened extends Known {
+export interface Opened extends KnownSession {
   /** undefined: it has just begun. */
   readonly session: WireSession | undefined;
   readonly isAgain: boolean;

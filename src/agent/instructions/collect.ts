@@ -2,6 +2,7 @@
  * Reads instruction files in their order, broad to specific, each with the files it imports before it. Each file and
  * each text counts once. What cannot be read, or is too much, is named in a notice.
  */
+
 import type { InstructionScope, InstructionText } from "../../abi/surroundings.ts";
 import { INSTRUCTION_NAMES } from "../../abi/trust.ts";
 import { isWithin } from "../../lib/path.ts";

@@ -7,7 +7,7 @@ import type { Passage } from "./passage.ts";
 import type { Scope } from "./scope.ts";
 
 /** The user's answer to a question. */
-export type Said =
+export type AskOutcome =
   | { readonly is: "yes" }
   /** `words`: the user's message for the model. */
   | { readonly is: "no"; readonly words: string }
@@ -31,7 +31,7 @@ export interface Consent {
   /** Notes that the call was permitted: the classifier sees it with the next call it judges. */
   passed(passage: Passage): void;
   /** Waits for the user's answer. Rejects when the call is cancelled. */
-  ask(passage: Passage, decision: AskDecision): Promise<Said>;
+  ask(passage: Passage, decision: AskDecision): Promise<AskOutcome>;
   intake(passage: Passage): Promise<Intake>;
   /** The inflow of a call made by a program within its own call: limited to what that inner call reads. */
   partOfInflow(passage: Passage, effects: readonly Effect[]): Inflow | undefined;

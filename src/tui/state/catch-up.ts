@@ -45,20 +45,20 @@ export function caughtUp(model: Model, items: readonly WireHistoryItem[], words:
 }
 
 /** A session, and the newest messages in it. */
-export interface Known {
+export interface KnownSession {
   readonly pid: number;
   readonly items: readonly WireHistoryItem[];
 }
 
 /** The session is still being opened. */
-export function knownModel(model: Model, { pid, items }: Known, words: Phrases): Model {
+export function knownModel(model: Model, { pid, items }: KnownSession, words: Phrases): Model {
   return caughtUp({ ...model, pid }, items, words);
 }
 
 /** The session is there. `isAgain`: after the daemon was gone, when a message that waited may have been read. */
 export function openedModel(
   model: Model,
-  { isAgain, ...at }: Known & { readonly isAgain: boolean },
+  { isAgain, ...at }: KnownSession & { readonly isAgain: boolean },
   words: Phrases,
 ): Model {
   const known = { ...knownModel(model, at, words), link: "connected" } as const;

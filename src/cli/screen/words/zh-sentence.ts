@@ -1,4 +1,5 @@
 /** The sentences of a question of the gate, in Chinese. */
+
 import type { PermissionMode } from "../../../abi/process.ts";
 import type { RuleSource } from "../../../abi/rules.ts";
 import { firstOf, type PlainSentence, type Said, type Sentence } from "../../../abi/sentence.ts";
