@@ -6,7 +6,8 @@
 import { posix } from "node:path";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { RuleText } from "../../abi/rules.ts";
-import type { SandboxSettings, Settings } from "../../abi/settings/settings.ts";
+import type { SandboxSettings } from "../../abi/settings/rights.ts";
+import type { Settings } from "../../abi/settings/settings.ts";
 import { nearNames } from "../../lib/text/near-names.ts";
 import type { LabelPolicy } from "../../permit/judge/label.ts";
 import { findMode } from "../../permit/rules/mode.ts";
