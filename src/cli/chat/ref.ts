@@ -28,7 +28,7 @@ export async function latestHere(call: Call, cwd: string, worktree?: string): Pr
   throw new Fault({
     code: "NOT_FOUND",
     message: `no session in this folder: ${cwd}`,
-    hint: "crux chat begins one; crux sessions --all shows those of other folders",
+    hint: "crux chat begins one; crux sessions --all shows those of other folders, crux ps -a runs, named by their pid",
   });
 }
 
