@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pass } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { SIGNALS } from "../src/abi/process.ts";
 import { modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";
@@ -49,7 +49,10 @@ function random(below: number): number {
 
 const nameIn = (messages: unknown): string => /job-\d+/.exec(JSON.stringify(messages))?.[0] ?? "";
 
-beforeAll(async () => {
+// a second try finds nothing of the first
+beforeEach(async () => {
+  state = SEED;
+  jobs.length = 0;
   world = new World();
   server = await startModelServer({
     script: (request) => {
@@ -60,7 +63,7 @@ beforeAll(async () => {
   });
   Object.assign(world.env, modelEnv(server));
 });
-afterAll(async () => {
+afterEach(async () => {
   await server.close();
   await world.close();
 });

@@ -174,6 +174,23 @@ describe.runIf(new SandboxFinder({ keeper: undefined }).get().available)("a sand
     expect((await run(looks)).out).toBe(before.out);
   });
 
+  it("serves it once, though the event loop is held while it runs and until after it was reaped", async () => {
+    await run("true");
+    const pid = await waiting();
+    // it has asked, and was heard
+    await systemClock.sleep(100);
+    await new Promise((resolve) => setImmediate(resolve));
+    const ran = run("echo ran >> count");
+    for (let n = 0; n < 2_000 && findProcess(pid) !== undefined; n++) Atomics.wait(pause, 0, 0, 5);
+    // as the end of another child would: all that have ended are reaped
+    process.emit("SIGCHLD", "SIGCHLD");
+    for (let n = 0; n < 50; n++) await undefined;
+    // the timers come next, and only then what the first process had said
+    Atomics.wait(pause, 0, 0, 300);
+    expect(await ran).toMatchObject({ code: 0, osPid: pid });
+    expect(readFileSync(join(work, "count"), "utf8")).toBe("ran\n");
+  });
+
   const rounds = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
   it.each([

@@ -60,6 +60,8 @@ export class HostChild implements ExecChild {
   #renewals = 0;
   /** Why its setup failed, in the setup's own words. */
   #reason = "";
+  /** All that the ended first process reported was read: only then did its program not begin if it did not say so. */
+  #isHeard = false;
   #isSignalled = false;
   #isLeaderGone = false;
   #isStopped = false;
@@ -209,9 +211,10 @@ export class HostChild implements ExecChild {
   /** Replaces a child that has ended before its program began, if nothing was sent to it. */
   async #isRenewed(): Promise<boolean> {
     const { prepared } = this.#body;
-    await Promise.race([prepared.heardAll(), this.#clock.sleep(lateWordsMs)]);
+    const late = this.#clock.sleep(lateWordsMs).then(untilRead);
+    this.#isHeard = await Promise.race([prepared.heardAll().then(() => true), late.then(() => false)]);
     const again = this.#again;
-    if (prepared.hasBegun || this.#isSignalled || again === undefined) return false;
+    if (!this.#isHeard || prepared.hasBegun || this.#isSignalled || again === undefined) return false;
     if (++this.#renewals > maxRenewals) return false;
     try {
       const next = again();
@@ -254,7 +257,7 @@ export class HostChild implements ExecChild {
     const violations = confinement.end();
     if (!hasBegun && end.error === undefined && !this.#isSignalled) {
       const message = hasAsked
-        ? "the sandbox was ended from outside before its command began; the command did not run"
+        ? `the sandbox was ended from outside${this.#isHeard ? " before its command began; the command did not run" : "; whether its command ran is not known"}`
         : `the sandbox could not be set up${this.#reason === "" ? ", and gave no reason" : `: ${this.#reason}`}`;
       return { ...end, error: driverError("Open", "UNAVAILABLE", message) };
     }
@@ -283,6 +286,14 @@ export class HostChild implements ExecChild {
       await this.#clock.sleep(waitMs);
     }
   }
+}
+
+/**
+ * After a long round of the event loop a timer is due before what came meanwhile is read. Called from a timer; resolves when it
+ * was read.
+ */
+function untilRead(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function bodyOf(spec: ExecSpec, prepared: PreparedChild): Body {
