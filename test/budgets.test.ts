@@ -64,7 +64,7 @@ it("agents below one budget never spend more than it, and their sum is that of t
     (name) => `  ${name}: { agent: none, intent: look, max_steps: 1000, restart: temporary }`,
   );
   world.write("crux.compose.yaml", `name: team\nbudget: { usd: 0.6 }\nservices:\n${agents.join("\n")}\n`);
-  const { code } = await world.crux(["compose", "up"], { env: modelEnv(server) });
+  const { code } = await world.crux(["compose", "up", "--trust"], { env: modelEnv(server) });
   expect(code).toBe(2);
   const spent = sum(await costs("pid")) - before;
   expect(spent).toBeGreaterThan(0);

@@ -43,10 +43,11 @@ afterEach(async () => {
   expect(await processes()).toEqual([]);
 });
 
+const inFolder = (args: readonly string[]) => ["compose", ...args, ...(args[0] === "up" ? ["--trust"] : [])];
 const crux = (...args: string[]): Promise<Run> =>
-  world.crux(["compose", ...args], { cwd: dir, env: modelEnv(server) });
+  world.crux(inFolder(args), { cwd: dir, env: modelEnv(server) });
 const start = (...args: string[]): Running =>
-  world.start(["compose", ...args], { cwd: dir, env: modelEnv(server), timeoutMs: 55_000 });
+  world.start(inFolder(args), { cwd: dir, env: modelEnv(server), timeoutMs: 55_000 });
 const file = (content: string): void => writeFileSync(join(dir, "crux.compose.yaml"), content);
 async function processes(): Promise<number[]> {
   const { stdout } = await world.crux(["ps", "-q"]);
@@ -114,7 +115,7 @@ writer-1    | [agent/5] reasoning step 1...
 
   it("--json is one event a line, and the variable of this terminal counts", async () => {
     file(SAMPLE);
-    const { code, stdout } = await world.crux(["compose", "up", "--json"], {
+    const { code, stdout } = await world.crux(["compose", "up", "--trust", "--json"], {
       cwd: dir,
       env: { ...modelEnv(server), LINE: "from here" },
     });
@@ -132,14 +133,14 @@ writer-1    | [agent/5] reasoning step 1...
   it("is the same where a script answers; without a model it says so, and that it cannot do it", async () => {
     const sample = SAMPLE.replace("    model: test-model\n", "");
     file(sample.replace("    restart: transient\n", ""));
-    const unset = await world.crux(["compose", "up"], { cwd: dir });
+    const unset = await world.crux(["compose", "up", "--trust"], { cwd: dir });
     expect(unset.code).toBe(1);
     expect(unset.stderr).toMatch(/No model is set up: answered by the built-in interpreter/);
     file(sample);
     const scripted = {
       CRUX_SCENARIO: fileURLToPath(new URL("../lib/scenarios/survey.yaml", import.meta.url)),
     };
-    const { code, stdout } = await world.crux(["compose", "up"], { cwd: dir, env: scripted });
+    const { code, stdout } = await world.crux(["compose", "up", "--trust"], { cwd: dir, env: scripted });
     expect(code).toBe(0);
     const shown = stdout.split("\n").filter((line) => line.startsWith("[compose]"));
     expect(masked(shown.join("\n"))).toBe(

@@ -118,7 +118,7 @@ describe("trees and groups", () => {
       "crux.compose.yaml",
       "name: pair\nservices:\n  left: { intent: wait here }\n  right: { intent: wait there }\n",
     );
-    await crux("compose", "up", "-d");
+    await crux("compose", "up", "-d", "--trust");
     await server.waitFor(() => server.inFlight === 2);
     const { data } = JSON.parse(await printed("tree", "--json"));
     const root = data.processes.find((row: { name: string }) => row.name === "compose:pair").pid;
@@ -305,7 +305,7 @@ describe("attach and send", () => {
       "crux.compose.yaml",
       "name: tool\nservices:\n  tool: { command: [sh, -c, \"printf '\\\\033[31mred\\\\n'; while [ -e go ]; do sleep 0.05; done; exit 7\"] }\n",
     );
-    await crux("compose", "up", "-d");
+    await crux("compose", "up", "-d", "--trust");
     const { data } = JSON.parse(await printed("tree", "--json"));
     const pid = data.processes.find((row: { kind: string }) => row.kind === "native").pid as number;
     const attached = start("attach", String(pid), "-v");

@@ -73,7 +73,8 @@ afterEach(async () => {
 });
 
 const crux = (...args: string[]): Promise<Run> => world.crux(args, { cwd: dir, env: modelEnv(server) });
-const compose = (...args: string[]): Promise<Run> => crux("compose", ...args);
+const compose = (...args: string[]): Promise<Run> =>
+  crux("compose", ...args, ...(args[0] === "up" ? ["--trust"] : []));
 const DESK = `name: desk
 backoff: { initial_ms: 20, jitter: 0 }
 services:

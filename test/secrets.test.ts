@@ -192,7 +192,7 @@ describe("the state folder", () => {
       timeoutMs: 50_000,
     });
     expect(chat).toMatchObject({ code: 0 });
-    expect(await crux("compose", "up", "-d")).toMatchObject({ code: 0 });
+    expect(await crux("compose", "up", "-d", "--trust")).toMatchObject({ code: 0 });
     const sleepers = () => world.commands(/^sleep 300$/).length;
     expect(await settled(sleepers, (n) => n === 1)).toBe(1);
     process.kill(world.daemonPid as number, "SIGKILL");

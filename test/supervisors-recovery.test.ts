@@ -24,7 +24,8 @@ afterEach(async () => {
   expect(await processes()).toEqual([]);
 });
 
-const crux = (...args: string[]): Promise<Run> => world.crux(["compose", ...args], { cwd: dir });
+const crux = (...args: string[]): Promise<Run> =>
+  world.crux(["compose", ...args, ...(args[0] === "up" ? ["--trust"] : [])], { cwd: dir });
 const file = (content: string): void => writeFileSync(join(dir, "crux.compose.yaml"), content);
 
 async function processes(): Promise<number[]> {

@@ -224,11 +224,35 @@ it("compose up waits for trust: refused without a terminal, with the words how t
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toContain("[PERMISSION]");
   expect(refused.stderr).toContain(`${repo} brings what you have not trusted: AGENTS.md`);
-  expect(refused.stderr).toContain(`crux trust ${shellWord(repo)}`);
+  expect(refused.stderr).toContain(`crux trust ${shellWord(join(repo, "crux.compose.yaml"))}`);
   expect(existsSync(join(canaries, "ran"))).toBe(false);
   expect((await world.crux(["trust", "--yes", repo], { cwd: repo })).code).toBe(0);
   expect((await world.crux(["compose", "up"], { cwd: repo })).code).toBe(0);
   expect(existsSync(join(canaries, "ran"))).toBe(true);
+});
+
+it("compose up waits for trust in its file, which a run does not ask for", async () => {
+  execFileSync("git", ["init", "-q"], { cwd: repo, stdio: "pipe" });
+  const services = (name: string) => `services: { a: { command: [touch, ${join(canaries, name)}] } }\n`;
+  put("crux.compose.yaml", services("one"));
+  const up = (...more: string[]) => world.crux(["compose", "up", ...more], { cwd: repo });
+  expect((await up()).stderr).toContain(
+    `[PERMISSION] ${repo} brings what you have not trusted: crux.compose.yaml`,
+  );
+  expect((await crux(["trust", "show"])).stdout).toContain(`starts a: touch ${join(canaries, "one")}`);
+  expect((await up("--trust")).code).toBe(0);
+  put("crux.compose.yaml", services("two"));
+  const changed = await up();
+  expect(changed.stderr).toContain(`crux trust ${shellWord(join(repo, "crux.compose.yaml"))}`);
+  expect((await crux(["trust", "diff"])).stdout).toMatch(/-services: .*one.*\n.*\+services: .*two/);
+  expect([existsSync(join(canaries, "one")), existsSync(join(canaries, "two"))]).toEqual([true, false]);
+  expect((await crux(["trust", "--yes", join(repo, "crux.compose.yaml")])).code).toBe(0);
+  expect((await up()).code).toBe(0);
+  put("other.yaml", services("three"));
+  expect((await world.crux(["compose", "-f", "other.yaml", "up"], { cwd: repo })).code).toBe(1);
+  expect(existsSync(join(canaries, "three"))).toBe(false);
+  await serve(inTurn(text("Done.")));
+  expect((await crux(["-q", "go on"])).stderr).toBe("");
 });
 
 it("--trust trusts what is there, without a terminal", async () => {

@@ -9,6 +9,7 @@ export const BROUGHT_KINDS = [
   "hook",
   "instructions",
   "environment",
+  "compose",
 ] as const;
 export type BroughtKind = (typeof BROUGHT_KINDS)[number];
 

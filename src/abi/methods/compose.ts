@@ -39,6 +39,13 @@ export const COMPOSE_METHODS = {
         .describe(
           "Absolute path of the file. After a crash the next daemon reads it again; without it the services are not restarted.",
         ),
+      digest: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .optional()
+        .describe(
+          "SHA-256 of the file as it was read, hex; CONFLICT if the file at `path` is another by now.",
+        ),
       services: z.array(name).optional(),
       remove_orphans: z.boolean().optional(),
       detach: z.boolean().optional().describe("End the stream after the event `up`."),

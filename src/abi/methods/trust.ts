@@ -5,6 +5,13 @@ import { empty, type MethodSpec } from "./spec.ts";
 
 const dir = z.string().startsWith("/").max(4096);
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
+/** Counts only where it is named: nothing else uses the file. */
+const compose = z
+  .string()
+  .startsWith("/")
+  .max(4096)
+  .optional()
+  .describe("Absolute path of a compose file in the workspace, which is looked at with the rest.");
 /** From each path to the digest that the user has seen. */
 const seen = z.record(z.string().max(4200), digest);
 
@@ -55,7 +62,7 @@ export const TRUST_METHODS = {
     kind: "request",
     right: "admin",
     params: z
-      .strictObject({ dir, pending: z.boolean().optional(), diff: z.boolean().optional() })
+      .strictObject({ dir, compose, pending: z.boolean().optional(), diff: z.boolean().optional() })
       .describe("`pending` leaves out items that are trusted; `diff` adds what changed in each item."),
     result: WireWorkspace,
   },
@@ -63,7 +70,7 @@ export const TRUST_METHODS = {
     summary: "trust the workspace of a folder and what the user has seen of it; the rest stays off",
     kind: "request",
     right: "admin",
-    params: z.strictObject({ dir, seen }),
+    params: z.strictObject({ dir, compose, seen }),
     result: z.strictObject({ root: z.string(), items: z.int(), session_only: z.boolean() }),
   },
   "trust.decline": {

@@ -25,14 +25,15 @@ type Otherwise = "left out" | "never asked" | "refused";
  */
 export async function settleTrust(
   call: Call,
-  cwd: string,
+  at: string | Workplace,
   otherwise: Otherwise = "left out",
 ): Promise<"settled" | "interrupted"> {
   const isGiven = call.args.flags.has("trust");
-  if (!isGiven && !mayBring(cwd)) return "settled";
+  const place = typeof at === "string" ? { dir: at } : at;
+  if (!isGiven && !("compose" in place) && !mayBring(place.dir)) return "settled";
   const client = await call.host.daemon.ensure();
   try {
-    return await settle(call, client, { cwd, isGiven, otherwise });
+    return await settle(call, client, { place, isGiven, otherwise });
   } catch (error) {
     // a program started by an agent cannot grant trust, so nothing is shown
     if (!isGiven && codeOf(error) === "PERMISSION") return "settled";
@@ -42,22 +43,28 @@ export async function settleTrust(
   }
 }
 
+/** A folder, and the compose file that is to be used. */
+interface Workplace {
+  readonly dir: string;
+  readonly compose?: string;
+}
+
 interface Settling {
-  readonly cwd: string;
+  readonly place: Workplace;
   readonly isGiven: boolean;
   readonly otherwise: Otherwise;
 }
 
-async function settle(call: Call, client: DaemonClient, { cwd, isGiven, otherwise }: Settling) {
+async function settle(call: Call, client: DaemonClient, { place, isGiven, otherwise }: Settling) {
   const { console, args } = call;
-  const workspace = await client.request("trust.show", { dir: cwd, pending: true, diff: true });
+  const workspace = await client.request("trust.show", { ...place, pending: true, diff: true });
   const isMissing = workspace.items.length > 0 || (isGiven && !workspace.trusted);
   if (!isMissing) return "settled" as const;
   if (isGiven) {
-    await client.request("trust.add", { dir: cwd, seen: seenOf(workspace) });
+    await client.request("trust.add", { ...place, seen: seenOf(workspace) });
     return "settled" as const;
   }
-  const isAsked = !args.flags.has("detach") && otherwise !== "never asked";
+  const isAsked = otherwise === "refused" || (!args.flags.has("detach") && otherwise !== "never asked");
   const terminal = isAsked ? questionTerminal(call) : undefined;
   // an earlier no suppresses the question only if the items are merely left out
   if (terminal === undefined || (workspace.declined && otherwise === "left out")) {
@@ -66,8 +73,9 @@ async function settle(call: Call, client: DaemonClient, { cwd, isGiven, otherwis
   }
   const answer = await askTrust(call, terminal, workspace);
   if (answer === "interrupted") return answer;
-  const method = answer === "yes" ? "trust.add" : "trust.decline";
-  await client.request(method, { dir: cwd, seen: seenOf(workspace) });
+  const seen = seenOf(workspace);
+  if (answer === "yes") await client.request("trust.add", { ...place, seen });
+  else if (otherwise !== "refused") await client.request("trust.decline", { dir: place.dir, seen });
   return "settled" as const;
 }
 

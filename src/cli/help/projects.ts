@@ -20,6 +20,10 @@ export const PROJECTS: readonly CommandRow[] = [
             meaning: "return once all is up that waits for nothing; the project keeps running",
           },
           { flag: "remove-orphans", meaning: "stop what runs and is no longer in the file" },
+          {
+            flag: "trust",
+            meaning: "trust the file and what its folder brings, as they are now (crux help trust)",
+          },
         ],
       },
       {

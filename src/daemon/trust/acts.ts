@@ -7,13 +7,36 @@ const MAX_ACTS = 20;
 const MAX_CHARS = 300;
 
 /** One line per act, cut to a bound; at least one. */
-export function actsOf(kind: BroughtKind, text: string): readonly string[] {
-  const all = linesOf(kind, text).map((line) => line.replace(/\s+/g, " ").trim());
+export async function actsOf(kind: BroughtKind, text: string): Promise<readonly string[]> {
+  const said = kind === "compose" ? await composeActs(text) : linesOf(kind, text);
+  const all = said.map((line) => line.replace(/\s+/g, " ").trim());
   const cut = all.map((line) => (line.length > MAX_CHARS ? `${line.slice(0, MAX_CHARS)}…` : line));
   return cut.length <= MAX_ACTS ? cut : [...cut.slice(0, MAX_ACTS), `and ${cut.length - MAX_ACTS} more`];
 }
 
-function linesOf(kind: BroughtKind, text: string): readonly string[] {
+/** Its variables stand as they are: whoever brings the project up fills them in. */
+async function composeActs(text: string): Promise<readonly string[]> {
+  // loaded on demand, as where it is read
+  const { parseComposeYaml } = await import("../../abi/compose/yaml.ts");
+  let file: unknown;
+  try {
+    file = parseComposeYaml("it", text);
+  } catch {
+    return ["it is not a compose file"];
+  }
+  const services = isRecord(file) && isRecord(file.services) ? Object.entries(file.services) : [];
+  return services.map(([name, service]) => serviceAct(name, service));
+}
+
+function serviceAct(name: string, service: unknown): string {
+  const { command, agent, intent } = isRecord(service) ? service : {};
+  const words = typeof command === "string" ? [command] : texts(command);
+  if (words.length > 0) return `starts ${name}: ${words.join(" ")}`;
+  const whom = typeof agent === "string" ? `the agent ${agent}` : "an agent";
+  return `starts ${name}: ${whom}${typeof intent === "string" ? `, ${intent}` : ""}`;
+}
+
+function linesOf(kind: Exclude<BroughtKind, "compose">, text: string): readonly string[] {
   switch (kind) {
     case "settings":
       return settingsActs(parsed(text));

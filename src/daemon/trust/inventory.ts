@@ -44,6 +44,12 @@ interface Inventory {
   readonly refused: readonly { readonly path: string; readonly why: string }[];
 }
 
+interface Wanted {
+  readonly isHome: boolean;
+  readonly dir?: string;
+  readonly compose?: string | undefined;
+}
+
 interface Known {
   readonly stamp: string;
   readonly digest: string;
@@ -56,13 +62,15 @@ export class Inventories {
   /**
    * `root`: a real path. `isHome`: the settings of other programs in a home directory are the user's own, not brought.
    * `dir`, in it: the folder that the user works in, whose own instruction files are found however deep it is.
+   * `compose`: the path of a compose file that is to be used.
    */
-  async of(root: string, isHome: boolean, dir = root): Promise<Inventory> {
+  async of(root: string, { isHome, dir = root, compose }: Wanted): Promise<Inventory> {
     const look = new Look(root, this.#known);
     const isBrought = ([path]: readonly [string, BroughtKind]) =>
       !(isHome && /^\.(?:claude|agents)\//.test(path));
     for (const [path, kind] of BROUGHT_FILES.filter(isBrought)) await look.file(path, kind);
     for (const [path, kind] of BROUGHT_FOLDERS.filter(isBrought)) await look.folder(path, kind, 0);
+    if (compose !== undefined) await look.file(relative(root, compose), "compose");
     await look.servers();
     const nested = isHome ? [] : await foldersBelow(root);
     for (const folder of new Set([...foldersBetween(root, dir), ...nested])) {
@@ -133,7 +141,7 @@ class Look {
     try {
       for (const [name, text] of serverEntries((await readBrought(real)).toString("utf8"))) {
         const item = { path: `${MCP_FILE}#${name}`, kind: "server", digest: digestOf(text) } as const;
-        this.items.set(item.path, { ...item, acts: actsOf("server", text), text: async () => text });
+        this.items.set(item.path, { ...item, acts: await actsOf("server", text), text: async () => text });
       }
     } catch (error) {
       this.#refuse(MCP_FILE, messageOf(error));
@@ -160,7 +168,7 @@ class Look {
     const known = this.#known.use(key);
     if (known?.stamp === stamp) return known;
     const bytes = await readBrought(real);
-    const found = { stamp, digest: digestOf(bytes), acts: actsOf(kind, bytes.toString("utf8")) };
+    const found = { stamp, digest: digestOf(bytes), acts: await actsOf(kind, bytes.toString("utf8")) };
     this.#known.set(key, found);
     return found;
   }

@@ -70,7 +70,9 @@ function workspace(name = "ws"): string {
 
 async function trustAll(trust: Trust, dir: string) {
   const { items } = await trust.show(dir);
-  return trust.add(dir, Object.fromEntries(items.map(({ path, digest }) => [path, digest])), "user 1");
+  return trust.add(dir, Object.fromEntries(items.map(({ path, digest }) => [path, digest])), {
+    by: "user 1",
+  });
 }
 
 const settingsOf = (root: string) => {
@@ -237,9 +239,39 @@ describe("Trust.add()", () => {
     const { items } = await trust.show(root);
     put("ws/AGENTS.md", "Be cruel.\n");
     const seen = Object.fromEntries(items.map(({ path, digest }) => [path, digest]));
-    await expect(trust.add(root, seen, "user")).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(trust.add(root, seen, { by: "user" })).rejects.toMatchObject({ code: "CONFLICT" });
     expect(trust.isTrusted(root, [])).toBe(false);
     expect(existsSync(join(state, "trust.json"))).toBe(false);
+  });
+
+  test("takes a compose file where it is named, and keeps it when something else is trusted", async () => {
+    const root = workspace();
+    const trust = trustOf();
+    put("ws/sub/shop.yaml", "services: { a: { command: [touch, x] }, b: { agent: writer, intent: Draft } }");
+    const compose = join(root, "sub/shop.yaml");
+    const shown = async () =>
+      (await trust.show(root, { compose })).items.filter(({ kind }) => kind === "compose");
+    const [item] = await shown();
+    expect(item).toMatchObject({
+      path: "sub/shop.yaml",
+      state: "new",
+      acts: ["starts a: touch x", "starts b: the agent writer, Draft"],
+    });
+    const seen = { "sub/shop.yaml": item?.digest ?? "" };
+    await expect(trust.add(root, seen, { by: "user" })).rejects.toMatchObject({ code: "CONFLICT" });
+    await trust.add(root, seen, { by: "user", compose });
+    await trustAll(trust, root);
+    expect(await shown()).toMatchObject([{ state: "trusted" }]);
+    expect(await states(trust, root)).not.toHaveProperty("sub/shop.yaml");
+    put("ws/sub/shop.yaml", "services: { a: { command: [touch, y] } }");
+    expect(await shown()).toMatchObject([{ state: "changed" }]);
+    put("elsewhere.yaml", "services: {}");
+    symlinkSync(join(base, "elsewhere.yaml"), join(root, "link.yaml"));
+    const { items, refused } = await trust.show(root, { compose: join(root, "link.yaml") });
+    expect([items.some(({ kind }) => kind === "compose"), refused]).toEqual([
+      false,
+      [{ path: "link.yaml", why: "a link that leads out of the workspace" }],
+    ]);
   });
 
   test("in the home directory it ends with the last process there, and is written nowhere", async () => {

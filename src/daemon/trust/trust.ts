@@ -4,7 +4,7 @@
  * repository inside it; a worktree shares the trust of its main repository.
  */
 import { existsSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { structuredPatch } from "diff";
 import { Fault, messageOf } from "../../abi/errors.ts";
 import type { BroughtItem, BroughtState, TrustedWorkspace, WorkspaceView } from "../../abi/trust.ts";
@@ -104,9 +104,12 @@ export class Trust implements WorkspaceTrust, TrustDesk {
     return [...this.#options.store.list(), ...this.#sessions.values()].map((record) => this.#shown(record));
   }
 
-  async show(dir: string, { withDiff = false } = {}): Promise<WorkspaceView> {
+  async show(
+    dir: string,
+    { withDiff = false, compose }: Parameters<TrustDesk["show"]>[1] = {},
+  ): Promise<WorkspaceView> {
     const root = this.#rootOf(checked(dir));
-    const { items, refused } = await this.#inventoryOf(root, dir);
+    const { items, refused } = await this.#inventoryOf(root, dir, compose);
     const records = this.#records(root);
     const shown: BroughtItem[] = [];
     let room = withDiff ? MAX_DIFFS : 0;
@@ -130,9 +133,13 @@ export class Trust implements WorkspaceTrust, TrustDesk {
     };
   }
 
-  async add(dir: string, seen: Readonly<Record<string, string>>, by: string): Promise<TrustedWorkspace> {
+  async add(
+    dir: string,
+    seen: Readonly<Record<string, string>>,
+    { by, compose }: Parameters<TrustDesk["add"]>[2],
+  ): Promise<TrustedWorkspace> {
     const root = this.#rootOf(checked(dir));
-    const { items } = await this.#inventoryOf(root, dir);
+    const { items } = await this.#inventoryOf(root, dir, compose);
     const here = new Map(items.map((item) => [item.path, item]));
     for (const [path, digest] of Object.entries(seen)) {
       if (here.get(path)?.digest !== digest)
@@ -144,9 +151,11 @@ export class Trust implements WorkspaceTrust, TrustDesk {
     }
     const texts = await textsOf(items.filter(({ path }) => Object.hasOwn(seen, path)));
     const old = this.#own(root);
-    // instruction files deeper than the search are found only from their own folder
-    const isDeep = (path: string) => path.includes("/") && /\.md$/.test(path) && existsSync(join(root, path));
-    const kept = Object.entries(old?.digests ?? {}).filter(([path]) => here.has(path) || isDeep(path));
+    // instruction files deeper than the search are found only from their own folder, compose files only by name
+    const isDeep = (path: string) => path.includes("/") && path.endsWith(".md");
+    const isElsewhere = (path: string) =>
+      (isDeep(path) || /\.ya?ml$/.test(path)) && existsSync(join(root, path));
+    const kept = Object.entries(old?.digests ?? {}).filter(([path]) => here.has(path) || isElsewhere(path));
     const record = { ...this.#newRecord(root, by), digests: { ...Object.fromEntries(kept), ...seen } };
     this.#put(record, texts);
     this.#options.log("info", `trust: ${root} by ${by}: ${Object.keys(seen).join(", ") || "nothing yet"}`);
@@ -205,9 +214,14 @@ export class Trust implements WorkspaceTrust, TrustDesk {
     return { root, at, by, items: Object.keys(digests).length, isSessionOnly: this.#sessions.has(root) };
   }
 
-  #inventoryOf(root: string, dir: string) {
+  #inventoryOf(root: string, dir: string, compose?: string) {
     const { home, realPath } = this.#options;
-    return this.#inventories.of(root, isWithin(root, realPath(home)), realPath(dir));
+    return this.#inventories.of(root, {
+      isHome: isWithin(root, realPath(home)),
+      dir: realPath(dir),
+      // a link at its end is followed where the file is looked at
+      compose: compose && join(realPath(dirname(compose)), basename(compose)),
+    });
   }
 
   async #diffOf(records: readonly TrustRecord[], item: Brought): Promise<string | undefined> {

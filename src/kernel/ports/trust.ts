@@ -19,15 +19,25 @@ export interface BroughtFile {
   readonly digest: string;
 }
 
+interface Looked {
+  /** The absolute path of a compose file that is to be used: it counts with the rest. */
+  readonly compose?: string | undefined;
+}
+
+interface Added extends Looked {
+  /** Who trusts it. */
+  readonly by: string;
+}
+
 /**
  * The trust decisions of the user. `dir` is any folder of a workspace; `seen`: digests by the paths of a WorkspaceView.
  */
 export interface TrustDesk {
   list(): readonly TrustedWorkspace[];
   /** NOT_FOUND: no such folder. */
-  show(dir: string, options?: { readonly withDiff?: boolean }): Promise<WorkspaceView>;
+  show(dir: string, options?: Looked & { readonly withDiff?: boolean }): Promise<WorkspaceView>;
   /** CONFLICT: a file has changed since it was seen; nothing was trusted. Durable when it resolves. */
-  add(dir: string, seen: Readonly<Record<string, string>>, by: string): Promise<TrustedWorkspace>;
+  add(dir: string, seen: Readonly<Record<string, string>>, options: Added): Promise<TrustedWorkspace>;
   /** Remembers the decision, so that the user is not asked again until something changes. */
   decline(dir: string, seen: Readonly<Record<string, string>>): Promise<void>;
   remove(dir: string): Promise<{ readonly root: string; readonly isRemoved: boolean }>;

@@ -1,5 +1,6 @@
 /** The commands against a daemon that answers as the test says: screens byte for byte, Ctrl-C, exit codes. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -51,6 +52,9 @@ writer-1    | [agent/5] reasoning step 1...
 [compose] writer-1: exited(0)
 [compose] notes: done | tokens: 812 | elapsed: 4.0s
 `;
+/** What the folder brings is trusted, its compose file as well. */
+const NOTHING = { trusted: true, session_only: false, main: null, declined: false, items: [], refused: [] };
+const TRUSTED = { "trust.show": () => ({ root: dir, ...NOTHING }) };
 const UP = { pid: 3, project: "notes", children: ["collector-1", "writer-1"], notices: [] as string[] };
 
 const feed = (...events: readonly ProjectEventWire[]): Feed => new Feed().push(...events.map(line));
@@ -59,7 +63,7 @@ const ended = (events: readonly ProjectEventWire[], eof: object = { type: "eof" 
     .push(eof as WireStreamLine)
     .end();
 const following = (events: readonly ProjectEventWire[], more: object = {}) =>
-  new FakeDaemon({ "compose.up": () => ({ ...UP, ...more }) }, ended(events));
+  new FakeDaemon({ ...TRUSTED, "compose.up": () => ({ ...UP, ...more }) }, ended(events));
 const up = (flags: string, daemon: FakeDaemon) => crux(`compose -f ${file} up ${flags}`, { daemon });
 
 describe("compose up", () => {
@@ -98,12 +102,14 @@ describe("compose up", () => {
     const env = { RANGE: "v1..", KEY: "k", CRUX_IPC_TOKEN: "t" };
     await crux(`compose -f ${file} -p mine up writer --remove-orphans`, { daemon, env });
     expect(daemon.asked).toEqual([
+      ["trust.show", { dir, compose: file, pending: true, diff: true }],
       [
         "compose.up",
         {
           file: { name: "notes", services: { collector: { command: ["git", "log", "v1.."] } } },
           dir,
           path: file,
+          digest: hash("sha256", readFileSync(file)),
           project: "mine",
           services: ["writer"],
           remove_orphans: true,
@@ -127,7 +133,7 @@ describe("compose up", () => {
     const { out, code, daemon } = await up("-d", following(events));
     expect(out).toBe(`${SCREEN.split("\n").slice(0, 3).join("\n")}\n[compose] notes: up (PID 3)\n`);
     expect({ code, open: daemon.openConnections }).toEqual({ code: 0, open: 0 });
-    expect(daemon.asked[0]![1]).toMatchObject({ detach: true });
+    expect(daemon.asked[1]![1]).toMatchObject({ detach: true });
     expect((await up("-d -q", following(events))).out).toBe("3\n");
     const failed: ProjectEventWire = { event: "failed", project: "notes", reason: "x", code: 2 };
     expect(await up("-d -q", following([failed]))).toMatchObject({ out: "", code: 2 });
@@ -135,7 +141,10 @@ describe("compose up", () => {
 
   test("tells what is not enforced, and what it was too slow for, beside the screen", async () => {
     const daemon = new FakeDaemon(
-      { "compose.up": () => ({ ...UP, notices: ["budget.usd is not enforced yet; budget.tokens is"] }) },
+      {
+        ...TRUSTED,
+        "compose.up": () => ({ ...UP, notices: ["budget.usd is not enforced yet; budget.tokens is"] }),
+      },
       ended(SAMPLE, { type: "eof", payload: { dropped: 7 } }),
     );
     expect(await up("", daemon)).toMatchObject({
@@ -160,7 +169,7 @@ describe("compose up", () => {
 
   test("a stream that breaks off is a daemon that is gone", async () => {
     for (const broken of [feed(...SAMPLE.slice(0, 3)).end(), ended(SAMPLE.slice(0, 3))]) {
-      const { err, code } = await up("", new FakeDaemon({ "compose.up": () => UP }, broken));
+      const { err, code } = await up("", new FakeDaemon({ ...TRUSTED, "compose.up": () => UP }, broken));
       expect(err).toContain("✗ [UNAVAILABLE] daemon closed the connection\n  → hint: ");
       expect(code).toBe(1);
     }
@@ -170,6 +179,7 @@ describe("compose up", () => {
     const message = "services.writer.depends_on: cycle writer → collector → writer";
     const refusing = () =>
       new FakeDaemon({
+        ...TRUSTED,
         "compose.up": () => {
           throw new WireFault({ code: "INVALID", message });
         },
@@ -185,7 +195,7 @@ describe("compose up", () => {
 describe("Ctrl-C during compose up", () => {
   /** Runs `compose up` on events that the test feeds. */
   function start(events: Feed, answers: ConstructorParameters<typeof FakeDaemon>[0] = {}) {
-    const daemon = new FakeDaemon({ "compose.up": () => UP, ...answers }, events);
+    const daemon = new FakeDaemon({ ...TRUSTED, "compose.up": () => UP, ...answers }, events);
     const machine = aMachine({ daemon });
     return { daemon, ...machine, code: runCli(["compose", "-f", file, "up"], machine.host) };
   }

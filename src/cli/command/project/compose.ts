@@ -6,7 +6,11 @@ const BEFORE: FlagTable = { file: { type: "string", short: "f" }, project: { typ
 const BEHIND: FlagTable = { file: { type: "string" }, project: { type: "string", short: "p" } };
 
 const VERB_FLAGS = {
-  up: { detach: { type: "boolean", short: "d" }, "remove-orphans": { type: "boolean" } },
+  up: {
+    detach: { type: "boolean", short: "d" },
+    "remove-orphans": { type: "boolean" },
+    trust: { type: "boolean" },
+  },
   down: { timeout: { type: "string" } },
   ps: {},
   logs: { follow: { type: "boolean", short: "f" }, tail: { type: "string" } },

@@ -6,7 +6,7 @@ import { readComposeFile } from "./file.ts";
 
 export async function config({ args, console, host }: Call): Promise<number> {
   noWords({ ...args, words: args.words.slice(1) }, "crux compose config");
-  const request = readComposeFile(args, host);
+  const { digest: _, ...request } = readComposeFile(args, host);
   const client = await host.daemon.ensure();
   const { file, notices } = await client.request("compose.config", request);
   client.close();

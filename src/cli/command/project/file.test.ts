@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -43,6 +44,7 @@ describe("readComposeFile()", () => {
     expect(readComposeFile(args(), at("desk/a/b"))).toEqual({
       file: { services: { far: {} } },
       dir: join(root, "desk"),
+      digest: hash("sha256", "services: { far: {} }"),
     });
     write("desk/a/crux.compose.yml", "services: { yml: {} }");
     expect(readComposeFile(args(), at("desk/a/b")).file).toEqual({ services: { yml: {} } });
@@ -50,6 +52,7 @@ describe("readComposeFile()", () => {
     expect(readComposeFile(args(), at("desk/a/b"))).toEqual({
       file: { services: { near: {} } },
       dir: join(root, "desk/a"),
+      digest: hash("sha256", "services: { near: {} }"),
     });
   });
 
@@ -69,6 +72,7 @@ describe("readComposeFile()", () => {
       file: { services: { a: {} } },
       dir: join(root, "other"),
       project: "mine",
+      digest: hash("sha256", "services: { a: {} }"),
     });
     expect(refusal(() => readComposeFile(args("-f", "no.yaml"), at("here")))).toEqual({
       code: "NOT_FOUND",

@@ -1,5 +1,6 @@
 /** crux.compose.yaml: finds it, parses it and fills in its variables. The daemon validates it. */
-import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { hash } from "node:crypto";
+import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { projectNameOf } from "../../../abi/compose/name.ts";
 import { interpolate } from "../../../abi/compose/variables.ts";
@@ -22,18 +23,27 @@ interface FileRequest {
 type Surroundings = Pick<Host, "cwd" | "env">;
 
 /**
- * The file with its variables filled in. NOT_FOUND: no file. INVALID: not readable as YAML, or a variable is missing.
+ * The file with its variables filled in, and the SHA-256 of its bytes, in hex. NOT_FOUND: no file. INVALID: not readable as YAML, or a variable is missing.
  */
-export function readComposeFile(args: Args, { cwd, env }: Surroundings): FileRequest {
+export function readComposeFile(
+  args: Args,
+  { cwd, env }: Surroundings,
+): FileRequest & { readonly digest: string } {
   const path = pathOf(args, cwd);
-  const file = interpolate(parseFile(path, cwd), env);
+  const { parsed, digest } = parseFile(path, cwd);
+  const file = interpolate(parsed, env);
   const project = textFlag(args, "project");
-  return { file, dir: dirname(path), ...(project === undefined ? {} : { project }) };
+  return { file, dir: dirname(path), digest, ...(project === undefined ? {} : { project }) };
 }
 
-/** The absolute path, for a daemon that has to read the file again. NOT_FOUND: no file. */
-export function composePath(args: Args, { cwd }: Pick<Host, "cwd">): string {
-  return pathOf(args, cwd);
+/**
+ * The folder of the file, and its path for a daemon that has to read it again: not that of a pipe, which is the client's alone.
+ * NOT_FOUND: no file.
+ */
+export function composePlace(args: Args, { cwd }: Pick<Host, "cwd">): { dir: string; compose?: string } {
+  const path = pathOf(args, cwd);
+  const isPipe = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+  return { dir: dirname(path), ...(isPipe ? {} : { compose: path }) };
 }
 
 /** The name of the project, even if the file has become invalid meanwhile, so that the project can be stopped. */
@@ -41,7 +51,7 @@ export function findProject(args: Args, { cwd, env }: Surroundings): string {
   const given = textFlag(args, "project");
   if (given !== undefined) return given;
   const path = pathOf(args, cwd);
-  const file = parseFile(path, cwd);
+  const { parsed: file } = parseFile(path, cwd);
   const name = typeof file === "object" && file !== null && "name" in file ? file.name : undefined;
   const filled = interpolate(name, env, ["name"]);
   return typeof filled === "string" && filled !== "" ? filled : projectNameOf(dirname(path));
@@ -55,15 +65,22 @@ function pathOf(args: Args, cwd: string): string {
   const given = textFlag(args, "file");
   if (given !== undefined) return resolve(cwd, given);
   const searched = searchedFrom(cwd);
-  const found = searched
-    .flatMap((dir) => NAMES.map((name) => join(dir, name)))
-    .find((path) => existsSync(path));
+  const found = findIn(searched);
   if (found !== undefined) return found;
   throw new Fault({
     code: "NOT_FOUND",
     message: `no ${NAMES.join(" or ")} in ${searched.join(", ")}`,
     hint: "crux compose -f FILE names one that is elsewhere",
   });
+}
+
+/** The compose file that `up` would use there. */
+export function findComposeFile(dir: string): string | undefined {
+  return findIn(searchedFrom(dir));
+}
+
+function findIn(folders: readonly string[]): string | undefined {
+  return folders.flatMap((dir) => NAMES.map((name) => join(dir, name))).find((path) => existsSync(path));
 }
 
 function searchedFrom(cwd: string): string[] {
@@ -75,13 +92,14 @@ function searchedFrom(cwd: string): string[] {
   }
 }
 
-function parseFile(path: string, cwd: string): unknown {
+function parseFile(path: string, cwd: string): { readonly parsed: unknown; readonly digest: string } {
   const shown = relative(cwd, path) || path;
-  return parseComposeYaml(shown, readText(path, shown));
+  const bytes = readBytes(path, shown);
+  return { parsed: parseComposeYaml(shown, bytes.toString("utf8")), digest: hash("sha256", bytes) };
 }
 
 /** Reads anything that ends, including a pipe. */
-function readText(path: string, shown: string): string {
+function readBytes(path: string, shown: string): Buffer {
   let fd: number | undefined;
   try {
     fd = openSync(path, "r");
@@ -89,7 +107,7 @@ function readText(path: string, shown: string): string {
     for (let total = 0; total <= MAX_BYTES; ) {
       const chunk = Buffer.alloc(64 * 1024);
       const length = readSync(fd, chunk);
-      if (length === 0) return Buffer.concat(chunks).toString("utf8");
+      if (length === 0) return Buffer.concat(chunks);
       chunks.push(chunk.subarray(0, length));
       total += length;
     }

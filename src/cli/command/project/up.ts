@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import type { ProjectEventWire } from "../../../abi/compose/wire.ts";
 import type { Params, Result } from "../../../abi/methods/methods.ts";
 import type { Call } from "../../command.ts";
@@ -7,7 +6,7 @@ import { daemonVanished } from "../../daemon/vanished.ts";
 import { settleTrust } from "../../dialog/trust-question.ts";
 import { clientEnvironment } from "../../run/environment.ts";
 import { EventView, showNotices } from "./event-view.ts";
-import { composePath, readComposeFile } from "./file.ts";
+import { composePlace, readComposeFile } from "./file.ts";
 import { ProjectInterrupt } from "./interrupt.ts";
 
 /** The exit code of a command ended by Ctrl-C. */
@@ -17,11 +16,12 @@ export async function up(call: Call): Promise<number> {
   const { args, console, host } = call;
   const [, ...services] = args.words;
   const detach = args.flags.has("detach");
-  if ((await settleTrust(call, dirname(composePath(args, host)), "refused")) === "interrupted")
-    return INTERRUPTED;
+  const place = composePlace(args, host);
+  const { digest, ...file } = readComposeFile(args, host);
+  if ((await settleTrust(call, place, "refused")) === "interrupted") return INTERRUPTED;
   const request: Params<"compose.up"> = {
-    ...readComposeFile(args, host),
-    path: composePath(args, host),
+    ...file,
+    ...(place.compose === undefined ? {} : { path: place.compose, digest }),
     ...(services.length === 0 ? {} : { services }),
     ...(args.flags.has("remove-orphans") ? { remove_orphans: true } : {}),
     ...(detach ? { detach } : {}),

@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { Params } from "../../../abi/methods/methods.ts";
 import type { WireWorkspace } from "../../../abi/methods/trust.ts";
 import type { FlagTable } from "../../args.ts";
@@ -9,6 +10,7 @@ import { askTrust, seenOf } from "../../dialog/trust-question.ts";
 import { invalid } from "../../screen/errors.ts";
 import { safeLine } from "../../screen/text/safe-text.ts";
 import { workspaceLines } from "../../screen/trust-lines.ts";
+import { findComposeFile } from "../project/file.ts";
 
 const USAGE = "crux trust [show|diff|list|remove] [dir]";
 const FLAGS: FlagTable = { yes: { type: "boolean", short: "y" } };
@@ -20,8 +22,8 @@ type Deed = (call: Call, client: DaemonClient, dir: string) => Promise<number>;
 
 const DEEDS: Readonly<Record<string, Deed>> = {
   add,
-  show: (call, client, dir) => show(call, client, { dir }),
-  diff: (call, client, dir) => show(call, client, { dir, diff: true }),
+  show: (call, client, dir) => show(call, client, placeOf(dir)),
+  diff: (call, client, dir) => show(call, client, { ...placeOf(dir), diff: true }),
   list,
   remove,
 };
@@ -44,9 +46,18 @@ async function run(call: Call): Promise<number> {
   }
 }
 
+/** A folder, with the compose file that would be used there; or such a file, in its folder. */
+function placeOf(path: string): { dir: string; compose?: string } {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    return { dir: dirname(path), compose: path };
+  const compose = findComposeFile(path);
+  return compose === undefined ? { dir: path } : { dir: path, compose };
+}
+
 async function add(call: Call, client: DaemonClient, dir: string): Promise<number> {
   const { args, console } = call;
-  const workspace = await client.request("trust.show", { dir, pending: true, diff: true });
+  const place = placeOf(dir);
+  const workspace = await client.request("trust.show", { ...place, pending: true, diff: true });
   const isThere = workspace.trusted && workspace.items.length === 0;
   const terminal = args.flags.has("yes") || isThere ? undefined : questionTerminal(call);
   if (terminal !== undefined) {
@@ -56,7 +67,7 @@ async function add(call: Call, client: DaemonClient, dir: string): Promise<numbe
   }
   const told = isThere
     ? { root: workspace.root, items: 0, session_only: workspace.session_only }
-    : await client.request("trust.add", { dir, seen: seenOf(workspace) });
+    : await client.request("trust.add", { ...place, seen: seenOf(workspace) });
   if (console.mode === "json")
     await console.data({ ...told, added: workspace.items.map(({ path }) => path) });
   else if (console.mode === "quiet") await console.line(safeLine(told.root));

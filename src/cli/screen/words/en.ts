@@ -39,6 +39,7 @@ const KINDS: Readonly<Record<BroughtKind, string>> = {
   hook: "hook",
   instructions: "instructions",
   environment: "environment",
+  compose: "compose file",
 };
 
 function kindWord(kind: BroughtKind, count: number): string {

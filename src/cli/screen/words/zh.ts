@@ -52,6 +52,7 @@ const KINDS: Readonly<Record<WireBrought["kind"], string>> = {
   hook: "钩子",
   instructions: "指令文件",
   environment: "环境变量",
+  compose: "编排文件",
 };
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)}s`;

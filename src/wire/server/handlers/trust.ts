@@ -20,15 +20,18 @@ export const trustList: Handler<"trust.list"> = async (_params, { deps }) => {
   return { payload: { workspaces } };
 };
 
-export const trustShow: Handler<"trust.show"> = async ({ dir, pending = false, diff = false }, { deps }) => {
-  const view = await deskOf(deps).show(dir, { withDiff: diff });
+export const trustShow: Handler<"trust.show"> = async (
+  { dir, compose, pending = false, diff = false },
+  { deps },
+) => {
+  const view = await deskOf(deps).show(dir, { withDiff: diff, compose });
   return { payload: wireWorkspace(view, pending) };
 };
 
-export const trustAdd: Handler<"trust.add"> = async ({ dir, seen }, { deps, principal }) => {
+export const trustAdd: Handler<"trust.add"> = async ({ dir, compose, seen }, { deps, principal }) => {
   const { principal: kind, uid } = grantedBy(principal);
   const by = uid === null ? kind : `${kind} ${uid}`;
-  const { root, items, isSessionOnly } = await deskOf(deps).add(dir, seen, by);
+  const { root, items, isSessionOnly } = await deskOf(deps).add(dir, seen, { by, compose });
   return { payload: { root, items, session_only: isSessionOnly } };
 };
 

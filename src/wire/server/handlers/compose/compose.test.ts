@@ -162,6 +162,38 @@ test("compose.up is refused, with what to do, where the folder brings what is no
   expect(projects.ups).toHaveLength(1);
 });
 
+test("compose.up is refused from a file that is not trusted, or is not the one that was read", async () => {
+  const digest = "ab".repeat(32);
+  let file: object = { path: "notes/c.yaml", state: "changed", kind: "compose", digest, acts: [] };
+  let refused: readonly object[] = [];
+  const asked: unknown[] = [];
+  const show = async (_dir: string, options: object) => {
+    asked.push(options);
+    return { root: "/desk", items: refused.length > 0 ? [] : [file], refused };
+  };
+  Object.assign(fixture.deps, { trust: { show } });
+  const request = { file: FILE, dir: "/desk/notes", path: "/desk/notes/c.yaml", digest };
+  const errorOf = async (payload: object) => JSON.parse(await ask("compose.up", payload)).error;
+  expect(await errorOf(request)).toMatchObject({
+    code: "PERMISSION",
+    fact: { kind: "untrusted", folder: "/desk/notes/c.yaml" },
+  });
+  file = { ...file, state: "trusted" };
+  expect(await errorOf({ ...request, digest: "cd".repeat(32) })).toMatchObject({
+    code: "CONFLICT",
+    message: "notes/c.yaml has changed since it was read",
+  });
+  refused = [{ path: "notes/c.yaml", why: "a link that leads out of the workspace" }];
+  expect(await errorOf(request)).toMatchObject({
+    code: "PERMISSION",
+    message: "/desk/notes/c.yaml cannot be trusted: a link that leads out of the workspace",
+  });
+  refused = [];
+  expect(projects.ups).toEqual([]);
+  await stream("compose.up", request, { event: "stopped", project: "notes" });
+  expect([projects.ups.length, asked.at(-1)]).toEqual([1, { compose: "/desk/notes/c.yaml" }]);
+});
+
 describe("compose.up", () => {
   const all: ProjectEvent[] = [
     { event: "starting", project: "notes", services: 2 },

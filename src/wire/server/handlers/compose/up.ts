@@ -1,12 +1,17 @@
+import { join } from "node:path";
 import type { ProjectEvent } from "../../../../abi/compose/compose.ts";
 import { Fault } from "../../../../abi/errors.ts";
 import type { Pid } from "../../../../abi/ids.ts";
+import type { Params } from "../../../../abi/methods/methods.ts";
 import type { KernelApi } from "../../../../kernel/ports/kernel-api.ts";
 import type { ServerDeps } from "../../deps.ts";
 import type { Handler } from "../../handler.ts";
 import { invalid } from "../../request.ts";
 import { checkAgents, projectOf } from "./config.ts";
 import { sendEvents } from "./events.ts";
+
+/** The compose file as its client has read it. */
+type ReadFile = Pick<Params<"compose.up">, "path" | "digest">;
 
 /** The most untrusted files named in the error. */
 const MAX_NAMED = 5;
@@ -20,6 +25,7 @@ export const composeUp: Handler<"compose.up"> = async (params, call) => {
     file,
     dir,
     path,
+    digest,
     project: name,
     services,
     remove_orphans: removeOrphans,
@@ -33,7 +39,7 @@ export const composeUp: Handler<"compose.up"> = async (params, call) => {
     params,
     call,
     async (marked) => {
-      await checkTrusted(deps, dir);
+      await checkTrusted(deps, dir, { path, digest });
       await checkAgents(project, deps, env);
       const request = {
         project,
@@ -70,15 +76,26 @@ export const composeUp: Handler<"compose.up"> = async (params, call) => {
   };
 };
 
-/** A project does not start with only part of what its folder brings. PERMISSION until that is trusted. */
-async function checkTrusted({ trust }: ServerDeps, dir: string): Promise<void> {
+/**
+ * A project does not start with only part of what its folder brings, nor from a file that the user has not seen: PERMISSION until
+ * that is trusted. Without a path it is from nobody but the client.
+ */
+async function checkTrusted({ trust }: ServerDeps, dir: string, { path, digest }: ReadFile): Promise<void> {
   if (trust === undefined) return;
-  const { root, items } = await trust.show(dir);
+  const { root, items, refused } = await trust.show(dir, { compose: path });
+  const file = items.find(({ kind }) => kind === "compose");
+  if (path !== undefined && file === undefined) {
+    const why = refused.find((each) => join(root, each.path) === path)?.why ?? `it is no file of ${root}`;
+    throw new Fault({ code: "PERMISSION", message: `${path} cannot be trusted: ${why}` });
+  }
+  if (file !== undefined && digest !== undefined && file.digest !== digest)
+    throw new Fault({ code: "CONFLICT", message: `${file.path} has changed since it was read` });
   const paths = items.filter(({ state }) => state !== "trusted").map(({ path }) => path);
   if (paths.length === 0) return;
+  const folder = path !== undefined && file !== undefined && file.state !== "trusted" ? path : root;
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
   const message = `${root} brings what you have not trusted: ${paths.slice(0, MAX_NAMED).join(", ")}${more}`;
-  throw new Fault({ code: "PERMISSION", message, fact: { kind: "untrusted", folder: root } });
+  throw new Fault({ code: "PERMISSION", message, fact: { kind: "untrusted", folder } });
 }
 
 function childrenOf(service: string, replicas: number): string[] {
