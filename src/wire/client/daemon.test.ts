@@ -1,10 +1,10 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { codeOf } from "../../abi/errors.ts";
 import { settle } from "../../kernel/testing/virtual-clock.ts";
-import { daemonGone, ensureDaemon, findDaemon, forceDaemon } from "./daemon.ts";
+import { daemonGone, ensureDaemon, findDaemon, forceDaemon, HEAP_FLAGS } from "./daemon.ts";
 import { launchDaemon } from "./launch.ts";
 import { ClientFixture } from "./testing.ts";
 import { versionHint } from "./version-hint.ts";
@@ -16,6 +16,12 @@ beforeEach(() => {
 afterEach(() => fixture.close());
 
 const busy = () => '{"ok":false,"error":{"code":"UNAVAILABLE","message":"daemon is shutting down"}}\n';
+
+it("HEAP_FLAGS leave V8 the code that Node has compiled of its own modules", () => {
+  const tag = (...flags: string[]) =>
+    execFileSync(process.execPath, [...flags, "-p", "v8.cachedDataVersionTag()"], { encoding: "utf8" });
+  expect(tag(...HEAP_FLAGS)).toBe(tag());
+});
 
 describe("ensureDaemon()", () => {
   it("uses the connection that a running daemon answered on", async () => {

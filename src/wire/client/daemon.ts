@@ -40,10 +40,9 @@ const POLL_MS = 100;
 /**
  * How the daemon's memory grows. Its garbage is young and small: with Node's default of 16 MiB it holds 100 MB more after
  * a busy hour, and each command it starts is forked from all of that. The size is set from the start: growing to it would
- * cost five more collections. The old generation is collected once it has grown by a fifth: what V8 chooses itself leaves as
- * much garbage in it as is alive, and --optimize-for-size makes a turn slower.
+ * cost five more collections. No flag here may be one for which V8 rejects compiled code (daemon/heap-growth.ts).
  */
-export const HEAP_FLAGS = ["--min-semi-space-size=4", "--max-semi-space-size=4", "--heap-growing-percent=20"];
+export const HEAP_FLAGS = ["--min-semi-space-size=4", "--max-semi-space-size=4"];
 /** The delay before another launch when the launched daemon ended because the previous one was still shutting down. */
 const RELAUNCH_MS = 1_000;
 /** How long a daemon that is ended by force has before SIGKILL. */
