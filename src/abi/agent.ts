@@ -101,6 +101,8 @@ export interface AgentSeeker {
   readonly ownServers?: OwnServers;
   /** It is a coordinator: it is told what its workers can do. */
   readonly givesWork?: true;
+  /** A call of its model may fork it, if the settings allow that. */
+  readonly mayFork?: true;
 }
 
 /** One line of the list of agents that a model is given. */

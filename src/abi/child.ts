@@ -117,10 +117,13 @@ export function agentIdOf(uuid: ProcUuid): string {
   return `agent-${uuid.replaceAll("-", "").slice(0, 12)}`;
 }
 
+/** The tag of what every fork is told before its directive. */
+export const FORK_TAG = "fork-boilerplate";
+
 /** Also with characters in between that nobody sees, and with wide brackets. */
 const TAGS = (() => {
   const hidden = "\\p{Cf}*";
-  const names = ["agent-message", "crux-note", "task-notification", "fork-boilerplate"];
+  const names = ["agent-message", "crux-note", "task-notification", FORK_TAG];
   const spelled = names.map((name) => [...name].join(hidden)).join("|");
   return new RegExp(`[<\\uFE64\\uFF1C]([\\s\\p{Cf}]*/?[\\s\\p{Cf}]*(?:${spelled}))`, "giu");
 })();

@@ -148,6 +148,8 @@ export interface Caller {
   readonly isSession?: boolean;
   /** A call of an agent started it. */
   readonly isChild?: boolean;
+  /** A call of its model may fork it, if the settings allow that. */
+  readonly mayFork?: boolean;
   /** Its present model; `supportsImages`: the model accepts images and documents. */
   readonly model?: { readonly device?: string; readonly name: string; readonly supportsImages: boolean };
   /** Set for an internal fork: the process whose requests begin as its own do. */

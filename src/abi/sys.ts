@@ -18,7 +18,7 @@ import type {
   ViewState,
 } from "./context.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
-import type { ForkWish } from "./fork.ts";
+import type { ForkOffer, ForkWish } from "./fork.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, ProcUuid, Tid } from "./ids.ts";
 import type { Block, Effort, Reply } from "./llm.ts";
 import type { ApiRetry, ModelSwitch, Terminal } from "./loop.ts";
@@ -109,8 +109,10 @@ export interface SpawnOpts {
   readonly child?: ChildMark;
   /**
    * The child continues the conversation of the caller, an agent, whose agent file, servers and model it has; the intent is
-   * the message that follows. It ends with its parent and is not restored. UNAVAILABLE: two of the caller's run already.
-   * PERMISSION: the caller is such a fork itself.
+   * the message that follows. It ends with its parent. With `child` it is one that a call of the caller's model starts: it
+   * has the rights and the mode of the caller, and UNAVAILABLE: the program has offered nothing for that call, or there are no
+   * forks here. Without it it is an internal one, which is not restored; UNAVAILABLE: two of the caller's run already.
+   * PERMISSION: the caller is a fork itself.
    */
   readonly fork?: ForkWish;
   /** The mark of the client's request that caused this call; stored in the record of the spawn. */
@@ -429,6 +431,8 @@ export interface Sys extends Syscalls {
   /** What the user asks; null: it was withdrawn. */
   viewRequest(): Promise<{ readonly id: number; readonly request: ViewRequest } | null>;
   viewAnswer(id: number, outcome: ViewOutcome): void;
+  /** What forks that calls of a reply start begin with, while these calls run; null: they have ended. */
+  offerFork(offer: ForkOffer | null): void;
   /** Wall clock, milliseconds since the epoch: for display only. */
   now(): number;
   /** Monotonic milliseconds with a fraction: for every interval. */

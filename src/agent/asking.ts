@@ -1,8 +1,9 @@
 /** Asks the model for the next reply: tools, prompt and request, the window, and the fallback models. */
 import { noteTools } from "../abi/agent.ts";
 import { O_RDWR } from "../abi/device.ts";
-import type { ForkPrefix } from "../abi/fork.ts";
-import type { LlmErrorKind, LlmRequest, Reply } from "../abi/llm.ts";
+import { FORK, type ForkOffer, type ForkPrefix } from "../abi/fork.ts";
+import type { Block, LlmErrorKind, LlmRequest, Reply } from "../abi/llm.ts";
+import type { ToolCall } from "../abi/loop.ts";
 import type { Memory } from "../abi/surroundings.ts";
 import type { ContextMessage, Prompt } from "../abi/sys.ts";
 import type { KeptReply } from "./checkpoint.ts";
@@ -10,6 +11,7 @@ import { ComingReply, type Listener } from "./coming.ts";
 import type { Turn } from "./context/turn.ts";
 import { announcement, deltaNote } from "./deferred/announce.ts";
 import type { OfferedTools } from "./deferred/offered.ts";
+import { targetOf } from "./deferred/target.ts";
 import { readInbox } from "./inbox.ts";
 import { isReminder } from "./instructions/frame.ts";
 import { ModeNotes } from "./mode-notes.ts";
@@ -93,6 +95,28 @@ export async function prefixOf(run: Run): Promise<{ readonly prefix: ForkPrefix;
   return { prefix, tokens: make(prompt, Infinity).estimate };
 }
 
+/** What forks that the calls of this reply start begin with; null: none of them does. */
+export function offerOf(run: Run, tools: OfferedTools, reply: readonly Block[]): ForkOffer | null {
+  const { briefing, isMemoryOff, announced } = run;
+  if (briefing === null || !callsOf(reply).some((call) => isFork(call, briefing))) return null;
+  const { environment, reminder } = isMemoryOff ? forgetful(briefing) : briefing;
+  const prefix = {
+    environment: environment + announced,
+    reminder: reminder?.content ?? "",
+    tools: tools.specs,
+    ...(isMemoryOff ? { isMemoryOff } : {}),
+  };
+  return { prefix, reply };
+}
+
+/** A fork has the whole reply: so its call begins when that has ended. */
+function isFork(call: ToolCall, briefing: Briefing | null): boolean {
+  const { name, input } = targetOf(call);
+  const { subagent_type: type } = (input ?? {}) as { readonly subagent_type?: unknown };
+  if (name !== "agent") return false;
+  return type === undefined ? briefing?.forks === true : String(type).toLowerCase() === FORK;
+}
+
 async function firstBriefing(run: Run, tools: OfferedTools): Promise<Briefing> {
   const { sys, start, here: place } = run;
   const briefing = await briefingOf(sys, start, {
@@ -142,7 +166,9 @@ function comingBy(
 ): ((reader: ReplyReader) => ComingReply) | undefined {
   if (run.start.early !== true || request.purpose !== "main") return undefined;
   const { sys, model, options } = run;
-  const origin = { sys, tools, request, maker: model.maker, most: options.maxConcurrency };
+  const { maxConcurrency: most } = options;
+  const isLast = (call: ToolCall): boolean => isFork(call, run.briefing);
+  const origin = { sys, tools, request, maker: model.maker, most, isLast };
   return (reader) => {
     run.coming = new ComingReply({ ...origin, reader }, listener);
     return run.coming;
@@ -259,11 +285,13 @@ export async function toolsOf(run: Run): Promise<OfferedTools> {
   const tools = await offeredTools(sys, start, options.deferred);
   if (tools.deferred !== undefined) {
     const text = announcement(tools.deferred.names());
-    if (text !== "") run.announced = `\n\n${text}`;
-    if (start.restored !== null) run.discovery.recall((await sys.buildPrompt(start.ctxId)).messages);
+    // what a fork is told of its surroundings has it already
+    if (text !== "" && start.fork === undefined) run.announced = `\n\n${text}`;
+    if (start.restored !== null || start.fork !== undefined)
+      run.discovery.recall((await sys.buildPrompt(start.ctxId)).messages);
   }
-  run.tools = tools;
-  return tools;
+  run.tools = start.fork === undefined ? tools : { ...tools, specs: start.fork.tools };
+  return run.tools;
 }
 
 /** Called before a run of a session: adds a note if MCP servers were added or removed since the last run. */

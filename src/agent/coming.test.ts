@@ -11,7 +11,7 @@ import {
   restoredFrom,
   StreamedReply,
 } from "./testing/fake-process.ts";
-import { call, reply, says } from "./testing/replies.ts";
+import { agentInfo, call, reply, says } from "./testing/replies.ts";
 
 const text = (said: string) => ({ type: "text", text: said }) as const;
 const done = reply("done");
@@ -329,4 +329,25 @@ describe("a reply with too many calls", () => {
     const last = process.messages.findLast(({ role }) => role === "user");
     expect(last?.content).toContain("at most 1000 calls: 500 more of your last one were dropped");
   });
+});
+
+test("a call that forks begins when its reply has ended, and the reply is offered to it as a whole while it runs", async () => {
+  const fork = call("agent", { n: 1, subagent_type: "Fork" }, "f1");
+  const bench = new Bench();
+  const whole = reply([text("Both."), fork, view(2)]);
+  const { process } = await run({
+    agent: agentInfo({ tools: ["agent", "view"] }),
+    answers: [
+      new StreamedReply(whole.blocks.slice(0, 2), async () => {
+        await new Promise(setImmediate);
+        expect(bench.events).toEqual([]);
+        return whole;
+      }),
+      done,
+    ],
+    tools: { agent: bench.tool("agent", { parallel: true }), view: bench.tool("view", { parallel: true }) },
+  });
+  expect(bench.events).toContain("agent 1 begins");
+  expect(process.offers).toMatchObject([{ reply: whole.blocks }, null]);
+  expect(process.offers[0]?.prefix.tools.map(({ name }) => name)).toEqual(["agent", "view"]);
 });

@@ -33,6 +33,8 @@ interface Origin {
   readonly reader: ReplyReader;
   /** The most calls at once. */
   readonly most?: number | undefined;
+  /** Whether the call begins only when all of the reply is there. */
+  isLast(call: ToolCall): boolean;
 }
 
 export class ComingReply {
@@ -75,7 +77,7 @@ export class ComingReply {
       if (this.#isRecorded) sys.addToCheckpoint(this.#partOf(block));
       if (block.type !== "tool_use") continue;
       this.#lastCall = block;
-      this.#isHeld ||= !isWhole(block);
+      this.#isHeld ||= !isWhole(block) || this.#origin.isLast(block);
       if (this.#isHeld) continue;
       this.#ends.push(this.#blocks.length);
       this.executor.submit(block);

@@ -99,7 +99,8 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     underWay,
     phase: "streaming",
     model: ownModel(start),
-    tools: start.fork === undefined ? null : toolsOfFork(start.fork),
+    // one that a call started is an agent like any other, and finds out which tools there are
+    tools: start.fork === undefined || start.surroundings === true ? null : toolsOfFork(start.fork),
     announced: "",
     discovery,
     nearby: new NearbyGuides(cwd),
@@ -113,7 +114,7 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     hasToldReply: kept !== null,
     keeper: new WindowKeeper(start, isSame ? position.window : unlearned(position.window)),
     hasJobs: false,
-    isMemoryOff: position.isMemoryOff === true,
+    isMemoryOff: position.isMemoryOff === true || start.fork?.isMemoryOff === true,
     notes: new NoteTaker(position.noted),
     recall: new Recall(),
     hasAgents: position.hasAgents === true,

@@ -9,7 +9,7 @@ import type { Restored } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import { slashLine } from "../lib/slash.ts";
 import { counted } from "../lib/text/counted.ts";
-import { ask, toolsOf } from "./asking.ts";
+import { ask, offerOf, toolsOf } from "./asking.ts";
 import { answeredIn, type Broken, finishedCalls, type KeptReply, positionOf } from "./checkpoint.ts";
 import { takeChosen } from "./chosen-model.ts";
 import { decide, endOfFailure, type Phase, type TurnFacts, unfinishedCall } from "./decide.ts";
@@ -268,10 +268,13 @@ async function resultsOf(
   for (const [call, result] of done) tell(call, result);
   sys.setActivity("tool");
   run.phase = "tools";
+  const offer = offerOf(run, tools, blocks);
+  if (offer !== null) sys.offerFork(offer);
   const executor = executorOf(run, tools, { tell, isAgain: restored !== null });
   for (const [index, call] of calls.entries())
     if (index >= executor.count) executor.submit(call, done.get(index));
   const results = await executor.results();
+  if (offer !== null) sys.offerFork(null);
   if (results.some(({ hasJob }) => hasJob === true)) run.hasJobs = true;
   if (results.some(({ hasAgent }) => hasAgent === true)) run.hasAgents = true;
   if (results.some(({ leaves }) => leaves === true)) run.isLeaving = true;

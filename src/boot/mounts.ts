@@ -74,8 +74,16 @@ function ofTools({ config }: Parts) {
     snips: (cwd: string) => config.settingsIn(cwd).context?.snip === true,
     mayTeam: (cwd: string) => config.settingsIn(cwd).teams?.enabled !== false,
     background: (cwd: string) => {
-      const { disableBackground: isOff, autoBackgroundMs: afterMs } = config.settingsIn(cwd).agents ?? {};
-      return { ...(isOff === undefined ? {} : { isOff }), ...(afterMs === undefined ? {} : { afterMs }) };
+      const {
+        disableBackground: isOff,
+        autoBackgroundMs: afterMs,
+        fork,
+      } = config.settingsIn(cwd).agents ?? {};
+      return {
+        ...(isOff === undefined ? {} : { isOff }),
+        ...(afterMs === undefined ? {} : { afterMs }),
+        ...(fork === true ? { forks: true } : {}),
+      };
     },
   };
 }

@@ -5,6 +5,7 @@
 import { type AgentInfo, type AgentLine, type AgentSeeker, DEFAULT_AGENT } from "../abi/agent.ts";
 import { WORKER } from "../abi/child.ts";
 import { codeOf, Fault } from "../abi/errors.ts";
+import { FORK } from "../abi/fork.ts";
 import type { Definition } from "../abi/methods/definition.ts";
 import type { Settings } from "../abi/settings/settings.ts";
 import { DefinitionCache } from "../agent/definition/cache.ts";
@@ -81,7 +82,9 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
     lines: async (seeker) => {
       const { places, key, filesOver } = placesOf(options, seeker);
       const dirs = places.map(({ dir }) => dir);
-      const lines = await lists.load(key, (seen) => agentLines({ dirs, files: filesOver(seen) }));
+      const found = await lists.load(key, (seen) => agentLines({ dirs, files: filesOver(seen) }));
+      const forks = seeker.mayFork === true && options.settings(seeker.cwd).agents?.fork === true;
+      const lines = forks ? [FORK_LINE, ...found] : found;
       if (seeker.givesWork !== true) return lines;
       const worker = await load(WORKER, seeker).catch(() => null);
       if (worker === null) return lines;
@@ -101,6 +104,12 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
     },
   };
 }
+
+const FORK_LINE: AgentLine = {
+  name: FORK,
+  description:
+    "yourself, with all you know by now; prompt says what it is to do. Used unless another is named",
+};
 
 /** The tools of a worker where `CRUX_SIMPLE` is set: no other. */
 const SIMPLE_TOOLS = ["bash", "view", "edit"];

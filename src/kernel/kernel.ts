@@ -4,6 +4,7 @@ import type { AskAnswer, QuestionItem, QuestionOutcome } from "../abi/ask.ts";
 import type { Caller, Device } from "../abi/device.ts";
 import { SyscallError } from "../abi/errors.ts";
 import type { ProcessEvent, SyscallEvent } from "../abi/events.ts";
+import { isInternal } from "../abi/fork.ts";
 import type { GrantBy } from "../abi/grants.ts";
 import { asPid, type CallId, PID_KERNEL, type Pid } from "../abi/ids.ts";
 import type { JobView } from "../abi/jobs.ts";
@@ -222,7 +223,7 @@ export class Kernel implements KernelApi {
   forget(proc: Process): void {
     this.#reaper.forget(proc);
     const parent = this.table.get(proc.ppid);
-    if (proc.seed.fork !== undefined && parent !== undefined) this.idle(parent);
+    if (isInternal(proc.seed.fork?.label) && parent !== undefined) this.idle(parent);
   }
 
   nextMessage(): number {

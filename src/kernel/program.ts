@@ -2,6 +2,7 @@
  * What a program gets: its handle (the system calls, and access to its own process that needs no gate), and its start.
  */
 import { printed } from "../abi/errors.ts";
+import { FORK } from "../abi/fork.ts";
 import { asFd, type Fd, type Pid } from "../abi/ids.ts";
 import type { Reply } from "../abi/llm.ts";
 import type { Begun, ProgramStart } from "../abi/program.ts";
@@ -59,7 +60,7 @@ function startOf(core: Programming, proc: Process, thread: ThreadSeat | undefine
     ctxId,
     agent,
     cwd,
-    mounts: core.mounts.namedBy(pid),
+    mounts: core.mounts.namedBy(seed.fork?.label === FORK ? proc.ppid : pid),
     toolset: 2,
     early: true,
     ownAgents: true,
@@ -248,7 +249,7 @@ async function isAhead({ fds }: Process, fd: Fd, signal: AbortSignal): Promise<b
   }
 }
 
-type Keeps = "checkpoint" | "addToCheckpoint" | "measured" | "viewAnswer";
+type Keeps = "checkpoint" | "addToCheckpoint" | "measured" | "viewAnswer" | "offerFork";
 
 function keeps(core: Programming, proc: Process, { thread }: Seat): Pick<Sys, Keeps> {
   const keep = (body: { state: unknown } | { part: unknown }): void => {
@@ -260,6 +261,10 @@ function keeps(core: Programming, proc: Process, { thread }: Seat): Pick<Sys, Ke
     checkpoint: (state) => keep({ state }),
     addToCheckpoint: (part) => keep({ part }),
     viewAnswer: (id, outcome) => answerView(proc, id, outcome),
+    // a fork has the conversation of the process, which is not that of a thread
+    offerFork: (offer) => {
+      if (thread === undefined) proc.forkOffer = offer;
+    },
     measured: ({ reported: tokens, ...change }) => {
       if (thread !== undefined || proc.life.isClosed) return;
       const { records } = core.contexts.view(proc.ctxId);

@@ -165,7 +165,17 @@ export class CallFile implements OpenFile {
 }
 
 function scopeOf(caller: Caller, { tracker, skills, background }: CallDeps): Scope {
-  const { cwd, env, roots, mode = "default", interactive = false, isSession = false, model, kept } = caller;
+  const {
+    cwd,
+    env,
+    roots,
+    mode = "default",
+    interactive = false,
+    isSession = false,
+    model,
+    kept,
+    mayFork = false,
+  } = caller;
   const { device: modelDevice = "", name: modelName = "", supportsImages = false } = model ?? {};
   const known = {
     cwd,
@@ -175,6 +185,7 @@ function scopeOf(caller: Caller, { tracker, skills, background }: CallDeps): Sco
     mode,
     interactive,
     isSession,
+    mayFork,
     modelDevice,
     modelName,
     supportsImages,

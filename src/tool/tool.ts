@@ -36,6 +36,8 @@ export interface Scope {
   /** The device path of that model; "": unknown. */
   readonly modelDevice: string;
   readonly supportsImages: boolean;
+  /** A call of its model may fork the process, if the settings allow that. */
+  readonly mayFork?: boolean;
   /** Only for a tool that wants them. */
   readonly skills?: SkillsInReach;
   /** What the settings say of agents in the background. Absent: nothing. */
@@ -47,6 +49,8 @@ export interface Scope {
 export interface BackgroundRule {
   /** Agents are waited for, always. */
   readonly isOff?: boolean;
+  /** Calls of a model may fork its process, and all agents that it starts work in the background. */
+  readonly forks?: boolean;
   /** How long a call waits for an agent before that goes on in the background, ms; 0: as long as it takes. */
   readonly afterMs?: number;
 }

@@ -13,6 +13,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "agents.autoBackgroundMs": { example: 60_000, otherwise: "120000" },
   "agents.builtins": { example: false, otherwise: "true" },
   "agents.disableBackground": { example: true },
+  "agents.fork": { example: true },
   "agents.limits.children": { example: 8 },
   "agents.limits.depth": { example: 3 },
   "agents.limits.kernel": { example: 32 },

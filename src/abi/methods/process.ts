@@ -76,7 +76,9 @@ export const WireProc = z.strictObject({
   fork: z
     .string()
     .optional()
-    .describe("What an internal fork of an agent's conversation is for; absent: the process is none."),
+    .describe(
+      "What a fork that an agent started of itself is for, `fork` if a call of its model did; absent: it is not one.",
+    ),
   worktree: z
     .strictObject({ path: z.string(), branch: z.string() })
     .optional()

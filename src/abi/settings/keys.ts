@@ -7,6 +7,7 @@ export const SETTING_KEYS = [
   "agents.autoBackgroundMs",
   "agents.builtins",
   "agents.disableBackground",
+  "agents.fork",
   "agents.limits.children",
   "agents.limits.depth",
   "agents.limits.kernel",
@@ -104,6 +105,7 @@ export const SETTING_KEYS = [
 
 /** The values that apply where no settings file has the key. */
 export const SETTING_DEFAULTS: Readonly<Record<string, unknown>> = {
+  "agents.fork": false,
   autoMemoryEnabled: true,
   "autoMode.stage": "both",
   "bash.background": true,

@@ -308,6 +308,12 @@ export const Settings = z.looseObject({
           "False: the shipped agents cannot be chosen; yours beside this key, `<name>: {prompt, …}`, can.",
         ),
       disableBackground: z.boolean().optional().describe("Agents wait for all agents that they start."),
+      fork: z
+        .boolean()
+        .optional()
+        .describe(
+          "True: where you are attached, an agent may fork itself, and what it starts works in the background.",
+        ),
       limits: z
         .looseObject({
           depth: z

@@ -5,7 +5,7 @@
 import { type AgentLine, DEFAULT_AGENT } from "../../abi/agent.ts";
 import { COORDINATOR, WORKER } from "../../abi/child.ts";
 import { RECALLED, type Section } from "../../abi/context.ts";
-import type { ForkPrefix } from "../../abi/fork.ts";
+import { FORK, type ForkPrefix } from "../../abi/fork.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { SkillLine } from "../../abi/skill.ts";
 import type { Memory } from "../../abi/surroundings.ts";
@@ -26,6 +26,8 @@ export interface Briefing {
   readonly skills: readonly SkillLine[];
   /** Absent: it has none. */
   readonly memory?: Memory;
+  /** A call that starts an agent and names none forks it. */
+  readonly forks?: true;
 }
 
 interface Telling extends Keeping {
@@ -60,6 +62,7 @@ export async function briefingOf(
     ...told(sections),
     skills: skills.filter(({ paths }) => paths !== undefined),
     ...(around.memory === undefined ? {} : { memory: around.memory }),
+    ...(around.agents?.some(({ name }) => name === FORK) ? { forks: true as const } : {}),
   };
 }
 
@@ -121,9 +124,10 @@ function areSame(one: readonly Section[], other: readonly Section[]): boolean {
 
 const FORGETFUL = new WeakMap<Briefing, Briefing>();
 
-/** The same without memory: always the same object. */
+/** The same without memory: always the same object. That of a fork is as its parent had it. */
 export function forgetful(briefing: Briefing): Briefing {
   const { memory: _, sections, ...same } = briefing;
+  if (sections.length === 0) return briefing;
   const made = FORGETFUL.get(briefing) ?? {
     ...same,
     ...told(sections.filter(({ part }) => part !== "memory")),

@@ -3,6 +3,7 @@ import type { AgentInfo } from "../../abi/agent.ts";
 import type { CallNote } from "../../abi/call-note.ts";
 import type { ContextMove, Measures, WindowFacts } from "../../abi/context.ts";
 import { DriverError, Fault, VfsError } from "../../abi/errors.ts";
+import type { ForkOffer } from "../../abi/fork.ts";
 import { asCtxId, asFd, asPid, type Fd } from "../../abi/ids.ts";
 import { type Block, type LlmRequest, type Reply, totalTokens } from "../../abi/llm.ts";
 import type { Message } from "../../abi/mail.ts";
@@ -103,6 +104,7 @@ export class FakeProcess {
   readonly called: CallNote[] = [];
   readonly said: string[] = [];
   readonly replied: Reply[] = [];
+  readonly offers: (ForkOffer | null)[] = [];
   readonly steps: number[] = [];
   readonly activities: Activity[] = [];
   readonly sleeps: number[] = [];
@@ -216,6 +218,9 @@ export class FakeProcess {
       hasViewRequest: () => false,
       viewRequest: refused,
       viewAnswer: notHere,
+      offerFork: (offer) => {
+        this.offers.push(offer);
+      },
       mayDoAside: () => true,
       account: () => ({ limit: this.#options.budget ?? 0, used: this.used, reserved: 0 }),
       now: () => Date.UTC(2026, 10, 21, 12),

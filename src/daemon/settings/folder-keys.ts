@@ -15,6 +15,7 @@ const FOLDER_KEYS: Readonly<Record<string, May>> = {
   "agents.autoBackgroundMs": "trusted",
   "agents.builtins": "trusted",
   "agents.disableBackground": "trusted",
+  "agents.fork": "trusted",
   autoMemoryEnabled: OFF,
   "budget.children": "less",
   "budget.concurrent": "less",

@@ -158,7 +158,7 @@ function spawnedDraft(
   const { use: _use, ...budget } = account;
   const { isSession: _, limits: _limits, request: _request, ...kept } = origin.spawned;
   // the pictures are shown with the message of the origin
-  const { child: _child, media: _media, ...spawned } = kept;
+  const { child: _child, media: _media, fork: _fork, ...spawned } = kept;
   const body = {
     ...spawned,
     ppid: PID_KERNEL,

@@ -1,6 +1,7 @@
 /** Restores an agent: its shared limits and session, and the reading of its history when it resumes. */
 
 import type { AgentInfo } from "../../abi/agent.ts";
+import { FORK } from "../../abi/fork.ts";
 import { asPid } from "../../abi/ids.ts";
 import type { McpServer } from "../../abi/mcp.ts";
 import { tokensOnly } from "../../kernel/account/amounts.ts";
@@ -99,6 +100,7 @@ function ownSeed(
     ...(kept.isSession ? { isSession: true } : {}),
     ...(agents === undefined ? {} : { agents }),
     ...(spawned.child === undefined ? {} : { child: spawned.child }),
+    ...(spawned.fork === FORK ? { fork: { label: FORK } } : {}),
     ...(kept.client === "" ? {} : { client: kept.client }),
   };
 }

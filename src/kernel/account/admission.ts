@@ -3,6 +3,7 @@
  * An agent that waits for another one, for a message or for a time does not count, so a tree cannot block itself; what has begun is
  * never held up again. The queue is made of processes, which are recorded, so it survives the daemon.
  */
+import { isInternal } from "../../abi/fork.ts";
 import { ABORTED } from "../../lib/abort.ts";
 import { LIMITS } from "../limits.ts";
 import type { Account } from "./account.ts";
@@ -12,7 +13,7 @@ import { WaitingTree } from "./waiting.ts";
 
 /** An agent that may have to wait before its program begins. */
 interface Candidate extends Payer {
-  readonly seed: Payer["seed"] & { readonly fork?: unknown };
+  readonly seed: Payer["seed"] & { readonly fork?: { readonly label: string } };
   readonly halt: Payer["halt"] & {
     readonly isQueued: boolean;
     enqueue(mono: number): void;
@@ -72,7 +73,7 @@ export class Admission {
    */
   enter(proc: Candidate, { hasBegun = false } = {}): void {
     const { kind, fork, account } = proc.seed;
-    if (kind !== "agent" || fork !== undefined) return;
+    if (kind !== "agent" || isInternal(fork?.label)) return;
     const { table, root, ports } = this.#core();
     const { ppid } = proc;
     const above = account.parent?.chain() ?? [];

@@ -34,6 +34,7 @@ import type { Process } from "../process/process.ts";
 import { narrowedTo } from "../process/rights/rights.ts";
 import { type Seeing, seenFilesOf } from "../process/seen-files.ts";
 import { hasTyped, skillsInUse } from "../process/skills-in-use.ts";
+import { mayFork } from "../process/spawn/fork.ts";
 import { redactedBytes, showSecrets } from "../redact/model-bound.ts";
 import type { FdEntry } from "../vfs/fd-table.ts";
 import type { Resolved } from "../vfs/registry.ts";
@@ -182,6 +183,7 @@ function callerOf(core: Filing, self: Process, call?: CallId): Caller {
     interactive: core.asks.canAsk(self),
     isSession: seed.isSession === true,
     isChild: seed.child !== undefined,
+    mayFork: mayFork(core, self),
     model: {
       device: self.model.device,
       name: self.model.name,

@@ -5,10 +5,11 @@ import type { Call } from "../gate/call.ts";
 import type { Guidance, Guided } from "../ports/guides.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
+import { mayFork, type Standing } from "../process/spawn/fork.ts";
 import { type Granting, subjectOf } from "../process/subject.ts";
 import { scratchpadOf } from "../process/tree/scratchpad.ts";
 
-interface Guiding extends Granting {
+interface Guiding extends Granting, Standing {
   readonly ports: Granting["ports"] & Pick<KernelPorts, "exec" | "guides">;
 }
 
@@ -36,7 +37,8 @@ async function look(core: Guiding, self: Process): Promise<Surroundings> {
   const { sandbox } = core.ports.exec;
   const by = sandbox?.available === true ? { kind: sandbox.kind } : {};
   const confinement = allowed === null ? null : { ...allowed, ...by };
-  const found = await core.ports.guides?.around(guidedOf(core, self));
+  const forks = mayFork(core, self) ? { mayFork: true as const } : {};
+  const found = await core.ports.guides?.around({ ...guidedOf(core, self), ...forks });
   const agents = found?.agents?.filter(({ name }) => mayStart(core, self, name));
   return {
     ...(found ?? NOTHING),

@@ -2,6 +2,7 @@
 import type { AgentInfo } from "../../abi/agent.ts";
 import { agentIdOf } from "../../abi/child.ts";
 import { SyscallError } from "../../abi/errors.ts";
+import { FORK } from "../../abi/fork.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { SIGNALS, type Signal } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
@@ -58,17 +59,16 @@ const spawn: KernelCall<"spawn", SpawnArgs, Starting> = {
   name: "Spawn",
   holds: true,
   take: (intent, agent, opts = {}) => ({ intent, agent, opts }),
-  args: ({ agent, intent, opts }) => ({ agent: nameOf(agent), intent, model: opts.model ?? "" }),
+  args: (given) => ({ agent: nameOf(given), intent: given.intent, model: given.opts.model ?? "" }),
   result: (pid) => pid,
   async run(pass, given) {
     const { self } = pass;
     if (pass.scope !== null && given.opts.command === undefined)
-      checkDeclared(self, nameOf(given.agent), pass.scope);
+      checkDeclared(self, nameOf(given), pass.scope);
     // one that is given as a whole is taken in this turn, before its caller can change it
     const named = isLoaded(given) ? given : await loadedAgent(pass.core, self, given, pass.signal);
     if (self.pid === PID_KERNEL) return start(pass, named);
-    if (named.opts.fork !== undefined)
-      return start(pass, { ...ownArgs(self, named), agent: self.seed.agent });
+    if (named.opts.fork !== undefined) return start(pass, ofFork(self, ownArgs(self, named)));
     const args = ownArgs(self, named);
     const { command } = args.opts;
     if (command !== undefined) return spawnNative(pass, command, args);
@@ -76,6 +76,12 @@ const spawn: KernelCall<"spawn", SpawnArgs, Starting> = {
     return guardServers(pass, { syscall: "Spawn", device: name, servers: mcp }, () => start(pass, args));
   },
 };
+
+/** It is what its parent is: its agent file, and its mode, unless less is wanted. */
+function ofFork({ seed: { agent }, mode }: Process, { intent, opts }: LoadedArgs): LoadedArgs {
+  const maxTurns = opts.maxTurns || agent?.manifest.maxSteps || LIMITS.childSteps;
+  return { intent, agent, opts: { permissionMode: mode, ...opts, maxTurns } };
+}
 
 /**
  * A private copy of the parts that the guard judges. The agent's prompts are not copied: they may be long, and are
@@ -137,7 +143,8 @@ function isLoaded(args: SpawnArgs): args is LoadedArgs {
   return typeof args.agent !== "string";
 }
 
-function nameOf(agent: AgentInfo | string | null): string {
+function nameOf({ agent, opts }: SpawnArgs): string {
+  if (opts.fork?.label === FORK) return FORK;
   return typeof agent === "string" ? agent : (agent?.manifest.name ?? "");
 }
 

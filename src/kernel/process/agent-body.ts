@@ -19,6 +19,7 @@ import { keepState } from "./kept-state.ts";
 import type { Process } from "./process.ts";
 import type { Judging } from "./rights/auto-mode.ts";
 import { settleMode } from "./rights/settle-mode.ts";
+import { prepareFork } from "./spawn/fork.ts";
 import { type ResultWriting, writeResult } from "./spawn/stdio.ts";
 
 /** What agents need of the kernel. */
@@ -87,32 +88,6 @@ async function prepare(core: AgentHost, making: Making): Promise<void> {
   await openModel(core, making);
   const unseen = opts.media === undefined ? undefined : whyUnseen(core, proc);
   if (unseen !== undefined) throw new Fault({ code: "INVALID", message: unseen });
-  settleMode(core, making);
-}
-
-/** How often the conversation of a parent that works on is copied anew. */
-const MOST_COPIES = 16;
-
-/**
- * The conversation of the parent, followed by the intent, and the parent's model. The record up to which the histories are one
- * is looked up after the copy: if the conversation has changed meanwhile, it is copied again.
- */
-async function prepareFork(core: AgentHost, making: Making): Promise<void> {
-  const { parent, proc } = making;
-  const { journal } = core.ports;
-  const { uuid } = parent.seed;
-  for (let copies = 1; proc.past.origin === null; copies++) {
-    core.contexts.copy(parent.ctxId, proc.ctxId);
-    await journal.sync();
-    const at = (await journal.row(uuid))?.lastSeq;
-    if (at !== undefined && core.contexts.areEqual(parent.ctxId, proc.ctxId))
-      proc.past.origin = { from: uuid, at };
-    else if (at === undefined || copies >= MOST_COPIES)
-      throw new Fault({ code: "CONFLICT", message: `the conversation of process ${parent.pid} changes` });
-  }
-  core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent });
-  proc.model.share(parent.model);
-  await core.handle(proc, null).open(proc.model.device, O_RDWR, making.signal);
   settleMode(core, making);
 }
 

@@ -8,6 +8,7 @@ import type { AgentInfo, AgentMap } from "../../abi/agent.ts";
 import type { BudgetLimits } from "../../abi/budget.ts";
 import type { ChildMark } from "../../abi/child.ts";
 import { Fault } from "../../abi/errors.ts";
+import { FORK, isInternal } from "../../abi/fork.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
@@ -25,6 +26,7 @@ import type { JournalDraft, JournalRecord, RecordOwner } from "../ports/journal.
 import type { Making } from "./body.ts";
 import type { ProcessSeed } from "./process-seed.ts";
 import type { KeptRights } from "./rights/kept-rights.ts";
+import { messagesOfFork } from "./spawn/fork-messages.ts";
 import { STDIN, STDOUT } from "./spawn/stdio.ts";
 
 /**
@@ -90,6 +92,8 @@ export interface SpawnedBody extends KeptAbove, KeptRights {
   readonly request?: RequestMark;
   /** Absent: no call of a model started it. */
   readonly child?: ChildMark;
+  /** What a fork of its parent is for. Absent: it is not one. */
+  readonly fork?: string;
   /** Absent: the user gave none with the run. */
   readonly agents?: AgentMap;
   /** Absent: it works where it was started. */
@@ -109,15 +113,28 @@ type Draft = Pick<JournalDraft, "kind" | "body" | "v">;
  */
 export function keepState(contexts: Pick<ContextSpaces, "prompt">, making: Making): readonly Draft[] {
   const { parent, proc } = making;
-  const { session, account, fork, intent } = proc.seed;
-  // it ends with its parent and its daemon; its history needs the message that its parent's has not
-  if (fork !== undefined) return [{ kind: "ctx.record", v: 1, body: { role: "user", content: intent } }];
+  const { session, account, fork } = proc.seed;
+  // the messages that the history of its parent has not
+  const own: Draft[] =
+    fork === undefined ? [] : messagesOfFork(proc).map((body) => ({ kind: "ctx.record", v: 1, body }));
+  // it ends with its parent and its daemon
+  if (isInternal(fork?.label)) return own;
   const isOwned = account.limited().every(({ owner }) => owner !== null);
-  if (parent.seed.kind === "supervisor" || session.owner === null || !isOwned) return [];
+  if (parent.seed.kind === "supervisor" || session.owner === null || !isOwned) return own;
   const state: Draft = { kind: "process.state", v: 2, body: stateOf(making, session.owner) };
+  if (fork !== undefined) return keepFork(making, [state, AT_START, ...own]);
   const drafts = [state, ...systemPrompt(contexts.prompt(proc.ctxId).systemPrompt)];
   proc.past.keep(drafts.every(fits));
   return proc.past.isRestorable ? drafts : [];
+}
+
+/** A fork does not go on in the reply of its parent in which it was started. */
+const AT_START: Draft = { kind: "process.checkpoint", v: 1, body: { state: null } };
+
+/** Its history begins with that of its parent, and so it comes back only where the parent does. */
+function keepFork({ parent, proc }: Making, drafts: readonly Draft[]): readonly Draft[] {
+  proc.past.keep(parent.past.isRestorable && drafts.every(fits));
+  return proc.past.isRestorable ? drafts : drafts.filter(({ kind }) => kind !== "process.state");
 }
 
 /**
@@ -147,7 +164,8 @@ function stateOf({ parent, proc, opts }: Making, session: RecordOwner): KeptStat
   const { seed, fds } = proc;
   const { agent, roots, onParentExit } = seed;
   const canAnswer = parent.pid === PID_KERNEL ? opts.interactive === true : isAnswered(seed.session);
-  const mcp = agent?.manifest.mcp ?? [];
+  // the servers of its parent are those of a fork, too
+  const mcp = seed.fork?.label === FORK ? [] : (agent?.manifest.mcp ?? []);
   const given = mcp.filter(({ isGiven }) => isGiven).map(keptServer);
   return {
     agent:

@@ -1,7 +1,7 @@
 /** What a process is given at its spawn; it never changes. */
 import type { AgentInfo, AgentMap } from "../../abi/agent.ts";
 import type { ChildMark } from "../../abi/child.ts";
-import type { ForkWish } from "../../abi/fork.ts";
+import { type ForkWish, isInternal } from "../../abi/fork.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { PermissionMode, ProcessKind } from "../../abi/process.ts";
 import type { Rights } from "../../abi/rights.ts";
@@ -54,7 +54,7 @@ export interface ProcessSeed {
   readonly isTimed?: true;
   /** A session with the user: it waits for the next message instead of ending. */
   readonly isSession?: boolean;
-  /** An internal fork: its parent's conversation goes on in it. */
+  /** A fork that its parent started of itself. */
   readonly fork?: ForkWish;
   /** With a session: the client whose message the intent is. */
   readonly client?: string;
@@ -64,9 +64,12 @@ export interface ProcessSeed {
   readonly child?: ChildMark;
 }
 
-/** What the program of an agent is told of beside its conversation; a fork has all of that from its parent. */
+/** What the program of an agent is told of beside its conversation; an internal fork has all of that from its parent. */
 export function toldOf({ fork, child, line: [lead] }: Pick<ProcessSeed, "fork" | "child" | "line">) {
-  if (fork !== undefined) return { fork: fork.prefix };
+  const begun = fork?.prefix === undefined ? {} : { fork: fork.prefix };
+  if (isInternal(fork?.label)) return begun;
+  // its directive is not typed by the user
+  if (fork !== undefined) return { ...begun, modes: true, surroundings: true } as const;
   const isMember = child?.team !== undefined && lead !== undefined;
   const team = isMember ? { team: { name: child.name ?? "", lead } } : {};
   return { modes: true, surroundings: true, slash: true, ...team } as const;

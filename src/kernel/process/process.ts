@@ -4,6 +4,7 @@
  */
 import type { LogEntry, ProcessEvent } from "../../abi/events.ts";
 import type { Notice } from "../../abi/fact.ts";
+import { type ForkOffer, isInternal } from "../../abi/fork.ts";
 import { type CtxId, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { ExitStatus, PermissionMode, ProcessState } from "../../abi/process.ts";
@@ -60,6 +61,8 @@ export class Process {
   readonly past = new Past();
   readonly model = new ModelSeat();
   readonly abort = new AbortController();
+  /** While calls of a reply run that start forks of it. */
+  forkOffer: ForkOffer | null = null;
   /** Aborted at KILL, together with `abort` or after it. */
   readonly killed = new AbortController();
   /** Resolves at the exit; rejects with the error of a failed spawn, or UNAVAILABLE when the process leaves memory. */
@@ -103,7 +106,7 @@ export class Process {
 
   /** Nobody is bound to wait for its end: an internal fork owes its parent nothing. */
   get isLeft(): boolean {
-    return this.#ppid === PID_KERNEL || this.seed.fork !== undefined;
+    return this.#ppid === PID_KERNEL || isInternal(this.seed.fork?.label);
   }
 
   /** Where it works: an absolute host path. */

@@ -30,6 +30,12 @@ export class SeenFileSet {
   set(path: string, seen: SeenFile): void {
     this.#files.set(path, seen);
   }
+
+  /** A fork has seen what its parent has. */
+  adopt(parent: SeenFileSet): void {
+    for (const [path, seen] of parent.#files.entries()) this.#files.set(path, seen);
+    this.epoch = parent.epoch;
+  }
 }
 
 /** The record of each file's last view, the least recently seen first. */

@@ -48,7 +48,7 @@ function parent(...ends: readonly Ended[]) {
   });
   const call = (args: object, { signal } = new AbortController()) =>
     agent.bind({ ...TASK, ...args }, testScope("/w")).run(context(signal));
-  return { call, kept, calls };
+  return { call, kept, calls, context };
 }
 
 test("its effect is the start of the agent, by its name in small letters; nothing else is asked about", () => {
@@ -205,4 +205,40 @@ test("a name that could be taken for another address is refused, and nothing is 
   for (const name of ["main", "7", "agent-0123456789ab", "job-1", "*", ""])
     await expect(call({ name, run_in_background: true })).rejects.toMatchObject({ code: "INVALID" });
   expect(calls.spawn).not.toHaveBeenCalled();
+});
+
+test("a fork is a spawn of the caller itself, in the background, and the default where forks are on", async () => {
+  const on = { ...testScope("/w"), background: { forks: true }, mayFork: true };
+  const { context, calls } = parent();
+  const use = (args: object) =>
+    agent.bind({ ...TASK, ...args }, on).run({ ...context(new AbortController().signal), ...on });
+  for (const args of [{}, { subagent_type: "Fork", model: "other" }]) {
+    expect(agent.bind({ ...TASK, ...args }, on).effects).toEqual([
+      { kind: "spawn", program: "fork", background: true },
+    ]);
+    expect(await use(args)).toMatchObject({ meta: { status: "async_launched" } });
+    const [task, named, opts] = calls.spawn.mock.lastCall as unknown as [string, string | null, object];
+    expect([task, named]).toEqual([TASK.prompt, null]);
+    expect(opts).toMatchObject({ fork: { label: "fork" }, child: { isBackground: true } });
+    expect(opts).not.toHaveProperty("model");
+  }
+  await use({ subagent_type: "explore" });
+  expect(calls.spawn.mock.lastCall).toMatchObject([
+    TASK.prompt,
+    "explore",
+    { child: { isBackground: true } },
+  ]);
+});
+
+test("a fork is refused before anything is asked where it is off or impossible, or is to be something else", () => {
+  const refused = (scope: object, args: object = {}) => {
+    const bind = () =>
+      agent.bind({ ...TASK, subagent_type: "fork", ...args }, { ...testScope("/w"), ...scope });
+    return expect(() => bind().effects);
+  };
+  const on = { background: { forks: true }, mayFork: true };
+  refused({ mayFork: true }).toThrow(expect.objectContaining({ code: "UNAVAILABLE" }));
+  refused(on, { cwd: "/w/a" }).toThrow(expect.objectContaining({ code: "INVALID" }));
+  const kept = { get: () => ({ name: "port" }), entries: () => new Map(), set: () => {} };
+  refused({ ...on, kept }, { name: "ada" }).toThrow(expect.objectContaining({ code: "INVALID" }));
 });

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { DEFAULT_AGENT } from "../../abi/agent.ts";
 import { type Ended, TEAM, type Team } from "../../abi/child.ts";
+import { FORK } from "../../abi/fork.ts";
 import type { Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import { findStarted, infoOf, noteChild } from "../child-process.ts";
@@ -78,12 +79,12 @@ export const agent = defineTool({
   readOnly: true,
   parallel: true,
   destructive: () => false,
-  effects: (args, { cwd }) => [
-    { kind: "spawn", program: typeOf(args), background: args.run_in_background === true },
-    ...(args.cwd === undefined ? [] : [readEffect(hostPath(args.cwd, cwd))]),
+  effects: (args, scope) => [
+    { kind: "spawn", program: startable(args, scope), background: isBackground(args, scope) },
+    ...(args.cwd === undefined ? [] : [readEffect(hostPath(args.cwd, scope.cwd))]),
   ],
-  view: (args) => ({
-    operation: `start agent ${typeOf(args)}${args.isolation === undefined ? "" : " in a worktree"}: ${args.description}`,
+  view: (args, scope) => ({
+    operation: `start agent ${typeOf(args, scope)}${args.isolation === undefined ? "" : " in a worktree"}: ${args.description}`,
     params: { prompt: args.prompt, ...(args.model === undefined ? {} : { model: args.model }) },
   }),
   about: (args) => `${typeOf(args)}: ${args.description}`,
@@ -91,8 +92,25 @@ export const agent = defineTool({
   run,
 });
 
-function typeOf({ subagent_type: type = DEFAULT_AGENT }: Args): string {
-  return type.toLowerCase();
+/** With forks, whoever names no agent means itself. */
+function typeOf({ subagent_type: type }: Args, scope?: Scope): string {
+  return (type ?? (scope !== undefined && hasForks(scope) ? FORK : DEFAULT_AGENT)).toLowerCase();
+}
+
+function hasForks({ background, mayFork }: Scope): boolean {
+  return background?.forks === true && mayFork === true;
+}
+
+/** UNAVAILABLE: forks are off; who may have one is up to the kernel. INVALID: a fork that is to be something else than its caller. */
+function startable(args: Args, scope: Scope): string {
+  const type = typeOf(args, scope);
+  if (type !== FORK) return type;
+  if (scope.background?.forks !== true)
+    throw failure("UNAVAILABLE", "forks are switched off", "The user can set agents.fork to true.");
+  if (args.cwd !== undefined) throw failure("INVALID", "a fork works where its caller does: leave cwd out");
+  if (teamFor(args, scope) !== undefined)
+    throw failure("INVALID", "a member of a team is not a fork: leave name out, or name another agent");
+  return type;
 }
 
 async function run(args: Args, context: RunContext): Promise<Outcome> {
@@ -103,7 +121,9 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   const isAlone = isBackground(args, context) || (await infoOf(context.sys, pid))?.child?.isBackground;
   if (isAlone === true) return launched(args, pid, context);
   const ended = await untilEnd(pid, context);
-  return ended === null ? launched(args, pid, context) : outcomeOf(args, pid, ended);
+  return ended === null
+    ? launched(args, pid, context)
+    : outcomeOf({ ...args, subagent_type: typeOf(args, context) }, pid, ended);
 }
 
 /** Only a member of a team has a use for it. */
@@ -120,8 +140,13 @@ function teamFor({ name, team_name: wanted }: Args, { kept }: Scope): string | u
   return name === undefined ? undefined : led?.name;
 }
 
-function isBackground({ run_in_background: isWanted }: Args, { env, background }: Scope): boolean {
-  return isWanted === true && background?.isOff !== true && env.CRUX_DISABLE_BACKGROUND_TASKS !== "1";
+function isBackground({ run_in_background: isWanted }: Args, scope: Scope): boolean {
+  const { env, background } = scope;
+  return (
+    (isWanted === true || hasForks(scope)) &&
+    background?.isOff !== true &&
+    env.CRUX_DISABLE_BACKGROUND_TASKS !== "1"
+  );
 }
 
 async function started(args: Args, context: RunContext, team: string | undefined): Promise<Pid> {
@@ -133,8 +158,10 @@ async function started(args: Args, context: RunContext, team: string | undefined
     throw failure("INVALID", "an agent in a worktree works at its top: give cwd or isolation");
   const cwd = args.cwd === undefined ? undefined : await requireDirectory(context, args.cwd);
   signal.throwIfAborted();
-  const pid = await sys.spawn(prompt, typeOf(args), {
+  const isFork = typeOf(args, context) === FORK;
+  const pid = await sys.spawn(prompt, isFork ? null : typeOf(args), {
     onParentExit: "terminate",
+    ...(isFork ? { fork: { label: FORK } } : {}),
     child: {
       ...{ call, title },
       ...(name === undefined ? {} : { name }),
@@ -144,7 +171,7 @@ async function started(args: Args, context: RunContext, team: string | undefined
         : { isBackground: true, team, ...(mode === "plan" ? { plansFirst: true } : {}) }),
     },
     ...(team === undefined ? {} : { group: team, ...(mode === "plan" ? { plan: true } : {}) }),
-    ...(model === undefined ? {} : { model }),
+    ...(model === undefined || isFork ? {} : { model }),
     ...(cwd === undefined ? {} : { cwd }),
     ...(isolation === undefined ? {} : { worktree: "" }),
   });

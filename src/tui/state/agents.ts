@@ -1,4 +1,5 @@
 /** From the table of processes to the agents below one of them: pure. */
+import { FORK } from "../../abi/fork.ts";
 import type { WireRow } from "../../abi/methods/process.ts";
 import { hasEnded, type PanelAgent } from "../../abi/panel/rows.ts";
 
@@ -40,8 +41,7 @@ function agentOf(row: Row, asksYou: string, known: readonly PanelAgent[]): Panel
   const isOver = status !== "queued" && status !== "running";
   return {
     agentId: String(row.pid),
-    role: row.fork === undefined ? "subagent" : "internal",
-    agentType: row.name === "" ? "agent" : row.name,
+    ...kindOf(row),
     ...(name === undefined ? {} : { name }),
     description: row.title ?? before?.description ?? row.intent.trim().split("\n", 1)[0] ?? "",
     status,
@@ -53,6 +53,11 @@ function agentOf(row: Row, asksYou: string, known: readonly PanelAgent[]): Panel
     prompt: row.intent,
     ...(row.activity === "blocked" ? { blockedOn: asksYou } : {}),
   };
+}
+
+function kindOf({ fork, name }: Row): Pick<PanelAgent, "role" | "agentType"> {
+  if (fork === FORK) return { role: "fork", agentType: FORK };
+  return { role: fork === undefined ? "subagent" : "internal", agentType: name === "" ? "agent" : name };
 }
 
 function statusOf({ state, queue, exit }: Row): PanelAgent["status"] {

@@ -1,8 +1,9 @@
 /** What a process is to the one that started it, and what it costs with all below it. */
+import { isInternal } from "../../../abi/fork.ts";
 import type { WireRow } from "../../../abi/methods/process.ts";
 import { forest } from "./forest.ts";
 
-export type Role = Exclude<WireRow["kind"], "agent"> | "main" | "subagent" | "internal";
+export type Role = Exclude<WireRow["kind"], "agent"> | "main" | "subagent" | "fork" | "internal";
 
 type Parented = Pick<WireRow, "pid" | "ppid" | "kind" | "fork">;
 
@@ -21,7 +22,9 @@ export function rolesOf(rows: readonly Parented[]): ReadonlyMap<number, Role> {
     row.kind !== "agent"
       ? row.kind
       : row.fork !== undefined
-        ? "internal"
+        ? isInternal(row.fork)
+          ? "internal"
+          : "fork"
         : isBelowAgent(row)
           ? "subagent"
           : "main";
@@ -29,8 +32,8 @@ export function rolesOf(rows: readonly Parented[]): ReadonlyMap<number, Role> {
 }
 
 /** What an agent or a mount starts for itself is shown only where all are asked for. */
-export function isShown({ kind, fork }: Pick<WireRow, "kind" | "fork">): boolean {
-  return kind !== "service" && fork === undefined;
+export function isShown(row: Pick<WireRow, "kind" | "fork">): boolean {
+  return row.kind !== "service" && !isInternal(row.fork);
 }
 
 /** `agent` for one that the user started: only the others need another word. */

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import type { ForkWish } from "../../../abi/fork.ts";
+import type { ForkPrefix, ForkWish } from "../../../abi/fork.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
 import { LIMITS } from "../../limits.ts";
 import { agentFile, type Started, TestKernel } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
 
-const fork: ForkWish = { label: "memory", prefix: { environment: "here", reminder: "", tools: [] } };
+const prefix: ForkPrefix = { environment: "here", reminder: "", tools: [] };
+const fork: ForkWish = { label: "memory", prefix };
 
 async function talked(t: TestKernel, opts: SpawnOpts = {}): Promise<Started> {
   const parent = await t.start({ agent: agentFile(), session: true, ...opts });
@@ -71,7 +72,7 @@ test("forks are few at once, are not forked again, and are not for programs with
   await expect(parent.sys.spawn("more", null, { fork })).rejects.toMatchObject({ code: "UNAVAILABLE" });
   await expect(forks[0]?.sys.spawn("deeper", null, { fork })).rejects.toMatchObject({ code: "PERMISSION" });
   await expect(t.init.spawn("of nobody", null, { fork })).rejects.toMatchObject({ code: "INVALID" });
-  const large = { ...fork, prefix: { ...fork.prefix, reminder: "x".repeat(LIMITS.forkPrefixChars) } };
+  const large = { ...fork, prefix: { ...prefix, reminder: "x".repeat(LIMITS.forkPrefixChars) } };
   forks[0]?.end();
   await settle();
   await expect(parent.sys.spawn("large", null, { fork: large })).rejects.toMatchObject({ code: "INVALID" });

@@ -7,7 +7,7 @@
 import { unframed } from "../../../abi/child.ts";
 import { codeOf, Fault, messageOf, printed, SyscallError } from "../../../abi/errors.ts";
 import type { LogEntry, ProcessEvent } from "../../../abi/events.ts";
-import type { ForkWish } from "../../../abi/fork.ts";
+import { isInternal } from "../../../abi/fork.ts";
 import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
@@ -36,6 +36,7 @@ import { checkPersonsRules, checkWish } from "../rights/given-rights.ts";
 import type { ProcessTable } from "../table.ts";
 import { checkMember } from "../team.ts";
 import { treeOf, worktreeFacet } from "../tree/worktree.ts";
+import { asOffered, checkFork, type ForkRuling } from "./fork.ts";
 import { type Running, runProgram } from "./run.ts";
 import { type Birth, checkNew, checkUnused, type Identity, type Seeding, seedOf } from "./seed.ts";
 import { handOver, installFiles, type StdFile } from "./stdio.ts";
@@ -78,6 +79,7 @@ export type Spawning = {
   nextPid(): Pid;
 } & Running &
   Seeding &
+  ForkRuling &
   Attending;
 
 /** A spawn as it is requested. */
@@ -90,9 +92,10 @@ export interface SpawnRequest {
 
 export async function spawnBody(
   core: Spawning,
-  { caller, intent: said, body, opts, more = {} }: SpawnRequest & { readonly body: Body },
+  { caller, intent: said, body, opts: asked, more = {} }: SpawnRequest & { readonly body: Body },
   signal: AbortSignal,
 ): Promise<Process> {
+  const opts = asOffered(caller, asked);
   // If the disk refuses writes, the user gets the error at once; a process waits for the disk. This comes first:
   // nothing may happen between the checks and the entry in the table.
   if (caller.pid === PID_KERNEL) core.journalWatch.check("Spawn");
@@ -106,7 +109,7 @@ export async function spawnBody(
   const call = { pid: caller.pid, syscall: "Spawn" };
   const words = redactedText(core, caller, media === undefined ? said : pictured(call, said, media));
   // what an internal fork is told are words of Crux
-  const intent = opts.fork === undefined ? unframed(words) : words;
+  const intent = isInternal(opts.fork?.label) ? words : unframed(words);
   const parent = findParent(core, caller, opts);
   const giver = more.rights ?? parent;
   const birth: Birth = {
@@ -122,7 +125,7 @@ export async function spawnBody(
   checkArguments(core, birth);
   if (body.kind !== "native") checkEnvironment(birth);
   if (opts.fork !== undefined) checkFork(core, birth, opts.fork);
-  else if (body.kind === "agent") {
+  if (body.kind === "agent" && !isInternal(opts.fork?.label)) {
     checkMember(core, caller, opts.child);
     checkSpawn(core, parent, opts.child === undefined ? null : birth);
   }
@@ -154,7 +157,7 @@ export async function spawnBody(
 function tellParent({ ports }: Spawning, parent: Process, { pid: child, seed }: Process): void {
   if (seed.child === undefined) return;
   const { title } = seed.child;
-  const agent = seed.agent?.manifest.name ?? "";
+  const agent = seed.fork?.label ?? seed.agent?.manifest.name ?? "";
   parent.tell({ event: "child", pid: parent.pid, child, agent, title }, ports.clock.mono());
 }
 
@@ -232,21 +235,7 @@ function checkEnvironment({ caller, giver, opts: { env } }: Birth): void {
 
 /** Internal forks are few at once, and not counted among the agents that an agent starts. */
 function isCounted({ seed }: Process): boolean {
-  return seed.kind === "agent" && seed.fork === undefined;
-}
-
-function checkFork(core: Spawning, { caller, parent, body }: Birth, { prefix }: ForkWish): void {
-  const { pid, seed } = caller;
-  if (caller !== parent || seed.kind !== "agent" || body.kind !== "agent")
-    throw refuse(pid, "INVALID", "only an agent has a conversation to fork");
-  if (seed.fork !== undefined) throw refuse(pid, "PERMISSION", "a fork cannot be forked");
-  const children = core.table.childrenOf(pid);
-  if (
-    children.filter((child) => child.isLive && child.seed.fork !== undefined).length >= LIMITS.internalForks
-  )
-    throw refuse(pid, "UNAVAILABLE", `${LIMITS.internalForks} forks of process ${pid} run already`);
-  if (JSON.stringify(prefix).length > LIMITS.forkPrefixChars)
-    throw refuse(pid, "INVALID", `the prefix of a fork has at most ${LIMITS.forkPrefixChars} characters`);
+  return seed.kind === "agent" && !isInternal(seed.fork?.label);
 }
 
 interface Building {
