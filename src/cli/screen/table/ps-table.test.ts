@@ -140,3 +140,14 @@ test("costLines() says what has no known price, and never takes it for nothing",
     "[kernel] cost: $0.25, and 2 calls without a known price; crux budget shows whose",
   ]);
 });
+
+test("psTable() says that a session between two messages waits, and that a member without a task is idle", () => {
+  const stateOf = (change: object) =>
+    psTable([{ ...running, ...change }], false)
+      .split("\n")[2]
+      ?.split(/ +/)[2];
+  expect(stateOf({ activity: "waiting" })).toBe("waiting");
+  expect(stateOf({ activity: "idle" })).toBe("idle");
+  expect(stateOf({ activity: "thinking" })).toBe("running");
+  expect(stateOf({ activity: "waiting", state: "zombie" })).toBe("zombie");
+});

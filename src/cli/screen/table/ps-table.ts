@@ -30,7 +30,7 @@ interface PsColumn {
 const COLUMNS: readonly PsColumn[] = [
   { head: "PID", align: "right", least: 5, cell: ({ pid }) => String(pid) },
   { head: "PPID", align: "right", least: 5, verbose: true, cell: ({ ppid }) => String(ppid) },
-  { head: "STATE", align: "left", least: 7, cell: (proc) => heldWord(proc) ?? proc.state },
+  { head: "STATE", align: "left", least: 7, cell: stateWord },
   { head: "SKILL", align: "left", least: SKILL_COLUMNS, cell: ({ skills }) => skillCell(skills) },
   { head: "TOKENS", align: "right", least: 6, cell: ({ tokens_used }) => String(tokens_used) },
   { head: "ELAPSED", align: "right", least: 7, cell: ({ elapsed_ms }) => seconds(elapsed_ms) },
@@ -43,6 +43,13 @@ const COLUMNS: readonly PsColumn[] = [
       cutToWidth(`${modeWord(proc)}${labelWord(proc)}${intentCell(proc.intent)}`, INTENT_COLUMNS),
   },
 ];
+
+/** One that has nothing to do is not said to run: a session between two messages, a member of a team that rests. */
+function stateWord(proc: WireProc): string {
+  const { state, activity } = proc;
+  const rests = state === "running" && (activity === "waiting" || activity === "idle");
+  return heldWord(proc) ?? (rests ? activity : state);
+}
 
 /** The whole default or verbose screen of `crux ps`, without its final newline. */
 export function psTable(processes: readonly WireProc[], verbose: boolean): string {
