@@ -47,6 +47,14 @@ export function isDirective({ role, content }: { readonly role: string; readonly
   return role === "user" && content.startsWith(`<${FORK_TAG}>`);
 }
 
+/** What a person is shown of a message: of the one with which a fork begins, its directive alone. */
+export function withoutBoilerplate(message: { readonly role: string; readonly content: string }): string {
+  const { content } = message;
+  const end = `</${FORK_TAG}>`;
+  const at = isDirective(message) ? content.indexOf(end) : -1;
+  return at < 0 ? content : content.slice(at + end.length).trimStart();
+}
+
 /** Whether the reply has the call that started this child. */
 export function hasCall({ reply }: ForkOffer, { call }: Pick<ChildMark, "call">): boolean {
   return reply.some((block) => block.type === "tool_use" && block.id === call);

@@ -66,3 +66,30 @@ test("pageOf() with words has only the messages with them, and goes on where it 
   // each page looks at a bounded part of the history
   expect(pages).toBeGreaterThan(3);
 });
+
+test("pageOf() shows the directive of a called fork once, without what every fork is told, and leaves the record as it is", async () => {
+  const content = "<fork-boilerplate>\nYou are a fork.\n</fork-boilerplate>\n\ndig left";
+  const fork: Draft[] = [
+    ["process.forked", { from: ORIGIN, at: 1 }],
+    ["process.spawned", { intent: "dig left" }],
+    [
+      "ctx.record",
+      { role: "assistant", content: "", blocks: [{ type: "tool_use", id: "t", name: "agent", input: {} }] },
+    ],
+    ["ctx.record", { role: "tool", content: "goes on elsewhere", tool_call_id: "t" }],
+    said("user", content),
+    said("assistant", "found"),
+  ];
+  const histories = new Map([
+    [ORIGIN, [["process.spawned", { intent: "split" }]] as Draft[]],
+    [FORK, fork],
+  ]);
+  const { items } = await pageOf(journalOf(histories), { proc: FORK, lastSeq: 6 }, { limit: 10 });
+  expect(items.map(({ role, text, calls }) => [role, text, ...calls])).toEqual([
+    ["user", "split"],
+    ["assistant", "", "agent {}"],
+    ["user", "dig left"],
+    ["assistant", "found"],
+  ]);
+  expect(fork[4]).toEqual(said("user", content));
+});

@@ -3,6 +3,7 @@
  * history is. The pages of a fork continue with the part it shares with its origin.
  */
 import { Fault } from "../abi/errors.ts";
+import { withoutBoilerplate } from "../abi/fork.ts";
 import type { ProcUuid } from "../abi/ids.ts";
 import type { Block } from "../abi/llm.ts";
 import { LIMITS } from "../kernel/limits.ts";
@@ -82,7 +83,14 @@ function itemOf({ kind, body, at, seq, proc }: JournalRecord): HistoryItem | nul
     return { role: "user", text: cut(intent), calls: [], at, seq, proc };
   if (kind !== "ctx.record" || cid !== undefined || replaces !== undefined) return null;
   if (role !== "user" && role !== "assistant") return null;
-  return { role, text: cut(content), calls: blocks.flatMap(callLine), at, seq, proc };
+  return {
+    role,
+    text: cut(withoutBoilerplate({ role, content })),
+    calls: blocks.flatMap(callLine),
+    at,
+    seq,
+    proc,
+  };
 }
 
 function callLine(block: Block): string[] {
