@@ -1,5 +1,5 @@
 /** A child agent, as the process that started it knows it. */
-import type { ProcUuid } from "./ids.ts";
+import type { Pid, ProcUuid } from "./ids.ts";
 import type { ExitStatus } from "./process.ts";
 import type { Worktree } from "./worktree.ts";
 
@@ -120,11 +120,26 @@ export function agentIdOf(uuid: ProcUuid): string {
 /** The tag of what every fork is told before its directive. */
 export const FORK_TAG = "fork-boilerplate";
 
+/** The tags of messages of processes, and of what Crux says in the user's role. */
+const FRAMES = ["agent-message", "crux-note", "task-notification", FORK_TAG];
+/** Of what Crux adds in the user's role beside those. */
+const ADDED = ["available-deferred-tools", "tool_discovery", "system-reminder"];
+const FRAMED = new RegExp(`^\\s*<(?:${[...FRAMES, ...ADDED].join("|")})\\b`);
+
+/** Whether a text in the user's role is that of another process, or of Crux: the user has said none of it. */
+export function isFramed(text: string): boolean {
+  return FRAMED.test(text);
+}
+
+/** What an agent has said, as a model reads it. */
+export function agentMessage(from: Pid, words: string): string {
+  return `<agent-message from="pid ${from}">${unframed(words)}</agent-message>`;
+}
+
 /** Also with characters in between that nobody sees, and with wide brackets. */
 const TAGS = (() => {
   const hidden = "\\p{Cf}*";
-  const names = ["agent-message", "crux-note", "task-notification", FORK_TAG];
-  const spelled = names.map((name) => [...name].join(hidden)).join("|");
+  const spelled = FRAMES.map((name) => [...name].join(hidden)).join("|");
   return new RegExp(`[<\\uFE64\\uFF1C]([\\s\\p{Cf}]*/?[\\s\\p{Cf}]*(?:${spelled}))`, "giu");
 })();
 

@@ -1,5 +1,5 @@
 /** Messages as the model reads them: the user's text unchanged, that of another process in a tag that names its pid. */
-import { unframed } from "../abi/child.ts";
+import { agentMessage, unframed } from "../abi/child.ts";
 import { codeOf } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { Message } from "../abi/mail.ts";
@@ -51,7 +51,6 @@ export function messageText({
   const text = new TextDecoder().decode(data);
   // the kernel has made it, and escaped what others have said in it
   if (notice !== undefined) return text;
-  const words = unframed(text);
-  if (from === to) return `<crux-note>${words}</crux-note>`;
-  return from === PID_KERNEL ? words : `<agent-message from="pid ${from}">${words}</agent-message>`;
+  if (from === to) return `<crux-note>${unframed(text)}</crux-note>`;
+  return from === PID_KERNEL ? unframed(text) : agentMessage(from, text);
 }

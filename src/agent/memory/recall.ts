@@ -2,12 +2,13 @@
  * Recall: the notes that a message of the user is about follow it, so that the model need not look for them. They are
  * chosen by their names and descriptions, without a model, and read through the gate. Each is told once for each view.
  */
+import { isFramed } from "../../abi/child.ts";
 import { RECALLED } from "../../abi/context.ts";
 import type { Memory, NoteLine } from "../../abi/surroundings.ts";
 import type { ContextMessage, Sys } from "../../abi/sys.ts";
 import { RankIndex } from "../deferred/rank.ts";
 import { queryOf, termsOf } from "../deferred/terms.ts";
-import { escaped, isReminder, reminder } from "../instructions/frame.ts";
+import { escaped, reminder } from "../instructions/frame.ts";
 import { readTextFile } from "../program/read-file.ts";
 
 const MOST_NOTES = 5;
@@ -16,9 +17,6 @@ const NOTE_CHARS = 8_000;
 const VIEW_CHARS = 60_000;
 /** By how much the words of a message and of a note have to agree. */
 const WEIGHTS = { keyword: 0, tfIdf: 1, minScore: 0.15 };
-/** Texts that stand in the place of the user's words. */
-const NOT_SAID = /^\s*(?:\/|<(?:crux-note|agent-message|available-deferred-tools|tool_discovery))/;
-
 export class Recall {
   #index: {
     readonly memory: Memory;
@@ -73,7 +71,7 @@ export class Recall {
 const HEAD = RECALLED.slice(reminder("").indexOf("\n") + 1);
 
 function isSaid(content: string): boolean {
-  return !isReminder(content) && !NOT_SAID.test(content);
+  return !isFramed(content) && !content.trimStart().startsWith("/");
 }
 
 /** Two words in common, or one that the note is named by. */

@@ -17,6 +17,7 @@ import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { type ModeKernel, setMode } from "../../kernel/process/rights/set-mode.ts";
 import type { Session } from "../../kernel/process/session.ts";
+import { agentsIntents, type Family } from "../../kernel/process/users-words.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
 import { estimateTokens } from "../../lib/tokens.ts";
 import type { ClassifierAnswer } from "./answer.ts";
@@ -41,7 +42,8 @@ interface ClassifierResult {
 
 /** What classifications need of the kernel. */
 type Classifying = Calling &
-  Failing & {
+  Failing &
+  Family & {
     readonly grants: { meanings(self: Process): readonly string[] };
     note(self: Process, kind: "permit.classified", body: ClassifierResult): void;
   };
@@ -106,10 +108,11 @@ export class Classifications implements Judge {
   }
 
   #judging(self: Process, pending: JudgedCall): Judging {
-    const { contexts, grants } = this.#core();
-    const { messages } = contexts.prompt(self.ctxId);
-    const approved = grants.meanings(self);
-    return { messages, since: [...this.#sinceOf(self)], pending, roots: self.roots, approved };
+    const core = this.#core();
+    const { messages } = core.contexts.prompt(self.ctxId);
+    const approved = core.grants.meanings(self);
+    const tasks = agentsIntents(core, self);
+    return { messages, tasks, since: [...this.#sinceOf(self)], pending, roots: self.roots, approved };
   }
 
   #sinceOf(self: Process): JudgedCall[] {

@@ -5,16 +5,15 @@
 import type { Effect } from "../../abi/effects.ts";
 import type { ContextSpaces } from "../context/spaces.ts";
 import type { Process } from "../process/process.ts";
+import { agentsIntents, type Family, isUsers } from "../process/users-words.ts";
 
 /** Tools whose results are pages or lists of pages: a program cannot write its own text into them. */
 const PAGES: ReadonlySet<string> = new Set(["fetch", "web_search"]);
-/** Messages from another process or from Crux itself: not the user's words. */
-const FOREIGN = /^<(?:agent-message|crux-note|available-deferred-tools|tool_discovery)/;
 /** What may follow a URL without being part of it. */
 const END = /^(?:$|[\s"'<>()[\]{}|\\^`,;]|[.!?:](?:$|[\s"'<>()]))/;
 
 /** What the quotes of a conversation are read from. */
-export interface Quoting {
+export interface Quoting extends Family {
   readonly contexts: Pick<ContextSpaces, "has" | "prompt">;
 }
 
@@ -25,23 +24,31 @@ export function withQuoted(core: Quoting, self: Process, effect: Effect): Effect
   return { ...asked, url, ...(isQuoted(core, self, url) ? { isQuoted: true } : {}) };
 }
 
-function isQuoted(core: Quoting, { ctxId }: Process, url: string): boolean {
+function isQuoted(core: Quoting, self: Process, url: string): boolean {
+  const { ctxId } = self;
   if (!core.contexts.has(ctxId)) return false;
+  const intents = agentsIntents(core, self);
   const fetched = new Set<string>();
   for (const message of core.contexts.prompt(ctxId).messages) {
     for (const block of message.blocks ?? [])
-      if (block.type === "tool_use" && PAGES.has(nameOf(block))) fetched.add(block.id);
-    const isPerson = message.role === "user" && !FOREIGN.test(message.content.trimStart());
-    const isPage = message.role === "tool" && fetched.has(message.tool_call_id ?? "");
-    if ((isPerson || isPage) && stands(message.content, url)) return true;
+      if (block.type === "tool_use" && showsPage(block)) fetched.add(block.id);
+    // a failure repeats what was asked
+    const isAnswer = message.role === "tool" && message.is_error !== true;
+    const isPage = isAnswer && fetched.has(message.tool_call_id ?? "");
+    if ((isPage || isUsers(message, intents)) && stands(message.content, url)) return true;
   }
   return false;
 }
 
-/** A deferred tool is called through `tool_call`, with its name among the arguments. */
-function nameOf({ name, input }: { readonly name: string; readonly input: unknown }): string {
-  const { tool } = (input ?? {}) as { tool?: unknown };
-  return name === "tool_call" && typeof tool === "string" ? tool : name;
+/**
+ * Whether the result of a call is a page as it stands. With a `prompt` it is what a model was told to say about the page. A
+ * deferred tool is called through `tool_call`, with its name among the arguments.
+ */
+function showsPage({ name, input }: { readonly name: string; readonly input: unknown }): boolean {
+  const given = (input ?? {}) as { tool?: unknown; params?: unknown; prompt?: unknown };
+  const isProxy = name === "tool_call" && typeof given.tool === "string";
+  const { prompt } = isProxy ? ((given.params ?? {}) as typeof given) : given;
+  return PAGES.has(isProxy ? String(given.tool) : name) && prompt === undefined;
 }
 
 /** Not as the prefix of a longer URL: the rest of that would be invented. */

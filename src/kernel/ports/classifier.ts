@@ -19,6 +19,8 @@ export interface JudgedCall {
 
 export interface Judging {
   readonly messages: readonly ContextMessage[];
+  /** Those of the messages that other agents have written in the user's role: what they started this one with. */
+  readonly tasks: ReadonlySet<string>;
   /**
    * Calls permitted since the newest message, oldest first: a reply's calls enter the context only when all are over.
    */

@@ -1,4 +1,5 @@
 /** One task given to a further loop of a process, from the user message to the answer. */
+import { agentMessage } from "../../../abi/child.ts";
 import type { CtxId, Fd } from "../../../abi/ids.ts";
 import type { ExitStatus } from "../../../abi/process.ts";
 import type { Begun, Program } from "../../../abi/program.ts";
@@ -29,9 +30,11 @@ export async function reason(
 ): Promise<ExitStatus | undefined> {
   const { sys, start } = core.program(proc, seat);
   const ctxId: CtxId = start.ctxId;
+  // among the words of the user, those of a model are marked as such
+  const task = seat.ctxId === undefined ? agentMessage(proc.pid, seat.intent) : seat.intent;
   await sys.unit(async () => {
     seat.signal.throwIfAborted();
-    await sys.appendMessage(ctxId, "user", seat.intent);
+    await sys.appendMessage(ctxId, "user", task);
   });
   return core.ports.program(sys, start);
 }

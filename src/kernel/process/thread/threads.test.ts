@@ -53,7 +53,10 @@ describe("a thread", () => {
     expect([tid, start.intent, start.modelFd, start.maxSteps]).toEqual([1, "dig", 4, 4]);
     expect([start.pid, start.ctxId, start.cwd]).toEqual([main.pid, main.start.ctxId, main.start.cwd]);
     expect(sys.ending).not.toBe(main.sys.ending);
-    expect(b.messages.at(-1)).toEqual({ role: "user", content: "dig" });
+    expect(b.messages.at(-1)).toEqual({
+      role: "user",
+      content: `<agent-message from="pid ${main.pid}">dig</agent-message>`,
+    });
     expect(b.t.kernel.info(main.proc).threads).toBe(1);
     expect((await b.spawn("more")).start.maxSteps).toBe(main.start.maxSteps);
   });
