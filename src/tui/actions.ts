@@ -161,7 +161,9 @@ export class Actions {
       context:
         context === undefined || context.effective === 0 ? undefined : context.used / context.effective,
       costUsd: spent > 0 ? spent : undefined,
-      ...(this.#app.model.model === "" && context !== undefined ? { model: context.model } : {}),
+      ...(this.#app.model.model === "" && context !== undefined
+        ? { model: context.model || context.driver.slice(context.driver.lastIndexOf("/") + 1) }
+        : {}),
     };
   }
 

@@ -56,9 +56,14 @@ export function logLine({ pid, message }: LogEvent): string {
   return `[agent/${pid}] log: ${safeLines(message)}`;
 }
 
-export function retryLine({ pid, ...retry }: ApiRetryEvent, words = retryWords): string {
+export function retryLine(event: ApiRetryEvent, words = retryWords): string {
+  return `[agent/${event.pid}] log: ${retryText(event, words)}`;
+}
+
+/** The line without its tag. */
+export function retryText({ pid: _, ...retry }: ApiRetryEvent, words = retryWords): string {
   const { max_retries: maxRetries, delay_ms: delayMs, error_kind: errorKind } = retry;
-  return `[agent/${pid}] log: ${safeLines(words({ ...retry, maxRetries, delayMs, errorKind }))}`;
+  return safeLines(words({ ...retry, maxRetries, delayMs, errorKind }));
 }
 
 export function stallLine({ pid, stall_duration_ms, stall_count, total_stall_ms }: LlmStallEvent): string {

@@ -3,6 +3,7 @@ import { INTERRUPTED_NOTE } from "../../abi/events.ts";
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
 import { isHouseNote } from "../../cli/screen/chat-lines.ts";
 import type { Phrases } from "../../cli/screen/words/en.ts";
+import { aboutInput } from "../../lib/text/about-input.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
 import { type Model, type TranscriptEntry, withEntries } from "./model.ts";
 import { sealed } from "./reduce.ts";
@@ -17,8 +18,22 @@ export function entriesOf(
   const line = role === "user" ? findShellNote(text) : undefined;
   if (line !== undefined) return [{ kind: "shell", id: "", ...line, isFinal: true }];
   if (role === "user") return [{ kind: "user", text, from: "" }];
-  const made = calls.map((line): TranscriptEntry => ({ kind: "past_call", line }));
+  const made = calls.map((line): TranscriptEntry => ({ kind: "past_call", line: inWords(line) }));
   return text.trim() === "" ? made : [{ kind: "text", text, isFinal: true }, ...made];
+}
+
+/** A call stands in the history as its tool and its arguments, which may be cut. */
+function inWords(call: string): string {
+  const [, tool = call, json = ""] = /^(\S+) (.*)$/s.exec(call) ?? [];
+  return `${tool} ${aboutInput(parsed(json))}`.trimEnd();
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
 }
 
 /**

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import { en } from "../../cli/screen/words/en.ts";
 import { shellNote } from "../../lib/text/shell-line.ts";
-import { caughtUp } from "./catch-up.ts";
+import { caughtUp, entriesOf } from "./catch-up.ts";
 import { EMPTY, isFinal, MAX_ENTRIES, type Model, type TranscriptEntry } from "./model.ts";
 import { notice, reduce } from "./reduce.ts";
 
@@ -216,18 +216,46 @@ test("a summary that nobody asked for is a notice; what the user asked for, and 
 
 test("a reply that is dropped leaves the screen before it is told again, notices stay", () => {
   const told = [begins, block(0, { type: "text", text: "" }), grows(0, "half a th")];
-  const retry = { attempt: 1, max_retries: 10, delay_ms: 500, error_kind: "connection" } as const;
   const model = after([
     ...told,
     { event: "tombstone", reply_id: "m" },
-    { event: "api_retry", ...retry },
+    { event: "log", level: "warn", message: "model: stalled" },
     ...told,
     message({ type: "text", text: "half a thought" }),
   ]);
   expect(model.entries.map((entry) => ("text" in entry ? entry.text : ""))).toEqual([
-    expect.stringContaining("retry 1/10"),
+    expect.stringContaining("model: stalled"),
     "half a thought",
   ]);
+});
+
+test("a request that is sent again stands where the session says what it does, until the reply begins", () => {
+  const retry = { event: "api_retry", max_retries: 10, delay_ms: 500, error_kind: "connection" } as const;
+  const model = after([
+    { event: "spawn", intent: "" },
+    { ...retry, attempt: 1 },
+    { ...retry, attempt: 2 },
+  ]);
+  expect([model.entries, model.activity?.waits]).toEqual([
+    [],
+    "model: connection failed, retry 2/10 in 0.5s",
+  ]);
+  expect(
+    after([{ ...retry, attempt: 1 }, begins, block(0, { type: "text", text: "" })]).activity?.waits,
+  ).toBe("");
+});
+
+test("entriesOf() names a call of the past by its tool and what it is about, also where it is cut", () => {
+  const calls = [
+    'bash {"timeout":5,"command":"npm test\\ntrue"}',
+    "ls {}",
+    'x {"a":[{"b":"in"}]}',
+    'write {"file_path":"a.md","cont…',
+  ];
+  const item = { role: "assistant", text: "", calls, at: "", seq: 0, uuid: "" } as const;
+  expect(entriesOf(item, AT.words)).toEqual(
+    ["bash npm test", "ls", "x in", "write a.md"].map((line) => ({ kind: "past_call", line })),
+  );
 });
 
 test("caughtUp() shows what was said meanwhile, and nothing twice", () => {

@@ -14,7 +14,7 @@ import type {
   WireEvent,
 } from "../../abi/wire-events.ts";
 import { pausedLine } from "../../cli/screen/chat-lines.ts";
-import { logLine, retryLine, slotLine, slotText, switchLine } from "../../cli/screen/run-lines.ts";
+import { logLine, retryLine, retryText, slotLine, slotText, switchLine } from "../../cli/screen/run-lines.ts";
 import type { Phrases } from "../../cli/screen/words/en.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
 import {
@@ -80,7 +80,10 @@ function told(model: Model, event: WireEvent, at: At): Model {
       if (event.level === "info") return model;
       return logged(model, event);
     case "api_retry":
-      return notice(model, retryLine(event, session.retry), "warning");
+      return waiting(
+        running(model, at),
+        event.pid === model.pid ? retryText(event, session.retry) : retryLine(event, session.retry),
+      );
     case "model_switch":
       return notice(model, switchLine(event, session.change), "warning");
     case "context.moved":

@@ -7,6 +7,7 @@ import { PLAIN } from "../../cli/screen/text/paint.ts";
 import { safeLine, safeLines } from "../../cli/screen/text/safe-text.ts";
 import { widthOf } from "../../cli/screen/text/width.ts";
 import type { Phrases } from "../../cli/screen/words/en.ts";
+import { aboutInput } from "../../lib/text/about-input.ts";
 import type { CallEntry, NoticeLevel, ShellEntry, TranscriptEntry } from "../state/model.ts";
 import { colouredLine, cutLine, type Line, wrapped } from "../text/line.ts";
 import { type MarkdownLook, markdownLines } from "../text/markdown.ts";
@@ -175,7 +176,7 @@ function callHead(entry: CallEntry, look: EntryLook): Line[] {
   const { tool, note, isFinal, isError } = entry;
   const known: CallNote = (note && withReason(note, words.entry)) ?? {
     tool,
-    about: aboutOf(entry),
+    about: aboutInput(entry.input),
     ...(isError === true ? { error: firstWords(entry) } : {}),
   };
   const { error, ...call } = known;
@@ -200,21 +201,6 @@ function withReason({ refused, ...note }: CallNote, words: Phrases["entry"]): Ca
 
 function firstWords({ result = "" }: CallEntry): string {
   return result.trim().split("\n", 1)[0] ?? "";
-}
-
-/** The first argument that is a text: a path, a command, a pattern. While the arguments arrive, what of them is there. */
-function aboutOf({ input }: CallEntry): string {
-  if (typeof input === "string") return /:\s*"((?:[^"\\]|\\.)*)/.exec(input)?.[1] ?? "";
-  return firstText(input)?.split("\n", 1)[0] ?? "";
-}
-
-/** What stands beside others comes before what stands in them: of a question its words, not its options. */
-function firstText(value: unknown): string | undefined {
-  if (typeof value === "string") return value;
-  if (typeof value !== "object" || value === null) return undefined;
-  const all: unknown[] = Object.values(value);
-  const [text] = all.filter((each) => typeof each === "string");
-  return text ?? all.map(firstText).find((each) => each !== undefined);
 }
 
 /** What commands printed. */
