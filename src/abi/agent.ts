@@ -1,4 +1,5 @@
 /** Agent and skill files as they are after loading (formats: kernel reference, agent and skill files). */
+import type { AgentColor } from "./agent-color.ts";
 import type { Budget } from "./budget.ts";
 import type { Label } from "./labels.ts";
 import type { Effort } from "./llm.ts";
@@ -45,6 +46,8 @@ export interface AgentManifest {
   readonly permissionMode?: PermissionMode;
   /** The label sources whose data may leave the machine when the user starts this agent. */
   readonly outward?: readonly Label["source"][];
+  /** In which its name is shown. */
+  readonly color?: AgentColor;
   /** Servers mounted for each process that runs it. */
   readonly mcp: readonly McpServer[];
   /** Patterns of names (`*`): of each a server must offer tools before it begins, whoever mounted that. */

@@ -1,4 +1,5 @@
 /** The words of the process model: kinds, states, activities, signals, exit status and what `ps` shows. */
+import type { AgentColor } from "./agent-color.ts";
 import type { ChildMark } from "./child.ts";
 import type { CtxId, Pgid, Pid } from "./ids.ts";
 import type { Label } from "./labels.ts";
@@ -122,8 +123,10 @@ export interface ProcInfo {
   isSession?: boolean;
   /** Only of an agent that a call of a model started: its lasting name, and what that call said of it. */
   child?: ChildMark & { readonly agentId: string };
-  /** Only of an internal fork: what it is for. */
+  /** Only of a fork that an agent started of itself: what it is for. */
   fork?: string;
+  /** That of its agent file; absent: it names none. */
+  color?: AgentColor;
   /** The git worktree that was made for it; absent: none. */
   worktree?: Pick<Worktree, "path" | "branch">;
   /** The permission mode of an agent; absent: `default`. */

@@ -1,5 +1,6 @@
 /** The methods of processes, groups and mail, and their results. */
 import * as z from "zod";
+import { AGENT_COLORS } from "../agent-color.ts";
 import { DETAILS } from "../events.ts";
 import { WEIGHT } from "../lanes.ts";
 import { EFFORTS } from "../llm.ts";
@@ -73,6 +74,10 @@ export const WireProc = z.strictObject({
     .array(z.enum(["untrusted", "secret"]))
     .optional()
     .describe("Kinds of labels the process carries; label.list says where they came from. Absent: none."),
+  color: z
+    .enum(AGENT_COLORS)
+    .optional()
+    .describe("The colour in which its agent file wants it shown; absent: it names none."),
   fork: z
     .string()
     .optional()

@@ -3,6 +3,8 @@
  * passes in the time, and draws.
  */
 
+import type { AgentColor } from "../agent-color.ts";
+
 type PanelStatus = "queued" | "running" | "completed" | "failed" | "killed";
 
 /** An agent as a client knows it. Times are on one clock, in milliseconds. */
@@ -12,7 +14,7 @@ export interface PanelAgent {
   readonly agentType: string;
   readonly name?: string;
   readonly description: string;
-  readonly color?: string;
+  readonly color?: AgentColor;
   readonly status: PanelStatus;
   readonly activity: string | null;
   readonly startTime: number;

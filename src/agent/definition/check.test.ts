@@ -7,7 +7,7 @@ modle: sonnet
 models:
   prefered: opus
 tools: [view, veiw, Bash(git *), mcp__notes]
-color: red
+version: 2
 skills:
   - reading
   - raeding
@@ -32,7 +32,7 @@ it("checkAgents() names file, line and the nearest name of all that is wrong", a
   expect(await issues(folder(AGENT))).toEqual([
     ["warning", `${at}:4: unknown key 'models.prefered' (did you mean preferred?)`],
     ["warning", `${at}:2: unknown key 'modle' (did you mean model?)`],
-    ["note", `${at}:6: color does nothing in this version`],
+    ["note", `${at}:6: version does nothing in this version`],
     ["warning", `${at}:5: unknown tool 'veiw' (did you mean view?)`],
     [
       "warning",

@@ -106,10 +106,20 @@ skills:
     expect(warnings).toEqual(["agent.yaml:2: isolation takes worktree; remote has no effect"]);
   });
 
+  test("takes a colour that there is, and warns of another", () => {
+    const warned: string[] = [];
+    const colorOf = (color: string) =>
+      parseManifest(`name: x\ncolor: ${color}\n`, (each) => warned.push(each)).color;
+    expect([colorOf("purple"), colorOf("mauve")]).toEqual(["purple", undefined]);
+    expect(warned).toEqual([
+      expect.stringMatching(/^agent\.yaml:2: color takes red, .*; mauve has no effect$/),
+    ]);
+  });
+
   test("warns of keys that do nothing", () => {
     expect(parse("name: x\ncolour: red\nmcp: [{ name: s, command: c, shape: round }]").warnings).toEqual([
       "agent.yaml: mcp: s: shape is not supported and is ignored",
-      "agent.yaml:2: unknown key 'colour'",
+      "agent.yaml:2: unknown key 'colour' (did you mean color?)",
     ]);
   });
 });

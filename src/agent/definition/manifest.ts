@@ -1,5 +1,6 @@
 /** agent.yaml: the settings of an agent. */
 import type { AgentManifest, AgentModels } from "../../abi/agent.ts";
+import { AGENT_COLORS } from "../../abi/agent-color.ts";
 import { LABEL_SOURCES } from "../../abi/labels.ts";
 import { EFFORTS, isEffort } from "../../abi/llm.ts";
 import { findPermissionMode } from "../../abi/process.ts";
@@ -31,13 +32,7 @@ export function yamlSettings(file: string, text: string): YamlFields {
 }
 
 /** Keys of the format without effect in Crux: reported by a check, not each time the file is loaded. */
-export const UNUSED_KEYS: ReadonlySet<string> = new Set([
-  "color",
-  "hooks",
-  "initial_prompt",
-  "pins",
-  "version",
-]);
+export const UNUSED_KEYS: ReadonlySet<string> = new Set(["hooks", "initial_prompt", "pins", "version"]);
 
 /** `file` is the name used in warnings. */
 export function manifestOf(
@@ -65,6 +60,7 @@ export function manifestOf(
     ...memory(fields, warn),
     ...mode(fields, warn),
     ...outward(fields),
+    ...color(fields, warn),
     mcp: mcpServers(fields, { env, warn: (message) => warn(`${file}: ${message}`) }),
     ...requiredServers(fields),
   };
@@ -129,6 +125,15 @@ function memory(fields: YamlFields, warn: (message: string) => void): Pick<Agent
   const scope = fields.text("memory");
   if (scope === "local" || scope === "user") return { memory: scope };
   if (scope !== "") warn(`${fields.at("memory")}: memory takes local or user; ${scope} has no effect`);
+  return {};
+}
+
+function color(fields: YamlFields, warn: (message: string) => void): Pick<AgentManifest, "color"> {
+  const name = fields.text("color");
+  const found = AGENT_COLORS.find((each) => each === name);
+  if (found !== undefined) return { color: found };
+  if (name !== "")
+    warn(`${fields.at("color")}: color takes ${AGENT_COLORS.join(", ")}; ${name} has no effect`);
   return {};
 }
 

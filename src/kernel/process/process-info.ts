@@ -41,12 +41,18 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
     ...(seed.isSession === true ? { isSession: true } : {}),
     ...(seed.child === undefined ? {} : { child: childOf(proc, seed.child) }),
     ...(seed.fork === undefined ? {} : { fork: seed.fork.label }),
+    ...colorOf(seed),
     ...(labels.length === 0 ? {} : { labels: [...new Set(labels.map(({ kind }) => kind))] }),
     ...(note === "" ? {} : { note }),
     ...(worktree === null ? {} : { worktree: { path: worktree.path, branch: worktree.branch } }),
     ...(seed.kind === "agent" && proc.mode !== "default" ? { mode: proc.mode } : {}),
     model: proc.model.answering || proc.model.known,
   };
+}
+
+function colorOf({ agent }: Process["seed"]): Pick<ProcInfo, "color"> {
+  const { color } = agent?.manifest ?? {};
+  return color === undefined ? {} : { color };
 }
 
 function subtreeOf({

@@ -7,7 +7,9 @@ type Row = Pick<
   WireRow,
   "pid" | "ppid" | "kind" | "name" | "intent" | "state" | "activity" | "created_at" | "elapsed_ms"
 > &
-  Partial<Pick<WireRow, "tokens_used" | "cost_usd" | "exit" | "fork" | "queue" | "title" | "called">>;
+  Partial<
+    Pick<WireRow, "tokens_used" | "cost_usd" | "exit" | "fork" | "color" | "queue" | "title" | "called">
+  >;
 
 /**
  * `known`: those of the last look; one that has left the table has ended. `now`: wall clock, ms. `asksYou`: what is said of
@@ -42,6 +44,7 @@ function agentOf(row: Row, asksYou: string, known: readonly PanelAgent[]): Panel
   return {
     agentId: String(row.pid),
     ...kindOf(row),
+    ...(row.color === undefined ? {} : { color: row.color }),
     ...(name === undefined ? {} : { name }),
     description: row.title ?? before?.description ?? row.intent.trim().split("\n", 1)[0] ?? "",
     status,

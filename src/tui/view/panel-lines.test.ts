@@ -47,3 +47,15 @@ test("at 40 columns the description gives way, and no figure is cut", () => {
   const [, row = []] = panelLines(PANEL_AT_START, long, { ...state, width: 39 });
   expect(textOf(row)).toBe("  ○ general-purpose  asks you · 23s");
 });
+
+test("the name of an agent has the colour of its agent file, where the terminal shows colours", () => {
+  const styled = (theme: "none" | 256, change: Partial<PanelAgent>) => {
+    const look = { theme: themeOf("dark", theme), words: en, width: 79 };
+    return panelLines(PANEL_AT_START, rows(1, change), look)[1]?.find(({ text }) => text === "explore")
+      ?.style;
+  };
+  const { dim } = themeOf("dark", 256);
+  expect(styled(256, { color: "purple" })).toBe("35");
+  expect(styled(256, {})).toBe(dim);
+  expect(styled("none", { color: "purple" })).toBe("2");
+});

@@ -1,10 +1,12 @@
 /** The agents panel below the mode line: `main`, then the agents around the cursor. Without agents it has no line. Pure. */
+import type { AgentColor } from "../../abi/agent-color.ts";
 import { highlighted, type PanelState, panelHint } from "../../abi/panel/keys.ts";
 import { hasEnded, type PanelRow, panelCounts, shownRows, useWords } from "../../abi/panel/rows.ts";
 import { costCell } from "../../cli/screen/table/process-cells.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import { cutToWidth, widthOf } from "../../cli/screen/text/width.ts";
 import type { Line } from "../text/line.ts";
+import type { Theme } from "../text/theme.ts";
 import type { EntryLook } from "./entry-lines.ts";
 
 type PanelWords = EntryLook["words"]["panel"];
@@ -19,10 +21,12 @@ export function panelLines(
   const { rows: shown, first, more } = shownRows(rows, state.selectedBgAgentIndex);
   const lines = shown.map((row, n): Line => {
     const isMarked = first + n === at;
+    const usual = isMarked ? "" : theme.dim;
     const role = row.status === "running" ? theme.success : theme.dim;
     return [
       { text: isMarked ? "  ● " : "  ○ ", style: isMarked ? theme.accent : role },
-      { text: rowText(row, width - 4, panel), style: isMarked ? "" : theme.dim },
+      { text: nameOf(row), style: colorStyle(row, theme) || usual },
+      { text: factsText(row, width - 4, panel), style: usual },
     ];
   });
   const { blocked } = panelCounts(rows);
@@ -38,11 +42,25 @@ export function panelLines(
   ];
 }
 
+/** Of the sixteen that every terminal has: the one for orange is its bright yellow. */
+const COLORS: Readonly<Record<AgentColor, string>> = {
+  ...{ red: "31", green: "32", yellow: "33", blue: "34", purple: "35", cyan: "36", orange: "93", pink: "95" },
+};
+
+/** "": its agent file names no colour, or the terminal shows none. */
+function colorStyle({ color }: PanelRow, theme: Theme): string {
+  return color === undefined || theme.accent === "" ? "" : COLORS[color];
+}
+
+function nameOf({ name, agentType }: PanelRow): string {
+  return safeLine(name ?? agentType);
+}
+
 /**
- * `explore  find callers  23s · ↓ 10.9k tokens`: what it is to do is cut first; then figures that do not fit whole are left
+ * `  find callers  23s · ↓ 10.9k tokens`, beside the name: what it is to do is cut first; then figures that do not fit whole are left
  * out, the last one first.
  */
-function rowText(row: PanelRow, width: number, words: PanelWords): string {
+function factsText(row: PanelRow, width: number, words: PanelWords): string {
   const doing =
     hasEnded(row) || row.status === "queued"
       ? words.status[row.status]
@@ -52,12 +70,12 @@ function rowText(row: PanelRow, width: number, words: PanelWords): string {
     ...useWords(row, words.tokens).split(" · "),
     ...(row.cost > 0 ? [costCell(row.cost)] : []),
   ];
-  const name = safeLine(row.name ?? row.agentType);
+  const name = nameOf(row);
   while (figures.length > 1 && widthOf(`${name}  ${figures.join(" · ")}`) > width) figures.pop();
   const facts = figures.join(" · ");
   const room = width - widthOf(name) - widthOf(facts) - 4;
   const task = room < 4 ? [] : [cutToWidth(safeLine(row.description), room)];
-  return [name, ...task, facts].join("  ");
+  return ["", ...task, facts].join("  ");
 }
 
 function activityWord(activity: string, { activity: known }: PanelWords): string {

@@ -32,6 +32,7 @@ export function toWireProc(proc: ProcInfo): WireProc {
     result: proc.result,
     exit: exit === null ? null : { code: exit.code, reason: exit.reason, kind: exit.kind },
     ...(proc.fork === undefined ? {} : { fork: proc.fork }),
+    ...(proc.color === undefined ? {} : { color: proc.color }),
     ...(proc.labels === undefined ? {} : { labels: [...proc.labels] }),
     ...(proc.note === undefined ? {} : { note: proc.note }),
     ...(proc.worktree === undefined ? {} : { worktree: proc.worktree }),
