@@ -92,6 +92,8 @@ export interface WindowFacts {
   readonly idleMinutes?: number;
   /** Old steps are folded before a summary of all is needed. */
   readonly collapse?: true;
+  /** `+500k` in a message of the user says how much its run should write. */
+  readonly targets?: true;
 }
 
 /** What an undoing may not exceed, and what it is recorded with. Estimated tokens. */
@@ -180,6 +182,12 @@ export interface CollapseStats {
   readonly failures: number;
 }
 
+/** Output tokens: how many the user wants of the run, and how many were written. */
+export interface ShownTarget {
+  readonly aim: number;
+  readonly spent: number;
+}
+
 /** Why automatic compaction has stopped. */
 export type BreakerReason = "failures" | "thrash";
 
@@ -196,6 +204,8 @@ export interface ContextGauge extends WindowFacts {
   readonly breaker: BreakerReason | null;
   /** Absent: nothing is folded. */
   readonly folding?: CollapseStats;
+  /** Absent, null: the run has no target. */
+  readonly target?: ShownTarget | null;
   /** What the last reply reported; null: nothing since the view has moved. */
   readonly reported: Reported | null;
 }
@@ -238,6 +248,7 @@ export interface ContextStat {
   readonly breaker: BreakerReason | null;
   /** Absent: nothing is folded. */
   readonly folding?: CollapseStats;
+  readonly target?: ShownTarget;
   /** How often the view has moved; the newest moves, oldest first. */
   readonly boundaries: number;
   readonly moves: readonly ViewMove[];

@@ -4,6 +4,7 @@ import { O_RDWR } from "../abi/device.ts";
 import { FORK, type ForkOffer, type ForkPrefix } from "../abi/fork.ts";
 import type { Block, LlmErrorKind, LlmRequest, Reply } from "../abi/llm.ts";
 import type { ToolCall } from "../abi/loop.ts";
+import type { RunInput } from "../abi/program.ts";
 import type { Memory } from "../abi/surroundings.ts";
 import type { ContextMessage, Prompt } from "../abi/sys.ts";
 import type { KeptReply } from "./checkpoint.ts";
@@ -24,11 +25,17 @@ import { DEFAULT_MAX_RETRIES } from "./model/retry.ts";
 import { type Briefing, briefed, briefingOf, forgetful, forgotten } from "./prompt/briefing.ts";
 import type { Run } from "./run-state.ts";
 import { continued } from "./state.ts";
+import { tokenTargetOf, unmarked } from "./token-target.ts";
 import { batchSizes } from "./tools/calls.ts";
 import { offeredTools } from "./tools/tools.ts";
 
+/** Records the position before a message that changes it enters the context. */
+interface Placing {
+  place(): void;
+}
+
 /** null: a fallback takes over. `listener`: what is done when calls begin before the end of the reply. */
-export async function ask(run: Run, listener: Listener): Promise<KeptReply | null> {
+export async function ask(run: Run, listener: Listener & Placing): Promise<KeptReply | null> {
   const { sys, start } = run;
   sys.setActivity("thinking");
   Object.assign(run, { phase: "streaming", coming: null, told: 0 });
@@ -37,7 +44,7 @@ export async function ask(run: Run, listener: Listener): Promise<KeptReply | nul
   run.state = { ...run.state, model: run.model.index };
   try {
     const { turn, reply: answer } = await run.keeper.ask({
-      ...(await turnOf(run, tools, () => promptOf(run, tools))),
+      ...(await turnOf(run, tools, () => promptOf(run, tools, listener))),
       send: (request) => send(run, request, comingBy(run, { tools, request, listener })),
     });
     const reply = { ...answer, blocks: markedBy(run.model.maker, answer.blocks) };
@@ -77,6 +84,7 @@ async function turnOf(run: Run, tools: OfferedTools, promptNow: () => Promise<Pr
     aside: (request) => askAside(run, request),
     model: bare(run.model),
     index: run.model.index,
+    target: run.state.target,
     sections: (run.isMemoryOff ? forgetful(briefing) : briefing).sections,
   };
 }
@@ -209,8 +217,9 @@ interface Asking {
   readonly mostOutput: number;
 }
 
-function requestOf(run: Run, { prompt, tools, briefing, mostOutput }: Asking): TurnRequest {
+function requestOf(run: Run, { prompt: seen, tools, briefing, mostOutput }: Asking): TurnRequest {
   const { sys, start, state } = run;
+  const prompt = unmarked(start, seen);
   const most = start.window?.output ?? ESCALATED_OUTPUT_TOKENS;
   const wanted = state.hasEscalated ? most : (start.window?.output ?? OUTPUT_TOKENS);
   return turnRequest({
@@ -241,11 +250,17 @@ async function switchModel(run: Run, { error, kind: cause }: FallbackDue): Promi
 }
 
 /** The prompt of the next request, after pending messages and notes were added to the context. */
-function promptOf(run: Run, tools: OfferedTools): Promise<Prompt> {
+function promptOf(run: Run, tools: OfferedTools, { place }: Placing): Promise<Prompt> {
   const { sys, start } = run;
   const { deferred } = tools;
   return sys.unit(async () => {
-    await readInbox(sys, start, run.underWay?.client);
+    const took = (input: RunInput): void => {
+      const target = tokenTargetOf(start, input);
+      if (target === null) return;
+      run.state = { ...run.state, target };
+      place();
+    };
+    await readInbox(sys, start, { client: run.underWay?.client, took });
     const prompt = await toldOfMode(run, await sys.buildPrompt(start.ctxId));
     const found = deferred === undefined ? "" : run.discovery.note(deferred, lastWords(prompt));
     const { note, skills } = await run.nearby.look(sys, prompt.messages);

@@ -14,6 +14,7 @@ import { callsOf } from "./model/blocks.ts";
 import type { CallResult } from "./program/tool-call.ts";
 import { NO_REFUSALS, type Refusals } from "./refusals.ts";
 import { freshState, type LoopState, piecesOf } from "./state.ts";
+import type { TokenTarget } from "./token-target.ts";
 
 /** A reply that is not in the context yet, with the output limits of its request. */
 export interface KeptReply {
@@ -64,6 +65,8 @@ interface LoopPosition {
   readonly chosen?: number;
   /** Absent: the last reply with calls had at least one that was not refused. */
   readonly refusals?: Refusals;
+  /** Absent: the message of the run sets none. */
+  readonly target?: TokenTarget;
   /** It has started agents in the background. */
   readonly hasAgents?: true;
   /** A member of a team: its lead knows that it has nothing to do. */
@@ -130,8 +133,8 @@ export function positionOf(
   { run, window, chosen = 0, noted = 0, ...flags }: Beside,
   kept: KeptReply | null,
 ): LoopPosition {
-  const { turn, requests, hasEscalated, hasRetriedEmpty, recoveries, pauses, salvages, model, refusals } =
-    state;
+  const { turn, requests, hasEscalated, hasRetriedEmpty, recoveries, pauses, salvages, model } = state;
+  const { refusals, target } = state;
   const isResumed = kept === null && piecesOf(state) > 0;
   return {
     v: 2,
@@ -147,6 +150,7 @@ export function positionOf(
     ...(model === 0 ? {} : { model }),
     ...(chosen === 0 ? {} : { chosen }),
     ...(refusals.replies === 0 ? {} : { refusals }),
+    ...(target === null ? {} : { target }),
     ...(window === undefined ? {} : { window }),
     ...(noted === 0 ? {} : { noted }),
     ...(flags.hasAgents === true ? { hasAgents: true } : {}),
@@ -159,9 +163,9 @@ export function positionOf(
 
 export function stateOf(position: LoopPosition): LoopState {
   const { turn, requests, hasEscalated, hasRetriedEmpty } = position;
-  const { recoveries = 0, pauses = 0, salvages = 0, model = 0, refusals = NO_REFUSALS } = position;
+  const { recoveries = 0, pauses = 0, salvages = 0, model = 0, refusals = NO_REFUSALS, target } = position;
   const counted = { turn, hasEscalated, hasRetriedEmpty, recoveries, pauses, salvages, model, refusals };
-  return { ...freshState(requests), ...counted };
+  return { ...freshState(requests, target), ...counted };
 }
 
 /** INTERNAL: recorded by an unknown version. */

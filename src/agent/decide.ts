@@ -10,6 +10,7 @@ import type { AccountView } from "../abi/program.ts";
 import type { Broken } from "./checkpoint.ts";
 import { callsOf, textOf } from "./model/blocks.ts";
 import type { LoopState } from "./state.ts";
+import { continuation } from "./token-target.ts";
 
 /** What a run is doing: it waits for the model, or runs the calls of a reply. */
 export type Phase = "streaming" | "tools";
@@ -40,6 +41,7 @@ type Decision =
           | "next_turn"
           | "reply_salvaged"
           | "mail"
+          | "token_budget_continuation"
           | "empty_reply_retry"
           | "pause_turn"
           | "max_output_tokens_escalate"
@@ -64,7 +66,8 @@ export function decide(state: LoopState, facts: TurnFacts, reply: Reply): Decisi
     return { reason: "prompt_too_long", error: tooLong(device, reply) };
   if (textOf(reply.blocks).trim() === "") return afterEmpty(state, facts, isLast);
   if (reply.stopReason === "pause_turn") return afterPause(state, device);
-  return { reason: facts.hasMail && !isLast ? "mail" : "completed" };
+  if (isLast) return { reason: "completed" };
+  return facts.hasMail ? { reason: "mail" } : (continuation(state.target, reply) ?? { reason: "completed" });
 }
 
 /** The stream broke after a call had begun. */

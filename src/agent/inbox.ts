@@ -9,13 +9,24 @@ import type { Sys } from "../abi/sys.ts";
 /** Messages read before one step; the rest wait for the next, so that the model answers some before it reads more. */
 export const MAX_PER_STEP = 32;
 
+/** `took`: called with each message before it enters the context. */
+interface Reading {
+  readonly client?: string | undefined;
+  readonly took?: (input: RunInput) => void;
+}
+
 /** Moves the queued messages into the context, oldest first. */
-export async function readInbox(sys: Sys, { ctxId, session }: ProgramStart, client?: string): Promise<void> {
+export async function readInbox(
+  sys: Sys,
+  { ctxId, session }: ProgramStart,
+  { client, took }: Reading = {},
+): Promise<void> {
   for (let read = 0; read < MAX_PER_STEP && sys.hasMail(); read++) {
     const message = await nextMessage(sys, client);
     if (message === undefined) return;
     const text = messageText(message);
     if (text.trim() === "") continue;
+    took?.(inputOf(message));
     await sys.appendMessage(ctxId, "user", text, undefined, message.media);
     if (session !== null) sys.joinRun(inputOf(message));
   }

@@ -1,4 +1,5 @@
 /** What the runs of a process share: the system calls, the model in use, the tools and the state of the loop. */
+import { PID_KERNEL } from "../abi/ids.ts";
 import type { ProgramStart } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import { type KeptReply, placeOf, type RunPlace, stateOf } from "./checkpoint.ts";
@@ -17,6 +18,7 @@ import { type Briefing, briefingOfFork } from "./prompt/briefing.ts";
 import type { Place } from "./prompt/environment.ts";
 import { SkillsInSight } from "./skills/in-sight.ts";
 import type { LoopState } from "./state.ts";
+import { tokenTargetOf } from "./token-target.ts";
 import { toolsOfFork } from "./tools/tools.ts";
 
 export interface AgentOptions {
@@ -88,7 +90,12 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
   const { run: underWay, kept } = position;
   // of another model than now, the user has chosen meanwhile
   const isSame = (position.chosen ?? 0) === (start.chosen ?? 0);
-  const state = stateOf(position);
+  const begun = stateOf(position);
+  const hasPlace = (restored?.state ?? null) !== null;
+  // the intent is the message of its only run, or of its first
+  const state = hasPlace
+    ? begun
+    : { ...begun, target: tokenTargetOf(start, { from: PID_KERNEL, text: start.intent }) };
   const discovery = new Discovery();
   return {
     sys,

@@ -24,6 +24,7 @@ import { dropMedia } from "./refused-media.ts";
 import type { Run } from "./run-state.ts";
 import { skillTyped, typedFirst } from "./skills/typed.ts";
 import { continued, piecesOf } from "./state.ts";
+import { finishUp, nudge, progress } from "./token-target.ts";
 import { batchSizes, cutOff, untilResumed } from "./tools/calls.ts";
 import { type Execution, Executor } from "./tools/executor.ts";
 import { fitTurn } from "./tools/turn-budget.ts";
@@ -98,7 +99,7 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
     switch (decision.reason) {
       case "empty_reply_retry":
       case "max_output_tokens_escalate":
-        run.state = continued(run.state, decision);
+        run.state = continued(run.state, decision, reply);
         break;
       case "pause_turn":
         await keepPiece(run, decision, { reply, results: [], restored, note: PAUSE_NOTE });
@@ -112,15 +113,17 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
         if (kept.broken !== undefined) sys.log("warn", salvaged(kept.broken, decision));
         await tellReply(run, reply, false);
         const results = await resultsOf(run, kept, restored);
-        run.state = continued(run.state, decision);
-        await keep(run, { reply, results, restored, ...droppedNote(reply) });
+        await keepCalls(run, decision, { reply, results, restored });
         return endAfterCalls(run);
       }
       case "mail":
         await tellReply(run, reply, false);
-        run.state = continued(run.state, decision);
+        run.state = continued(run.state, decision, reply);
         await keep(run, { reply, results: [], restored });
         checkpoint(run, null);
+        return undefined;
+      case "token_budget_continuation":
+        await keepAndNudge(run, decision, { kept, restored });
         return undefined;
     }
     await sys.waitIfPaused();
@@ -150,6 +153,8 @@ async function finished(
   { kept, restored }: { readonly kept: KeptReply; readonly restored: Restored | null },
 ): Promise<Terminal> {
   const { reply } = kept;
+  const { target } = run.state;
+  if (target !== null && end.reason === "completed") run.sys.log("warn", progress(target, reply));
   await tellReply(run, reply, true);
   const hasAll = end.reason === "max_turns";
   const results = hasAll ? await resultsOf(run, kept, restored) : await begunOf(run);
@@ -164,13 +169,41 @@ async function finished(
 async function keepPiece(run: Run, next: Continue, piece: Finished): Promise<void> {
   const { sys, start } = run;
   const pieces = await piecesBefore(run);
-  run.state = continued(run.state, next);
+  run.state = continued(run.state, next, piece.reply);
   checkpoint(run, null);
   sys.replied(piece.reply);
   const text = textOf(piece.reply.blocks);
   if (start.session !== null && text.trim() !== "") sys.reply(text);
   await keep(run, piece);
   run.pieces = [...pieces, text];
+}
+
+/** Adds a reply and the results of its calls to the context. */
+async function keepCalls(run: Run, next: Continue, step: Finished): Promise<void> {
+  const { target } = run.state;
+  run.state = continued(run.state, next, step.reply);
+  const notes = [droppedNote(step.reply).note, finishUp(target, run.state.target)];
+  const note = notes.filter((each) => each !== undefined).join("\n\n");
+  await keep(run, note === "" ? step : { ...step, note });
+}
+
+/**
+ * The run would end here, but the user wants more. The reply is recorded with the position before it enters the context, so that a
+ * later daemon neither takes it for the last one nor counts it twice.
+ */
+async function keepAndNudge(
+  run: Run,
+  next: Continue,
+  { kept, restored }: { readonly kept: KeptReply; readonly restored: Restored | null },
+): Promise<void> {
+  const { reply } = kept;
+  checkpoint(run, kept);
+  await tellReply(run, reply, false);
+  run.state = continued(run.state, next, reply);
+  const { target } = run.state;
+  if (target === null) return;
+  run.sys.log("warn", progress(target));
+  await keep(run, { reply, results: [], restored, note: nudge(target) });
 }
 
 /** The reply without thoughts that lead to nothing: a provider would refuse them as a whole message. */
@@ -231,6 +264,7 @@ async function nextReply(run: Run): Promise<KeptReply | null> {
       sys.checkpoint(positionOf(state, besideOf(run), open));
     },
     tell: (blocks, upTo) => tellPart(run, blocks, upTo),
+    place: () => checkpoint(run, null),
   });
   if (kept === null) return null;
   // its blocks are recorded already

@@ -24,6 +24,7 @@ import { abortedIn, begin, checkpoint, endOf, keep, loadTyped, logBudget, untilT
 import type { Run } from "./run-state.ts";
 import { skillTyped } from "./skills/typed.ts";
 import { freshState } from "./state.ts";
+import { tokenTargetOf } from "./token-target.ts";
 import { doViewRequests } from "./view-requests.ts";
 
 /** How a run begins: with a message it has read, with the intent, or, in a later daemon, in the middle. */
@@ -123,7 +124,7 @@ async function oneRun(run: Run, beginning: Beginning): Promise<void> {
   if (isNew) {
     const { text: _, ...underWay } = input;
     Object.assign(run, { underWay, kept: null, pieces: null });
-    run.state = freshState(run.state.requests);
+    run.state = freshState(run.state.requests, tokenTargetOf(run.start, input));
     checkpoint(run, null);
   }
   run.sys = sys.beginRun(input, beginning.kind === "message" || (isNew && beginning.isNew));

@@ -1,7 +1,9 @@
 /** The state of a run: one record, replaced whole each time the loop continues. Pure. */
+import type { Reply } from "../abi/llm.ts";
 import type { Continue } from "../abi/loop.ts";
 import { type Malformed, NOT_MALFORMED } from "./model/malformed.ts";
 import { NO_REFUSALS, type Refusals } from "./refusals.ts";
+import { advanced, type TokenTarget } from "./token-target.ts";
 
 export interface LoopState {
   /** Steps that were begun. */
@@ -21,12 +23,14 @@ export interface LoopState {
   readonly model: number;
   readonly refusals: Refusals;
   readonly malformed: Malformed;
+  /** How much the user wants it to write; null: as much as it likes. */
+  readonly target: TokenTarget | null;
   /** Why the model is asked again; null: the run begins, or was restored. */
   readonly transition: Continue["reason"] | null;
 }
 
 /** The state in which a run begins. `requests`: of the process so far. */
-export function freshState(requests: number): LoopState {
+export function freshState(requests: number, target: TokenTarget | null = null): LoopState {
   return {
     turn: 0,
     requests,
@@ -38,16 +42,19 @@ export function freshState(requests: number): LoopState {
     model: 0,
     refusals: NO_REFUSALS,
     malformed: NOT_MALFORMED,
+    target,
     transition: null,
   };
 }
 
-/** The state after a decision to continue. */
-export function continued(state: LoopState, next: Continue): LoopState {
-  const after = { ...state, transition: next.reason };
+/** The state after a decision to continue. `reply`: what was decided on. */
+export function continued(state: LoopState, next: Continue, reply?: Reply): LoopState {
+  const target = advanced(state.target, next, reply);
+  const after = { ...state, target, transition: next.reason };
   switch (next.reason) {
     case "next_turn":
     case "mail":
+    case "token_budget_continuation":
       return { ...after, hasRetriedEmpty: false, recoveries: 0, pauses: 0, salvages: 0 };
     case "reply_salvaged":
       return { ...after, hasRetriedEmpty: false, recoveries: 0, pauses: 0, salvages: state.salvages + 1 };
@@ -64,7 +71,6 @@ export function continued(state: LoopState, next: Continue): LoopState {
     case "collapse_drain_retry":
     case "reactive_compact_retry":
     case "stop_hook_blocking":
-    case "token_budget_continuation":
       return after;
   }
 }

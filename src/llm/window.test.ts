@@ -23,6 +23,7 @@ test.each<[Record<string, string>, object]>([
 test("windowFacts() takes when to clear and whether to fold from the settings, unless nothing is shortened by itself", () => {
   const settings = { micro: { idleMinutes: 5 }, context: { collapse: true } };
   expect(windowFacts(SIZES, {}, settings)).toEqual({ ...CARD, idleMinutes: 5, collapse: true });
+  expect(windowFacts(SIZES, {}, { tokenTarget: true })).toHaveProperty("targets", true);
   expect(windowFacts(SIZES, {}, { micro: { idleMinutes: 0 } })).not.toHaveProperty("idleMinutes");
   expect(windowFacts(SIZES, { CRUX_DISABLE_AUTO_COMPACT: "1" }, settings)).toEqual(OFF);
 });

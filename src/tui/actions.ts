@@ -149,10 +149,8 @@ export class Actions {
 
   /** How full the context is and what the session cost, for the mode line. A session that has just ended has neither. */
   async learnFacts(): Promise<void> {
-    const {
-      client: { aside: client },
-      pid,
-    } = this.#app;
+    const { pid } = this.#app;
+    const client = this.#app.client.aside;
     const context = await client.request("context.stat", { pid, brief: true }).catch(() => undefined);
     const budget = await client.request("budget.get", { pid }).catch(() => undefined);
     const spent = budget?.accounts.find((account) => account.pid === pid)?.spent.usd ?? 0;
@@ -161,6 +159,7 @@ export class Actions {
       context:
         context === undefined || context.effective === 0 ? undefined : context.used / context.effective,
       costUsd: spent > 0 ? spent : undefined,
+      target: context?.target,
       ...(this.#app.model.model === "" && context !== undefined
         ? { model: context.model || context.driver.slice(context.driver.lastIndexOf("/") + 1) }
         : {}),

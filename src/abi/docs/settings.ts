@@ -111,6 +111,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "statusLine.type": { example: "command" },
   tasks: { example: "todo", otherwise: "the task tools" },
   "teams.enabled": { example: false, otherwise: "true" },
+  tokenTarget: { example: true },
   "ui.accessible": { example: true },
   "ui.calls": { example: false },
   "ui.language": { example: "zh" },

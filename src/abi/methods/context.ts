@@ -46,6 +46,10 @@ export const WireContext = z.strictObject({
     })
     .optional()
     .describe("Folding of old steps; absent: it is off (`context.collapse`)."),
+  target: z
+    .strictObject({ aim: count, spent: count.describe("Written so far.") })
+    .optional()
+    .describe("Output tokens that the user wants of the run (`tokenTarget`)."),
   can_undo: z.boolean(),
   boundaries: count.describe("How often the view has moved."),
   moves: z.array(move).describe("The newest 64 moves of the view, oldest first."),

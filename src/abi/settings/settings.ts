@@ -168,6 +168,12 @@ export const Settings = z.looseObject({
         ),
     })
     .optional(),
+  tokenTarget: z
+    .boolean()
+    .optional()
+    .describe(
+      "True: `+500k` or `+2m` at the start or end of a message says how many tokens its run should write.",
+    ),
   skills: z
     .looseObject({
       disabled: strings.optional().describe("Names of skills that agents neither see nor use."),

@@ -11,6 +11,7 @@ import type { ProgramStart } from "../../abi/program.ts";
 import { callsOf, textOf } from "../model/blocks.ts";
 import type { TurnRequest } from "../model/request.ts";
 import { besideOf } from "../prompt/parts.ts";
+import { shownTarget } from "../token-target.ts";
 import { Breaker, type BreakerState } from "./breaker.ts";
 import { Collapse, type CollapseState, foldRequest } from "./collapse.ts";
 import { Gauge, isBySize, type Learned, Report } from "./gauge.ts";
@@ -322,17 +323,18 @@ export class WindowKeeper {
     }
   }
 
-  #tell({ sys, model, sections }: Turn, { request }: TurnRequest, { usage }: Reply): void {
+  #tell({ sys, model, sections, target = null }: Turn, { request }: TurnRequest, { usage }: Reply): void {
     const measured = this.#gauges.get(this.#index) ?? null;
     if (measured === null) return;
     const { facts, gauge } = measured;
-    const { idleMinutes: _, collapse: __, ...known } = facts;
+    const { idleMinutes: _, collapse: __, targets, ...known } = facts;
     const folding = this.#collapse?.stats;
     const { window, ratio } = gauge;
     this.#report.tell(sys, {
       ...{ ...known, ...model, window, ratio: Math.round(ratio * 100) / 100 },
       ...{ beside: besideOf({ ...request, sections }), breaker: this.#breaker.reason },
       ...(folding === undefined ? {} : { folding }),
+      ...(targets === true ? { target: target && shownTarget(target, { usage }) } : {}),
       reported: totalTokens(usage),
     });
   }

@@ -5,6 +5,7 @@ import type { ModelPlace } from "../../abi/loop.ts";
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Prompt, Sys } from "../../abi/sys.ts";
 import type { TurnRequest } from "../model/request.ts";
+import type { TokenTarget } from "../token-target.ts";
 
 export interface Turn {
   readonly sys: Sys;
@@ -23,4 +24,6 @@ export interface Turn {
   /** Its place among the fallbacks; 0: the model of the process. */
   readonly index: number;
   readonly sections: readonly Section[];
+  /** How much the user wants the run to write. Absent, null: no target. */
+  readonly target?: TokenTarget | null;
 }

@@ -24,6 +24,11 @@ describe("contextLines()", () => {
     expect(text).toMatch(/messages left out, .* after: the model asked for it\n.* after: you asked for it/);
   });
 
+  test("shows how much the user wants the run to write", () => {
+    const text = lines(undefined, { target: { aim: 500_000, spent: 312_000 } }).join("\n");
+    expect(text).toContain("Target of its run: 500,000 output tokens, 312,000 written.");
+  });
+
   test("marks estimates, a full window, and compaction that has stopped", () => {
     const text = lines(undefined, { exact: false, level: "blocked", breaker: "failures" }).join("\n");
     expect(text).toContain("~31,200 of");

@@ -92,7 +92,7 @@ function nameOf(part: string): string {
   return NAMES[part as keyof typeof NAMES];
 }
 
-function limits({ thresholds, compact, breaker, level, folding, pid }: WireContext): string[] {
+function limits({ thresholds, compact, breaker, level, folding, target, pid }: WireContext): string[] {
   const { warn, auto, block } = thresholds;
   if (!compact) return ["Compaction is turned off: a request that does not fit ends the run."];
   const state =
@@ -107,7 +107,11 @@ function limits({ thresholds, compact, breaker, level, folding, pid }: WireConte
         ];
   const near =
     level === "ok" ? [] : level === "blocked" ? ["The window is full."] : ["The window is filling up."];
-  return [...near, state, ...(folding === undefined ? [] : [foldingLine(folding)]), ...stopped];
+  const aim =
+    target === undefined
+      ? []
+      : [`Target of its run: ${num(target.aim)} output tokens, ${num(target.spent)} written.`];
+  return [...near, state, ...(folding === undefined ? [] : [foldingLine(folding)]), ...aim, ...stopped];
 }
 
 function foldingLine({ active, staged, committed, saved }: NonNullable<WireContext["folding"]>): string {

@@ -46,6 +46,7 @@ const FOLDER_KEYS: Readonly<Record<string, May>> = {
   "statusLine.refreshInterval": "any",
   "statusLine.type": "any",
   "teams.enabled": OFF,
+  tokenTarget: OFF,
 };
 
 /** Of a key that a folder may set: under which condition, in words for the documentation. undefined: it may not. */

@@ -34,7 +34,7 @@ export function statOf(written: Seen): ContextStat & { readonly parts: Parts } {
   const { gauge, moves, views, numbers } = written;
   const all = new Map(numbers.map((n, i) => [n, written.messages[i] as ContextMessage]));
   const seen = { ...written, messages: renderedView(views, headOf(views), all) };
-  const { device, model, window, maxOutput, auto, compact, breaker, folding } = gauge;
+  const { device, model, window, maxOutput, auto, compact, breaker, folding, target } = gauge;
   const { effective, warn, auto: at, block } = thresholds(window, maxOutput, auto && compact);
   const shown = seen.messages.map((message, i) => shownMessage(message, numbers[i] ?? 0, views.pins));
   const parts = estimated(gauge, shown);
@@ -44,6 +44,7 @@ export function statOf(written: Seen): ContextStat & { readonly parts: Parts } {
     level: used >= block ? "blocked" : used < warn ? "ok" : at === null ? "error" : "warn",
     thresholds: { warn, auto: at, block },
     ...(folding === undefined ? {} : { folding }),
+    ...(target == null ? {} : { target }),
     ...{ compact, breaker, boundaries: views.moves, moves },
     undoable: views.stack.length - 1,
     records: views.count,

@@ -8,11 +8,15 @@ interface Windows {
   readonly ports: { readonly models: Pick<KernelPorts["models"], "window"> };
 }
 
-type Seated = Pick<Process, "model"> & { readonly seed: Pick<Process["seed"], "env" | "cwd"> };
+type Seated = Pick<Process, "model"> & { readonly seed: Pick<Process["seed"], "env" | "cwd" | "child"> };
 
 /** undefined: it is not known. */
 export function windowOf({ ports }: Windows, { model, seed }: Seated): WindowFacts | undefined {
-  return ports.models.window?.(model.device, model.name, seed);
+  const found = ports.models.window?.(model.device, model.name, seed);
+  if (found === undefined || seed.child === undefined) return found;
+  // the model that started it may not say how much it should write
+  const { targets: _, ...window } = found;
+  return window;
 }
 
 /** Those of its fallbacks, in order; null: not known. */

@@ -1,5 +1,6 @@
 /** What the terminal knows of a conversation. It is changed by the reducer alone (reduce.ts). */
 import type { CallNote } from "../../abi/call-note.ts";
+import type { Result } from "../../abi/methods/methods.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 
 /** One thing in the transcript. Once it is final it never changes again. */
@@ -80,6 +81,8 @@ export interface Model {
   readonly isPaused: boolean;
   /** Shares of one. */
   readonly context: number | undefined;
+  /** Output tokens: how many the user wants of the run, and how many were written. */
+  readonly target: Result<"context.stat">["target"];
   readonly costUsd: number | undefined;
   readonly link: "connecting" | "connected" | "lost";
 }
@@ -95,6 +98,7 @@ export const EMPTY: Model = {
   pid: undefined,
   isPaused: false,
   context: undefined,
+  target: undefined,
   costUsd: undefined,
   link: "connecting",
 };

@@ -16,6 +16,7 @@ export function modeLine({ model, hint, vim, size, look, dialog, editing }: Scen
     ...(model.link === "connecting" ? [words.connecting] : []),
     ...(model.model === "" ? [] : [safeLine(model.model)]),
     ...(model.context === undefined ? [] : [words.context(Math.round(model.context * 100))]),
+    ...(model.target === undefined ? [] : [`${brief(model.target.spent)} / ${brief(model.target.aim)}`]),
     ...(model.costUsd === undefined ? [] : [`$${model.costUsd.toFixed(model.costUsd < 1 ? 3 : 2)}`]),
   ];
   const last = lastPart({ hint, dialog, text: editing.buffer.text }, words);
@@ -28,6 +29,11 @@ export function modeLine({ model, hint, vim, size, look, dialog, editing }: Scen
   for (const text of facts) add(spans, { text, style: theme.dim }, room);
   add(spans, end, size.columns - 1);
   return spans;
+}
+
+/** `312k`, `1.5m`. */
+function brief(tokens: number): string {
+  return tokens < 1_000_000 ? `${Math.floor(tokens / 1_000)}k` : `${Math.floor(tokens / 100_000) / 10}m`;
 }
 
 function lastPart(
