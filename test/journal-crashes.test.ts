@@ -8,7 +8,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { unconfined } from "./harness/confined.ts";
 import { DoomedDaemon, momentsMet } from "./harness/doomed-daemon.ts";
 import { modelEnv } from "./harness/model.ts";
@@ -82,13 +82,14 @@ function textOf(result: unknown): string {
   return Array.isArray(content) ? content.map((part) => (part as { text?: string }).text ?? "").join("") : "";
 }
 
-beforeAll(async () => {
+beforeEach(async () => {
+  shown = [];
   world = new World();
   // a look before the first line is there finds none, and is no error
   world.write("ledger", "");
   server = await startModelServer({ script: next, keepRequests: 4 });
 });
-afterAll(async () => {
+afterEach(async () => {
   await server.close();
   await world.close();
 });

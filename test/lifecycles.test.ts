@@ -2,7 +2,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { SIGNALS } from "../src/abi/process.ts";
 import { modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";
@@ -20,7 +20,7 @@ let world: World;
 let server: ModelServer;
 let env: Record<string, string>;
 
-beforeAll(async () => {
+beforeEach(async () => {
   world = new World();
   // a snapshot of the heap collects all that nobody holds
   world.env.NODE_OPTIONS = `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${world.dir}`;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   env = { PATH: world.env.PATH!, HOME: world.home, ...modelEnv(server, "anthropic") };
   expect((await world.crux(["ps"])).code).toBe(0);
 });
-afterAll(async () => {
+afterEach(async () => {
   await server.close();
   await world.close();
 });

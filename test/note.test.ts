@@ -1,5 +1,5 @@
 /** A line that the user pins to a process: over a crash, a fork and a replay, in what people and programs read. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { modelEnv } from "./harness/model.ts";
 import { settled, World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
@@ -10,7 +10,7 @@ const NOTE = "waits for the release";
 let world: World;
 let server: ModelServer;
 
-beforeAll(async () => {
+beforeEach(async () => {
   server = await startModelServer({
     script: ({ messages }) =>
       messages.length > 2 ? text("Done.") : toolUse({ name: "sleep", input: { duration_ms: 600_000 } }),
@@ -18,7 +18,7 @@ beforeAll(async () => {
   world = new World();
   Object.assign(world.env, modelEnv(server));
 });
-afterAll(async () => {
+afterEach(async () => {
   await server.close();
   await world.close();
 });

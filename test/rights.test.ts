@@ -1,5 +1,13 @@
 /** What an agent may not do, it does not do: seen from outside, on real files, in the widest mode there is. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { PROTOCOL } from "../src/abi/wire.ts";
@@ -34,6 +42,13 @@ function put(name: string, content: string): string {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
   return path;
+}
+
+/** In the work folder, in place of the one that an earlier try has left there. */
+function link(target: string, name: string): void {
+  const path = join(world.work, name);
+  rmSync(path, { force: true });
+  symlinkSync(target, path);
 }
 
 const serve = async (script: ModelServerOptions["script"]) => {
@@ -148,7 +163,7 @@ describe("in bypass", () => {
     const state = join(world.dir, "state/crux");
     const journal = readdirSync(join(state, "journal")).map((name) => join(state, "journal", name));
     expect(journal).not.toEqual([]);
-    symlinkSync(state, join(world.work, "link"));
+    link(state, "link");
     const reads = [join(state, "daemon.log"), "link/daemon.log", "../state/crux/daemon.log", ...journal];
     const results = await attempt([
       ...reads.map(view),
@@ -198,7 +213,7 @@ describe("in bypass", () => {
     world.write(".env.example", "TOKEN=\n");
     world.write("server.key", "PRIVATE KEY\n");
     const key = join(world.home, ".ssh/id_rsa");
-    symlinkSync(key, join(world.work, "innocent.txt"));
+    link(key, "innocent.txt");
     const results = await attempt([
       view(key),
       view("innocent.txt"),
