@@ -244,6 +244,13 @@ describe("ask_user", () => {
     expect((await made.call("ask_user", { questions })).error?.code).toBe(code);
   });
 
+  test("its line has the question, and what was chosen or said", async () => {
+    const made = bench(false);
+    made.other = () => ({ kind: "answered", answers: [{ chosen: ["B"], text: " or C" }] });
+    await made.call("ask_user", { questions });
+    expect(made.note).toEqual({ about: "Which?", facts: { now: "B, or C" } });
+  });
+
   test("two options of one label are INVALID", async () => {
     const made = bench(false);
     const [first] = questions;

@@ -1,6 +1,7 @@
 /** ask_user: asks the user questions with options to choose from; free text is always possible. */
 import * as z from "zod";
 import type { QuestionItem, QuestionOutcome } from "../../abi/ask.ts";
+import { shortened } from "../../abi/call-note.ts";
 import { askDevice } from "../device-json.ts";
 import { failure } from "../failure.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
@@ -33,6 +34,7 @@ export const askUser = defineTool({
   effects: ({ questions }) => [{ kind: "person", question: words(questions) }],
   view: ({ questions }) => ({ operation: `ask: ${words(questions)}`, params: {} }),
   activity: () => "Asking",
+  about: ({ questions }) => words(questions),
   run,
 });
 
@@ -62,18 +64,10 @@ async function run({ questions }: Args, context: RunContext): Promise<Outcome> {
     chosen: [...chosen],
     text,
   }));
-  return { text: answers.map(answerText).join("\n"), meta: { answers } };
-}
-
-function answerText({
-  question,
-  chosen,
-  text: own,
-}: {
-  question: string;
-  chosen: string[];
-  text: string;
-}): string {
-  const said = [...chosen, ...(own.trim() === "" ? [] : [`(in their own words) ${own}`])];
-  return `${question}\n→ ${said.join(", ")}`;
+  const said = answers.map(({ question, chosen, text: own }) => {
+    const all = [...chosen, ...(own.trim() === "" ? [] : [`(in their own words) ${own}`])];
+    return `${question}\n→ ${all.join(", ")}`;
+  });
+  const now = answers.map(({ chosen, text: own }) => [...chosen, own.trim()].filter(Boolean).join(", "));
+  return { text: said.join("\n"), meta: { answers }, facts: { now: shortened(now.join(" / ")) } };
 }
