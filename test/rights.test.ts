@@ -273,6 +273,7 @@ describe("in bypass", () => {
 
   it("a program that opens 1,000 connections, twice, shuts nobody out but itself", async () => {
     // a command that names the socket is denied: it knows the place from elsewhere
+    for (const left of ["flooded", "go"]) rmSync(join(world.work, left), { force: true });
     world.write("flood.cjs", FLOOD.replace("MAIN", JSON.stringify(world.socket)));
     await serve(inTurn(toolUse(bash(`${shellWord(process.execPath)} flood.cjs`)), text("Done.")));
     const run = world.start(["--permission-mode", "bypass", "try it"], { env: modelEnv(server) });
