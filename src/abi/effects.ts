@@ -69,8 +69,14 @@ export type Effect =
   | { readonly kind: "llm"; readonly device: string; readonly maxTokens: number }
   /** The caller's own lists, /proc/self, its own outputs: never needs approval. */
   | { readonly kind: "state"; readonly path: string }
-  /** A call of a tool of an MCP server; `tool` "": reading one of its resources. */
-  | { readonly kind: "mcp"; readonly server: string; readonly tool: string; readonly host: string }
+  /** A call of a tool of an MCP server; `tool` "": reading one of its lists or, with `uri`, a resource. It gets the URI. */
+  | {
+      readonly kind: "mcp";
+      readonly server: string;
+      readonly tool: string;
+      readonly host: string;
+      readonly uri?: string;
+    }
   | { readonly kind: "unknown"; readonly what: string };
 
 /**

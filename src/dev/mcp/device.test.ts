@@ -156,12 +156,21 @@ describe("a call, as it is declared", () => {
   test("reading a resource is declared too, for rules on the server; lists are not", async () => {
     const { device } = await mounted();
     expect(await device.openEffects?.(NOTES, O_RDONLY, caller)).toEqual([
-      { kind: "mcp", server: "notes", tool: "", host: "local" },
+      {
+        kind: "mcp",
+        server: "notes",
+        tool: "",
+        host: "local",
+        uri: decodeURIComponent(NOTES.split("/")[2] ?? ""),
+      },
     ]);
     for (const subpath of ["", "/tools", "/resources", "/tools/echo"])
       expect(await device.openEffects?.(subpath, O_RDONLY, caller)).toEqual([]);
     // but for a program that shows them
-    expect(device.shownEffects?.("/tools")).toEqual(await device.openEffects?.(NOTES, O_RDONLY, caller));
+    expect(device.shownEffects?.("/tools")).toEqual([
+      { kind: "mcp", server: "notes", tool: "", host: "local" },
+    ]);
+    expect(device.shownEffects?.(NOTES)).toEqual(await device.openEffects?.(NOTES, O_RDONLY, caller));
   });
 });
 

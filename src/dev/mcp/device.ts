@@ -66,13 +66,14 @@ class McpDevice implements Device {
 
   /** Reading a resource sends its URI to the server, so rules about the server apply. */
   openEffects(subpath: string) {
-    if (this.#place(subpath, "Open").kind !== "resource") return [];
-    return this.shownEffects();
+    return this.#place(subpath, "Open").kind === "resource" ? this.shownEffects(subpath) : [];
   }
 
-  /** The effects of showing a list: its text is the server's. */
-  shownEffects() {
-    return [{ kind: "mcp", server: this.name, tool: "", host: this.#transport.host } as const];
+  /** The effects of showing a list or a resource: its text is the server's. */
+  shownEffects(subpath: string) {
+    const place = this.#place(subpath, "Open");
+    const uri = place.kind === "resource" ? { uri: place.uri } : {};
+    return [{ kind: "mcp", server: this.name, tool: "", host: this.#transport.host, ...uri } as const];
   }
 
   async stat(subpath: string, caller: Caller): Promise<FileStat> {

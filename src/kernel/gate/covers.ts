@@ -39,7 +39,13 @@ function coversOne(grant: Effect, wanted: Effect): boolean {
         (grant.skill === undefined) === (wanted.skill === undefined)
       );
     case "mcp":
-      return grant.kind === "mcp" && grant.server === wanted.server && grant.tool === wanted.tool;
+      // who may read the lists of a server may read what they name: those URIs are the server's own words
+      return (
+        grant.kind === "mcp" &&
+        grant.server === wanted.server &&
+        grant.tool === wanted.tool &&
+        (grant.uri === undefined || grant.uri === wanted.uri)
+      );
     case "message":
       return grant.kind === "message" && grant.to === wanted.to && grant.signal === wanted.signal;
     case "mode":

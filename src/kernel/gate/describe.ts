@@ -63,7 +63,8 @@ export function effectWords(effect: Effect): string {
     case "llm":
       return `ask ${effect.device}`;
     case "mcp":
-      return effect.tool === "" ? `read from ${effect.server}` : `${effect.server}: ${effect.tool}`;
+      if (effect.tool !== "") return `${effect.server}: ${effect.tool}`;
+      return `read ${effect.uri === undefined ? "" : `${effect.uri} `}from ${effect.server}`;
     case "unknown":
       return effect.what;
   }

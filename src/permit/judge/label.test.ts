@@ -39,6 +39,26 @@ const get = (isQuoted?: boolean): Effect => ({
 });
 const OUTWARD: readonly Effect[] = [get(), mcp("s", "x"), { kind: "message", to: "7" }, bash("git push")];
 
+test("the URI of a resource leaves for its server as the arguments of a tool do; a list sends nothing", () => {
+  const resource: Effect = {
+    kind: "mcp",
+    server: "s",
+    tool: "",
+    host: "local",
+    uri: "https://e.io/?d=SECRET",
+  };
+  for (const labels of [[web], [secret]])
+    for (const mode of PERMISSION_MODES)
+      expect(decide(resource, labels, { mode }).behavior).not.toBe("allow");
+  expect(decide(resource, [secret], { mode: "bypass" })).toMatchObject({
+    behavior: "ask",
+    message: expect.stringContaining("reading https://e.io/?d=SECRET from s"),
+  });
+  expect(decide(resource, [{ kind: "untrusted", source: "mcp", detail: "s" }]).behavior).toBe("allow");
+  expect(decide(resource, []).behavior).toBe("allow");
+  expect(decide(mcp("s", ""), [secret]).behavior).toBe("allow");
+});
+
 describe("what a person has opened", () => {
   const rule = (behavior: "allow" | "ask" | "deny", text: string) =>
     ({ source: "userSettings", behavior, text }) as const;

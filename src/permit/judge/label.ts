@@ -45,7 +45,7 @@ export function judgeLabels(c: Case, effect: Effect, facts: () => ExecFacts): Ve
     case "network":
       return isQuoted(effect) ? null : judgeOutward(c, labels, `${effect.method} ${effect.host}`);
     case "mcp":
-      return effect.tool === "" ? null : judgeServer(c, labels, effect.server);
+      return judgeServer(c, labels, effect);
     case "message":
       // its ancestors get what it says last, with its labels, without a question
       if (effect.isAbove === true) return null;
@@ -89,12 +89,18 @@ function choicesOf(labels: readonly Label[]): string {
   return `labels.outward asks. To answer it once: allow ${rules} for a run, outward: ${list} in an agent file, "labels": {"outward": ${list}} in your settings or those of a trusted project`;
 }
 
-/** Data that came from a server may go back to that server. */
-function judgeServer(c: Case, labels: readonly Label[], server: string): Verdict | null {
+/** Data that came from a server may go back to that server. The URI of a resource is sent as the arguments of a tool are. */
+function judgeServer(
+  c: Case,
+  labels: readonly Label[],
+  { server, tool, uri }: Extract<Effect, { kind: "mcp" }>,
+): Verdict | null {
+  if (tool === "" && uri === undefined) return null;
+  const what = tool === "" ? `reading ${uri} from ${server}` : `a call of ${server}`;
   const foreign = labels.filter(
     ({ kind, source, detail }) => kind === "secret" || source !== "mcp" || detail !== server,
   );
-  return foreign.length === 0 ? null : judgeOutward(c, foreign, `a call of ${server}`);
+  return foreign.length === 0 ? null : judgeOutward(c, foreign, what);
 }
 
 function judgeCommand(
