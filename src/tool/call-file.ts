@@ -218,7 +218,7 @@ function permissionView(tool: string, dialog: Dialog): PermissionView {
   const params = Object.fromEntries(
     Object.entries(dialog.params)
       .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [name, typeof value === "string" ? show(name, value) : value]),
+      .map(([name, value]) => [name, isListed(value) ? show(name, listed(value)) : value]),
   );
   const diff = dialog.diff === undefined ? {} : { diff: show("diff", dialog.diff) };
   return {
@@ -228,6 +228,20 @@ function permissionView(tool: string, dialog: Dialog): PermissionView {
     ...diff,
     ...(warnings.length > 0 && { warnings }),
   };
+}
+
+/** Texts, and what holds texts. */
+function isListed(value: unknown): value is string | object {
+  return typeof value === "string" || (typeof value === "object" && value !== null);
+}
+
+/** One entry a line; an empty list is an empty text. */
+function listed(value: string | object): string {
+  if (typeof value === "string") return value;
+  const entries = Array.isArray(value)
+    ? value.map((each: unknown) => (typeof each === "string" ? each : JSON.stringify(each)))
+    : Object.entries(value).map(([name, each]) => `${name}=${JSON.stringify(each)}`);
+  return entries.join("\n");
 }
 
 /** Control and format characters (bidirectional ones among them) as `\u{…}`; newline and tab stay. */

@@ -40,6 +40,9 @@ test("describe() shows in the detail what the line leaves out of the parameters"
   const { text, detail } = describeCall("bash", { ...base, view: { tool: "bash", operation, params } });
   expect(text).toBe(`bash: ${operation}`);
   expect(detail).toBe(`command:\n${command}\nworking_dir: /other`);
+  const hidden = "make # /evil";
+  const elsewhere = { tool: "bash", operation: hidden, params: { command: hidden, working_dir: "/evil" } };
+  expect(describeCall("bash", { ...base, view: elsewhere }).detail).toBe("working_dir: /evil");
   const whole = { tool: "bash", operation: "npm test", params: { command: "npm test" } };
   expect(describeCall("bash", { ...base, view: whole }).detail).toBe("");
 });

@@ -33,10 +33,24 @@ export function describe(tool: string, effectful: Effectful, decision?: AskDecis
   return { text: cut(text, MAX_TEXT), detail: cut(detail.join("\n"), MAX_DETAIL) };
 }
 
-/** Parameters that the one line does not show in full, so that the user never allows anything unseen. */
+/**
+ * Parameters that the one line does not show in full, so that the user never allows anything unseen. A part of the line shows one
+ * parameter only: a folder that stands in the command as well is still shown as the folder.
+ */
 function untold(text: string, params: Readonly<Record<string, unknown>>): string[] {
-  return Object.entries(params).flatMap(([name, value]) => {
-    if (typeof value !== "string" || value === "" || text.includes(value)) return [];
+  const words = Object.entries(params).flatMap(([name, value]) =>
+    typeof value === "string" && value !== "" ? [{ name, value }] : [],
+  );
+  const shown = new Set<string>();
+  let rest = text;
+  for (const { name, value } of words.toSorted((a, b) => b.value.length - a.value.length)) {
+    const at = rest.indexOf(value);
+    if (at < 0) continue;
+    shown.add(name);
+    rest = `${rest.slice(0, at)}\0${rest.slice(at + value.length)}`;
+  }
+  return words.flatMap(({ name, value }) => {
+    if (shown.has(name)) return [];
     return [value.includes("\n") ? `${name}:\n${value}` : `${name}: ${value}`];
   });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { asCallId, asPid } from "../../abi/ids.ts";
 import type { Syscalls } from "../../abi/sys.ts";
-import { testScope } from "../testing/bench.ts";
+import { Bench, testScope } from "../testing/bench.ts";
 import { supervise } from "./supervise.ts";
 
 const CHILDREN = [
@@ -55,4 +55,11 @@ test.each([
   { name: "mine", children: Array.from({ length: 17 }, (_, n) => ({ id: `c${n}`, intent: "x" })) },
 ])("refuses %j", (args) => {
   expect(() => supervise.bind(args, testScope("/w"))).toThrow(expect.objectContaining({ code: "INVALID" }));
+});
+
+test("a question shows what each agent is to do", async () => {
+  using bench = new Bench([supervise]);
+  const children = [...CHILDREN, { id: "c", intent: "hide\u202e" }];
+  const { view } = await bench.plan("supervise", { name: "mine", children });
+  expect(view?.params.agents).toBe("a (general): dig\nb (sorter): sort\nc (general): hide\\u{202e}");
 });
