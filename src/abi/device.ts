@@ -146,6 +146,8 @@ export interface Caller {
   readonly interactive?: boolean;
   /** A session: it waits for the user's next message instead of ending. */
   readonly isSession?: boolean;
+  /** The name of its agent; absent: it has none. */
+  readonly agent?: string;
   /** A call of an agent started it. */
   readonly isChild?: boolean;
   /** A call of its model may fork it, if the settings allow that. */

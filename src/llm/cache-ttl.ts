@@ -1,11 +1,25 @@
 /** How long prompts are cached by servers that are told what to cache. Pure. */
 import type { ModelCard } from "../abi/llm.ts";
-import type { CacheTtl } from "./driver.ts";
+import type { AttemptRequest, CacheTtl } from "./driver.ts";
+import type { ModelSettings } from "./own-models.ts";
 
 type Env = Readonly<Record<string, string>>;
 
 /** The words in names of models for which caching can be turned off. */
 const FAMILIES = ["haiku", "sonnet", "opus"] as const;
+
+/** What the settings say of requests of a source: `<purpose>:<agent>`, as `main:reviewer`; a `*` at the end of an entry stands for any rest. */
+export function wantedTtl(
+  { cacheTtl, promptCache }: Pick<ModelSettings, "cacheTtl" | "promptCache">,
+  { purpose }: Pick<AttemptRequest, "purpose">,
+  agent: string,
+): "5m" | "1h" | undefined {
+  const source = `${purpose}:${agent}`;
+  const isLong = promptCache?.longTtlSources?.some((each) =>
+    each.endsWith("*") ? source.startsWith(each.slice(0, -1)) : source === each,
+  );
+  return isLong === true ? "1h" : cacheTtl;
+}
 
 /** The variable before the setting, each only as far as the model has it. */
 export function cacheTtlOf(card: ModelCard, env: Env, setting: "5m" | "1h" | undefined): CacheTtl {

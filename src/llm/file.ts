@@ -12,7 +12,7 @@ import { totalTokens } from "../abi/llm.ts";
 import { findLlmError, LlmError } from "../abi/llm-error.ts";
 import type { Clock } from "../abi/program.ts";
 import { abortable, linkSignals } from "../lib/abort.ts";
-import { cacheTtlOf } from "./cache-ttl.ts";
+import { cacheTtlOf, wantedTtl } from "./cache-ttl.ts";
 import { Corrections } from "./corrections.ts";
 import type { AttemptRequest, CacheTtl, Driver } from "./driver.ts";
 import { estimateInput, worstInput } from "./estimate.ts";
@@ -71,6 +71,8 @@ interface ModelFileOptions {
   readonly laneOf?: (model: string) => Pick<LaneRequest, "lane" | "limits"> | undefined;
   /** The uuid of the process that has the file open. */
   readonly process?: string;
+  /** The name of its agent; absent: it has none. */
+  readonly agent?: string;
   /** Adds a line to the log of that process; absent: nobody reads it. */
   readonly warn?: (message: string) => void;
 }
@@ -87,7 +89,7 @@ export class ModelFile implements OpenFile {
   #closing: Promise<void> | undefined;
   readonly #closed = new AbortController();
   #hasWarned = false;
-  /** By model, fixed by the first request: another lifetime would break the cached prefix. */
+  /** By purpose and model, fixed by the first request: another lifetime would break the cached prefix. */
   readonly #cacheTtls = new Map<string, CacheTtl>();
 
   readonly #corrections: Corrections;
@@ -221,14 +223,17 @@ export class ModelFile implements OpenFile {
   #rates(request: AttemptRequest): ModelCard["price"] {
     const { price } = this.#card(request.model);
     const { cacheWrite1h = 0, input = 0 } = price ?? {};
-    const isLong = request.sharesPrefix === true || this.#cacheTtl(request.model) === "1h";
+    const isLong = request.sharesPrefix === true || this.#cacheTtl(request) === "1h";
     return price === undefined || !isLong ? price : { ...price, input: Math.max(input, cacheWrite1h) };
   }
 
-  #cacheTtl(model: string): CacheTtl {
-    const { env } = this.#options;
-    const ttl = this.#cacheTtls.get(model) ?? cacheTtlOf(this.#card(model), env, this.#now.cacheTtl);
-    this.#cacheTtls.set(model, ttl);
+  #cacheTtl(request: AttemptRequest): CacheTtl {
+    const { env, agent = "" } = this.#options;
+    const { model } = request;
+    const key = `${request.purpose}:${model}`;
+    const wanted = () => wantedTtl(this.#now, request, agent);
+    const ttl = this.#cacheTtls.get(key) ?? cacheTtlOf(this.#card(model), env, wanted());
+    this.#cacheTtls.set(key, ttl);
     return ttl;
   }
 
@@ -240,7 +245,7 @@ export class ModelFile implements OpenFile {
       ...request,
       messages: this.#corrections.messages(request.messages),
       warn: (message) => this.#warn(message),
-      cacheTtl: this.#cacheTtl(request.model),
+      cacheTtl: this.#cacheTtl(request),
       ...(own === undefined ? {} : { own }),
     };
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Settings } from "../abi/settings/settings.ts";
-import { cacheTtlOf } from "./cache-ttl.ts";
+import { cacheTtlOf, wantedTtl } from "./cache-ttl.ts";
 import { cardOf } from "./cards.ts";
 import { findOwn, ownPrice, withOwn } from "./own-models.ts";
 
@@ -74,6 +74,24 @@ describe("cacheTtlOf()", () => {
     expect(cacheTtlOf(opus, { CRUX_DISABLE_PROMPT_CACHING_OPUS: "1" }, undefined)).toBe("off");
     expect(cacheTtlOf(opus, { CRUX_DISABLE_PROMPT_CACHING_HAIKU: "1" }, undefined)).toBe("5m");
     expect(cacheTtlOf(opus, { CRUX_DISABLE_PROMPT_CACHING: "0" }, undefined)).toBe("5m");
+  });
+
+  it("is an hour for the sources that the settings name", () => {
+    const promptCache = { longTtlSources: ["main:reviewer", "compact:*"] };
+    const settings = { cacheTtl: "5m" as const, promptCache };
+    const ttl = (purpose: "main" | "compact" | "helper", agent: string) =>
+      wantedTtl(settings, { purpose }, agent);
+    expect([ttl("main", "reviewer"), ttl("compact", "other"), ttl("compact", "")]).toEqual([
+      "1h",
+      "1h",
+      "1h",
+    ]);
+    expect([ttl("main", "reviewer-2"), ttl("main", ""), ttl("helper", "reviewer")]).toEqual([
+      "5m",
+      "5m",
+      "5m",
+    ]);
+    expect(wantedTtl({}, { purpose: "main" }, "reviewer")).toBeUndefined();
   });
 
   it("is off where the server is told nothing", () => {

@@ -6,7 +6,7 @@ import { dearest, findPrice, type Price } from "./prices.ts";
 /** The settings of models, of prices, and of drivers. */
 export type ModelSettings = Pick<
   Settings,
-  "models" | "prices" | "cacheTtl" | "effort" | "ollama" | "apiKeyHelper"
+  "models" | "prices" | "cacheTtl" | "promptCache" | "effort" | "ollama" | "apiKeyHelper"
 >;
 
 type Entry = NonNullable<Settings["models"]>[string];

@@ -92,6 +92,10 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "permissions.drop_defaults": { example: ["bash(git status:*)"] },
   "permissions.protect": { example: ["Makefile"], otherwise: "shipped paths" },
   prices: { example: { "model-large": { input: 2, output: 8 } }, otherwise: "list prices of common models" },
+  "promptCache.longTtlSources": {
+    example: ["main:reviewer", "compact:*"],
+    otherwise: "as `cacheTtl` has it",
+  },
   requireModel: { example: true },
   "sandbox.allowOptOut": { example: true, otherwise: "`false`" },
   "sandbox.allowWrite": { example: ["~/.cache/pip"] },

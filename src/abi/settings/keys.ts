@@ -71,6 +71,7 @@ export const SETTING_KEYS = [
   "permissions.drop_defaults",
   "permissions.protect",
   "prices",
+  "promptCache.longTtlSources",
   "requireModel",
   "sandbox.allowOptOut",
   "sandbox.allowWrite",

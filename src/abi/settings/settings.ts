@@ -405,6 +405,24 @@ export const Settings = z.looseObject({
     .enum(["5m", "1h"])
     .optional()
     .describe("How long the server keeps a prompt that it is told to cache."),
+  promptCache: z
+    .looseObject({
+      longTtlSources: z
+        .array(
+          z
+            .string()
+            .regex(
+              /^(?:\*|[a-z]+:.{0,200}|[a-z]+\*)$/,
+              "not <purpose>:<agent>, like main:reviewer or main:*",
+            ),
+        )
+        .max(64)
+        .optional()
+        .describe(
+          "Whose prompts the server keeps for an hour: `<purpose>:<agent>`, the purpose `main`, `compact` or `helper`; a `*` at the end stands for any rest.",
+        ),
+    })
+    .optional(),
   ipc: z
     .looseObject({
       legacySocket: z

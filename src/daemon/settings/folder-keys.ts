@@ -40,6 +40,7 @@ const FOLDER_KEYS: Readonly<Record<string, May>> = {
   "permissions.allow": "trusted",
   "permissions.ask": "any",
   "permissions.deny": "any",
+  "promptCache.longTtlSources": "trusted",
   "skills.disabled": "any",
   "statusLine.command": "trusted",
   "statusLine.padding": "any",

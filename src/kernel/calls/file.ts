@@ -183,6 +183,7 @@ function callerOf(core: Filing, self: Process, call?: CallId): Caller {
     interactive: core.asks.canAsk(self),
     isSession: seed.isSession === true,
     isChild: seed.child !== undefined,
+    ...(seed.agent === null ? {} : { agent: seed.agent.manifest.name }),
     mayFork: mayFork(core, self),
     model: {
       device: self.model.device,

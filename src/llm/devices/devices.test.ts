@@ -4,6 +4,7 @@ import type { OpenFile } from "../../abi/device.ts";
 import type { StreamEvent } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
 import { settle, VirtualClock } from "../../kernel/testing/virtual-clock.ts";
+import { cardOf } from "../cards.ts";
 import { contractRequest } from "../contract.ts";
 import { type Scene, TestDriver, testAct, testCaller, textReply } from "../testing/callers.ts";
 import { llmDevice } from "./devices.ts";
@@ -38,6 +39,35 @@ describe("llmDevice()", () => {
     const file = await open(() => textReply("Hello, ", "world."));
     await file.write(bytes({ intent: "Greet" }), testAct());
     expect(JSON.parse(await readAll(file))).toEqual({ content: "Hello, world.", tokens_used: 15 });
+  });
+
+  it("lets the server keep the prompts of a source for an hour, and keeps to that while its file is open", async () => {
+    const sources = ["main:reviewer"];
+    const seen: unknown[] = [];
+    const driver = new TestDriver((request) => {
+      seen.push([request.purpose, request.cacheTtl]);
+      return textReply("ok");
+    });
+    driver.card = () => cardOf("anthropic", "opus");
+    const settings = () => ({ promptCache: { longTtlSources: sources } });
+    const device = llmDevice({ name: "test", clock: new VirtualClock(), make: () => driver, settings });
+    const file = await device.open("", 2, testCaller({ agent: "reviewer" }));
+    const ask = async (purpose: "main" | "compact") => {
+      await file.write(bytes(contractRequest({ purpose, stream: false })), testAct());
+      await readAll(file);
+    };
+    await ask("main");
+    sources[0] = "compact:*";
+    await ask("main");
+    await ask("compact");
+    expect(seen).toEqual([
+      ["main", "1h"],
+      ["main", "1h"],
+      ["compact", "1h"],
+    ]);
+    const other = await device.open("", 2, testCaller({ agent: "other" }));
+    await other.write(bytes(contractRequest({ stream: false })), testAct());
+    expect(seen.at(-1)).toEqual(["main", "5m"]);
   });
 
   it("takes back a call without a name, and counts no fewer than no tokens", async () => {

@@ -191,13 +191,14 @@ export function llmDevice(options: LlmDeviceOptions): Device {
       });
       const model = openEffects === undefined ? path : "";
       const patience = patienceOf(caller.env, { isLocal, silenceMs });
-      const { env, preview, stalled, uuid, prefixOf: process = uuid } = caller;
+      const { env, agent, preview, stalled, uuid, prefixOf: process = uuid } = caller;
       const settings = (): ModelSettings => options.settings?.(caller.cwd) ?? {};
       const account = { device, driver: name, envKeys, env, per };
       return new ModelFile({
         ...{ driver, device, model, env, patience, clock, known, settings, process, onClose: release },
         laneOf: (id) => laneOf(account, settings(), id),
         warn: (message) => caller.log("warn", message),
+        ...(agent === undefined ? {} : { agent }),
         ...(preview === undefined ? {} : { preview }),
         ...(stalled === undefined ? {} : { stalled }),
       });
