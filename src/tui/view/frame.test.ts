@@ -49,6 +49,15 @@ test("liveFrame() has what is in progress, what waits, the editor and the mode l
   expect(cursor).toEqual({ row: 4, column: 2 });
 });
 
+test.each([
+  [312_400, 500_000, "312k / 500k"],
+  [999_999, 2_000_000, "999k / 2m"],
+  [1_560_000, 2_500_000, "1.5m / 2.5m"],
+])("liveFrame() shows how much of its target a run has written: %i of %i", (spent, aim, words) => {
+  const { lines } = liveFrame(aScene({ target: { aim, spent } }, { hint: "" }));
+  expect(textOf(lines.at(-1) ?? [])).toContain(` · ${words}`);
+});
+
 test("the line below the editor has the mode of vi, where its keys are on", () => {
   const last = (vim?: "insert" | "normal") => textOf(liveFrame(aScene({}, { vim })).lines.at(-1) ?? []);
   expect([last("normal"), last("insert")].map((line) => line.split(" · ")[1])).toEqual(["NORMAL", "INSERT"]);
