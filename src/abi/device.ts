@@ -3,6 +3,7 @@
 import type { CallEnd } from "./call-note.ts";
 import type { Charge, Effect, EffectClass, PermissionView } from "./effects.ts";
 import type { CallId, Pid, ProcUuid } from "./ids.ts";
+import type { Label } from "./labels.ts";
 import type { LaneReport, LaneRequest } from "./lanes.ts";
 import type { Stall, StreamEvent } from "./llm.ts";
 import type { PermissionMode } from "./process.ts";
@@ -271,6 +272,16 @@ export interface OpenFile {
   charge?(): Charge | undefined;
   /** How the call of the last write ended, for attached clients. Absent: there is nothing to add. */
   ending?(): CallEnd;
+  /** Absent: what is read here comes from no other process. */
+  readonly carried?: Carried;
+}
+
+/**
+ * The labels of data that goes from one process to another. The kernel adds those of a writer before its write, and gives a reader
+ * those that stand here after its read.
+ */
+export interface Carried {
+  labels: readonly Label[];
 }
 
 export interface Device {

@@ -1,5 +1,6 @@
 /** Task lists, each shared by the processes of a group, and the requests of their device. */
 import type { Pid } from "./ids.ts";
+import type { Label } from "./labels.ts";
 
 export const TASK_STATUSES = ["pending", "in_progress", "completed"] as const;
 type TaskStatus = (typeof TASK_STATUSES)[number];
@@ -18,6 +19,8 @@ export interface Task {
   readonly blocked_by: readonly string[];
   /** At most 16 KiB. */
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Of the processes that have written in it. Absent: none. */
+  readonly labels?: readonly Label[];
 }
 
 export interface TaskCreate {

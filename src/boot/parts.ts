@@ -30,6 +30,7 @@ import { DiskSpools } from "../dev/out/spool.ts";
 import { Jobs } from "../dev/shell/jobs.ts";
 import { TaskStore } from "../dev/tasks/store.ts";
 import { Tasks } from "../dev/tasks/tasks.ts";
+import { uniteLabels } from "../kernel/labels/label-set.ts";
 import { secretPaths } from "../permit/rules/protected.ts";
 import { closedToHelpers } from "../permit/sandbox/profile.ts";
 import type { Lease } from "../store/lease.ts";
@@ -72,7 +73,8 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   const tasks = new Tasks({
     store: taskStore,
     hasEnded: (pid) => link.kernel.hasEnded(pid),
-    notify: (pid, text) => link.kernel.notify(pid, text),
+    unite: uniteLabels,
+    notify: (pid, text, labels) => link.kernel.notify(pid, text, labels),
   });
   const editors = new Editors({
     clock,

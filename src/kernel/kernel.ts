@@ -8,6 +8,7 @@ import { isInternal } from "../abi/fork.ts";
 import type { GrantBy } from "../abi/grants.ts";
 import { asPid, type CallId, PID_KERNEL, type Pid } from "../abi/ids.ts";
 import type { JobView } from "../abi/jobs.ts";
+import type { Label } from "../abi/labels.ts";
 import type { MountView } from "../abi/mcp.ts";
 import type { Disposition, ExitStatus, ProcInfo, Signal } from "../abi/process.ts";
 import type { Begun } from "../abi/program.ts";
@@ -358,10 +359,13 @@ export class Kernel implements KernelApi {
     return askPerson({ core: this, proc, items }, signal);
   }
 
-  /** Sends a process a note about something of its own. False: it was not delivered, and that is logged. */
-  async notify(pid: Pid, text: string): Promise<boolean> {
+  /**
+   * Sends a process a note about something of its own. `labels`: of what others have said in it. False: it was not delivered,
+   * and that is logged.
+   */
+  async notify(pid: Pid, text: string, labels?: readonly Label[]): Promise<boolean> {
     const proc = this.table.get(pid);
-    return proc !== undefined && notify(this, proc, text);
+    return proc !== undefined && notify(this, proc, { text, labels });
   }
 
   /** The task list of a process, and its leader; null: no such process. */

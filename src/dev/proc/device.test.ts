@@ -204,6 +204,16 @@ describe("/proc", () => {
     });
   });
 
+  it("what another process says has the labels of all that it has read, numbers have none", async () => {
+    const web = [{ kind: "untrusted", source: "web", detail: "https://a.io" }] as const;
+    const device = procDevice({ ...view(), labels: async () => web });
+    const labelsOf = async (path: string) => (await device.open(path, 0, caller)).carried?.labels ?? [];
+    for (const name of ["intent", "status", "context", "todo", "plan"])
+      expect([name, await labelsOf(`/9/${name}`)]).toEqual([name, web]);
+    for (const path of ["/7/todo", "/self/todo", "/9/account", "/9/labels", "/9", ""])
+      expect([path, await labelsOf(path)]).toEqual([path, []]);
+  });
+
   it("a file shows the moment it was opened", async () => {
     const changing = view();
     const file = await procDevice(changing).open("/7/intent", 0, caller);

@@ -1,6 +1,7 @@
 /** /proc: the process table as read-only files; a file shows the state at the moment it was opened. */
 import { type Caller, type Device, type FileStat, O_RDONLY } from "../../abi/device.ts";
 import { asPid } from "../../abi/ids.ts";
+import type { Label } from "../../abi/labels.ts";
 import type { ExitStatus, ProcInfo } from "../../abi/process.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
 import type { ProcView } from "../../kernel/ports/proc-view.ts";
@@ -49,6 +50,11 @@ const FILES: Readonly<Record<string, Content>> = {
   },
 };
 
+/** The files that have words of the process, or of who started it. */
+const SAID: ReadonlySet<string> = new Set([
+  ...["status", "intent", "context", "context/view", "context/pins", "jobs", "todo", "plan", "supervisor"],
+]);
+
 function jsonOf(value: unknown): string | undefined {
   return value === undefined ? undefined : JSON.stringify(value);
 }
@@ -62,7 +68,7 @@ export function procDevice(view: ProcView): Device {
     async open(subpath, flags, caller) {
       const content = await files.content(subpath, caller, "Open");
       if (flags !== O_RDONLY) throw driverError("Open", "PERMISSION", `${mount} is read-only`);
-      return snapshotFile(content, procStat(subpath, content));
+      return snapshotFile(content, procStat(subpath, content), await files.labels(subpath, caller));
     },
     openEffects: (subpath) => [{ kind: "state", path: mount + subpath }],
   };
@@ -91,6 +97,14 @@ class ProcFiles {
     const content = await find?.(info, view);
     if (content === undefined) throw driverError(op, "NOT_FOUND", `file not found: ${mount}${subpath}`);
     return Buffer.from(content);
+  }
+
+  /** What another process says may come from all that it has read. */
+  async labels(subpath: string, { pid: own }: Caller): Promise<readonly Label[]> {
+    const [, first = "", ...names] = subpath.split("/");
+    const pid = parsePid(first);
+    if (pid === undefined || pid === own || !SAID.has(names.join("/"))) return [];
+    return this.#view.labels(pid);
   }
 }
 

@@ -5,6 +5,7 @@
 import * as z from "zod";
 import {
   type Caller,
+  type Carried,
   type Device,
   type FileStat,
   O_RDONLY,
@@ -12,7 +13,8 @@ import {
   type OpenFile,
   type WritePlan,
 } from "../../abi/device.ts";
-import { TASK_STATUSES, type TaskPlace, type TaskRequest } from "../../abi/task.ts";
+import type { Label } from "../../abi/labels.ts";
+import { TASK_STATUSES, type Task, type TaskPlace, type TaskRequest } from "../../abi/task.ts";
 import { Answer, jsonBytes } from "../answer.ts";
 import { driverError, type FileOp, hostError, throwIfAborted } from "../driver-error.ts";
 import { snapshotFile } from "../snapshot.ts";
@@ -75,8 +77,8 @@ export function tasksDevice(deps: TasksDeviceDeps): Device {
     traffic: "message",
     async open(subpath, flags, caller) {
       if (flags === O_RDONLY) {
-        const content = await lists.content(subpath, caller, "Open");
-        return snapshotFile(content, statOf(subpath, content.byteLength));
+        const { bytes, labels } = await lists.content(subpath, caller, "Open");
+        return snapshotFile(bytes, statOf(subpath, bytes.byteLength), labels);
       }
       if (flags !== O_RDWR || subpath !== "")
         throw driverError(
@@ -87,10 +89,20 @@ export function tasksDevice(deps: TasksDeviceDeps): Device {
       return new TasksFile(lists, deps.tasks, caller);
     },
     async stat(subpath, caller) {
-      return statOf(subpath, (await lists.content(subpath, caller, "Stat")).byteLength);
+      return statOf(subpath, (await lists.content(subpath, caller, "Stat")).bytes.byteLength);
     },
     openEffects: (subpath) => [{ kind: "state", path: MOUNT + subpath }],
   };
+}
+
+interface Content {
+  readonly bytes: Uint8Array;
+  readonly labels?: readonly Label[] | undefined;
+}
+
+/** As processes see it. */
+function shown({ labels: _, ...task }: Task): Task {
+  return task;
 }
 
 class TaskLists {
@@ -110,15 +122,15 @@ class TaskLists {
    * For an empty subpath the name of the list; for `/<list>` the names of its files; for `/<list>/<id>.json` a task.
    * NOT_FOUND for other lists.
    */
-  async content(subpath: string, caller: Caller, op: FileOp): Promise<Uint8Array> {
+  async content(subpath: string, caller: Caller, op: FileOp): Promise<Content> {
     const { list } = this.placeFor(caller, op);
-    if (subpath === "") return jsonBytes([list]);
+    if (subpath === "") return { bytes: jsonBytes([list]) };
     const isOwn = subpath === `/${list}` || subpath.startsWith(`/${list}/`);
     const tasks = isOwn ? await this.#deps.store.tasks(list) : undefined;
     if (tasks !== undefined && subpath === `/${list}`)
-      return jsonBytes(tasks.map((task) => `${task.id}.json`));
+      return { bytes: jsonBytes(tasks.map((task) => `${task.id}.json`)) };
     const task = tasks?.find((each) => subpath === `/${list}/${each.id}.json`);
-    if (task !== undefined) return jsonBytes(task);
+    if (task !== undefined) return { bytes: jsonBytes(shown(task)), labels: task.labels };
     throw driverError(op, "NOT_FOUND", `file not found: ${MOUNT}${subpath}`);
   }
 }
@@ -129,6 +141,7 @@ function statOf(subpath: string, size: number): FileStat {
 }
 
 class TasksFile implements OpenFile {
+  readonly carried: Carried = { labels: [] };
   readonly #lists: TaskLists;
   readonly #tasks: Tasks;
   readonly #caller: Caller;
@@ -154,7 +167,10 @@ class TasksFile implements OpenFile {
     const request = parse(bytes);
     const place = this.#lists.placeFor(this.#caller, "Write");
     try {
-      this.#answer.set(jsonBytes(await this.#tasks.answer(this.#caller.pid, place, request)));
+      const writer = { pid: this.#caller.pid, labels: this.carried.labels };
+      const answer = await this.#tasks.answer(writer, place, request);
+      if (answer.ok) this.carried.labels = answer.tasks.flatMap(({ labels = [] }) => labels);
+      this.#answer.set(jsonBytes(answer.ok ? { ...answer, tasks: answer.tasks.map(shown) } : answer));
     } catch (error) {
       throw hostError("Write", `${MOUNT}/${place.list}`, error);
     }

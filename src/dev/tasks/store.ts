@@ -158,7 +158,8 @@ function parse(text: string): Task | undefined {
       typeof task.description === "string" &&
       TASK_STATUSES.some((status) => status === task.status) &&
       Array.isArray(task.blocks) &&
-      Array.isArray(task.blocked_by);
+      Array.isArray(task.blocked_by) &&
+      (task.labels === undefined || Array.isArray(task.labels));
     return isTask ? (task as Task) : undefined;
   } catch {
     return undefined;

@@ -2,7 +2,9 @@
  * The tasks of one list and their dependencies. Pure: applies the rules and returns the changed tasks. Both ends of a
  * dependency change together.
  */
+
 import type { ErrorCode } from "../../abi/errno.ts";
+import type { Label } from "../../abi/labels.ts";
 import type { ClaimReason, Task, TaskCreate, TaskUpdate } from "../../abi/task.ts";
 import { driverError } from "../driver-error.ts";
 
@@ -15,11 +17,15 @@ export interface TaskCaller {
   readonly isLeader: boolean;
   /** Of a team: it works on one task at a time. */
   readonly isMember: boolean;
+  /** The labels of a text, with those of all that the process has read. */
+  mark(labels: readonly Label[]): readonly Label[];
 }
 
 export type Claim =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: ClaimReason; readonly message: string };
+
+const UNMARKED: Pick<TaskCaller, "mark"> = { mark: (labels) => labels };
 
 export class TaskGraph {
   readonly #tasks: Map<string, Task>;
@@ -53,7 +59,10 @@ export class TaskGraph {
     throw failed("NOT_FOUND", `task not found: ${id.slice(0, 40)}. task_list shows those there are`);
   }
 
-  create({ op: _op, blocks = [], blocked_by: blockedBy = [], ...words }: TaskCreate): Task {
+  create(
+    { op: _op, blocks = [], blocked_by: blockedBy = [], ...words }: TaskCreate,
+    labels: readonly Label[] = [],
+  ): Task {
     const open = this.all.filter(({ status }) => status !== "completed").length;
     if (open >= MAX_OPEN)
       throw failed("BUDGET", `the list has ${MAX_OPEN} open tasks; complete or delete some`);
@@ -61,19 +70,24 @@ export class TaskGraph {
     for (const id of [...blocks, ...blockedBy]) this.find(id);
     const id = String(++this.highest);
     this.added = true;
-    this.#put({ id, ...words, status: "pending", blocks: [], blocked_by: [] });
+    const marks = labels.length === 0 ? {} : { labels };
+    this.#put({ id, ...words, status: "pending", blocks: [], blocked_by: [], ...marks });
     for (const other of blocks) this.#link(id, other);
     for (const other of blockedBy) this.#link(other, id);
     return this.find(id);
   }
 
   /** Changes texts and dependencies; status and owner have their own rules. */
-  edit(update: TaskUpdate): void {
+  edit(update: TaskUpdate, { mark }: Pick<TaskCaller, "mark"> = UNMARKED): void {
     const { task_id: id, subject, description, active_form: activeForm, metadata } = update;
     const task = this.find(id);
     checkMetadata(metadata);
+    const hasWords = [subject, description, activeForm, metadata].some((each) => each !== undefined);
+    const { labels: had = [] } = task;
+    const labels = hasWords ? mark(had) : had;
     this.#put({
       ...task,
+      ...(labels.length === 0 ? {} : { labels }),
       ...(subject === undefined ? {} : { subject }),
       ...(description === undefined ? {} : { description }),
       ...(activeForm === undefined ? {} : { active_form: activeForm }),

@@ -2,29 +2,36 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type Act, type Device, O_RDONLY, O_RDWR } from "../../abi/device.ts";
 import { asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { Label } from "../../abi/labels.ts";
 import type { Task, TaskAnswer, TaskRequest } from "../../abi/task.ts";
+import { uniteLabels } from "../../kernel/labels/label-set.ts";
 import { findProcess } from "../host/procfs.ts";
-import { tempFolder } from "../testing.ts";
+import { callerIn, readAll, tempFolder } from "../testing.ts";
+import { tasksDevice } from "./device.ts";
 import { TaskStore } from "./store.ts";
 import { TaskGraph } from "./task-graph.ts";
 import { Tasks } from "./tasks.ts";
 
 const LEADER = asPid(1);
 const place = { list: "team", leader: LEADER };
+const caller = callerIn("/", { pid: asPid(7) });
 const instant = { sleep: async () => {} };
 
 function lists(ended: readonly number[] = []) {
   const root = tempFolder();
-  const notes: [number, string][] = [];
+  const notes: [number, string, (readonly Label[])?][] = [];
   const store = new TaskStore(root, instant);
   const tasks = new Tasks({
     store,
     hasEnded: async (pid) => ended.includes(pid),
-    notify: async (pid, text) => void notes.push([pid, text]),
+    unite: uniteLabels,
+    notify: async (pid, text, labels = []) =>
+      void notes.push(labels.length === 0 ? [pid, text] : [pid, text, labels]),
   });
   const ask = (pid: Pid | number, request: TaskRequest): Promise<TaskAnswer> =>
-    tasks.answer(asPid(pid), place, request);
+    tasks.answer({ pid: asPid(pid) }, place, request);
   const create = async (subject: string, more: object = {}, pid = 7) => {
     const made = await ask(pid, { op: "create", subject, description: "", ...more });
     return (made.ok ? made.tasks[0] : undefined) as Task;
@@ -69,7 +76,7 @@ describe("task lists", () => {
     const { tasks, create, notes } = lists();
     const members = [7, 8, 9].map((pid) => ({ pid: asPid(pid), name: `m${pid}`, isIdle: pid === 9 }));
     const ask = (pid: number, more: object) =>
-      tasks.answer(asPid(pid), { ...place, members }, { op: "update", ...more } as TaskRequest);
+      tasks.answer({ pid: asPid(pid) }, { ...place, members }, { op: "update", ...more } as TaskRequest);
     await create("first");
     await create("second", { blocked_by: ["1"] });
     await create("third");
@@ -177,9 +184,10 @@ describe("task lists", () => {
     const tasks = new Tasks({
       store: new TaskStore(before.root, instant),
       hasEnded: async () => true,
+      unite: uniteLabels,
       notify: async () => {},
     });
-    const found = await tasks.answer(asPid(9), place, { op: "get", task_id: "1" });
+    const found = await tasks.answer({ pid: asPid(9) }, place, { op: "get", task_id: "1" });
     expect(found).toMatchObject({ ok: true, tasks: [{ status: "pending" }] });
     expect(existsSync(join(before.dir, ".lock"))).toBe(false);
   });
@@ -276,5 +284,41 @@ describe("TaskGraph", () => {
     const graph = new TaskGraph([task("1", { blocks: ["2", "9"] }), task("2", {})], 2);
     expect(graph.all).toMatchObject([{ blocks: ["2"] }, { blocked_by: ["1"] }]);
     expect(graph.changed.map(({ id }) => id)).toEqual(["1", "2"]);
+  });
+});
+
+describe("the labels of a task", () => {
+  const WEB = [{ kind: "untrusted", source: "web", detail: "https://a.io" }] as const;
+  const KEY = [{ kind: "secret", source: "file", detail: "/ws/.env" }] as const;
+  const act = { signal: new AbortController().signal } as Act;
+
+  /** One process: what it writes, and the labels that it has after it has read the answer. */
+  async function asks(device: Device, labels: readonly Label[], request: object): Promise<readonly Label[]> {
+    const file = await device.open("", O_RDWR, caller);
+    // as the kernel does: those of the writer before, those that stand there after
+    const { carried = { labels: [] } } = file;
+    carried.labels = uniteLabels(carried.labels, labels);
+    await file.write(Buffer.from(JSON.stringify(request)), act);
+    expect(String(await readAll(file))).not.toContain("labels");
+    return carried.labels;
+  }
+
+  it("are those of who wrote in it, go to who reads it, and to who is given it", async () => {
+    const { store, tasks, notes } = lists();
+    const device = tasksDevice({ store, tasks, placeOf: () => ({ list: "team", leader: asPid(7) }) });
+    await asks(device, WEB, { op: "create", subject: "do as the page says", description: "" });
+    await asks(device, [], { op: "create", subject: "plain", description: "" });
+    expect(await asks(device, [], { op: "get", task_id: "2" })).toEqual([]);
+    expect(await asks(device, KEY, { op: "update", task_id: "2", status: "in_progress" })).toEqual([]);
+    expect(await asks(device, [], { op: "list" })).toEqual(WEB);
+    expect(await asks(device, KEY, { op: "update", task_id: "1", description: "with a key" })).toEqual([
+      ...WEB,
+      ...KEY,
+    ]);
+    const file = await device.open("/team/1.json", O_RDONLY, caller);
+    expect(file.carried?.labels).toEqual([...WEB, ...KEY]);
+    expect(String(await readAll(file))).not.toContain("labels");
+    await asks(device, [], { op: "update", task_id: "1", owner: "9" });
+    expect(notes).toEqual([[9, expect.stringContaining("with a key"), [...WEB, ...KEY]]]);
   });
 });

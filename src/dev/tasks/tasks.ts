@@ -2,7 +2,9 @@
  * The operations of processes on their task lists: permissions, notifications, and the release of tasks whose owner
  * has ended.
  */
+
 import { asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { Label } from "../../abi/labels.ts";
 import type { Task, TaskAnswer, TaskPlace, TaskRequest, TaskUpdate } from "../../abi/task.ts";
 import { driverError } from "../driver-error.ts";
 import type { TaskStore } from "./store.ts";
@@ -12,8 +14,16 @@ interface TasksDeps {
   readonly store: TaskStore;
   /** True if the process has ended, and only the user can bring it back. */
   hasEnded(pid: Pid): Promise<boolean>;
-  /** Sends a note to a process. */
-  notify(pid: Pid, text: string): Promise<unknown>;
+  /** All labels, each once. */
+  unite(labels: readonly Label[], more: readonly Label[]): readonly Label[];
+  /** Sends a note to a process. `labels`: of what others have said in it. */
+  notify(pid: Pid, text: string, labels?: readonly Label[]): Promise<unknown>;
+}
+
+/** The process that asks, and the labels of all that it has read. */
+interface Asker {
+  readonly pid: Pid;
+  readonly labels?: readonly Label[];
 }
 
 export class Tasks {
@@ -25,14 +35,19 @@ export class Tasks {
     this.#deps = deps;
   }
 
-  async answer(pid: Pid, place: TaskPlace, request: TaskRequest): Promise<TaskAnswer> {
+  async answer({ pid, labels = [] }: Asker, place: TaskPlace, request: TaskRequest): Promise<TaskAnswer> {
     const { list, leader, members = [] } = place;
     await this.#freeOfEnded(list);
     const isMember = members.some((member) => member.pid === pid);
-    const caller = { owner: String(pid), isLeader: pid === PID_KERNEL || pid === leader, isMember };
+    const caller = {
+      owner: String(pid),
+      isLeader: pid === PID_KERNEL || pid === leader,
+      isMember,
+      mark: (had: readonly Label[]) => this.#deps.unite(had, labels),
+    };
     switch (request.op) {
       case "create": {
-        const task = await this.#deps.store.change(list, (graph) => graph.create(request));
+        const task = await this.#deps.store.change(list, (graph) => graph.create(request, caller.mark([])));
         return { ok: true, list, tasks: [task] };
       }
       case "get": {
@@ -61,6 +76,7 @@ export class Tasks {
     await this.#deps.notify(
       leader,
       `process ${pid} has ended; its unfinished tasks are pending again: ${what}`,
+      freed.flatMap(({ labels = [] }) => labels),
     );
   }
 
@@ -88,7 +104,7 @@ export class Tasks {
     if (assigned !== null) {
       const { subject, description } = task;
       const words = { type: "task_assignment", task_id: id, subject, description, assigned_by: caller.owner };
-      await this.#deps.notify(assigned, JSON.stringify(words));
+      await this.#deps.notify(assigned, JSON.stringify(words), task.labels);
     }
     if (freed.length === 0) return { ok: true, list, tasks: [task] };
     for (const { pid, isIdle } of members)
@@ -139,7 +155,7 @@ function apply(
   }
   const before = graph.find(id);
   if (status !== undefined || owner !== undefined) graph.checkMayChange(id, caller);
-  graph.edit(update);
+  graph.edit(update, caller);
   if (status === "deleted") {
     graph.remove(id);
     return { task: before, freed: [], assigned: null };

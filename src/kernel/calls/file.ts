@@ -24,7 +24,6 @@ import { hidden } from "../gate/hidden.ts";
 import type { Gatekeeping, KernelPass } from "../gate/passage.ts";
 import { allowing } from "../gate/permit.ts";
 import type { Scope } from "../gate/scope.ts";
-import { carriedBy } from "../ipc/pipe.ts";
 import { uniteLabels } from "../labels/label-set.ts";
 import { addLabels, type LabelKeeper } from "../labels/labelled.ts";
 import { LIMITS } from "../limits.ts";
@@ -240,7 +239,7 @@ export const read: KernelCall<"read", { fd: Fd; length: number }, Filing> = {
       const bytes = await (entry.file.heedsSignal === true ? reading : abortable(reading, signal));
       if (bytes.byteLength > 0) entry.inflow?.came();
       tellRead(pass, entry, bytes.byteLength);
-      addLabels(core, self, carriedBy(entry.file)?.labels ?? []);
+      addLabels(core, self, entry.file.carried?.labels ?? []);
       return presentable(pass, entry, bytes);
     } catch (error) {
       entry.inflow?.failed(error);
@@ -350,7 +349,7 @@ async function writeGuarded(writing: Writing, data: Uint8Array): Promise<void> {
   const act = (scope: Scope, granted?: Charge): Promise<void> => {
     if (writing.scope === null && scope.isSecret === true) entry.isSecret = true;
     entry.inflow = scope.inflow ?? null;
-    const box = carriedBy(entry.file);
+    const box = entry.file.carried;
     if (box !== undefined) box.labels = uniteLabels(box.labels, self.labels);
     const hands: Act = {
       signal: writing.signal,

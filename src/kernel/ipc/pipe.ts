@@ -4,15 +4,14 @@
  * `pipeAtomicBytes` goes in as a whole or, if its writer gives up, not at all; a larger one goes in as room becomes
  * free.
  */
-import type { OpenFile } from "../../abi/device.ts";
+import type { Carried, OpenFile } from "../../abi/device.ts";
 import { DriverError } from "../../abi/errors.ts";
-import type { Label } from "../../abi/labels.ts";
 import { reasonOf } from "../../lib/abort.ts";
 import { LIMITS } from "../limits.ts";
 
 /** An end of a pipe. It carries the labels of what its writers have read to its reader. */
 export interface PipeEnd extends OpenFile {
-  readonly carried: { labels: readonly Label[] };
+  readonly carried: Carried;
 }
 
 interface Pipe {
@@ -22,10 +21,6 @@ interface Pipe {
   readonly writer: PipeEnd;
   /** Opens another writing end. */
   addWriter(): PipeEnd;
-}
-
-export function carriedBy(file: OpenFile): PipeEnd["carried"] | undefined {
-  return "carried" in file ? (file as PipeEnd).carried : undefined;
 }
 
 /** `path` names it in errors and listings: `pipe:[7]`. */
@@ -79,7 +74,7 @@ interface Read {
 }
 
 class Channel {
-  readonly carried: PipeEnd["carried"] = { labels: [] };
+  readonly carried: Carried = { labels: [] };
   readonly #path: string;
   readonly #ring = new ByteRing(LIMITS.pipeBytes);
   /** Open writing ends. */

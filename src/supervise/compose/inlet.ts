@@ -1,3 +1,4 @@
+import type { Carried } from "../../abi/device.ts";
 import { codeOf, DriverError, messageOf } from "../../abi/errors.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { PipeEnd } from "../../kernel/ipc/pipe.ts";
@@ -7,7 +8,7 @@ import { ABORTED, linkSignals } from "../../lib/abort.ts";
 
 export class Inlet {
   /** The labels of what was written: the reader gets them, as from any pipe. */
-  readonly carried: PipeEnd["carried"] = { labels: [] };
+  readonly carried: Carried = { labels: [] };
   readonly #spool: Spool;
   /** Fires when all writers have ended. */
   readonly #ended = new AbortController();
@@ -129,7 +130,7 @@ interface OutputListener {
 /** The fd 1 or 2 of a replica: writes go to the open pipes. */
 export function outputFile(name: "stdout" | "stderr", listener: OutputListener): PipeEnd {
   const device = `/dev/${name}`;
-  const carried: PipeEnd["carried"] = { labels: [] };
+  const carried: Carried = { labels: [] };
   return {
     carried,
     read: () =>

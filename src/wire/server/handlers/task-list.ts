@@ -10,6 +10,6 @@ export const taskList: Handler<"task.list"> = async ({ list }, { deps }) => {
   return { payload: { tasks: (await deps.tasks.tasks(list)).map(taskWire) } };
 };
 
-function taskWire({ blocks, blocked_by: blockedBy, ...task }: Task): WireTask {
+function taskWire({ blocks, blocked_by: blockedBy, labels: _, ...task }: Task): WireTask {
   return { ...task, blocks: [...blocks], blocked_by: [...blockedBy] } as WireTask;
 }
