@@ -1,10 +1,9 @@
 /** Agent and skill files as they are after loading (formats: kernel reference, agent and skill files). */
-import type { AgentColor } from "./agent-color.ts";
 import type { Budget } from "./budget.ts";
 import type { Label } from "./labels.ts";
 import type { Effort } from "./llm.ts";
 import type { McpServer } from "./mcp.ts";
-import type { PermissionMode } from "./process.ts";
+import type { AgentColor, PermissionMode } from "./process.ts";
 import type { OwnNotes } from "./rights.ts";
 
 export interface AgentModels {

@@ -1,10 +1,13 @@
 /** The words of the process model: kinds, states, activities, signals, exit status and what `ps` shows. */
-import type { AgentColor } from "./agent-color.ts";
 import type { ChildMark } from "./child.ts";
 import type { CtxId, Pgid, Pid } from "./ids.ts";
 import type { Label } from "./labels.ts";
 import type { Member } from "./member.ts";
 import type { Worktree } from "./worktree.ts";
+
+/** The colours that an agent file may name, in which lists on a screen show its agents. */
+export const AGENT_COLORS = ["red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan"] as const;
+export type AgentColor = (typeof AGENT_COLORS)[number];
 
 export const PROCESS_KINDS = ["agent", "native", "service", "supervisor"] as const;
 export type ProcessKind = (typeof PROCESS_KINDS)[number];

@@ -1,10 +1,9 @@
 /** The methods of processes, groups and mail, and their results. */
 import * as z from "zod";
-import { AGENT_COLORS } from "../agent-color.ts";
 import { DETAILS } from "../events.ts";
 import { WEIGHT } from "../lanes.ts";
 import { EFFORTS } from "../llm.ts";
-import { HOLDS, PERMISSION_MODES, PROCESS_KINDS } from "../process.ts";
+import { AGENT_COLORS, HOLDS, PERMISSION_MODES, PROCESS_KINDS } from "../process.ts";
 import { PROTOCOL } from "../wire.ts";
 import { WireBudget } from "./budget.ts";
 import { GivenAgents } from "./definition.ts";

@@ -3,7 +3,7 @@
  * passes in the time, and draws.
  */
 
-import type { AgentColor } from "../agent-color.ts";
+import type { AgentColor } from "../process.ts";
 
 type PanelStatus = "queued" | "running" | "completed" | "failed" | "killed";
 

@@ -1,9 +1,8 @@
 /** agent.yaml: the settings of an agent. */
 import type { AgentManifest, AgentModels } from "../../abi/agent.ts";
-import { AGENT_COLORS } from "../../abi/agent-color.ts";
 import { LABEL_SOURCES } from "../../abi/labels.ts";
 import { EFFORTS, isEffort } from "../../abi/llm.ts";
-import { findPermissionMode } from "../../abi/process.ts";
+import { AGENT_COLORS, findPermissionMode } from "../../abi/process.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
 import { manifestBudget } from "./manifest-budget.ts";
 import { mcpServers } from "./mcp-entries.ts";

@@ -5,11 +5,11 @@ import type { Call } from "../gate/call.ts";
 import type { Guidance, Guided } from "../ports/guides.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
-import { mayFork, type Standing } from "../process/spawn/fork.ts";
+import { type ForkRights, mayFork } from "../process/spawn/fork.ts";
 import { type Granting, subjectOf } from "../process/subject.ts";
 import { scratchpadOf } from "../process/tree/scratchpad.ts";
 
-interface Guiding extends Granting, Standing {
+interface Guiding extends Granting, ForkRights {
   readonly ports: Granting["ports"] & Pick<KernelPorts, "exec" | "guides">;
 }
 

@@ -1,7 +1,8 @@
 /** The agents panel below the mode line: `main`, then the agents around the cursor. Without agents it has no line. Pure. */
-import type { AgentColor } from "../../abi/agent-color.ts";
+
 import { highlighted, type PanelState, panelHint } from "../../abi/panel/keys.ts";
 import { hasEnded, type PanelRow, panelCounts, shownRows, useWords } from "../../abi/panel/rows.ts";
+import type { AgentColor } from "../../abi/process.ts";
 import { costCell } from "../../cli/screen/table/process-cells.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import { cutToWidth, widthOf } from "../../cli/screen/text/width.ts";

@@ -32,10 +32,10 @@ export function asOffered(caller: Process, opts: SpawnOpts): SpawnOpts {
   return { ...opts, fork: { label: FORK, ...forkOffer } };
 }
 
-export type Standing = Pick<ForkRuling, "asks"> & { readonly table: Pick<ProcessTable, "get"> };
+export type ForkRights = Pick<ForkRuling, "asks"> & { readonly table: Pick<ProcessTable, "get"> };
 
 /** Whether the model of the process may fork it: not where a coordinator gives the work, nor with no client to follow it. */
-export function mayFork({ table, asks }: Standing, proc: Process): boolean {
+export function mayFork({ table, asks }: ForkRights, proc: Process): boolean {
   const { kind, fork, agent, line } = proc.seed;
   if (kind !== "agent" || fork !== undefined || agent === null || !asks.canAsk(proc)) return false;
   const isOfCoordinator = (each: Process | undefined) => each?.seed.body.name === COORDINATOR;
