@@ -174,8 +174,9 @@ it("a service that has read a page is refused as before, and where you allow it 
   server.requests.length = 0;
   await compose("up", "-d");
   expect(await heard("edit-it", HELLO)).toMatch(HELLO);
-  const { stdout } = await crux("label", String(await pidOf("editor")));
-  expect(stdout).toContain(page);
+  // one that has ended is started anew, and hears of it again
+  const labels = async () => (await crux("label", String(await pidOf("editor")))).stdout;
+  expect(await settled(labels, (all) => all.includes(page))).toContain(page);
 });
 
 async function pidOf(service: string): Promise<number> {
