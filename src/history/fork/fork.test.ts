@@ -2,11 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TEAM } from "../../abi/child.ts";
 import { DriverError } from "../../abi/errors.ts";
+import { FORK } from "../../abi/fork.ts";
 import { asPid, asProcUuid, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { Block } from "../../abi/llm.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 import { keptOf, keptValues } from "../../kernel/process/kept-values.ts";
 import { checkMember, teamOf } from "../../kernel/process/team.ts";
+import { agentsIntents } from "../../kernel/process/users-words.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import { askWith, DENY } from "../../kernel/testing/scripted-permit.ts";
 import { agentFile, type Started, type TestKernel, testKernel } from "../../kernel/testing/test-kernel.ts";
@@ -139,6 +141,52 @@ describe("fork()", () => {
       ),
       { numRuns: 40 },
     );
+  });
+
+  it("of a child spends from the account of the child's parent, also when that has ended and after a fork of it", async () => {
+    const k = testKernel();
+    const parent = await k.start({ contextBudget: 5_000 });
+    const child = await k.start({ by: parent.sys, child: { call: "c1", title: "t" } });
+    await step(child, 1);
+    const first = await k.kernel.forks.fork(child.pid, {});
+    const paidFrom = async (pid: Pid) =>
+      (await wake(k.kernel, pid)).seed.account.chain().map(({ owner, limit }) => [owner?.pid, limit]);
+    const above = [
+      [parent.pid, 5_000],
+      [0, 0],
+    ];
+    expect(await paidFrom(first.pid)).toEqual([[first.pid, 0], ...above]);
+    child.end();
+    parent.end();
+    await k.init.wait(parent.pid);
+    const second = await k.kernel.forks.fork(first.pid, {});
+    expect(await paidFrom(second.pid)).toEqual([[second.pid, 0], ...above]);
+  });
+
+  it("counts as the user's words none of what agents wrote: the task of a child, and those above a fork", async () => {
+    const k = testKernel();
+    const parent = await k.start({ interactive: true });
+    parent.proc.seed.session.approvers.expect(k.clock.mono());
+    await step(parent, 1);
+    const child = await k.start({ by: parent.sys, agent: agentFile(), child: { call: "c1", title: "t" } });
+    await step(child, 1);
+    // a fork by a model goes on with the conversation of the child, and so with its task
+    child.sys.offerFork({ prefix: { environment: "", reminder: "", tools: [] }, reply: [call("c2")] });
+    const split = await k.start({ by: child.sys, child: { call: "c2", title: "t" }, fork: { label: FORK } });
+    await step(split, 1);
+    const [task, directive] = [child.proc.seed.intent, split.proc.seed.intent];
+    const ofChild = await k.kernel.forks.fork(child.pid, {});
+    const ofSplit = await k.kernel.forks.fork(split.pid, {});
+    const again = await k.kernel.forks.fork(ofSplit.pid, {});
+    const ofParent = await k.kernel.forks.fork(parent.pid, {});
+    for (const each of [child, split, parent]) each.end();
+    await k.init.wait(parent.pid);
+    const tasks = async ({ pid }: { pid: Pid }) =>
+      [...agentsIntents(k.kernel, await wake(k.kernel, pid))].sort();
+    expect(await tasks(ofChild)).toEqual([task]);
+    expect(await tasks(ofSplit)).toEqual([task, directive]);
+    expect(await tasks(again)).toEqual([task, directive]);
+    expect(await tasks(ofParent)).toEqual([]);
   });
 
   it("has no mail, groups, children or answers of the other; its answers are its own", async () => {

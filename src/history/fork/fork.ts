@@ -25,7 +25,7 @@ import { enteredFacet } from "../../kernel/process/tree/entered.ts";
 import { readEarly } from "../recover/early-facts.ts";
 import { EARLY } from "../recover/facets.ts";
 import { forkError } from "./fork-error.ts";
-import { recordsOfLineage } from "./lineage.ts";
+import { recordsOfLineage, stretchesOf } from "./lineage.ts";
 import { findPlace, type ResolvedPoint } from "./place.ts";
 
 /** What a fork needs of the kernel. */
@@ -100,6 +100,7 @@ export async function forkAt(core: Forking, origin: Origin, request: PlacedReque
   const facts = core.table.get(origin.pid)?.facts ?? (await readEarly(core.ports.journal, origin.uuid));
   const account = await accountAt(core.ports.journal, found, origin.spawned);
   const tree = await treeNow(core, origin);
+  const tasks = await tasksAbove(core.ports.journal, origin);
   // the kernel may have begun to shut down, or the disk to fail, during the reads above
   checkForkable(core, origin);
   const own = { proc: request.uuid ?? core.ports.uuid(), pid: core.nextPid() };
@@ -108,7 +109,7 @@ export async function forkAt(core: Forking, origin: Origin, request: PlacedReque
     { ...own, kind: "process.forked", v: 1, body: { from: found.proc, at: found.seq } } as const,
     spawnedDraft(core, making, { ...rights, account }),
     ...useAtDrafts(own, account),
-    stateDraft(core, making, state),
+    stateDraft(core, making, { ...state, ...(tasks.length === 0 ? {} : { tasks }) }),
     ...EARLY.flatMap((facet) => facet.carry?.(facts.of(facet)) ?? []).map((each) => ({
       ...own,
       v: 1,
@@ -134,6 +135,16 @@ async function treeNow(
   ]);
   if (entered === undefined || (left !== undefined && left.seq > entered.seq)) return null;
   return (entered.body as { readonly worktree: Worktree }).worktree;
+}
+
+/** What agents have written as the first messages of those whose conversation the origin goes on with. */
+async function tasksAbove(journal: Journal, { uuid }: Origin): Promise<readonly string[]> {
+  const above = (await stretchesOf(journal, uuid)).filter(({ proc }) => proc !== uuid);
+  const spawns = await Promise.all(above.map(({ proc }) => journal.ofKind(proc, "process.spawned")));
+  return spawns.flatMap(([spawned]) => {
+    const { line = [], intent = "" } = (spawned?.body ?? {}) as Partial<SpawnedBody>;
+    return line.length === 0 ? [] : [intent];
+  });
 }
 
 /** The state that the fork copies. UNAVAILABLE: shutting down, or the disk fails. CONFLICT: too little was recorded. */

@@ -15,7 +15,7 @@ interface Stretch {
 const PAGE = 256;
 
 /** Oldest first. The loop ends: the origin of a fork is always older than the fork. */
-async function stretchesOf(journal: Journal, uuid: ProcUuid): Promise<readonly Stretch[]> {
+export async function stretchesOf(journal: Journal, uuid: ProcUuid): Promise<readonly Stretch[]> {
   const stretches: Stretch[] = [];
   for (let next: Stretch | undefined = { proc: uuid, to: Number.POSITIVE_INFINITY }; next !== undefined; ) {
     stretches.unshift(next);

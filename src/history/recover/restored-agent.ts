@@ -101,6 +101,7 @@ function ownSeed(
     ...(agents === undefined ? {} : { agents }),
     ...(spawned.child === undefined ? {} : { child: spawned.child }),
     ...(spawned.fork === FORK ? { fork: { label: FORK } } : {}),
+    ...(kept.isOfAgent === true ? { tasks: [spawned.intent, ...(kept.tasks ?? [])] } : {}),
     ...(kept.client === "" ? {} : { client: kept.client }),
   };
 }

@@ -59,6 +59,8 @@ export interface KeptState extends Pick<ProcessSeed, "roots" | "onParentExit"> {
   readonly tools?: readonly string[];
   /** A fork of a process that an agent started: the user has not chosen its servers. */
   readonly isOfAgent?: true;
+  /** What agents have written as the first messages of those whose conversation a fork goes on with; absent: none. */
+  readonly tasks?: readonly string[];
 }
 
 interface KeptServer extends KeptConfig<McpConfig>, Pick<McpServer, "name" | "alwaysLoad"> {}

@@ -56,6 +56,8 @@ export interface ProcessSeed {
   readonly isSession?: boolean;
   /** A fork that its parent started of itself. */
   readonly fork?: ForkWish;
+  /** A fork that the user made: first messages of its conversation that agents have written. Absent: none. */
+  readonly tasks?: readonly string[];
   /** With a session: the client whose message the intent is. */
   readonly client?: string;
   /** Agents that the user gave with the run; all below it may be started by these names. */

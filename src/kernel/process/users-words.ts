@@ -7,7 +7,7 @@ import type { Pid } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { Process } from "./process.ts";
 
-type Started = { readonly seed: Pick<Process["seed"], "fork" | "intent" | "kind" | "line"> };
+type Started = { readonly seed: Pick<Process["seed"], "fork" | "intent" | "kind" | "line" | "tasks"> };
 
 export interface Family {
   readonly table: { get(pid: Pid): Started | undefined };
@@ -19,7 +19,7 @@ export function agentsIntents({ table }: Family, self: Started): ReadonlySet<str
   for (let at: Started | undefined = self; at !== undefined; at = parentOfFork(table, at)) {
     // supervisors of the user start what its project says
     const isUsers = at.seed.line.every((pid) => table.get(pid)?.seed.kind === "supervisor");
-    if (!isUsers) intents.add(at.seed.intent);
+    for (const each of isUsers ? (at.seed.tasks ?? []) : [at.seed.intent]) intents.add(each);
   }
   return intents;
 }
