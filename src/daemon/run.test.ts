@@ -195,7 +195,9 @@ describe("runDaemon()", () => {
     expect(await early.ask('{"method":"ping"}')).toBe(pong);
     host.emit("SIGINT");
     await settle();
-    expect(await (await connect()).rest()).toContain('"UNAVAILABLE","message":"daemon is shutting down"');
+    expect(await (await connect()).ask('{"method":"ping"}')).toContain(
+      '"UNAVAILABLE","message":"daemon is shutting down"',
+    );
     expect(await early.ask('{"method":"ping"}')).toBe(pong);
     expect(host.exits).toEqual([]);
     host.emit("SIGTERM");

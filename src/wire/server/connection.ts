@@ -26,7 +26,7 @@ interface Answer {
   readonly follow?: MethodAnswer<MethodName>["follow"];
 }
 
-/** How long a client may take to close its end after we closed ours, in ms. */
+/** How long a client may take to close its end after we closed ours, or to say which wire it speaks, in ms. */
 const LINGER_MS = 1_000;
 /** Most starts that are carried out together; further ones wait. */
 const STARTS_TOGETHER = 64;
@@ -76,9 +76,20 @@ export class Connection {
     this.close();
   }
 
-  /** Answers with an error and closes. */
-  async refuse(error: Fault): Promise<void> {
+  /** Answers with an error and closes, and reads nothing. */
+  async turnAway(error: Fault): Promise<void> {
     await this.#respond({ ok: false, error: toWireError(error) });
+    this.close();
+  }
+
+  /** Answers with an error and closes: on the wire of the client's first byte, on the text wire if none comes soon. */
+  async refuse(error: Fault): Promise<void> {
+    const waited = new AbortController();
+    const late = this.#clock.sleep(LINGER_MS, waited.signal).catch(() => undefined);
+    const first = await Promise.race([this.#reader.next(), late]);
+    waited.abort(ABORTED);
+    if (first?.kind !== "frames") return this.turnAway(error);
+    await this.#serveFrames(first.first, error);
     this.close();
   }
 
@@ -130,10 +141,11 @@ export class Connection {
     return false;
   }
 
-  async #serveFrames(first: Buffer): Promise<false> {
+  async #serveFrames(first: Buffer, refusal?: Fault): Promise<false> {
     this.#frames = new FrameConnection(this.#socket, this.#options, {
       desk: this.#desk,
       gone: this.#gone.signal,
+      refusal,
     });
     await this.#frames.serve(first);
     return false;

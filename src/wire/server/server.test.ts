@@ -8,6 +8,7 @@ import { asPid } from "../../abi/ids.ts";
 import { EXIT } from "../../abi/process.ts";
 import { PROTOCOL } from "../../abi/wire.ts";
 import { settle } from "../../kernel/testing/virtual-clock.ts";
+import { FrameClient } from "./frames/testing.ts";
 import { startServer } from "./server.ts";
 import { type RawClient, ServerFixture, until } from "./testing/fixture.ts";
 
@@ -212,10 +213,21 @@ describe("connections", () => {
     const all = [client];
     while (all.length < PROTOCOL.maxConnections) all.push(await fixture.connect());
     await until(() => fixture.server.connections === PROTOCOL.maxConnections);
+    const told = '{"ok":false,"error":{"code":"UNAVAILABLE","message":"too many connections (256)"}}\n';
     const late = await fixture.connect();
-    expect(await late.rest()).toBe(
-      '{"ok":false,"error":{"code":"UNAVAILABLE","message":"too many connections (256)"}}\n',
-    );
+    late.send('{"method":"ping"}\n');
+    expect(await late.rest()).toBe(told);
+    const frames = await FrameClient.open(fixture.socketPath);
+    const asked = [frames.ask("kernel.ping"), frames.ask("kernel.ping")];
+    void Promise.allSettled(asked);
+    await frames.closed;
+    expect(frames.responses).toMatchObject([
+      { id: "1", result: null, error: "too many connections (256)", fault: { code: "UNAVAILABLE" } },
+    ]);
+    const silent = await fixture.connect();
+    await until(() => fixture.clock.pending > 2);
+    await fixture.clock.advance(1_000);
+    expect(await silent.rest()).toBe(told);
     client.socket.destroy();
     await until(() => fixture.server.connections === PROTOCOL.maxConnections - 1);
     expect(await (await fixture.connect()).ask('{"method":"ping"}')).toBe(pong);
@@ -235,7 +247,7 @@ describe("connections", () => {
 
   it("after refuse() new ones are told why, those open go on", async () => {
     fixture.server.refuse("daemon is shutting down");
-    expect(await (await fixture.connect()).rest()).toContain(
+    expect(await (await fixture.connect()).ask('{"method":"ping"}')).toContain(
       '"UNAVAILABLE","message":"daemon is shutting down"',
     );
     expect(await client.ask('{"method":"ping"}')).toBe(pong);

@@ -192,10 +192,9 @@ class SocketServer implements Server {
       this.#accepted++;
       this.#options.onConnect?.();
       void connection.serve();
-    } else {
-      const code = peer.kind === "other_user" ? "PERMISSION" : "UNAVAILABLE";
-      void connection.refuse(new Fault({ code, ...admission }));
-    }
+    } else if (peer.kind === "other_user")
+      void connection.turnAway(new Fault({ code: "PERMISSION", ...admission }));
+    else void connection.refuse(new Fault({ code: "UNAVAILABLE", ...admission }));
   }
 
   /** Refuses connections before they are counted. */

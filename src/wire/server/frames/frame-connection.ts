@@ -22,6 +22,8 @@ interface Around {
   readonly desk: Desk;
   /** Fires when nothing can be sent any more. */
   readonly gone: AbortSignal;
+  /** The connection is not admitted: its first frame is answered with this. */
+  readonly refusal: Fault | undefined;
 }
 
 type Request = Extract<Envelope, { kind: "request" }>;
@@ -37,6 +39,7 @@ export class FrameConnection {
   readonly #options: DeskOptions;
   readonly #desk: Desk;
   readonly #gone: AbortSignal;
+  readonly #refusal: Fault | undefined;
   readonly #decoder = new FrameDecoder();
   readonly #writer: FrameWriter;
   readonly #session: FrameSession;
@@ -51,11 +54,12 @@ export class FrameConnection {
   #lastByteAt = 0;
   #isEnding = false;
 
-  constructor(socket: Socket, options: DeskOptions, { desk, gone }: Around) {
+  constructor(socket: Socket, options: DeskOptions, { desk, gone, refusal }: Around) {
     this.#socket = socket;
     this.#options = options;
     this.#desk = desk;
     this.#gone = gone;
+    this.#refusal = refusal;
     this.#writer = new FrameWriter(socket, options.clock);
     if (options.program !== undefined) desk.become({ kind: "process", client: options.program });
     this.#session = new FrameSession(desk, () => options.look(), this.#writer);
@@ -138,6 +142,10 @@ export class FrameConnection {
   }
 
   #accept(framed: Framed): void {
+    if (this.#refusal !== undefined) {
+      if (!this.#isEnding) this.#refuse(this.#refusal, idIn(framed));
+      return;
+    }
     switch (framed.kind) {
       case "frame":
         if (framed.type === PACKET.request) this.#request(framed.payload);
@@ -161,8 +169,8 @@ export class FrameConnection {
     }
   }
 
-  #refuse(error: Fault): void {
-    this.#fail("", error);
+  #refuse(error: Fault, id = ""): void {
+    this.#fail(id, error);
     this.#end();
   }
 
@@ -281,5 +289,15 @@ export class FrameConnection {
     const message = `the result has ${frame.length} bytes, limit ${FRAME.maxPayloadBytes}`;
     if (!isTooLarge) this.#writer.send(frame);
     else this.#fail(response.id, new Fault({ code: "INTERNAL", message }), response.meta?.requestId);
+  }
+}
+
+/** The id of the request in a frame; "": it has none. */
+function idIn(framed: Framed): string {
+  if (framed.kind !== "frame" || framed.type !== PACKET.request) return "";
+  try {
+    return parseEnvelope(unpack(framed.payload)).id;
+  } catch {
+    return "";
   }
 }
