@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { aRow } from "../../testing/fake-daemon.ts";
 import { ASCII, forest } from "./forest.ts";
+import { treeTable } from "./tree-table.ts";
 
 const row = (pid: number, ppid: number, tokens_used = 1) => aRow({ pid, ppid, tokens_used });
 const drawn = (...args: Parameters<typeof forest>) =>
@@ -26,6 +27,16 @@ test("forest() counts what has ended below a process, as far as that is known", 
     aRow({ pid: 2, ppid: 1, tokens_used: 5, cost_usd: 0.2 }),
   ]);
   expect([lead?.subtreeTokens, lead?.subtreeUsd, child?.subtreeTokens]).toEqual([100, 0.5, 5]);
+});
+
+test("a tree with calls of unknown price says so for all above them", () => {
+  const branches = forest([
+    aRow({ pid: 1, cost_usd: 0.1 }),
+    aRow({ pid: 2, ppid: 1, unpriced_calls: 2 }),
+    aRow({ pid: 3, ppid: 1 }),
+  ]);
+  expect(branches.map(({ subtreeUnpriced }) => subtreeUnpriced)).toEqual([2, 2, 0]);
+  expect(treeTable(branches).match(/\$0\.1\d*\+\?/g)).toHaveLength(1);
 });
 
 test("forest() of one root is it and what is below; of none, nothing", () => {

@@ -14,6 +14,8 @@ export interface Branch {
   /** Tokens of the process and its whole subtree, ended ones included; `subtreeUsd` likewise. */
   readonly subtreeTokens: number;
   readonly subtreeUsd: number;
+  /** Calls without a known price in the subtree. */
+  readonly subtreeUnpriced: number;
   /** The number of direct children. */
   readonly children: number;
 }
@@ -51,6 +53,7 @@ export function forest(rows: readonly WireRow[], glyphs: Glyphs = LINES, root?: 
     draft.subtreeUsd = Math.max(draft.subtreeUsd, row.subtree?.cost_usd ?? 0);
     if (parent === undefined) continue;
     parent.subtreeTokens += draft.subtreeTokens;
+    parent.subtreeUnpriced += draft.subtreeUnpriced;
     parent.subtreeUsd = usdOf(microUsd(parent.subtreeUsd) + microUsd(draft.subtreeUsd));
   }
   return found;
@@ -62,14 +65,15 @@ interface Draft extends Branch {
   readonly inner: string;
   subtreeTokens: number;
   subtreeUsd: number;
+  subtreeUnpriced: number;
   children: number;
 }
 
 /** In reverse order, because they are pushed onto a stack. */
 function drafts(rows: readonly WireRow[], parent: Draft | undefined, glyphs: Glyphs): Draft[] {
   const all = rows.map((row, at): Draft => {
-    const { tokens_used: subtreeTokens, cost_usd: subtreeUsd = 0 } = row;
-    const base = { row, parent, subtreeTokens, subtreeUsd, children: 0 };
+    const { tokens_used: subtreeTokens, cost_usd: subtreeUsd = 0, unpriced_calls: subtreeUnpriced = 0 } = row;
+    const base = { row, parent, subtreeTokens, subtreeUsd, subtreeUnpriced, children: 0 };
     if (parent === undefined) return { ...base, depth: 0, prefix: "", inner: "" };
     const depth = parent.depth + 1;
     if (depth > MAX_DEPTH) return { ...base, depth, prefix: parent.prefix, inner: parent.inner };

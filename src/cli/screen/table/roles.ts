@@ -1,7 +1,7 @@
 /** What a process is to the one that started it, and what it costs with all below it. */
 import { isInternal } from "../../../abi/fork.ts";
 import type { WireRow } from "../../../abi/methods/process.ts";
-import { forest } from "./forest.ts";
+import { type Branch, forest } from "./forest.ts";
 
 export type Role = Exclude<WireRow["kind"], "agent"> | "main" | "subagent" | "fork" | "internal";
 
@@ -41,7 +41,9 @@ export function roleWord(role: Role | undefined): string {
   return role === undefined || role === "main" ? "agent" : role;
 }
 
-/** By pid, in US dollars. */
-export function subtreeCosts(rows: readonly WireRow[]): ReadonlyMap<number, number> {
-  return new Map(forest(rows).map(({ row, subtreeUsd }) => [row.pid, subtreeUsd]));
+export type SubtreeCost = Pick<Branch, "subtreeUsd" | "subtreeUnpriced">;
+
+/** By pid. */
+export function subtreeCosts(rows: readonly WireRow[]): ReadonlyMap<number, SubtreeCost> {
+  return new Map(forest(rows).map((branch) => [branch.row.pid, branch]));
 }

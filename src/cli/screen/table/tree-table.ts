@@ -30,7 +30,11 @@ const COLUMNS: ReadonlyArray<Column<TreeRow>> = [
     isExtra: true,
     cell: ({ row }) => costCell(row.cost_usd ?? 0, row.unpriced_calls),
   },
-  { head: "TREE COST", align: "right", cell: ({ subtreeUsd }) => costCell(subtreeUsd) },
+  {
+    head: "TREE COST",
+    align: "right",
+    cell: ({ subtreeUsd, subtreeUnpriced }) => costCell(subtreeUsd, subtreeUnpriced),
+  },
   { head: "ELAPSED", align: "right", isExtra: true, cell: ({ row }) => seconds(row.elapsed_ms) },
   { head: "INTENT", align: "left", maxColumns: INTENT_COLUMNS, cell: ({ row }) => intentCell(row.intent) },
 ];

@@ -22,6 +22,8 @@ export interface TopRow {
   readonly role: Role;
   /** What it costs with all below it, in US dollars. */
   readonly subtreeUsd: number;
+  /** Calls without a known price in its subtree. */
+  readonly subtreeUnpriced: number;
   /** The tree lines before the name, in tree order. */
   readonly prefix: string;
 }
@@ -45,7 +47,8 @@ export function arrange({ rows, rates }: Snapshot, how: Arrangement): TopRow[] {
     rate: rates.get(row.pid) ?? 0,
     children: counts.get(row.pid) ?? 0,
     role: roles.get(row.pid) ?? "main",
-    subtreeUsd: costs.get(row.pid) ?? 0,
+    subtreeUsd: costs.get(row.pid)?.subtreeUsd ?? 0,
+    subtreeUnpriced: costs.get(row.pid)?.subtreeUnpriced ?? 0,
     prefix,
   });
   const sorted = matching(shown, how.filter)

@@ -72,7 +72,7 @@ const COLUMNS: readonly TopColumn[] = [
     columns: 8,
     align: "right",
     dispensable: 3,
-    cell: ({ subtreeUsd }) => costCell(subtreeUsd),
+    cell: ({ subtreeUsd, subtreeUnpriced }) => costCell(subtreeUsd, subtreeUnpriced),
   },
   { head: "CHILD", columns: 5, align: "right", dispensable: 3, cell: ({ children }) => String(children) },
   { head: "AGE", columns: 8, align: "right", dispensable: 2, cell: ({ row }) => seconds(row.elapsed_ms) },
