@@ -97,7 +97,7 @@ export class Actions {
         app.do(async () => this.#showMode(await app.client.nextMode(app.pid)));
         return true;
       case "ctrl+b":
-        return app.isRunning && this.#slash("/bg");
+        return app.isRunning && this.slash("/bg");
       case "ctrl+z":
         app.do(() => app.yielded(() => app.call.host.lifecycle.suspend()));
         return true;
@@ -111,7 +111,7 @@ export class Actions {
         app.do(() => this.#edit());
         return true;
       default:
-        return Object.hasOwn(COMMAND_KEYS, name) && this.#slash(COMMAND_KEYS[name] ?? "");
+        return Object.hasOwn(COMMAND_KEYS, name) && this.slash(COMMAND_KEYS[name] ?? "");
     }
   }
 
@@ -175,7 +175,7 @@ export class Actions {
     }
     if (this.suggestions.entered()) return true;
     const text = this.#taken();
-    return text === "" ? true : this.#slash(text);
+    return text === "" ? true : this.slash(text);
   }
 
   /** The text in the editor, which is then empty. */
@@ -207,7 +207,7 @@ export class Actions {
     return true;
   }
 
-  #slash(line: string): boolean {
+  slash(line: string): boolean {
     const slash = slashOf(line, this.#app.pid, this.#app.words);
     if (slash !== undefined) this.#app.do(() => this.#act(slash, line));
     return true;

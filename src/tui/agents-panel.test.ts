@@ -16,20 +16,31 @@ const CHILD = {
   ...{ created_at: "2026-01-01T00:00:00.000Z", elapsed_ms: 0, tokens_used: 0, exit: null },
 };
 
+interface Wish {
+  closed(): void;
+  hint(): string;
+  key(name: string): boolean;
+}
+
 /** A panel with two agents, of which the first is looked at. */
 async function viewing() {
   const rows = [
     { ...CHILD, pid: 2 },
     { ...CHILD, pid: 3, created_at: "2026-01-01T00:00:01.000Z" },
   ];
-  const seen = { refreshed: 0, looked: 0, close: () => {}, hint: () => "" };
+  const seen = {
+    ...{ refreshed: 0, looked: 0, close: () => {}, hint: () => "", key: (_: string) => false },
+    slashes: [] as string[],
+  };
   const client = { request: async () => ({ processes: rows }), close: () => {} };
   const app = {
     ...{ pid: 1, words: en, changed: () => {}, editing: { buffer: { text: "" }, place: -1 } },
     call: { host: { daemon: { ensure: async () => client } } },
     actions: {
+      slash: (line: string) => seen.slashes.push(line),
       views: {
-        look: (pid: number, _words: string, { closed, hint }: { closed(): void; hint(): string }) => {
+        look: (pid: number, _words: string, { closed, hint, key }: Wish) => {
+          seen.key = key;
           seen.looked = pid;
           seen.close = closed;
           seen.hint = hint;
@@ -43,6 +54,15 @@ async function viewing() {
   for (const name of ["down", "down", "enter"]) panel.key({ kind: "key", name });
   return { panel, rows, seen };
 }
+
+test("ctrl+b hands over the one that is looked at, or under the cursor", async () => {
+  const { panel, seen } = await viewing();
+  using _ = panel;
+  expect(seen.key("ctrl+b")).toBe(true);
+  panel.key({ kind: "key", name: "down" });
+  panel.key({ kind: "key", name: "ctrl+b" });
+  expect(seen.slashes).toEqual(["/bg 2", "/bg 3"]);
+});
 
 test("the view of an agent is refreshed when that agent did something, and no more once it is left", async () => {
   const { panel, rows, seen } = await viewing();

@@ -24,6 +24,7 @@ import { panelLines } from "./view/panel-lines.ts";
 const LOOK_MS = 500;
 const KEYS: Readonly<Record<string, PanelKey>> = {
   ...{ up: "up", down: "down", enter: "enter", escape: "escape", "shift+down": "shift_down" },
+  "ctrl+b": "ctrl_b",
 };
 
 export class AgentsPanel implements Disposable {
@@ -126,6 +127,7 @@ export class AgentsPanel implements Disposable {
     this.#state = taken.state;
     const { action } = taken;
     if (action?.kind === "view") this.#view(action.agentId);
+    if (action?.kind === "background") this.#app.actions.slash(`/bg ${action.agentId}`);
     if (action?.kind === "stop") this.#stop(Number(action.agentId));
     if (action?.kind === "clear") this.#marks = dismissed(this.#marks, action.agentId);
     if (action?.kind === "processes") return false;
@@ -144,7 +146,7 @@ export class AgentsPanel implements Disposable {
     };
     const view = this.#app.actions.views.look(Number(agentId), agent.prompt, {
       hint: () => (isOver() ? clear : stop),
-      key: (name) => name === "x" && this.#take("x", true),
+      key: (name) => (name === "x" || name === "ctrl+b") && this.#take(name === "x" ? name : "ctrl_b", true),
       closed: () => this.#left(agentId),
     });
     this.#viewing = { agentId, view };

@@ -27,6 +27,7 @@ test.each([
   ["/budget 2.5", { kind: "run", argv: ["budget", "set", "7", "--usd", "2.5"] }],
   ["/budget --add 5", { kind: "run", argv: ["budget", "7", "--add", "5"] }],
   ["/bg", { kind: "run", argv: ["bg", "7"] }],
+  ["/bg 9", { kind: "run", argv: ["bg", "9"] }],
   ["/send 3 go on", { kind: "run", argv: ["send", "3", "go", "on"] }],
   ["/team:notes v2", { kind: "skill", text: "/team:notes v2" }],
 ])("slashOf(%j)", (line, slash) => {

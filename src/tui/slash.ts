@@ -58,7 +58,8 @@ const process =
 const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
   agents: run("agents"),
   back: act("back"),
-  bg: ofSession("bg"),
+  // of the session all that it waits for, unless one is named
+  bg: (text, pid) => run("bg")(text === "" ? pid : text),
   budget: (text, pid) =>
     /^\$?\d[\d.]*$/.test(text)
       ? run("budget", "set")(`${pid} --usd ${text}`)

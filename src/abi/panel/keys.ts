@@ -14,10 +14,10 @@ export interface PanelState {
 
 export const PANEL_AT_START: PanelState = { footerSelection: null, selectedBgAgentIndex: -1 };
 
-export type PanelKey = "up" | "down" | "enter" | "escape" | "shift_down" | "x";
+export type PanelKey = "up" | "down" | "enter" | "escape" | "shift_down" | "ctrl_b" | "x";
 
 type PanelAction =
-  | { readonly kind: "view" | "leave" | "stop" | "clear"; readonly agentId: string }
+  | { readonly kind: "view" | "leave" | "background" | "stop" | "clear"; readonly agentId: string }
   /** The dialog of all processes. */
   | { readonly kind: "processes" };
 
@@ -36,6 +36,7 @@ export function onPanelKey(
   if (scene.rows.length === 0) return undefined;
   const now = clamped(state, scene.rows);
   if (key === "shift_down") return { state: now, action: { kind: "processes" } };
+  if (key === "ctrl_b") return handedOver(now, scene.rows);
   if (key === "x" && now.viewingAgentTaskId !== undefined && scene.isIdle) return ended(now, scene.rows);
   if (now.footerSelection === "bg_agent") return inPanel(now, key, scene.rows);
   if (key !== "down" || !scene.isIdle) return undefined;
@@ -102,6 +103,12 @@ function entered(state: PanelState, row: PanelRow | undefined): ReturnType<typeo
       action: { kind: "view", agentId: row.agentId },
     };
   return viewing === undefined ? { state } : { state: rest, action: { kind: "leave", agentId: viewing } };
+}
+
+/** The call that waits for the highlighted agent waits no longer. On `main` the key is not the panel's. */
+function handedOver(state: PanelState, rows: readonly PanelRow[]): ReturnType<typeof onPanelKey> {
+  const row = rows[highlighted(state, rows)];
+  return row === undefined ? undefined : { state, action: { kind: "background", agentId: row.agentId } };
 }
 
 function ended(state: PanelState, rows: readonly PanelRow[]): ReturnType<typeof onPanelKey> {

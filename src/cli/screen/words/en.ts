@@ -370,7 +370,7 @@ export const en = {
       ["shift+tab", "the next permission mode"],
       ["ctrl+o", "the whole transcript, with search"],
       ["! and a command", "your shell runs it, the model reads its output; esc ends it"],
-      ["ctrl+b", "while it works: its agents into the background"],
+      ["ctrl+b", "while it works: its agents into the background, or the one highlighted below"],
       ["@ and letters of a path", "name a file; tab or enter completes it"],
       ["ctrl+g", "edit in $EDITOR"],
       ["↓ on an empty line", "the agents that work for you: enter shows one, x there stops it"],

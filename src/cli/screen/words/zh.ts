@@ -365,7 +365,7 @@ export const zh: Phrases = {
       ["shift+tab", "下一个权限模式"],
       ["ctrl+o", "完整的对话记录，可搜索"],
       ["! 加命令", "由您的 shell 执行，模型读取输出；esc 结束"],
-      ["ctrl+b", "运行期间：将其等待的 Agent 转入后台"],
+      ["ctrl+b", "运行期间：将其等待的 Agent 转入后台；在下方选中其一时，仅转该 Agent"],
       ["@ 加路径中的字母", "引用文件；tab 或 enter 补全"],
       ["ctrl+g", "在 $EDITOR 中编辑"],
       ["空行时 ↓", "为您工作的 Agent：enter 查看，x 停止"],
