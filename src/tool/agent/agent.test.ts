@@ -60,7 +60,7 @@ test("its effect is the start of the agent, by its name in small letters; nothin
     parallel: true,
     about: "explore: find it",
   });
-  expect(bound({}).effects).toMatchObject([{ program: "general-purpose" }]);
+  expect(bound({})).toMatchObject({ effects: [{ program: "general-purpose" }], about: "find it" });
   // what programs alone say is not told to a model
   expect(Object.keys(agent.inputSchema.properties as object)).not.toContain("tool_use_id");
 });

@@ -87,7 +87,9 @@ export const agent = defineTool({
     operation: `start agent ${typeOf(args, scope)}${args.isolation === undefined ? "" : " in a worktree"}: ${args.description}`,
     params: { prompt: args.prompt, ...(args.model === undefined ? {} : { model: args.model }) },
   }),
-  about: (args) => `${typeOf(args)}: ${args.description}`,
+  // as its line reads while it runs
+  about: (args) =>
+    args.subagent_type === undefined ? args.description : `${typeOf(args)}: ${args.description}`,
   activity: (args) => `${args.description} (${typeOf(args)})`,
   run,
 });

@@ -184,10 +184,12 @@ function callHead(entry: CallEntry, look: EntryLook): Line[] {
   const isCut = error !== undefined && error !== "" && widthOf(callLine(known, ANY_WIDTH, how)) > width;
   const [, ...rest] = [...callLine(isCut ? call : known, width, how)];
   const mark = error === undefined ? "●" : "✗";
-  const role: Paint = !isFinal ? "dim" : error !== undefined ? "error" : "success";
+  // told of its end before the results of all calls of its reply are there
+  const isOver = isFinal || note !== undefined;
+  const role: Paint = !isOver ? "dim" : error !== undefined ? "error" : "success";
   const head: Line = [
-    { text: isFinal ? mark : "○", style: theme[role] },
-    { text: rest.join(""), style: isFinal ? "" : theme.dim },
+    { text: isOver ? mark : "○", style: theme[role] },
+    { text: rest.join(""), style: isOver ? "" : theme.dim },
   ];
   return isCut ? [head, ...hung("  ", error.slice(0, ERROR_CHARS), look, theme[role])] : [head];
 }

@@ -174,6 +174,19 @@ test.each([
   expect(lines.map(textOf)).toEqual([line]);
 });
 
+test("a call that has ended is marked so while others of its reply run", () => {
+  const call = {
+    kind: "call",
+    id: "",
+    tool: "agent",
+    input: { description: "Look" },
+    isFinal: false,
+  } as const;
+  const drawn = (more: object) => textOf(entryLines({ ...call, ...more }, look)[0] ?? []);
+  expect(drawn({})).toBe("○ agent Look");
+  expect(drawn({ note: { tool: "agent", about: "Look" } })).toBe("● agent Look");
+});
+
 test("entryLines() says in rows of its own what went wrong with a call, where its line would be cut", () => {
   const why = "Command 'curl' is not allowed for this agent, whose rules name git and npm alone";
   const note = { tool: "bash", about: "curl http://example.invalid", error: `Permission denied: ${why}` };
