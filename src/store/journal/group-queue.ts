@@ -26,8 +26,8 @@ const GROUP_BYTES = 4 * 1024 * 1024;
 /** How long a note may wait for other records before it is committed on its own. */
 const NOTE_DELAY_MS = 50;
 const RETRY_MS = 5_000;
-/** Callers that are answered in one round of the event loop: each goes on at once, and all of them would hold it. */
-const ANSWERS_OF_ROUND = 8;
+/** Callers that are answered in one round of the event loop: each goes on at once, for some milliseconds, and all of them would hold it. */
+const ANSWERS_OF_ROUND = 1;
 
 /** What one call put into the queue. An item without a waiter consists of notes, which are never refused. */
 interface Item extends Batch {
