@@ -161,6 +161,17 @@ test("a pasted text that stands as a mark is one character", () => {
   expect(go("hx").text).toBe("");
 });
 
+test("what arrives at once with the key that begins to insert is text, and a dot repeats it", () => {
+  const normal: Vim = { ...VIM, mode: "normal" };
+  const buffer = { ...replaced(NEW, "abc def").buffer, at: 6 };
+  const { vim, editing, press } = vimPressed(normal, { ...NEW, buffer }, { kind: "text", text: "bcwXYZ" });
+  expect([vim.mode, editing.buffer.text, press]).toEqual(["insert", "abc ", { kind: "text", text: "XYZ" }]);
+  const left = vimPressed(vim, editing, { kind: "key", name: "escape" });
+  const again = replaced(NEW, "one").buffer;
+  const repeated = vimPressed(left.vim, { ...NEW, buffer: { ...again, at: 0 } }, { kind: "text", text: "." });
+  expect(repeated.editing.buffer.text).toBe("XYZ");
+});
+
 test("no keys take the cursor out of the text or into a character", () => {
   const text = fc.stringMatching(/^[ab ,("\n日👍]{0,12}$/u);
   const keys = fc.string({

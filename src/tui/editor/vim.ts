@@ -110,7 +110,15 @@ function inMode(vim: Vim, editing: Editing, press: Press): Vimmed {
     return { vim: { ...vim, mode: "normal" }, editing };
   const keys = press.kind === "text" ? press.text : NAMED[press.name];
   if (keys === undefined) return { vim, editing, press };
-  return [...keys].reduce<Vimmed>((now, key) => pressed(now.vim, now.editing, key), { vim, editing });
+  let now: Vimmed = { vim, editing };
+  let rest = [...keys];
+  while (rest.length > 0 && now.vim.mode !== "insert") {
+    const [key = "", ...others] = rest;
+    now = pressed(now.vim, now.editing, key);
+    rest = others;
+  }
+  // over a slow line a command and the text behind it arrive together
+  return rest.length === 0 ? now : inMode(now.vim, now.editing, text(rest.join("")));
 }
 
 /** Keys with names that move as letters do. */
