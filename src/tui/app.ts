@@ -302,11 +302,11 @@ export class App implements Disposable {
   }
 
   #opened({ pid, session, items, isAgain, sandbox }: Opened): void {
-    this.model = openedModel(this.#model, { pid, items, isAgain }, this.words);
+    this.model = openedModel(this.#model, { pid, items, isAgain, session }, this.words);
     if (session !== undefined && !isAgain) this.say(openedLine(session, this.words));
     if (session !== undefined && session.cwd !== this.#cwd) this.#moved(session.cwd);
     else this.#useStatus();
-    if (session?.state === "paused") this.say(pausedLine({ pid, is_paused: true }, this.words));
+    if (this.#model.isPaused) this.say(pausedLine({ pid, is_paused: true }, this.words));
     if (sandbox !== undefined) this.say(this.words.session.sandboxOff(sandbox), "warning");
     const draft = this.keep.draft(pid);
     if (!isAgain && draft !== "" && this.#editing.buffer.text === "")

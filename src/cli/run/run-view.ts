@@ -12,6 +12,7 @@ import {
   deniedLines,
   detailsLine,
   failureOf,
+  isSaidByCall,
   lastLine,
   logLine,
   modeLine,
@@ -78,7 +79,8 @@ export class RunView {
         await this.#said(event.text);
         break;
       case "log":
-        await this.#log(event.level, logLine(event));
+        if (this.#verbose || !this.#console.showsCalls || !isSaidByCall(event))
+          await this.#log(event.level, logLine(event));
         break;
       case "api_retry":
         await this.#log("warn", retryLine(event));

@@ -56,6 +56,11 @@ export function logLine({ pid, message }: LogEvent): string {
   return `[agent/${pid}] log: ${safeLines(message)}`;
 }
 
+/** Where calls are shown, the line of the call says why it failed, and the next one that it was tried again. */
+export function isSaidByCall({ message }: LogEvent): boolean {
+  return message.startsWith("model: malformed call (");
+}
+
 export function retryLine(event: ApiRetryEvent, words = retryWords): string {
   return `[agent/${event.pid}] log: ${retryText(event, words)}`;
 }

@@ -73,10 +73,11 @@ export function knownModel(model: Model, { pid, items }: KnownSession, words: Ph
 /** The session is there. `isAgain`: after the daemon was gone, when a message that waited may have been read. */
 export function openedModel(
   model: Model,
-  { isAgain, ...at }: KnownSession & { readonly isAgain: boolean },
+  { isAgain, session, ...at }: KnownSession & { isAgain: boolean; session: { state: string } | undefined },
   words: Phrases,
 ): Model {
-  const known = { ...knownModel(model, at, words), link: "connected" } as const;
+  const isPaused = session?.state === "paused";
+  const known = { ...knownModel(model, at, words), link: "connected", isPaused } as const;
   const read = new Set(
     known.entries.slice(model.entries.length).map((entry) => ("text" in entry ? entry.text : "")),
   );
@@ -97,7 +98,7 @@ export function lostModel(model: Model): Model {
 function keyOf(entry: TranscriptEntry): string | undefined {
   if (entry.kind === "user") return `user ${entry.text.trim()}`;
   if (entry.kind === "shell") return `shell ${entry.command} ${entry.output.trim()}`;
-  if (entry.kind === "text") return `text ${entry.text.trim()}`;
+  if (entry.kind === "text" && entry.isCut !== true) return `text ${entry.text.trim()}`;
   if (entry.kind === "past_call") return `call ${entry.line}`;
   return entry.kind === "notice" && entry.isInterrupt === true ? "interrupted" : undefined;
 }

@@ -6,7 +6,7 @@ import type { PermissionMode } from "../../abi/process.ts";
 /** One thing in the transcript. Once it is final it never changes again. */
 export type TranscriptEntry =
   | { readonly kind: "user"; readonly text: string; readonly from: string }
-  | { readonly kind: "text"; readonly text: string; readonly isFinal: boolean }
+  | TextEntry
   | { readonly kind: "thinking"; readonly text: string; readonly isFinal: boolean }
   | CallEntry
   | ShellEntry
@@ -17,6 +17,14 @@ export type TranscriptEntry =
   | { readonly kind: "output"; readonly title: string; readonly text: string };
 
 export type NoticeLevel = "info" | "success" | "warning" | "error";
+
+interface TextEntry {
+  readonly kind: "text";
+  readonly text: string;
+  readonly isFinal: boolean;
+  /** The begin of a reply that never came in full: its model does not see it. */
+  readonly isCut?: boolean;
+}
 
 interface NoticeEntry {
   readonly kind: "notice";
@@ -73,6 +81,8 @@ export interface Model {
   readonly dropped: number;
   /** The entries from here on belong to the reply in progress, by the index of their block. */
   readonly replyFrom: number | undefined;
+  /** What had come of a reply that is void. */
+  readonly cut?: readonly TranscriptEntry[];
   readonly activity: Activity | undefined;
   readonly queued: readonly Queued[];
   readonly mode: PermissionMode;

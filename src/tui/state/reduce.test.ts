@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import { en } from "../../cli/screen/words/en.ts";
 import { shellNote } from "../../lib/text/shell-line.ts";
-import { caughtUp, entriesOf } from "./catch-up.ts";
+import { caughtUp, entriesOf, openedModel } from "./catch-up.ts";
 import { EMPTY, isFinal, MAX_ENTRIES, type Model, type TranscriptEntry } from "./model.ts";
 import { notice, reduce } from "./reduce.ts";
 
@@ -227,6 +227,40 @@ test("a reply that is dropped leaves the screen before it is told again, notices
     expect.stringContaining("model: stalled"),
     "half a thought",
   ]);
+});
+
+test("what came of a reply that the user interrupts stays on the screen, marked, unless another reply comes", () => {
+  const told = [begins, block(0, { type: "text", text: "" }), grows(0, "half a th")];
+  const gone = { event: "tombstone", reply_id: "m" } as const;
+  const interrupted = { ...idle, outcome: "interrupted" } as Told;
+  const { entries } = after([...told, gone, interrupted]);
+  expect(entries).toEqual([
+    { kind: "text", text: "half a th", isFinal: true, isCut: true },
+    { kind: "notice", text: en.entry.interruptedReply, level: "warning", isInterrupt: true },
+  ]);
+  expect(after([...told, interrupted]).entries).toEqual(entries);
+  expect(after([...told, gone, begins, interrupted]).entries).toMatchObject([{ text: "interrupted" }]);
+  expect(after([interrupted], after([...told, gone, idle])).entries).toMatchObject([{ text: "interrupted" }]);
+  // a later answer of the same words is another one
+  const item = { role: "assistant" as const, text: "half a th", calls: [], at: "", seq: 0 };
+  expect(caughtUp(after([...told, gone, interrupted]), [item], en).entries).toHaveLength(3);
+});
+
+test("a malformed call says once what was wrong", () => {
+  const log = (message: string): Told => ({ event: "log", level: "warn", message });
+  const { entries } = after([
+    message(USE),
+    { event: "tool_result", tool_use_id: "t1", content: "bash: unknown key", is_error: true },
+    log("model: malformed call (bash: unknown key), asked again 1/3"),
+  ]);
+  expect(entries).toMatchObject([{ kind: "call", result: "bash: unknown key" }]);
+});
+
+test("openedModel() takes from the session whether it is paused: a stop of the daemon had paused it", () => {
+  const paused = after([{ event: "paused", is_paused: true }]);
+  const at = { pid: 1, items: [], isAgain: true };
+  expect(openedModel(paused, { ...at, session: { state: "waiting" } }, en).isPaused).toBe(false);
+  expect(openedModel(EMPTY, { ...at, session: { state: "paused" } }, en).isPaused).toBe(true);
 });
 
 test("a request that is sent again stands where the session says what it does, until the reply begins", () => {

@@ -14,7 +14,15 @@ import type {
   WireEvent,
 } from "../../abi/wire-events.ts";
 import { pausedLine } from "../../cli/screen/chat-lines.ts";
-import { logLine, retryLine, retryText, slotLine, slotText, switchLine } from "../../cli/screen/run-lines.ts";
+import {
+  isSaidByCall,
+  logLine,
+  retryLine,
+  retryText,
+  slotLine,
+  slotText,
+  switchLine,
+} from "../../cli/screen/run-lines.ts";
 import type { Phrases } from "../../cli/screen/words/en.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
 import {
@@ -54,7 +62,7 @@ export function reduce(model: Model, event: WireEvent, at: At): Model {
     case "delta":
       return piece(running(model, at), event.piece);
     case "tombstone":
-      return withoutPreview(model);
+      return cutOff(model);
     case "message":
       return message(running(model, at), event);
     case "call":
@@ -77,7 +85,7 @@ function told(model: Model, event: WireEvent, at: At): Model {
     case "paused":
       return notice({ ...model, isPaused: event.is_paused }, pausedLine(event, at.words));
     case "log":
-      if (event.level === "info") return model;
+      if (event.level === "info" || isSaidByCall(event)) return model;
       return logged(model, event);
     case "api_retry":
       return waiting(
@@ -153,8 +161,10 @@ function queued(model: Model, { seq, from, client, text }: QueuedEvent, at: At):
 /** A preview of the reply: its blocks grow where they stand. */
 function piece(model: Model, event: StreamEvent): Model {
   switch (event.type) {
-    case "message_start":
-      return { ...withoutPreview(model), replyFrom: withoutPreview(model).entries.length };
+    case "message_start": {
+      const { cut: _, ...rest } = withoutPreview(model);
+      return { ...rest, replyFrom: rest.entries.length };
+    }
     case "content_block_start":
       return startBlock(model, event.index, event.content_block);
     case "content_block_delta": {
@@ -291,23 +301,38 @@ function resulted(model: Model, { tool_use_id, content, is_error }: ToolResultEv
 
 function idle(model: Model, event: IdleEvent, { words: { entry } }: At): Model {
   const { outcome, message: why = "", error } = event;
-  const done = { ...sealed(withoutPreview(model)), activity: undefined };
+  const { cut = [], ...over } = cutOff(model);
+  const done = { ...sealed(over), activity: undefined };
   if (outcome === "completed") return done;
+  const said = withEntries(done, cut);
   if (outcome === "interrupted")
-    return inserted(done, {
-      kind: "notice",
-      text: entry.interrupted,
-      level: "warning",
-      isInterrupt: true,
-    });
+    return withEntries(said, [
+      {
+        kind: "notice",
+        text: cut.length === 0 ? entry.interrupted : entry.interruptedReply,
+        level: "warning",
+        isInterrupt: true,
+      },
+    ]);
   const hint = error?.hint === undefined ? "" : `\n→ ${error.hint}`;
-  return notice(done, `${why === "" ? entry.outcome[outcome] : why}${hint}`, "error");
+  return notice(said, `${why === "" ? entry.outcome[outcome] : why}${hint}`, "error");
 }
 
 function ended(model: Model, event: Of<"complete" | "error">): Model {
   const done = { ...sealed(withoutPreview(model)), activity: undefined };
   if (event.event === "error") return notice(done, event.error_message, "error");
   return event.exit_reason === undefined ? done : notice(done, event.exit_reason, "error");
+}
+
+/** The user has read the begin of a reply that ends there, which stays on the screen unless another one comes. */
+function cutOff(model: Model): Model {
+  if (model.replyFrom === undefined) return model;
+  const cut = model.entries
+    .slice(model.replyFrom)
+    .flatMap((entry) =>
+      entry.kind === "text" && entry.text.trim() !== "" ? [{ ...entry, isFinal: true, isCut: true }] : [],
+    );
+  return { ...withoutPreview(model), cut };
 }
 
 /** A reply that did not arrive in full was never said. */

@@ -51,7 +51,9 @@ export function entryLines(entry: TranscriptEntry, look: EntryLook): readonly Li
     case "user":
       return [[], ...userLines(entry.text, entry.from, look)];
     case "text":
-      return entry.text.trim() === "" ? [] : [[], ...marked("● ", entry.text, look)];
+      return entry.text.trim() === ""
+        ? []
+        : [[], ...marked(entry.isCut === true ? "○ " : "● ", entry.text, look)];
     case "thinking":
       return thinkingLines(entry.text, look);
     case "call":

@@ -121,6 +121,7 @@ export const en = {
     refused: "refused",
     refusedFor: (why: string) => `refused: ${why}`,
     interrupted: "interrupted",
+    interruptedReply: "interrupted; the model does not see what it had begun to say",
     process: (pid: number) => `process ${pid}`,
     otherClient: "another client",
     outcome: { completed: "completed", interrupted: "interrupted", failed: "failed", limit: "limit" },

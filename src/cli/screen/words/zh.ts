@@ -123,6 +123,7 @@ export const zh: Phrases = {
     refused: "已拒绝",
     refusedFor: (why) => `已拒绝：${why}`,
     interrupted: "已中断",
+    interruptedReply: "已中断；模型看不到它刚才说了一半的内容",
     process: (pid) => `进程 ${pid}`,
     otherClient: "另一个客户端",
     outcome: { completed: "已完成", interrupted: "已中断", failed: "失败", limit: "已达上限" },
