@@ -55,7 +55,7 @@ export function entryLines(entry: TranscriptEntry, look: EntryLook): readonly Li
         ? []
         : [[], ...marked(entry.isCut === true ? "○ " : "● ", entry.text, look)];
     case "thinking":
-      return thinkingLines(entry.text, look);
+      return thinkingLines(entry, look);
     case "call":
       return [...callHead(entry, look), ...(look.isUnfolded ? detailLines(entry, look) : [])];
     case "shell":
@@ -127,24 +127,32 @@ function tailOf(text: string, chars: number | undefined): string {
   return fences.length % 2 === 0 ? text.slice(from) : `${fences.at(-1) ?? "```"}\n${text.slice(from)}`;
 }
 
-function thinkingLines(text: string, look: EntryLook): Line[] {
+/** How it begins; while it grows, its end. */
+function thinkingLines(
+  { text, isFinal: isOver }: { text: string; isFinal: boolean },
+  look: EntryLook,
+): Line[] {
   const words = text.trim();
   if (words === "") return [];
   const style = look.theme.dim;
   if (look.isUnfolded) return [[], ...hung("∴ ", words, look, style)];
-  const last =
-    tailOf(words, look.width * 2)
-      .split("\n")
-      .at(-1) ?? "";
-  return [
-    cutLine(
-      [
-        { text: "∴ ", style },
-        { text: safeLine(last), style },
-      ],
-      look.width,
-    ),
+  const [first = ""] = words.split("\n", 1);
+  const shown = isOver ? first : endOf(words.slice(words.lastIndexOf("\n") + 1), look.width - 2);
+  const line = [
+    { text: "∴ ", style },
+    { text: safeLine(shown), style },
   ];
+  return [cutLine(line, look.width)];
+}
+
+/** The last words that fit. */
+function endOf(line: string, width: number): string {
+  const tail = line.slice(-width);
+  if (tail === line && widthOf(line) <= width) return line;
+  const ends = [...tail.matchAll(/\s+(?=\S)/g)].map((gap) => `… ${tail.slice(gap.index + gap[0].length)}`);
+  return (
+    ends.find((end) => widthOf(end) <= width) ?? `…${tail.slice(-Math.floor(width / 2) + 1).toWellFormed()}`
+  );
 }
 
 /** The output is foreign; of a long one the begin and the end. */

@@ -43,10 +43,20 @@ test("liveFrame() has what is in progress, what waits, the editor and the mode l
     }),
   );
   expect(lines.map(textOf)).toEqual([
-    ...["", "• thinks (3s · ↓ 100 tokens · esc to in…", "⋯ and\\nthen", "─".repeat(39), "› "],
+    ...["", "• thinks (3s · esc to interrupt)", "⋯ and\\nthen", "─".repeat(39), "› "],
     "  ◇ plan · big · 42% context · $0.012",
   ]);
   expect(cursor).toEqual({ row: 4, column: 2 });
+});
+
+test("why a run waits is shown whole, in a row more where it has to be", () => {
+  const waits = "model: rate limited (429), retry 1/10 in 4s";
+  const activity = { sinceMono: 2_000, chars: 400, tokens: 0, waits };
+  const shown = liveFrame(aScene({ activity })).lines.map((line) => textOf(line).trimEnd());
+  expect(shown.slice(1, 3)).toEqual([
+    "• model: rate limited (429), retry 1/10",
+    "  in 4s (3s · esc to interrupt)",
+  ]);
 });
 
 test.each([
@@ -223,8 +233,20 @@ test("at 40 columns what is said for a moment stands in the last line, and the f
     textOf(liveFrame(aScene(model, { size: { columns: 40, rows: 12 }, ...more })).lines.at(-1) ?? []);
   const dialog = { lines: [[{ text: "allow it? ", style: "" }]], back: 0, isSettled: false };
   expect(last({ dialog })).toBe("  keys go to the editor until you pause");
-  expect(last({ hint: "esc again: go back" })).toBe("  ○ default · esc again: go back");
-  expect(last({})).toBe("  ○ default · a-model-with-a-name");
+  expect(last({ hint: "esc again: go back" })).toBe("  ○ default · 40% · esc again: go back");
+  expect(last({})).toBe("  ○ default · a-model-with-a-name · 40%");
+});
+
+test("a thought is a line: while it grows its end, then its begin, cut between words", () => {
+  const line = (text: string, isFinal: boolean) =>
+    entryLines({ kind: "thinking", text, isFinal }, look).map((each) => textOf(each));
+  const text =
+    "First I read the parser and the tests of it.\nThen I look for what calls the parser, and where.";
+  expect(line(text, false)).toEqual(["∴ … what calls the parser, and where."]);
+  expect(line(text, true)).toEqual(["∴ First I read the parser and the test…"]);
+  expect(line("Short.", false)).toEqual(["∴ Short."]);
+  const [wide = ""] = line("想".repeat(60), false);
+  expect([wide.startsWith("∴ …想"), widthOf(wide) <= 39]).toEqual([true, true]);
 });
 
 test("the line of a question has its words, whose arguments are a list", () => {

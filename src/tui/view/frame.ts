@@ -6,7 +6,7 @@ import type { Size } from "../../cli/screen/top/frame.ts";
 import type { Editing } from "../editor/edit.ts";
 import type { Vim } from "../editor/vim.ts";
 import { isFinal, type Model, type TranscriptEntry } from "../state/model.ts";
-import { cutLine, type Line, lineWidth, type Span } from "../text/line.ts";
+import { cutLine, type Line, lineWidth, type Span, wrapped } from "../text/line.ts";
 import { editorRows } from "./editor-rows.ts";
 import { type EntryLook, entryLines } from "./entry-lines.ts";
 import { modeLine } from "./mode-line.ts";
@@ -81,7 +81,7 @@ function liveLines({ model, committed, look, size }: Scene, room: number): Line[
   return room === 0 ? [] : lines.slice(-room);
 }
 
-function activityLines({ model, look, nowMono, reducesMotion }: Scene): Line[] {
+function activityLines({ model, look, size, nowMono, reducesMotion }: Scene): Line[] {
   const { activity } = model;
   const { theme } = look;
   const words = look.words.live;
@@ -91,12 +91,15 @@ function activityLines({ model, look, nowMono, reducesMotion }: Scene): Line[] {
   const elapsed = nowMono - activity.sinceMono;
   const frame = reducesMotion ? 2 : Math.floor(elapsed / SPIN_MS) % SPINNER.length;
   const tokens = activity.tokens + Math.ceil(activity.chars / 4);
-  const facts = [
-    `${Math.floor(elapsed / 1000)}s`,
-    ...(tokens > 0 ? [`↓ ${words.tokens(shortCount(tokens))}`] : []),
-  ];
   const what: Span = { text: `${SPINNER[frame] ?? "•"} ${doing(model, words)}`, style: theme.accent };
-  return [[], [what, { text: ` (${facts.join(" · ")} · ${words.toInterrupt})`, style: theme.dim }]];
+  const lineWith = (...facts: string[]): Line => [
+    what,
+    { text: ` (${[...facts, words.toInterrupt].join(" · ")})`, style: theme.dim },
+  ];
+  const time = `${Math.floor(elapsed / 1000)}s`;
+  const whole = lineWith(time, ...(tokens > 0 ? [`↓ ${words.tokens(shortCount(tokens))}`] : []));
+  // why it waits has a row more where it would be cut
+  return [[], ...(lineWidth(whole) <= size.columns ? [whole] : wrapped(lineWith(time), size.columns, "  "))];
 }
 
 function doing({ entries, isPaused, activity }: Model, words: EntryLook["words"]["live"]): string {

@@ -11,11 +11,12 @@ const SEPARATOR = " · ";
 export function modeLine({ model, hint, vim, size, look, dialog, editing }: Scene): Line {
   const { theme } = look;
   const words = look.words.modeLine;
-  const facts = [
+  const percent = Math.round((model.context ?? 0) * 100);
+  const facts: readonly (string | readonly string[])[] = [
     ...(vim === undefined ? [] : [words.vim[vim]]),
     ...(model.link === "connecting" ? [words.connecting] : []),
     ...(model.model === "" ? [] : [safeLine(model.model)]),
-    ...(model.context === undefined ? [] : [words.context(Math.round(model.context * 100))]),
+    ...(model.context === undefined ? [] : [[words.context(percent), `${percent}%`]]),
     ...(model.target === undefined ? [] : [`${brief(model.target.spent)} / ${brief(model.target.aim)}`]),
     ...(model.costUsd === undefined ? [] : [`$${model.costUsd.toFixed(model.costUsd < 1 ? 3 : 2)}`]),
   ];
@@ -26,8 +27,8 @@ export function modeLine({ model, hint, vim, size, look, dialog, editing }: Scen
   const mode: Span = { text: `  ${modeWord(model.mode, words)}`, style: theme[model.mode] };
   if (lineWidth([mode]) > room) return [{ text: "  ", style: "" }, end];
   const spans = [mode];
-  for (const text of facts) add(spans, { text, style: theme.dim }, room);
-  add(spans, end, size.columns - 1);
+  for (const texts of facts) add(spans, { texts: [texts].flat(), style: theme.dim }, room);
+  add(spans, { texts: [end.text], style: end.style }, size.columns - 1);
   return spans;
 }
 
@@ -49,8 +50,13 @@ function lastPart(
   return { text: text.startsWith("!") ? words.shell : words.hint, isUrgent: false };
 }
 
-/** What does not fit is left out whole. */
-function add(spans: Span[], { text, style }: Span, room: number): void {
-  if (text === "" || lineWidth(spans) + widthOf(text) + SEPARATOR.length > room) return;
-  spans.push({ text: `${SEPARATOR}${text}`, style });
+/** The longest of the texts that fits; what does not fit is left out whole. */
+function add(
+  spans: Span[],
+  { texts, style }: { readonly texts: readonly string[]; readonly style: string },
+  room: number,
+): void {
+  const left = room - lineWidth(spans) - SEPARATOR.length;
+  const text = texts.find((each) => each !== "" && widthOf(each) <= left);
+  if (text !== undefined) spans.push({ text: `${SEPARATOR}${text}`, style });
 }

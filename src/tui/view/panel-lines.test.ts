@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { PANEL_AT_START } from "../../abi/panel/keys.ts";
 import { type PanelAgent, panelRows } from "../../abi/panel/rows.ts";
 import { en } from "../../cli/screen/words/en.ts";
-import { lineWidth, textOf } from "../text/line.ts";
+import { textOf } from "../text/line.ts";
 import { themeOf } from "../text/theme.ts";
 import { panelLines } from "./panel-lines.ts";
 
@@ -38,14 +38,17 @@ test("100 agents are eight rows and a count; those that wait for the user are co
   expect(lines.at(-1)).toBe("    +92 more · 1 waits for you · shift+↓ to manage background agents");
 });
 
-test("at 40 columns the description gives way, and no figure is cut", () => {
+test("at 40 columns the begin of the task stays, and no figure is cut", () => {
   const state = { theme: themeOf("dark", "none"), words: en, width: 40 };
-  const lines = panelLines(PANEL_AT_START, rows(1, { activity: "idle", cost: 0 }), state);
-  expect(textOf(lines[1] ?? [])).toBe("  ○ explore  idle · 23s · ↓ 10.9k tokens");
-  expect(lineWidth(lines[1] ?? [])).toBeLessThanOrEqual(40);
-  const long = rows(1, { agentType: "general-purpose", blockedOn: "asks you" });
-  const [, row = []] = panelLines(PANEL_AT_START, long, { ...state, width: 39 });
-  expect(textOf(row)).toBe("  ○ general-purpose  asks you · 23s");
+  const row = (change: Partial<PanelAgent>, width = 40) =>
+    textOf(panelLines(PANEL_AT_START, rows(1, change), { ...state, width })[1] ?? []);
+  expect(row({ activity: "idle", cost: 0 })).toBe("  ○ explore  find callers\\x…  idle · 23s");
+  expect(row({ description: "tests" })).toBe("  ○ explore  tests  thinking · 23s");
+  const agentType = "general-purpose";
+  expect(row({ agentType, description: "look at part 0" }, 39)).toBe(
+    "  ○ general-purpose  look at part…  23s",
+  );
+  expect(row({ agentType, blockedOn: "asks you" }, 39)).toBe("  ○ general-purpose  find ca…  asks you");
 });
 
 test("the name of an agent has the colour of its agent file, where the terminal shows colours", () => {

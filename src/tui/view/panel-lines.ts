@@ -57,26 +57,33 @@ function nameOf({ name, agentType }: PanelRow): string {
   return safeLine(name ?? agentType);
 }
 
+/** So much of what it is to do tells it from others of its type. */
+const TASK_CELLS = 14;
+
 /**
- * `  find callers  23s · ↓ 10.9k tokens`, beside the name: what it is to do is cut first; then figures that do not fit whole are left
- * out, the last one first.
+ * `  find callers  23s · ↓ 10.9k tokens`, beside the name. What does not fit whole beside the begin of what it is to do is left out,
+ * the last figure first; what it does just now goes before its time, unless it waits for the user.
  */
 function factsText(row: PanelRow, width: number, words: PanelWords): string {
   const doing =
     hasEnded(row) || row.status === "queued"
       ? words.status[row.status]
       : (row.blockedOn ?? activityWord(row.activity ?? "", words));
+  const [time = "", ...use] = useWords(row, words.tokens).split(" · ");
   const figures = [
     ...(doing === "" ? [] : [doing]),
-    ...useWords(row, words.tokens).split(" · "),
+    ...[time, ...use],
     ...(row.cost > 0 ? [costCell(row.cost)] : []),
   ];
-  const name = nameOf(row);
-  while (figures.length > 1 && widthOf(`${name}  ${figures.join(" · ")}`) > width) figures.pop();
-  const facts = figures.join(" · ");
-  const room = width - widthOf(name) - widthOf(facts) - 4;
-  const task = room < 4 ? [] : [cutToWidth(safeLine(row.description), room)];
-  return ["", ...task, facts].join("  ");
+  const task = safeLine(row.description);
+  const room = width - widthOf(nameOf(row)) - (task === "" ? 2 : 4 + Math.min(TASK_CELLS, widthOf(task)));
+  const shorter = figures.map((_, n) => figures.slice(0, figures.length - n));
+  const choices = row.blockedOn === undefined ? [...shorter.slice(0, -1), [time]] : shorter;
+  const facts = (choices.find((each) => widthOf(each.join(" · ")) <= room) ?? choices.at(-1) ?? []).join(
+    " · ",
+  );
+  const left = width - widthOf(nameOf(row)) - widthOf(facts) - 4;
+  return ["", ...(left < 4 ? [] : [cutToWidth(task, left)]), facts].join("  ");
 }
 
 function activityWord(activity: string, { activity: known }: PanelWords): string {
