@@ -1,10 +1,11 @@
 /**
- * Questions of an agent to the user on a terminal: a number chooses an option, other text is the answer as typed, Esc
- * dismisses all. In a multiple-choice question numbers toggle options and Enter confirms.
+ * Questions of an agent to the user on a terminal: a number, or ↑ ↓ and Enter, chooses an option, other text is the answer as
+ * typed, Esc dismisses all. In a multiple-choice question numbers, or ↑ ↓ and space, toggle options and Enter confirms.
  */
 import type { AskReply, QuestionAnswer, QuestionItem } from "../../abi/ask.ts";
 import { plainLine } from "../screen/text/plain-text.ts";
 import type { Phrases } from "../screen/words/en.ts";
+import { CLEAR } from "../terminal/line-entry.ts";
 
 export interface QuestionTerminal {
   readonly words: Phrases["ask"];
@@ -18,6 +19,9 @@ export interface QuestionTerminal {
 
 const ESCAPE = "\x1b";
 const ENTER: ReadonlySet<string> = new Set(["\r", "\n"]);
+/** What stands between numbers. */
+const BETWEEN = /^[\s,;]+$/;
+const STEPS: Readonly<Record<string, number>> = { "\x1b[A": -1, "\x1bOA": -1, "\x1b[B": 1, "\x1bOB": 1 };
 const END: ReadonlySet<string> = new Set([ESCAPE, "\x04"]);
 
 /** undefined: it was answered elsewhere, or is void. */
@@ -54,6 +58,9 @@ async function hearOne(
   terminal: QuestionTerminal,
 ): Promise<QuestionAnswer | "dismissed" | "closed"> {
   const marked = new Set<string>();
+  const options = question.options.map(({ label }) => label);
+  /** Where the arrows are; −1: they were not used. */
+  let at = -1;
   await terminal.write(hintOf(question, terminal.words));
   for (;;) {
     const keys = await terminal.keys();
@@ -62,28 +69,49 @@ async function hearOne(
       await terminal.write(`${terminal.words.dismissed}\n`);
       return "dismissed";
     }
-    const label = question.options[Number(keys.trim()) - 1]?.label;
-    if (label !== undefined && !question.multi_select) {
-      await terminal.write(`${plainLine(label)}\n`);
-      return { chosen: [label], text: "" };
-    }
-    if (label !== undefined) {
-      if (!marked.delete(label)) marked.add(label);
-      await terminal.write(
-        `\n  ${marked.size === 0 ? terminal.words.none : [...marked].map(plainLine).join(", ")} `,
-      );
+    const step = STEPS[keys];
+    if (step !== undefined) {
+      await terminal.write(at < 0 ? "\n" : CLEAR);
+      at = (Math.max(at, step < 0 ? 0 : -1) + step + options.length) % options.length;
+      await terminal.write(`  ▸ ${at + 1}. ${plainLine(options[at] ?? "")} `);
       continue;
     }
+    const pointed = options.slice(at, at + 1).filter(() => at >= 0);
     if (ENTER.has(keys)) {
-      if (marked.size === 0) continue;
+      const chosen = marked.size === 0 ? pointed : [...marked];
+      if (chosen.length === 0) continue;
       await terminal.write("\n");
-      return { chosen: [...marked], text: "" };
+      return { chosen, text: "" };
+    }
+    const named = keys === " " ? pointed : numbered(keys, question);
+    if (named.length > 0 && !question.multi_select) {
+      await terminal.write(keys === " " ? "\n" : `${named.map(plainLine).join()}\n`);
+      return { chosen: named, text: "" };
+    }
+    if (named.length > 0 || BETWEEN.test(keys) || keys.startsWith(ESCAPE)) {
+      for (const label of named) if (!marked.delete(label)) marked.add(label);
+      if (named.length > 0) await terminal.write(`\n  ${markedLine(marked, terminal.words)} `);
+      if (marked.size > 0 && /[\r\n]$/.test(keys)) return { chosen: [...marked], text: "" };
+      at = -1;
+      continue;
     }
     const words = await hearWords(keys, terminal);
     if (words === "closed") return "closed";
     if (words !== "") return { chosen: [...marked], text: words };
+    at = -1;
     await terminal.write(hintOf(question, terminal.words));
   }
+}
+
+function markedLine(marked: ReadonlySet<string>, { none }: Phrases["ask"]): string {
+  return marked.size === 0 ? none : [...marked].map(plainLine).join(", ");
+}
+
+/** Options by their numbers: one, or where several may be chosen `1,3`, which a slow line brings at once. */
+function numbered(keys: string, { options, multi_select: isMulti }: QuestionItem): readonly string[] {
+  const numbers = isMulti ? keys.split(/[\s,;]*/) : [keys.trim()];
+  const labels = numbers.filter((each) => each !== "").map((each) => options[Number(each) - 1]?.label);
+  return labels.every((label) => label !== undefined) ? labels : [];
 }
 
 function hintOf({ options, multi_select: isMulti }: QuestionItem, words: Phrases["ask"]): string {

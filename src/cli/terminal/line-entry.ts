@@ -7,7 +7,7 @@ const MAX_CHARS = 4_000;
 const ENTER = /[\r\n]/;
 const BACKSPACE = /^[\x7f\b]$/;
 /** Clears the line and puts the cursor at its start. */
-const CLEAR = "\r\x1b[K";
+export const CLEAR = "\r\x1b[K";
 
 interface Typing {
   readonly keyboard: Keyboard;

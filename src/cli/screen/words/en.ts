@@ -336,8 +336,9 @@ export const en = {
     notObject: "the arguments must be one JSON object",
     notJson: (why: string) => `the arguments are not JSON: ${why}`,
     ofMany: (at: number, count: number) => ` (${at} of ${count})`,
-    oneHint: (numbers: string) => `${numbers}, or your own words; Esc dismisses: `,
-    manyHint: (numbers: string) => `${numbers} mark, Enter ends, or your own words; Esc dismisses: `,
+    oneHint: (numbers: string) => `${numbers} or ↑ ↓, or your own words; Esc dismisses: `,
+    manyHint: (numbers: string) =>
+      `${numbers}, or ↑ ↓ and space, mark; Enter ends, or your own words; Esc dismisses: `,
     dismissed: "(dismissed)",
     none: "none",
   },
