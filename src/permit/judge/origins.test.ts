@@ -57,6 +57,14 @@ describe("origins()", () => {
     expect((await origins(read(path))).labels).toEqual(labels);
   });
 
+  it("labels no note of memory, wherever that lies", async () => {
+    const moved = { memoryPaths: ["/srv/notes"] };
+    expect((await origins(read("/srv/notes/a.md"), moved)).labels).toEqual([]);
+    expect((await origins(read("/srv/other/a.md"), moved)).labels).toEqual([
+      "untrusted file /srv/other/a.md",
+    ]);
+  });
+
   it("labels a page by its address, a server by its name", async () => {
     const at = { kind: "network", host: "a.io", port: 443, method: "GET" } as const;
     expect((await origins({ ...at, url: "https://a.io/x" })).labels).toEqual([

@@ -131,7 +131,8 @@ class Found implements Origins {
 
   #isTrusted(real: string): boolean {
     const { roots, free, places } = this.#case;
-    if (isGivenBy([...roots, ...free, ...places.skills, ...OF_THE_HOST], real)) return true;
+    const given = [...roots, ...free, ...places.skills, ...places.memory, ...OF_THE_HOST];
+    if (isGivenBy(given, real)) return true;
     return OF_THE_USER.some((name) => isInside(`${places.home}/${name}`, real));
   }
 }
