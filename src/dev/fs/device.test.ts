@@ -101,6 +101,8 @@ describe("/dev/fs paths", () => {
     const file = await device.open(typed, 2, callerIn(root));
     const plan = await file.plan?.(Buffer.from(JSON.stringify(write)));
     expect(plan?.effects).toMatchObject([{ change: "modify" }]);
+    // rules name the device, whatever the file is called
+    expect(plan?.tool).toBe("fs");
     await askJson(device, typed, write, callerIn(root));
     expect(readdirSync(root)).toEqual(["cafe\u0301.txt"]);
   });

@@ -115,7 +115,11 @@ export function planOf(request: FsRequest, { path, cwd, exists, entryOf }: Look)
   const removed = [...new Set([path, entryOf(path)])].map(
     (at): Effect => ({ kind: "write", path: at, change: "delete" }),
   );
-  const of = (effectClass: EffectClass, ...effects: Effect[]): WritePlan => ({ effects, effectClass });
+  const of = (effectClass: EffectClass, ...effects: Effect[]): WritePlan => ({
+    effects,
+    effectClass,
+    tool: "fs",
+  });
   switch (request.op) {
     case "read":
     case "pdf":
