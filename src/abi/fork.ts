@@ -16,6 +16,15 @@ export interface ForkPrefix {
   readonly tools: readonly ToolSpec[];
   /** The user has turned memory off in the parent. */
   readonly isMemoryOff?: true;
+  /** It tidies notes, and has nothing of the conversation. */
+  readonly tidies?: TidyTask;
+}
+
+/** The notes of one folder of memory. */
+export interface TidyTask {
+  readonly dir: string;
+  /** The names of those that it may read: no data of others is in them. */
+  readonly files: readonly string[];
 }
 
 /** What a program leaves for the forks that the calls of a reply start. */

@@ -57,6 +57,8 @@ export interface Memory {
   readonly user: string;
   /** Notes are taken of a session by themselves. Absent: they are not, or the folder is not trusted. */
   readonly isTaken?: true;
+  /** Its notes are tidied by themselves. Absent: they are not, the folder is not trusted, or the process predates it. */
+  readonly isTidied?: true;
   /** Of the folders that have one, broad to specific. */
   readonly indexes: readonly MemoryIndex[];
   /** The notes of the agent itself: their folder, and their index, "" if there is none. Absent: it keeps none. */

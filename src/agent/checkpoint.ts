@@ -79,6 +79,8 @@ interface LoopPosition {
   readonly window?: KeeperState;
   /** The messages of which notes were taken. Absent: none. */
   readonly noted?: number;
+  /** A session that is counted among those since the notes were tidied. */
+  readonly isCounted?: true;
   readonly kept: KeptReply | null;
 }
 
@@ -121,6 +123,7 @@ interface Beside {
   readonly window: KeeperState | undefined;
   readonly chosen?: number | undefined;
   readonly noted?: number;
+  readonly isCounted?: boolean;
   readonly hasAgents?: boolean;
   readonly isIdle?: boolean;
   readonly isLeaving?: boolean;
@@ -153,6 +156,7 @@ export function positionOf(
     ...(target === null ? {} : { target }),
     ...(window === undefined ? {} : { window }),
     ...(noted === 0 ? {} : { noted }),
+    ...(flags.isCounted === true ? { isCounted: true } : {}),
     ...(flags.hasAgents === true ? { hasAgents: true } : {}),
     ...(flags.isIdle === true ? { isIdle: true } : {}),
     ...(flags.isLeaving === true ? { isLeaving: true } : {}),

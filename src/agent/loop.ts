@@ -13,12 +13,15 @@ import { begin, checkpoint, endOf, loadTyped, logBudget, untilTerminal } from ".
 import { type AgentOptions, newRun, type Run } from "./run-state.ts";
 import { runSession } from "./session-runs.ts";
 import { untilWanted } from "./team.ts";
+import { runTidying } from "./tidying.ts";
 
 export type { AgentOptions } from "./run-state.ts";
 
 export function agentProgram(options: AgentOptions): Program {
   return async (sys, start) => {
     const run = newRun(sys, start, options);
+    const tidies = start.fork?.tidies;
+    if (tidies !== undefined) return runTidying(run, tidies);
     return start.session === null ? runOnce(run) : runSession(run);
   };
 }

@@ -12,6 +12,7 @@ import type { DeferredSetting } from "./deferred/setting.ts";
 import { NearbyGuides } from "./instructions/nearby.ts";
 import { NoteTaker } from "./memory/note-taker.ts";
 import { Recall } from "./memory/recall.ts";
+import { Tidier } from "./memory/tidier.ts";
 import type { ModeNotes } from "./mode-notes.ts";
 import { type ModelInUse, ownModel } from "./model/in-use.ts";
 import { type Briefing, briefingOfFork } from "./prompt/briefing.ts";
@@ -75,6 +76,7 @@ export interface Run {
   /** The user has turned memory off. */
   isMemoryOff: boolean;
   readonly notes: NoteTaker;
+  readonly tidier: Tidier;
   readonly recall: Recall;
   /** It has started agents in the background. */
   hasAgents: boolean;
@@ -123,6 +125,7 @@ export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Ru
     hasJobs: false,
     isMemoryOff: position.isMemoryOff === true || start.fork?.isMemoryOff === true,
     notes: new NoteTaker(position.noted),
+    tidier: new Tidier(position.isCounted),
     recall: new Recall(),
     hasAgents: position.hasAgents === true,
     isIdle: position.isIdle === true,

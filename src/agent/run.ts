@@ -75,11 +75,18 @@ export function placeOf(run: Run, kept: KeptReply | null): unknown {
   return positionOf(run.state, besideOf(run), kept);
 }
 
-function besideOf({ underWay, keeper, start, notes, ...flags }: Run) {
+function besideOf({ underWay, keeper, start, notes, tidier, ...flags }: Run) {
   const { hasAgents, isIdle, isLeaving, isMemoryOff } = flags;
   const { chosen } = start;
   const own = { hasAgents, isIdle, isLeaving, isMemoryOff };
-  return { run: underWay, window: keeper.state, chosen, noted: notes.done, ...own };
+  return {
+    run: underWay,
+    window: keeper.state,
+    chosen,
+    noted: notes.done,
+    isCounted: tidier.isCounted,
+    ...own,
+  };
 }
 
 /**

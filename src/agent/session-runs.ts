@@ -141,15 +141,17 @@ async function oneRun(run: Run, beginning: Beginning): Promise<void> {
 
 /** Not while a message waits. A failure changes nothing else. */
 async function takeNotes(run: Run): Promise<void> {
-  const { sys, start, notes } = run;
+  const { sys, start, notes, tidier } = run;
   const memory = memoryOf(run);
   const mayWrite = run.tools !== null && mayWriteNotes(run, run.tools);
-  if (memory?.isTaken !== true || !mayWrite || sys.hasMail()) return;
+  if (memory === undefined || !mayWrite || sys.hasMail()) return;
+  const source = { sys, memory, prefix: () => prefixOf(run) };
   try {
-    await notes.take({ sys, ctxId: start.ctxId, memory, prefix: () => prefixOf(run) });
+    if (memory.isTaken === true) await notes.take({ ...source, ctxId: start.ctxId });
+    await tidier.look({ ...source, cwd: start.cwd });
   } catch (error) {
     sys.ending.throwIfAborted();
-    sys.log("info", `memory: no notes were taken: ${messageOf(error)}`);
+    sys.log("info", `memory: notes were left as they are: ${messageOf(error)}`);
   }
 }
 

@@ -105,6 +105,7 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
       folders: (root) => config.policyFor(root).memory,
       isOff: (root) => !config.policyFor(root).merged.hasMemory,
       isTaken: (root) => config.policyFor(root).merged.takesNotes,
+      isTidied: (root) => config.policyFor(root).merged.tidiesNotes,
       isLabelled: (path, sha256) =>
         link.kernel.fileLabels.at(path, false).some((file) => file.sha256 === sha256),
     }),

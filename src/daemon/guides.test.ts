@@ -35,7 +35,7 @@ function deskOf(isTrusted = true, asked: string[] = []): GuideDesk {
     skills: { lines: async () => [], linesBelow: async () => [], shelf: async () => ({}) as SkillShelf },
     memory: new MemoryDesk({
       folders: (at) => memoryFolders(join(base, "config"), at, realPath),
-      ...{ isOff: no, isTaken: no, isLabelled: no },
+      ...{ isOff: no, isTaken: no, isTidied: no, isLabelled: no },
     }),
   });
 }

@@ -65,6 +65,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "labels.outward": { example: ["web"] },
   maxBudgetUsd: { example: 2 },
   "memory.extract": { example: false },
+  "memory.tidy": { example: false },
   "micro.idleMinutes": { example: 15 },
   mode: { example: "coordinator", otherwise: "the general agent" },
   model: { example: "sonnet", otherwise: "the first driver that is set up" },

@@ -140,6 +140,7 @@ export const Settings = z.looseObject({
         .boolean()
         .optional()
         .describe("False: no notes are taken of a session by themselves; its agent still writes its own."),
+      tidy: z.boolean().optional().describe("False: notes are not tidied by themselves (`memory.md`)."),
     })
     .optional(),
   context: z

@@ -57,6 +57,6 @@ and a line for it in MEMORY.md of the same folder: - [Title](topic.md) — what 
 const TRUSTING = `Before recommending from memory: a note shows only that something was so when it was written. Check that a path exists, search for a function or flag, before you rely on it.
 Told to ignore memory, act as if MEMORY.md were empty: no use, citation, comparison or mention.`;
 
-function escapedMemory(text: string): string {
+export function escapedMemory(text: string): string {
   return escaped(text).replace(/<(?=\s*\/?\s*memory\b)/gi, "&lt;");
 }

@@ -18,7 +18,7 @@ const TOOLS: readonly string[] = ["edit", "glob", "grep", "ls", "view", "write"]
 const WRITING: ReadonlySet<string> = new Set(["edit", "multi_edit", "write"]);
 
 /** A conversation, and the notes that belong to it. */
-interface Source {
+export interface Source {
   readonly sys: Sys;
   readonly ctxId: CtxId;
   readonly memory: Memory;

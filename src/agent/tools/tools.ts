@@ -22,9 +22,13 @@ export function offeredTools(
 }
 
 /** Its calls run one after another. */
-export function toolsOfFork({ tools }: ForkPrefix): OfferedTools {
-  return { specs: tools, parallel: new Map(tools.map(({ name }) => [name, false])) };
+export function toolsOfFork({ tools, tidies }: ForkPrefix): OfferedTools {
+  const known = tidies === undefined ? tools : tools.filter(({ name }) => READERS.has(name));
+  return { specs: tools, parallel: new Map(known.map(({ name }) => [name, false])) };
 }
+
+/** What a fork that tidies notes calls; its program alone writes. */
+const READERS: ReadonlySet<string> = new Set(["glob", "grep", "ls", "view"]);
 
 /** The named programs that exist, then the tools of the agent file's MCP servers; all are sent with every request. */
 async function firstTools(sys: Sys, start: ProgramStart): Promise<OfferedTools> {

@@ -21,6 +21,7 @@ beforeEach(() => {
     folders: (root) => memoryFolders(base, root, (path) => path),
     isOff: (root) => off.includes(root),
     isTaken: (root) => !untaken.includes(root),
+    isTidied: (root) => !untaken.includes(root),
     isLabelled: (path) => labelled.includes(path),
   });
 });
@@ -93,6 +94,7 @@ test("notes() tells type, description and what keeps a note from being found", a
   note("lost.md", "---\ndescription: x\ntype: user\n---\nx");
   note("bare.md", "text");
   note("ignored.txt", "text");
+  note(".tidy.md", "of Crux itself");
   const { notes, folders: found } = await desk.notes("/home/u/shop");
   expect(found).toEqual({ local, user });
   expect(notes.map(({ path, type, problem }) => [path.slice(local.length + 1), type, problem])).toEqual([
@@ -122,11 +124,15 @@ test("of() names the notes for recall by what they are about; labelled ones, lin
   ]);
 });
 
-test("of() lets notes be taken of sessions in a trusted folder alone, unless the settings say no", async () => {
-  expect((await found({}, true)).memory?.isTaken).toBe(true);
-  expect((await found({}, false)).memory?.isTaken).toBeUndefined();
+test("of() lets notes be taken and tidied for sessions in a trusted folder alone, unless the settings say no", async () => {
+  const of = async (isTrusted: boolean) => {
+    const { memory } = await found({}, isTrusted);
+    return [memory?.isTaken, memory?.isTidied];
+  };
+  expect(await of(true)).toEqual([true, true]);
+  expect(await of(false)).toEqual([undefined, undefined]);
   untaken.push("/home/u/shop");
-  expect((await found({}, true)).memory?.isTaken).toBeUndefined();
+  expect(await of(true)).toEqual([undefined, undefined]);
 });
 
 test("of() gives an agent its own folder with its index, cut as the others, and notes() lists its notes with their place", async () => {
@@ -162,7 +168,7 @@ test("movedTo() takes the folder that the environment names for itself, before t
 test("where memory cannot be kept nothing is told, and the user is told why", async () => {
   const why = new Fault({ code: "INVALID", message: "not there" });
   const no = () => false;
-  const off = new MemoryDesk({ folders: () => why, isOff: no, isTaken: no, isLabelled: no });
+  const off = new MemoryDesk({ folders: () => why, isOff: no, isTaken: no, isTidied: no, isLabelled: no });
   expect(await off.of({ root: "/w", isTrusted: true }, {})).toEqual({ notices: ["memory: not there"] });
   await expect(off.notes("/w")).rejects.toBe(why);
 });

@@ -27,6 +27,8 @@ interface MemoryDeskOptions {
   readonly isOff: (root: string) => boolean;
   /** Notes are taken of sessions by themselves, likewise. */
   readonly isTaken: (root: string) => boolean;
+  /** Notes are tidied by themselves, likewise. */
+  readonly isTidied: (root: string) => boolean;
   /** Whether a file with this content, at this real path, was written from labelled data. */
   readonly isLabelled: (path: string, sha256: string) => boolean;
 }
@@ -56,7 +58,7 @@ export class MemoryDesk {
     env: Readonly<Record<string, string>>,
     own?: OwnNotes,
   ): Promise<FoundMemory> {
-    const { isOff, isTaken } = this.#options;
+    const { isOff, isTaken, isTidied } = this.#options;
     if (isOff(root) || (env.CRUX_DISABLE_AUTO_MEMORY ?? "") !== "") return { notices: [] };
     const folders = this.#options.folders(root);
     if (folders instanceof Fault) return { notices: [`memory: ${folders.message}`] };
@@ -73,9 +75,10 @@ export class MemoryDesk {
     const dir = own === undefined ? "" : agentFolder({ local, user }, own);
     const kept = dir === "" ? {} : { own: { dir, index: await this.#index(dir, notices) } };
     const taken = isTrusted && isTaken(root) ? ({ isTaken: true } as const) : {};
+    const tidied = isTrusted && isTidied(root) ? ({ isTidied: true } as const) : {};
     const lines = await this.#lines([local, user]);
     const notes = lines.length === 0 ? {} : { notes: lines };
-    return { memory: { local, user, ...taken, indexes, ...kept, ...notes }, notices };
+    return { memory: { local, user, ...taken, ...tidied, indexes, ...kept, ...notes }, notices };
   }
 
   /** Cut to its bound; "": there is none, or it was left out, which a notice says then. */

@@ -26,9 +26,14 @@ export async function allNotesIn(dir: string, scope: Note["scope"]): Promise<rea
   return notes;
 }
 
+/** What begins with a dot is Crux's own. */
+function isNote(name: string): boolean {
+  return name.endsWith(".md") && !name.startsWith(".");
+}
+
 /** Sorted by name; a folder that does not exist has none. */
 async function notesIn(dir: string, scope: Note["scope"]): Promise<readonly Note[]> {
-  const names = (await readdir(dir).catch(() => [])).filter((name) => name.endsWith(".md")).sort();
+  const names = (await readdir(dir).catch(() => [])).filter(isNote).sort();
   const index = await readFile(join(dir, INDEX), "utf8").catch(() => "");
   const notes: Note[] = [];
   for (const name of names.slice(0, MAX_NOTES)) {
@@ -50,7 +55,7 @@ export async function newestIn(
   dir: string,
 ): Promise<readonly { readonly path: string; readonly mtimeMs: number }[]> {
   if (!existsSync(dir)) return [];
-  const names = (await readdir(dir).catch(() => [])).filter((name) => name.endsWith(".md") && name !== INDEX);
+  const names = (await readdir(dir).catch(() => [])).filter((name) => isNote(name) && name !== INDEX);
   const found = names.slice(0, MAX_NOTES).map(async (name) => {
     const path = join(dir, name);
     const stats = await lstat(path).catch(() => undefined);

@@ -33,6 +33,7 @@ const FOLDER_KEYS: Readonly<Record<string, May>> = {
   fallbackModel: "trusted",
   maxBudgetUsd: "less",
   "memory.extract": OFF,
+  "memory.tidy": OFF,
   "micro.idleMinutes": { only: 0 },
   mode: "trusted",
   model: "trusted",

@@ -117,10 +117,10 @@ describe("mergeSettings()", () => {
 
   test("memory and its notes are turned off by any source, and on again by the user and the policy alone", () => {
     const set = (source: FileSource, value: boolean) =>
-      file(source, { autoMemoryEnabled: value, memory: { extract: value } });
+      file(source, { autoMemoryEnabled: value, memory: { extract: value, tidy: value } });
     const of = (...files: readonly LoadedFile[]) => {
-      const { hasMemory, takesNotes } = merge(files, true);
-      expect(hasMemory).toBe(takesNotes);
+      const { hasMemory, takesNotes, tidiesNotes } = merge(files, true);
+      expect([takesNotes, tidiesNotes]).toEqual([hasMemory, hasMemory]);
       return takesNotes;
     };
     expect(of()).toBe(true);

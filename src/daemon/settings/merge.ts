@@ -32,6 +32,8 @@ export interface MergedSettings {
   readonly memoryDirectory: string | undefined;
   /** Notes are taken of sessions by themselves. */
   readonly takesNotes: boolean;
+  /** Notes are tidied by themselves. */
+  readonly tidiesNotes: boolean;
   /** Problems that may have lost a deny: every call asks. */
   readonly unreadable: readonly string[];
   /** Problems of the policy: every call is refused. */
@@ -74,6 +76,7 @@ export function mergeSettings(files: readonly LoadedFile[], workspace: Workspace
     memoryDirectory: whole.autoMemoryDirectory,
     hasMemory: here.autoMemoryEnabled !== false,
     takesNotes: here.memory?.extract !== false,
+    tidiesNotes: here.memory?.tidy !== false,
     unreadable: files.filter((file) => !isPolicy(file)).flatMap(problemsOf),
     policyProblems: files.filter(isPolicy).flatMap(problemsOf),
     warnings,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,6 +48,29 @@ test("memory lists notes with their folders, shows one, and checks them", async 
     code: 1,
     err: expect.stringContaining("Near: tests"),
   });
+});
+
+test("memory undo takes back what was tidied, but for a note that has changed since, and once", async () => {
+  const { dir, run } = bench();
+  const of = (text: string) => createHash("sha256").update(text).digest("hex");
+  const put = (name: string, text: string) => writeFileSync(join(dir, name), text);
+  const kept = [
+    { file: "tests.md", was: "OLD\n", now: of("No mocks.\n") },
+    { file: "gone.md", was: "GONE\n", now: null },
+    { file: "new.md", was: null, now: of("NEW\n") },
+    { file: "mine.md", was: "THEIRS\n", now: of("TIDIED\n") },
+  ];
+  put("new.md", "NEW\n");
+  put("mine.md", "MINE\n");
+  put(".before.md", JSON.stringify(kept));
+  expect(await run("memory undo")).toMatchObject({
+    code: 1,
+    out: expect.stringContaining(`left as it is: ${join(dir, "mine.md")}\n`),
+  });
+  const text = (name: string) => readFileSync(join(dir, name), "utf8");
+  expect([text("tests.md"), text("gone.md"), text("mine.md")]).toEqual(["OLD\n", "GONE\n", "MINE\n"]);
+  expect(existsSync(join(dir, "new.md"))).toBe(false);
+  expect(await run("memory undo")).toMatchObject({ code: 1, err: expect.stringContaining("NOT_FOUND") });
 });
 
 test("memory forget removes the note and its line in the index, and nothing else", async () => {

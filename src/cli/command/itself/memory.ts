@@ -13,12 +13,13 @@ import { workingDirectory } from "../../run/run-options.ts";
 import { invalid } from "../../screen/errors.ts";
 import { noteName, noteTable } from "../../screen/table/note-table.ts";
 import { safeLine, safeLines } from "../../screen/text/safe-text.ts";
+import { undoTidying } from "./memory-undo.ts";
 import { runVerb, type Verb } from "./verbs.ts";
 
-const USAGE = "crux memory [list | show <note> | check | forget <note> | off <pid> | on <pid>]";
+const USAGE = "crux memory [list | show <note> | check | forget <note> | undo | off <pid> | on <pid>]";
 const INDEX = "MEMORY.md";
 const VERBS: Readonly<Record<string, Verb>> = {
-  ...{ list, show, check, forget },
+  ...{ list, show, check, forget, undo },
   off: (call, client, words) => turn(call, client, { words, on: false }),
   on: (call, client, words) => turn(call, client, { words, on: true }),
 };
@@ -77,6 +78,12 @@ async function forget(call: Call, client: DaemonClient, words: readonly string[]
   if (console.mode === "json") await console.data({ forgotten: path });
   else if (console.mode !== "quiet") await console.line(`forgotten: ${safeLine(path)}`);
   return 0;
+}
+
+async function undo(call: Call, client: DaemonClient, words: readonly string[]): Promise<number> {
+  noWords({ ...call.args, words }, USAGE);
+  const { local, user } = (await look(call, client)).folders;
+  return undoTidying(call, [local, user]);
 }
 
 interface Turned {
