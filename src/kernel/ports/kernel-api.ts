@@ -44,6 +44,11 @@ export interface ChildClient {
   sees(pid: number): boolean;
   /** Itself or a descendant. */
   controls(pid: number): boolean;
+  /**
+   * Called before a program is told what another process says, or what is said of it: its own process then has the labels of that
+   * one and of all between them, as if it had read.
+   */
+  hears(pid: number): Promise<void>;
   /** Its handle, through the gate. null for a child of an agent: agents act only by their own calls. */
   readonly sys: Syscalls | null;
 }

@@ -1,13 +1,19 @@
 /** What the OS children of a process may do as clients of the daemon. */
-import { asPid, PID_KERNEL } from "../../abi/ids.ts";
+import { asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { Label } from "../../abi/labels.ts";
 import type { ProcInfo } from "../../abi/process.ts";
 import type { Syscalls } from "../../abi/sys.ts";
+import { type EndSearch, endOf } from "../facts/ended.ts";
+import { addLabels, type LabelKeeper } from "../labels/labelled.ts";
 import type { ChildClient } from "../ports/kernel-api.ts";
 import type { Process } from "./process.ts";
 import type { ProcessTable } from "./table.ts";
 
-interface Clients {
-  readonly table: Pick<ProcessTable, "all" | "get" | "looksInto" | "controls">;
+/** Ended processes whose labels a client keeps at hand; beyond, they are looked up again. */
+const MAX_ENDS = 1_000;
+
+interface Clients extends EndSearch, LabelKeeper {
+  readonly table: Pick<ProcessTable, "all" | "get" | "looksInto" | "controls" | "isAncestor">;
   info(proc: Process): ProcInfo;
   handle(self: Process, scope: null): Syscalls;
 }
@@ -17,6 +23,7 @@ export function childClient(core: Clients, uuid: string): ChildClient | undefine
   const proc = [...core.table.all()].find(({ seed }) => seed.uuid === uuid);
   if (proc === undefined || proc.life.isClosed) return undefined;
   const { pid } = proc;
+  const ends = new Ends(core);
   return {
     pid,
     uuid: proc.seed.uuid,
@@ -28,9 +35,44 @@ export function childClient(core: Clients, uuid: string): ChildClient | undefine
         .map((each) => core.info(each)),
     sees: (other) => core.table.get(asPid(other)) !== undefined && core.table.looksInto(pid, asPid(other)),
     controls: (other) => core.table.get(asPid(other)) !== undefined && core.table.controls(pid, asPid(other)),
+    hears: (other) => hear(core, { self: proc, ends }, asPid(other)),
     // an agent is replayed from its own calls, so no OS child may act in its name
     sys: proc.seed.kind === "native" ? core.handle(proc, null) : null,
   };
+}
+
+/** What is held already counts at once, before anything is waited for. */
+async function hear(core: Clients, { self, ends }: { self: Process; ends: Ends }, other: Pid): Promise<void> {
+  const said = core.table.get(other);
+  if (said === undefined) return addLabels(core, self, await ends.labels(other));
+  const all: Process[] = [];
+  const above = (proc: Process) =>
+    core.table.isAncestor(self.pid, proc.pid) ? core.table.get(proc.ppid) : undefined;
+  for (let at: Process | undefined = said; at !== undefined && at !== self; at = above(at)) all.push(at);
+  for (const each of all) addLabels(core, self, each.labels);
+  for (const each of all) {
+    await each.past.recall();
+    addLabels(core, self, each.labels);
+  }
+}
+
+/** The labels of processes that have left the table, which grow no more. */
+class Ends {
+  readonly #core: EndSearch;
+  readonly #known = new Map<Pid, readonly Label[]>();
+
+  constructor(core: EndSearch) {
+    this.#core = core;
+  }
+
+  async labels(pid: Pid): Promise<readonly Label[]> {
+    const known = this.#known.get(pid);
+    if (known !== undefined) return known;
+    const { labels = [] } = (await endOf(this.#core, pid)) ?? {};
+    if (this.#known.size >= MAX_ENDS) this.#known.clear();
+    this.#known.set(pid, labels);
+    return labels;
+  }
 }
 
 function lineOf(core: Pick<Clients, "table">, proc: Process): string {

@@ -27,6 +27,7 @@ function child(more: Partial<ChildClient> = {}): ChildClient {
     list,
     sees: (pid) => pid === 7,
     controls: (pid) => pid === 7,
+    hears: async () => {},
     sys: null,
     ...more,
   };
@@ -136,6 +137,22 @@ describe("a program that an agent started", () => {
       const user: Principal = { kind: "user", isProven: false, uid: 1 };
       expect([method, code(user)]).toEqual([method, needs ? "PERMISSION" : "ok"]);
       expect(code({ ...user, isProven: true })).toBe("ok");
+    }
+  });
+
+  it("is told of a process once its own has the labels of that one: its steps, its place in a list", async () => {
+    const heard: number[] = [];
+    const hears = async (pid: number) => void heard.push(pid);
+    fixture.kernel.children.set("u7", child({ hears }));
+    const client = await fixture.connect();
+    const asked: [string, object][] = [
+      ["list_procs", {}],
+      ["process.list", {}],
+      ["process.steps", { pid: 7 }],
+    ];
+    for (const [method, payload] of asked) {
+      expect([method, await ask(client, method, payload)]).toEqual([method, "ok"]);
+      expect([method, heard.splice(0)]).toEqual([method, [7]]);
     }
   });
 

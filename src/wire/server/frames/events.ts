@@ -41,7 +41,9 @@ export const subscribe: IpcHandler<"event.subscribe"> = async (params, call) => 
       (correlationId === undefined || event.correlationId === correlationId) &&
       session.scopes.seesEvent(event.pid));
   const before = async ({ event, pid: about }: KernelEvent): Promise<void> => {
-    if (event === "process.exited" && about !== undefined) await session.delivered(about);
+    if (about === undefined) return;
+    if (event === "process.exited") await session.delivered(about);
+    await session.scopes.hears([about]);
   };
   const limit = session.features.has("flow") ? window : Infinity;
   const { clock } = call.context;

@@ -47,6 +47,7 @@ const child = (more: Partial<ChildClient> = {}): ChildClient => ({
   list: () => [procInfo(7)],
   sees: (pid) => pid === 7 || pid === 8,
   controls: (pid) => pid === 7 || pid === 8,
+  hears: async () => {},
   sys: null,
   ...more,
 });

@@ -98,7 +98,15 @@ export const project: IpcHandler<"event.project"> = async ({ projection, cursor,
   if (intent !== undefined && !isOwn(intent, call.session)) throw notFound(intent.id);
   if (correlationId !== undefined && isOthers(correlationId, call.session)) throw notFound(correlationId);
   const after = cursor === undefined ? undefined : Number(cursor);
-  return kernel.intents.project({ ...wish, projection, after, sees: (pid) => scopes.seesEvent(pid) });
+  const told = new Set<number>();
+  const sees = (pid: number | undefined): boolean => {
+    const isSeen = scopes.seesEvent(pid);
+    if (isSeen && pid !== undefined) told.add(pid);
+    return isSeen;
+  };
+  const view = await kernel.intents.project({ ...wish, projection, after, sees });
+  await scopes.hears(told);
+  return view;
 };
 
 function isProjection(name: string): name is ProjectionName {

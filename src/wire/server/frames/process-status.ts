@@ -13,9 +13,14 @@ type Flow = IpcStatus["streams"]["stdin"];
 const CLOSED: Flow = { bytes: 0, droppedBytes: 0, queuedBytes: 0, open: false };
 
 export const status: IpcHandler<"process.status"> = async (ref, call) => {
+  const { scopes } = call.session;
   const past = await pastOf(ref, call);
-  if (past !== undefined) return past;
+  if (past !== undefined) {
+    await scopes.hears([past.pid]);
+    return past;
+  }
   const pid = pidOf(ref, call);
+  await scopes.hears([pid]);
   const native = call.session.kernel.natives.of(pid);
   const info = await infoOf(pid, call);
   if (info === undefined && native === undefined)
@@ -26,15 +31,15 @@ export const status: IpcHandler<"process.status"> = async (ref, call) => {
 export const list: IpcHandler<"process.list"> = async ({ kind, state, intentId }, call: IpcCall) => {
   const { kernel, scopes } = call.session;
   const procs = await kernel.init.listProcs();
-  return procs
-    .filter(
-      (proc) =>
-        scopes.sees(proc.pid) &&
-        proc.kind === (kind ?? proc.kind) &&
-        proc.state === (state ?? proc.state) &&
-        (intentId === undefined || intentId === intentOf(kernel.natives.of(proc.pid), proc)),
-    )
-    .map((proc) => statusOf(proc.pid, proc, kernel.natives.of(proc.pid)));
+  const shown = procs.filter(
+    (proc) =>
+      scopes.sees(proc.pid) &&
+      proc.kind === (kind ?? proc.kind) &&
+      proc.state === (state ?? proc.state) &&
+      (intentId === undefined || intentId === intentOf(kernel.natives.of(proc.pid), proc)),
+  );
+  await scopes.hears(shown.map(({ pid }) => pid));
+  return shown.map((proc) => statusOf(proc.pid, proc, kernel.natives.of(proc.pid)));
 };
 
 function statusOf(pid: Pid, info: ProcInfo | undefined, native: Native | undefined): IpcStatus {

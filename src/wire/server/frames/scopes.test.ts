@@ -14,6 +14,7 @@ const client: ChildClient = {
   list: () => [],
   sees: (pid) => pid === 7,
   controls: (pid) => pid === 7,
+  hears: async () => {},
   sys: null,
 };
 const natives = { list: () => [], of: () => undefined, past: async () => ({}) };

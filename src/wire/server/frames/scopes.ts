@@ -159,6 +159,13 @@ export class Scopes {
     return principal.client.sees(asPid(pid)) || this.hasSeenEnd(pid);
   }
 
+  /** Called before it is told of a process: its own then has the labels of that one. */
+  async hears(pids: Iterable<number>): Promise<void> {
+    const principal = this.#principal();
+    if (principal.kind !== "process") return;
+    for (const pid of pids) await principal.client.hears(pid);
+  }
+
   /** A program below its own process that has ended, and may have left the table. */
   hasSeenEnd(pid: number): boolean {
     const natives = this.#natives();

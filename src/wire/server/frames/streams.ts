@@ -7,7 +7,7 @@ import { invalid } from "../request.ts";
 import type { IpcCall, IpcHandler, Session } from "./call.ts";
 import { controlled, nativeOf, pastOf, type Ref, streamsOf } from "./process.ts";
 import { checkHold, releaseHold, takeHold } from "./stdin-hold.ts";
-import { StreamSubscription } from "./stream-subscription.ts";
+import { type FrameOutput, StreamSubscription } from "./stream-subscription.ts";
 
 const WINDOW = 262_144;
 const NAMES: readonly StreamName[] = ["stdout", "stderr"];
@@ -55,6 +55,7 @@ export const subscribe: IpcHandler<"process.stream.subscribe"> = async (params, 
   const named = stream === undefined ? ref : { ...ref, pid: pidIn(stream, ref.pid) };
   const native = (await pastOutputOf(named, call)) ?? (await nativeOf(named, call));
   const names = wanted(native, stream === undefined ? filter : nameIn(stream));
+  await session.scopes.hears([native.pid]);
   session.checkRoom(names.length);
   const subscriptions: Partial<Record<StreamName, string>> = {};
   const offsets: Partial<Record<StreamName, number>> = {};
@@ -65,12 +66,23 @@ export const subscribe: IpcHandler<"process.stream.subscribe"> = async (params, 
     const limit = session.features.has("flow") ? window : Infinity;
     const wish = { native, stream: name, spool, from: position, mode, prefix, window: limit };
     subscriptions[name] = session.subscribe(
-      (id) => new StreamSubscription({ ...wish, name: id }, session.output),
+      (id) => new StreamSubscription({ ...wish, name: id }, heard(native.pid, session)),
     );
     offsets[name] = position;
   }
   return { subscriptions, offsets };
 };
+
+/** What its program has read meanwhile counts for each chunk: the labels that it holds do so at once. */
+function heard(pid: Pid, { output, scopes }: Session): FrameOutput {
+  return {
+    room: () => output.room(),
+    send: (frames, onSent) => {
+      scopes.hears([pid]).catch(() => {});
+      output.send(frames, onSent);
+    },
+  };
+}
 
 interface Writing {
   readonly id: string;

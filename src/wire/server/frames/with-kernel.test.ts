@@ -3,8 +3,10 @@ import * as net from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { IPC_SAMPLES } from "../../../abi/docs/ipc-samples.ts";
 import { type IpcChunk, type IpcEvent, type IpcResponse, PACKET } from "../../../abi/ipc.ts";
+import type { Label } from "../../../abi/labels.ts";
 import { IPC_METHODS, type IpcMethodName } from "../../../abi/methods/ipc/methods.ts";
 import { METHODS } from "../../../abi/methods/methods.ts";
+import { labelsFacet } from "../../../kernel/labels/facet.ts";
 import type { HostExec } from "../../../kernel/ports/host.ts";
 import { fakeExec } from "../../../kernel/testing/fake-exec.ts";
 import { testKernel } from "../../../kernel/testing/test-kernel.ts";
@@ -271,6 +273,62 @@ it("a token that has ended leaves its open connection nothing: no stream, no eve
     expect((await helper.ask("kernel.ping")).fault?.code).toBe("PERMISSION");
     expect([helper.chunks, helper.events]).toEqual([[], []]);
   }
+});
+
+it("a program that is told of another process has its labels, over either wire and whatever tells it", async () => {
+  const { t, path, client, issued } = await served();
+  const scopes = ["spawn"];
+  const { pid } = await client.call<{ pid: number }>("process.spawn", {
+    ...{ id: "echo:1", command: ["echo"] },
+    options: { scopes },
+  });
+  const own = await FrameClient.open(path);
+  onTestFinished(() => void own.socket.destroy());
+  await own.call("kernel.hello", { token: issued[0] });
+  const started = { id: "echo:2", command: ["echo"], options: { scopes } };
+  const { pid: child } = await own.call<{ pid: number }>("process.spawn", started);
+  const below = await FrameClient.open(path);
+  onTestFinished(() => void below.socket.destroy());
+  await below.call("kernel.hello", { token: issued[1] });
+  const { pid: grandchild } = await below.call<{ pid: number }>("process.spawn", {
+    ...{ id: "echo:3", command: ["echo"] },
+  });
+  await client.call("process.stdin.write", { pid: child, data: "said\n" });
+  const labels: readonly Label[] = [{ kind: "secret", source: "file", detail: "/ws/.env" }];
+  const setOf = (at: number) => t.proc(at).facts;
+  setOf(child).change(labelsFacet, "label.add", { labels });
+  const tell: [string, object][] = [
+    ["process.status", { pid: child }],
+    ["process.status", { pid: grandchild }],
+    ["process.list", { kind: "native" }],
+    ["process.stream.subscribe", { pid: child, from: "start" }],
+    ["event.project", { projection: "processes", pid: child }],
+    ["list_procs", {}],
+    ["process.logs", { pid: child, follow: false }],
+  ];
+  for (const [method, params] of tell) {
+    setOf(pid).change(labelsFacet, "label.clear", { which: "all" });
+    await own.call("process.status", { pid });
+    expect([method, t.proc(pid).labels]).toEqual([method, []]);
+    await own.call(method, params);
+    await own.until(() => method !== "process.logs" || own.events.some(({ data }) => "pid" in data));
+    expect([method, t.proc(pid).labels]).toEqual([method, labels]);
+  }
+  setOf(pid).change(labelsFacet, "label.clear", { which: "all" });
+  await own.call("event.subscribe", { events: ["process.started"], pid: child, after: 0 });
+  await own.until(() => own.events.some(({ event }) => event === "process.started"));
+  expect(t.proc(pid).labels).toEqual(labels);
+  // what it reads later counts for what is said from then on
+  const more: readonly Label[] = [{ kind: "untrusted", source: "web", detail: "https://a.test/" }];
+  setOf(child).change(labelsFacet, "label.add", { labels: more });
+  const before = own.chunks.length;
+  await client.call("process.stdin.write", { pid: child, data: "more\n" });
+  await own.until(() => own.chunks.length > before);
+  expect(t.proc(pid).labels).toEqual([...labels, ...more]);
+  // so does what is above it
+  setOf(child).change(labelsFacet, "label.clear", { which: "all" });
+  await below.call("list_procs", {});
+  expect(t.proc(child).labels).toEqual([...labels, ...more]);
 });
 
 type Answer = readonly [result: unknown, code?: string | undefined, message?: string | undefined];
