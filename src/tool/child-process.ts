@@ -32,6 +32,11 @@ function childrenIn(kept: Scope["kept"]): readonly NotedChild[] {
   return (kept?.get(CHILDREN) ?? []) as readonly NotedChild[];
 }
 
+/** It started the process: one of which nothing else is known has lost its history since. */
+export function hasStarted(kept: Scope["kept"], pid: number): boolean {
+  return childrenIn(kept).some((each) => Number(each.pid) === pid);
+}
+
 /**
  * The child that a call started before its daemon stopped. It is among the processes, and was perhaps not noted any more; or
  * it has been noted, and may have ended.
@@ -73,7 +78,8 @@ export async function findTarget({ sys, kept }: Named, to: string): Promise<numb
     const ended = await sys.ended(child.pid).catch(() => null);
     if (ended?.agentId === to) return child.pid;
   }
-  if (to.startsWith("agent-")) throw failure("NOT_FOUND", `no agent ${to} is known here; name it by its pid`);
+  if (to.startsWith("agent-"))
+    throw failure("NOT_FOUND", `no agent ${to} is known here; name it by its pid, or start a new one`);
   return undefined;
 }
 
@@ -124,17 +130,15 @@ export function treeNote({ worktree }: Ended): string {
   return `; its worktree, gone if nothing has changed in it: ${worktree.path}, branch ${worktree.branch}`;
 }
 
-/**
- * One that has ended may have left the table. NOT_FOUND: no such process, or it is not a descendant of the caller; the two
- * cases look the same.
- */
+/** One that has ended may have left the table. NOT_FOUND: no such process is known here. PERMISSION: it is not below the caller. */
 async function findDescendant(sys: Syscalls, pid: number): Promise<Pick<ProcInfo, "exit">> {
   const seen = new Map((await sys.listProcs()).map((proc) => [Number(proc.pid), proc]));
   const found = seen.get(pid);
   const self = Number(sys.getPid());
   for (let above = found; above !== undefined; above = seen.get(Number(above.ppid)))
     if (Number(above.ppid) === self && found !== undefined) return found;
-  const gone = found === undefined ? await endOf(sys, asPid(pid)) : null;
+  if (found !== undefined) throw failure("PERMISSION", `process ${pid} is not below this one`);
+  const gone = await endOf(sys, asPid(pid));
   if (gone !== null) return gone;
   throw failure("NOT_FOUND", `no process ${pid} below this one`);
 }

@@ -5,7 +5,7 @@ import { asPid, type Pgid, type Pid } from "../../abi/ids.ts";
 import { findPid, type Member, memberName, membersNamed } from "../../abi/member.ts";
 import type { ProcInfo } from "../../abi/process.ts";
 import type { Syscalls } from "../../abi/sys.ts";
-import { endOf, findTarget } from "../child-process.ts";
+import { endOf, findTarget, hasStarted } from "../child-process.ts";
 import { failure } from "../failure.ts";
 import { defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
 import text from "./send.md";
@@ -88,6 +88,8 @@ async function receivers(to: string, context: LookContext): Promise<readonly Pid
     // an agent below the caller that has ended reads the message all the same
     if (others.some((proc) => proc.pid === pid) || (await endOf(sys, asPid(pid))) !== null)
       return [asPid(pid)];
+    if (hasStarted(context.kept, pid))
+      throw failure("NOT_FOUND", `${to} has ended, and its history was removed`, "start a new agent");
     throw failure("NOT_FOUND", `process not found: ${to}`, hint());
   }
   const pids = (await inGroups(to, sys, self?.groups ?? [], hint)).filter((each) => each !== own);

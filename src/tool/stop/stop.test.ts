@@ -29,7 +29,7 @@ function caller({ procs, gone }: { readonly procs: readonly object[]; readonly g
   return { call, signal };
 }
 
-test("one that has ended is CONFLICT with how, in the table or not; a stranger is NOT_FOUND, and gets no signal", async () => {
+test("one that has ended is CONFLICT with how, in the table or not; a stranger is PERMISSION, an unknown one NOT_FOUND, and neither gets a signal", async () => {
   const procs = [
     { pid: 6, ppid: 5, exit: EXIT.budget },
     { pid: 7, ppid: 0, exit: null },
@@ -42,6 +42,7 @@ test("one that has ended is CONFLICT with how, in the table or not; a stranger i
   await expect(call("9")).rejects.toMatchObject({
     ...{ code: "CONFLICT", message: expect.stringContaining("9 has already ended (completed)") },
   });
-  for (const to of ["7", "8", "10"]) await expect(call(to)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  for (const to of ["7", "8"]) await expect(call(to)).rejects.toMatchObject({ code: "PERMISSION" });
+  await expect(call("10")).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(signal).not.toHaveBeenCalled();
 });
