@@ -151,8 +151,8 @@ export interface Caller {
   readonly agent?: string;
   /** A call of an agent started it. */
   readonly isChild?: boolean;
-  /** A call of its model may fork it, if the settings allow that. */
-  readonly mayFork?: boolean;
+  /** A call of its model that names no agent means a fork of it, if the settings allow that; a fork is refused one. */
+  readonly forksUnnamed?: boolean;
   /** Its present model; `supportsImages`: the model accepts images and documents. */
   readonly model?: { readonly device?: string; readonly name: string; readonly supportsImages: boolean };
   /** Set for an internal fork: the process whose requests begin as its own do. */

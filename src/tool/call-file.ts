@@ -174,7 +174,7 @@ function scopeOf(caller: Caller, { tracker, skills, background }: CallDeps): Sco
     isSession = false,
     model,
     kept,
-    mayFork = false,
+    forksUnnamed = false,
   } = caller;
   const { device: modelDevice = "", name: modelName = "", supportsImages = false } = model ?? {};
   const known = {
@@ -185,7 +185,7 @@ function scopeOf(caller: Caller, { tracker, skills, background }: CallDeps): Sco
     mode,
     interactive,
     isSession,
-    mayFork,
+    forksUnnamed,
     modelDevice,
     modelName,
     supportsImages,

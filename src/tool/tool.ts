@@ -36,8 +36,8 @@ export interface Scope {
   /** The device path of that model; "": unknown. */
   readonly modelDevice: string;
   readonly supportsImages: boolean;
-  /** A call of its model may fork the process, if the settings allow that. */
-  readonly mayFork?: boolean;
+  /** A call of its model that names no agent means a fork of the process, if the settings allow that; a fork is refused one. */
+  readonly forksUnnamed?: boolean;
   /** Only for a tool that wants them. */
   readonly skills?: SkillsInReach;
   /** What the settings say of agents in the background. Absent: nothing. */

@@ -9,6 +9,7 @@ import {
 } from "../../abi/device.ts";
 import type { Charge, Effect } from "../../abi/effects.ts";
 import { printed, VfsError } from "../../abi/errors.ts";
+import { FORK } from "../../abi/fork.ts";
 import type { CallId, Fd } from "../../abi/ids.ts";
 import type { Stall, StreamEvent } from "../../abi/llm.ts";
 import type { SkillShelf, SkillsInReach } from "../../abi/skill.ts";
@@ -183,7 +184,7 @@ function callerOf(core: Filing, self: Process, call?: CallId): Caller {
     isSession: seed.isSession === true,
     isChild: seed.child !== undefined,
     ...(seed.agent === null ? {} : { agent: seed.agent.manifest.name }),
-    mayFork: mayFork(core, self),
+    forksUnnamed: seed.fork?.label === FORK || mayFork(core, self),
     model: {
       device: self.model.device,
       name: self.model.name,

@@ -208,7 +208,7 @@ test("a name that could be taken for another address is refused, and nothing is 
 });
 
 test("a fork is a spawn of the caller itself, in the background, and the default where forks are on", async () => {
-  const on = { ...testScope("/w"), background: { forks: true }, mayFork: true };
+  const on = { ...testScope("/w"), background: { forks: true }, forksUnnamed: true };
   const { context, calls } = parent();
   const use = (args: object) =>
     agent.bind({ ...TASK, ...args }, on).run({ ...context(new AbortController().signal), ...on });
@@ -236,8 +236,8 @@ test("a fork is refused before anything is asked where it is off or impossible, 
       agent.bind({ ...TASK, subagent_type: "fork", ...args }, { ...testScope("/w"), ...scope });
     return expect(() => bind().effects);
   };
-  const on = { background: { forks: true }, mayFork: true };
-  refused({ mayFork: true }).toThrow(expect.objectContaining({ code: "UNAVAILABLE" }));
+  const on = { background: { forks: true }, forksUnnamed: true };
+  refused({ forksUnnamed: true }).toThrow(expect.objectContaining({ code: "UNAVAILABLE" }));
   refused(on, { cwd: "/w/a" }).toThrow(expect.objectContaining({ code: "INVALID" }));
   const kept = { get: () => ({ name: "port" }), entries: () => new Map(), set: () => {} };
   refused({ ...on, kept }, { name: "ada" }).toThrow(expect.objectContaining({ code: "INVALID" }));

@@ -99,8 +99,8 @@ function typeOf({ subagent_type: type }: Args, scope?: Scope): string {
   return (type ?? (scope !== undefined && hasForks(scope) ? FORK : DEFAULT_AGENT)).toLowerCase();
 }
 
-function hasForks({ background, mayFork }: Scope): boolean {
-  return background?.forks === true && mayFork === true;
+function hasForks({ background, forksUnnamed }: Scope): boolean {
+  return background?.forks === true && forksUnnamed === true;
 }
 
 /** UNAVAILABLE: forks are off; who may have one is up to the kernel. INVALID: a fork that is to be something else than its caller. */

@@ -22,10 +22,11 @@ export interface ForkRuling {
   readonly contexts: Pick<ContextSpaces, "prompt">;
 }
 
-/** The wish with what the program of the caller has offered for the call. UNAVAILABLE: it has offered nothing for it. */
+/** The wish with what the program of the caller has offered for the call. UNAVAILABLE: nothing. PERMISSION: the caller is a fork. */
 export function asOffered(caller: Process, opts: SpawnOpts): SpawnOpts {
   const { fork, child } = opts;
   if (fork?.label !== FORK || child === undefined) return opts;
+  if (caller.seed.fork !== undefined) throw cannotFork(caller.pid);
   const { forkOffer } = caller;
   if (forkOffer === null || !hasCall(forkOffer, child))
     throw refuse(caller.pid, "UNAVAILABLE", "only a call of its own model forks a process");
@@ -54,7 +55,7 @@ export function checkFork(
     throw refuse(pid, "INVALID", `a fork that a call starts, and no other, is labelled ${FORK}`);
   if (prefix === undefined) throw refuse(pid, "INVALID", "a fork needs the beginning of its requests");
   if (seed.fork !== undefined || core.contexts.prompt(ctxId).messages.some(isDirective))
-    throw refuse(pid, "PERMISSION", "a fork cannot be forked");
+    throw cannotFork(pid);
   if (JSON.stringify(prefix).length > LIMITS.forkPrefixChars)
     throw refuse(pid, "INVALID", `the prefix of a fork has at most ${LIMITS.forkPrefixChars} characters`);
   if (!isInternal(label)) {
@@ -98,6 +99,10 @@ export async function prepareFork(core: AgentHost, making: Making): Promise<void
   proc.model.share(parent.model);
   await core.handle(proc, null).open(proc.model.device, O_RDWR, making.signal);
   settleMode(core, making);
+}
+
+function cannotFork(pid: Pid): Error {
+  return refuse(pid, "PERMISSION", "a fork cannot be forked");
 }
 
 function refuse(pid: Pid, code: "INVALID" | "PERMISSION" | "UNAVAILABLE", message: string): SyscallError {
