@@ -11,7 +11,8 @@ import { cleared, continued, emptied, replaced } from "./editor/edit.ts";
 import type { Press } from "./editor/keys.ts";
 import { VIM } from "./editor/vim.ts";
 import { innerHost } from "./inner-call.ts";
-import { chooseLanguage, chooseTheme, keepPreference } from "./preferences.ts";
+import { keepPreference } from "./preferences.ts";
+import { CHANGES } from "./session-changes.ts";
 import { ShellLines } from "./shell.ts";
 import { helpText, nearOnes, type Offer, type Slash, slashOf } from "./slash.ts";
 import { withEntries } from "./state/model.ts";
@@ -244,9 +245,9 @@ export class Actions {
     if (name === "back") return this.#takeBack();
     if (name === "now") return void this.#now(text);
     if (name === "copy") return this.#copy(Number(text || "1"));
-    if (name === "theme") return chooseTheme(app, text);
     if (name === "keys") return this.output("/keys", app.keys.text(app.words.act.ownKeys));
-    if (name === "lang") return chooseLanguage(app, text);
+    const change = CHANGES[name];
+    if (change !== undefined) return change(app, text);
     if (name === "vim") {
       app.vim = app.vim === undefined ? VIM : undefined;
       return keepPreference(app, "ui.vim", app.vim !== undefined);

@@ -97,7 +97,7 @@ export async function keepPreference(
   await client.request("settings.set", { cwd, destination: "userSettings", key, value });
 }
 
-interface Choosing {
+export interface Choosing {
   readonly client: ChatClient;
   readonly cwd: string;
   readonly words: Phrases;

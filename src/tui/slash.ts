@@ -31,6 +31,8 @@ type Doing =
   | "copy"
   | "keys"
   | "lang"
+  | "effort"
+  | "add-dir"
   | "vim";
 
 export type ViewName = "transcript" | "resume" | "rewind" | "top";
@@ -56,6 +58,7 @@ const process =
 
 /** What each does; what is said of it stands in the catalogue. */
 const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
+  "add-dir": act("add-dir"),
   agents: run("agents"),
   back: act("back"),
   // of the session all that it waits for, unless one is named
@@ -72,13 +75,18 @@ const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
   copy: act("copy"),
   cost: run("cost"),
   doctor: run("doctor"),
+  effort: act("effort"),
   exit: act("exit"),
   export: ofSession("export"),
+  "force-snip": ofSession("context", "snip"),
   fork: ofSession("fork"),
   help: act("help"),
+  init: run("init"),
   jobs: run("jobs"),
   keys: act("keys"),
   lang: act("lang"),
+  login: run("auth", "login"),
+  logout: run("auth", "logout"),
   mcp: run("mcp", "list"),
   memory: (text, pid) => (/^o(?:ff|n)$/.test(text) ? run("memory", text)(pid) : run("memory")(text)),
   mode: (text, _pid, words) => modeSlash(text, words),
@@ -87,6 +95,7 @@ const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
   now: act("now"),
   pause: process("pause", "pause"),
   permissions: ofSession("grants"),
+  pin: ofSession("context", "pin"),
   plan: (text) => ({ kind: "mode", mode: "plan", text }),
   ps: run("ps"),
   rename: act("rename"),

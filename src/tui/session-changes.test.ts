@@ -1,0 +1,48 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { en } from "../cli/screen/words/en.ts";
+import { CHANGES } from "./session-changes.ts";
+
+async function changed(name: string, text: string, answer: object = {}) {
+  const asked: unknown[] = [];
+  const said: string[] = [];
+  const request = async (method: string, params: object) => {
+    asked.push([method, params]);
+    return answer;
+  };
+  const app = {
+    client: { request },
+    pid: 7,
+    cwd: tmpdir(),
+    words: en,
+    say: (line: string) => said.push(line),
+  };
+  await CHANGES[name]?.(app as never, text);
+  return { asked, said };
+}
+
+test("/effort asks for a level of the model, and tells what came of it", async () => {
+  expect(await changed("effort", "high", { effort: "high", model: "m" })).toEqual({
+    asked: [["process.model", { pid: 7, effort: "high" }]],
+    said: ["effort: high, from the next run on"],
+  });
+  expect((await changed("effort", "low", { model: "m" })).said).toEqual(["m takes no effort"]);
+  const unknown = await changed("effort", "enormous");
+  expect([unknown.asked, unknown.said[0]]).toEqual([
+    [],
+    "/effort takes one of low, medium, high, xhigh, max",
+  ]);
+});
+
+test("/add-dir takes a folder that is there, from where the session works", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "crux-dir-"));
+  const { asked, said } = await changed("add-dir", dir.slice(tmpdir().length + 1), { dirs: [dir] });
+  expect(asked).toEqual([["session.change", { pid: 7, dirs: [dir] }]]);
+  expect(said).toEqual([`it works in ${dir}`]);
+  expect(await changed("add-dir", "nowhere/at/all")).toMatchObject({
+    asked: [],
+    said: [expect.stringContaining("directory not found")],
+  });
+});
