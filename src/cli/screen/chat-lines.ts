@@ -90,7 +90,8 @@ export function idleLine(event: IdleEvent, paint: Paint, words: Phrases = en): s
 export function openedLine({ pid, title, state, turns }: WireSession, words: Phrases): string {
   const name = title === "" ? "" : ` "${cutToWidth(safeLine(title), SHOWN_COLUMNS)}"`;
   const { states, messages } = words.session;
-  return `${tag(pid)}${name} (${states[state]}, ${messages(turns)})`;
+  // a fork has the messages of its origin, which are none of its turns
+  return `${tag(pid)}${name} (${states[state]}${turns === 0 ? "" : `, ${messages(turns)}`})`;
 }
 
 export function historyLines(

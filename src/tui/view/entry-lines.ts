@@ -215,7 +215,7 @@ function firstWords({ result = "" }: CallEntry): string {
   return result.trim().split("\n", 1)[0] ?? "";
 }
 
-/** What commands printed. */
+/** What commands printed; what does not fit goes on below, indented. */
 function coloured(text: string, width: number): Line[] {
-  return text.split("\n").flatMap((row) => wrapped(colouredLine(row), width));
+  return text.split("\n").flatMap((row) => wrapped(colouredLine(row), width, `${/^ */.exec(row)?.[0]}  `));
 }

@@ -227,6 +227,25 @@ test("a text under way stands below the open dialog and has the cursor until the
   expect(shown(true).cursor).toEqual({ row: 1, column: 10 });
 });
 
+test("on a small screen an open dialog gets the rows of the panel and of the queue", () => {
+  const queued = [1, 2, 3].map((seq) => ({ seq, text: `m${seq}`, isMine: true }));
+  const rows = Array.from({ length: 9 }, (_, n) => [{ text: `row ${n}`, style: "" }]);
+  const shown = (height: number) =>
+    liveFrame(
+      aScene(
+        { queued },
+        {
+          size: { columns: 40, rows: height },
+          below: [[{ text: "panel", style: "" }]],
+          dialog: { lines: rows, back: 0, isSettled: true },
+        },
+      ),
+    ).lines.map(textOf);
+  expect(shown(20)).toEqual(expect.arrayContaining(["row 0", "⋯ 2 more wait", "⋯ m3"]));
+  expect(shown(20)).not.toContain("panel");
+  expect(shown(30)).toEqual(expect.arrayContaining(["row 0", "⋯ m1", "⋯ m3", "panel"]));
+});
+
 test("at 40 columns what is said for a moment stands in the last line, and the facts give way to it", () => {
   const model = { model: "a-model-with-a-name", context: 0.4, costUsd: 1 };
   const last = (more: Partial<Scene>) =>

@@ -50,14 +50,19 @@ export interface Frame {
 /** How much of a text that still grows is looked at, in screens. */
 const TAIL_SCREENS = 2;
 const MOST_QUEUED = 3;
+/** On fewer, an open dialog gets the rows of the agents panel and of the queue. */
+const ROOMY_ROWS = 30;
 const SPINNER = ["·", "∙", "•", "∙"] as const;
 const SPIN_MS = 250;
 const LEFT = 2;
 
 export function liveFrame(scene: Scene): Frame {
-  const room = Math.max(4, scene.size.rows - 1);
-  const foot = [...scene.offers, modeLine(scene), ...scene.below];
-  const head = [...activityLines(scene), ...queuedLines(scene)];
+  const { size } = scene;
+  const room = Math.max(4, size.rows - 1);
+  // what the user has to read comes before who else works
+  const isTight = scene.dialog !== undefined && size.rows < ROOMY_ROWS;
+  const foot = [...scene.offers, modeLine(scene), ...(isTight ? [] : scene.below)];
+  const head = [...activityLines(scene), ...queuedLines(scene, isTight ? 1 : MOST_QUEUED)];
   const most = Math.max(1, room - foot.length - head.length - 1);
   const { lines, cursor } = scene.dialog === undefined ? editorPart(scene, most) : bothParts(scene, most);
   const left = Math.max(0, room - foot.length - head.length - lines.length);
@@ -65,7 +70,7 @@ export function liveFrame(scene: Scene): Frame {
   const above = live.length + head.length;
   const all = [...live, ...head, ...lines, ...foot].slice(0, room);
   return {
-    lines: all.map((line) => cutLine(line, scene.size.columns)),
+    lines: all.map((line) => cutLine(line, size.columns)),
     cursor: cursor && { row: above + cursor.row, column: cursor.column },
   };
 }
@@ -114,8 +119,8 @@ function doing({ entries, isPaused, activity }: Model, words: EntryLook["words"]
   return entries.at(-1)?.kind === "text" ? words.answers : words.thinks;
 }
 
-function queuedLines({ model, look: { theme, words } }: Scene): Line[] {
-  const shown = model.queued.slice(-MOST_QUEUED);
+function queuedLines({ model, look: { theme, words } }: Scene, most: number): Line[] {
+  const shown = model.queued.slice(-most);
   const more = model.queued.length - shown.length;
   const lines = shown.map(({ text }): Line => {
     const ended = readNotice(text);
