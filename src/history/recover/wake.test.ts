@@ -124,11 +124,33 @@ describe("a session that rests", () => {
     const { t: next, begun } = await restarted(t);
     const back = await wake(next.kernel, session.pid);
     await settle();
-    expect([...begun.keys()]).toEqual([session.pid, child.pid]);
+    expect(new Set(begun.keys())).toEqual(new Set([session.pid, child.pid]));
     const below = next.proc(child.pid);
     expect([below.ppid, next.kernel.table.childrenOf(back.pid)]).toEqual([session.pid, [below]]);
     expect(below.seed.account.limited()).toEqual([back.seed.account]);
     expect(below.seed.session).toBe(back.seed.session);
+  });
+
+  test("has its children in the table when its program begins: a call that waits for one finds it", async () => {
+    const t = testKernel();
+    const session = await t.start({ session: true });
+    const child = await t.start({ by: session.sys, onParentExit: "terminate" });
+    const below = await t.start({ by: child.sys, onParentExit: "terminate" });
+    await t.journal.sync();
+    const asked = new Map<Pid, Promise<unknown>>();
+    const wanted = new Map([[session.pid, child.pid] as const, [child.pid, below.pid] as const]);
+    const program: Program = (sys, { pid }) => {
+      asked.set(
+        pid,
+        sys.ended(wanted.get(pid) ?? pid).catch((error: unknown) => error),
+      );
+      return new Promise((resolve) => sys.ending.addEventListener("abort", () => resolve(EXIT.unexpected)));
+    };
+    const { t: next } = daemonOn(t.journal, { program });
+    await next.kernel.recover();
+    await wake(next.kernel, session.pid);
+    await settle();
+    expect([await asked.get(session.pid), await asked.get(child.pid)]).toEqual([null, null]);
   });
 
   test("is woken once, however many ask at once", async () => {

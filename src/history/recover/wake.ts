@@ -190,12 +190,13 @@ async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<P
   // whom a message wakes waits for its turn as a new agent does
   core.admission.enter(proc, { hasBegun: options.message === undefined });
   const children = core.table.takeBack(pid);
+  // before its program, which may ask for them at once
+  await wakeChildren(core, proc, options);
   runProgram(core, proc, 0);
   core.admission.check();
   if (lost !== undefined) await notify(core, proc, lost);
   if (proc.ending.verdict !== null) endLive(core, proc, graceOf(proc));
   for (const child of children) await settleUnder(core, child, proc);
-  await wakeChildren(core, proc, options);
   return proc;
 }
 
@@ -310,15 +311,12 @@ function drafts(
  * Children rest and wake together with their parent. A child that cannot be restored is reported in the parent's log.
  */
 async function wakeChildren(core: Waking, parent: Process, { env }: WakeOptions): Promise<void> {
-  const rows = await core.ports.journal.rows({ live: true });
-  for (const { pid, ppid, kind } of rows) {
-    if (ppid !== parent.pid || kind !== "agent" || core.table.get(pid) !== undefined) continue;
-    try {
-      await wake(core, pid, env === undefined ? {} : { env });
-    } catch (error) {
-      parent.log("warn", `its child ${pid} did not come back: ${messageOf(error)}`, core.ports.clock.mono());
-    }
-  }
+  const warn = (who: string) => (error: unknown) =>
+    parent.log("warn", `${who} did not come back: ${messageOf(error)}`, core.ports.clock.mono());
+  const rows = await core.ports.journal.rows({ live: true }).catch(warn("its children"));
+  for (const { pid, ppid, kind } of rows ?? [])
+    if (ppid === parent.pid && kind === "agent" && core.table.get(pid) === undefined)
+      await wake(core, pid, env === undefined ? {} : { env }).catch(warn(`its child ${pid}`));
 }
 
 function checkAccepting({ accepting }: Waking): void {
