@@ -4,6 +4,9 @@
 import { DriverError } from "./errors.ts";
 import { LLM_ERROR_KINDS, type LlmErrorKind } from "./llm.ts";
 
+/** A provider or a model refuses what is asked, and would again. */
+export const REFUSAL_HINT = "Say it in another way, or ask another model (-m).";
+
 export class LlmError extends DriverError {
   readonly kind: LlmErrorKind;
   readonly status: number | undefined;

@@ -4,7 +4,7 @@
  */
 import { codeOf, DriverError, Fault } from "../abi/errors.ts";
 import { isBadInput, type Reply, totalTokens } from "../abi/llm.ts";
-import { findLlmError, LlmError } from "../abi/llm-error.ts";
+import { findLlmError, LlmError, REFUSAL_HINT } from "../abi/llm-error.ts";
 import { CONTINUES, type Continue, type Terminal } from "../abi/loop.ts";
 import type { AccountView } from "../abi/program.ts";
 import type { Broken } from "./checkpoint.ts";
@@ -137,7 +137,7 @@ function canEscalate(state: LoopState, facts: TurnFacts): boolean {
 function refused(device: string, reply: Reply): LlmError {
   const said = textOf(reply.blocks).trim().split("\n", 1)[0]?.slice(0, 200) ?? "";
   const message = said === "" ? "the model refused to answer" : `the model refused to answer: ${said}`;
-  return new LlmError({ kind: "refusal", message, device });
+  return new LlmError({ kind: "refusal", message, device, hint: REFUSAL_HINT });
 }
 
 function cutShort(device: string, maxOutputTokens: number): DriverError {

@@ -72,6 +72,8 @@ export const LIMITS = {
   laneSlotsMax: 64,
   /** A lane that is closed for longer gives those who wait the server's refusal. */
   laneClosedMs: 300_000,
+  /** However long a server refuses, its lane asks it again by then: a delay may be a date, or plain wrong. */
+  laneAskedAgainMs: 3_600_000,
   /** Attempts that wait in one lane: beyond, UNAVAILABLE. */
   laneWaiting: 16_384,
   /** Lanes that are remembered; beyond, those that nobody uses and whose limits hold nobody back are forgotten. */

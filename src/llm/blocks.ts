@@ -3,6 +3,7 @@
  * time. Content fields of the start event are ignored, because some providers repeat the first text in start and delta.
  */
 import type { BadInput, Block, BlockDelta } from "../abi/llm.ts";
+import { foreignJson } from "./json.ts";
 
 export class BlockBuilder {
   readonly #start: Block;
@@ -68,8 +69,8 @@ export function emptied(block: Block): Block {
 function parseInput(json: string): Record<string, unknown> | BadInput {
   if (json.trim() === "") return {};
   try {
-    const written: unknown = JSON.parse(json);
-    const value: unknown = typeof written === "string" ? JSON.parse(written) : written;
+    const written = foreignJson(json);
+    const value = typeof written === "string" ? foreignJson(written) : written;
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {

@@ -67,6 +67,19 @@ describe("fold()", () => {
     },
   );
 
+  it("keeps arguments as bad input that nest too deeply, and takes brackets in strings for what they are", async () => {
+    const input = async (text: string) => {
+      const stopped = { type: "content_block_stop", index: 0 } as const;
+      const [block] = (await fold(from(start, call(0), json(0, text), stopped, stop))).blocks;
+      return block?.type === "tool_use" ? block.input : undefined;
+    };
+    const nested = (depth: number) => `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+    expect(isBadInput(await input(nested(100_000)))).toBe(true);
+    expect(isBadInput(await input(nested(400)))).toBe(false);
+    const text = `${'[{\\"'.repeat(2_000)}\\`;
+    expect(await input(JSON.stringify({ text }))).toEqual({ text });
+  });
+
   it("drops a call that did not finish, and keeps text that did not", async () => {
     const reply = await fold(
       from(

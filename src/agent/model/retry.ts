@@ -121,7 +121,7 @@ function waitTooLong(fault: LlmError, words: string): LlmError {
     device: fault.device,
     status: fault.status,
     retryAfterMs: fault.retryAfterMs,
-    hint: fault.hint ?? `try again in ${minutes} min, or use another model`,
+    hint: `try again in ${minutes} min, or let another model answer (--fallback-model)`,
     cause: fault,
   });
 }

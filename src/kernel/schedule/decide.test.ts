@@ -307,6 +307,13 @@ describe("VirtualTime", () => {
 });
 
 describe("a closed lane", () => {
+  it("asks the server again within an hour, whatever delay it names", () => {
+    const bench = new Bench({ maxConcurrent: 4 });
+    bench.add(ticket(), ticket());
+    bench.refuse(bench.next() as Granted, 31_536_000_000);
+    expect(bench.lane.closed?.untilMs).toBe(3_600_000);
+  });
+
   it("stays closed for the server's time, then lets one attempt probe, and opens with its answer", () => {
     const bench = new Bench({ maxConcurrent: 4 });
     bench.add(ticket(), ticket(), ticket());

@@ -151,7 +151,7 @@ export class Lane {
     if (isNews) this.#refusals++;
     this.#answers = 0;
     const backoffMs = isNews ? Math.min(FIRST_CLOSED_MS * 2 ** (this.#refusals - 1), MOST_CLOSED_MS) : 0;
-    const untilMs = nowMs + (retryAfterMs ?? backoffMs);
+    const untilMs = nowMs + Math.min(retryAfterMs ?? backoffMs, LIMITS.laneAskedAgainMs);
     this.#closedUntilMs = Math.max(untilMs, isNews ? 0 : (this.#closedUntilMs ?? 0));
     this.returned(granted, nowMs);
     return this.#closedUntilMs;

@@ -5,7 +5,7 @@
 import { crc32 } from "node:zlib";
 import { LlmError } from "../../abi/llm-error.ts";
 import type { Body } from "../http/client.ts";
-import { objectOf, stringOf } from "../json.ts";
+import { foreignJson, objectOf, stringOf } from "../json.ts";
 
 /** Total length, length of the headers, and their checksum. */
 const PRELUDE = 12;
@@ -114,7 +114,7 @@ function headersIn(bytes: Buffer): Map<string, string> {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return foreignJson(text);
   } catch {
     return undefined;
   }

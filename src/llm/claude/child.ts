@@ -11,7 +11,7 @@ import type { ExecChild, HostExec } from "../../kernel/ports/host.ts";
 import { MessagesDecoder } from "../anthropic/events.ts";
 import type { DriverCaller } from "../driver.ts";
 import { cancelled } from "../http/failure.ts";
-import { type Json, objectOf, objectsOf, stringOf } from "../json.ts";
+import { foreignJson, type Json, objectOf, objectsOf, stringOf } from "../json.ts";
 import type { NextTurn, ToolResult } from "./continuation.ts";
 import { CLAUDE_DEVICE, exitError, resultError } from "./failure.ts";
 import { type ClaudeLaunch, TOOL_PREFIX } from "./launch.ts";
@@ -229,7 +229,7 @@ function checkBridge(init: Json): void {
 /** Parses a line; one that is not JSON is a remark of the program and is ignored. */
 function parseLine(text: string): Json {
   try {
-    return objectOf(JSON.parse(text));
+    return objectOf(foreignJson(text));
   } catch {
     return {};
   }

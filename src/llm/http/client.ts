@@ -7,7 +7,7 @@ import type { Agent, AgentOptions, IncomingMessage, request } from "node:http";
 import type { Readable } from "node:stream";
 import type { LaneReadings } from "../../abi/lanes.ts";
 import { reasonOf } from "../../lib/abort.ts";
-import { type Json, objectOf } from "../json.ts";
+import { foreignJson, type Json, objectOf } from "../json.ts";
 import { readingsOf } from "../lane.ts";
 import { VERSION } from "../version.ts";
 
@@ -252,7 +252,7 @@ async function textOf(answer: AsyncIterable<Uint8Array>): Promise<string> {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return foreignJson(text);
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 /** Maps failures of a provider's HTTP interface to kinds. No key, header or body of a request ever enters a message. */
 import type { LlmErrorKind } from "../../abi/llm.ts";
-import { LlmError } from "../../abi/llm-error.ts";
+import { LlmError, REFUSAL_HINT } from "../../abi/llm-error.ts";
+import { foreignJson } from "../json.ts";
 import { HttpSilence, pageWords } from "./client.ts";
 
 /** The server, described in words that help the user to fix its configuration. */
@@ -151,7 +152,7 @@ export function notAModel(endpoint: Endpoint, baseUrlName: string, page: string)
 
 export function parseJson(text: string, endpoint: Endpoint): unknown {
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
+    return foreignJson(text.replace(/^\uFEFF/, ""));
   } catch {
     throw malformedStream(endpoint, "an event of the reply is not JSON");
   }
@@ -205,12 +206,20 @@ function hintFor(
     return "Try again later, or let another model answer (--fallback-model).";
   if (kind === "quota") return `Check plan and billing of your ${endpoint.vendor} account.`;
   if (kind === "media") return MEDIA_HINT;
-  if (kind === "invalid") return INVALID_HINTS.find(({ words }) => words.test(message))?.hint;
+  if (kind === "forbidden")
+    return "Use another key or model (-m), or let its owner allow this model to the key.";
+  if (kind === "rate_limit") return "Try again later, or let another model answer (--fallback-model).";
+  if (kind === "refusal") return REFUSAL_HINT;
+  if (status !== undefined && status >= 300 && status < 400) return "Check the base URL.";
+  if (kind === "invalid") return INVALID_HINTS.find(({ words }) => words.test(message))?.hint ?? INVALID_HINT;
   return undefined;
 }
 
 const MEDIA_HINT =
   "It was taken out of the conversation, which you can continue: give a smaller one, or one of another type.";
+
+const INVALID_HINT =
+  "The same request will be refused again: try another model (-m), or a fresh conversation; `crux doctor` shows what is set up.";
 
 /** What servers refuse that know less than Crux sends. */
 const INVALID_HINTS: readonly { readonly words: RegExp; readonly hint: string }[] = [
