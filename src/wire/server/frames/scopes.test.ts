@@ -59,7 +59,7 @@ it("without a token a program looks, a guest greets and reads metrics, and the u
 
 it("remembers the last 1,000 processes that it saw, and none that is still there makes room for one that is gone", () => {
   const gone = new Set<number>();
-  const seeing: ChildClient = { ...client, sees: (pid) => pid < 10_000 && !gone.has(pid) };
+  const seeing: ChildClient = { ...client, controls: (pid) => pid < 10_000 && !gone.has(pid) };
   const scopes = scopesOf({ kind: "process", client: seeing }, ["self", "observe"]);
   const see = (from: number, to: number): void => {
     for (let pid = from; pid < to; pid++) {

@@ -156,7 +156,7 @@ export class Scopes {
   sees(pid: number): boolean {
     const principal = this.#principal();
     if (principal.kind !== "process") return principal.kind === "user";
-    return principal.client.sees(asPid(pid)) || this.hasSeenEnd(pid);
+    return principal.client.controls(pid) || this.hasSeenEnd(pid);
   }
 
   /** Called before it is told of a process: its own then has the labels of that one. */

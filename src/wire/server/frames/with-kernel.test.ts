@@ -325,7 +325,12 @@ it("a program that is told of another process has its labels, over either wire a
   await client.call("process.stdin.write", { pid: child, data: "more\n" });
   await own.until(() => own.chunks.length > before);
   expect(t.proc(pid).labels).toEqual([...labels, ...more]);
-  // so does what is above it
+  // what is above it, it does not see on this wire; on the text wire, that counts too
+  for (const method of ["process.status", "process.stream.subscribe", "event.subscribe", "process.wait"])
+    expect(
+      (await below.ask(method, { pid, ...(method === "event.subscribe" ? { events: ["*"] } : {}) })).fault
+        ?.code,
+    ).toBe("NOT_FOUND");
   setOf(child).change(labelsFacet, "label.clear", { which: "all" });
   await below.call("list_procs", {});
   expect(t.proc(child).labels).toEqual([...labels, ...more]);
