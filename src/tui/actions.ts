@@ -259,11 +259,13 @@ export class Actions {
     }
     if (name === "clear") {
       const { before, after } = await app.client.request("context.clear", { pid: app.pid });
-      return app.say(words.emptied(before, after));
+      app.say(words.emptied(before, after));
+    } else {
+      app.say(words.summarising);
+      const { before, after } = await app.client.compact(app.pid, text);
+      app.say(words.shortened(before, after), "success");
     }
-    app.say(words.summarising);
-    const { before, after } = await app.client.compact(app.pid, text);
-    app.say(words.shortened(before, after), "success");
+    await this.learnFacts();
   }
 
   /** A message that cannot be sent stands in the editor again. */

@@ -57,6 +57,24 @@ test("continued() makes of a backslash before Enter a line break; emptied() reme
   expect([sent.buffer.text, sent.history]).toEqual(["", ["same"]]);
 });
 
+test("ctrl+r in an empty editor looks for what is typed next, as in a shell", () => {
+  const history = ["fix the test", "list files", "a bug"];
+  const key = (name: string) => ({ kind: "key", name }) as const;
+  const text = (words: string) => ({ kind: "text", text: words }) as const;
+  const shown = (...presses: Parameters<typeof edited>[1][]) => {
+    const end = presses.reduce<Editing>((now, press) => edited(now, press) ?? now, { ...NEW, history });
+    return [end.buffer.text, end.query];
+  };
+  const begun = [key("ctrl+r"), text("fi")] as const;
+  expect(shown(...begun)).toEqual(["fix the test", "fi"]);
+  expect(shown(...begun, key("ctrl+r"))).toEqual(["list files", "fi"]);
+  expect(shown(...begun, text("le"))).toEqual(["list files", "file"]);
+  expect(shown(...begun, text("x"), key("space"), text("q"))).toEqual(["fix the test", "fix q"]);
+  expect(shown(...begun, text("z"), key("backspace"))).toEqual(["fix the test", "fi"]);
+  expect(shown(...begun, key("end"), text("!"))).toEqual(["fix the test!", undefined]);
+  expect(shown(...begun, key("down"))).toEqual(["", undefined]);
+});
+
 test("ctrl+r brings back earlier messages with what was typed, one after the other, and ↓ what was typed", () => {
   const history = ["fix the test", "list files", "Fix a bug", "fixed"];
   const key = (name: string) => ({ kind: "key", name }) as const;

@@ -51,6 +51,8 @@ const CHANGES: Readonly<Record<string, (buffer: Buffer) => Buffer>> = {
 /** undefined: the key is not one of the editor's, or there is nothing that it could do. */
 export function edited(editing: Editing, press: Press): Editing | undefined {
   if (press.kind === "key" && press.name === "ctrl+r") return searched(editing);
+  const query = refinedQuery(editing, press);
+  if (query !== undefined) return refined(editing, query);
   const next = changed(editing, press);
   return next === undefined ? undefined : { ...next, query: undefined };
 }
@@ -114,6 +116,22 @@ function searched(editing: Editing): Editing | undefined {
   if (older === undefined) return undefined;
   const typed = place < 0 ? buffer.text : draft;
   return { ...replaced(editing, older), place: found, draft: typed, query };
+}
+
+/** Begun in an empty editor, a search takes what is typed, as in a shell; undefined: the key is none of the search. */
+function refinedQuery({ query, draft }: Editing, press: Press): string | undefined {
+  if (query === undefined || draft !== "" || press.kind === "paste") return undefined;
+  if (press.kind === "text") return query + press.text;
+  if (press.name === "space") return `${query} `;
+  return press.name === "backspace" && query !== "" ? query.slice(0, -1) : undefined;
+}
+
+/** What has no match leaves the last one. */
+function refined(editing: Editing, query: string): Editing {
+  const words = query.toLowerCase();
+  const place = editing.history.findIndex((text) => text.toLowerCase().includes(words));
+  const found = editing.history[place];
+  return found === undefined ? { ...editing, query } : { ...replaced(editing, found), place, query };
 }
 
 function above(editing: Editing): Editing | undefined {

@@ -20,7 +20,7 @@ export function modeLine({ model, hint, vim, size, look, dialog, editing }: Scen
     ...(model.target === undefined ? [] : [`${brief(model.target.spent)} / ${brief(model.target.aim)}`]),
     ...(model.costUsd === undefined ? [] : [`$${model.costUsd.toFixed(model.costUsd < 1 ? 3 : 2)}`]),
   ];
-  const last = lastPart({ hint, dialog, text: editing.buffer.text }, words);
+  const last = lastPart({ hint, dialog, editing }, words);
   const end: Span = { text: last.text, style: hint === "" ? theme.dim : theme.warning };
   // what is said for a moment is said at any width: the facts give way
   const room = size.columns - 1 - (last.isUrgent ? widthOf(last.text) + SEPARATOR.length : 0);
@@ -38,7 +38,7 @@ function brief(tokens: number): string {
 }
 
 function lastPart(
-  { hint, dialog, text }: Pick<Scene, "hint" | "dialog"> & { readonly text: string },
+  { hint, dialog, editing: { buffer, query } }: Pick<Scene, "hint" | "dialog" | "editing">,
   words: EntryLook["words"]["modeLine"],
 ) {
   if (hint !== "") return { text: hint, isUrgent: true };
@@ -47,7 +47,8 @@ function lastPart(
       text: dialog.isSettled ? "" : words.toEditor,
       isUrgent: !dialog.isSettled,
     };
-  return { text: text.startsWith("!") ? words.shell : words.hint, isUrgent: false };
+  if (query !== undefined) return { text: words.searches(safeLine(query)), isUrgent: true };
+  return { text: buffer.text.startsWith("!") ? words.shell : words.hint, isUrgent: false };
 }
 
 /** The longest of the texts that fits; what does not fit is left out whole. */

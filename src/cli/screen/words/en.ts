@@ -62,6 +62,7 @@ export const en = {
     },
     vim: { insert: "INSERT", normal: "NORMAL", visual: "VISUAL", "visual line": "VISUAL LINE" },
     connecting: "connecting …",
+    searches: (words: string) => `search: ${words} · ctrl+r older`,
     context: (percent: number) => `${percent}% context`,
     toEditor: "keys go to the editor until you pause",
     shell: "your shell runs it, the model reads its output",

@@ -65,6 +65,7 @@ export const zh: Phrases = {
     modes: MODES,
     vim: { insert: "插入", normal: "普通", visual: "可视", "visual line": "可视行" },
     connecting: "正在连接 …",
+    searches: (words) => `搜索：${words} · ctrl+r 更早的`,
     context: (percent) => `上下文 ${percent}%`,
     toEditor: "停顿之前，按键仍进入编辑器",
     shell: "由您的 shell 执行，模型会读取其输出",
