@@ -89,6 +89,28 @@ it("crux --plan changes nothing but the plan; an edited plan is echoed and kept,
   expect(readFileSync(planPath(worked()[0]!), "utf8")).toBe("# Plan\nas I say\n");
 });
 
+it("a plan is carried out in the mode that its approval names, if it was offered", async () => {
+  await begin([
+    (request) => write(planPath(request), "# Plan\nwrite a.txt\n"),
+    () => exit(),
+    () => write("a.txt", "approved\n"),
+  ]);
+  await using wire = await Wire.open(world.socket);
+  await wire.ask("spawn", payload({ plan: true }));
+  const asked = await until(wire, "ask");
+  expect(asked).toMatchObject({ text: "the plan, and continue in default mode" });
+  expect(asked.modes).toContain("accept_edits");
+  expect(asked.modes).not.toContain("default");
+  await using second = await Wire.open(world.socket);
+  const answer = (words: string) => second.ask("ask.answer", { ask_id: asked.ask_id, answer: "yes", words });
+  expect(await answer("bypass")).toMatchObject({ error: { code: "INVALID" } });
+  expect(await answer("accept_edits")).toMatchObject({ ok: true });
+  expect(await until(wire, "mode")).toMatchObject({ mode: "accept_edits" });
+  // which asks for no write of a file
+  expect(await until(wire, "complete")).toMatchObject({ exit_code: 0 });
+  expect(world.file("a.txt")).toBe("approved\n");
+});
+
 it("approved words let just such commands run, as the model finds them to be; others ask", async () => {
   world.write("a.txt", "aaa\n");
   await begin(

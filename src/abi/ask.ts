@@ -35,7 +35,7 @@ export interface AskRule {
 /** The answer of the user. */
 export interface AskReply {
   readonly answer: AskAnswer;
-  /** With "no": a message for the model. With "yes" to a reached limit: by how much to raise it. */
+  /** With "no": a message for the model. With "yes" to a reached limit: by how much to raise it; to a plan: the mode. */
   readonly words?: string;
   /** With "always": one of the suggested rules, or a narrower one; absent: the first of them. */
   readonly rule?: string;

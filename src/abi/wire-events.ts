@@ -113,6 +113,8 @@ export interface AskEvent extends Told<"ask"> {
   readonly rules?: readonly AskRule[];
   /** The limit that is reached and the offered raise. */
   readonly amount?: AskAmount;
+  /** A plan: other modes than the one in the question to continue in; a "yes" names one in its `words`. */
+  readonly modes?: readonly PermissionMode[];
   /** The arguments that the answer may change, as JSON text. */
   readonly arguments?: string;
   /** When the question was asked: milliseconds since 1970. */

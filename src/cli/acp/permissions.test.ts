@@ -45,6 +45,15 @@ test("a question offers its rule by name, and an always answers with it", async 
   expect(replies).toEqual([["a1", { answer: "always", rule: "bash(git push:*)" }]]);
 });
 
+test("a plan offers the modes to carry it out in", async () => {
+  const { permissions, asked, replies } = desk(() => "mode-accept_edits");
+  await permissions.ask(ask("a1", { options: ["yes", "no"], rules: [], modes: ["accept_edits", "auto"] }));
+  expect(asked[0]?.options.map(({ name }) => name)).toEqual([
+    ...["Allow once", "Allow once, in accept_edits mode", "Allow once, in auto mode", "Reject"],
+  ]);
+  expect(replies).toEqual([["a1", { answer: "yes", words: "accept_edits" }]]);
+});
+
 test("without a rule only this call is decided, and closing the question is a no", async () => {
   const { permissions, asked, replies } = desk(() => undefined);
   await permissions.ask(ask("a1", { rules: [] }));

@@ -11,6 +11,9 @@ import { askBlock } from "../screen/ask-lines.ts";
 import { safeLine } from "../screen/text/safe-text.ts";
 import { textContent } from "./updates.ts";
 
+/** Of an option that names the mode to carry out a plan in. */
+const MODE = "mode-";
+
 type Asked = Omit<RequestPermissionRequest, "sessionId">;
 type Choice = { readonly kind: "chosen"; readonly id: string } | { readonly kind: "cancelled" };
 
@@ -63,6 +66,7 @@ export class Permissions {
       await this.#around.deny(event.pid, key);
       return { answer: "no", words: `the user always rejects ${key} in this session` };
     }
+    if (choice.id.startsWith(MODE)) return { answer: "yes", words: choice.id.slice(MODE.length) };
     if (choice.id === "always") return { answer: "always", ...(key === undefined ? {} : { rule: key }) };
     return { answer: choice.id === "yes" ? "yes" : "no" };
   }
@@ -107,11 +111,12 @@ export class Permissions {
 }
 
 function optionsOf(event: AskEvent): PermissionOption[] {
-  const { options, amount } = event;
+  const { options, amount, modes = [] } = event;
   const rule = ruleOf(event);
   const yes = amount === undefined ? "Allow once" : `Raise the limit by ${amount.offered}`;
   return [
     option("yes", yes, "allow_once"),
+    ...modes.map((mode) => option(`${MODE}${mode}`, `Allow once, in ${mode} mode`, "allow_once")),
     ...(options.includes("always") && rule !== undefined
       ? [option("always", `Always allow in this session: ${safeLine(rule)}`, "allow_always")]
       : []),

@@ -55,6 +55,19 @@ async function drawn(event: AskEvent = EVENT, results: boolean[] = []) {
 
 const over = async ({ dialog }: { dialog: AskDialog }) => dialog[Symbol.asyncDispose]();
 
+test("a plan may be carried out in another mode that is offered", async () => {
+  const plan: AskEvent = { ...EVENT, options: ["yes", "no"], modes: ["accept_edits", "auto"] };
+  const made = await drawn(plan);
+  expect(made.output.text).toContain(
+    "[y]es / [n]o / yes, a[c]cept edits / yes, a[u]to mode / no, [t]ell why",
+  );
+  made.input.type("d");
+  made.input.type("c");
+  await made.output.shows("accept_edits\n");
+  await over(made);
+  expect(made.replies).toEqual([{ answer: "yes", words: "accept_edits" }]);
+});
+
 describe("the dialog", () => {
   test("shows who asks, each command of a pipe with its own decision, why, the sandbox and the warnings", async () => {
     const made = await drawn();

@@ -3,6 +3,7 @@
  * here, answered elsewhere, or void. Only a key pressed after a question was drawn can answer it.
  */
 import type { AskAnswer, AskReply, AskRule, QuestionItem } from "../../abi/ask.ts";
+import type { PermissionMode } from "../../abi/process.ts";
 import type { AskClosedEvent, AskEvent } from "../../abi/wire-events.ts";
 import { alwaysLines, askBlock, askedLine, destinationOf } from "../screen/ask-lines.ts";
 import { plainLine } from "../screen/text/plain-text.ts";
@@ -146,6 +147,11 @@ export class AskDialog implements AsyncDisposable {
       const sent = await keyboard.next(signal);
       if (sent === undefined) return this.#voided(signal);
       const keys = lettered(sent, asked);
+      const mode = asked.modes?.find((each) => keys.trim().toLowerCase() === MODE_KEYS[each]);
+      if (mode !== undefined) {
+        await this.#around.write(`${mode}\n`);
+        return { answer: "yes", words: mode };
+      }
       const more = moreOf(keys, asked, isCut);
       const answer = more === undefined ? answerOf(keys, asked.options) : undefined;
       if (more === undefined && answer === undefined) continue;
@@ -227,6 +233,13 @@ export class AskDialog implements AsyncDisposable {
   }
 }
 
+/** The mode to carry out a plan in. */
+const MODE_KEYS: Readonly<Partial<Record<PermissionMode, string>>> = {
+  default: "d",
+  accept_edits: "c",
+  auto: "u",
+};
+
 /** The five answers, by the digit that gives each. */
 const ANSWERS = ["y", "a", "n", "t", "e"] as const;
 
@@ -252,7 +265,8 @@ function moreKeys(question: AskEvent, isCut: boolean, words: Phrases["ask"]): re
   if (question.amount !== undefined) return [words.amount];
   if (question.path === undefined) return [];
   const edit = question.arguments === undefined ? [] : [words.edit];
-  return [words.tell, ...edit, ...(isCut ? [words.viewAll] : [])];
+  const modes = (question.modes ?? []).flatMap((mode) => words.planModes[mode] ?? []);
+  return [...modes, words.tell, ...edit, ...(isCut ? [words.viewAll] : [])];
 }
 
 function moreOf(keys: string, question: AskEvent, isCut: boolean): Key | undefined {

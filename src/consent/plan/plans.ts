@@ -90,6 +90,7 @@ async function leave(way: Way, { plan, prompts }: PlanLeaving): Promise<PlanLeft
     detail: [plan, ...promptLines(prompts)].join("\n"),
     digest: digestOf("plan_exit", JSON.stringify({ plan, prompts }), [{ kind: "mode", to }]),
     arguments: JSON.stringify({ plan }),
+    modes: otherModes(core, proc, to),
   });
   const { answer, by } = await askPerson(way, question);
   if (answer.answer !== "yes") return { kind: "rejected", words: answer.words };
@@ -99,20 +100,31 @@ async function leave(way: Way, { plan, prompts }: PlanLeaving): Promise<PlanLeft
     const wish = { behavior: "allow", rule: ruleOfMeaning(prompt), scope: "session", by } as const;
     await core.grants.add(proc, wish, { signal });
   }
-  const mode = wayBack(core, proc);
+  const mode = otherModes(core, proc).find((each) => each === answer.words) ?? wayBack(core, proc);
   await setMode(core, proc, { mode, by: { ...by, isPerson: true } });
   return { kind: "approved", mode, plan: approved, wasEdited: approved !== plan };
+}
+
+const MODES = ["default", "accept_edits", "auto"] as const satisfies readonly PermissionMode[];
+
+/** In which the user may have a plan carried out, beside `than`. */
+function otherModes(core: Planning, proc: Process, than?: PermissionMode): readonly PermissionMode[] {
+  return MODES.filter((mode) => mode !== than && canEnter(core, proc, mode));
+}
+
+function canEnter(core: Planning, proc: Process, mode: PermissionMode): boolean {
+  try {
+    checkRaise(core, proc, { mode, isPerson: true });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The mode before plan mode, but no higher than the ceiling, and `default` if that mode may not be entered now. */
 function wayBack(core: Planning, proc: Process): PermissionMode {
   const mode = lowest(proc.dial.prior ?? "default", modeView(core, proc).ceiling);
-  try {
-    checkRaise(core, proc, { mode, isPerson: true });
-    return mode;
-  } catch {
-    return lowest(mode, "default");
-  }
+  return canEnter(core, proc, mode) ? mode : lowest(mode, "default");
 }
 
 function checkPlan(plan: string): void {
@@ -160,7 +172,7 @@ function hooksOf({ core, proc, signal }: Way, onAnswer: (by: GrantBy) => void): 
   return {
     ...kept,
     close: async (ask, reply, by) => {
-      checkReply(reply);
+      checkReply(reply, ask.modes);
       const note = (await kept.close?.(ask, reply, by)) ?? "";
       onAnswer(by);
       return note;
@@ -168,9 +180,15 @@ function hooksOf({ core, proc, signal }: Way, onAnswer: (by: GrantBy) => void): 
   };
 }
 
-/** INVALID: the edited plan is missing, empty or too long. */
-function checkReply({ answer, input }: AskReply): void {
-  if (answer !== "yes" || input === undefined) return;
+/** INVALID: the edited plan is missing, empty or too long, or the mode is none of those offered. */
+function checkReply({ answer, input, words = "" }: AskReply, modes: readonly string[] = []): void {
+  if (answer !== "yes") return;
+  if (words !== "" && modes.length > 0 && !modes.includes(words))
+    throw new Fault({
+      code: "INVALID",
+      message: `no mode to continue in: ${words}; offered: ${modes.join(", ")}`,
+    });
+  if (input === undefined) return;
   if (typeof input.plan !== "string" || Object.keys(input).length !== 1)
     throw new Fault({ code: "INVALID", message: 'the plan is changed as {"plan": "…"}' });
   checkPlan(input.plan);

@@ -318,6 +318,11 @@ export const en = {
     numbered: { y: "yes", a: "always", n: "no (Enter)", t: "no, and why", e: "edit" },
     /** What stands behind the question once a key was pressed. */
     taken: { yes: "yes", no: "no", always: "always", tell: "tell", edit: "edit", view: "view" },
+    planModes: {
+      default: "yes, in [d]efault mode",
+      accept_edits: "yes, a[c]cept edits",
+      auto: "yes, a[u]to mode",
+    } as Readonly<Partial<Record<string, string>>>,
     because: "  no, because: ",
     raise: "  raise it by (2usd, 50000): ",
     alwaysAllow: (rule: string) => `  always allow ${rule}`,

@@ -315,6 +315,11 @@ export const zh: Phrases = {
     viewAll: "[v] 查看全部",
     numbered: { y: "是", a: "始终允许", n: "否（Enter）", t: "否，并说明原因", e: "编辑" },
     taken: { yes: "是", no: "否", always: "始终允许", tell: "说明原因", edit: "编辑", view: "查看" },
+    planModes: {
+      default: "同意，默认模式 [d]",
+      accept_edits: "同意，自动接受编辑 [c]",
+      auto: "同意，自动模式 [u]",
+    },
     because: "  否，原因：",
     raise: "  增加多少（2usd、50000）：",
     alwaysAllow: (rule) => `  始终允许 ${rule}`,
