@@ -336,6 +336,27 @@ describe("projections", () => {
     expect(await told("process.exited")).toMatchObject([{ ...about, data: { id: "p", exitCode: 137 } }]);
   });
 
+  it("a program of which its daemon could tell nothing is told when its request comes again, once", async () => {
+    const start = { ppid: 0, command: ["x", "y"], cwd: "/w", pty: false };
+    const known = { ...start, id: "p", pid: asPid(99), ids: { intentId: "i", correlationId: "c" } };
+    await t.kernel.intents.recall(known);
+    await t.kernel.intents.recall(known);
+    t = new TestKernel({}, t.journal);
+    await t.kernel.intents.recall(known);
+    const about = { pid: 99, id: "p", intentId: "i" };
+    expect(await told("process.started")).toMatchObject([
+      { ...about, correlationId: "c", data: { ...start } },
+    ]);
+    expect(await told("process.exited")).toMatchObject([{ ...about, data: { reason: "lost" } }]);
+    expect(await state("processes")).toMatchObject({ 99: { state: "dead", exit: { reason: "lost" } } });
+    // one that has ended otherwise was told of
+    const { pid, end } = await t.start();
+    end();
+    await t.init.wait(pid);
+    await t.kernel.intents.recall({ ...known, pid });
+    expect(await told("process.started")).toHaveLength(1);
+  });
+
   /** The claim of a device, as another one could hold it beside this. */
   async function shared() {
     const identity = { id: "x/y", kind: "virtual", name: "y", driver: "loop" } as const;

@@ -6,8 +6,9 @@ import { Fault } from "../../abi/errors.ts";
 import { asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { DeviceRecord } from "../../abi/methods/ipc/device.ts";
 import type { EventIds } from "../../abi/native.ts";
-import { EXIT } from "../../abi/process.ts";
+import { EXIT, isLost } from "../../abi/process.ts";
 import { exitReport } from "../../lib/exit-report.ts";
+import { maskedCommand } from "../../lib/redact/server-label.ts";
 import { ulid } from "../../lib/ulid.ts";
 import { endOf } from "../facts/ended.ts";
 import { LIMITS } from "../limits.ts";
@@ -20,6 +21,7 @@ import type {
   IntentEnd,
   Intents,
   IntentWish,
+  LostStart,
   Projected,
   ProjectionWish,
 } from "../ports/intents.ts";
@@ -315,6 +317,17 @@ export class IntentTable implements Intents, Canceller {
       ...about,
       data: { ...claim, cause: "lost" },
     });
+  }
+
+  async recall({ id, pid, ids, ...start }: LostStart): Promise<void> {
+    await this.ready();
+    const { ports, events, natives } = this.#core();
+    if (this.#states.now.processes.has(pid) || natives.of(pid) !== undefined) return;
+    const end = await endOf({ ports }, pid);
+    if (end !== undefined && !isLost(end.exit)) return;
+    const data = { id, pid, osPid: null, ...start, command: maskedCommand(start.command) };
+    await events.publish({ event: "process.started", pid, id, ...ids, data });
+    await this.#tellLost({ id, pid, intentId: ids.intentId ?? null });
   }
 
   /** Whose end nobody could tell: its daemon ended before. */

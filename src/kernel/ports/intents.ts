@@ -87,6 +87,18 @@ export interface Projected {
   readonly next?: string;
 }
 
+/** A program as the request to start it says. */
+export interface LostStart {
+  readonly id: string;
+  readonly pid: Pid;
+  /** Of the process that asked. */
+  readonly ppid: number;
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly pty: boolean;
+  readonly ids: EventIds;
+}
+
 export interface Intents {
   /** Resolves when what earlier daemons left is known. */
   ready(): Promise<void>;
@@ -100,6 +112,11 @@ export interface Intents {
   cancel(ids: readonly string[], cancel: IntentCancel): Promise<{ intents: string[]; processes: number[] }>;
   /** Open intents of a story. */
   ofCorrelation(correlationId: string): readonly Intent[];
+  /**
+   * Tells the start and the end of a program that its daemon recorded and had no time to tell of. Nothing if any event tells of
+   * it, it runs, or it has ended otherwise.
+   */
+  recall(start: LostStart): Promise<void>;
   /** The process belongs to the intent. */
   join(id: string, pid: Pid): void;
   /** Until the result is called. */

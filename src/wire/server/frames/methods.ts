@@ -23,7 +23,17 @@ import { checkIds } from "./ids.ts";
 import { begin, cancel, end, project } from "./intents.ts";
 import { isIdempotent, nearMethods } from "./introspect.ts";
 import { KERNEL_HANDLERS } from "./kernel.ts";
-import { controlled, kill, nativeOf, signalled, spawn, startedBefore, wait, write } from "./process.ts";
+import {
+  controlled,
+  kill,
+  nativeOf,
+  recall,
+  signalled,
+  spawn,
+  startedBefore,
+  wait,
+  write,
+} from "./process.ts";
 import { list, status } from "./process-status.ts";
 import type { FrameSession } from "./session.ts";
 import { attach, subscribe } from "./streams.ts";
@@ -189,7 +199,10 @@ async function once<M extends IpcMethodName>(
     const made = keyed.method === "process.spawn" ? await kernel.requests.find(request.id) : undefined;
     if (made !== undefined && made.digest !== request.digest) throw reused();
     const asked = keyed.params as IpcParams<"process.spawn">;
-    if (made !== undefined) return { result: startedBefore(asked, made, kernel.natives), isOld: true };
+    if (made !== undefined) {
+      if (kernel.natives.of(made.pid) === undefined) await recall(asked, made.pid, call);
+      return { result: startedBefore(asked, made, kernel.natives), isOld: true };
+    }
     const answer = ANSWERS[keyed.method];
     const published = answer && (await kernel.events.requested(request.id));
     if (published !== undefined && published.digest !== request.digest) throw reused();

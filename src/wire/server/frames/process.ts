@@ -170,6 +170,18 @@ export function streamsOf({ pid, output, input }: Native): IpcResult<"process.at
   };
 }
 
+/** Its daemon may have died before it could tell that the program has started. */
+export function recall(
+  { id, command, options = {} }: IpcParams<"process.spawn">,
+  pid: Pid,
+  call: IpcCall,
+): Promise<void> {
+  const { kernel, scopes } = call.session;
+  const { pty } = nativeOptions(id, options);
+  const known = { id, pid, ppid: scopes.actor, command, cwd: options.cwd ?? "", pty: pty !== undefined };
+  return kernel.intents.recall({ ...known, ids: idsOf(call) });
+}
+
 /**
  * The answer to a request that has started its process before, as it was then. An OS process ends with its daemon, so
  * that of an earlier daemon has no pid any more.

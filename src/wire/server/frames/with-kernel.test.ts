@@ -1,7 +1,8 @@
 /** The binary wire above a kernel whose programs are not real: what takes a thousand of something to show. */
 import * as net from "node:net";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { IPC_SAMPLES } from "../../../abi/docs/ipc-samples.ts";
+import { asPid } from "../../../abi/ids.ts";
 import { type IpcChunk, type IpcEvent, type IpcResponse, PACKET } from "../../../abi/ipc.ts";
 import type { Label } from "../../../abi/labels.ts";
 import { IPC_METHODS, type IpcMethodName } from "../../../abi/methods/ipc/methods.ts";
@@ -15,6 +16,7 @@ import { packFrame } from "../../codec/msgpack.ts";
 import { unpack } from "../../codec/unpack.ts";
 import { ServerFixture } from "../testing/fixture.ts";
 import { Tokens } from "../tokens.ts";
+import { digestOf } from "./idempotency.ts";
 import { FrameClient } from "./testing.ts";
 
 const CUTS = 1_000;
@@ -334,6 +336,19 @@ it("a program that is told of another process has its labels, over either wire a
   setOf(child).change(labelsFacet, "label.clear", { which: "all" });
   await below.call("list_procs", {});
   expect(t.proc(child).labels).toEqual([...labels, ...more]);
+});
+
+it("a spawn that comes again is answered by a program that can be asked about, though its daemon told nothing", async () => {
+  const { t, client } = await served();
+  const asked = { id: "lost:1", command: ["echo", "x"], options: { cwd: "/w" } };
+  const digest = digestOf([JSON.stringify(["0", "process.spawn", "k"]), asked]).slice(0, 40);
+  vi.spyOn(t.kernel.requests, "find").mockResolvedValue({ digest, pid: asPid(99), at: 5 });
+  const again = await client.ask("process.spawn", asked, { meta: { idempotencyKey: "k" } });
+  expect(again).toMatchObject({ result: { id: "lost:1", pid: 99, osPid: null }, meta: { replayed: true } });
+  const exit = { id: "lost:1", pid: 99, reason: "lost", kind: "killed", exitCode: 137 };
+  expect(await client.call("process.wait", { pid: 99 })).toMatchObject(exit);
+  const status = { state: "dead", command: ["echo", "x"], cwd: "/w", exit };
+  expect(await client.call("process.status", { id: "lost:1" })).toMatchObject(status);
 });
 
 type Answer = readonly [result: unknown, code?: string | undefined, message?: string | undefined];
