@@ -69,6 +69,11 @@ export class Player implements Tape {
     return read();
   }
 
+  /** The program has asked for an input that is not recorded. */
+  get isBeyond(): boolean {
+    return this.#unknownInput !== null;
+  }
+
   signal(real: AbortSignal): AbortSignal {
     const controller = new AbortController();
     this.#signals.push(controller);

@@ -320,6 +320,25 @@ describe("replay()", () => {
     expect((await t.kernel.replays.replay(pid)).difference).toBeUndefined();
   });
 
+  test("of a life that was cut off before an input was recorded reaches for nothing in its place", async () => {
+    const t = testKernel();
+    const asked = Promise.withResolvers<void>();
+    t.programs.set("work", async (sys, { ctxId }) => {
+      await sys.appendMessage(ctxId, "assistant", "hi");
+      await asked.promise;
+      sys.mayDoAside();
+      return new Promise(() => {});
+    });
+    const pid = await t.init.spawn("work", null);
+    await t.journal.sync();
+    t.programs.set("work", async (sys, { ctxId }) => {
+      await sys.appendMessage(ctxId, "assistant", "hi");
+      sys.mayDoAside();
+      return new Promise(() => {});
+    });
+    expect(await t.kernel.replays.replay(pid)).toMatchObject({ outcome: "same" });
+  });
+
   test("of a process that runs goes as far as is recorded, and leaves it alone", async () => {
     const t = testKernel();
     withFile(t);
