@@ -148,7 +148,43 @@ describe.skipIf(reason !== undefined)("the claude program", () => {
       await bench.dispose();
     }
   });
+
+  it("of 100 turns, at least 95 of 100 input tokens are read from the cache", async () => {
+    const server = await startModelServer({
+      script: ({ assistantTurns: n }) => toolUse({ name: "mcp__crux__view", input: { path: `${n}.txt` } }),
+      promptCache: { minTokens: 512 },
+    });
+    const bench = await openBench();
+    try {
+      const driver = bench.driver(server);
+      const system = [{ text: "Do what was asked, all of it. ".repeat(80), zone: "static" as const }];
+      const request = contractRequest({ system });
+      const messages = [...request.messages];
+      for (let n = 0; n < TURNS; n++) {
+        const { blocks } = await fold(driver.stream({ ...request, messages: [...messages] }, none));
+        const calls = blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+        messages.push({ role: "assistant", content: blocks });
+        const content = `line ${n}\n`.repeat(5);
+        messages.push({
+          role: "user",
+          content: calls.map((id) => ({ type: "tool_result", tool_use_id: id, content })),
+        });
+      }
+      expect([server.requestCount, bench.exec.live]).toEqual([TURNS, 1]);
+      const used = server.requests.map(({ cache }) => cache ?? { read: 0, write: 0, input: 0 });
+      const read = used.reduce((sum, each) => sum + each.read, 0);
+      const whole = used.reduce((sum, each) => sum + each.read + each.write + each.input, 0);
+      expect(read / whole).toBeGreaterThan(0.95);
+      expect(used.slice(1).every((each) => each.read > 0)).toBe(true);
+      await driver.close();
+    } finally {
+      await server.close();
+      await bench.dispose();
+    }
+  }, 240_000);
 });
+
+const TURNS = 100;
 
 function whyNot(): string | undefined {
   if (program === "") return "CRUX_TEST_CLAUDE does not name the claude program";

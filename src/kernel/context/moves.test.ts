@@ -260,7 +260,7 @@ test("no accepted move tears a pair, repeats a message or shows one that had lef
         }
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: Number(process.env.CRUX_TEST_MOVES ?? 3_000) },
   );
   expect(accepted).toBeGreaterThan(100);
 });
@@ -340,7 +340,7 @@ test("whatever moves are accepted: pins stay as they were written, and undoing h
         undone++;
       }
     }),
-    { numRuns: 4_000, seed: 1405 },
+    { numRuns: Number(process.env.CRUX_TEST_MOVES ?? 4_000), seed: 1405 },
   );
   expect(undone).toBeGreaterThan(100);
 });
