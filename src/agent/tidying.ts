@@ -55,6 +55,10 @@ async function underClaim(run: Run, task: TidyTask, { sha256 }: TidyFile): Promi
 async function tidied(run: Run, task: TidyTask): Promise<Terminal> {
   const { sys, start } = run;
   const notes = await shown(sys, task);
+  if (!notes.has(INDEX)) {
+    sys.setResult(`the notes were not tidied: their index has more than ${MOST_CHARS} characters`);
+    return { reason: "completed" };
+  }
   await run.keeper.clear(await requestTurn(run));
   await sys.appendMessage(start.ctxId, "user", DIRECTIVE);
   await sys.appendMessage(start.ctxId, "user", notesText(task, notes));

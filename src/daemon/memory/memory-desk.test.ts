@@ -58,6 +58,7 @@ test("of() gives the folders, and the indexes that are there", async () => {
 test.each([
   ["201 short lines", Array.from({ length: 201 }, (_, at) => `- ${at}`).join("\n"), 200],
   ["10 lines of 30 KB together", Array.from({ length: 10 }, () => "ü".repeat(1_500)).join("\n"), 8],
+  ["2 MiB", "- a line\n".repeat(250_000), 200],
 ])("of() cuts an index of %s, and says so", async (_what, text, lines) => {
   put(folders().local, text);
   const [index] = (await found()).memory?.indexes ?? [];

@@ -2,6 +2,7 @@
  * The memory that an agent starts with: its folders and their indexes, each cut to a bound. An index that was written
  * from labelled data is left out: a process that does not carry the label is not given the text.
  */
+import { createHash } from "node:crypto";
 import { constants, statSync } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,15 +11,15 @@ import type { Note } from "../../abi/methods/memory.ts";
 import type { OwnNotes } from "../../abi/rights.ts";
 import type { Memory, MemoryIndex, NoteLine } from "../../abi/surroundings.ts";
 import { isWithin } from "../../lib/path.ts";
-import { digestOf } from "../trust/inventory.ts";
 import { agentFolder, type MemoryFolders } from "./memory-places.ts";
 import { allNotesIn, lineOf, newestIn } from "./notes.ts";
 
 const INDEX = "MEMORY.md";
 const MAX_LINES = 200;
 const MAX_BYTES = 25_000;
-/** Larger ones are not read at all. */
-const MAX_FILE_BYTES = 1024 * 1024;
+/** Of a larger one this much is read for its first lines; all of it, for its label, up to a bound. */
+const HEAD_BYTES = 1024 * 1024;
+const MAX_FILE_BYTES = 64 * HEAD_BYTES;
 
 interface MemoryDeskOptions {
   /** Those of the workspace at `root`; a fault: they cannot be where the user wants them. */
@@ -115,10 +116,18 @@ export class MemoryDesk {
     const stats = await handle.stat();
     if (!stats.isFile()) throw new Error("not a regular file");
     if (stats.size > MAX_FILE_BYTES) throw new Error(`over ${MAX_FILE_BYTES} bytes`);
-    const bytes = await handle.readFile();
-    if (this.#options.isLabelled(real, digestOf(bytes)))
+    const hash = createHash("sha256");
+    const head: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of handle.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      if (size < HEAD_BYTES) head.push(chunk);
+      size += chunk.byteLength;
+      if (size > MAX_FILE_BYTES) throw new Error(`over ${MAX_FILE_BYTES} bytes`);
+    }
+    if (this.#options.isLabelled(real, hash.digest("hex")))
       throw new Error("it was written from data of others; edit it yourself to take it over");
-    return bytes.toString("utf8");
+    return Buffer.concat(head).toString("utf8");
   }
 }
 
