@@ -223,6 +223,18 @@ describe("crux acp", () => {
     await editor.close();
   });
 
+  it("begins in the mode that the editor names, else in that of the settings; what is none is passed over", async () => {
+    await serveInTurn(text("Yes."));
+    world.settings({ permissions: { defaultMode: "plan" } });
+    const editor = await EditorDouble.open(world);
+    const modeOf = async (more: object) => (await editor.begin(world.work, more)).modes?.currentModeId;
+    expect(await modeOf({})).toBe("plan");
+    expect(await modeOf({ _meta: { permissionMode: "acceptEdits" } })).toBe("accept_edits");
+    expect(await modeOf({ _meta: { permissionMode: "anything" } })).toBe("plan");
+    expect(await modeOf({ _meta: { permissionMode: "bypass" } })).toBe("plan");
+    await editor.close();
+  });
+
   it("a model is chosen for the next prompt, and shown as chosen when the session is loaded", async () => {
     await serveInTurn(text("One."), text("Two."));
     const editor = await EditorDouble.open(world);

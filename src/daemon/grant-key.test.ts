@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { bypassRefusal, type Surroundings } from "./bypass-refusal.ts";
+import { bypassRefusal, type Surroundings } from "../lib/bypass-refusal.ts";
 import { grantKey } from "./grant-key.ts";
 
 describe("grantKey()", () => {

@@ -10,9 +10,10 @@ import {
   PROTOCOL_VERSION,
   type SetSessionConfigOptionRequest,
 } from "@agentclientprotocol/sdk";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Fault } from "../../abi/errors.ts";
 import type { IdleEvent, WireEvent } from "../../abi/wire-events.ts";
+import { bypassRefusal } from "../../lib/bypass-refusal.ts";
 import { runCli } from "../cli.ts";
 import { FakeDaemon, Feed } from "../testing/fake-daemon.ts";
 import { aMachine } from "../testing/run-command.ts";
@@ -42,17 +43,19 @@ interface Talk {
 /** An editor that is open while `act` runs. */
 async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<void>): Promise<void> {
   const feed = new Feed();
+  let seq = 0;
   const daemon = new FakeDaemon(
     {
       spawn: () => ({ pid: 1, uuid: SESSION }),
       "session.say": (asked) => {
         const { client: name, text } = asked as { client: string; text: string };
+        seq++;
         const told: WireEvent[] = [
-          { event: "input", pid: 1, seq: 1, from: 0, client: name, text },
-          { ...IDLE, seq: 1 },
+          { event: "input", pid: 1, seq, from: 0, client: name, text },
+          { ...IDLE, seq },
         ];
         feed.push(...told.map((payload) => ({ type: "progress", payload }) as const));
-        return { seq: 1, ahead: 0 };
+        return { seq, ahead: 0 };
       },
       "model.resolve": () => ({ driver: "openai", model: "m" }),
       "model.list": () => ({
@@ -258,3 +261,50 @@ test("a picture in a prompt is shown to the model, and files are lines of its te
     });
   });
 });
+
+test("1,000 prompts at once are said in their order, and each has its answer", async () => {
+  await anEditor([], async ({ agent, daemon }) => {
+    const { sessionId } = await agent.request("session/new", { cwd: "/usr", mcpServers: [] });
+    const texts = Array.from({ length: 1_000 }, (_, n) => `prompt ${n}`);
+    const answers = texts.map((text) =>
+      agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] }),
+    );
+    expect(new Set((await Promise.all(answers)).map(({ stopReason }) => stopReason))).toEqual(
+      new Set(["end_turn"]),
+    );
+    const said = daemon.asked.flatMap(([method, payload]) =>
+      method === "session.say" ? [(payload as { text: string }).text] : [],
+    );
+    expect(said).toEqual(texts);
+  });
+});
+
+test.each([
+  [1_000, []],
+  [1_000, ["--dangerously-skip-permissions"]],
+  [0, ["--permission-mode", "bypass"]],
+] as const)(
+  "bypass mode is offered with its flag, to root only where it may be: uid %i, %j",
+  async (uid, flags) => {
+    vi.spyOn(process, "getuid").mockReturnValue(uid);
+    vi.stubEnv("IS_SANDBOX", "");
+    const isOffered = flags.length > 0 && bypassRefusal() === "";
+    try {
+      await anEditor(flags, async ({ agent, daemon }) => {
+        const wish = { cwd: "/usr", mcpServers: [], _meta: { permissionMode: "bypass" } };
+        const { modes, sessionId } = await agent.request("session/new", wish);
+        expect(modes?.availableModes.some(({ id }) => id === "bypass")).toBe(isOffered);
+        const set = agent.request("session/set_mode", { sessionId, modeId: "bypass" });
+        if (!isOffered) await expect(set).rejects.toMatchObject({ code: -32602 });
+        else await set;
+        if (flags.length === 0)
+          expect(daemon.asked.find(([method]) => method === "spawn")?.[1]).not.toHaveProperty(
+            "permission_mode",
+          );
+      });
+    } finally {
+      vi.restoreAllMocks();
+      vi.unstubAllEnvs();
+    }
+  },
+);

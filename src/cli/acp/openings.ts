@@ -13,6 +13,7 @@ import type { Result } from "../../abi/methods/methods.ts";
 import type { SpawnRequest } from "../../abi/methods/process.ts";
 import { findPermissionMode, type PermissionMode } from "../../abi/process.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
+import { bypassRefusal } from "../../lib/bypass-refusal.ts";
 import { usdFlag } from "../amounts.ts";
 import type { Args } from "../args.ts";
 import { ChatClient } from "../chat/client.ts";
@@ -123,11 +124,11 @@ export class Openings {
     return modelName({ driver: found.driver, id: found.model });
   }
 
-  /** Whether bypass mode is offered: only to who started `crux acp` with it, and never to root. */
+  /** Whether bypass mode is offered: only if `crux acp` was started with it, and to root only inside of a container or sandbox. */
   get mayBypass(): boolean {
     const { flags } = this.#args;
     const isGiven = flags.has("dangerously-skip-permissions") || flags.get("permission-mode") === "bypass";
-    return isGiven && process.getuid?.() !== 0;
+    return isGiven && bypassRefusal() === "";
   }
 
   #resolve(cwd: string): Promise<Result<"model.resolve">> {
