@@ -1,6 +1,3 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { en } from "../cli/screen/words/en.ts";
 import { CHANGES } from "./session-changes.ts";
@@ -15,7 +12,6 @@ async function changed(name: string, text: string, answer: object = {}) {
   const app = {
     client: { request },
     pid: 7,
-    cwd: tmpdir(),
     words: en,
     say: (line: string) => said.push(line),
   };
@@ -34,15 +30,4 @@ test("/effort asks for a level of the model, and tells what came of it", async (
     [],
     "/effort takes one of low, medium, high, xhigh, max",
   ]);
-});
-
-test("/add-dir takes a folder that is there, from where the session works", async () => {
-  const dir = mkdtempSync(join(tmpdir(), "crux-dir-"));
-  const { asked, said } = await changed("add-dir", dir.slice(tmpdir().length + 1), { dirs: [dir] });
-  expect(asked).toEqual([["session.change", { pid: 7, dirs: [dir] }]]);
-  expect(said).toEqual([`it works in ${dir}`]);
-  expect(await changed("add-dir", "nowhere/at/all")).toMatchObject({
-    asked: [],
-    said: [expect.stringContaining("directory not found")],
-  });
 });

@@ -32,7 +32,6 @@ test.each([
   ["/pin keep this", { kind: "run", argv: ["context", "pin", "7", "keep", "this"] }],
   ["/force-snip 3", { kind: "run", argv: ["context", "snip", "7", "3"] }],
   ["/login", { kind: "run", argv: ["auth", "login"] }],
-  ["/add-dir ../lib", { kind: "do", name: "add-dir", text: "../lib" }],
   ["/team:notes v2", { kind: "skill", text: "/team:notes v2" }],
 ])("slashOf(%j)", (line, slash) => {
   expect(slashOf(line, 7, en)).toEqual(slash);

@@ -32,7 +32,6 @@ type Doing =
   | "keys"
   | "lang"
   | "effort"
-  | "add-dir"
   | "vim";
 
 export type ViewName = "transcript" | "resume" | "rewind" | "top";
@@ -58,7 +57,6 @@ const process =
 
 /** What each does; what is said of it stands in the catalogue. */
 const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
-  "add-dir": act("add-dir"),
   agents: run("agents"),
   back: act("back"),
   // of the session all that it waits for, unless one is named

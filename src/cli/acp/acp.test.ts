@@ -291,7 +291,8 @@ test.each([
     const isOffered = flags.length > 0 && bypassRefusal() === "";
     try {
       await anEditor(flags, async ({ agent, daemon }) => {
-        const wish = { cwd: "/usr", mcpServers: [], _meta: { permissionMode: "bypass" } };
+        const meta = { permissionMode: "bypass" };
+        const wish: NewSessionRequest = { cwd: "/usr", mcpServers: [], _meta: meta };
         const { modes, sessionId } = await agent.request("session/new", wish);
         expect(modes?.availableModes.some(({ id }) => id === "bypass")).toBe(isOffered);
         const set = agent.request("session/set_mode", { sessionId, modeId: "bypass" });

@@ -193,9 +193,6 @@ export const en = {
     efforts: (levels: string) => `/effort takes one of ${levels}`,
     effort: (level: string) => `effort: ${level}, from the next run on`,
     noEffort: (model: string) => `${model || "this model"} takes no effort`,
-    folderNeeds: "/add-dir needs a folder",
-    noFolder: (path: string) => `directory not found: ${path}`,
-    folders: (paths: string) => `it works in ${paths}`,
     ownKeys: "of your keys.json:",
     lineRuns: "a shell line is running; esc ends it",
     needsProcess: (name: string) => `/${name} needs the pid or name of a process`,
@@ -392,7 +389,6 @@ export const en = {
     ] as readonly (readonly [key: string, about: string])[],
     last: "//text sends a message that begins with /; every skill is a command too",
     commands: {
-      "add-dir": "one more folder to work in",
       agents: "agent files, and what is wrong with them",
       back: "take back your last message that has not been read",
       bg: "agents that it waits for go on in the background",

@@ -205,9 +205,6 @@ export const zh: Phrases = {
     efforts: (levels) => `/effort 可用的级别：${levels}`,
     effort: (level) => `思考程度：${level}，从下一次运行起`,
     noEffort: (model) => `${model || "这个模型"} 不支持思考程度`,
-    folderNeeds: "/add-dir 需要一个文件夹",
-    noFolder: (path) => `找不到目录：${path}`,
-    folders: (paths) => `它可以在这些目录工作：${paths}`,
     ownKeys: "来自您的 keys.json：",
     lineRuns: "已有一行 shell 命令在运行，按 esc 结束",
     needsProcess: (name) => `/${name} 需要进程的 pid 或名称`,
@@ -386,7 +383,6 @@ export const zh: Phrases = {
     ],
     last: "//text 发送以 / 开头的消息；每个 Skill 也是一条命令",
     commands: {
-      "add-dir": "再加一个可以工作的文件夹",
       agents: "Agent 文件及其中的错误",
       back: "收回您最后一条未读的消息",
       bg: "将正在等待的 Agent 转入后台",
