@@ -141,6 +141,8 @@ export interface Caller {
   readonly killed?: AbortSignal;
   /** Directories the process works in: cwd first, then added ones. */
   readonly roots: readonly string[];
+  /** For this opening, or this look. Absent: it needed no permission. */
+  readonly covers?: Covers;
   /** Its permission mode; absent: `default`. */
   readonly mode?: PermissionMode;
   /** A client that can answer questions is attached. */
@@ -221,6 +223,12 @@ export interface WritePlan {
 }
 
 /** What the gate passes to a permitted write. */
+/**
+ * Whether an effect, with the place that its path leads to as `real`, is among the permitted ones. A path may lead elsewhere at any
+ * moment: a device that follows one asks for the place where it is about to act.
+ */
+export type Covers = (effect: Effect) => boolean;
+
 export interface Act {
   /** Fires when the caller, its process or the fd ends. */
   readonly signal: AbortSignal;
@@ -229,6 +237,8 @@ export interface Act {
   readonly granted?: Charge;
   /** The slot that the write holds, if its plan asked for one. */
   readonly lane?: LaneReport;
+  /** Absent: the act needed no permission. */
+  readonly covers?: Covers;
   /** The sandbox in which every OS process of the act must run; null: no sandbox. */
   readonly sandbox?: SandboxProfile | null;
   /**

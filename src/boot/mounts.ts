@@ -43,6 +43,7 @@ export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path
       "/dev/fs",
       fsDevice({
         ...{ exec, clock, realPath, env },
+        closed: parts.git.closed,
         checkRoom: (real, less) => parts.scratchpads.checkRoom(real, less),
         isSecret: secretPaths(home, realPath),
         editorOf: (pid) => parts.editors.find(pid),

@@ -4,10 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { type BigIntStats, lstatSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
 import type { Caller, FileChange, HostEntry } from "../../abi/device.ts";
-import { openToRead } from "./regular.ts";
+import { bytesOf } from "./regular.ts";
 
 /** A larger file is announced without its content, which cannot be kept. */
 const maxKeptBytes = 64 * 1024 * 1024;
@@ -79,22 +77,4 @@ async function entryOf(
   const bytes = await bytesOf(path);
   const digest = createHash("sha256").update(bytes).digest("hex");
   return { entry: { kind: "file", digest, mode }, content: async () => bytes };
-}
-
-async function bytesOf(path: string): Promise<Uint8Array> {
-  const handle = await openToRead(path, "Write");
-  try {
-    return await handle.readFile();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Creates the missing directories above `path`; returns those created, the outermost first. */
-export async function makeParents(path: string): Promise<readonly string[]> {
-  const missing: string[] = [];
-  for (let at = dirname(path); lstatSync(at, { throwIfNoEntry: false }) === undefined; at = dirname(at))
-    missing.unshift(at);
-  if (missing.length > 0) await mkdir(dirname(path), { recursive: true });
-  return missing;
 }

@@ -4,13 +4,14 @@
  */
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import { chmodSync } from "node:fs";
+import { constants } from "node:fs";
 import type { FsRequest, FsWritten } from "../../abi/ops/fs.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
-import { Announcer, makeParents } from "./announce.ts";
+import { makeParents } from "../folder.ts";
+import { Announcer } from "./announce.ts";
 import type { EditorFiles } from "./editors.ts";
 import { readPart } from "./ops.ts";
-import { findFile, findWritable } from "./regular.ts";
+import { findFile, findWritable, openChecked } from "./regular.ts";
 import { checkExpected, type Replacement } from "./replace.ts";
 
 /** A larger file is not asked for. */
@@ -46,13 +47,20 @@ export async function writeBuffer(
   const next = contentOf(now ?? Buffer.alloc(0), want);
   if (next.byteLength > MAX_BYTES || !isUtf8(next)) return undefined;
   const sha256 = createHash("sha256").update(next).digest("hex");
-  const made = want.mkdirs ? await makeParents(real) : [];
+  const made = want.mkdirs ? makeParents(real) : [];
   const after = { kind: "file", digest: sha256, mode: Number(before?.mode ?? 0n) & 0o7777 } as const;
   const { changing, call } = want;
   const mode = await new Announcer(changing, call).tell({ path: real, before, after, made });
   throwIfAborted(signal, "Write");
   await editor.write(real, next.toString("utf8"), signal);
-  if (mode !== null) chmodSync(real, mode);
+  if (mode !== null) {
+    await using handle = await openChecked(
+      real,
+      { flags: constants.O_RDONLY | constants.O_NONBLOCK },
+      "Write",
+    );
+    await handle.chmod(mode);
+  }
   return { ok: true, created: before === undefined, sha256 };
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from "../../abi/program.ts";
 import type { HostExec, RealPath } from "../../kernel/ports/host.ts";
 import { driverError, hostError } from "../driver-error.ts";
 import { openReader, openWriter, type Target } from "./byte-files.ts";
+import { checkCovered } from "./covered.ts";
 import { PathLocks } from "./locks.ts";
 import { hostPath } from "./path.ts";
 import { type FsParts, RequestFile } from "./request-file.ts";
@@ -21,6 +22,8 @@ interface FsDeps {
   /** The editor that shows the files of a process. Absent: no editors. */
   readonly editorOf?: FsParts["editorOf"];
   readonly checkRoom?: FsParts["checkRoom"] | undefined;
+  /** Places that a search does not see. Absent: none. */
+  readonly closed?: (() => readonly string[]) | undefined;
   /** The clock for the time limit of a search; default: the machine's clock. */
   readonly clock?: Pick<Clock, "sleep">;
 }
@@ -32,15 +35,18 @@ export function fsDevice(deps: FsDeps): Device {
     isSecret: deps.isSecret,
     editorOf: deps.editorOf,
     checkRoom: deps.checkRoom,
-    ripgrep: new Ripgrep(deps.exec, deps.env, { clock: deps.clock }),
+    ripgrep: new Ripgrep(deps.exec, deps.env, { clock: deps.clock, closed: deps.closed }),
   };
   return {
     name: "fs",
     traffic: "byte",
     async open(subpath, flags, caller) {
       const path = hostPath(subpath, caller.cwd, "Open");
-      const target: Target = { path, real: deps.realPath(path), stat: () => fileStat(path, deps.realPath) };
+      const real = deps.realPath(path);
+      const target: Target = { path, real, stat: () => fileStat(path, { ...deps, caller }) };
       try {
+        if (flags !== O_RDWR)
+          checkCovered(caller, { kind: flags === O_RDONLY ? "read" : "write", real, path }, "Open");
         switch (flags) {
           case O_RDONLY:
             return await openReader(target);
@@ -58,20 +64,26 @@ export function fsDevice(deps: FsDeps): Device {
       const path = hostPath(subpath, caller.cwd, "Open");
       if (flags === O_RDONLY) return [{ kind: "read", path }];
       if (flags !== O_WRONLY) return [];
-      const exists = await fileStat(path, deps.realPath).then(
+      const exists = await fileStat(path, deps).then(
         () => true,
         () => false,
       );
       return [{ kind: "write", path, change: exists ? "modify" : "create" }];
     },
     statEffects: (subpath, caller) => [{ kind: "read", path: hostPath(subpath, caller.cwd, "Stat") }],
-    stat: (subpath: string, caller: Caller) => fileStat(hostPath(subpath, caller.cwd, "Stat"), deps.realPath),
+    stat: (subpath: string, caller: Caller) =>
+      fileStat(hostPath(subpath, caller.cwd, "Stat"), { ...deps, caller }),
   };
 }
 
-async function fileStat(path: string, realPath: RealPath): Promise<FileStat> {
+async function fileStat(
+  path: string,
+  { realPath, caller }: Pick<FsDeps, "realPath"> & { readonly caller?: Caller },
+): Promise<FileStat> {
   try {
-    return await statEntry(realPath(path), basename(path));
+    const real = realPath(path);
+    checkCovered(caller, { kind: "read", real, path }, "Stat");
+    return await statEntry(real, basename(path));
   } catch (error) {
     throw hostError("Stat", path, error);
   }

@@ -5,6 +5,7 @@ import { dirname, join, relative } from "node:path";
 import ignore, { type Ignore } from "ignore";
 import type { FsListing, FsRequest } from "../../abi/ops/fs.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
+import { Folder } from "../folder.ts";
 import { kindOf } from "./stat.ts";
 
 type ListRequest = Extract<FsRequest, { op: "list" }>;
@@ -49,14 +50,23 @@ class Walk {
 
   async visit(directory: string, depth: number, above: readonly Rules[]): Promise<void> {
     const { ignored, limit = defaultLimit, depth: maxDepth = defaultDepth } = this.#request;
-    const rules = ignored === true ? above : [...above, ...(await rulesOf(directory))];
-    for (const found of await readSorted(directory, depth === 1)) {
+    using folder = folderAt(directory, depth === 1);
+    if (folder === undefined) return;
+    const rules =
+      ignored === true
+        ? above
+        : [...above, ...(await rulesIn(folder.at(join(directory, ".gitignore")), directory))];
+    for (const found of await readSorted(folder.path, depth === 1)) {
       throwIfAborted(this.#signal, "Read");
       if (this.#visited++ >= maxVisited) return;
       const path = join(directory, found.name);
       if (this.#isLeftOut(path, found, rules)) continue;
       if (this.entries.length < limit)
-        this.entries.push({ path: relative(this.#root, path), ...(await kindAndSize(path, found)), depth });
+        this.entries.push({
+          path: relative(this.#root, path),
+          ...(await kindAndSize(folder.at(path), found)),
+          depth,
+        });
       else this.more++;
       if (found.isDirectory() && depth < maxDepth) await this.visit(path, depth + 1, rules);
     }
@@ -66,6 +76,16 @@ class Walk {
     if (found.name === ".git") return true;
     if (this.#request.hidden !== true && found.name.startsWith(".")) return true;
     return isIgnored(path, found.isDirectory(), [...rules, this.#extra]);
+  }
+}
+
+/** Below the root, a directory that cannot be opened, or leads elsewhere by now, counts as empty. */
+function folderAt(directory: string, isRoot: boolean): Folder | undefined {
+  try {
+    return Folder.open(directory, "Read");
+  } catch (error) {
+    if (isRoot) throw error;
+    return undefined;
   }
 }
 

@@ -4,8 +4,8 @@ import { basename, dirname, join } from "node:path";
 import type { FsRequest } from "../../abi/ops/fs.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
+import { Folder } from "../folder.ts";
 import { openToRead } from "./regular.ts";
-import { syncDirectory } from "./temp-file.ts";
 
 /** Bound on the answer to one read, in bytes. */
 const maxReadBytes = 16 * 1024 * 1024;
@@ -38,25 +38,30 @@ export async function readPart(
 }
 
 export async function makeDirectory(real: string): Promise<void> {
-  mkdirSync(real);
-  await syncDirectory(dirname(real));
+  using folder = Folder.of(real, "Write");
+  mkdirSync(folder.at(real));
+  await folder.sync();
 }
 
 /** Removes a file, a link (not its target) or an empty directory. */
 export async function removeEntry(entry: string): Promise<void> {
-  if (lstatSync(entry).isDirectory()) rmdirSync(entry);
-  else unlinkSync(entry);
-  await syncDirectory(dirname(entry));
+  using folder = Folder.of(entry, "Write");
+  const at = folder.at(entry);
+  if (lstatSync(at).isDirectory()) rmdirSync(at);
+  else unlinkSync(at);
+  await folder.sync();
 }
 
 /** CONFLICT: `to` exists. The caller holds the locks of both. */
 export async function renameEntry(from: string, to: string): Promise<void> {
-  lstatSync(from);
-  if (lstatSync(to, { throwIfNoEntry: false }) !== undefined)
+  using old = Folder.of(from, "Write");
+  using folder = Folder.of(to, "Write");
+  lstatSync(old.at(from));
+  if (lstatSync(folder.at(to), { throwIfNoEntry: false }) !== undefined)
     throw driverError("Write", "CONFLICT", `exists already: ${to}`);
-  renameSync(from, to);
-  await syncDirectory(dirname(to));
-  if (dirname(from) !== dirname(to)) await syncDirectory(dirname(from));
+  renameSync(old.at(from), folder.at(to));
+  await folder.sync();
+  if (old.real !== folder.real) await old.sync();
 }
 
 /**

@@ -1,19 +1,22 @@
 /** Opens regular host files only: a device, FIFO or socket may block, never end, or act when opened. */
-import { type BigIntStats, constants, readlinkSync } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import { access, type FileHandle, lstat, open } from "node:fs/promises";
 import { driverError, errnoOf, type FileOp } from "../driver-error.ts";
+import { moved, placeOf } from "../folder.ts";
 
-/** The entry at a real path; undefined: no entry. INVALID: neither a file nor a directory. */
-export async function findEntry(real: string, op: FileOp): Promise<BigIntStats | undefined> {
-  const stats = await lstatOrUndefined(real);
+/**
+ * The entry at a real path; undefined: no entry. INVALID: neither a file nor a directory. `at`: its path by way of an open folder.
+ */
+export async function findEntry(real: string, op: FileOp, at = real): Promise<BigIntStats | undefined> {
+  const stats = await lstatOrUndefined(at);
   if (stats !== undefined && !stats.isFile() && !stats.isDirectory())
     throw driverError(op, "INVALID", `not a regular file: ${real}`);
   return stats;
 }
 
 /** Like findEntry, for calls that accept only files. */
-export async function findFile(real: string, op: FileOp): Promise<BigIntStats | undefined> {
-  const stats = await findEntry(real, op);
+export async function findFile(real: string, op: FileOp, at = real): Promise<BigIntStats | undefined> {
+  const stats = await findEntry(real, op, at);
   if (stats?.isDirectory()) throw driverError(op, "INVALID", `is a directory: ${real}`);
   return stats;
 }
@@ -37,19 +40,26 @@ export async function openToRead(real: string, op: FileOp): Promise<FileHandle> 
   return openChecked(real, { flags: constants.O_RDONLY | constants.O_NONBLOCK }, op);
 }
 
-/** Arguments of open(2); `mode` is used if the file is created. */
+/** The whole file that a call changes. */
+export async function bytesOf(real: string): Promise<Buffer> {
+  await using handle = await openToRead(real, "Write");
+  return await handle.readFile();
+}
+
+/** Arguments of open(2); `mode` is used if the file is created, `at` is its path by way of an open folder. */
 interface OpenHow {
   readonly flags: number;
   readonly mode?: number;
+  readonly at?: string;
 }
 
 /** Opens the file exactly at `real`. The caller owns the handle. */
 export async function openChecked(
   real: string,
-  { flags, mode = 0 }: OpenHow,
+  { flags, mode = 0, at = real }: OpenHow,
   op: FileOp,
 ): Promise<FileHandle> {
-  const handle = await open(real, flags | constants.O_NOFOLLOW, mode).catch((error: unknown) => {
+  const handle = await open(at, flags | constants.O_NOFOLLOW, mode).catch((error: unknown) => {
     throw errnoOf(error) === "ELOOP" ? moved(real, op) : error;
   });
   try {
@@ -64,17 +74,8 @@ export async function openChecked(
 
 /** False if a directory of the path was replaced by a link after it was resolved. True if the host cannot tell. */
 function liesAt(handle: FileHandle, real: string): boolean {
-  let opened: string;
-  try {
-    opened = readlinkSync(`/proc/self/fd/${handle.fd}`);
-  } catch {
-    return true;
-  }
-  return opened === real;
-}
-
-function moved(real: string, op: FileOp): Error {
-  return driverError(op, "CONFLICT", `the path leads elsewhere than a moment ago: ${real}`);
+  const place = placeOf(handle.fd);
+  return place === undefined || place === real;
 }
 
 async function lstatOrUndefined(real: string): Promise<BigIntStats | undefined> {

@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import type { Caller, FileChange } from "../../abi/device.ts";
 import type { FsWritten } from "../../abi/ops/fs.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
-import { Announcer, makeParents } from "./announce.ts";
+import { makeParents } from "../folder.ts";
+import { Announcer } from "./announce.ts";
 import { findWritable, openToRead } from "./regular.ts";
 import { TempFile } from "./temp-file.ts";
 
@@ -37,7 +38,7 @@ export async function replaceFile(real: string, want: Replacement, signal: Abort
   const before = await findWritable(real, "Write");
   if (want.expect !== undefined)
     checkExpected(real, before === undefined ? null : await hashFile(real, signal), want.expect);
-  const made = want.mkdirs ? await makeParents(real) : [];
+  const made = want.mkdirs ? makeParents(real) : [];
   const temp = await TempFile.create(real, before);
   try {
     if (want.append && before !== undefined) await eachChunk(real, signal, (chunk) => temp.write(chunk));

@@ -11,6 +11,7 @@ import { driverError, hostError, throwIfAborted } from "../driver-error.ts";
 import { Announcer } from "./announce.ts";
 import { readBuffer, writeBuffer } from "./buffer.ts";
 import type { Target } from "./byte-files.ts";
+import { checkCovered } from "./covered.ts";
 import type { EditorFiles } from "./editors.ts";
 import { listTree } from "./list.ts";
 import type { PathLocks } from "./locks.ts";
@@ -36,13 +37,27 @@ export interface FsParts {
 
 const done = { ok: true } as const;
 
+const READ = { kind: "read" } as const;
+const SEARCH = { kind: "read", how: "subtree" } as const;
+const WRITE = { kind: "write" } as const;
+const REMOVE = { kind: "write", how: "delete" } as const;
+/** What each request does at its place. */
+const ACTING = {
+  ...{ read: READ, pdf: READ, stat: READ, list: READ, grep: SEARCH, files: SEARCH },
+  ...{ write: WRITE, mkdir: WRITE, remove: REMOVE, rename: REMOVE },
+} as const;
+/** The path was at another place when its request was planned. */
+const NOWHERE = { covers: () => false };
+
 /** The parts of the gate's act that a write in progress needs. */
-type Under = Pick<Act, "signal" | "callId">;
+type Under = Pick<Act, "signal" | "callId" | "covers">;
 
 /** The target that a path leads to, and the entry that it names: for a link they differ. */
 interface Place {
   readonly real: string;
   readonly entry: string;
+  /** Of a rename: the entry that it makes. */
+  readonly to?: string;
 }
 
 export class RequestFile implements OpenFile {
@@ -64,33 +79,39 @@ export class RequestFile implements OpenFile {
 
   plan(bytes: Uint8Array): WritePlan {
     const request = parseRequest(bytes);
-    this.#planned = { bytes, request, ...this.#place() };
+    const place = this.#place(request);
+    this.#planned = { bytes, request, ...place };
     const { realPath } = this.#parts;
-    const entryOf = (path: string) => entryPath(path, realPath);
+    const entryOf = (path: string) => (path === this.#path ? place.entry : (place.to ?? path));
     const exists = (path: string) => isThere(path) || isThere(realPath(path));
     return planOf(request, { path: this.#path, cwd: this.#caller.cwd, exists, entryOf });
   }
 
-  #place(): Place {
+  #place(request: FsRequest): Place {
     const { realPath } = this.#parts;
-    return { real: realPath(this.#path), entry: entryPath(this.#path, realPath) };
+    const place = { real: realPath(this.#path), entry: entryPath(this.#path, realPath) };
+    if (request.op !== "rename") return place;
+    return { ...place, to: entryPath(otherPath(request.to, this.#caller.cwd), realPath) };
   }
 
-  async write(bytes: Uint8Array, act: Pick<Act, "signal" | "callId">): Promise<void> {
+  async write(bytes: Uint8Array, act: Under): Promise<void> {
     this.#answer.expectRequest();
     const planned = this.#planned?.bytes === bytes ? this.#planned : undefined;
     this.#planned = undefined;
     const signal = AbortSignal.any([act.signal, this.#closed.signal]);
     throwIfAborted(signal, "Write");
     try {
-      const { real, entry } = this.#place();
-      if (planned !== undefined && (planned.real !== real || planned.entry !== entry))
-        throw driverError(
-          "Write",
-          "CONFLICT",
-          `the path leads elsewhere than when it was permitted: ${this.#path}`,
-        );
-      this.#answer.set(await this.#do(planned?.request ?? parseRequest(bytes), real, { ...act, signal }));
+      const request = planned?.request ?? parseRequest(bytes);
+      const place = this.#place(request);
+      const isPlanned = planned === undefined || isSame(planned, place);
+      checkCovered(
+        isPlanned ? act : NOWHERE,
+        { ...ACTING[request.op], path: this.#path, real: place.real },
+        "Write",
+      );
+      if (place.to !== undefined)
+        checkCovered(act, { kind: "write", path: place.to, real: place.to }, "Write");
+      this.#answer.set(await this.#do(request, place, { ...act, signal }));
     } catch (error) {
       throw hostError("Write", this.#path, error);
     }
@@ -106,8 +127,9 @@ export class RequestFile implements OpenFile {
     this.#answer.clear();
   }
 
-  async #do(request: FsRequest, real: string, act: Under): Promise<Uint8Array> {
+  async #do(request: FsRequest, at: Place, act: Under): Promise<Uint8Array> {
     const { signal } = act;
+    const { real } = at;
     const { ripgrep, isSecret } = this.#parts;
     const place = { real, roots: this.#caller.roots, owner: `pid ${this.#caller.pid} rg`, isSecret };
     const search = new Search(ripgrep, place, signal);
@@ -125,7 +147,7 @@ export class RequestFile implements OpenFile {
       case "files":
         return jsonBytes(await search.files(request));
       default:
-        return jsonBytes(await this.#change(request, real, act));
+        return jsonBytes(await this.#change(request, at, act));
     }
   }
 
@@ -146,13 +168,12 @@ export class RequestFile implements OpenFile {
 
   #change(
     request: Extract<FsRequest, { op: "write" | "mkdir" | "remove" | "rename" }>,
-    real: string,
+    { real, entry, to }: Place,
     { signal, callId: call }: Under,
   ): Promise<unknown> {
-    const { locks, realPath, checkRoom } = this.#parts;
+    const { locks, checkRoom } = this.#parts;
     const { changing } = this.#caller;
     const announcer = new Announcer(changing, call);
-    const entry = entryPath(this.#path, realPath);
     switch (request.op) {
       case "write": {
         const want = {
@@ -185,7 +206,7 @@ export class RequestFile implements OpenFile {
           return done;
         });
       case "rename": {
-        const to = entryPath(otherPath(request.to, this.#caller.cwd), realPath);
+        if (to === undefined) throw new Error("a rename has a place to go to");
         return locks.holdAll([entry, to], signal, async () => {
           await checkRoom?.(to, { bytes: 0, entries: -1 });
           await announcer.moved(entry, to);
@@ -195,6 +216,10 @@ export class RequestFile implements OpenFile {
       }
     }
   }
+}
+
+function isSame(planned: Place, now: Place): boolean {
+  return planned.real === now.real && planned.entry === now.entry && planned.to === now.to;
 }
 
 function contentOf(request: Extract<FsRequest, { op: "write" }>): Uint8Array {

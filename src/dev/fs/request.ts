@@ -110,11 +110,10 @@ export function planOf(request: FsRequest, { path, cwd, exists, entryOf }: Look)
     path: at,
     change: exists(at) ? "modify" : "create",
   });
+  const withEntry = (at: string) => [...new Set([at, entryOf(at)])];
   // the entry itself is removed: for a link whose directory is itself behind a link, neither the path nor its target
   // names it
-  const removed = [...new Set([path, entryOf(path)])].map(
-    (at): Effect => ({ kind: "write", path: at, change: "delete" }),
-  );
+  const removed = withEntry(path).map((at): Effect => ({ kind: "write", path: at, change: "delete" }));
   const of = (effectClass: EffectClass, ...effects: Effect[]): WritePlan => ({
     effects,
     effectClass,
@@ -139,6 +138,6 @@ export function planOf(request: FsRequest, { path, cwd, exists, entryOf }: Look)
     case "remove":
       return of("probe", ...removed);
     case "rename":
-      return of("probe", ...removed, write(otherPath(request.to, cwd)));
+      return of("probe", ...removed, ...withEntry(otherPath(request.to, cwd)).map(write));
   }
 }

@@ -1,8 +1,10 @@
 /** The search engine: finds the ripgrep program, and runs it within bounds. */
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Clock } from "../../abi/program.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { ExecSpec, HostExec } from "../../kernel/ports/host.ts";
 import { ABORTED } from "../../lib/abort.ts";
+import { isWithin } from "../../lib/path.ts";
 import { isExecutable } from "../../lib/program-file.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { cancelled, driverError, errnoOf } from "../driver-error.ts";
@@ -19,6 +21,8 @@ const maxErrorBytes = 64 * 1024;
 const kept = ["PATH", "HOME", "XDG_CONFIG_HOME", "LANG", "LC_ALL"];
 
 interface Search {
+  /** What is searched, as it was permitted. */
+  readonly real: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly owner: string;
@@ -34,10 +38,12 @@ export interface RipgrepOutput {
   readonly partial: boolean;
 }
 
-/** The time limit of a search; default: 20 s by the machine's clock. */
-interface Deadline {
+interface Options {
+  /** The time limit of a search; default: 20 s by the machine's clock. */
   readonly deadlineMs?: number;
   readonly clock?: Pick<Clock, "sleep"> | undefined;
+  /** Places that no search is shown, whatever links a program puts in its way: secrets, the files of Crux. */
+  readonly closed?: (() => readonly string[]) | undefined;
 }
 
 export class Ripgrep {
@@ -45,14 +51,16 @@ export class Ripgrep {
   readonly #env: Env;
   readonly #deadlineMs: number;
   readonly #clock: Pick<Clock, "sleep">;
+  readonly #closed: () => readonly string[];
   #packaged: Promise<string | undefined> | undefined;
 
   /** `env`: the daemon's environment. */
-  constructor(exec: HostExec, env: Env, deadline: Deadline = {}) {
+  constructor(exec: HostExec, env: Env, options: Options = {}) {
     this.#exec = exec;
     this.#env = env;
-    this.#deadlineMs = deadline.deadlineMs ?? deadlineMs;
-    this.#clock = deadline.clock ?? systemClock;
+    this.#deadlineMs = options.deadlineMs ?? deadlineMs;
+    this.#clock = options.clock ?? systemClock;
+    this.#closed = options.closed ?? (() => []);
   }
 
   /**
@@ -61,9 +69,10 @@ export class Ripgrep {
    */
   async run(search: Search, roots: readonly string[], signal: AbortSignal): Promise<RipgrepOutput> {
     const program = await this.#find(roots);
-    const first = await this.#once(program, search, signal);
+    const sandbox = this.#sandbox(search.real, roots);
+    const first = await this.#once(program, { ...search, sandbox }, signal);
     if (!first.lacksThreads) return first;
-    return this.#once(program, { ...search, args: ["-j", "1", ...search.args] }, signal);
+    return this.#once(program, { ...search, sandbox, args: ["-j", "1", ...search.args] }, signal);
   }
 
   async #find(roots: readonly string[]): Promise<string> {
@@ -89,9 +98,16 @@ export class Ripgrep {
       .find(isExecutable);
   }
 
+  /** It writes nothing, reaches nothing, and sees no secret but one that it was sent to. null: there is none here. */
+  #sandbox(real: string, roots: readonly string[]): SandboxProfile | null {
+    if (this.#exec.sandbox?.available !== true) return null;
+    const hide = this.#closed();
+    return { write: [], protect: [], hide, show: shownOf(real, hide, roots), network: "off" };
+  }
+
   async #once(
     program: string,
-    search: Search,
+    search: Search & { readonly sandbox: SandboxProfile | null },
     signal: AbortSignal,
   ): Promise<RipgrepOutput & { lacksThreads: boolean }> {
     const collected = new Collected(search.cutsLines === true);
@@ -100,6 +116,7 @@ export class Ripgrep {
       cwd: search.cwd,
       env: Object.fromEntries(kept.flatMap((name) => entry(name, this.#env[name]))),
       owner: search.owner,
+      sandbox: search.sandbox,
       onOutput(stream, chunk) {
         if (collected.take(stream, chunk)) void child.kill();
       },
@@ -127,6 +144,16 @@ export class Ripgrep {
     const exitCode = end.code ?? (stdout.byteLength > 0 ? 0 : 1);
     return { exitCode, stdout, stderr: collected.stderr(), partial, lacksThreads };
   }
+}
+
+/** What is searched in a closed place, from a folder on that no program of an agent can put a link in the place of. */
+function shownOf(real: string, hide: readonly string[], roots: readonly string[]): readonly string[] {
+  const [closed] = hide.filter((place) => isWithin(place, real)).sort((a, b) => b.length - a.length);
+  if (closed === undefined) return ["/tmp"];
+  const root = roots.find((each) => isWithin(each, real) && isWithin(closed, each));
+  // <state>/scratch/<process>, the work of one agent, lies in what is Crux's own
+  const own = [closed, ...relative(closed, real).split("/").filter(Boolean).slice(0, 2)].join("/");
+  return ["/tmp", root ?? own];
 }
 
 class Collected {

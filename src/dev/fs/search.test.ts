@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import type { FilesAnswer, FsRequest, GrepAnswer } from "../../abi/ops/fs.ts";
+import type { HostExec } from "../../kernel/ports/host.ts";
 import { ask, askJson, callerIn, tempFolder } from "../testing.ts";
 import { Ripgrep } from "./ripgrep.ts";
 import { depthOf, globFilter } from "./search.ts";
@@ -158,7 +159,35 @@ describe("Ripgrep", () => {
     chmodSync(join(bin, "rg"), 0o755);
     return { bin, log, env: { PATH: `${bin}:/usr/bin:/bin`, CRUX_BUILTIN_RIPGREP: "false" } };
   }
-  const search = { args: ["-e", "x"], cwd: "/", owner: "test" };
+  const search = { real: "/", args: ["-e", "x"], cwd: "/", owner: "test" };
+
+  it("runs where nothing can be written or reached, and no closed place is seen but the one it was sent to", async () => {
+    const seen: unknown[] = [];
+    const confining: HostExec = {
+      run: (spec, signal) => {
+        seen.push(spec.sandbox);
+        return exec.run({ ...spec, sandbox: null }, signal);
+      },
+      ...{ find: (what) => exec.find(what), close: () => exec.close(), live: 0, ownership: exec.ownership },
+      sandbox: { available: true, kind: "bubblewrap" },
+    };
+    const closed = () => ["/home/u/.ssh", "/state"];
+    const rg = new Ripgrep(confining, fake("exit 1").env, { closed });
+    const roots = ["/work", "/state/worktrees/w/own"];
+    const reals = [
+      "/work/sub",
+      "/home/u/.ssh/config.d",
+      "/state/worktrees/w/own/sub",
+      "/state/scratch/id/a/b",
+      "/state",
+    ];
+    for (const real of reals) await rg.run({ ...search, real }, roots, never);
+    const shown = ["/home/u/.ssh/config.d", "/state/worktrees/w/own", "/state/scratch/id", "/state"];
+    const profile = { write: [], protect: [], hide: closed(), network: "off" };
+    expect(seen).toEqual(
+      [[], ...shown.map((each) => [each])].map((more) => ({ ...profile, show: ["/tmp", ...more] })),
+    );
+  });
 
   it("tries once more with one thread when the host has none to spare", async () => {
     const { env } = fake('[ "$1" = -j ] && echo found && exit 0; echo "rg: os error 11" >&2; exit 2');

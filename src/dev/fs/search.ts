@@ -72,8 +72,8 @@ export class Search {
   }
 
   #run(search: { args: readonly string[]; cwd: string; cutsLines?: boolean }): Promise<RipgrepOutput> {
-    const { owner, roots } = this.#place;
-    return this.#rg.run({ ...search, owner }, roots, this.#signal);
+    const { owner, real, roots } = this.#place;
+    return this.#rg.run({ ...search, real, owner }, roots, this.#signal);
   }
 }
 

@@ -3,10 +3,12 @@ import type { BigIntStats, Dirent } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { FileStat, HostStat } from "../../abi/device.ts";
+import { Folder } from "../folder.ts";
 
 /** The entry at a path whose links are resolved. NOT_FOUND: a link to a missing file. */
 export async function statEntry(real: string, name = basename(real)): Promise<FileStat> {
-  const stats = await lstat(real, { bigint: true });
+  using folder = Folder.of(real, "Stat");
+  const stats = await lstat(folder.at(real), { bigint: true });
   const host: HostStat = {
     kind: kindOf(stats),
     mtimeNs: String(stats.mtimeNs),

@@ -5,10 +5,11 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { type BigIntStats, constants, lstatSync, renameSync } from "node:fs";
-import { type FileHandle, open, readdir, readFile, rm } from "node:fs/promises";
+import { type FileHandle, readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { driverError } from "../driver-error.ts";
-import { findFile, openChecked } from "./regular.ts";
+import { Folder } from "../folder.ts";
+import { bytesOf, findFile, openChecked } from "./regular.ts";
 
 const { O_WRONLY, O_CREAT, O_EXCL } = constants;
 /** Bound of a file name, on all common file systems. */
@@ -20,11 +21,14 @@ interface Replaced {
   readonly real: string;
   /** Its state at the start, used if it is removed meanwhile. */
   readonly before: BigIntStats | undefined;
+  readonly folder: Folder;
 }
 
 export class TempFile {
   readonly #replaced: Replaced;
+  /** By way of the folder, as `#target`. */
   readonly #path: string;
+  readonly #target: string;
   readonly #handle: FileHandle;
   readonly #hash = createHash("sha256");
   #digest: string | undefined;
@@ -34,6 +38,7 @@ export class TempFile {
   private constructor(replaced: Replaced, path: string, handle: FileHandle) {
     this.#replaced = replaced;
     this.#path = path;
+    this.#target = replaced.folder.at(replaced.real);
     this.#handle = handle;
   }
 
@@ -42,8 +47,15 @@ export class TempFile {
     const path = join(dirname(real), tempPrefix(real) + randomBytes(randomChars / 2).toString("hex"));
     // a new file gets its mode from the umask
     const mode = before === undefined ? 0o666 : 0o600;
-    const handle = await openChecked(path, { flags: O_WRONLY | O_CREAT | O_EXCL, mode }, "Write");
-    return new TempFile({ real, before }, path, handle);
+    const folder = Folder.of(real, "Write");
+    try {
+      const at = folder.at(path);
+      const handle = await openChecked(path, { flags: O_WRONLY | O_CREAT | O_EXCL, mode, at }, "Write");
+      return new TempFile({ real, before, folder }, at, handle);
+    } catch (error) {
+      folder[Symbol.dispose]();
+      throw error;
+    }
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -68,17 +80,18 @@ export class TempFile {
     mode: number | null = null,
   ): Promise<{ sha256: string; created: boolean }> {
     try {
-      const now = await findFile(this.#replaced.real, "Write");
+      const { real, folder } = this.#replaced;
+      const now = await findFile(real, "Write", this.#target);
       await this.#takeModeAndOwner(now ?? this.#replaced.before);
       if (mode !== null) await this.#handle.chmod(mode);
       await this.#handle.sync();
       // the temporary file beside it shows that an overwrite was interrupted by a crash
-      if (now !== undefined && now.nlink > 1n) await syncDirectory(dirname(this.#replaced.real));
+      if (now !== undefined && now.nlink > 1n) await folder.sync();
       // from here to the rename no other code of this daemon runs
       const target = this.#checkTarget(unchangedSince);
-      if (target !== undefined && target.nlink > 1n) await overwrite(this.#replaced.real, target, this.#path);
+      if (target !== undefined && target.nlink > 1n) await overwrite(real, target, this.#path);
       else this.#rename();
-      await syncDirectory(dirname(this.#replaced.real));
+      await folder.sync();
       return { sha256: this.sha256, created: now === undefined };
     } finally {
       await this.discard();
@@ -89,6 +102,7 @@ export class TempFile {
   async discard(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
+    using _folder = this.#replaced.folder;
     await this.#handle.close();
     if (!this.#isPlaced) await rm(this.#path, { force: true });
   }
@@ -111,7 +125,8 @@ export class TempFile {
   }
 
   #checkTarget(unchangedSince: { stats: BigIntStats | undefined } | undefined): BigIntStats | undefined {
-    const now = lstatSync(this.#replaced.real, { bigint: true, throwIfNoEntry: false });
+    this.#replaced.folder.check("Write");
+    const now = lstatSync(this.#target, { bigint: true, throwIfNoEntry: false });
     if (now !== undefined && !now.isFile())
       throw driverError("Write", "CONFLICT", `is no longer a regular file: ${this.#replaced.real}`);
     if (unchangedSince !== undefined && !isSameState(now, unchangedSince.stats))
@@ -120,7 +135,7 @@ export class TempFile {
   }
 
   #rename(): void {
-    renameSync(this.#path, this.#replaced.real);
+    renameSync(this.#path, this.#target);
     this.#isPlaced = true;
   }
 }
@@ -138,14 +153,6 @@ export async function findTemp(path: string): Promise<readonly string[]> {
   return names
     .filter((name) => name.startsWith(prefix) && /^[0-9a-f]+$/.test(name.slice(prefix.length)))
     .map((name) => join(directory, name));
-}
-
-/** Makes a rename durable by syncing its directory. Some file systems cannot sync one; that is ignored. */
-export async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, constants.O_RDONLY).catch(() => undefined);
-  if (handle === undefined) return;
-  await handle.sync().catch(() => {});
-  await handle.close();
 }
 
 /** A very long name is cut at a character boundary, so that the temporary name still fits. */
@@ -181,7 +188,7 @@ async function overwrite(real: string, now: BigIntStats, tempPath: string): Prom
   const next = await readFile(tempPath);
   if (now.size > maxBytes || next.byteLength > maxBytes)
     throw driverError("Write", "INVALID", `has several hard links and is over 64 MiB: ${real}`);
-  const old = await readFile(real);
+  const old = await bytesOf(real);
   const handle = await openChecked(real, { flags: constants.O_WRONLY | constants.O_NONBLOCK }, "Write");
   try {
     if ((await handle.stat({ bigint: true })).ino !== now.ino)

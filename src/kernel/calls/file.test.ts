@@ -1,5 +1,6 @@
 /** Open, Read, Write, Close and Stat, as a program meets them. */
 import { describe, expect, test } from "vitest";
+import type { Covers } from "../../abi/device.ts";
 import { asFd } from "../../abi/ids.ts";
 import { LIMITS } from "../limits.ts";
 import { ByteDevice, brokenDevice, MessageDevice } from "../testing/fake-devices.ts";
@@ -28,6 +29,37 @@ describe("files", () => {
     }
     expect(pieces).toEqual(["he", "ll", "o", ""]);
     expect(await sys.stat("/dev/bytes/a")).toMatchObject({ size: 5, devicePath: "/dev/bytes" });
+  });
+
+  test("a device hears whether the place where it is about to act is the permitted one", async () => {
+    const { t, sys } = await bench();
+    const asked: (Covers | undefined)[] = [];
+    const effect = { kind: "read", path: "/w/a" } as const;
+    t.kernel.mount("/dev/places", {
+      ...{ name: "places", traffic: "byte", openEffects: () => [effect], statEffects: () => [effect] },
+      open: async (_subpath, _flags, caller) => {
+        asked.push(caller.covers);
+        return {
+          plan: () => ({ effects: [effect], effectClass: "none" }),
+          read: async () => new Uint8Array(),
+          write: async (_data, act) => void asked.push(act.covers),
+          close: async () => {},
+          stat: async () => ({ name: "a", size: 0, isDevice: false, devicePath: "/dev/places" }),
+        };
+      },
+      stat: async (_subpath, caller) => {
+        asked.push(caller.covers);
+        return { name: "a", size: 0, isDevice: false, devicePath: "/dev/places" };
+      },
+    });
+    const fd = await sys.open("/dev/places", 2);
+    await sys.write(fd, bytes("x"));
+    await sys.stat("/dev/places");
+    const at = (real: string) => asked.map((covers) => covers?.({ ...effect, real }));
+    expect([at("/w/a"), at("/etc/a")]).toEqual([
+      [true, true, true],
+      [false, false, false],
+    ]);
   });
 
   test("open() with a flag that is none is INVALID", async () => {

@@ -17,6 +17,7 @@ import { abortable, linkSignals } from "../../lib/abort.ts";
 import { isWithin } from "../../lib/path.ts";
 import { hasMark } from "../../lib/redact/redact.ts";
 import { CallTold, type Telling } from "../gate/call-told.ts";
+import { covers } from "../gate/covers.ts";
 import { Edited } from "../gate/edited.ts";
 import { invalid, vfsError } from "../gate/errors.ts";
 import type { KernelCall } from "../gate/gate.ts";
@@ -130,8 +131,9 @@ async function openGuarded(
     effectClass,
     input: "",
   } as const;
-  return guard(pass, effectful, async ({ inflow }) => {
-    const fd = await attach(pass, opening);
+  return guard(pass, effectful, async ({ inflow, effects: permitted }) => {
+    const caller: Caller = { ...opening.caller, covers: (effect) => covers(permitted, effect) };
+    const fd = await attach(pass, { ...opening, caller });
     inflow?.opened();
     pass.self.fds.find(fd, "Open").inflow = inflow ?? null;
     return fd;
@@ -355,6 +357,7 @@ async function writeGuarded(writing: Writing, data: Uint8Array): Promise<void> {
     const hands: Act = {
       signal: writing.signal,
       callId: scope.callId,
+      covers: (effect) => covers(scope.effects, effect),
       sandbox: scope.sandbox ?? null,
       attend: (end) => core.grants.attend(self, allowing({ core, self, scope }), end),
       ...(scope.env === undefined ? {} : { env: scope.env }),
@@ -412,15 +415,17 @@ const stat: KernelCall<"stat", { path: string }, Filing> = {
     checkAllowed(pass, found, { op: "Stat", path });
     const { device, subpath, mount } = found;
     const caller = callerOf(core, self);
-    const look = async (): Promise<FileStat> => {
+    const look = async (seer: Caller): Promise<FileStat> => {
       if (device.stat === undefined) return { name: device.name, size: 0, isDevice: true, devicePath: mount };
-      return { ...(await abortable(device.stat(subpath, caller), pass.signal)), devicePath: mount };
+      return { ...(await abortable(device.stat(subpath, seer), pass.signal)), devicePath: mount };
     };
     try {
       const effects = device.statEffects?.(subpath, caller) ?? [];
-      if (effects.length === 0) return await look();
+      if (effects.length === 0) return await look(caller);
       const asked = { syscall: "Stat", device: path, tool: device.name, effects, input: "" };
-      return await guard(pass, { ...asked, effectClass: "none" }, look);
+      return await guard(pass, { ...asked, effectClass: "none" }, ({ effects: permitted }) =>
+        look({ ...caller, covers: (effect) => covers(permitted, effect) }),
+      );
     } catch (error) {
       throw vfsError({ op: "Stat", self, device: path }, error, pass.signal);
     }

@@ -18,8 +18,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { openFolder } from "../../folder.ts";
 import { type HashBytes, isStrangeIndex } from "./git-index.ts";
-import { moveAside, O_PATH } from "./watch.ts";
+import { moveAside } from "./watch.ts";
 
 /** A file in which git keeps what is still to be done. */
 interface Steps {
@@ -59,7 +60,7 @@ const maxWorktrees = 200;
 /** Call the result once, when all of the command has ended. It returns what was taken out, in words. */
 export function guardSteps(gitDirs: readonly string[]): () => readonly string[] {
   const open = gitDirs.flatMap((dir) => {
-    const fd = openFolder(dir);
+    const fd = folderAt(dir);
     return fd === undefined ? [] : [{ dir, fd }];
   });
   const before = new Map(open.map(({ dir, fd }) => [dir, new Set(stepsIn(fd).flatMap(({ runs }) => runs))]));
@@ -193,9 +194,9 @@ function bytesOf(path: string, limit: number): Buffer | undefined {
 }
 
 /** undefined: no such folder, or a link. */
-function openFolder(path: string): number | undefined {
+function folderAt(path: string): number | undefined {
   try {
-    return openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    return openFolder(path);
   } catch {
     return undefined;
   }

@@ -23,7 +23,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { driverError, errnoOf } from "../../driver-error.ts";
-import { ASIDE, moveAside, O_PATH } from "./watch.ts";
+import { openFolder } from "../../folder.ts";
+import { ASIDE, moveAside } from "./watch.ts";
 
 export interface Guarded {
   /** The writable folder. */
@@ -190,6 +191,3 @@ function make(path: string, { kind, mode, uid, gid, content }: Entry): void {
   if (process.getuid?.() === 0) lchownSync(path, uid, gid);
   if (kind !== "link") chmodSync(path, mode);
 }
-
-const openFolder = (path: string): number =>
-  openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);

@@ -6,17 +6,9 @@
  * Their folders are held open meanwhile, and files are looked up and moved in these: whatever a program has put in the
  * place of a folder, no file elsewhere is touched.
  */
-import {
-  closeSync,
-  constants,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  renameSync,
-  symlinkSync,
-} from "node:fs";
+import { closeSync, lstatSync, readdirSync, readlinkSync, renameSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { openFolder } from "../../folder.ts";
 
 export interface Watch {
   /** The files moved aside: the original path, and the new one. Call once. */
@@ -63,13 +55,10 @@ interface Place {
   readonly name: string;
 }
 
-/** linux/fcntl.h. A folder that may not be read is opened as well. */
-export const O_PATH = 0x20_0000;
-
 /** undefined: no such folder. */
 function open(folder: string): number | undefined {
   try {
-    return openSync(folder, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    return openFolder(folder);
   } catch {
     return undefined;
   }
