@@ -251,6 +251,7 @@ export class FakeKernel implements KernelApi {
   readonly services = {} as KernelApi["services"];
   readonly events = {} as KernelApi["events"];
   readonly intents = {
+    recall: async () => {},
     ready: async () => {},
     find: () => undefined,
     attend: () => () => {},
