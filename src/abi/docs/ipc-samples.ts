@@ -39,8 +39,8 @@ export const IPC_SAMPLES: { readonly [M in IpcMethodName]: IpcParams<M> } = {
   "event.publish": { event: "ffmpeg.progress", data: { frame: 120 }, retain: "latest" },
   "process.ready": { message: "listening" },
   "intent.begin": { name: "transcode in.mkv" },
-  "intent.end": { intentId: "i_1", outcome: "completed", summary: "12 s" },
-  "intent.cancel": { intentId: "i_1", reason: "not needed any more", graceMs: 2_000 },
-  "event.project": { projection: "timeline", intentId: "i_1" },
+  "intent.end": { intentId: "i_clip", outcome: "completed", summary: "12 s" },
+  "intent.cancel": { intentId: "i_clip", reason: "not needed any more", graceMs: 2_000 },
+  "event.project": { projection: "timeline", intentId: "i_clip" },
   "event.compact": { before: 100 },
 };

@@ -75,6 +75,14 @@ describe("intents", () => {
     await expect(begin("one", wish)).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
+  it("of agents cannot be begun ahead of them", async () => {
+    const { pid } = await t.start();
+    const refused = { code: "PERMISSION", message: expect.stringContaining("intent of an agent") };
+    for (const owner of [PID_KERNEL, pid])
+      await expect(begin("squat", { intentId: "i_77", owner })).rejects.toMatchObject(refused);
+    expect((await begin("own", { intentId: `i_${pid}`, owner: pid })).owner).toBe(pid);
+  });
+
   it("nest 16 deep, inherit the story, and end with the outer one as cancelled", async () => {
     const outer = await begin("0", { intentId: "n0", ids: { correlationId: "story" } });
     for (let n = 1; n < 16; n++)

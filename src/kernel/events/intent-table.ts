@@ -14,16 +14,17 @@ import { endOf } from "../facts/ended.ts";
 import { LIMITS } from "../limits.ts";
 import type { Compaction } from "../ports/events.ts";
 import type { Hal } from "../ports/hal.ts";
-import type {
-  Intent,
-  IntentCancel,
-  IntentClient,
-  IntentEnd,
-  Intents,
-  IntentWish,
-  LostStart,
-  Projected,
-  ProjectionWish,
+import {
+  type Intent,
+  type IntentCancel,
+  type IntentClient,
+  type IntentEnd,
+  type Intents,
+  type IntentWish,
+  isOfAgent,
+  type LostStart,
+  type Projected,
+  type ProjectionWish,
 } from "../ports/intents.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Natives, PastOutput } from "../ports/natives.ts";
@@ -104,6 +105,11 @@ export class IntentTable implements Intents, Canceller {
     const id = wish.intentId ?? `i_${ulid(Math.floor(this.#core().ports.clock.now()), Math.random)}`;
     const known = this.find(id) ?? (await this.#beginning.get(id));
     if (known !== undefined) return again(known, wish.owner);
+    if (isOfAgent(id))
+      throw new Fault({
+        code: "PERMISSION",
+        message: `${id} is the intent of an agent: the kernel begins it`,
+      });
     const beginning = this.#begin(id, wish);
     this.#beginning.set(id, beginning);
     try {
@@ -254,8 +260,7 @@ export class IntentTable implements Intents, Canceller {
 
   /** A running agent as an intent. */
   #agent(id: string): Intent | undefined {
-    const [, pid] = /^i_(\d{1,15})$/.exec(id) ?? [];
-    const proc = pid === undefined ? undefined : this.#core().table.get(asPid(Number(pid)));
+    const proc = isOfAgent(id) ? this.#core().table.get(asPid(Number(id.slice(2)))) : undefined;
     if (proc === undefined || proc.seed.kind !== "agent" || !proc.isLive) return undefined;
     const start = proc.seed.createdAt.getTime();
     const own = { id, name: proc.seed.intent, owner: proc.pid, start, last: start, processes: [proc.pid] };

@@ -87,6 +87,11 @@ export interface Projected {
   readonly next?: string;
 }
 
+/** Whether the name is kept for an agent, of now or later: `i_<pid>`. */
+export function isOfAgent(intentId: string): boolean {
+  return /^i_\d{1,15}$/.test(intentId);
+}
+
 /** A program as the request to start it says. */
 export interface LostStart {
   readonly id: string;

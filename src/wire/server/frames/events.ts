@@ -57,10 +57,12 @@ function refOf({ id, pid }: { id?: string | undefined; pid?: number | undefined 
   return pid === undefined ? { id } : { pid };
 }
 
-/** An exact name, `process.*` for all below, or `*`; with or without the prefix. */
+/** An exact name, `process.*` for all below, or `*`; with or without the prefix. INVALID: another place for the `*`. */
 function matcher(pattern: string): (name: string) => boolean {
   const bare = pattern.startsWith(PREFIX) ? pattern.slice(PREFIX.length) : pattern;
   if (bare === "*") return () => true;
+  if (bare.replace(/\.\*$/, "").includes("*"))
+    throw invalid(`params.events: not a name, a name and .*, or *: ${pattern}`);
   if (!bare.endsWith(".*")) return (name) => name === bare;
   return (name) => name.startsWith(bare.slice(0, -1));
 }

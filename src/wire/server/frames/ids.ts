@@ -3,7 +3,7 @@ import { Fault } from "../../../abi/errors.ts";
 import { PID_KERNEL } from "../../../abi/ids.ts";
 import type { RequestMeta } from "../../../abi/ipc.ts";
 import type { EventIds } from "../../../abi/native.ts";
-import type { Intent } from "../../../kernel/ports/intents.ts";
+import { type Intent, isOfAgent } from "../../../kernel/ports/intents.ts";
 import { ulid } from "../../../lib/ulid.ts";
 import type { IpcCall, Session } from "./call.ts";
 
@@ -41,8 +41,17 @@ export async function checkIds(method: string, meta: RequestMeta, session: Sessi
   const { intentId, correlationId } = meta;
   const intent = intentId === undefined ? undefined : intents.find(intentId);
   if (intent !== undefined && !isOwn(intent, session)) throw notFound("intent", intent.id);
+  if (intent === undefined && intentId !== undefined && isLaterAgents(intentId, session))
+    throw notFound("intent", intentId);
   if (correlationId !== undefined && isOthers(correlationId, session)) throw notFound("story", correlationId);
   if (intent !== undefined && !OF_ITS_END.has(method)) checkGoesOn(intent);
+}
+
+/** A new id is a process's to choose, but not that which an agent will have. */
+function isLaterAgents(intentId: string, session: Session): boolean {
+  return (
+    isOfAgent(intentId) && session.scopes.actor !== PID_KERNEL && receivedBy(session).intentId !== intentId
+  );
 }
 
 /** CANCELLED: nothing new begins in an intent that is to end. */

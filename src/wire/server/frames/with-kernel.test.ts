@@ -327,6 +327,10 @@ it("a program that is told of another process has its labels, over either wire a
   await client.call("process.stdin.write", { pid: child, data: "more\n" });
   await own.until(() => own.chunks.length > before);
   expect(t.proc(pid).labels).toEqual([...labels, ...more]);
+  // and nobody speaks in the name of an agent that is yet to come
+  const squat = { intentId: `i_${grandchild + 1}` };
+  expect((await below.ask("kernel.ping", {}, { meta: squat })).fault?.code).toBe("NOT_FOUND");
+  expect((await below.ask("intent.begin", { name: "x", ...squat })).fault?.code).toBe("PERMISSION");
   // what is above it, it does not see on this wire; on the text wire, that counts too
   for (const method of ["process.status", "process.stream.subscribe", "event.subscribe", "process.wait"])
     expect(
@@ -382,7 +386,7 @@ const GIVEN: { readonly [M in IpcMethodName]?: object } = {
   "kernel.hello": { client: { name: "encoder", version: "1" }, protocol: [1] },
   "process.spawn": { id: "encode:1", command: ["echo"] },
   "event.subscribe": { events: ["process.*"] },
-  "intent.begin": { name: "transcode in.mkv", intentId: "i_1" },
+  "intent.begin": { name: "transcode in.mkv", intentId: "i_clip" },
 };
 
 it("every method of the registry answers the same on both wires, but for four whose names the text wire has", async () => {
