@@ -84,12 +84,14 @@ export function openedModel(
   return { ...known, queued: isAgain ? known.queued.filter(({ text }) => !read.has(text)) : known.queued };
 }
 
-/** The daemon is gone: the reply in progress will come again, whole. */
+/** The daemon is gone: the reply in progress will come again, whole, and so will one whose calls are open. */
 export function lostModel(model: Model): Model {
   const { replyFrom, entries } = model;
   const whole = replyFrom === undefined ? entries : entries.slice(0, replyFrom);
+  const open = whole.flatMap((entry) => (entry.kind === "call" && !entry.isFinal ? [entry.id] : []));
   return {
     ...sealed({ ...model, entries: whole, replyFrom: undefined }),
+    ...(open.length === 0 ? {} : { again: new Set(open) }),
     activity: undefined,
     link: "lost",
   };

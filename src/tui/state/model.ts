@@ -81,6 +81,8 @@ export interface Model {
   readonly dropped: number;
   /** The entries from here on belong to the reply in progress, by the index of their block. */
   readonly replyFrom: number | undefined;
+  /** Calls that were open when the daemon went: their reply, which is shown, comes again. */
+  readonly again?: ReadonlySet<string>;
   /** What had come of a reply that is void. */
   readonly cut?: readonly TranscriptEntry[];
   readonly activity: Activity | undefined;

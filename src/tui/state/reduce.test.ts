@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import { en } from "../../cli/screen/words/en.ts";
 import { shellNote } from "../../lib/text/shell-line.ts";
-import { caughtUp, entriesOf, openedModel } from "./catch-up.ts";
+import { caughtUp, entriesOf, lostModel, openedModel } from "./catch-up.ts";
 import { EMPTY, isFinal, MAX_ENTRIES, type Model, type TranscriptEntry } from "./model.ts";
 import { notice, reduce } from "./reduce.ts";
 
@@ -290,6 +290,19 @@ test("entriesOf() names a call of the past by its tool and what it is about, als
   expect(entriesOf(item, AT.words)).toEqual(
     ["bash npm test", "ls", "x in", "write a.md"].map((line) => ({ kind: "past_call", line })),
   );
+});
+
+test("a reply whose calls were open when the daemon went is shown once, although it comes again", () => {
+  const reply = message({ type: "text", text: "Two." }, USE, { ...USE, id: "t2" });
+  const call: Told = { event: "call", call: { tool: "bash", about: "ls -a" } };
+  const lost = lostModel(after([reply, call]));
+  const back = after([begins, block(0, { type: "text", text: "Two." }), reply, call, call], lost);
+  expect(back.entries.map(({ kind }) => kind)).toEqual(["text", "call", "call"]);
+  const parts = after([message({ type: "text", text: "Two." }, USE), message({ ...USE, id: "t2" })], lost);
+  expect(parts.entries).toHaveLength(3);
+  // a server may give the calls of every reply the same ids
+  expect(after([message(USE)], back).entries).toHaveLength(4);
+  expect(after([message({ ...USE, id: "t3" })], lost).entries).toHaveLength(4);
 });
 
 test("caughtUp() shows what was said meanwhile, and nothing twice", () => {

@@ -213,8 +213,22 @@ function longer(entry: TranscriptEntry, text: string): TranscriptEntry {
   return entry;
 }
 
+/** A reply, or a part of it, that is shown already and whose calls are made again: they are noted again, too. undefined: another. */
+function cameAgain({ again, ...model }: Model, content: MessageEvent["content"]): Model | undefined {
+  const calls = new Set(content.flatMap((block) => (block.type === "tool_use" ? [block.id] : [])));
+  if (again === undefined || calls.size === 0 || !calls.isSubsetOf(again)) return undefined;
+  const entries = model.entries.slice(0, model.replyFrom).map((entry): TranscriptEntry => {
+    if (entry.kind !== "call" || !calls.has(entry.id)) return entry;
+    const { note: _, ...bare } = entry;
+    return bare;
+  });
+  return { ...model, entries, replyFrom: undefined, again: again.difference(calls) };
+}
+
 /** The whole reply takes the place of its preview. What is known of its calls stays. */
-function message(model: Model, { content, model: name, usage }: MessageEvent): Model {
+function message({ again, ...model }: Model, { content, model: name, usage }: MessageEvent): Model {
+  const shown = again && cameAgain({ ...model, again }, content);
+  if (shown !== undefined) return shown;
   const from = model.replyFrom ?? model.entries.length;
   const known = new Map(
     model.entries.slice(from).flatMap((entry) => (entry.kind === "call" ? [[entry.id, entry] as const] : [])),
