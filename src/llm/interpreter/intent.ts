@@ -55,6 +55,11 @@ const CHINESE = /\p{Script=Han}/u;
 const A_PLACE = /^(?:the )?(?:(?:file|folder|directory) )?(.+?)(?: folder| directory)?$/i;
 const HERE =
   /^(?:(?:the|this|current|every|all|each|folder|directory|project|here|there|files?)\b ?)*$|^\.$/i;
+/** Files by their names, one beside the other. */
+const A_NAME = String.raw`(?:[\w/-]*\.\w+|[\w/-]*\b[A-Z][\w-]*)`;
+const NAMES = new RegExp(
+  `(?: (?:in|of) (?:the files? )?|^ ?)(${A_NAME}(?:(?:, | and |, and | ?[和与、] ?)${A_NAME})+) ?(?:$|的|里|中)`,
+);
 /** Signs of a further request, which the interpreter cannot handle. */
 const MORE = / (?:and|then) |[,;，；]/i;
 const UNITS = {
@@ -68,6 +73,13 @@ const EDITS = {
   number: /^number\b(?! of)|编号/i,
   sort: /^sort\b|排序/i,
 };
+
+/** Words that an intent without quotes would have written, and where; undefined: it is none of that kind. */
+export function unquotedNote(said: string): { readonly text: string; readonly path: string } | undefined {
+  const [, text = "", path = ""] =
+    /^(?:please )?(?:write|save|put) (.+?) (?:in|to|into) (\S+\.\w+)[.!]?$/i.exec(said.trim()) ?? [];
+  return text === "" ? undefined : { text, path };
+}
 
 /** undefined: the intent is not understood. */
 export function parseIntent(said: string, hasData: boolean): Intent | undefined {
@@ -90,6 +102,14 @@ function parseTask(words: string, hasData: boolean): Task | undefined {
   const edit = hasData ? nameOf(EDITS, words) : undefined;
   if (hasData && unit !== undefined && unit !== "files" && !isOfFiles) return { kind: "data", edit: unit };
   if (edit !== undefined) return { kind: "data", edit };
+  const [, names] = NAMES.exec(counted ?? "") ?? [];
+  if (names !== undefined && unit !== undefined && unit !== "files")
+    return {
+      kind: "count",
+      unit,
+      path: "",
+      glob: `{${names.split(/, and |, | and | ?[和与、] ?/).join(",")}}`,
+    };
   const [, listed] = match(LIST, words);
   if (MORE.test(counted ?? listed ?? "")) return undefined;
   if (counted !== undefined && unit !== undefined) return { kind: "count", unit, ...placeOf(counted) };

@@ -83,6 +83,12 @@ describe("parseIntent()", () => {
   it.each([
     ["how many lines are in README.md?", count("lines", "README.md")],
     ["how many lines has README.md?", count("lines", "README.md")],
+    ["count the lines in README.md and LICENSE", count("lines", "", "{README.md,LICENSE}")],
+    [
+      "count the words of src/a.ts, src/b.ts and Makefile",
+      count("words", "", "{src/a.ts,src/b.ts,Makefile}"),
+    ],
+    ["统计 README.md 和 LICENSE 的行数", count("lines", "", "{README.md,LICENSE}")],
     ["how many words does docs/a b.md have?", count("words", "docs/a b.md")],
     ["how many lines does each file have", count("lines")],
     ["how many files does the src folder contain", count("files", "src")],
@@ -276,6 +282,9 @@ describe("the interpreter", () => {
     await expect(converse(["sing"], () => ({ content: "" }))).rejects.toMatchObject({
       message: expect.stringContaining('crux "list the files in src"'),
       hint: expect.stringContaining("ANTHROPIC_API_KEY"),
+    });
+    await expect(converse(["write hello to a.txt"], () => ({ content: "" }))).rejects.toMatchObject({
+      message: expect.stringMatching(/\nto write just these words: crux "write 'hello' to a\.txt"$/),
     });
     expect(await converse(["sing", "list the files"], () => ({ content: "a\nb" }))).toBe("a\nb");
   });

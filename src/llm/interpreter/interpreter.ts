@@ -7,7 +7,7 @@ import { LlmError } from "../../abi/llm-error.ts";
 import type { AttemptRequest, Check, Driver, DriverCaller } from "../driver.ts";
 import { cancelled } from "../http/failure.ts";
 import { streamOf } from "../whole-blocks.ts";
-import { parseIntent } from "./intent.ts";
+import { parseIntent, unquotedNote } from "./intent.ts";
 import { Failed, perform } from "./tasks.ts";
 
 const name = "interpreter";
@@ -74,7 +74,7 @@ function answer({ messages, purpose }: AttemptRequest, pid: number): Block[] {
   if (data?.startsWith("[the input has ") === true)
     throw cannot("what came in at stdin is more than the built-in interpreter takes (256 KiB of text)");
   const intent = parseIntent(first, data !== undefined) ?? parseIntent(more.at(-1) ?? "", false);
-  if (intent === undefined) throw cannot(`no model is set up, and ${UNKNOWN}`);
+  if (intent === undefined) throw cannot(`no model is set up, and ${UNKNOWN}${meant(first)}`);
   const replies = messages.slice(begin + 1).filter(({ role }) => role === "user");
   try {
     const doing = perform(intent, data ?? "", pid);
@@ -92,6 +92,15 @@ function answer({ messages, purpose }: AttemptRequest, pid: number): Block[] {
   } catch (error) {
     throw error instanceof Failed ? cannot(error.message, "") : error;
   }
+}
+
+/** Words to write stand in quotes, since others may say what is to be written. */
+function meant(said: string): string {
+  const note = unquotedNote(said);
+  if (note === undefined) return "";
+  const quote = note.text.includes("'") ? "“" : "'";
+  const end = quote === "'" ? "'" : "”";
+  return `\nto write just these words: crux "write ${quote}${note.text}${end} to ${note.path}"`;
 }
 
 function wordsOf(message: WireMessage | undefined): string[] {

@@ -68,8 +68,10 @@ type Files = Readonly<{ names: readonly string[]; isFile: boolean }>;
 /** A path whose last part looks like a file name. */
 const A_FILE = /^(.*\/)?([^/*?[\]{}]+\.\w+)$/;
 
-/** The files of a folder, without those that git ignores; or the one file that the path names. */
+/** The files of a folder, without those that git ignores; or the files that are named. */
 function* files({ path, glob }: FileScope): Doing<Files> {
+  const [, named] = (path === "" && /^\{(.+)\}$/.exec(glob)) || [];
+  if (named !== undefined) return { names: named.split(","), isFile: true };
   const [, dir = "", base] = (glob === "" && A_FILE.exec(path)) || [];
   if (base !== undefined) {
     const one = yield* call(`Looking for ${path}.`, "glob", { pattern: `./${base}`, path: dir });
