@@ -31,6 +31,11 @@ test.each([
   ["/send 3 go on", { kind: "run", argv: ["send", "3", "go", "on"] }],
   ["/pin keep this", { kind: "run", argv: ["context", "pin", "7", "keep", "this"] }],
   ["/force-snip 3", { kind: "run", argv: ["context", "snip", "7", "3"] }],
+  ["/fork", { kind: "run", argv: ["fork", "7"] }],
+  ["/fork try another way", { kind: "run", argv: ["fork", "7", "-m", "try another way"] }],
+  ["/fork --at 3", { kind: "run", argv: ["fork", "7", "--at", "3"] }],
+  ["/rewind 3", { kind: "run", argv: ["rewind", "7", "--at", "3"] }],
+  ["/rewind --at 3 --files", { kind: "run", argv: ["rewind", "7", "--at", "3", "--files"] }],
   ["/login", { kind: "run", argv: ["auth", "login"] }],
   ["/team:notes v2", { kind: "skill", text: "/team:notes v2" }],
 ])("slashOf(%j)", (line, slash) => {

@@ -77,7 +77,11 @@ const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
   exit: act("exit"),
   export: ofSession("export"),
   "force-snip": ofSession("context", "snip"),
-  fork: ofSession("fork"),
+  // words are what the new one is told
+  fork: (text, pid) =>
+    text === "" || text.startsWith("-")
+      ? ofSession("fork")(text, pid)
+      : { kind: "run", argv: ["fork", pid, "-m", text] },
   help: act("help"),
   init: run("init"),
   jobs: run("jobs"),
@@ -98,7 +102,8 @@ const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
   ps: run("ps"),
   rename: act("rename"),
   resume: view("resume"),
-  rewind: (text, pid) => (text === "" ? view("rewind")("") : ofSession("rewind")(text, pid)),
+  rewind: (text, pid) =>
+    text === "" ? view("rewind")("") : ofSession("rewind")(text.replace(/^(?=\d+$)/, "--at "), pid),
   send: process("send", "send"),
   skills: run("skills"),
   stop: (text) => (text === "" ? act("stop")("") : run("stop")(text)),
