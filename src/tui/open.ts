@@ -5,6 +5,7 @@ import type { Call } from "../cli/command.ts";
 import { settleTrust } from "../cli/dialog/trust-question.ts";
 import { uiAtStart } from "../cli/run/ui-at-start.ts";
 import { leftLine } from "../cli/screen/chat-lines.ts";
+import { brokenAtBlanks } from "../cli/screen/text/width.ts";
 import { catalogueOf } from "../cli/screen/words/catalogue.ts";
 import { runtimeDir } from "../lib/paths.ts";
 import { App } from "./app.ts";
@@ -44,7 +45,9 @@ async function openOne(call: Call, cwd: string, opening: Opening) {
   }
   const { next } = app;
   if (app.pid !== 0 && code === 0 && next === undefined)
-    await call.console.line(leftLine(app.pid, app.isRunning, app.words));
+    await call.console.line(
+      brokenAtBlanks(leftLine(app.pid, app.isRunning, app.words), call.console.columns),
+    );
   return { code, next };
 }
 

@@ -13,6 +13,7 @@ import { historyLines, isNote, leftLine, openedLine, pausedLine, promptOf } from
 import { changedLine, contextLines } from "../screen/context-lines.ts";
 import { chosenWords, nameOf } from "../screen/model-words.ts";
 import { sessionTable } from "../screen/table/session-table.ts";
+import { brokenAtBlanks } from "../screen/text/width.ts";
 import type { ChatClient } from "./client.ts";
 import type { ChatStream } from "./stream.ts";
 import { ChatTerminal } from "./terminal.ts";
@@ -105,7 +106,9 @@ class Chat implements AsyncDisposable {
     if (code !== undefined) return code;
     if (!this.#hasLeft) return this.#view.cutOff(this.#stream.pid);
     await this.#close();
-    await this.#call.console.line(leftLine(this.#stream.pid, this.#isRunning, this.#words));
+    const line = leftLine(this.#stream.pid, this.#isRunning, this.#words);
+    const { room = Number.POSITIVE_INFINITY } = this.#call.console;
+    await this.#call.console.line(brokenAtBlanks(line, room));
     return 0;
   }
 

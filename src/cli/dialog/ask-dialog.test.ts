@@ -25,13 +25,14 @@ const EVENT: AskEvent = {
   arguments: '{"command":"git log | sh"}',
 };
 
-function aDialog(results: boolean[] = [], isNumbered = false) {
+function aDialog(results: boolean[] = [], isNumbered = false, columns?: number) {
   const [input, output] = [new FakeInput(), new FakeOutput(true)];
   const replies: AskReply[] = [];
   let interrupts = 0;
   const dialog = new AskDialog({
     input,
     isNumbered,
+    columns,
     onInterrupt: () => void interrupts++,
     write: (text) => new Promise((done) => void output.write(text, done)),
     answer: async (_id, reply) => {
@@ -54,6 +55,25 @@ async function drawn(event: AskEvent = EVENT, results: boolean[] = []) {
 }
 
 const over = async ({ dialog }: { dialog: AskDialog }) => dialog[Symbol.asyncDispose]();
+
+test("on a narrow terminal lines are broken at blanks, and nothing is left out", async () => {
+  const made = aDialog([], false, 60);
+  const long = "x".repeat(70);
+  made.dialog.ask({ ...EVENT, text: `bash: ${long} and more`, detail: `+  a  ${"word ".repeat(14)}end` });
+  await made.output.shows("[e]dit");
+  const rows = made.output.text.split("\n");
+  expect(rows.filter((row) => row.length > 60)).toEqual([expect.stringContaining(long)]);
+  expect(rows.slice(0, 2)).toEqual([
+    `  +  a  ${"word ".repeat(10)}`.trimEnd(),
+    "    word word word word end",
+  ]);
+  expect(rows.slice(-3)).toEqual([
+    `  ${long}`,
+    "  and more? [y]es / [n]o / [a]lways / no, [t]ell why /",
+    "  [e]dit ",
+  ]);
+  await over(made);
+});
 
 test("a plan may be carried out in another mode that is offered", async () => {
   const plan: AskEvent = { ...EVENT, options: ["yes", "no"], modes: ["accept_edits", "auto"] };

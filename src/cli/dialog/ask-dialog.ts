@@ -7,6 +7,7 @@ import type { PermissionMode } from "../../abi/process.ts";
 import type { AskClosedEvent, AskEvent } from "../../abi/wire-events.ts";
 import { alwaysLines, askBlock, askedLine, destinationOf } from "../screen/ask-lines.ts";
 import { plainLine } from "../screen/text/plain-text.ts";
+import { brokenAtBlanks } from "../screen/text/width.ts";
 import { en, type Phrases } from "../screen/words/en.ts";
 import { Keyboard } from "../terminal/keyboard.ts";
 import { enterLine } from "../terminal/line-entry.ts";
@@ -36,6 +37,8 @@ interface Surroundings {
   readonly words?: Phrases["ask"];
   /** The answers are listed with their numbers, and with the one that Enter gives. */
   readonly isNumbered?: boolean;
+  /** Of a terminal that would break a long line inside of a word. */
+  readonly columns?: number | undefined;
 }
 
 /** Lets the user edit one line; undefined: the user gave up. */
@@ -135,8 +138,9 @@ export class AskDialog implements AsyncDisposable {
     const options = asked.options.map((option) => words.options[option]);
     const keys = [...options, ...moreKeys(asked, isCut, words)].join(" / ");
     const numbers = this.#around.isNumbered === true ? numberLine(asked, words) : [];
-    const above = [...lines, ...numbers].map((line) => `${line}\n`).join("");
-    await this.#around.write(`${above}${askedLine(asked, words)} ${keys} `);
+    const { columns = Number.POSITIVE_INFINITY } = this.#around;
+    const all = [...lines, ...numbers, `${askedLine(asked, words)} ${keys}`];
+    await this.#around.write(`${all.map((line) => brokenAtBlanks(line, columns)).join("\n")} `);
     return isCut;
   }
 

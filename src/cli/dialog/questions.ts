@@ -23,6 +23,10 @@ export function openDialog(
   return new AskDialog({
     input,
     isNumbered,
+    // the big terminal breaks lines itself, and anew for each size
+    get columns() {
+      return isNumbered ? undefined : terminal.columns;
+    },
     get words() {
       return console.catalogue.ask;
     },

@@ -13,6 +13,7 @@ import {
   detailsLine,
   failureOf,
   isSaidByCall,
+  isSameModel,
   lastLine,
   logLine,
   modeLine,
@@ -86,7 +87,7 @@ export class RunView {
         await this.#log("warn", retryLine(event));
         break;
       case "model_switch":
-        await this.#log("warn", switchLine(event));
+        if (!isSameModel(event)) await this.#log("warn", switchLine(event));
         break;
       case "llm.stall":
         await this.#log("info", stallLine(event));

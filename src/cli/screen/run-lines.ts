@@ -90,6 +90,11 @@ export function slotText(
   return safeLines(words({ ...more, waitedMs, lane: { lane, slots, used, ...closed } }));
 }
 
+/** Only how much it thinks has changed. */
+export function isSameModel({ from, to }: ModelSwitchEvent): boolean {
+  return from.device === to.device && from.model === to.model;
+}
+
 export function switchLine({ pid, ...change }: ModelSwitchEvent, words = switchWords): string {
   return `[agent/${pid}] log: ${safeLines(words(change))}`;
 }

@@ -256,6 +256,16 @@ test("a malformed call says once what was wrong", () => {
   expect(entries).toMatchObject([{ kind: "call", result: "bash: unknown key" }]);
 });
 
+test("a change of the effort alone is no other model", () => {
+  const [a, b] = [
+    { device: "/dev/llm/x", model: "a" },
+    { device: "/dev/llm/x", model: "b" },
+  ];
+  const change = (to: typeof a): Told => ({ event: "model_switch", cause: "user", from: a, to }) as Told;
+  expect(after([change(a)]).entries).toEqual([]);
+  expect(after([change(b)]).entries).toHaveLength(1);
+});
+
 test("openedModel() takes from the session whether it is paused: a stop of the daemon had paused it", () => {
   const paused = after([{ event: "paused", is_paused: true }]);
   const at = { pid: 1, items: [], isAgain: true };

@@ -16,6 +16,7 @@ import type {
 import { pausedLine } from "../../cli/screen/chat-lines.ts";
 import {
   isSaidByCall,
+  isSameModel,
   logLine,
   retryLine,
   retryText,
@@ -93,7 +94,7 @@ function told(model: Model, event: WireEvent, at: At): Model {
         event.pid === model.pid ? retryText(event, session.retry) : retryLine(event, session.retry),
       );
     case "model_switch":
-      return notice(model, switchLine(event, session.change), "warning");
+      return isSameModel(event) ? model : notice(model, switchLine(event, session.change), "warning");
     case "context.moved":
       // what the user asked for is answered by its command
       if (event.trigger === "manual" || event.layer === "micro") return model;

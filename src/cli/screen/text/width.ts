@@ -84,3 +84,18 @@ export function wrapped(text: string, columns: number): string[] {
   }
   return [...lines, cutToWidth(line, columns)];
 }
+
+/** Broken at blanks as above, and nothing of it is left out: a word that is wider stays whole, for the terminal to break. */
+export function brokenAtBlanks(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  const [indent = ""] = /^ */.exec(text) ?? [];
+  const lines: string[] = [];
+  let line = "";
+  for (const piece of text.match(/\s*\S+/g) ?? []) {
+    if (line.trim() !== "" && widthOf(line) + widthOf(piece) > columns) {
+      lines.push(line);
+      line = `${indent}  ${piece.trimStart()}`;
+    } else line += piece;
+  }
+  return [...lines, line].join("\n");
+}
