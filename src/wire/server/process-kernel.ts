@@ -45,7 +45,10 @@ export function kernelFor(kernel: KernelApi, client: ChildClient): KernelApi {
     } as KernelApi["forks"],
     noticeOf: (pid) => kernel.noticeOf(pid),
     // rejoins without options: it answers no questions and lends no environment
-    requests: { find: (id) => kernel.requests.find(id), rejoin: (pid) => kernel.requests.rejoin(pid, {}) },
+    requests: {
+      find: (id) => kernel.requests.find(id),
+      rejoin: async (pid) => heard(await kernel.requests.rejoin(pid, {}), () => client.hears(pid)),
+    },
     spawnWatched: async (intent, agent, { detail, ...opts }) => {
       const pid = await spawn(intent, agent, opts);
       const events = kernel.attach(pid, { interactive: false, detail });
