@@ -31,8 +31,13 @@ async function viewing() {
   const seen = {
     ...{ refreshed: 0, looked: 0, close: () => {}, hint: () => "", key: (_: string) => false },
     slashes: [] as string[],
+    isBack: true,
   };
-  const client = { request: async () => ({ processes: rows }), close: () => {} };
+  const session = { ...CHILD, pid: 1, ppid: 0 };
+  const client = {
+    request: async () => ({ processes: seen.isBack ? [session, ...rows] : rows }),
+    close: () => {},
+  };
   const app = {
     ...{ pid: 1, words: en, changed: () => {}, editing: { buffer: { text: "" }, place: -1 } },
     call: { host: { daemon: { ensure: async () => client } } },
@@ -54,6 +59,19 @@ async function viewing() {
   for (const name of ["down", "down", "enter"]) panel.key({ kind: "key", name });
   return { panel, rows, seen };
 }
+
+test("agents count as ended by a table that has their session, and not before: a new daemon is empty at first", async () => {
+  const { panel, rows, seen } = await viewing();
+  using _ = panel;
+  const all = rows.splice(0);
+  seen.isBack = false;
+  await panel.look();
+  expect(seen.hint()).toBe("x stop");
+  seen.isBack = true;
+  rows.push(...all.slice(1));
+  await panel.look();
+  expect(seen.hint()).toBe("x clear");
+});
 
 test("ctrl+b hands over the one that is looked at, or under the cursor", async () => {
   const { panel, seen } = await viewing();

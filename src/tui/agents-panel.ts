@@ -1,4 +1,5 @@
 /** The agents that work below this session: read while there are any, shown below the mode line, chosen by keys. */
+import type { WireRow } from "../abi/methods/process.ts";
 import { onPanelKey, PANEL_AT_START, type PanelKey, type PanelState } from "../abi/panel/keys.ts";
 import {
   dismissed,
@@ -58,24 +59,28 @@ export class AgentsPanel implements Disposable {
     clearTimeout(this.#timer);
     try {
       const rows = await this.#table();
-      const agents = agentsBelow(this.#app.pid, rows, this.#shown(), {
-        now: Date.now(),
-        asksYou: this.#app.words.panel.asksYou,
-      });
-      const ids = new Set(agents.map(({ agentId }) => agentId));
-      this.#marks = new Map([...this.#marks].filter(([id]) => ids.has(id)));
-      this.#leaveEnded(agents);
-      if (JSON.stringify(agents) !== JSON.stringify(this.#agents)) {
-        this.#moved(this.#agents, agents);
-        this.#agents = agents;
-        this.#app.changed();
-      }
+      // a new daemon does not have the session, and what is below it, at once
+      if (rows.some(({ pid }) => pid === this.#app.pid)) this.#learn(rows);
     } catch {
       // the daemon is gone: what was known stays until it is back
     } finally {
       this.#isLooking = false;
     }
     this.#later();
+  }
+
+  #learn(rows: readonly WireRow[]): void {
+    const agents = agentsBelow(this.#app.pid, rows, this.#shown(), {
+      now: Date.now(),
+      asksYou: this.#app.words.panel.asksYou,
+    });
+    const ids = new Set(agents.map(({ agentId }) => agentId));
+    this.#marks = new Map([...this.#marks].filter(([id]) => ids.has(id)));
+    this.#leaveEnded(agents);
+    if (JSON.stringify(agents) === JSON.stringify(this.#agents)) return;
+    this.#moved(this.#agents, agents);
+    this.#agents = agents;
+    this.#app.changed();
   }
 
   /** True: the key was the panel's. */
