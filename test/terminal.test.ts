@@ -238,6 +238,22 @@ describe("crux at a terminal", () => {
     expect(count(window.everything, "! echo begun")).toBe(1);
   });
 
+  it("keeps what is too long for a message in the editor, folded, and says what to do", async () => {
+    await serveInTurn(text("Short enough."));
+    await using window = new TerminalWindow(world, []);
+    await window.shows(READY);
+    const lines = Array.from({ length: 4_000 }, (_, n) => `pasted line ${n} ${"x".repeat(60)}`);
+    window.type(`\x1b[200~${lines.join("\n")}\x1b[201~`);
+    await window.shows("[Pasted text #1 +4000 lines]");
+    window.type("\r");
+    await window.shows("save it as a file");
+    expect(window.rows.join("\n")).toContain("› [Pasted text #1 +4000 lines]");
+    window.type("\x03");
+    await window.until(({ rows }) => !rows.join("\n").includes("[Pasted"), "an empty editor");
+    window.type("hi\r");
+    await window.shows("Short enough.");
+  });
+
   it("keeps the text in the editor and shows nothing twice when the daemon is killed in mid-stream", async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     let asked = 0;

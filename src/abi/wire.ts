@@ -15,6 +15,8 @@ export const PROTOCOL = {
   noProgressMs: 30_000,
   /** The most processes of one page of a list. */
   processesOfPage: 1_000,
+  /** The most characters of an intent or a message. */
+  textChars: 256 * 1024,
 } as const;
 
 export interface WireRequest {

@@ -1,11 +1,12 @@
 /** What keys and slash commands do. */
 import { codeOf } from "../abi/errors.ts";
 import type { PermissionMode } from "../abi/process.ts";
+import { PROTOCOL } from "../abi/wire.ts";
 import { editorOf, editText } from "../cli/dialog/ask-editor.ts";
-import { safeLines } from "../cli/screen/text/safe-text.ts";
 import type { Output } from "../cli/terminal/streams.ts";
 import { AgentsPanel } from "./agents-panel.ts";
 import type { App } from "./app.ts";
+import { copyAnswer } from "./clipboard.ts";
 import { sentText } from "./editor/buffer.ts";
 import { cleared, continued, emptied, replaced } from "./editor/edit.ts";
 import type { Press } from "./editor/keys.ts";
@@ -175,6 +176,11 @@ export class Actions {
       return true;
     }
     if (this.suggestions.entered()) return true;
+    const { length } = sentText(app.editing.buffer);
+    if (length > PROTOCOL.textChars) {
+      app.say(app.words.act.tooLong(length, PROTOCOL.textChars), "error");
+      return true;
+    }
     const text = this.#taken();
     return text === "" ? true : this.slash(text);
   }
@@ -244,7 +250,7 @@ export class Actions {
     if (name === "stop") return app.client.interrupt(app.pid);
     if (name === "back") return this.#takeBack();
     if (name === "now") return void this.#now(text);
-    if (name === "copy") return this.#copy(Number(text || "1"));
+    if (name === "copy") return copyAnswer(app, Number(text || "1"));
     if (name === "keys") return this.output("/keys", app.keys.text(app.words.act.ownKeys));
     const change = CHANGES[name];
     if (change !== undefined) return change(app, text);
@@ -388,20 +394,5 @@ export class Actions {
     await app.yielded(() => {
       app.editing = replaced(app.editing, editText(editor, text).replace(/\n$/, ""));
     });
-  }
-
-  #copy(nth: number): void {
-    const app = this.#app;
-    const answers = app.model.entries.flatMap((entry) => (entry.kind === "text" ? [entry.text] : []));
-    const text = answers.at(-nth);
-    if (text === undefined) app.say(app.words.act.noAnswer, "error");
-    else this.copy(text);
-  }
-
-  /** Into the clipboard of the terminal, by the user's own wish; what would steer a terminal it is pasted into is escaped. */
-  copy(text: string): void {
-    const app = this.#app;
-    app.call.host.stdout.write(`\x1b]52;c;${Buffer.from(safeLines(text)).toString("base64")}\x07`, () => {});
-    app.say(app.words.act.copied(text.length), "success");
   }
 }

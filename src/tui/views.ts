@@ -6,6 +6,7 @@ import { invalid } from "../cli/screen/errors.ts";
 import { rewindLines } from "../cli/screen/rewind-lines.ts";
 import { safeLine } from "../cli/screen/text/safe-text.ts";
 import type { App } from "./app.ts";
+import { copyText } from "./clipboard.ts";
 import { Picker } from "./screens/picker.ts";
 import { extentWish, type RewindWish, rewindWish, stepAt } from "./screens/rewind-picker.ts";
 import { sessionWish } from "./screens/session-picker.ts";
@@ -78,7 +79,7 @@ export class Views {
       ...of,
       client: app.client.aside,
       changed: () => app.changed(),
-      copy: (text) => app.actions.copy(text),
+      copy: (text) => copyText(app, text),
       go: (what, place) => app.do(() => this.#go(what, of.pid, place)),
     });
     app.overlay.open(view);

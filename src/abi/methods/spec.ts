@@ -1,6 +1,7 @@
 /** The shape of a method in the registry, and schemas that several methods share. */
 import * as z from "zod";
 import { PICTURES } from "../media/pictures.ts";
+import { PROTOCOL } from "../wire.ts";
 
 export interface MethodSpec {
   readonly summary: string;
@@ -14,7 +15,7 @@ export interface MethodSpec {
 
 export const pid = z.int().min(0);
 export const name = z.string().min(1).max(64);
-export const text = z.string().max(256 * 1024);
+export const text = z.string().max(PROTOCOL.textChars);
 export const pictures = z
   .array(
     z.strictObject({

@@ -183,6 +183,8 @@ export const en = {
     mode: (mode: string, ceiling: string) => `${mode} mode (may ask for up to ${ceiling})`,
     noneWaits: "no message of yours waits",
     wasRead: "it was read meanwhile, and stays sent",
+    tooLong: (count: number, most: number) =>
+      `the message has ${count} characters, of at most ${most}: save it as a file, and name that with @`,
     noEditor: "set EDITOR or VISUAL to edit there",
     noAnswer: "no such answer",
     copied: (count: number) => `copied ${counted(count, "character")}`,

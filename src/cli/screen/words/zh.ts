@@ -195,6 +195,7 @@ export const zh: Phrases = {
     mode: (mode, ceiling) => `当前模式：${mode}（最高可申请 ${ceiling}）`,
     noneWaits: "您没有等待中的消息",
     wasRead: "消息已被读取，无法收回",
+    tooLong: (count, most) => `消息有 ${count} 个字符，最多 ${most} 个：请保存为文件，再用 @ 引用它`,
     noEditor: "请先设置 EDITOR 或 VISUAL",
     noAnswer: "没有这条回答",
     copied: (count) => `已复制 ${count} 个字符`,
