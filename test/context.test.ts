@@ -283,3 +283,33 @@ test("old steps are folded beside the work where the setting says so, also after
   expect((await world.crux(["-c", "-q", "and now?"])).code).toBe(0);
   expect((await world.crux(["replay", "1"])).code).toBe(0);
 }, 60_000);
+
+test("notes of the session take the place of a summary where the setting says so, also after the daemon died", async () => {
+  for (let n = 0; n < 30; n++) world.write(`part-${n}.txt`, `part ${n} of many, with words\n`.repeat(160));
+  let [turn, notes] = [0, 0];
+  await startModel({
+    script: ({ messages }) => {
+      const asked = JSON.stringify(messages.at(-1));
+      if (asked.includes("is kept as notes for that moment"))
+        return text(`## Goal: read them\n## Now: NOTES ${++notes}`);
+      if (asked.includes("outgrow your context window")) return text(SUMMARY);
+      if (++turn % 27 === 0) return text("All is read.");
+      return toolUse({ name: "view", input: { file_path: `${world.work}/part-${turn % 30}.txt` } });
+    },
+  });
+  Object.assign(world.env, modelEnv(server), { CRUX_MAX_CONTEXT_TOKENS: "40000" });
+  await world.crux(["config", "set", "compaction.sessionNotes", "true"]);
+  expect((await world.crux(["chat", "-q"], { stdin: "Read them. Never push to main." })).code).toBe(0);
+  process.kill(world.daemonPid!, "SIGKILL");
+  const asked = server.requests.length;
+  expect((await world.crux(["compact", "1"])).code).toBe(0);
+  // nothing was asked for it
+  expect(server.requests).toHaveLength(asked);
+  const layers = ((await stat(1)).moves as { layer: string }[]).map(({ layer }) => layer);
+  expect(layers).toContain("notes");
+  expect(layers).not.toContain("full");
+  expect((await world.crux(["-c", "-q", "and now?"])).code).toBe(0);
+  expect(said()).toMatch(/NOTES \d/);
+  expect(said()).toContain("Never push to main");
+  expect((await world.crux(["replay", "1"])).code).toBe(0);
+}, 60_000);

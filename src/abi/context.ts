@@ -35,7 +35,7 @@ export interface ContextView {
 
 /** The layer that proposes a view, and what causes it. */
 export interface Boundary {
-  readonly layer: "micro" | "full" | "partial" | "collapse" | "snip" | "drop" | "clear";
+  readonly layer: "micro" | "full" | "notes" | "partial" | "collapse" | "snip" | "drop" | "clear";
   readonly trigger: "auto" | "manual" | "reactive";
   /** Tokens before and after, estimated. */
   readonly before: number;
@@ -92,6 +92,8 @@ export interface WindowFacts {
   readonly idleMinutes?: number;
   /** Old steps are folded before a summary of all is needed. */
   readonly collapse?: true;
+  /** Notes are kept that take the place of a summary. */
+  readonly notes?: true;
   /** `+500k` in a message of the user says how much its run should write. */
   readonly targets?: true;
 }

@@ -18,7 +18,12 @@ export const SCRIPT_SIZES: Sizes = { maxInputTokens: 1_000_000, maxOutputTokens:
 export function windowFacts(
   { maxInputTokens, maxOutputTokens }: Sizes,
   env: Readonly<Record<string, string>>,
-  { micro, context, tokenTarget }: Pick<Settings, "micro" | "context" | "tokenTarget"> = {},
+  {
+    micro,
+    context,
+    compaction,
+    tokenTarget,
+  }: Pick<Settings, "micro" | "context" | "compaction" | "tokenTarget"> = {},
 ): WindowFacts {
   const wanted = Number(env.CRUX_MAX_CONTEXT_TOKENS);
   const isValid = Number.isSafeInteger(wanted) && wanted >= LEAST_WINDOW;
@@ -31,6 +36,7 @@ export function windowFacts(
   const more = {
     ...(auto && idleMinutes > 0 ? { idleMinutes } : {}),
     ...(auto && context?.collapse === true ? { collapse: true as const } : {}),
+    ...(auto && compaction?.sessionNotes === true ? { notes: true as const } : {}),
     ...(tokenTarget === true ? { targets: true as const } : {}),
   };
   return { window, maxOutput: maxOutputTokens, auto, compact, ...output, ...more };

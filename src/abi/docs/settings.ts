@@ -44,6 +44,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "budget.windows": { example: [{ usd: 20, per: "1d" }] },
   cacheTtl: { example: "1h" },
   cleanupPeriodDays: { example: 90 },
+  "compaction.sessionNotes": { example: true },
   "context.collapse": { example: true },
   "context.snip": { example: true },
   costReminderUsd: { example: 20 },

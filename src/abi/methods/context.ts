@@ -8,9 +8,9 @@ const count = z.int().min(0);
 const move = z.strictObject({
   at: z.string(),
   layer: z
-    .enum(["micro", "full", "partial", "collapse", "snip", "drop", "clear", "undo"])
+    .enum(["micro", "full", "notes", "partial", "collapse", "snip", "drop", "clear", "undo"])
     .describe(
-      "`micro`: old results were cleared; `full`: a summary; `partial`: a summary of what came before or after a message; `collapse`: a few old steps were folded; `snip`: some messages were left out; `drop`: the oldest steps were left out; `clear`: all messages were; `undo`: the view before it again.",
+      "`micro`: old results were cleared; `full`: a summary; `notes`: the notes of the session, in place of one; `partial`: a summary of what came before or after a message; `collapse`: a few old steps were folded; `snip`: some messages were left out; `drop`: the oldest steps were left out; `clear`: all messages were; `undo`: the view before it again.",
     ),
   trigger: z.enum(["auto", "manual", "reactive"]).describe("`reactive`: the model had refused a request."),
   before: count.optional(),

@@ -143,6 +143,16 @@ export const Settings = z.looseObject({
       tidy: z.boolean().optional().describe("False: notes are not tidied by themselves (`memory.md`)."),
     })
     .optional(),
+  compaction: z
+    .looseObject({
+      sessionNotes: z
+        .boolean()
+        .optional()
+        .describe(
+          "True: notes of the conversation are kept up while the model works, and take the place of a summary once the window is full.",
+        ),
+    })
+    .optional(),
   context: z
     .looseObject({
       collapse: z

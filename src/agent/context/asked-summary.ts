@@ -20,7 +20,7 @@ export interface SummaryWish {
   readonly next: Fit & Pick<PartFit, "folds" | "behind">;
   /** Estimated tokens that the messages may have afterwards. */
   readonly left: number;
-  readonly layer: "full" | "partial";
+  readonly layer: "full" | "notes" | "partial";
   readonly trigger: Boundary["trigger"];
   /** What the model is shown of it. */
   readonly of: readonly Unit[];

@@ -396,3 +396,54 @@ describe("a request that is refused for its bytes", () => {
     expect((await failing(words, shown)).sent).toEqual(["main", "compact", "main"]);
   });
 });
+
+describe("with notes of the session", () => {
+  const NOTES = "## Goal: all is read\n## Now: at the end";
+  const keeper = (state?: ConstructorParameters<typeof WindowKeeper>[1]) =>
+    new WindowKeeper({ window: { ...facts(64_000), notes: true }, viewRequests: true }, state);
+  const noted = async (answer: string, more: Partial<Turn> = {}) => {
+    const own = turnWith(0);
+    const asked: LlmRequest[] = [];
+    const aside: Turn["aside"] = async (request) => {
+      asked.push(request);
+      return reply(answer);
+    };
+    const turn = { ...own.turn, aside, ...more };
+    const kept = keeper();
+    await kept.ask(turn);
+    return { ...own, turn, asked, kept };
+  };
+
+  test("they are written beside a request, once, and take the place of a summary, also in a later daemon", async () => {
+    const { turn, asked, kept, moves, sent } = await noted(NOTES);
+    await kept.ask(turn);
+    expect(asked.map(({ requestId, purpose }) => [requestId, purpose])).toEqual([["r-notes", "helper"]]);
+    expect(kept.state?.notes).toMatchObject({ text: NOTES, upTo: messages.length });
+    await keeper(kept.state).compact(turn, "");
+    expect(moves.map(({ boundary }) => boundary.layer)).toEqual(["notes"]);
+    expect(moves[0]?.put).toContain("## Now: at the end");
+    expect(sent).toEqual(["main", "main"]);
+  });
+
+  test("what the user asks to pay attention to needs a summary; a message that they say nothing of stays in view", async () => {
+    const first = await noted(NOTES);
+    await first.kept.compact(first.turn, "the numbers");
+    expect([first.sent.at(-1), first.moves[0]?.boundary.layer]).toEqual(["compact", "full"]);
+    expect(first.kept.state?.notes).toBeUndefined();
+    const second = await noted(NOTES);
+    const old = { ...second.kept.state, notes: { text: NOTES, upTo: 3, failures: 0 } };
+    await keeper(old).compact(second.turn, "");
+    expect(second.moves.map(({ boundary, tailFrom }) => [boundary.layer, tailFrom])).toEqual([["notes", 4]]);
+  });
+
+  test("what is no use of an answer, or fails, leaves the summary to be written as ever", async () => {
+    const bad = await noted("all is well");
+    expect(bad.kept.state?.notes).toEqual({ text: "", upTo: 0, failures: 1 });
+    const failing = await noted(NOTES, {
+      aside: () => Promise.reject(new LlmError({ kind: "server", message: "x" })),
+    });
+    expect(failing.kept.state?.notes?.failures).toBe(1);
+    await failing.kept.compact(failing.turn, "");
+    expect(failing.moves.map(({ boundary }) => boundary.layer)).toEqual(["full"]);
+  });
+});

@@ -8,6 +8,7 @@ import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
 import { type Reply, totalTokens } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
 import type { ProgramStart } from "../../abi/program.ts";
+import type { Prompt } from "../../abi/sys.ts";
 import { callsOf, textOf } from "../model/blocks.ts";
 import type { TurnRequest } from "../model/request.ts";
 import { besideOf } from "../prompt/parts.ts";
@@ -17,8 +18,10 @@ import { Collapse, type CollapseState, foldRequest } from "./collapse.ts";
 import { Gauge, isBySize, type Learned, Report } from "./gauge.ts";
 import { OwnPins, segmentsText } from "./own-view.ts";
 import { isTooLong, Passage } from "./passage.ts";
-import { ownPinText, pinnedText, TOO_LONG_HINT, TURNED_OFF_HINT, UNDO_HINT } from "./texts.ts";
+import { NOTES_TOKENS, type NotesState, SessionNotes } from "./session-notes.ts";
+import { ASK_FOR_NOTES, ownPinText, pinnedText, TOO_LONG_HINT, TURNED_OFF_HINT, UNDO_HINT } from "./texts.ts";
 import type { Turn } from "./turn.ts";
+import { unitsOf } from "./units.ts";
 
 /** How often the oldest steps leave the view after one refusal. */
 const MOST_DROPS = 3;
@@ -38,6 +41,7 @@ export interface KeeperState extends Partial<Learned> {
   /** When the last reply came: wall clock, ms. */
   readonly answeredAt?: number;
   readonly folding?: CollapseState;
+  readonly notes?: NotesState;
 }
 
 /** What holds for another model, too. */
@@ -65,6 +69,9 @@ export class WindowKeeper {
   /** undefined: nothing is folded. */
   readonly #collapse: Collapse | undefined;
 
+  /** undefined: none are kept. */
+  readonly #notes: SessionNotes | undefined;
+
   readonly #report = new Report();
 
   /** The last request was for a summary: what came of it is not for the user. */
@@ -82,18 +89,21 @@ export class WindowKeeper {
     this.#pins = new OwnPins(state.pins);
     this.#answeredAt = state.answeredAt;
     if (window?.collapse === true) this.#collapse = new Collapse(state.folding);
+    if (window?.notes === true) this.#notes = new SessionNotes(state.notes);
   }
 
   /** For the position of the loop; undefined: nothing to record. */
   get state(): KeeperState | undefined {
     const breaker = this.#isKept ? this.#breaker.state : undefined;
     const folding = this.#collapse?.state;
+    const notes = this.#notes?.state;
     const state = {
       ...this.#gauges.get(0)?.gauge.learned,
       ...(breaker === undefined ? {} : { breaker }),
       ...(this.#isHeld ? { held: true as const } : {}),
       ...(this.#answeredAt === undefined ? {} : { answeredAt: this.#answeredAt }),
       ...(folding === undefined ? {} : { folding }),
+      ...(notes === undefined ? {} : { notes }),
       ...(this.#pins.numbers.length === 0 ? {} : { pins: this.#pins.numbers }),
     };
     return Object.keys(state).length === 0 ? undefined : state;
@@ -227,6 +237,7 @@ export class WindowKeeper {
   #changed({ sys }: Turn, change: ViewChange | string): ViewChange {
     const changed = done(change);
     this.#breaker.close();
+    this.#notes?.reset();
     this.#report.tell(sys, { breaker: null });
     return changed;
   }
@@ -235,6 +246,7 @@ export class WindowKeeper {
   #asidesOf(turn: Turn): Turn {
     return {
       ...turn,
+      ...(this.#notes === undefined ? {} : { notes: this.#notes }),
       send: (request) => {
         this.isAside = request.purpose !== "main";
         return turn.send(request);
@@ -259,6 +271,7 @@ export class WindowKeeper {
     for (let refusals = 0; ; ) {
       const made = passage.request();
       const staging = hasDrained || collapse === undefined ? null : this.#stage(turn, passage, collapse);
+      const noting = mayShorten && refusals === 0 ? this.#takeNotes(turn, passage.prompt) : null;
       const refused = (words: string): void =>
         gauge.refused(made.estimate, made.request.maxOutputTokens, words);
       let cause: unknown;
@@ -281,6 +294,7 @@ export class WindowKeeper {
         refused(messageOf(error));
       } finally {
         await staging;
+        await noting;
       }
       passage = new Passage({ ...turn, prompt: passage.prompt }, gauge, this.#breaker);
       if (!hasDrained) {
@@ -323,11 +337,30 @@ export class WindowKeeper {
     }
   }
 
+  /** Writes the notes anew while the model answers, once enough has come. Never rejects. */
+  async #takeNotes({ sys, start, notes, make, aside }: Turn, prompt: Prompt): Promise<void> {
+    if (notes === undefined) return;
+    try {
+      const view = await sys.ctxView(start.ctxId);
+      if (!notes.isDue(unitsOf(prompt.messages, view))) return;
+      const messages = [...prompt.messages, { role: "user", content: ASK_FOR_NOTES } as const];
+      const { request } = make({ ...prompt, messages }, NOTES_TOKENS);
+      const requestId = `${request.requestId}-notes`;
+      const { blocks } = await aside({ ...request, requestId, purpose: "helper", stream: false });
+      const wrong = notes.take(textOf(blocks), view.numbers.at(-1) ?? 0);
+      if (wrong !== undefined) sys.log("info", `context: the notes of the session are not used: ${wrong}`);
+    } catch (error) {
+      if (sys.ending.aborted) return;
+      notes.failed();
+      sys.log("info", `context: no notes of the session were written: ${messageOf(error)}`);
+    }
+  }
+
   #tell({ sys, model, sections, target = null }: Turn, { request }: TurnRequest, { usage }: Reply): void {
     const measured = this.#gauges.get(this.#index) ?? null;
     if (measured === null) return;
     const { facts, gauge } = measured;
-    const { idleMinutes: _, collapse: __, targets, ...known } = facts;
+    const { idleMinutes: _, collapse: __, notes: ___, targets, ...known } = facts;
     const folding = this.#collapse?.stats;
     const { window, ratio } = gauge;
     this.#report.tell(sys, {

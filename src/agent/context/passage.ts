@@ -43,6 +43,11 @@ interface Summary {
   readonly dropped: string;
 }
 
+interface FromNotes extends Pick<SummaryWish, "units" | "view" | "left" | "trigger"> {
+  /** Estimated tokens beside what is pinned. */
+  readonly free: number;
+}
+
 /** One passage through the layers, for one request. */
 export class Passage {
   readonly #turn: Turn;
@@ -196,12 +201,31 @@ export class Passage {
     const units = unitsOf(this.#prompt.messages, view);
     const left = Math.max(0, this.#estimated(this.#mostAfter(trigger, target)) - this.#fixed);
     const free = Math.max(0, left - tokensOf(pinnedOf(units, view)));
+    if (wish === "" && trigger !== "reactive" && target === this.#gauge) {
+      const done = await this.#fromNotes({ units, view, left, trigger, free });
+      if (done !== undefined) return done;
+    }
     const room = { tail: Math.min(TAIL, Math.floor(free / 3)), words: Math.min(WORDS, Math.floor(free / 4)) };
     const next = newestThatFit(units, view, room);
     if (!next.covered.some(({ kind }) => kind === "step" || kind === "summary"))
       return "nothing would be freed: there is only the newest step, and your own words";
     const wanted = { units, view, next, left, layer: "full", trigger, of: units, wish } as const;
     return this.#summarised({ ...wanted, next: { ...next, folds: [] } });
+  }
+
+  /** The notes take the place of what they are about; undefined: there are none that do. */
+  async #fromNotes({ free, ...of }: FromNotes): Promise<ViewChange | undefined> {
+    const { units, view } = of;
+    const found = this.#turn.notes?.summary(units, this.#gauge.limits().scale);
+    if (found === undefined) return undefined;
+    const words = Math.min(WORDS, Math.floor(free / 4));
+    const next = newestThatFit(units, view, { tail: found.tail, words });
+    const isLess = next.covered.some(({ kind }) => kind === "step" || kind === "summary");
+    // nothing may leave the view that they say nothing of
+    if (!isLess || next.tailFrom > found.from) return undefined;
+    const wanted = { ...of, next: { ...next, folds: [] }, layer: "notes", of: units, wish: "" } as const;
+    const done = await this.#replaced(wanted, { summary: found.text, dropped: "" });
+    return typeof done === "string" ? undefined : done;
   }
 
   /** A summary takes the place of what comes before a message, or after it, but for the user's words. A text: why not. */
@@ -218,10 +242,14 @@ export class Passage {
   }
 
   async #summarised(wanted: SummaryWish): Promise<ViewChange | string> {
-    const { units, view, next, left, layer, trigger } = wanted;
-    const before = this.#used;
     const written = await this.#summaryOf(wanted);
     if (written === undefined) return "the model wrote no summary: crux logs says why";
+    return this.#replaced(wanted, written);
+  }
+
+  async #replaced(wanted: SummaryWish, written: Summary): Promise<ViewChange | string> {
+    const { units, view, next, left, layer, trigger } = wanted;
+    const before = this.#used;
     const said = { ...written, lostWords: next.lostWords, files: "", isPart: layer === "partial" };
     const spare = left - messageTokens({ content: summaryText(said) }) - shownTokens(units, next);
     if (spare < 0) return "the summary would not have freed enough";
@@ -379,6 +407,8 @@ export class Passage {
       if (codeOf(error) !== "CONFLICT") throw error;
       return false;
     }
+    // of what another text stands for now they may say nothing
+    if (move.put !== undefined && layer !== "notes") this.#turn.notes?.reset();
     this.#gauge.moved();
     this.#prompt = await this.#turn.renew(layer !== "micro");
     this.#made = null;

@@ -27,6 +27,13 @@ export function askForSummary(mostTokens: number, wish = "", only = ""): string 
   return lines.join("\n") + (only === "" ? "" : `\n${only}`) + more;
 }
 
+/** The same for notes that are kept while the work goes on. */
+export const ASK_FOR_NOTES = askForSummary(
+  6_000,
+  "",
+  "This time nothing is left out yet: what you write is kept as notes for that moment, and the conversation goes on as it is.",
+);
+
 /** Which part of the conversation a summary is of. `first`: the message that it ends before, or begins behind. */
 export function partWords(side: ViewPart["side"], first: string): string {
   if (side === "up_to") return "Messages that are newer than these stay in view behind your summary.";

@@ -6,6 +6,7 @@ import type { ProgramStart } from "../../abi/program.ts";
 import type { Prompt, Sys } from "../../abi/sys.ts";
 import type { TurnRequest } from "../model/request.ts";
 import type { TokenTarget } from "../token-target.ts";
+import type { SessionNotes } from "./session-notes.ts";
 
 export interface Turn {
   readonly sys: Sys;
@@ -26,4 +27,6 @@ export interface Turn {
   readonly sections: readonly Section[];
   /** How much the user wants the run to write. Absent, null: no target. */
   readonly target?: TokenTarget | null;
+  /** Absent: none are kept. */
+  readonly notes?: SessionNotes;
 }

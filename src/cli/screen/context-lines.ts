@@ -27,6 +27,7 @@ type Move = WireContext["moves"][number];
 const MOVES: Readonly<Record<Move["layer"], string>> = {
   micro: "old tool results cleared",
   full: "summary written",
+  notes: "notes of the session in place of a summary",
   partial: "summary of a part written",
   collapse: "old steps folded",
   snip: "messages left out",

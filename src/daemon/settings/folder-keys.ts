@@ -25,6 +25,7 @@ const FOLDER_KEYS: Readonly<Record<string, May>> = {
   "budget.usd": "less",
   "budget.wallMs": "less",
   cacheTtl: "trusted",
+  "compaction.sessionNotes": OFF,
   "context.collapse": OFF,
   "context.snip": OFF,
   costReminderUsd: "sooner",

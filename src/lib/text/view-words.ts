@@ -10,6 +10,7 @@ interface Shortened {
 const WORDS_OF = {
   micro: "old tool results were cleared",
   full: "earlier messages were summarised",
+  notes: "the notes of the session took the place of earlier messages",
   partial: "a part of the conversation was summarised",
   collapse: "some old steps were folded",
   snip: "some messages were left out",

@@ -23,6 +23,7 @@ const FAILURES: Readonly<Record<string, string>> = {
 const SHORTENED = {
   micro: "已清除较早的工具结果",
   full: "已将较早的消息写成摘要",
+  notes: "已用会话笔记代替较早的消息",
   partial: "已将一部分消息写成摘要",
   collapse: "已折叠一些较早的步骤",
   snip: "已略去一些消息",
