@@ -13,12 +13,14 @@ const TURNS_PER_RUN = 25;
 const SWITCHED: readonly number[] = [2, 5];
 /** Runs after which the user has the conversation summarised. */
 const SUMMARISED: readonly number[] = [1, 3, 6];
+/** The run before which the user takes the other model; after it, the first one again. */
+const CHOSEN = 7;
 /** The run in whose middle the daemon dies. */
 const KILLED = 4;
 
 const isSummary = ({ lastUserText }: ModelRequest) => lastUserText.includes("Write the summary");
 
-it("replays byte for byte, three compactions, two model switches, a kill and a fork included", async () => {
+it("replays byte for byte, three compactions, four model switches, a kill and a fork included", async () => {
   const world = new World();
   let [turn, run, overloads] = [0, 0, 0];
   const killing = Promise.withResolvers<void>();
@@ -67,6 +69,7 @@ it("replays byte for byte, three compactions, two model switches, a kill and a f
     };
     for (run = 0; run < RUNS; run++) {
       const heard = first.requests.length + second.requests.length;
+      if (run === CHOSEN) expect((await world.crux(["model", `${pid}`, "openai/test-model"])).code).toBe(0);
       await ask("session.say", { pid, text: `part ${run}`, client: "" });
       if (run === KILLED) {
         await killing.promise;
@@ -79,6 +82,7 @@ it("replays byte for byte, three compactions, two model switches, a kill and a f
       expect(await settled(isOver, (is) => is, 60_000), `run ${run}`).toBe(true);
       if (SUMMARISED.includes(run)) expect((await world.crux(["compact", `${pid}`])).code).toBe(0);
     }
+    expect((await world.crux(["model", `${pid}`, "anthropic/sonnet"])).code).toBe(0);
     const forked = await world.crux(["fork", `${pid}`, "--json", "-m", "one more part"]);
     const fork = (JSON.parse(forked.stdout) as { data: { pid: number } }).data.pid;
     await settled(

@@ -20,9 +20,14 @@ test.each<[Record<string, string>, object]>([
   expect(windowFacts(SIZES, env)).toEqual(facts);
 });
 
-test("windowFacts() takes when to clear and whether to fold from the settings, unless nothing is shortened by itself", () => {
-  const settings = { micro: { idleMinutes: 5 }, context: { collapse: true } };
-  expect(windowFacts(SIZES, {}, settings)).toEqual({ ...CARD, idleMinutes: 5, collapse: true });
+test("windowFacts() takes when to clear, whether to fold and to keep notes from the settings, unless nothing is shortened by itself", () => {
+  const settings = {
+    micro: { idleMinutes: 5 },
+    context: { collapse: true },
+    compaction: { sessionNotes: true },
+  };
+  const wished = { idleMinutes: 5, collapse: true, notes: true };
+  expect(windowFacts(SIZES, {}, settings)).toEqual({ ...CARD, ...wished });
   expect(windowFacts(SIZES, {}, { tokenTarget: true })).toHaveProperty("targets", true);
   expect(windowFacts(SIZES, {}, { micro: { idleMinutes: 0 } })).not.toHaveProperty("idleMinutes");
   expect(windowFacts(SIZES, { CRUX_DISABLE_AUTO_COMPACT: "1" }, settings)).toEqual(OFF);
