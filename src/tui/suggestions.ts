@@ -32,7 +32,9 @@ export class Suggestions implements Disposable {
   }
 
   offers(): Offers {
-    const { buffer } = this.#app.editing;
+    const { buffer, history, place } = this.#app.editing;
+    // a message that was brought back from the history: ↑ and ↓ go on to the others
+    if (place >= 0 && history[place] === buffer.text) return { items: [], at: 0, mark: "/" };
     if (buffer.text !== this.#offered)
       [this.#offered, this.#chosen, this.#isDismissed] = [buffer.text, 0, false];
     const names = this.#names();
