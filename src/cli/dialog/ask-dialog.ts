@@ -117,6 +117,7 @@ export class AskDialog implements AsyncDisposable {
     const { signal } = closed;
     const terminal: QuestionTerminal = {
       words: this.#words,
+      columns: this.#around.columns,
       write: (text) => this.#around.write(text),
       keys: () => keyboard.next(signal),
       line: (prompt, initial) => this.#line(keyboard, prompt, initial, signal),

@@ -46,3 +46,17 @@ test("hearAnswers() shows on one line where the arrows are", async () => {
   const { shown } = await answered(false, down, down, enter);
   expect(shown.endsWith(": \n  ▸ 1. Red \r\x1b[K  ▸ 2. Green \n")).toBe(true);
 });
+
+test("hearAnswers() breaks a long question between words", async () => {
+  let shown = "";
+  const question = { header: "Colour", question: "Which colour should the button have?" };
+  await hearAnswers(1, [{ ...question, options: [], multi_select: false }], {
+    ...{ words: en.ask, isClosed: false, columns: 40 },
+    write: async (text) => {
+      shown += text;
+    },
+    keys: async () => undefined,
+    line: async () => undefined,
+  });
+  expect(shown).toContain("[agent/1] Colour: Which colour should\n  the button have?\n");
+});

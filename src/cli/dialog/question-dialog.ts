@@ -4,6 +4,7 @@
  */
 import type { AskReply, QuestionAnswer, QuestionItem } from "../../abi/ask.ts";
 import { plainLine } from "../screen/text/plain-text.ts";
+import { brokenAtBlanks } from "../screen/text/width.ts";
 import type { Phrases } from "../screen/words/en.ts";
 import { CLEAR } from "../terminal/line-entry.ts";
 
@@ -15,6 +16,8 @@ export interface QuestionTerminal {
   /** Reads one line that starts with `initial`; undefined: the user gave up, or the question was closed. */
   line(prompt: string, initial: string): Promise<string | undefined>;
   readonly isClosed: boolean;
+  /** Of a terminal that would break a long line inside of a word. */
+  readonly columns?: number | undefined;
 }
 
 const ESCAPE = "\x1b";
@@ -33,7 +36,9 @@ export async function hearAnswers(
   const answers: QuestionAnswer[] = [];
   for (const [i, question] of questions.entries()) {
     const count = questions.length === 1 ? "" : terminal.words.ofMany(i + 1, questions.length);
-    await terminal.write(`${questionLines(pid, question, count).join("\n")}\n`);
+    const { columns = Number.POSITIVE_INFINITY } = terminal;
+    const lines = questionLines(pid, question, count).map((line) => brokenAtBlanks(line, columns));
+    await terminal.write(`${lines.join("\n")}\n`);
     const answer = await hearOne(question, terminal);
     if (answer === "closed") return undefined;
     if (answer === "dismissed") return { answer: "no" };
