@@ -36,7 +36,8 @@ interface Spare {
 }
 
 interface Maker {
-  prepare(spec: ExecSpec, program: string): PreparedChild;
+  /** `known`: of the children that run now, those that can move nothing that it is made of. */
+  prepare(spec: ExecSpec, program: string, known: number): PreparedChild;
   /** How the command is to be confined; undefined: not at all. */
   wantedOf(spec: ExecSpec, program: string): Confine | undefined;
 }
@@ -76,7 +77,7 @@ export class Ahead {
    * Makes a sandbox for the command that may follow, after what is done in this round of the event loop: the start of
    * the last one, or the request to the model that its end leads to. Never rejects.
    */
-  async follow(spec: ExecSpec, program: string): Promise<void> {
+  async follow(spec: ExecSpec, program: string, known = 0): Promise<void> {
     const until = spec.process?.until;
     if (until === undefined || spec.sandbox?.network !== "off") return;
     await new Promise((resolve) => setImmediate(resolve));
@@ -87,7 +88,7 @@ export class Ahead {
       // the arguments come later; those of the last command must not be used
       const bare = { ...spec, argv: [program] };
       this.#keep(
-        { spec, program, prepared: this.#maker.prepare(bare, program), over: new AbortController() },
+        { spec, program, prepared: this.#maker.prepare(bare, program, known), over: new AbortController() },
         until,
       );
     } catch {

@@ -45,6 +45,14 @@ interface HostProcessesOptions {
   readonly clock?: Pick<Clock, "mono" | "sleep">;
 }
 
+interface Preparing {
+  /** Of the children that run now, those that can move nothing that it is made of. */
+  readonly known: number;
+  /** The children that come at once: it may be one itself. */
+  readonly adopts?: number;
+  readonly isAhead?: boolean;
+}
+
 interface Wanted {
   readonly spec: ExecSpec;
   readonly program: string;
@@ -63,6 +71,8 @@ export class HostProcesses implements HostExec {
   readonly #sandbox: (owner: string) => SandboxState;
   readonly #sandboxes: Sandboxes;
   readonly #children = new Set<HostChild>();
+  /** How many there were. */
+  #adopted = 0;
   readonly #ahead: Ahead;
   readonly #loopbacks: Loopbacks;
   /** Children that have exited, but whose namespace or sandbox has not ended yet. */
@@ -82,7 +92,7 @@ export class HostProcesses implements HostExec {
     this.#clock = clock;
     this.#ahead = new Ahead(
       {
-        prepare: (spec, program) => this.#prepare(spec, program, true),
+        prepare: (spec, program, known) => this.#prepare(spec, program, { known, isAhead: true }),
         wantedOf: (spec, program) => this.#wantedOf(spec, program),
       },
       clock,
@@ -171,19 +181,19 @@ export class HostProcesses implements HostExec {
   #start(spec: ExecSpec, program: string): HostChild {
     const ready = spec.pty === undefined ? this.#ahead.take(spec, program) : undefined;
     const again = () => {
-      const prepared = this.#prepare(spec, program);
+      const prepared = this.#prepare(spec, program, { known: 1 });
       prepared.begin();
       return prepared;
     };
     if (ready === undefined) {
-      const prepared = this.#prepare(spec, program);
+      const prepared = this.#prepare(spec, program, { known: 0, adopts: 1 });
       // files may come and go while its mounts are made
       const isRenewable = prepared.confinement !== undefined && spec.pty === undefined;
       return this.#begin({ spec, prepared, ...(isRenewable ? { again } : {}) });
     }
     const child = this.#begin({ spec, prepared: ready, again }, [program, ...spec.argv.slice(1)]);
     // while it runs, unless it could move a hidden file away until the mounts are made, and put it back then
-    if (ready.confinement?.isFixed === true) void this.#ahead.follow(spec, program);
+    if (ready.confinement?.isFixed === true) void this.#ahead.follow(spec, program, 1);
     return child;
   }
 
@@ -199,10 +209,17 @@ export class HostProcesses implements HostExec {
 
   /** Where none was made while it ran, or that one is gone. Never rejects. */
   async #followUp({ spec, exited }: HostChild, program: string): Promise<void> {
-    if ((await exited).error === undefined && spec.pty === undefined) await this.#ahead.follow(spec, program);
+    if ((await exited).error === undefined && spec.pty === undefined)
+      await this.#ahead.follow(spec, program, 0);
   }
 
-  #prepare(spec: ExecSpec, program: string, isAhead = false): PreparedChild {
+  #prepare(
+    spec: ExecSpec,
+    program: string,
+    { known, adopts = 0, isAhead = false }: Preparing,
+  ): PreparedChild {
+    const wasAlone = this.#children.size <= known;
+    const adopted = this.#adopted + adopts;
     const id = randomBytes(12).toString("hex");
     const env = { ...shellDepth(spec), CRUX_OWNER: this.#owner, CRUX_EXEC_ID: id };
     const mark = `CRUX_EXEC_ID=${id}`;
@@ -217,6 +234,7 @@ export class HostProcesses implements HostExec {
       isolation,
       pipes: this.#pipes,
       launch,
+      isAlone: () => wasAlone && this.#adopted === adopted,
       confinement,
     });
   }
@@ -259,6 +277,7 @@ export class HostProcesses implements HostExec {
     killed?.addEventListener("abort", onKilled, { once: true });
     if (killed?.aborted) onKilled();
     this.#children.add(child);
+    this.#adopted++;
     void child.exited.then(() => {
       signal.removeEventListener("abort", onAbort);
       killed?.removeEventListener("abort", onKilled);

@@ -12,6 +12,7 @@ import type { ExecSpec } from "../../kernel/ports/host.ts";
 import type { Isolation, Job } from "./job.ts";
 import type { Launched, Launcher } from "./launch.ts";
 import type { Pipes } from "./pipes.ts";
+import { childrenOf } from "./procfs.ts";
 import { type Confinement, closeFilter } from "./sandbox/sandbox.ts";
 import { type Started, type Streams, withStreams } from "./streams.ts";
 
@@ -25,11 +26,14 @@ interface Preparation {
   readonly isolation: Isolation;
   readonly pipes: Pipes | undefined;
   readonly launch: Launcher;
+  /** Whether no other program runs that could move what its sandbox is made of. Asked once that is in place. */
+  readonly isAlone: () => boolean;
   /** Absent: the child runs unconfined. Released when nothing of the child is left, or when it did not start. */
   readonly confinement?: Confinement | undefined;
 }
 
 const maxWordsChars = 4_096;
+const MOVED = "a program that still runs moved a folder of it while it was made";
 
 export class PreparedChild {
   readonly launched: Launched;
@@ -46,11 +50,14 @@ export class PreparedChild {
   readonly #heardAll: Promise<void>;
   readonly #said: Promise<string>;
   readonly #saying: Duplex | null;
+  readonly #isAlone: () => boolean;
+  #isMoved = false;
 
   /** Throws what spawn throws, for an argument list that the host cannot take; everything is released then. */
   constructor(preparation: Preparation) {
     const { isolation, confinement } = preparation;
     this.confinement = confinement;
+    this.#isAlone = preparation.isAlone;
     this.#hasAsked = !isolation.asksAtStart;
     this.#hasBegun = this.#hasAsked;
     try {
@@ -88,7 +95,7 @@ export class PreparedChild {
 
   /** The setup's own error output (bubblewrap's), complete once that has ended. */
   words(): Promise<string> {
-    return this.#said;
+    return this.#isMoved ? Promise.resolve(MOVED) : this.#said;
   }
 
   /** Absent `argv`: the program gets the arguments that the child was prepared with. */
@@ -121,6 +128,19 @@ export class PreparedChild {
     this.#channel?.end(this.#answer);
   }
 
+  #asked(): void {
+    this.#hasAsked = true;
+    if (this.#answer !== undefined) this.#send();
+  }
+
+  /** Ends it before its program begins if something was moved. */
+  async #look(): Promise<void> {
+    const [first] = this.launched.pid === undefined ? [] : childrenOf(this.launched.pid);
+    this.#isMoved = first !== undefined && (await this.confinement?.isInPlace?.(first)) === false;
+    if (this.#isMoved) this.job?.kill();
+    else this.#asked();
+  }
+
   #hear(): Promise<number> {
     const channel = this.#channel;
     return new Promise((resolve) => {
@@ -130,8 +150,8 @@ export class PreparedChild {
       channel?.on("data", (chunk: Buffer) => {
         heard += chunk.toString("latin1");
         if (!this.#hasAsked) {
-          this.#hasAsked = true;
-          if (this.#answer !== undefined) this.#send();
+          if (this.#isAlone()) this.#asked();
+          else void this.#look();
         }
         if (heard.startsWith("\n.\n")) this.#hasBegun = true;
         const [, status] = /^\n\.\n(\d{1,3})\n/.exec(heard) ?? [];

@@ -93,7 +93,7 @@ export class MountTable {
   }
 }
 
-function unescaped(path: string): string {
+export function unescaped(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
 

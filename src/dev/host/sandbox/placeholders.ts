@@ -7,6 +7,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../../driver-error.ts";
+import { Folder } from "../../folder.ts";
 
 export class Placeholders {
   readonly #ledgerDir: string;
@@ -65,7 +66,8 @@ export class Placeholders {
   #make(path: string): void {
     const users = this.#users.get(path) ?? 0;
     try {
-      mkdirSync(path);
+      using folder = Folder.of(path, "Open");
+      mkdirSync(folder.at(path));
     } catch (error) {
       if (errnoOf(error) !== "EEXIST") throw error;
       if (users === 0) return;
@@ -105,7 +107,8 @@ function pathsIn(page: string): readonly string[] {
 /** A directory that is no longer empty is not ours any more. */
 function removeEmpty(path: string): void {
   try {
-    rmdirSync(path);
+    using folder = Folder.of(path, "Open");
+    rmdirSync(folder.at(path));
   } catch {
     // already removed, or in use
   }

@@ -18,6 +18,7 @@ import { findLibc } from "../libc.ts";
 import { sandboxArguments } from "./arguments.ts";
 import { guardSteps } from "./git-steps.ts";
 import { guard } from "./guard.ts";
+import { areInPlace } from "./in-place.ts";
 import { MountTable, strayKernelMounts } from "./kernel-files.ts";
 import type { Loopback } from "./loopback.ts";
 import { SANDBOX_EXEC, seatbeltProfile } from "./macos.ts";
@@ -46,6 +47,8 @@ export interface Confinement {
   readonly isFixed?: boolean;
   /** True if `other` would be confined in exactly the same way, and all of it is still in place. */
   holds(other: Confine): boolean;
+  /** False: a mount is not the planned one, because a program beside has moved something. Absent: there are none. */
+  isInPlace?(insidePid: number): Promise<boolean>;
   /** Call once, before the program begins. */
   begin(): void;
   /**
@@ -265,7 +268,8 @@ export class Sandboxes {
     const inside = { ...env, TMPDIR: temporary(plan) };
     const holds = (other: Confine) =>
       egress === undefined && other.loopback === what.loopback && this.#isAsPlanned(other, plan, stands);
-    const own = { options, filterFd, loopback, begin, isFixed: areFixed(mounts), holds };
+    const isInPlace = (pid: number) => areInPlace(mounts, pid, mountTable.read());
+    const own = { options, filterFd, loopback, begin, isFixed: areFixed(mounts), isInPlace, holds };
     if (egress === undefined) return { ...own, argv, env: inside };
     return {
       ...own,
