@@ -395,6 +395,23 @@ describe("crux at a terminal", () => {
     expect(window.bytes).not.toContain("\x1b");
   });
 
+  it("moves no cursor up in an accessible terminal, and has a word for each state", async () => {
+    await serveInTurn(toolUse({ name: "bash", input: { command: "rm a.txt" } }), text("All done."));
+    await using window = new TerminalWindow(world, [], { env: { CRUX_ACCESSIBLE: "1" } });
+    await window.shows("›");
+    window.type("go\r");
+    await window.shows("[y]es");
+    window.type("n");
+    await window.shows("All done.");
+    await window.shows("completed");
+    expect(window.everything).toContain("refused");
+    // neither up, nor to a place, nor the whole screen
+    const moves = window.bytes
+      .split("\x1b[")
+      .filter((rest) => /^(?:\d*A|\d*(?:;\d*)?[Hf]|[23]?J|\?1049h)/.test(rest));
+    expect(moves).toEqual([]);
+  });
+
   it("has the whole screen where the user wants that, the editor at its bottom, and leaves the shell's as it was", async () => {
     await serve(text("Some words."));
     world.settings({ ui: { screen: "full", notify: "desktop" } });
