@@ -81,3 +81,14 @@ export interface Surroundings extends Nearby {
   /** Branch, state and last commits of the repository, as text. "": none, not trusted, or git took too long. */
   readonly git: string;
 }
+
+/** What the notes were before they were tidied last: a list of KeptNote, as JSON. */
+export const BEFORE_FILE = ".before.md";
+
+export interface KeptNote {
+  readonly file: string;
+  /** null: there was none. */
+  readonly was: string | null;
+  /** The SHA-256 of what took its place, hex; null: it was removed. */
+  readonly now: string | null;
+}

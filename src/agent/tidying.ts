@@ -6,8 +6,8 @@
 import { codeOf } from "../abi/errors.ts";
 import type { TidyTask } from "../abi/fork.ts";
 import { exitOf, type Terminal } from "../abi/loop.ts";
-import { BEFORE_FILE, type KeptNote } from "../abi/memory-files.ts";
 import type { ExitStatus } from "../abi/process.ts";
+import { BEFORE_FILE, type KeptNote } from "../abi/surroundings.ts";
 import type { Sys } from "../abi/sys.ts";
 import { counted } from "../lib/text/counted.ts";
 import { requestTurn } from "./asking.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "../../../abi/errors.ts";
-import { BEFORE_FILE, type KeptNote } from "../../../abi/memory-files.ts";
+import { BEFORE_FILE, type KeptNote } from "../../../abi/surroundings.ts";
 import type { Call } from "../../command.ts";
 import { removeDurably, replaceDurably } from "../../host/durable-file.ts";
 import { safeLine } from "../../screen/text/safe-text.ts";

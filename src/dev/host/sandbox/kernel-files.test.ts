@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tempFolder } from "../../testing.ts";
 import { findLibc } from "../libc.ts";
-import { kernelFiles, MountTable, strayKernelMounts } from "./kernel-files.ts";
+import { kernelFiles, strayKernelMounts } from "./kernel-files.ts";
+import { MountTable } from "./mount-table.ts";
 
 const NAMESPACE = ["--user", "--map-root-user", "--mount", "--"];
 const canMount =
@@ -75,7 +76,7 @@ describe("MountTable", () => {
 /** Whether the table, once read, shows mounts at `a` and `b` of a folder after the script: in a namespace that ends with it. */
 function inNamespace(script: string, find = "findLibc"): boolean[] {
   const program = `
-    const { MountTable } = await import(${JSON.stringify(new URL("./kernel-files.ts", import.meta.url).href)});
+    const { MountTable } = await import(${JSON.stringify(new URL("./mount-table.ts", import.meta.url).href)});
     const { findLibc } = await import(${JSON.stringify(new URL("../libc.ts", import.meta.url).href)});
     const { execFileSync } = await import("node:child_process");
     const table = new MountTable(${find});

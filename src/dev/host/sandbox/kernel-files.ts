@@ -3,12 +3,10 @@
  * file systems mounted elsewhere. Root can write there even without capabilities, so files that a program must not
  * change are closed.
  */
-import { type Dirent, lstatSync, openSync, readdirSync, readFileSync, type Stats } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { isWithin } from "../../../lib/path.ts";
-import type { Libc } from "../libc.ts";
-
-const MOUNTS = "/proc/self/mountinfo";
+import { mountsIn } from "./mount-table.ts";
 
 /** Closed regardless of their modes. */
 const ALWAYS = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "mtrr"];
@@ -53,48 +51,11 @@ function isWritable(path: string): boolean {
  * `/proc/self/mountinfo`, see proc_pid_mountinfo(5).
  */
 export function strayKernelMounts(mountinfo: string): readonly string[] {
-  const found = mountinfo.split("\n").flatMap((line) => {
-    const [before = "", after = ""] = line.split(" - ");
-    const [type = ""] = after.split(" ");
-    const path = unescaped(before.split(" ")[4] ?? "");
-    const isUsual = path === "" || KERNEL_PLACES.some((place) => isWithin(place, path));
-    return KERNEL_TYPES.has(type) && !isUsual ? [path] : [];
+  const found = mountsIn(mountinfo).flatMap(({ type, point }) => {
+    const isUsual = KERNEL_PLACES.some((place) => isWithin(place, point));
+    return KERNEL_TYPES.has(type) && !isUsual ? [point] : [];
   });
   return [...new Set(found)];
-}
-
-/**
- * The text of /proc/self/mountinfo. To read it waits for whoever makes mounts at this moment, in any namespace, and that takes
- * milliseconds while a sandbox is set up; so it is read again only when the kernel reports a change, see proc_pid_mounts(5).
- */
-export class MountTable {
-  readonly #findLibc: () => Pick<Libc, "hasChanged"> | undefined;
-  #fd: number | undefined;
-  /** undefined: not read since the last change. */
-  #text: string | undefined;
-
-  constructor(findLibc: () => Pick<Libc, "hasChanged"> | undefined) {
-    this.#findLibc = findLibc;
-  }
-
-  /** Empty if it cannot be read. */
-  read(): string {
-    const libc = this.#findLibc();
-    try {
-      if (libc === undefined) return readFileSync(MOUNTS, "utf8");
-      // opened before the text is read: every later change is reported
-      this.#fd ??= openSync(MOUNTS, "r");
-      if (libc.hasChanged(this.#fd)) this.#text = undefined;
-      this.#text ??= readFileSync(MOUNTS, "utf8");
-      return this.#text;
-    } catch {
-      return "";
-    }
-  }
-}
-
-export function unescaped(path: string): string {
-  return path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
 
 function entriesOf(dir: string): readonly Dirent[] {

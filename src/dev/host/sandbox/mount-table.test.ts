@@ -1,7 +1,6 @@
 import { tmpdir } from "node:os";
 import { expect, it } from "vitest";
-import { areInPlace } from "./in-place.ts";
-import { MountTable } from "./kernel-files.ts";
+import { areInPlace, MountTable } from "./mount-table.ts";
 
 it("areInPlace() is true for mounts of what lies at their paths, and false for one that is missing or another's", async () => {
   const host = new MountTable(() => undefined).read();
