@@ -243,8 +243,10 @@ describe("a closed stdout", () => {
   it("in the middle of a run ends the command with 141, and the process goes on", async () => {
     const gate = Promise.withResolvers<void>();
     await serve(toolUse({ name: "ls" }).until(gate.promise), text("Alone."));
-    const ended = piped("-v -- work", "(read -r line)");
+    const gone = join(world.work, "gone");
+    const ended = piped("-v -- work", `(read -r line; exec <&-; echo >'${gone}')`);
     await server.waitFor(() => server.inFlight === 1);
+    await settled(() => existsSync(gone), Boolean);
     gate.resolve();
     expect(await ended).toEqual({ code: 141, stderr: "" });
     await server.waitFor(() => server.requestCount === 2 && server.inFlight === 0);

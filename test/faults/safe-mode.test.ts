@@ -97,6 +97,16 @@ let copies = 0;
 describe("a journal that came to harm while no daemon ran", () => {
   const prepare = async (runs = 3) => {
     for (let n = 0; n < runs; n++) expect((await world.crux(["-q", "hello"])).code).toBe(0);
+    // what is written after the answer to a client: until then its last records count as acknowledged for nobody
+    let [count, still] = [-1, 0];
+    await settled(
+      () => recordsOf("journal.db").length,
+      (now) => {
+        still = now === count ? still + 1 : 0;
+        count = now;
+        return still === 10;
+      },
+    );
   };
 
   it("a torn tail of the log of a daemon that was killed costs at most what was torn; all else is there", async () => {
