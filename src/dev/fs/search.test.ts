@@ -173,9 +173,9 @@ describe("Ripgrep", () => {
     };
     const closed = () => ["/home/u/.ssh", "/state"];
     const rg = new Ripgrep(confining, fake("exit 1").env, { closed });
-    const roots = ["/work", "/state/worktrees/w/own"];
+    const roots = ["/home/u/project", "/state/worktrees/w/own"];
     const reals = [
-      "/work/sub",
+      "/home/u/project/sub",
       "/home/u/.ssh/config.d",
       "/state/worktrees/w/own/sub",
       "/state/scratch/id/a/b",
