@@ -222,13 +222,13 @@ export interface WritePlan {
   readonly readOnly?: boolean;
 }
 
-/** What the gate passes to a permitted write. */
 /**
  * Whether an effect, with the place that its path leads to as `real`, is among the permitted ones. A path may lead elsewhere at any
  * moment: a device that follows one asks for the place where it is about to act.
  */
 export type Covers = (effect: Effect) => boolean;
 
+/** What the gate passes to a permitted write. */
 export interface Act {
   /** Fires when the caller, its process or the fd ends. */
   readonly signal: AbortSignal;
