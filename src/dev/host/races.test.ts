@@ -26,6 +26,17 @@ const EXCHANGE = { arm64: 276, x64: 316 }[process.arch as string] ?? 0;
 const FLIP = `cd work; echo begun; exec perl -e 'my ($a, $b) = ("sub", "link");
   while (1) { syscall(${EXCHANGE}, -100, $a, -100, $b, 2) }'`;
 
+function processesIn(root: string, by: ReturnType<typeof confinersHere>[number]["by"]): HostProcesses {
+  const sandboxes = new Sandboxes({ dir: join(root, "sb"), ledgerDir: join(root, "ledger") });
+  return new HostProcesses({
+    kernelId: "k-races",
+    epoch: 1,
+    pipesDir: join(root, "pipes"),
+    sandboxes,
+    ...by,
+  });
+}
+
 describe.each(confinersHere())("with $kind", ({ kind, by }) => {
   it("a program that moves nothing keeps no sandbox from being made", async () => {
     const root = join(own, `still-${kind}`);
@@ -35,14 +46,7 @@ describe.each(confinersHere())("with $kind", ({ kind, by }) => {
     mkdirSync(join(root, "tmp"));
     for (const file of [".env", ".bashrc", "secrets/key", "shown/inner/a"])
       writeFileSync(join(work, file), "x\n");
-    const sandboxes = new Sandboxes({ dir: join(root, "sb"), ledgerDir: join(root, "ledger") });
-    const exec = new HostProcesses({
-      kernelId: "k-still",
-      epoch: 1,
-      pipesDir: join(root, "pipes"),
-      sandboxes,
-      ...by,
-    });
+    const exec = processesIn(root, by);
     const sandbox: SandboxProfile = {
       write: [work],
       protect: [join(work, "sub/.git/hooks"), join(work, ".bashrc"), join(work, ".vscode/")],
@@ -84,14 +88,7 @@ describe.skipIf(EXCHANGE === 0).each(confinersHere())("with $kind", ({ kind, by 
     writeFileSync(join(outside, "key"), "secret\n");
     writeFileSync(join(work, "sub/key"), "public\n");
     symlinkSync("../outside", join(work, "link"));
-    const sandboxes = new Sandboxes({ dir: join(root, "sb"), ledgerDir: join(root, "ledger") });
-    const exec = new HostProcesses({
-      kernelId: "k-races",
-      epoch: 1,
-      pipesDir: join(root, "pipes"),
-      sandboxes,
-      ...by,
-    });
+    const exec = processesIn(root, by);
     const profile = (protect: readonly string[]): SandboxProfile => ({
       ...{ write: [work], protect, hide: [outside], show: [], network: "off" },
     });
