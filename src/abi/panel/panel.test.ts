@@ -105,6 +105,7 @@ test("counters, the rows around the cursor, and what one has used", () => {
   expect(shownRows(many.slice(0, 3), 2)).toMatchObject({ first: 0, more: 0 });
   expect(useWords({ elapsed: 23_900, tokens: 10_900 })).toBe("23s · ↓ 10.9k tokens");
   expect(useWords({ elapsed: 83_000, tokens: 12 })).toBe("1m 23s · ↓ 12 tokens");
+  expect(useWords({ elapsed: 4_000, tokens: 0 })).toBe("4s");
 });
 
 describe("onPanelKey()", () => {

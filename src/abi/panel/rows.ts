@@ -122,9 +122,10 @@ export function shownRows(
   return { rows: shown, first, more: rows.length - shown.length };
 }
 
-/** `23s · ↓ 10.9k tokens`; `unit`: as the language of the screen has it. */
+/** `23s · ↓ 10.9k tokens`, `2s` before its first answer has ended; `unit`: as the language of the screen has it. */
 export function useWords({ elapsed, tokens }: Pick<PanelRow, "elapsed" | "tokens">, unit = "tokens"): string {
   const seconds = Math.floor(elapsed / 1_000);
   const time = seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
+  if (tokens === 0) return time;
   return `${time} · ↓ ${tokens < 1_000 ? tokens : `${(tokens / 1_000).toFixed(1)}k`} ${unit}`;
 }

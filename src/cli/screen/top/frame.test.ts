@@ -52,8 +52,8 @@ test("topFrame() marks the chosen row and the table's head over the whole width,
   expect(lines[4]?.endsWith("   \x1b[27m")).toBe(true);
 });
 
-test("a narrow terminal goes without model, then children and subtree, then age, then cost; no line is wider than it", () => {
-  const heads = [130, 110, 90, 80, 70, 30].map((columns) =>
+test("a narrow terminal goes without model, then children and subtree, age, rate, tokens; its cost stays at 40 columns; no line is wider than it", () => {
+  const heads = [130, 110, 90, 80, 70, 62, 40, 30].map((columns) =>
     bare(frame(ROWS, columns, 9))[2]
       ?.split(/ +/)
       .slice(1),
@@ -63,8 +63,10 @@ test("a narrow terminal goes without model, then children and subtree, then age,
     ["PID", "NAME", "STATE", "TOK/MIN", "TOKENS", "COST", "SUBTREE", "CHILD", "AGE", "INTENT"],
     ["PID", "NAME", "STATE", "TOK/MIN", "TOKENS", "COST", "AGE", "INTENT"],
     ["PID", "NAME", "STATE", "TOK/MIN", "TOKENS", "COST", "INTENT"],
-    ["PID", "NAME", "STATE", "TOK/MIN", "TOKENS", "INTENT"],
-    ["PID", "NAME", "ST…"],
+    ["PID", "NAME", "STATE", "TOKENS", "COST", "INTENT"],
+    ["PID", "NAME", "STATE", "COST", "INTENT"],
+    ["PID", "NAME", "STATE", "COST"],
+    ["PID", "NAME", "STATE", "…"],
   ]);
   for (const columns of [1, 2, 10, 30, 66, 80, 121])
     for (const line of bare(frame(ROWS, columns, 9)))

@@ -18,6 +18,8 @@ import type { Snapshot, TopRow } from "./rows.ts";
 interface TopColumn {
   readonly head: string;
   readonly columns: number;
+  /** On a terminal too narrow for all that is left. */
+  readonly narrow?: number;
   readonly align: "left" | "right";
   /** Narrow terminals drop columns in descending order of this number. */
   readonly dispensable: number;
@@ -27,12 +29,15 @@ interface TopColumn {
 const GAP = "  ";
 /** The columns to keep for the intent; other columns are dropped first. */
 const MIN_INTENT_COLUMNS = 12;
+/** With fewer columns it says nothing. */
+const LEAST_INTENT_COLUMNS = 4;
 
 const COLUMNS: readonly TopColumn[] = [
-  { head: "PID", columns: 6, align: "right", dispensable: 0, cell: ({ row }) => String(row.pid) },
+  { head: "PID", columns: 6, narrow: 5, align: "right", dispensable: 0, cell: ({ row }) => String(row.pid) },
   {
     head: "NAME",
     columns: 16,
+    narrow: 10,
     align: "left",
     dispensable: 0,
     cell: ({ row, prefix }) => prefix + nameCell(row),
@@ -41,12 +46,13 @@ const COLUMNS: readonly TopColumn[] = [
     head: "ROLE",
     columns: 10,
     align: "left",
-    dispensable: 5,
+    dispensable: 6,
     cell: ({ role }) => roleWord(role),
   },
   {
     head: "STATE",
     columns: 9,
+    narrow: 8,
     align: "left",
     dispensable: 0,
     cell: ({ row }) => (row.state === "running" ? (queueWord(row) ?? row.activity ?? row.state) : row.state),
@@ -55,27 +61,28 @@ const COLUMNS: readonly TopColumn[] = [
     head: "MODEL",
     columns: 14,
     align: "left",
-    dispensable: 4,
+    dispensable: 5,
     cell: ({ row }) => (row.model === "" ? "-" : safeLine(row.model)),
   },
-  { head: "TOK/MIN", columns: 8, align: "right", dispensable: 0, cell: ({ rate }) => String(rate) },
-  { head: "TOKENS", columns: 8, align: "right", dispensable: 0, cell: ({ row }) => String(row.tokens_used) },
+  { head: "TOK/MIN", columns: 8, align: "right", dispensable: 2, cell: ({ rate }) => String(rate) },
+  { head: "TOKENS", columns: 8, align: "right", dispensable: 1, cell: ({ row }) => String(row.tokens_used) },
   {
     head: "COST",
     columns: 8,
+    narrow: 7,
     align: "right",
-    dispensable: 1,
+    dispensable: 0,
     cell: ({ row }) => costCell(row.cost_usd ?? 0, row.unpriced_calls),
   },
   {
     head: "SUBTREE",
     columns: 8,
     align: "right",
-    dispensable: 3,
+    dispensable: 4,
     cell: ({ subtreeUsd, subtreeUnpriced }) => costCell(subtreeUsd, subtreeUnpriced),
   },
-  { head: "CHILD", columns: 5, align: "right", dispensable: 3, cell: ({ children }) => String(children) },
-  { head: "AGE", columns: 8, align: "right", dispensable: 2, cell: ({ row }) => seconds(row.elapsed_ms) },
+  { head: "CHILD", columns: 5, align: "right", dispensable: 4, cell: ({ children }) => String(children) },
+  { head: "AGE", columns: 8, align: "right", dispensable: 3, cell: ({ row }) => seconds(row.elapsed_ms) },
 ];
 
 /** `slot 12s`, or in the room of one cell `#3 12s` where its place in the queue is known. */
@@ -98,8 +105,8 @@ export class TopTable {
 
   constructor(width?: number) {
     this.#columns = width === undefined ? COLUMNS : fitting(width);
-    this.#intentColumns =
-      width === undefined ? INTENT_COLUMNS : Math.max(0, width - widthOfAll(this.#columns));
+    const left = width === undefined ? INTENT_COLUMNS : width - widthOfAll(this.#columns);
+    this.#intentColumns = left < LEAST_INTENT_COLUMNS ? 0 : left;
   }
 
   head(): string {
@@ -120,17 +127,21 @@ export class TopTable {
     const fixed = this.#columns.map(({ columns, align }, at) =>
       aligned(cutToWidth(cells[at] ?? "", columns), columns, align),
     );
-    return [...fixed, cutToWidth(intent, this.#intentColumns)].join(GAP).trimEnd();
+    const last = this.#intentColumns === 0 ? [] : [cutToWidth(intent, this.#intentColumns)];
+    return [...fixed, ...last].join(GAP).trimEnd();
   }
 }
 
 function fitting(width: number): readonly TopColumn[] {
   const needed = width - MIN_INTENT_COLUMNS;
-  for (let kept = 5; kept >= 0; kept--) {
+  for (let kept = 6; kept >= 0; kept--) {
     const columns = COLUMNS.filter(({ dispensable }) => dispensable <= kept);
-    if (kept === 0 || widthOfAll(columns) <= needed) return columns;
+    if (widthOfAll(columns) <= needed) return columns;
   }
-  return COLUMNS;
+  return COLUMNS.filter(({ dispensable }) => dispensable === 0).map((column) => ({
+    ...column,
+    columns: column.narrow ?? column.columns,
+  }));
 }
 
 /** Each column with the gap after it. */
