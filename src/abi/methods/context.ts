@@ -20,7 +20,11 @@ const move = z.strictObject({
 export const WireContext = z.strictObject({
   pid,
   driver: z.string().describe("Empty: no model was asked yet."),
-  model: z.string().describe("Empty: the default of the driver."),
+  model: z
+    .string()
+    .describe(
+      "The model that is asked or, for the default of the driver, that answered last; empty: none has.",
+    ),
   window: count,
   effective: count.describe("The window less what is held back for the reply."),
   used: count,

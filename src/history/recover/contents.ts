@@ -14,6 +14,7 @@ import { LOADING } from "../../kernel/facts/intents.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { Journal, JournalDraft } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
+import { answeringFacet } from "../../kernel/process/answering-facet.ts";
 import { asksFacet } from "../../kernel/process/asks-facet.ts";
 import { circuitFacet } from "../../kernel/process/circuit.ts";
 import { denialsFacet } from "../../kernel/process/denials.ts";
@@ -118,6 +119,7 @@ async function fill(core: Recalling, proc: Process, onHistory: Recall["onHistory
   proc.facts.adopt(HELD_LATE, history);
   const { tokens: _, ...spent } = history.of(spentFacet);
   proc.used.carryOver(spent);
+  proc.model.answered(history.of(answeringFacet));
   proc.seed.account.spentAtLeast(proc.used.microUsd);
   const { epoch, toolCalls } = history.of(contextFacet);
   proc.seen.epoch = epoch;

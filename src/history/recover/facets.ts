@@ -7,6 +7,7 @@ import type { Facet } from "../../kernel/facts/facet.ts";
 import { endedByFacet, groupsFacet, mailFacet } from "../../kernel/ipc/facets.ts";
 import { labelsFacet } from "../../kernel/labels/facet.ts";
 import { logFacet } from "../../kernel/log/facet.ts";
+import { answeringFacet } from "../../kernel/process/answering-facet.ts";
 import { asksFacet } from "../../kernel/process/asks-facet.ts";
 import { chosenModelFacet } from "../../kernel/process/chosen-model.ts";
 import { circuitFacet } from "../../kernel/process/circuit.ts";
@@ -25,6 +26,7 @@ import { weightFacet } from "../../kernel/process/weight.ts";
 import { supervisorFacet } from "../../supervise/record/facet.ts";
 
 const FACETS: readonly Facet<unknown>[] = [
+  answeringFacet,
   asksFacet,
   chosenModelFacet,
   circuitFacet,

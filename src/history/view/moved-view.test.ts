@@ -124,6 +124,27 @@ test("contextStat() names a model whose window is not known once it has answered
   expect((await t.kernel.views.stat(pid)).device).toBe(start.modelDevice);
 });
 
+test("contextStat() names the model that answered last, also after a crash and in a fork", async () => {
+  const t = testKernel();
+  const { pid, proc } = await t.start();
+  expect((await t.kernel.views.stat(pid)).model).toBe("");
+  const answer = (purpose: string, model: string) => ({
+    ok: true,
+    cost: { tokens: 9, usd: 0, purpose, model },
+  });
+  const own = { proc: proc.seed.uuid, pid, kind: "call.result", v: 1 } as const;
+  const bodies = [answer("main", "m-1"), answer("title", "small"), { ok: true }];
+  await t.journal.append(bodies.map((body) => ({ ...own, body })));
+  expect((await t.kernel.views.stat(pid)).model).toBe("m-1");
+  t.journal.crash();
+  const next = testKernel({ nonce: () => "c".repeat(16), uuid: () => asProcUuid("00000000-f") }, t.journal);
+  await next.kernel.recover();
+  await next.proc(pid).past.recall();
+  expect(next.proc(pid).model.answering).toBe("m-1");
+  const fork = await next.kernel.forks.fork(pid, {});
+  expect((await next.kernel.views.stat(fork.pid)).model).toBe("m-1");
+});
+
 test("contextStat() in brief reads no message that its model has counted", async () => {
   const t = testKernel();
   const { pid, sys, start } = await t.start();

@@ -8,6 +8,7 @@ import { gaugeFacet } from "../../kernel/context/gauge-facet.ts";
 import { statOf, UNMEASURED } from "../../kernel/context/stat.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
 import type { StatWish } from "../../kernel/ports/view-control.ts";
+import { answeringFacet } from "../../kernel/process/answering-facet.ts";
 import { chosenModelFacet } from "../../kernel/process/chosen-model.ts";
 import type { SpawnedBody } from "../../kernel/process/kept-state.ts";
 import type { History } from "../recover/history.ts";
@@ -44,7 +45,8 @@ export async function contextStat(journal: Source, pid: Pid, wish: StatWish = {}
     messages,
     numbers,
   });
-  return { ...stat, shown, ...(wish.isBrief === true ? {} : { parts }) };
+  const model = stat.model === "" && chosen === null ? history.of(answeringFacet) : stat.model;
+  return { ...stat, model, shown, ...(wish.isBrief === true ? {} : { parts }) };
 }
 
 async function modelOf(journal: Source, uuid: ProcUuid, history: History): Promise<Partial<ModelPlace>> {
