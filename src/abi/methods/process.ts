@@ -38,6 +38,12 @@ export const WireProc = z.strictObject({
     .strictObject({ place: z.int(), of: z.int() })
     .optional()
     .describe("Its place among the agents of its tree that wait to begin; absent: it does not wait."),
+  agent_id: z
+    .string()
+    .optional()
+    .describe(
+      "Name of an agent that a call started, which lasts as long as its history; absent: no call did.",
+    ),
   called: z.string().optional().describe("Name that the call of `agent` gave it; absent: none."),
   title: z
     .string()

@@ -22,6 +22,7 @@ export function toWireProc(proc: ProcInfo): WireProc {
     ...(proc.held === undefined ? {} : { held: proc.held }),
     ...(proc.slot === undefined ? {} : { slot: slotOf(proc.slot) }),
     ...(proc.queue === undefined ? {} : { queue: proc.queue }),
+    ...(proc.child === undefined ? {} : { agent_id: proc.child.agentId }),
     ...(proc.child?.name === undefined ? {} : { called: proc.child.name }),
     ...(proc.child === undefined || proc.child.title === "" ? {} : { title: proc.child.title }),
     ...(proc.child?.team === undefined ? {} : { team: proc.child.team }),

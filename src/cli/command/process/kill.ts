@@ -12,11 +12,13 @@ async function run(call: Call): Promise<number> {
   const { args, console, host } = call;
   const pid = onePid(args, USAGE);
   const signal = args.flags.has("signal") ? signalOf(textFlag(args, "signal") ?? "") : SIGNALS.SIGTERM;
+  const client = await host.daemon.ensure();
   if (args.flags.has("tree")) {
-    await signalProcess(call, pid, signal);
+    const sent = await signalProcess(call, { client, pid, signal });
+    client.close();
+    if (console.mode === "json") await console.data(sent);
     return 0;
   }
-  const client = await host.daemon.ensure();
   await client.request("kill", { pid, signal });
   client.close();
   const name = signalName(signal);

@@ -105,6 +105,7 @@ function full(proc: WireProc) {
     ...(note === undefined ? {} : { note }),
     ...(proc.worktree === undefined ? {} : { worktree: proc.worktree }),
     ...(proc.fork === undefined ? {} : { fork: proc.fork }),
+    ...(proc.agent_id === undefined ? {} : { agent_id: proc.agent_id }),
     ...(proc.called === undefined ? {} : { called: proc.called }),
     ...(proc.team === undefined ? {} : { team: proc.team }),
     ...(proc.slot === undefined ? {} : { slot: proc.slot }),

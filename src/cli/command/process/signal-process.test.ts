@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { WireFault } from "../../../wire/client/wire-fault.ts";
-import { FakeDaemon } from "../../testing/fake-daemon.ts";
+import { aProcess, FakeDaemon } from "../../testing/fake-daemon.ts";
 import { crux, MODE_FLAGS } from "../../testing/run-command.ts";
 
 const reaching = (...pids: number[]) => new FakeDaemon({ "process.signal": () => ({ pids }) });
@@ -66,7 +66,33 @@ test("a pid that is not there says how to find one", async () => {
   });
 });
 
-test.each(["pause", "pause 1 2", "pause x", "cont", "cont 1 --forest", "pause -s 4 1"])(
+test("pause and cont take several, by pid, by name or by id; one that fails stops no other", async () => {
+  const rows = [
+    aProcess({ pid: 3, agent_id: "agent-00000000000c", called: "alice" }),
+    aProcess({ pid: 5, agent_id: "agent-0000000000ff", called: "alice" }),
+    aProcess({ pid: 8, called: "alice", state: "zombie" }),
+  ];
+  const daemon = () =>
+    new FakeDaemon({
+      list_procs: () => ({ processes: rows }),
+      "process.signal": (payload) => {
+        const { pid } = payload as { pid: number };
+        return { pids: pid === 9 ? [] : [pid] };
+      },
+    });
+  const named = await crux("cont 7 alice agent-00000000000c 7 --json", { daemon: daemon() });
+  expect(JSON.parse(named.out).data).toEqual({
+    signals: [7, 5, 3].map((pid) => ({ pid, signal: "SIGRESUME", pids: [pid] })),
+  });
+  const some = await crux("pause 9 bob 7", { daemon: daemon() });
+  expect([some.code, some.out]).toEqual([1, "[kernel] PID 7: signal sent (SIGPAUSE)\n"]);
+  expect(some.err).toBe(
+    "✗ [CONFLICT] process 9 has ended\n  → hint: crux logs 9 shows what it did\n" +
+      "✗ [NOT_FOUND] no agent is called bob\n  → hint: crux ps --tree lists them\n",
+  );
+});
+
+test.each(["pause", "pause 1x", "pause ../x", "cont", "cont 1 --forest", "pause -s 4 1"])(
   "%s is INVALID and reaches no daemon",
   async (line) => {
     const { err, out, code, daemon } = await crux(line);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SIGNALS } from "../../../abi/process.ts";
 import { WireFault } from "../../../wire/client/wire-fault.ts";
-import { FakeDaemon } from "../../testing/fake-daemon.ts";
+import { aProcess, FakeDaemon } from "../../testing/fake-daemon.ts";
 import { crux } from "../../testing/run-command.ts";
 
 const fault = (code: "TIMEOUT" | "NOT_FOUND") => new WireFault({ code, message: "…" });
@@ -15,9 +15,10 @@ const end = (pid: number) => ({
 });
 
 /** A process 3 with a child 4; `stubborn` ones end by KILL alone, or not at all. */
-function aTree(stubborn: readonly number[] = [], immortal: readonly number[] = []) {
+function aTree(stubborn: readonly number[] = [], immortal: readonly number[] = [], rows = [aProcess()]) {
   const killed = new Set<number>();
   return new FakeDaemon({
+    list_procs: () => ({ processes: rows }),
     "process.signal": (payload) => {
       const { pid, signal, tree } = payload as { pid: number; signal: number; tree?: boolean };
       if (pid === 9) return { pids: [] };
@@ -81,6 +82,13 @@ test("stop without a pid stops nothing, and names the way to stop all", async ()
   const { err, code, daemon } = await crux("stop");
   expect([code, daemon.reached]).toEqual([1, []]);
   expect(err).toContain("crux daemon stop ends all processes and the daemon");
-  expect((await crux("stop x")).err).toContain("not a pid: x");
+  expect((await crux("stop 3x")).err).toContain("not a pid: 3x");
   expect((await crux("stop 9 -q", { daemon: aTree() })).out).toBe("");
+});
+
+test("stop takes the name of an agent for its pid", async () => {
+  const rows = [aProcess({ pid: 3, called: "alice" })];
+  const daemon = aTree([], [], rows);
+  expect((await crux("stop alice", { daemon })).out).toBe("[kernel] PID 3: stopped\n");
+  expect((await crux("stop bob", { daemon: aTree([], [], rows) })).err).toContain("no agent is called bob");
 });

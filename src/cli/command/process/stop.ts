@@ -1,43 +1,29 @@
 /**
- * `crux stop <pid>…`: sends TERM to a process and its subtree, KILL to the rest five seconds later; returns when all
+ * `crux stop <pid|agent>…`: sends TERM to a process and its subtree, KILL to the rest five seconds later; returns when all
  * have ended.
  */
 import { codeOf, Fault } from "../../../abi/errors.ts";
 import { SIGNALS } from "../../../abi/process.ts";
-import { pidOf } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
-import { invalid } from "../../screen/errors.ts";
+import { eachProcess } from "./addressed.ts";
 
 export const stop: Command = { flags: { force: { type: "boolean" } }, run };
 
-const USAGE = "crux stop <pid>…; crux daemon stop ends all processes and the daemon";
+const USAGE = "crux stop <pid|agent>…; crux daemon stop ends all processes and the daemon";
 const GRACE_MS = 5_000;
 const KILL_MS = 10_000;
 
 type How = "stopped" | "killed" | "had ended";
 
 async function run(call: Call): Promise<number> {
-  const { args, console, host } = call;
-  if (args.words.length === 0) throw invalid("a pid is missing", USAGE);
-  const pids = [...new Set(args.words.map((word) => pidOf(word, USAGE)))];
-  const client = await host.daemon.ensure();
-  let failures = 0;
-  const ended: Array<{ pid: number; how: How }> = [];
-  try {
-    for (const pid of pids) {
-      try {
-        ended.push({ pid, how: await stopOne(client, pid, args.flags.has("force")) });
-        if (console.isScreen) await console.line(`[kernel] PID ${pid}: ${ended.at(-1)?.how}`);
-      } catch (error) {
-        failures++;
-        await console.fail(error);
-      }
-    }
-  } finally {
-    client.close();
-  }
-  if (console.mode === "json" && failures === 0) await console.data({ stopped: ended });
+  const { args, console } = call;
+  const { done: stopped, failures } = await eachProcess(call, USAGE, async (client, pid) => {
+    const how = await stopOne(client, pid, args.flags.has("force"));
+    if (console.isScreen) await console.line(`[kernel] PID ${pid}: ${how}`);
+    return { pid, how };
+  });
+  if (console.mode === "json" && failures === 0) await console.data({ stopped });
   return failures === 0 ? 0 : 1;
 }
 
