@@ -9,6 +9,7 @@ import { SteadyClock } from "../lib/steady-clock.ts";
 import { type Lease, takeAnyLease } from "../store/lease.ts";
 import { spelled } from "../wire/codec/seat.ts";
 import type { Boot } from "./boot-context.ts";
+import { releaseFreeMemory } from "./free-memory.ts";
 import { limitHeapGrowth } from "./heap-growth.ts";
 import { thisProcess } from "./host.ts";
 import { EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
@@ -16,6 +17,7 @@ import { EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 export async function daemonMain(version: string, loadBoot: () => Promise<Boot<Lease>>): Promise<never> {
   closeInherited();
   limitHeapGrowth();
+  releaseFreeMemory();
   // the C library has read it; what the daemon starts is not meant by it
   delete process.env.MALLOC_ARENA_MAX;
   delete process.env.MALLOC_MMAP_THRESHOLD_;

@@ -33,6 +33,8 @@ export interface Libc {
   pipe(): { readonly reader: number; readonly writer: number };
   /** Makes a pipe hold so many bytes. False: the system does not give it that. */
   growPipe(fd: number, bytes: number): boolean;
+  /** Gives the memory that the library holds unused back to the system; its own threads wait meanwhile. */
+  releaseFree(): void;
 }
 
 const SETSIGDEF = 0x04;
@@ -118,6 +120,7 @@ function bind(library: Koffi.LibraryHandle): Libc {
       return { reader: fds[0] ?? -1, writer: fds[1] ?? -1 };
     },
     growPipe: (fd, bytes) => call.control(fd, F_SETPIPE_SZ, "int", bytes) >= bytes,
+    releaseFree: () => void call.trim(0),
   };
 }
 
@@ -141,6 +144,7 @@ function callsOf(library: Koffi.LibraryHandle) {
     poll: f("int poll(void *fds, unsigned long count, int timeout)"),
     socketPair: f("int socketpair(int domain, int type, int protocol, void *fds)"),
     pipe: f("int pipe2(void *fds, int flags)"),
+    trim: f("int malloc_trim(size_t kept)"),
     control: f("int fcntl(int fd, int command, ...)"),
     errno: (): number => koffi.decode(errnoPlace(), "int") as number,
   };

@@ -1,0 +1,32 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { releaseFreeMemory } from "./free-memory.ts";
+
+const MB = 1024 * 1024;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test("releaseFreeMemory() asks when memory has grown, and again only when it grows from what was left", () => {
+  let bytes = 100 * MB;
+  const release = vi.fn(() => {
+    bytes -= 15 * MB;
+  });
+  releaseFreeMemory({ bytes: () => bytes, release });
+  vi.advanceTimersByTime(60_000);
+  expect(release).not.toHaveBeenCalled();
+
+  bytes = 120 * MB;
+  vi.advanceTimersByTime(60_000);
+  expect([release.mock.calls.length, bytes]).toEqual([1, 105 * MB]);
+
+  bytes = 112 * MB;
+  vi.advanceTimersByTime(60_000);
+  expect(release).toHaveBeenCalledTimes(1);
+  bytes = 114 * MB;
+  vi.advanceTimersByTime(60_000);
+  expect(release).toHaveBeenCalledTimes(2);
+});
