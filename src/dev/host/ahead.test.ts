@@ -193,13 +193,10 @@ describe.runIf(new SandboxFinder({ keeper: undefined }).get().available)("a sand
 
   const rounds = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-  it.each([
-    ["while each later one runs", "", 1],
-    ["after each later one, where that could move a hidden file away and put it back", "sub/", 0],
-  ])("is made after the first command, and %s", async (_, folder, whileItRuns) => {
-    mkdirSync(join(work, folder), { recursive: true });
-    writeFileSync(join(work, folder, ".env"), "");
-    const sandbox = profile({ hide: [join(work, folder, ".env")], protect: [join(work, ".git/hooks/")] });
+  it("is made after the first command, and while each later one runs", async () => {
+    mkdirSync(join(work, "sub"));
+    writeFileSync(join(work, "sub/.env"), "");
+    const sandbox = profile({ hide: [join(work, "sub/.env")], protect: [join(work, ".git/hooks/")] });
     await run("true", sandbox);
     expect(exec.spares).toBe(0);
     await rounds();
@@ -208,7 +205,7 @@ describe.runIf(new SandboxFinder({ keeper: undefined }).get().available)("a sand
     const running = run("until [ -e go ]; do :; done", sandbox);
     expect(exec.spares).toBe(0);
     await rounds();
-    expect(exec.spares).toBe(whileItRuns);
+    expect(exec.spares).toBe(1);
     writeFileSync(join(work, "go"), "");
     await running;
     await rounds();

@@ -4,7 +4,8 @@
  *
  * A protected path below a writable one is bound read-only, and each directory in between is bound onto itself: a
  * mount point can be neither renamed nor removed, while otherwise `mv .git x; mkdir .git` would put another in its
- * place.
+ * place. So are the directories above a hidden path: moved along with them, it would be seen by the next program, which
+ * knows it by its place.
  */
 import { dirname } from "node:path/posix";
 import type { SandboxProfile } from "../../../abi/sandbox.ts";
@@ -132,23 +133,17 @@ function prune(wishes: ReadonlyMap<string, Wish>): Map<string, Wish> {
   return kept;
 }
 
-/** The folders above each protected or watched path: no other folder can take their place. */
+/**
+ * The folders above each path that a program could move otherwise: no other folder can take their place. So a program can
+ * put nothing in the place of anything that is mounted.
+ */
 function addSteps(wishes: Map<string, Wish>, watched: readonly string[]): void {
-  const guarded = [...wishes].flatMap(([path, wish]) => (wish === "protect" ? [path] : []));
+  const isHeld = ([path, wish]: [string, Wish]) =>
+    wish === "protect" || (wish === "hide" && isWritable(path, wishes));
+  const guarded = [...wishes].filter(isHeld).map(([path]) => path);
   for (const path of [...guarded, ...watched])
     for (let dir = dirname(path); !wishes.has(dir) && dir !== "/"; dir = dirname(dir))
       wishes.set(dir, "step");
-}
-
-/**
- * True if a program that sees the host through these mounts can put nothing else in the place of any of them: each lies in
- * no writable folder, or directly in one that is a mount point itself.
- */
-export function areFixed(mounts: readonly Mount[]): boolean {
-  const points = new Set(mounts.map(({ path }) => path));
-  const roots = mounts.flatMap(({ op, path }) => (op === "write" ? [path] : []));
-  const isFixed = (dir: string): boolean => points.has(dir) || !roots.some((root) => isWithin(root, dir));
-  return mounts.every(({ path }) => isFixed(dirname(path)));
 }
 
 function byDepth(wishes: ReadonlyMap<string, Wish>): [string, Wish][] {

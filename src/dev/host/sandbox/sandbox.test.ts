@@ -283,6 +283,17 @@ describe.each(confiners)("a sandboxed program, by $kind", ({ kind, by, exec: its
     expect(readFileSync(join(work, ".env"), "utf8")).toBe("CANARY");
   });
 
+  it("moves nothing that is hidden to where the next one would not look for it", async () => {
+    mkdirSync(join(work, "a/b/sub"), { recursive: true });
+    mkdirSync(join(work, "node_modules"));
+    writeFileSync(join(work, "a/b/sub/.env"), "CANARY");
+    const sandbox = profile({ hide: [join(work, "a/b/sub/.env")] });
+    const moves = ["a/b/sub", "a/b", "a"].map((dir) => `mv -T ${dir} node_modules/x`).join("; ");
+    await run(`${moves}; mv a z; rm -rf a; echo made > a/b/new; echo made > a/new`, sandbox);
+    expect(readFileSync(join(work, "a/b/sub/.env"), "utf8")).toBe("CANARY");
+    if (kind !== "landlock") expect(readdirSync(join(work, "a/b")).sort()).toEqual(["new", "sub"]);
+  });
+
   itByNamespaces("sees of a hidden folder what is shown, and may write its own place in it", async () => {
     const hidden = join(own, "state");
     mkdirSync(join(hidden, "scratch/1"), { recursive: true });

@@ -22,7 +22,7 @@ import { strayKernelMounts } from "./kernel-files.ts";
 import type { Loopback } from "./loopback.ts";
 import { SANDBOX_EXEC, seatbeltProfile } from "./macos.ts";
 import { areInPlace, MountTable } from "./mount-table.ts";
-import { areFixed, type Kind, type Mount, planMounts } from "./mounts.ts";
+import { type Kind, type Mount, planMounts } from "./mounts.ts";
 import { needsOf, programsOf } from "./needs.ts";
 import { Placeholders } from "./placeholders.ts";
 import { entriesOf, type Rule, ruleArguments, rulesOf } from "./rules.ts";
@@ -44,7 +44,7 @@ export interface Confinement {
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
   /** True if the program can move nothing that another sandbox of the same plan is made of. */
-  readonly isFixed?: boolean;
+  readonly isFixed?: true;
   /** True if `other` would be confined in exactly the same way, and all of it is still in place. */
   holds(other: Confine): boolean;
   /** False: a mount is not the planned one, because a program beside has moved something. Absent: there are none. */
@@ -269,7 +269,7 @@ export class Sandboxes {
     const holds = (other: Confine) =>
       egress === undefined && other.loopback === what.loopback && this.#isAsPlanned(other, plan, stands);
     const isInPlace = (pid: number) => areInPlace(mounts, pid, mountTable.read());
-    const own = { options, filterFd, loopback, begin, isFixed: areFixed(mounts), isInPlace, holds };
+    const own = { options, filterFd, loopback, begin, isFixed: true, isInPlace, holds };
     if (egress === undefined) return { ...own, argv, env: inside };
     return {
       ...own,
